@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use address::{Avma, Svma};
+use profile::{InlineRow, StringId};
 use symbolizer::{KernelFunction, KernelSymbols};
 
 use crate::answers::{Answers, FrameRow, Writer};
@@ -54,8 +55,7 @@ impl Cache {
         let mut writer = Writer::default();
         let named = (0..NAMED).zip(named).map(|(at, (name, address))| (at, address, name));
         for (address, other, name) in named.chain(rows.into_iter().map(|(at, (a, b))| (at, a, b))) {
-            let frame =
-                FrameRow { function: Some(0), file: None, line: 0, column: 0, inlined: false };
+            let frame = FrameRow::of(&InlineRow::named(StringId::new(0)));
             let start = other.map(|other| Svma(other.0));
             let numbers = &mut Default::default();
             writer.add(address, (start, None), None, std::iter::once(frame), (numbers, |_| name));

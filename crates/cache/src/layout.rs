@@ -25,7 +25,7 @@
 /// What a file of answers begins with.
 pub(crate) const MAGIC: [u8; 8] = *b"UPanswer";
 /// The version of the layout.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// What a file of rules begins with.
 pub(crate) const RULES_MAGIC: [u8; 8] = *b"UP-rules";
@@ -45,7 +45,7 @@ pub(crate) const HEAD: usize = UNCHECKED + 32 + 4 * 4;
 pub(crate) const HAS_START: u8 = 0x80;
 
 /// Words of a frame.
-pub(crate) const FRAME_WORDS: usize = 5;
+pub(crate) const FRAME_WORDS: usize = 7;
 
 /// The checksum of bytes.
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {

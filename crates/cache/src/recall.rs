@@ -236,10 +236,21 @@ impl Completed {
         mut path: impl FnMut(u32) -> Option<StringId>,
     ) -> ResolvedAddress {
         let first = self.symbols.frames.len() as u32;
-        for FrameRow { function, file, line, column, inlined } in frames {
-            let file = file.and_then(&mut path);
-            self.symbols.frames.push(InlineRow { function: None, file, line, column, inlined });
-            self.functions.push(function.map(|function| (source, function)));
+        for frame in frames {
+            let FrameRow { line, column, inlined, declared_line, .. } = frame;
+            let (file, declared_file) =
+                (frame.file.and_then(&mut path), frame.declared_file.and_then(&mut path));
+            let function = None;
+            self.symbols.frames.push(InlineRow {
+                function,
+                file,
+                line,
+                column,
+                inlined,
+                declared_file,
+                declared_line,
+            });
+            self.functions.push(frame.function.map(|function| (source, function)));
         }
         let end = self.symbols.frames.len() as u32;
         if let Some(replaced) = row.replaced {

@@ -45,8 +45,8 @@ fn profile(samples: u32) -> Profile {
         function: Some(strings.intern(format!("space{}::function{at}(int)", at % 97).as_bytes())),
         file,
         line: at % 900 + 1,
-        column: 0,
         inlined: at % 2 == 0,
+        ..InlineRow::NAMELESS
     });
     let inlines = inlines.collect();
     let locations = (0..FUNCTIONS / 2).map(|at| LocationRow {

@@ -26,7 +26,7 @@
 //! // The outermost frame comes first: a node names its caller's.
 //! for name in ["main", "parse"] {
 //!     let function = Some(profile.strings.intern(name.as_bytes()));
-//!     let function = InlineRow { function, file: None, line: 0, column: 0, inlined: false };
+//!     let function = InlineRow { function, ..InlineRow::NAMELESS };
 //!     let first_inline = profile.inlines.push(function);
 //!     let place = LocationRow::unnamed(None, 0x1000 + first_inline.index() as u64);
 //!     let location =
@@ -62,10 +62,10 @@ pub use formats::Flamegraph;
 #[cfg(feature = "parquet")]
 pub use formats::Parquet;
 pub use formats::{
-    AnnotatedFunction, Callgrind, ConsoleLook, Details, ErrorKind, ErrorRow, FieldValue, Firefox,
-    Folded, GroupRow, Hotspot, HotspotStream, Json, LivePage, LiveStep, MemoryNodeRow, Ndjson,
-    Otlp, Page, PageCode, PageFunctionCode, PageSource, PerfScript, Pprof, SampleExtra, Speedscope,
-    TaskChange, TaskEvent, TopTable, TracepointRow, TreeTable,
+    AnnotatedFunction, AnnotatedSource, Callgrind, ConsoleLook, Details, ErrorKind, ErrorRow,
+    FieldValue, Firefox, Folded, GroupRow, Hotspot, HotspotStream, Json, LivePage, LiveStep,
+    MemoryNodeRow, Ndjson, Otlp, Page, PageCode, PageFunctionCode, PageSource, PerfScript, Pprof,
+    SampleExtra, Speedscope, TaskChange, TaskEvent, TopTable, TracepointRow, TreeTable,
 };
 #[cfg(feature = "arrow")]
 pub use formats::{Arrow, ArrowRows};

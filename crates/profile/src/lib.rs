@@ -38,7 +38,7 @@
 //! let module = ModuleRow { path, opened: None, build_id: None, kind: ModuleKind::Elf };
 //! let module = profile.modules.push(module);
 //! let function =
-//!     InlineRow { function: Some(main), file: None, line: 7, column: 0, inlined: false };
+//!     InlineRow { line: 7, ..InlineRow::named(main) };
 //! let location = LocationRow {
 //!     first_inline: profile.inlines.push(function),
 //!     n_inlines: 1,

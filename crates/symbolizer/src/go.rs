@@ -8,7 +8,8 @@ use hashbrown::HashMap;
 
 use crate::bytes::NameText;
 use crate::dwarf::{
-    FilePath, FunctionName, UnitAddress, UnitFrame, UnitNameId, UnitPathId, UnitResult,
+    FilePath, FunctionName, UnitAddress, UnitDeclaration, UnitFrame, UnitNameId, UnitPathId,
+    UnitResult,
 };
 
 /// Deepest chain of inlined calls.
@@ -154,6 +155,7 @@ impl<'f> Resolver<'f> {
             *paths.entry(path).or_insert_with(push)
         });
         let line = if file.is_some() { line } else { 0 };
-        result.frames.push(UnitFrame { function, file, line, column: 0, inlined });
+        let declared = UnitDeclaration::default();
+        result.frames.push(UnitFrame { function, file, line, column: 0, inlined, declared });
     }
 }

@@ -97,6 +97,42 @@ fn gcc_of_three_dwarf_versions_and_compressed() {
     }
 }
 
+/// The declarations of the functions of an address as `file:line`, innermost first.
+fn declarations(name: &str, address: u64, options: &Options<'_>) -> String {
+    let (image, addresses) = (image(name), [Svma(address)]);
+    let split = path(name).with_extension("dwo");
+    let split = split
+        .exists()
+        .then(|| OneSplitFile(Image::open(&RealHost, &split, Origin::User).expect("a split file")));
+    let mut source = SymbolSource::of(&image);
+    source.split = split.as_ref().map(|split| split as &dyn SplitFinder);
+    let symbols = symbolize(&[Request { source, addresses: &addresses }], options);
+    let show = |frame: &profile::InlineRow| {
+        let path = symbols.text(frame.declared_file).unwrap_or_else(|| "??".to_owned());
+        let file = path.rsplit('/').next().unwrap_or(&path);
+        format!("{file}:{}", frame.declared_line)
+    };
+    symbols.frames.iter().map(show).collect::<Vec<_>>().join(" < ")
+}
+
+#[test]
+fn functions_have_the_place_of_their_declaration() {
+    let chain = "chain.c:31 < chain.c:5 < chain.c:9 < chain.c:14";
+    for name in ["gcc-dwarf5", "gcc-dwarf4", "gcc-dwarf3", "gcc-zlib"] {
+        assert_eq!(declarations(name, 0x40_1038, &Options::default()), chain, "{name}");
+    }
+    let without_lines = Options { lines: false, ..Options::default() };
+    assert_eq!(declarations("gcc-dwarf5", 0x40_1038, &without_lines), chain);
+    let outermost = Options { inlines: false, ..Options::default() };
+    assert_eq!(declarations("gcc-dwarf5", 0x40_1038, &outermost), "??:0");
+    // Hand-written code has no declaration.
+    assert_eq!(declarations("gcc-dwarf5", 0x40_1011, &Options::default()), "??:0");
+    for name in ["clang-dwarf5", "clang-dwarf4"] {
+        let found = declarations(name, 0x40_1026, &Options::default());
+        assert_eq!(found, "chain.c:5 < chain.c:9 < chain.c:14", "{name}");
+    }
+}
+
 #[test]
 fn clang_of_two_dwarf_versions() {
     for name in ["clang-dwarf5", "clang-dwarf4"] {

@@ -212,6 +212,26 @@ test("a search finds functions and what their stacks cost", () => {
   assert.equal(looked({}).find(null), null);
 });
 
+test("functions of one name have the shortest distinct mark", () => {
+  const made = tables(["a", "b", "c", "d"].map((name) => ({ stack: [name] })));
+  const { head } = made, { functions, names } = head;
+  const set = (at, name, file, place) => { functions[at] = [names.indexOf(name), names.push(file) - 1, functions[at][2], place]; };
+  const shown = () => { const model = new Model(made); return [0, 1, 2, 3].map((f) => model.name(f)); };
+  set(0, "a", "src/x.c", 7); set(1, "a", "src/y.c", 7); set(2, "b", "", -0x1150); set(3, "b", "", -0x1400);
+  assert.deepEqual(shown(), ["a (x.c)", "a (y.c)", "b (0x1150)", "b (0x1400)"]);
+  set(1, "a", "src/x.c", 9); set(2, "c", "", -0x1150);
+  assert.deepEqual(shown(), ["a (x.c:7)", "a (x.c:9)", "c", "b"]);
+  set(1, "a", "lib/x.c", 7);
+  assert.deepEqual(shown().slice(0, 2), ["a (src/x.c:7)", "a (lib/x.c:7)"]);
+});
+
+test("a line of another file has that file", () => {
+  const made = tables([{ stack: ["a"] }]);
+  made.head.elsewhere = [[made.head.names.push("frag.inc") - 1, 3]];
+  const model = new Model(made);
+  assert.deepEqual([model.lineOf(0, 5), model.lineOf(0, 0x80000000)], [{ file: "a.c", line: 5 }, { file: "frag.inc", line: 3 }]);
+});
+
 test("an empty recording is no error", () => {
   for (const group of ["none", "thread", "event"]) {
     const model = new Model(tables([]));

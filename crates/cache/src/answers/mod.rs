@@ -17,6 +17,8 @@ pub(crate) struct FrameRow {
     pub(crate) line: u32,
     pub(crate) column: u32,
     pub(crate) inlined: bool,
+    pub(crate) declared_file: Option<u32>,
+    pub(crate) declared_line: u32,
 }
 
 impl FrameRow {
@@ -28,8 +30,15 @@ impl FrameRow {
                 None => None,
             }
         }
-        let InlineRow { function, file, line, column, inlined } = *frame;
-        Self { function: number(function), file: number(file), line, column, inlined }
+        Self {
+            function: number(frame.function),
+            file: number(frame.file),
+            line: frame.line,
+            column: frame.column,
+            inlined: frame.inlined,
+            declared_file: number(frame.declared_file),
+            declared_line: frame.declared_line,
+        }
     }
 }
 

@@ -93,7 +93,7 @@ impl Answers {
         let is_string = |number: u32| number as usize <= self.strings;
         let frames_fit = (0..self.frames).all(|frame| {
             let word = |word: usize| u32_at(&self.bytes, self.frame_at(frame) + 4 * word);
-            is_string(word(0)) && is_string(word(1)) && word(4) <= 1
+            [0, 1, 5].into_iter().all(|at| is_string(word(at))) && word(4) <= 1
         });
         let (mut last_end, mut last) = (0, None);
         let rows_fit = (0..self.addresses).all(|row| {
@@ -186,6 +186,8 @@ impl Answers {
             line: word(2),
             column: word(3),
             inlined: word(4) != 0,
+            declared_file: word(5).checked_sub(1),
+            declared_line: word(6),
         }
     }
 

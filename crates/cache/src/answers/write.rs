@@ -63,10 +63,13 @@ impl Writer {
         self.addresses.extend_from_slice(&address.to_le_bytes());
         self.starts.extend_from_slice(&start.map_or(0, |start| start.0).to_le_bytes());
         let strings = &mut self.strings;
-        for FrameRow { function, file, line, column, inlined } in frames {
-            let function = numbers.number(function, &text, strings);
-            let file = numbers.number(file, &text, strings);
-            for word in [function, file, line, column, u32::from(inlined)] {
+        for frame in frames {
+            let mut number = |string| numbers.number(string, &text, strings);
+            let (function, file) = (number(frame.function), number(frame.file));
+            let declared_file = number(frame.declared_file);
+            let FrameRow { line, column, inlined, declared_line, .. } = frame;
+            let inlined = u32::from(inlined);
+            for word in [function, file, line, column, inlined, declared_file, declared_line] {
                 self.frames.extend_from_slice(&word.to_le_bytes());
             }
         }

@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 use crate::printer::Printer;
 use crate::render::text::{push_line_safe, push_number};
 use profile::query::{
-    Function, FunctionId, FunctionLine, Functions, event_name, group, period_units,
+    Function, FunctionId, FunctionLine, FunctionMarks, Functions, event_name, group, period_units,
 };
 use profile::{EventId, Profile, StringId, Table, ThreadId};
 
@@ -32,14 +32,22 @@ impl Printer for Callgrind {
         let graph = Graph::new(profile, self.inlines);
         let mut text = Vec::new();
         head(profile, &graph, &mut text);
-        let mut names = NumberedNames::new(profile);
+        let mut names = NumberedNames::new(profile, &graph.functions);
         let mut rows = graph.rows.iter().peekable();
         while let Some(&(CostKey { at, .. }, _)) = rows.peek() {
             text.push(b'\n');
             if let Some(function) = graph.functions.rows.get(at.function) {
                 names.function(["ob", "fl", "fn"], function, &mut text);
             }
+            let own_file = graph.functions.rows.get(at.function).and_then(|row| row.file);
+            let mut file = own_file;
             while let Some((row, costs)) = rows.next_if(|(row, _)| row.at.function == at.function) {
+                // Lines without a file are in that of their function.
+                let file_of_line = row.at.file.filter(|_| row.at.line != 0).or(own_file);
+                if std::mem::replace(&mut file, file_of_line) != file_of_line {
+                    let word = if file_of_line == own_file { "fe" } else { "fi" };
+                    names.file(word, file_of_line, &mut text);
+                }
                 let callee = row.callee.and_then(|id| graph.functions.rows.get(id));
                 if let Some(callee) = callee {
                     names.function(["cob", "cfi", "cfn"], callee, &mut text);
@@ -116,7 +124,7 @@ impl Graph {
             };
             add(&mut total);
             functions.path(profile, stack, &mut path);
-            let mut at = FunctionLine { function: comm, line: 0 };
+            let mut at = FunctionLine { function: comm, file: None, line: 0 };
             for &called in path.iter().rev() {
                 let row = CostKey { at, callee: Some(called.function) };
                 let costs = rows.entry(row).or_insert_with(|| zero.clone());
@@ -143,7 +151,8 @@ fn add_comms(profile: &Profile, functions: &mut Functions) -> Table<ThreadId, Fu
     let mut index = HashMap::new();
     let of_thread = profile.threads.iter().map(|thread| {
         *index.entry(thread.comm).or_insert_with(|| {
-            functions.rows.push(Function { name: Some(thread.comm), file: None, module: None })
+            let name = Some(thread.comm);
+            functions.rows.push(Function { name, ..Function::unknown(None) })
         })
     });
     of_thread.collect()
@@ -183,38 +192,58 @@ fn push_numbers(text: &mut Vec<u8>, numbers: &[u64]) {
     text.push(b'\n');
 }
 
+/// A name, and the mark that tells functions of that name apart.
+type NumberedName = (Option<StringId>, Option<String>);
+
 /// Names are written once and referred to by an id.
 struct NumberedNames<'a> {
     profile: &'a Profile,
-    known: [HashMap<Option<StringId>, u32>; 3],
+    marks: FunctionMarks,
+    known: [HashMap<NumberedName, u32>; 3],
 }
 
 impl<'a> NumberedNames<'a> {
-    fn new(profile: &'a Profile) -> Self {
-        Self { profile, known: [HashMap::new(), HashMap::new(), HashMap::new()] }
+    fn new(profile: &'a Profile, functions: &Functions) -> Self {
+        let marks = FunctionMarks::new(profile, &functions.rows);
+        Self { profile, marks, known: [HashMap::new(), HashMap::new(), HashMap::new()] }
     }
 
     /// Appends the lines that say which function is meant; the words are those for object, file and function.
     fn function(&mut self, words: [&str; 3], function: &Function, text: &mut Vec<u8>) {
-        let names = [function.module, function.file, function.name];
-        for ((word, name), known) in words.iter().zip(names).zip(&mut self.known) {
-            text.extend_from_slice(word.as_bytes());
-            text.extend_from_slice(b"=(");
-            let next = known.len() as u32 + 1;
-            let id = *known.entry(name).or_insert(next);
-            push_number(text, id);
-            text.push(b')');
-            if id == next {
-                text.push(b' ');
-                match name {
-                    Some(name) if !self.profile.strings.get(name).is_empty() => {
-                        push_line_safe(text, self.profile.strings.get(name));
-                    }
-                    _ if word.ends_with("fn") => text.extend_from_slice(b"[unknown]"),
-                    _ => text.extend_from_slice(b"???"),
-                }
-            }
-            text.push(b'\n');
+        let mark = self.marks.of(function).map(str::to_owned);
+        let names = [(function.module, None), (function.file, None), (function.name, mark)];
+        for (at, (word, name)) in words.into_iter().zip(names).enumerate() {
+            self.name(at, word, name, text);
         }
+    }
+
+    /// Appends the line that says in which file the next lines are.
+    fn file(&mut self, word: &str, file: Option<StringId>, text: &mut Vec<u8>) {
+        self.name(1, word, (file, None), text);
+    }
+
+    /// Appends a name of the kind `at`, in full if it is the first time.
+    fn name(&mut self, at: usize, word: &str, name: NumberedName, text: &mut Vec<u8>) {
+        let Some(known) = self.known.get_mut(at) else { return };
+        text.extend_from_slice(word.as_bytes());
+        text.extend_from_slice(b"=(");
+        let next = known.len() as u32 + 1;
+        let id = *known.entry(name.clone()).or_insert(next);
+        push_number(text, id);
+        text.push(b')');
+        if id == next {
+            text.push(b' ');
+            match name.0 {
+                Some(name) if !self.profile.strings.get(name).is_empty() => {
+                    push_line_safe(text, self.profile.strings.get(name));
+                }
+                _ if word.ends_with("fn") => text.extend_from_slice(b"[unknown]"),
+                _ => text.extend_from_slice(b"???"),
+            }
+            if let Some(mark) = name.1 {
+                push_line_safe(text, format!(" ({mark})").as_bytes());
+            }
+        }
+        text.push(b'\n');
     }
 }

@@ -23,7 +23,7 @@ mod speedscope;
 pub use arrow::{Arrow, ArrowRows};
 pub use callgrind::Callgrind;
 pub(crate) use console::cut;
-pub use console::{AnnotatedFunction, ConsoleLook, TopTable, TreeTable};
+pub use console::{AnnotatedFunction, AnnotatedSource, ConsoleLook, TopTable, TreeTable};
 pub use firefox::Firefox;
 #[cfg(feature = "flamegraph")]
 pub use flamegraph::Flamegraph;

@@ -13,7 +13,9 @@ use crate::options::StackWeight;
 use crate::printer::Printer;
 use crate::render::escaped::Escaped;
 use crate::render::text::{push_json, push_module_label, push_number};
-use profile::query::{FunctionId, FunctionLine, Functions, event_name, group, period_units};
+use profile::query::{
+    FunctionId, FunctionLine, FunctionMarks, Functions, event_name, group, period_units,
+};
 use profile::{EventId, Profile, RowId as _, SampleRow, StackId, StringId, Table, ThreadId};
 
 /// Samples above which only merged stacks are written.
@@ -187,6 +189,7 @@ impl SpeedscopeDocument<'_> {
 
     fn head(&mut self) -> io::Result<()> {
         let strings = Escaped::new(&self.profile.strings, push_json);
+        let marks = FunctionMarks::new(self.profile, &self.functions.rows);
         self.text.extend_from_slice(
             b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":\"unwind-perf ",
         );
@@ -205,12 +208,19 @@ impl SpeedscopeDocument<'_> {
                     self.text.extend_from_slice(if name.is_empty() { b"[unknown]" } else { name });
                 }
             }
+            if let Some(mark) = marks.of(function) {
+                push_json(&mut self.text, format!(" ({mark})").as_bytes());
+            }
             self.text.push(b'"');
             // Code without a known source has its module there: which keeps unknown functions apart.
             if let Some(file) = function.file.or(function.module) {
                 self.text.extend_from_slice(b",\"file\":\"");
                 self.text.extend_from_slice(strings.get(file));
                 self.text.push(b'"');
+            }
+            if function.line != 0 {
+                self.text.extend_from_slice(b",\"line\":");
+                push_number(&mut self.text, function.line);
             }
             self.text.extend_from_slice(b"},");
             self.flush(FLUSH_SIZE)?;

@@ -111,7 +111,7 @@ mod tests {
     fn profile(frames: u32) -> Profile {
         let mut profile = Profile::default();
         for line in 0..frames {
-            let row = InlineRow { function: None, file: None, line, column: 0, inlined: false };
+            let row = InlineRow { line, ..InlineRow::NAMELESS };
             let first_inline = profile.inlines.next_id();
             profile.inlines.extend((0..line % 3).map(|column| InlineRow { column, ..row }));
             let unnamed = LocationRow::unnamed(None, 0);

@@ -31,7 +31,7 @@ fn program(work: u64, rest: u64, unknown: u64) -> Profile {
     let module = ModuleRow { path, opened: None, build_id: None, kind: ModuleKind::Elf };
     let module = profile.modules.push(module);
     let frame = |profile: &mut Profile, name| {
-        let row = InlineRow { function: name, file: None, line: 0, column: 0, inlined: false };
+        let row = InlineRow { function: name, ..InlineRow::NAMELESS };
         let place = LocationRow::unnamed(Some(module), profile.locations.len() as u64);
         let first_inline = profile.inlines.push(row);
         let n_inlines = u32::from(name.is_some());

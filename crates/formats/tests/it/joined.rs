@@ -40,7 +40,7 @@ fn joined() -> Profile {
         (Some(file), 9),
     ]) {
         let function = Some(function);
-        profile.inlines.push(InlineRow { function, file, line, column: 0, inlined: false });
+        profile.inlines.push(InlineRow { function, file, line, ..InlineRow::NAMELESS });
     }
     let places = [
         (module, 0x1010, Some(0x10)),

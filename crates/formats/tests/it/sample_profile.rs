@@ -85,8 +85,7 @@ fn fill_places(profile: &mut Profile) {
         module(id(b"/tmp/x.bin"), ModuleKind::File),
         module(id(b"//anon"), ModuleKind::Anonymous),
     ]);
-    let function =
-        |function, file, line| InlineRow { function, file, line, column: 0, inlined: false };
+    let function = |function, file, line| InlineRow { function, file, line, ..InlineRow::NAMELESS };
     profile.inlines = Table::from_vec(vec![
         InlineRow {
             column: 3,

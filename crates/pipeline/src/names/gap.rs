@@ -15,8 +15,7 @@ pub(crate) fn gap_location(frames: &Table<FrameId, FrameRow>, first: LocationId)
 
 /// The one function of a gap.
 pub(crate) fn gap_function(strings: &mut Strings) -> InlineRow {
-    let function = Some(strings.intern(GAP));
-    InlineRow { function, file: None, line: 0, column: 0, inlined: false }
+    InlineRow::named(strings.intern(GAP))
 }
 
 #[cfg(test)]

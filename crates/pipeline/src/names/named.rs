@@ -189,7 +189,7 @@ impl<'p> Named<'p> {
             }
             NameSource::List(at) => {
                 let function = listed.get(at as usize).copied().flatten();
-                rows.push(InlineRow { function, file: None, line: 0, column: 0, inlined: false });
+                rows.push(InlineRow { function, ..InlineRow::NAMELESS });
                 self.listed.get(at as usize).map(|function| function.start)
             }
         }

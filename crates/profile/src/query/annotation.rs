@@ -82,18 +82,18 @@ impl<K: Copy + Eq + std::hash::Hash + Ord> Tally<K> {
     }
 }
 
-/// The functions whose name `wanted` accepts, those that cost most by themselves first.
+/// The functions that `wanted` accepts, those that cost most by themselves first.
 #[must_use]
 pub fn annotate(
     profile: &Profile,
     weights: &Weights,
-    wanted: impl Fn(&[u8]) -> bool,
+    functions: &Functions,
+    wanted: impl Fn(FunctionId, &Function) -> bool,
 ) -> Vec<Annotation> {
-    let functions = Functions::new(profile, true);
-    let is_wanted = |it: &Function| it.name.is_some_and(|name| wanted(profile.strings.get(name)));
-    let wanted: Table<FunctionId, bool> = functions.rows.iter().map(is_wanted).collect();
+    let wanted: Table<FunctionId, bool> =
+        functions.rows.entries().map(|(id, function)| wanted(id, function)).collect();
     let mut whole = Tally::<FunctionId>::new();
-    let mut lines = Tally::<(FunctionId, u32)>::new();
+    let mut lines = Tally::<(FunctionId, Option<StringId>, u32)>::new();
     let mut code = Tally::<(FunctionId, CodePlace)>::new();
     for (number, (stack, cost)) in (1..).zip(by_stack(profile, weights)) {
         let mut innermost = true;
@@ -103,7 +103,7 @@ pub fn annotate(
                 let own = std::mem::replace(&mut innermost, false);
                 if wanted.get(at.function) == Some(&true) {
                     whole.count(at.function, cost, own, number);
-                    lines.count((at.function, at.line), cost, own, number);
+                    lines.count((at.function, at.file, at.line), cost, own, number);
                     if let Some(place) = place {
                         code.count((at.function, place), cost, own, number);
                     }
@@ -115,15 +115,9 @@ pub fn annotate(
     let mut all = Vec::new();
     for (id, own, inclusive) in whole.sorted() {
         let Some(&function) = functions.rows.get(id) else { continue };
-        let of_lines = lines.iter().filter(|((of, _), ..)| *of == id);
-        let lines = of_lines
-            .map(|&((_, line), own, inclusive)| LineCost {
-                file: function.file,
-                line,
-                own,
-                inclusive,
-            })
-            .collect();
+        let of_lines = lines.iter().filter(|((of, ..), ..)| *of == id);
+        let cost = |&((_, file, line), own, inclusive)| LineCost { file, line, own, inclusive };
+        let lines = of_lines.map(cost).collect();
         let of_code = code.iter().filter(|((of, _), ..)| *of == id);
         let mut code: Vec<(CodePlace, Cost)> =
             of_code.map(|&((_, place), _, inclusive)| (place, inclusive)).collect();

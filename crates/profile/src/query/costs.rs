@@ -63,13 +63,7 @@ mod tests {
         let mut stacks = Vec::new();
         for name in ["main", "work", "work"] {
             let function = Some(profile.strings.intern(name.as_bytes()));
-            let first_inline = profile.inlines.push(InlineRow {
-                function,
-                file: None,
-                line: 0,
-                column: 0,
-                inlined: false,
-            });
+            let first_inline = profile.inlines.push(InlineRow { function, ..InlineRow::NAMELESS });
             let place = LocationRow::unnamed(None, stacks.len() as u64);
             let location =
                 profile.locations.push(LocationRow { first_inline, n_inlines: 1, ..place });

@@ -1,11 +1,11 @@
 //! Functions: those at a location, and the distinct ones of a profile as small indexes, which printers of call graphs
 //! share.
 
-use address::ModuleId;
 use hashbrown::HashMap;
 
 use crate::id::{FrameId, LocationId, StackId, StringId};
 use crate::profile::Profile;
+use crate::query::identity::{Identities, Identity, Place, module_path};
 use crate::query::stack_walk::each_location;
 use crate::tables::{FrameRow, InlineRow, LocationRow, Table};
 
@@ -57,15 +57,35 @@ crate::row_ids! {
     pub FunctionId(u32);
 }
 
-/// A function as users see it: name, source file and module.
+/// A function as users see it: one declaration in one module, whatever files its lines come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Function {
-    /// Its name; `None` where unknown.
+    /// Its name; `None` if it is unknown.
     pub name: Option<StringId>,
-    /// Its source file.
-    pub file: Option<StringId>,
     /// The path of the module that holds it.
     pub module: Option<StringId>,
+    /// The source file of its declaration. Without a declaration: the file of its sampled line that is nearest to its
+    /// start.
+    pub file: Option<StringId>,
+    /// The line of its declaration, from 1; 0 if it is unknown.
+    pub line: u32,
+    /// Without a declaration, the address where it begins, in the address space of the module's kind.
+    pub start: Option<u64>,
+}
+
+impl Function {
+    /// The function of a row of `location` as that row states it. [`Functions`] also takes a row that states neither a
+    /// declaration nor a start for the only function of its name.
+    #[must_use]
+    pub fn stated(profile: &Profile, location: &LocationRow, row: &InlineRow) -> Self {
+        Identity::stated(profile, location, row).function()
+    }
+
+    /// Code of a module, of which nothing else is known.
+    #[must_use]
+    pub const fn unknown(module: Option<StringId>) -> Self {
+        Self { name: None, module, file: None, line: 0, start: None }
+    }
 }
 
 /// A function at one of its lines.
@@ -73,7 +93,9 @@ pub struct Function {
 pub struct FunctionLine {
     /// The function.
     pub function: FunctionId,
-    /// The line; 0 where unknown.
+    /// The source file of the line.
+    pub file: Option<StringId>,
+    /// The line; 0 if it is unknown.
     pub line: u32,
 }
 
@@ -90,19 +112,33 @@ pub struct Functions {
 impl Functions {
     /// All functions of `profile`; `inlines`: whether inlined ones are functions of their own.
     pub fn new(profile: &Profile, inlines: bool) -> Self {
-        let mut index: HashMap<Function, FunctionId> = HashMap::new();
+        let identities = Identities::new(profile, inlines);
+        let mut index: HashMap<Identity, FunctionId> = HashMap::new();
+        // By function without a declaration: how far its nearest line is from its start.
+        let mut nearest: Table<FunctionId, u64> = Table::new();
         let mut all = Self { rows: Table::new(), lines: Vec::new(), ends: Table::new() };
         for location in &profile.locations {
             let module = module_path(profile, location.module);
+            let distance = location.function_offset.unwrap_or(u64::MAX - 1);
+            let mut add = |identity: Identity, file, line| {
+                let function = *index.entry(identity).or_insert_with(|| {
+                    nearest.push(u64::MAX);
+                    all.rows.push(identity.function())
+                });
+                all.lines.push(FunctionLine { function, file, line });
+                let nearest = nearest.get_mut(function).filter(|nearest| distance < **nearest);
+                if let (Some(nearest), Place::Start(_) | Place::Unknown) = (nearest, identity.place)
+                    && let (Some(row), Some(_)) = (all.rows.get_mut(function), file)
+                {
+                    (*nearest, row.file) = (distance, file);
+                }
+            };
             let rows = functions(profile, location, inlines);
-            let unknown =
-                rows.is_empty().then_some((Function { name: None, file: None, module }, 0));
-            let known = rows
-                .iter()
-                .map(|row| (Function { name: row.function, file: row.file, module }, row.line));
-            for (function, line) in known.chain(unknown) {
-                let id = *index.entry(function).or_insert_with(|| all.rows.push(function));
-                all.lines.push(FunctionLine { function: id, line });
+            if rows.is_empty() {
+                add(Identity { name: None, module, place: Place::Unknown }, None, 0);
+            }
+            for row in rows {
+                add(identities.of(profile, location, row), row.file, row.line);
             }
             all.ends.push(all.lines.len() as u32);
         }
@@ -122,8 +158,4 @@ impl Functions {
         path.clear();
         each_location(profile, stack, |location| path.extend_from_slice(self.at(location)));
     }
-}
-
-fn module_path(profile: &Profile, module: Option<ModuleId>) -> Option<StringId> {
-    profile.modules.get(module?).map(|module| module.path)
 }

@@ -8,6 +8,8 @@ pub mod diff;
 mod found;
 mod functions;
 mod grouped;
+mod identity;
+mod marks;
 mod programs;
 mod stack_walk;
 mod top;
@@ -21,6 +23,7 @@ pub use functions::{
     FrameFunction, Function, FunctionId, FunctionLine, Functions, frame_functions, functions,
 };
 pub use grouped::{SampleGroup, event_name, group, period_units};
+pub use marks::FunctionMarks;
 pub use programs::Programs;
 pub use stack_walk::{BiasCache, StackWalker, each_location};
 pub use top::{Cost, GroupBy, Top, TopKey, TopRow};

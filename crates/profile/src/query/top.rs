@@ -19,8 +19,8 @@ pub enum TopKey {
     Function(Function),
     /// A module's path; `None` where nothing was mapped.
     Module(Option<StringId>),
-    /// A function at a line; 0 where the line is unknown.
-    Line(Function, u32),
+    /// A function at a line of a file; `None` and 0 if they are unknown.
+    Line(Function, Option<StringId>, u32),
     /// A thread under one name.
     Thread(ThreadId),
     /// A process.
@@ -112,11 +112,11 @@ impl Top {
 
 /// The key of a function at a line.
 fn key_of(at: FunctionLine, functions: &Functions, by: GroupBy) -> TopKey {
-    let unknown = Function { name: None, file: None, module: None };
-    let function = functions.rows.get(at.function).copied().unwrap_or(unknown);
+    let function = functions.rows.get(at.function).copied();
+    let function = function.unwrap_or(Function::unknown(None));
     match by {
         GroupBy::Module => TopKey::Module(function.module),
-        GroupBy::Line => TopKey::Line(function, at.line),
+        GroupBy::Line => TopKey::Line(function, at.file, at.line),
         _ => TopKey::Function(function),
     }
 }

@@ -87,6 +87,30 @@ pub struct InlineRow {
     pub column: u32,
     /// Whether this function was inlined into the next row of the same location.
     pub inlined: bool,
+    /// Source file of the function's declaration as debug information states it; lines of a function may come from
+    /// other files (`#include` in a body, `#line`).
+    pub declared_file: Option<StringId>,
+    /// Line of the declaration, from 1; 0 if unknown.
+    pub declared_line: u32,
+}
+
+impl InlineRow {
+    /// A function of which nothing is known, not even its name.
+    pub const NAMELESS: Self = Self {
+        function: None,
+        file: None,
+        line: 0,
+        column: 0,
+        inlined: false,
+        declared_file: None,
+        declared_line: 0,
+    };
+
+    /// A function that is not inlined, of which the name is known.
+    #[must_use]
+    pub const fn named(function: StringId) -> Self {
+        Self { function: Some(function), ..Self::NAMELESS }
+    }
 }
 
 #[cfg(test)]
@@ -111,6 +135,6 @@ mod tests {
     #[test]
     fn rows_are_small() {
         assert_eq!(size_of::<LocationRow>(), 56);
-        assert_eq!(size_of::<InlineRow>(), 20);
+        assert_eq!(size_of::<InlineRow>(), 28);
     }
 }

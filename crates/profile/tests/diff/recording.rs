@@ -103,7 +103,7 @@ impl Recording {
                 let (name, line) = name.strip_suffix(':').map_or((*name, 0), |name| (name, 7));
                 let function = Some(self.profile.strings.intern(name.as_bytes()));
                 let inlined = index + 1 < names.len();
-                let row = InlineRow { function, file: None, line, column: 0, inlined };
+                let row = InlineRow { function, line, inlined, ..InlineRow::NAMELESS };
                 self.profile.inlines.push(row);
             }
         }

@@ -23,7 +23,13 @@ pub(super) fn text(
     host: &dyn Host,
 ) -> Result<Text, Problem> {
     let is_wanted = |id| profile.strings.get(id) == file.as_bytes();
-    if !profile.inlines.iter().filter_map(|row| row.file).any(is_wanted) {
+    if !profile
+        .inlines
+        .iter()
+        .flat_map(|row| [row.file, row.declared_file])
+        .flatten()
+        .any(is_wanted)
+    {
         return Err(Problem::new(Kind::DoesNotFit).detail("no function of it is in that file"));
     }
     text_of(file, files, host)

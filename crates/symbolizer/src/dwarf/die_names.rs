@@ -1,6 +1,6 @@
-//! The name of a function's entry, which may be stated by the entry that it is an instance of.
+//! The name and the declaration of a function's entry, which may be stated by the entry that it is an instance of.
 //!
-//! Source: DWARF 5, 3.3 "Subroutine and Entry Point Entries", 2.13.2 `DW_AT_specification`.
+//! Source: DWARF 5, 3.3 "Subroutine and Entry Point Entries", 2.13.2 `DW_AT_specification`, 2.14 "Declaration Coordinates".
 
 use gimli::constants as dw;
 
@@ -29,6 +29,8 @@ struct EntryNames<'a> {
     plain: Option<NameText<'a>>,
     origin: Option<EntryRef>,
     specification: Option<EntryRef>,
+    /// `DW_AT_decl_file` and `DW_AT_decl_line`.
+    file: Option<u64>,
     line: Option<u64>,
 }
 
@@ -40,25 +42,71 @@ pub(crate) struct FoundName<'f> {
     pub(crate) declared: Option<EntryRef>,
 }
 
+/// Where a function is declared: a line of a file of its unit's line program.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct FoundDeclaration {
+    /// The entry that states the file, and the number of the file in the line program of that entry's unit.
+    pub(crate) file: Option<(EntryRef, u64)>,
+    /// From 1; `None` if it is not stated.
+    pub(crate) line: Option<u64>,
+}
+
+/// Name and declaration of a function.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct FoundFunction<'f> {
+    pub(crate) name: Option<FoundName<'f>>,
+    pub(crate) declaration: FoundDeclaration,
+}
+
 /// The linkage name of the function, else its plain name, along the chain of abstract origins and specifications.
 pub(crate) fn function_name<'f>(
     files: DwarfPair<'f, '_>,
     entry: EntryRef,
     costs: &mut UnitCosts,
 ) -> Option<FoundName<'f>> {
+    describe(files, entry, costs, |found| found.name.is_some()).name
+}
+
+/// Name and declaration of the function, each from the first entry of the chain that states it.
+pub(crate) fn function<'f>(
+    files: DwarfPair<'f, '_>,
+    entry: EntryRef,
+    costs: &mut UnitCosts,
+) -> FoundFunction<'f> {
+    let is_whole = |found: &FoundFunction<'_>| {
+        let FoundDeclaration { file, line } = found.declaration;
+        found.name.is_some() && file.is_some() && line.is_some()
+    };
+    describe(files, entry, costs, is_whole)
+}
+
+/// Follows the chain of abstract origins and specifications until `is_enough` accepts its linkage name and declaration.
+fn describe<'f>(
+    files: DwarfPair<'f, '_>,
+    entry: EntryRef,
+    costs: &mut UnitCosts,
+    is_enough: impl Fn(&FoundFunction<'f>) -> bool,
+) -> FoundFunction<'f> {
+    let mut found = FoundFunction::default();
     let (mut plain, mut last) = (None, entry);
     let mut next = Some(entry);
     for _ in 0..MAX_CHAIN {
         let Some(entry) = next else { break };
         let Some(named) = read(files, entry, costs) else { break };
-        if let Some(text) = named.linkage {
-            return Some(FoundName { text, declared: None });
+        let linkage = named.linkage.map(|text| FoundName { text, declared: None });
+        found.name = found.name.or(linkage);
+        let FoundDeclaration { file, line } = &mut found.declaration;
+        *file = file.or(named.file.map(|file| (entry, file)));
+        *line = line.or(named.line);
+        if is_enough(&found) {
+            return found;
         }
         last = entry;
         plain = plain.or(named.plain);
         next = named.origin.or(named.specification);
     }
-    plain.map(|text| FoundName { text, declared: Some(last) })
+    found.name = found.name.or(plain.map(|text| FoundName { text, declared: Some(last) }));
+    found
 }
 
 /// The plain name of an entry, and the line where it is declared.
@@ -109,6 +157,7 @@ fn read<'f>(
             | dw::DW_AT_MIPS_linkage_name
             | dw::DW_AT_abstract_origin
             | dw::DW_AT_specification
+            | dw::DW_AT_decl_file
             | dw::DW_AT_decl_line => {}
             _ => {
                 form::skip(&mut cursor, spec.form, unit.encoding)?;
@@ -119,6 +168,7 @@ fn read<'f>(
         match spec.name {
             dw::DW_AT_name => named.plain = string(value),
             dw::DW_AT_abstract_origin => named.origin = reference(value),
+            dw::DW_AT_decl_file => named.file = value.number(),
             dw::DW_AT_decl_line => named.line = value.number(),
             dw::DW_AT_specification => named.specification = reference(value),
             _ => named.linkage = string(value),

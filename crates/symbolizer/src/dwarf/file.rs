@@ -13,6 +13,7 @@ use crate::bytes::{ByteCursor, NameText};
 use crate::dwarf::abbrev::{Abbrevs, describe_code};
 use crate::dwarf::costs::FileCosts;
 use crate::dwarf::form::{Encoding, Value};
+use crate::dwarf::line_header::{FileNames, FileTables, LineHeader};
 use crate::dwarf::roots::RootAbbrevs;
 use crate::dwarf::unit::{Unit, UnitList, read_units};
 
@@ -111,8 +112,15 @@ pub(crate) struct DwarfFile<'s> {
     pub(crate) costs: FileCosts,
     /// What its tables take, and how what is made of it is held.
     pub(crate) held: Held,
-    /// Where line programs begin, ascending.
-    programs: OnceLock<Vec<u64>>,
+    /// The line programs by ascending offsets.
+    programs: OnceLock<Vec<LineProgram>>,
+}
+
+/// A line program of the file.
+struct LineProgram {
+    offset: u64,
+    /// Its files, read when a declaration first needs them.
+    files: OnceLock<Option<(FileTables, Held)>>,
 }
 
 /// A table of abbreviations: where it is, and how many bytes it may have.
@@ -134,7 +142,7 @@ impl<'s> DwarfFile<'s> {
             read_units(&sections.info, roots, entries, sections.big_endian);
         let tables = number_tables(&mut units, &costs, sections.abbrev.len() as u64);
         // Of each unit where its line program begins, too.
-        let bytes = units.capacity() * (size_of::<Unit<'_>>() + size_of::<u64>())
+        let bytes = units.capacity() * (size_of::<Unit<'_>>() + size_of::<LineProgram>())
             + tables.capacity() * size_of::<Table>();
         Self {
             sections,
@@ -172,20 +180,41 @@ impl<'s> DwarfFile<'s> {
 
     /// `.debug_line` up to where the line program at `offset` has to end: programs do not overlap, but for as many bytes
     /// as the budget has for that.
-    pub(crate) fn line_section(&self, offset: u64) -> &[u8] {
-        let programs = self.programs.get_or_init(|| {
+    pub(crate) fn line_section(&self, offset: u64) -> &'s [u8] {
+        let programs = self.programs();
+        let line: &'s [u8] = &self.sections.line;
+        let next = programs.partition_point(|program| program.offset <= offset);
+        let next = programs.get(next).map_or(u64::MAX, |program| program.offset);
+        let overlap = self.costs.overlap(Resource::LineRows, programs.len());
+        let end = usize::try_from(next.saturating_add(overlap)).unwrap_or(usize::MAX);
+        line.get(..end.min(line.len())).unwrap_or(line)
+    }
+
+    fn programs(&self) -> &[LineProgram] {
+        self.programs.get_or_init(|| {
             let mut all: Vec<u64> =
                 self.units.iter().filter_map(|unit| unit.root.line_program).collect();
             all.sort_unstable();
             all.dedup();
-            all
+            let program = |offset| LineProgram { offset, files: OnceLock::new() };
+            all.into_iter().map(program).collect()
+        })
+    }
+
+    /// The files of a unit's line program, read once for all units that refer to it.
+    pub(crate) fn file_names(&self, unit: &Unit<'_>) -> Option<FileNames<'_, 's>> {
+        let program = unit.root.line_program?;
+        let (section, big_endian) = (self.line_section(program), self.sections.big_endian);
+        let programs = self.programs();
+        let at = programs.binary_search_by_key(&program, |program| program.offset).ok()?;
+        let files = programs.get(at)?.files.get_or_init(|| {
+            let at = usize::try_from(program).ok()?;
+            let size = unit.encoding.address_size;
+            let tables = LineHeader::read(section, at, size, big_endian)?.tables;
+            let held = self.held.another(tables.heap_bytes());
+            Some((tables, held))
         });
-        let line = &self.sections.line;
-        let next = programs.partition_point(|&program| program <= offset);
-        let next = programs.get(next).copied().unwrap_or(u64::MAX);
-        let overlap = self.costs.overlap(Resource::LineRows, programs.len());
-        let end = usize::try_from(next.saturating_add(overlap)).unwrap_or(usize::MAX);
-        line.get(..end.min(line.len())).unwrap_or(line)
+        files.as_ref().map(|(tables, _)| tables.in_section(section, big_endian))
     }
 
     /// The unit that holds the entry at an offset of `.debug_info`.

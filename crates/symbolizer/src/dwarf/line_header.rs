@@ -19,15 +19,32 @@ pub(crate) struct LineHeader<'s> {
     /// How many operands the opcodes from 1 on have.
     pub(crate) operands: &'s [u8],
     pub(crate) program: &'s [u8],
+    /// Its files.
+    pub(crate) tables: FileTables,
+    /// The section up to the program.
+    section: ByteCursor<'s>,
+}
+
+/// The files of a header with the bytes that name them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FileNames<'t, 's> {
+    tables: &'t FileTables,
+    section: ByteCursor<'s>,
+}
+
+/// The places of directories and files in a header.
+#[derive(Debug)]
+pub(crate) struct FileTables {
     encoding: Encoding,
-    directories: EntryTable<'s>,
-    files: EntryTable<'s>,
+    directories: EntryTable,
+    files: EntryTable,
+    /// Where the header ends in the section.
+    end: usize,
 }
 
 /// The directories or the files of a header.
 #[derive(Debug)]
-struct EntryTable<'s> {
-    section: ByteCursor<'s>,
+struct EntryTable {
     /// What each entry consists of. Before DWARF 5 that is not stated.
     formats: Vec<(u64, DwForm)>,
     /// Where the entries are in the section.
@@ -90,22 +107,43 @@ impl<'s> LineHeader<'s> {
             opcode_base,
             operands,
             program,
-            encoding,
-            directories,
-            files,
+            tables: FileTables { encoding, directories, files, end: unit.len() - program.len() },
+            section: cursor,
         })
     }
 
-    /// Path and directory of an entry. Before DWARF 5 the first one has the number 1.
-    fn entry(&self, table: &EntryTable<'s>, number: u64) -> Option<(Value<'s>, u64)> {
-        let first = u64::from(self.encoding.version < 5);
-        table.entry(usize::try_from(number.checked_sub(first)?).ok()?, self.encoding)
+    /// Its files.
+    pub(crate) const fn file_names(&self) -> FileNames<'_, 's> {
+        FileNames { tables: &self.tables, section: self.section }
     }
 }
 
-impl<'s> EntryTable<'s> {
+impl FileTables {
+    /// Their size in memory, in bytes.
+    pub(crate) fn heap_bytes(&self) -> u64 {
+        let of = |table: &EntryTable| table.places.capacity() * size_of::<u32>();
+        (of(&self.directories) + of(&self.files)) as u64
+    }
+
+    /// The same with the section that they were read from.
+    pub(crate) fn in_section<'s>(&self, section: &'s [u8], big_endian: bool) -> FileNames<'_, 's> {
+        let header = section.get(..self.end).unwrap_or_default();
+        FileNames { tables: self, section: ByteCursor::new(header, 0, big_endian) }
+    }
+}
+
+impl<'s> FileNames<'_, 's> {
+    /// Path and directory of an entry. Before DWARF 5 the first one has the number 1.
+    fn entry(&self, table: &EntryTable, number: u64) -> Option<(Value<'s>, u64)> {
+        let encoding = self.tables.encoding;
+        let first = u64::from(encoding.version < 5);
+        table.entry(usize::try_from(number.checked_sub(first)?).ok()?, self.section, encoding)
+    }
+}
+
+impl EntryTable {
     /// Source: DWARF 5, 6.2.4.1.
-    fn stated(cursor: &mut ByteCursor<'s>, encoding: Encoding) -> Option<Self> {
+    fn stated(cursor: &mut ByteCursor<'_>, encoding: Encoding) -> Option<Self> {
         let count = cursor.u8()?;
         let mut formats = Vec::with_capacity(count.into());
         for _ in 0..count {
@@ -121,7 +159,7 @@ impl<'s> EntryTable<'s> {
         if entries > 0 && formats.is_empty() {
             return None;
         }
-        let mut table = Self { section: *cursor, formats, places: Vec::new() };
+        let mut table = Self { formats, places: Vec::new() };
         for _ in 0..entries {
             table.places.push(u32::try_from(cursor.at()).ok()?);
             for &(_, form) in &table.formats {
@@ -132,8 +170,8 @@ impl<'s> EntryTable<'s> {
     }
 
     /// Source: DWARF 4, 6.2.4: strings, those of files with three numbers, up to an empty one.
-    fn terminated(cursor: &mut ByteCursor<'s>, files: bool) -> Option<Self> {
-        let mut table = Self { section: *cursor, formats: Vec::new(), places: Vec::new() };
+    fn terminated(cursor: &mut ByteCursor<'_>, files: bool) -> Option<Self> {
+        let mut table = Self { formats: Vec::new(), places: Vec::new() };
         loop {
             let place = u32::try_from(cursor.at()).ok()?;
             if cursor.c_string()?.is_empty() {
@@ -148,8 +186,12 @@ impl<'s> EntryTable<'s> {
         }
     }
 
-    fn entry(&self, index: usize, encoding: Encoding) -> Option<(Value<'s>, u64)> {
-        let mut cursor = self.section;
+    fn entry<'s>(
+        &self,
+        index: usize,
+        mut cursor: ByteCursor<'s>,
+        encoding: Encoding,
+    ) -> Option<(Value<'s>, u64)> {
         cursor.seek(*self.places.get(index)? as usize);
         if self.formats.is_empty() {
             let path = Value::String(cursor.c_string()?);
@@ -185,22 +227,22 @@ impl<'f> FilePath<'f> {
 
     /// That of a file of the program. Before DWARF 5, number 0 is the unit's own name.
     pub(crate) fn of(
-        header: &LineHeader<'f>,
+        names: FileNames<'_, 'f>,
         file: u64,
         comp_dir: Option<NameText<'f>>,
         unit_name: Option<NameText<'f>>,
         string: &mut dyn FnMut(Value<'f>) -> Option<NameText<'f>>,
     ) -> Option<Self> {
-        let version = header.encoding.version;
+        let version = names.tables.encoding.version;
         if version < 5 && file == 0 {
             return Some(Self { parts: [comp_dir, None, unit_name] });
         }
-        let (name, directory) = header.entry(&header.files, file)?;
+        let (name, directory) = names.entry(&names.tables.files, file)?;
         let name = string(name)?;
         let directory = if version < 5 && directory == 0 {
             None
         } else {
-            header.entry(&header.directories, directory).and_then(|(path, _)| string(path))
+            names.entry(&names.tables.directories, directory).and_then(|(path, _)| string(path))
         };
         Some(Self { parts: [comp_dir, directory, Some(name)] })
     }

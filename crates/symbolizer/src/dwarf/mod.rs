@@ -49,6 +49,6 @@ pub(crate) use scopes::ScopeName;
 pub(crate) use silent::SilentUnits;
 pub(crate) use split::{SplitImage, split_file, split_id};
 pub(crate) use units::{
-    FunctionName, UnitAddress, UnitFrame, UnitJob, UnitNameId, UnitPathId, UnitResult, UnitSources,
-    resolve,
+    FunctionName, UnitAddress, UnitDeclaration, UnitFrame, UnitJob, UnitNameId, UnitPathId,
+    UnitResult, UnitSources, resolve,
 };

@@ -7,10 +7,10 @@ use profile::Table;
 
 use crate::bytes::NameText;
 use crate::dwarf::costs::UnitCosts;
-use crate::dwarf::die_names::{DwarfPair, EntryRef, function_name, origin};
+use crate::dwarf::die_names::{DwarfPair, EntryRef, FoundDeclaration, FoundName, function, origin};
 use crate::dwarf::file::DwarfFile;
 use crate::dwarf::form::Value;
-use crate::dwarf::line_header::FilePath;
+use crate::dwarf::line_header::{FileNames, FilePath};
 use crate::dwarf::lines::{self, NoLines, SharedLines, UnitLines};
 use crate::dwarf::scopes::{ScopeName, Scopes};
 use crate::dwarf::split::split_id;
@@ -54,6 +54,15 @@ pub(crate) struct UnitFrame {
     pub(crate) line: u32,
     pub(crate) column: u32,
     pub(crate) inlined: bool,
+    pub(crate) declared: UnitDeclaration,
+}
+
+/// Where a function is declared.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct UnitDeclaration {
+    pub(crate) file: Option<UnitPathId>,
+    /// From 1; 0 if it is not known.
+    pub(crate) line: u32,
 }
 
 /// What is known about an address of the unit.
@@ -110,6 +119,7 @@ pub(crate) fn resolve<'f>(sources: UnitSources<'_, 'f, '_>, job: &UnitJob<'_>) -
     }
     let (entries, entries_unit) =
         split_unit.map_or((files, unit), |(file, unit)| (DwarfPair { file, ..files }, unit));
+    let entries_unit: &Unit<'_> = entries_unit;
     let mut costs = entries.file.costs.unit(entries_unit, job.addresses.len());
     let walked = if wants_entries {
         walk(entries.file, entries_unit, job.addresses, &mut costs)
@@ -128,10 +138,12 @@ pub(crate) fn resolve<'f>(sources: UnitSources<'_, 'f, '_>, job: &UnitJob<'_>) -
         files,
         entries,
         unit,
+        entries_unit: entries_unit.offset,
         lines,
         walk: &walked,
-        scope_names: vec![None; walked.scopes.len()],
-        names: HashMap::new(),
+        functions_of_scopes: vec![None; walked.scopes.len()],
+        known: HashMap::new(),
+        functions: Vec::new(),
         paths: HashMap::new(),
         scopes: Scopes::default(),
         inlines: job.inlines,
@@ -195,17 +207,31 @@ struct Resolver<'r, 'f, 's> {
     /// Where the entries are: the same, or the split file.
     entries: DwarfPair<'f, 's>,
     unit: &'f Unit<'s>,
+    /// Offset of the unit that holds the entries.
+    entries_unit: usize,
     lines: Option<UnitLines<'f>>,
     walk: &'r UnitWalk,
-    /// The name of each scope, once it was asked for.
-    scope_names: Vec<Option<Option<UnitNameId>>>,
-    names: HashMap<EntryRef, Option<UnitNameId>>,
-    paths: HashMap<u64, Option<UnitPathId>>,
+    /// For each scope the index of its function, once it was asked for.
+    functions_of_scopes: Vec<Option<usize>>,
+    /// By the entry that instances share, the index of the function.
+    known: HashMap<EntryRef, usize>,
+    functions: Vec<KnownFunction<'f>>,
+    /// By the unit of the line program and the number of the file in it.
+    paths: HashMap<(EntryRef, u64), Option<UnitPathId>>,
     /// What entries are in, of units with functions without linkage names.
     scopes: Scopes,
     inlines: bool,
     costs: UnitCosts,
     result: UnitResult<'f>,
+}
+
+/// A function of the unit.
+#[derive(Clone, Copy)]
+struct KnownFunction<'f> {
+    found: Option<FoundName<'f>>,
+    /// The id of its name, once it was asked for.
+    name: Option<Option<UnitNameId>>,
+    declared: UnitDeclaration,
 }
 
 impl<'f> Resolver<'_, 'f, '_> {
@@ -228,20 +254,22 @@ impl<'f> Resolver<'_, 'f, '_> {
                 continue;
             }
             if inlined {
-                let function = self.scope_name(id);
-                self.push(function, place, true);
+                let known = self.function(id);
+                let name = known.and_then(|known| self.name(known));
+                self.push(name, self.declared(known), place, true);
                 place = (Some(found.call.0), found.call.1, found.call.2);
                 depth += 1;
             }
             if !inlined {
                 function_start = Some(found.low_pc);
-                let function = if named { None } else { self.scope_name(id) };
-                self.push(function, place, false);
+                let known = self.function(id);
+                let name = known.filter(|_| !named).and_then(|known| self.name(known));
+                self.push(name, self.declared(known), place, false);
             }
             scope = found.parent;
         }
         if function_start.is_none() && row.known {
-            self.push(None, place, false);
+            self.push(None, UnitDeclaration::default(), place, false);
         }
         let n_frames = self.result.frames.len() as u32 - first_frame;
         self.result.addresses.push(UnitAddress { first_frame, n_frames, function_start });
@@ -256,48 +284,124 @@ impl<'f> Resolver<'_, 'f, '_> {
     fn push(
         &mut self,
         function: Option<UnitNameId>,
+        declared: UnitDeclaration,
         place: (Option<u64>, u64, u64),
         inlined: bool,
     ) {
         let file = place.0.and_then(|file| self.path(file));
-        let small = |number: u64| u32::try_from(number).unwrap_or(0);
         let (line, column) =
             if self.lines.is_some() { (small(place.1), small(place.2)) } else { (0, 0) };
-        self.result.frames.push(UnitFrame { function, file, line, column, inlined });
+        self.result.frames.push(UnitFrame { function, file, line, column, inlined, declared });
     }
 
-    fn scope_name(&mut self, scope: ScopeId) -> Option<UnitNameId> {
-        if let Some(Some(known)) = self.scope_names.get(scope.index()) {
-            return *known;
+    /// The index of the function that a scope is an instance of.
+    fn function(&mut self, scope: ScopeId) -> Option<usize> {
+        if let Some(Some(known)) = self.functions_of_scopes.get(scope.index()) {
+            return Some(*known);
         }
         let entry = origin(self.entries, self.walk.scopes.get(scope)?.entry, &mut self.costs);
-        let Self { names, result, entries, costs, scopes, .. } = self;
-        let name = *names.entry(entry).or_insert_with(|| {
-            let found = function_name(*entries, entry, costs)?;
-            let around = found.declared.map(|declared| scopes.around(*entries, declared, costs));
-            let scopes = around.unwrap_or_default();
-            Some(result.functions.push(FunctionName { own: found.text, scopes }))
-        });
-        if let Some(slot) = self.scope_names.get_mut(scope.index()) {
-            *slot = Some(name);
+        let index = match self.known.get(&entry) {
+            Some(&known) => known,
+            None => {
+                let found = function(self.entries, entry, &mut self.costs);
+                let declared = self.declaration(found.declaration);
+                self.functions.push(KnownFunction { found: found.name, name: None, declared });
+                self.known.insert(entry, self.functions.len() - 1);
+                self.functions.len() - 1
+            }
+        };
+        if let Some(slot) = self.functions_of_scopes.get_mut(scope.index()) {
+            *slot = Some(index);
         }
-        name
+        Some(index)
     }
 
-    fn path(&mut self, file: u64) -> Option<UnitPathId> {
-        let Self { lines, files, unit, paths, result, .. } = self;
-        let lines = lines.as_ref()?;
-        if let Some(&known) = paths.get(&file) {
+    fn name(&mut self, function: usize) -> Option<UnitNameId> {
+        let Self { functions, result, entries, costs, scopes, .. } = self;
+        let known = functions.get_mut(function)?;
+        *known.name.get_or_insert_with(|| {
+            let FoundName { text, declared } = known.found?;
+            let around = declared.map(|declared| scopes.around(*entries, declared, costs));
+            let scopes = around.unwrap_or_default();
+            Some(result.functions.push(FunctionName { own: text, scopes }))
+        })
+    }
+
+    fn declared(&self, function: Option<usize>) -> UnitDeclaration {
+        let known = function.and_then(|function| self.functions.get(function));
+        known.map(|known| known.declared).unwrap_or_default()
+    }
+
+    /// A declaration with its file as a path of the unit.
+    fn declaration(&mut self, found: FoundDeclaration) -> UnitDeclaration {
+        let file = found.file.and_then(|((in_alt, entry), number)| {
+            let from = if in_alt { self.files.alt? } else { self.entries.file };
+            let unit = from.unit_at(entry)?;
+            // Source: DWARF 4, 2.14: 0 is no file. DWARF 5 numbers files from 0 on.
+            if number == 0 && unit.encoding.version < 5 {
+                return None;
+            }
+            let is_own = !in_alt && unit.offset == self.entries_unit;
+            if is_own { self.own_path(number) } else { self.path_of(from, unit, in_alt, number) }
+        });
+        UnitDeclaration { file, line: found.line.map_or(0, small) }
+    }
+
+    /// A file of the unit's own line program; of a split unit, that of its skeleton.
+    fn own_path(&mut self, number: u64) -> Option<UnitPathId> {
+        if self.lines.is_some() {
+            return self.path(number);
+        }
+        self.path_of(self.files.file, self.unit, false, number)
+    }
+
+    /// A file of the line program of any unit.
+    fn path_of(
+        &mut self,
+        file: &'f DwarfFile<'_>,
+        unit: &'f Unit<'_>,
+        in_alt: bool,
+        number: u64,
+    ) -> Option<UnitPathId> {
+        let key = ((in_alt, unit.offset), number);
+        if let Some(&known) = self.paths.get(&key) {
             return known;
         }
-        let text = |value: Option<Value<'f>>| {
-            value.and_then(|value| files.file.string(unit, value, files.alt))
-        };
-        let (comp_dir, name) = (text(unit.root.comp_dir), text(unit.root.name));
-        let path =
-            FilePath::of(&lines.header, file, comp_dir, name, &mut |value| text(Some(value)));
-        let path = path.map(|path| result.files.push(path));
-        paths.insert(file, path);
+        let names = file.file_names(unit);
+        let path = names.and_then(|names| self.join(file, unit, names, number));
+        let path = path.map(|path| self.result.files.push(path));
+        self.paths.insert(key, path);
         path
     }
+
+    /// A file of the rows of the unit.
+    fn path(&mut self, number: u64) -> Option<UnitPathId> {
+        let lines = self.lines.as_ref()?;
+        let key = ((false, self.unit.offset), number);
+        if let Some(&known) = self.paths.get(&key) {
+            return known;
+        }
+        let path = self.join(self.files.file, self.unit, lines.header.file_names(), number);
+        let path = path.map(|path| self.result.files.push(path));
+        self.paths.insert(key, path);
+        path
+    }
+
+    fn join(
+        &self,
+        file: &'f DwarfFile<'_>,
+        unit: &'f Unit<'_>,
+        names: FileNames<'_, 'f>,
+        number: u64,
+    ) -> Option<FilePath<'f>> {
+        let text = |value: Option<Value<'f>>| {
+            value.and_then(|value| file.string(unit, value, self.files.alt))
+        };
+        let (comp_dir, name) = (text(unit.root.comp_dir), text(unit.root.name));
+        FilePath::of(names, number, comp_dir, name, &mut |value| text(Some(value)))
+    }
+}
+
+fn small(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(0)
 }

@@ -135,7 +135,7 @@ impl<'m> Merger<'m> {
                 last = Some((name, id));
                 function_start = Some(symbol.start);
                 if self.symbols.frames.len() == first as usize {
-                    self.push(NAMELESS, None);
+                    self.push(InlineRow::NAMELESS, None);
                 }
                 if let Some(outermost) = self.functions_of_frames.last_mut()
                     && let Some(other) = outermost.replace(id).filter(|other| *other != id)
@@ -172,8 +172,20 @@ impl<'m> Merger<'m> {
                 let path = result.files.get(id)?;
                 self.path((answer.job as usize, id.index()), path)
             });
-            let (line, column, inlined) = (frame.line, frame.column, frame.inlined);
-            self.push(InlineRow { function: None, file, line, column, inlined }, function);
+            let declared_file = frame.declared.file.and_then(|id| {
+                let path = result.files.get(id)?;
+                self.path((answer.job as usize, id.index()), path)
+            });
+            let row = InlineRow {
+                function: None,
+                file,
+                line: frame.line,
+                column: frame.column,
+                inlined: frame.inlined,
+                declared_file,
+                declared_line: frame.declared.line,
+            };
+            self.push(row, function);
         }
         address.function_start
     }
@@ -301,10 +313,6 @@ impl<'m> Merger<'m> {
         self.symbols
     }
 }
-
-/// A function of which nothing but its name will be known.
-const NAMELESS: InlineRow =
-    InlineRow { function: None, file: None, line: 0, column: 0, inlined: false };
 
 /// Most bytes of what stands in front of a function's own name; where there are more, that stands alone.
 const MAX_SCOPES: usize = 1 << 14;

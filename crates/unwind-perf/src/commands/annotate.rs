@@ -4,12 +4,17 @@ use std::sync::Arc;
 
 use address::Svma;
 use anyhow::bail;
-use formats::{AnnotatedFunction, StackWeight};
+use formats::{AnnotatedFunction, AnnotatedSource, StackWeight};
 use pipeline::{Analysis, FileSearch, Observer, Options};
-use profile::query::{AddressCost, Annotation, Cost, Weights, address_costs, annotate};
+use profile::query::{
+    AddressCost, Annotation, Cost, FunctionMarks, Functions, Weights, address_costs, annotate,
+};
 
 use super::nothing_left::nothing_left;
 use super::profile::on_pool;
+use super::wanted_function::Wanted;
+use profile::StringId;
+
 use super::sources::{not_found, plain_name, source_files};
 use crate::args::{AnnotateArgs, RunOptions, host, pipeline, source, with_argument};
 use crate::terminal::{
@@ -41,7 +46,10 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
     }
     let profile = &analysis.profile;
     let weights = Weights::new(profile, args.weight.weight());
-    let found = find(&analysis, &weights, &args.function);
+    let functions = Functions::new(profile, true);
+    let marks = FunctionMarks::new(profile, &functions.rows);
+    let wanted = Wanted { profile, functions: &functions, marks: &marks, text: &args.function };
+    let found = wanted.find(|is_wanted| annotate(profile, &weights, &functions, is_wanted));
     let Some((function, others)) = found.split_first() else {
         bail!("no function in the samples has {} in its name; see unwind-perf top", args.function);
     };
@@ -50,8 +58,8 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
     } else {
         code(&analysis, &weights, function)
     };
-    let source = Source::find(&analysis, function, &options.files);
-    let shown = Shown { function, source: source.lines.as_deref(), instructions, addresses };
+    let sources = sources(&analysis, function, &options.files);
+    let shown = Shown { function, marks: &marks, sources: &sources, instructions, addresses };
     target.write_all(&text(&analysis, &weights, &shown, args.run.output.is_none())?)?;
     if args.run.timings {
         eprint!("{}", timings_text(&analysis.timings, profile.locations.len()));
@@ -64,7 +72,7 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
         print_summary(profile)?;
         print_not_kept(&analysis);
         print_other_events(profile, args.weight.weight());
-        tell(&analysis, others, &source, why.as_deref());
+        tell(&analysis, (others, &marks), &sources, why.as_deref());
     }
     let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };
     Ok(Completeness::of(profile).judge(args.run.fail_if_incomplete.as_ref(), status))
@@ -73,7 +81,8 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
 /// What is printed of a function.
 struct Shown<'a> {
     function: &'a Annotation,
-    source: Option<&'a [String]>,
+    marks: &'a FunctionMarks,
+    sources: &'a [AnnotatedSource],
     instructions: Vec<(u64, u8, String)>,
     addresses: Vec<AddressCost>,
 }
@@ -89,9 +98,10 @@ fn text(
         weights,
         total: total(analysis, weights),
         function: shown.function,
-        source: shown.source,
+        sources: shown.sources,
         instructions: &shown.instructions,
         addresses: &shown.addresses,
+        marks: shown.marks,
         look: console_look(to_stdout),
     };
     let mut text = Vec::new();
@@ -106,20 +116,6 @@ fn total(analysis: &Analysis, weights: &Weights) -> Cost {
         samples: sum.samples + 1,
         weight: sum.weight.saturating_add(weight),
     })
-}
-
-/// The functions that are meant: those of that name, else those of that name without parameters, else those that have
-/// it in their names.
-fn find(analysis: &Analysis, weights: &Weights, wanted: &str) -> Vec<Annotation> {
-    let wanted = wanted.as_bytes();
-    let without_parameters =
-        |name: &[u8]| name.strip_prefix(wanted).is_some_and(|rest| rest.first() == Some(&b'('));
-    let contains =
-        |name: &[u8]| !wanted.is_empty() && name.windows(wanted.len()).any(|it| it == wanted);
-    type Way<'w> = &'w dyn Fn(&[u8]) -> bool;
-    let ways: [Way<'_>; 3] = [&|name| name == wanted, &without_parameters, &contains];
-    let found = ways.iter().map(|way| annotate(&analysis.profile, weights, way));
-    found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 /// What the code of a function is, what its addresses cost, and why it cannot be shown.
@@ -139,41 +135,49 @@ fn code(analysis: &Analysis, weights: &Weights, function: &Annotation) -> Code {
     }
 }
 
-/// The source file of a function.
-#[derive(Default)]
-struct Source {
-    /// Its lines, if it was found.
-    lines: Option<Vec<String>>,
-    /// Its name, if it was not.
-    missing: Option<String>,
-}
-
-impl Source {
-    fn find(analysis: &Analysis, function: &Annotation, files: &FileSearch) -> Self {
-        let Some(id) = function.function.file else { return Self::default() };
-        let name = analysis.profile.strings.get(id);
-        let local = host();
-        match source_files(analysis, files, &*local).text(name) {
-            Some(text) => {
-                let text = String::from_utf8_lossy(&text);
-                Self { lines: Some(text.lines().map(str::to_owned).collect()), missing: None }
-            }
-            None => Self { lines: None, missing: Some(plain_name(name)) },
+/// The source files that have lines of a function, that of its declaration first.
+fn sources(analysis: &Analysis, function: &Annotation, files: &FileSearch) -> Vec<AnnotatedSource> {
+    let own = function.function.file;
+    let mut names = vec![own];
+    for line in function.lines.iter().filter(|line| line.line != 0 && line.file.is_some()) {
+        if !names.contains(&line.file) {
+            names.push(line.file);
         }
     }
+    let local = host();
+    let found = source_files(analysis, files, &*local);
+    let source = |file: Option<StringId>| {
+        let text = file.and_then(|file| found.text(analysis.profile.strings.get(file)));
+        let lines =
+            text.map(|text| String::from_utf8_lossy(&text).lines().map(str::to_owned).collect());
+        AnnotatedSource { file, lines }
+    };
+    names.into_iter().map(source).collect()
 }
 
 /// On standard error: why there is no source, why there are no instructions, and which other functions have such a name.
-fn tell(analysis: &Analysis, others: &[Annotation], source: &Source, why: Option<&str>) {
-    if let Some(name) = &source.missing {
-        eprintln!("{}", not_found(name));
+fn tell(
+    analysis: &Analysis,
+    (others, marks): (&[Annotation], &FunctionMarks),
+    sources: &[AnnotatedSource],
+    why: Option<&str>,
+) {
+    for source in sources.iter().filter(|source| source.lines.is_none()) {
+        if let Some(file) = source.file {
+            eprintln!("{}", not_found(&plain_name(analysis.profile.strings.get(file))));
+        }
     }
     if let Some(why) = why {
         eprintln!("no instructions: {why}");
     }
     for other in others.iter().take(OTHERS) {
         let name = other.function.name.map_or(&b""[..], |id| analysis.profile.strings.get(id));
-        eprintln!("also: {}", shown(&String::from_utf8_lossy(name)));
+        let name = String::from_utf8_lossy(name);
+        let name = match marks.of(&other.function) {
+            Some(mark) => format!("{name} ({mark})"),
+            None => name.into_owned(),
+        };
+        eprintln!("also: {}", shown(&name));
     }
     if let Some(more) = others.len().checked_sub(OTHERS).filter(|&more| more > 0) {
         eprintln!("and {more} more functions with such a name");

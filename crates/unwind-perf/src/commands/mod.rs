@@ -23,6 +23,7 @@ mod record;
 mod serve;
 mod sources;
 mod tables;
+mod wanted_function;
 
 use crate::args::{Cli, Command};
 use crate::terminal::Status;

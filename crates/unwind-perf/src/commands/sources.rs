@@ -41,13 +41,18 @@ pub(super) struct Sources {
     pub(super) missing: Option<String>,
 }
 
-/// The texts of the source files of functions that were sampled, those of most samples first.
+/// The texts of the source files of functions that were sampled, those of most samples first; then of files that only have
+/// lines of functions, such as an included body.
 pub(super) fn sources(profile: &Profile, files: &SourceFiles<'_>) -> Sources {
     let mut seen: Vec<StringId> = Vec::new();
     let mut sources = Sources { found: Vec::new(), missing: None };
     let mut left = MOST;
-    for cost in function_costs(profile, true) {
-        let Some(id) = cost.function.file.filter(|id| !seen.contains(id)) else { continue };
+    let costs = function_costs(profile, true);
+    let of_functions = costs.iter().filter_map(|cost| cost.function.file);
+    for id in of_functions.chain(profile.inlines.iter().filter_map(|row| row.file)) {
+        if seen.contains(&id) {
+            continue;
+        }
         seen.push(id);
         let name = profile.strings.get(id);
         match files.text_to_show(name) {

@@ -7,17 +7,24 @@ import { pathTo } from "./tree.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./tree.js").Children} Children */
-/** What is named: functions as the numbers of their names, of their files and of their modules; below 0 for none.
- * @typedef {{ functions: [number, number, number][], names: string[], modules: { path: string, kind?: string }[] }} Named */
+/** What is named: functions as the numbers of their names, of their files and of their modules, below 0 for none, with the
+ * line of the declaration or, below 0, the address of the start; lines in other files than their functions as the numbers
+ * of the files, and the lines.
+ * @typedef {{ functions: [number, number, number, number][], elsewhere?: [number, number][], names: string[], modules: { path: string, kind?: string }[] }} Named */
+
+/** The first number that stands for a line in another file than its function. */
+const ELSEWHERE = 0x80000000;
 
 export class Labels {
   /** @param {Named} head */
   constructor(head) {
     this.named = head;
     this.functions = head.functions.length;
-    this.names = head.functions.map(([name, , module]) => {
-      const text = name < 0 ? "" : head.names[name];
-      if (text) return text;
+    /** @type {Map<number, string>} */
+    this.marks = marksOf(head);
+    this.names = head.functions.map(([name, , module], f) => {
+      const text = name < 0 ? "" : head.names[name], mark = this.marks.get(f);
+      if (text) return mark ? `${text} (${mark})` : text;
       return module >= 0 ? `${UNKNOWN} in ${baseName(head.modules[module].path)}` : UNKNOWN;
     });
     /** The function that stands for the first group; those of modules come before it. */
@@ -110,7 +117,10 @@ export class Labels {
     const name = this.names[f];
     if (!short) return name;
     let text = this.short.get(name);
-    if (text === undefined) this.short.set(name, text = shortName(name));
+    if (text === undefined) {
+      const mark = this.marks.get(f), tail = mark ? ` (${mark})` : "";
+      this.short.set(name, text = shortName(name.slice(0, name.length - tail.length)) + tail);
+    }
     return text;
   }
 
@@ -126,6 +136,13 @@ export class Labels {
   file(f) {
     const file = this.fileOf()[f];
     return file === undefined || file < 0 ? "" : this.named.names[file];
+  }
+
+  /** A line of a function by its number in the tables: the file, which may be another one than the function's, and the line.
+   * @param {number} f @param {number} number @returns {{ file: string, line: number }} */
+  lineOf(f, number) {
+    const other = number >= ELSEWHERE ? this.named.elsewhere?.[number - ELSEWHERE] : undefined;
+    return other ? { file: this.named.names[other[0]] ?? "", line: other[1] } : { file: this.file(f), line: number };
   }
 
   /** What kind of code a node is of.
@@ -152,4 +169,32 @@ export class Labels {
     }
     return { hits, under, found };
   }
+}
+
+/** What tells functions of one name in one module apart: the shortest distinct of file, file with line, path with line; an
+ * address without a declaration.
+ * @param {Named} head @returns {Map<number, string>} */
+function marksOf({ functions, names }) {
+  /** @type {Map<string, number[]>} */
+  const groups = new Map(), marks = new Map();
+  functions.forEach(([name, , module], f) => {
+    if (name < 0) return;
+    const key = `${name} ${module}`, group = groups.get(key);
+    if (group) group.push(f); else groups.set(key, [f]);
+  });
+  for (const group of groups.values()) {
+    if (group.length < 2) continue;
+    const texts = [0, 1, 2].map((detail) => group.map((f) => markOf(functions[f], names, detail)));
+    const distinct = texts.find((list) => new Set(list).size === list.length) || texts[2];
+    group.forEach((f, at) => { if (distinct[at]) marks.set(f, distinct[at]); });
+  }
+  return marks;
+}
+
+/** @param {[number, number, number, number]} row @param {string[]} names @param {number} detail */
+function markOf([, file, , place], names, detail) {
+  if (place < 0) return `0x${(-place).toString(16)}`;
+  if (!place || file < 0) return "";
+  const path = names[file];
+  return detail === 0 ? baseName(path) : `${detail === 1 ? baseName(path) : path}:${place}`;
 }

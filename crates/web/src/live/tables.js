@@ -80,7 +80,7 @@ export class LiveTables {
   continues(before) {
     const { head } = this, old = before.head;
     const is = (/** @type {any[]} */ rows, /** @type {any[]} */ first) => rows.length >= first.length && first.every((row, at) => String(row) === String(rows[at]));
-    return head.origin === old.origin && head.unit === old.unit && is(head.names, old.names) && is(head.functions, old.functions);
+    return head.origin === old.origin && head.unit === old.unit && is(head.names, old.names) && is(head.functions, old.functions) && is(head.elsewhere || [], old.elsewhere || []);
   }
 
   /** Takes in a step; false where it does not fit behind what is there.
@@ -102,7 +102,8 @@ export class LiveTables {
     const threads = this.head.threads.slice(), modules = this.head.modules.slice();
     for (const [at, row] of head.threads) threads[at] = this.thread(at, row);
     for (const [at, row] of head.modules) modules[at] = row;
-    this.head = { ...this.head, threads, modules, functions: this.head.functions.concat(head.functions), names: this.head.names.concat(head.names) };
+    const functionRows = this.head.functions.concat(head.functions), elsewhere = (this.head.elsewhere || []).concat(head.elsewhere || []);
+    this.head = { ...this.head, threads, modules, functions: functionRows, elsewhere, names: this.head.names.concat(head.names) };
     this.tick = tick;
     this.rebase();
     return true;

@@ -147,9 +147,8 @@ export class App extends Shell {
     if (f >= this.model.functions) {
       return f === this.model.truncatedFunction() ? ["the outer frames of these stacks are missing"] : [];
     }
-    const line = src === NONE ? 0 : /** @type {any} */ (this.model.baseLine)[src];
+    const { file, line } = this.model.lineOf(f, src === NONE ? 0 : /** @type {any} */ (this.model.baseLine)[src]);
     const more = src === NONE ? 0 : /** @type {any} */ (this.model.lineCount)[src] - 1;
-    const file = this.model.file(f);
     if (file) lines.push(file + (line ? `:${line}` : "") + (more > 0 ? ` (and ${more} more line${more > 1 ? "s" : ""})` : ""));
     if (this.model.module(f)) lines.push("in " + this.model.module(f));
     const marks = this.marks(tree, node);

@@ -9,7 +9,8 @@ import { Rows } from "./rows.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./app.js").ViewPart} ViewPart */
-/** @typedef {{ line: number, own: number, total: number, text: string }} Line */
+/** `file` is that of lines in another file than the function's.
+ * @typedef {{ line: number, own: number, total: number, text: string, file?: string }} Line */
 
 /** Lines around those that cost something. */
 const AROUND = 6;
@@ -45,10 +46,24 @@ export function sourceView(app) {
     note.textContent = `${file || "source file unknown"}${app.model.module(f) ? ` in ${app.model.module(f)}` : ""}. ` +
       (text || !file ? "" : app.texts.why);
     /** @type {Line[]} */
-    let shown = [...found].map(([line, cost]) => ({ line, own: cost.own, total: cost.total, text: text ? text[line - 1] ?? "" : line ? `${baseName(file)}:${line}` : "line unknown" }));
+    let shown = [];
+    /** @type {Line[]} */
+    const others = [];
+    for (const [number, cost] of found) {
+      const at = app.model.lineOf(f, number), { line } = at, own = cost.own, total = cost.total;
+      if (at.file === file) shown.push({ line, own, total, text: text ? text[line - 1] ?? "" : line ? `${baseName(file)}:${line}` : "line unknown" });
+      else {
+        const other = app.texts.known(at.file);
+        if (other === undefined) app.texts.ask(at.file).then(() => { if (app.state.view === "source") draw(); });
+        const place = `${baseName(at.file)}:${line}`;
+        others.push({ line, own, total, file: at.file, text: other ? `${place}  ${other[line - 1] ?? ""}` : place });
+      }
+    }
     shown.sort((a, b) => a.line - b.line);
-    if (text) shown = withText(shown, text);
-    else shown.sort((a, b) => b.own - a.own || b.total - a.total || a.line - b.line);
+    // Lines of other files, such as an included body, follow those of the function's own file.
+    others.sort((a, b) => (a.file || "").localeCompare(b.file || "") || a.line - b.line);
+    if (text) shown = withText(shown, text).concat(others);
+    else (shown = shown.concat(others)).sort((a, b) => b.own - a.own || b.total - a.total || a.line - b.line);
     lines.show(shown, true);
     if (text) lines.pick(Math.max(0, shown.findIndex((row) => row.own === Math.max(...shown.map((one) => one.own)))));
 void code.show(f);

@@ -36,7 +36,9 @@ pub(super) fn print(profile: &Profile, inlines: bool, out: &mut dyn io::Write) -
     let kinds = Words::new(ModuleKind::ALL.iter().map(|word| word.as_str()));
     let functions = rows.inlines.iter().filter_map(|row| row.function);
     let functions = Dictionary::of_strings(profile, functions);
-    let files = Dictionary::of_strings(profile, rows.inlines.iter().filter_map(|row| row.file));
+    let inlines = rows.inlines.iter();
+    let files = inlines.flat_map(|row| [row.file, row.declared_file]).flatten();
+    let files = Dictionary::of_strings(profile, files);
     let names = profile.threads.iter().map(|row| row.comm);
     let comms = Dictionary::of_strings(profile, names);
     let cgroups = profile.threads.iter().filter_map(|row| row.cgroup);
@@ -152,6 +154,7 @@ fn locations(rows: &[LocationRow], starts: &[usize]) -> Vec<Column> {
 fn inlined(rows: &[InlineRow], functions: &Dictionary, files: &Dictionary) -> Columns {
     let each = || rows.iter();
     let known = |number: u32| (number != 0).then_some(number);
+    let declared_lines = each().map(|row| known(row.declared_line));
     let (lines, columns) = (each().map(|row| known(row.line)), each().map(|row| known(row.column)));
     Ok(vec![
         Column::optional("function", functions.column(each().map(|row| row.function))?),
@@ -159,6 +162,8 @@ fn inlined(rows: &[InlineRow], functions: &Dictionary, files: &Dictionary) -> Co
         Column::optional("line", lines.collect::<UInt32Array>()),
         Column::optional("column", columns.collect::<UInt32Array>()),
         Column::new("inlined", each().map(|row| Some(row.inlined)).collect::<BooleanArray>()),
+        Column::optional("declared_file", files.column(each().map(|row| row.declared_file))?),
+        Column::optional("declared_line", declared_lines.collect::<UInt32Array>()),
     ])
 }
 

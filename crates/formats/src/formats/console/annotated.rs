@@ -2,8 +2,8 @@
 
 use std::io;
 
-use profile::Profile;
-use profile::query::{AddressCost, Annotation, Cost, LineCost, Weights};
+use profile::query::{AddressCost, Annotation, Cost, FunctionMarks, LineCost, Weights};
+use profile::{Profile, StringId};
 
 use super::labels;
 use super::look::ConsoleLook;
@@ -11,6 +11,15 @@ use crate::render::numbers::share;
 
 /// Lines of source before and after those that cost something.
 const AROUND: u32 = 3;
+
+/// A source file that has lines of the function.
+#[derive(Debug)]
+pub struct AnnotatedSource {
+    /// Its name; `None` if it is unknown.
+    pub file: Option<StringId>,
+    /// Its lines; `None` if it was not found.
+    pub lines: Option<Vec<String>>,
+}
 
 /// A function with its source and its instructions, as far as they are known.
 #[derive(Debug)]
@@ -23,12 +32,14 @@ pub struct AnnotatedFunction<'a> {
     pub total: Cost,
     /// The function with its lines.
     pub function: &'a Annotation,
-    /// The lines of its source file; `None` where that was not found.
-    pub source: Option<&'a [String]>,
+    /// Its source files, that of its declaration first.
+    pub sources: &'a [AnnotatedSource],
     /// Its instructions: address, length and text.
     pub instructions: &'a [(u64, u8, String)],
     /// What the addresses of its code cost, sorted.
     pub addresses: &'a [AddressCost],
+    /// The marks of functions that share a name.
+    pub marks: &'a FunctionMarks,
     /// How it looks.
     pub look: ConsoleLook,
 }
@@ -43,26 +54,28 @@ impl AnnotatedFunction<'_> {
         let function = &self.function.function;
         text.push_str(&format!(
             "\n{}  {}: own {}, inclusive {}\n",
-            labels::function(self.profile, function),
+            labels::marked(self.profile, function, self.marks),
             labels::module(self.profile, function.module),
             share(self.function.own.weight, self.total.weight),
             share(self.function.inclusive.weight, self.total.weight),
         ));
-        self.source(&mut text);
+        for source in self.sources {
+            self.source(source, &mut text);
+        }
         if !self.instructions.is_empty() {
             self.code(&mut text);
         }
         out.write_all(text.as_bytes())
     }
 
-    fn source(&self, text: &mut String) {
+    fn source(&self, source: &AnnotatedSource, text: &mut String) {
         let heading = self.look.heading();
-        let file = self.function.function.file.map(|file| self.profile.strings.get(file));
+        let file = source.file.map(|file| self.profile.strings.get(file));
         let file = file.map_or_else(|| "[no source file]".to_owned(), labels::text);
         let head = format!("{:>7}  {:>9}  {:>6}  {file}", "own", "inclusive", "line");
         text.push_str(&format!("\n{heading}{head}{heading:#}\n"));
-        let lines = &self.function.lines;
-        let Some(source) = self.source else {
+        let lines = self.lines_of(source.file);
+        let Some(source) = &source.lines else {
             for line in lines {
                 self.line(line.line, Some(line), "", text);
             }
@@ -70,8 +83,8 @@ impl AnnotatedFunction<'_> {
         };
         let mut last = 0;
         for (number, source) in (1_u32..).zip(source) {
-            let near = |line: &&LineCost| line.line != 0 && line.line.abs_diff(number) <= AROUND;
-            if !lines.iter().any(|line| near(&line)) {
+            let near = |line: &LineCost| line.line != 0 && line.line.abs_diff(number) <= AROUND;
+            if !lines.iter().any(|line| near(line)) {
                 continue;
             }
             if last != 0 && number > last + 1 {
@@ -79,11 +92,18 @@ impl AnnotatedFunction<'_> {
             }
             last = number;
             let cost = lines.iter().find(|line| line.line == number);
-            self.line(number, cost, source, text);
+            self.line(number, cost.copied(), source, text);
         }
         if let Some(unknown) = lines.iter().find(|line| line.line == 0) {
             self.line(0, Some(unknown), "[no line]", text);
         }
+    }
+
+    /// The lines of a file; those without a file are in that of the function.
+    fn lines_of(&self, file: Option<StringId>) -> Vec<&LineCost> {
+        let own = self.function.function.file;
+        let of = |line: &LineCost| line.file.filter(|_| line.line != 0).or(own);
+        self.function.lines.iter().filter(|line| of(line) == file).collect()
     }
 
     fn line(&self, number: u32, cost: Option<&LineCost>, source: &str, text: &mut String) {

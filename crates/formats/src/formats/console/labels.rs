@@ -1,6 +1,6 @@
 //! The cells of tables: names, cut on the right where there is too little room, and costs.
 
-use profile::query::{Cost, Function, WeightUnit, Weights, event_name};
+use profile::query::{Cost, Function, FunctionMarks, WeightUnit, Weights, event_name};
 use profile::{Profile, StringId};
 
 use crate::render::numbers::{counted, grouped};
@@ -28,6 +28,15 @@ pub(super) fn module(profile: &Profile, path: Option<StringId>) -> String {
 pub(super) fn function(profile: &Profile, function: &Function) -> String {
     let name = function.name.map_or(&b""[..], |name| profile.strings.get(name));
     if name.is_empty() { "[unknown]".to_owned() } else { text(name) }
+}
+
+/// The function's name with the mark that tells it apart from others of that name.
+pub(super) fn marked(profile: &Profile, of: &Function, marks: &FunctionMarks) -> String {
+    let name = function(profile, of);
+    match marks.of(of) {
+        Some(mark) => format!("{name} ({})", text(mark.as_bytes())),
+        None => name,
+    }
 }
 
 /// The text in so many columns, cut on the right.

@@ -6,7 +6,7 @@ mod look;
 mod top;
 mod tree;
 
-pub use annotated::AnnotatedFunction;
+pub use annotated::{AnnotatedFunction, AnnotatedSource};
 pub(crate) use labels::cut;
 pub use look::ConsoleLook;
 pub use top::TopTable;

@@ -2,7 +2,9 @@
 
 use std::io;
 
-use profile::query::{GroupBy, Top, TopKey, TopRow, Weight, WeightUnit, Weights, event_name};
+use profile::query::{
+    FunctionMarks, GroupBy, Top, TopKey, TopRow, Weight, WeightUnit, Weights, event_name,
+};
 use profile::{Profile, ThreadId};
 
 use super::labels;
@@ -44,8 +46,14 @@ impl Printer for TopTable {
         let weights = Weights::new(profile, weight);
         let top = Top::new(profile, &weights, self.by, self.inlines);
         let limit = if self.limit == 0 { usize::MAX } else { self.limit };
+        let functions = top.rows.iter().filter_map(|row| match &row.key {
+            TopKey::Function(function) => Some(function),
+            _ => None,
+        });
+        let marks = FunctionMarks::new(profile, functions);
+        let names = |row: &TopRow| self.names(profile, row.key, &marks);
         let rows: Vec<(&TopRow, Names)> =
-            top.rows.iter().take(limit).map(|row| (row, self.names(profile, row.key))).collect();
+            top.rows.iter().take(limit).map(|row| (row, names(row))).collect();
         let mut text = String::new();
         if by_event {
             text.push_str(&counted(top.total.samples, "sample"));
@@ -135,15 +143,15 @@ impl TopTable {
         }
     }
 
-    fn names(&self, profile: &Profile, key: TopKey) -> Names {
+    fn names(&self, profile: &Profile, key: TopKey, marks: &FunctionMarks) -> Names {
         let alone = |name: String| Names { name, place: String::new() };
         match key {
             TopKey::Function(it) => Names {
-                name: labels::function(profile, &it),
+                name: labels::marked(profile, &it, marks),
                 place: labels::module(profile, it.module),
             },
-            TopKey::Line(it, line) => {
-                let file = it.file.map(|file| labels::text(profile.strings.get(file)));
+            TopKey::Line(it, file, line) => {
+                let file = file.map(|file| labels::text(profile.strings.get(file)));
                 let function = labels::function(profile, &it);
                 let module = labels::module(profile, it.module);
                 match file.filter(|_| line > 0) {

@@ -4,7 +4,7 @@
 use std::io;
 
 use profile::Profile;
-use profile::query::{CallId, CallLabel, CallTree, TreeOptions, Weight, Weights};
+use profile::query::{CallId, CallLabel, CallTree, FunctionMarks, TreeOptions, Weight, Weights};
 
 use super::labels;
 use super::look::ConsoleLook;
@@ -46,8 +46,9 @@ impl Printer for TreeTable {
         }
         let limit = if self.limit == 0 { usize::MAX } else { self.limit };
         let lines = lines(&tree);
+        let marks = FunctionMarks::new(profile, &tree.functions.rows);
         for line in lines.iter().take(limit) {
-            self.line(profile, &tree, line, (unit, width), &mut text);
+            self.line(profile, (&tree, &marks), line, (unit, width), &mut text);
         }
         if let Some(rest) = lines.len().checked_sub(limit).filter(|&rest| rest > 0) {
             let faint = self.look.faint();
@@ -94,7 +95,7 @@ impl TreeTable {
     fn line(
         &self,
         profile: &Profile,
-        tree: &CallTree,
+        (tree, marks): (&CallTree, &FunctionMarks),
         line: &Line,
         (unit, width): (profile::query::WeightUnit, usize),
         text: &mut String,
@@ -120,7 +121,9 @@ impl TreeTable {
         let (name, module) = match node.label {
             CallLabel::Truncated => ("[truncated]".to_owned(), String::new()),
             CallLabel::Function(id) => match tree.functions.rows.get(id) {
-                Some(it) => (labels::function(profile, it), labels::module(profile, it.module)),
+                Some(it) => {
+                    (labels::marked(profile, it, marks), labels::module(profile, it.module))
+                }
                 None => ("[unknown]".to_owned(), String::new()),
             },
         };

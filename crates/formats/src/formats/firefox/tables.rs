@@ -10,7 +10,7 @@ use super::libraries::last_part;
 use super::sink::GzipSink;
 use super::{StringArray, category};
 use crate::render::text::push_number;
-use profile::query::functions;
+use profile::query::{Function, FunctionId, FunctionMarks, Functions, functions};
 use profile::{
     FoundBy, FrameId, FrameRow, LocationId, LocationRow, ModuleKind, Profile, SampleRow, StackId,
     StringId, Table, row_ids,
@@ -24,13 +24,11 @@ row_ids! {
 /// The largest number that readers hold exactly.
 const EXACT: u64 = 1 << 53;
 
-/// A function: its name, module and source.
-type FunctionKey = (Option<StringId>, Option<u32>, Option<StringId>);
-
 /// A frame: an inlined function at an address, or the one that is not inlined.
 struct FrameEntry {
     location: LocationId,
-    function: u32,
+    function: FunctionId,
+    /// In the file of the function; 0 if it is unknown, or in another file.
     line: u32,
     column: u32,
     /// How many functions are outside of it at the same address.
@@ -46,7 +44,9 @@ type FrameTableColumn<'a> = (&'a str, fn(&FrameEntry) -> u32, u32);
 /// Everything that the threads share.
 pub(super) struct SharedTables<'a> {
     profile: &'a Profile,
-    functions: Vec<FunctionKey>,
+    functions: Functions,
+    /// By function: its module.
+    module_of: Table<FunctionId, Option<u32>>,
     frames: Vec<FrameEntry>,
     /// Nodes: caller's node, and frame.
     nodes: Table<NodeId, (Option<NodeId>, u32)>,
@@ -63,7 +63,8 @@ impl<'a> SharedTables<'a> {
     pub(super) fn new(profile: &'a Profile, inlines: bool, keep_unrooted: bool) -> Self {
         let mut tables = Self {
             profile,
-            functions: Vec::new(),
+            functions: Functions::new(profile, inlines),
+            module_of: Table::new(),
             frames: Vec::new(),
             nodes: Table::new(),
             of_stack: [Table::new(), Table::new()],
@@ -72,6 +73,14 @@ impl<'a> SharedTables<'a> {
             sources: Vec::new(),
             source_index: HashMap::new(),
         };
+        tables.module_of = Table::from_vec(vec![None; tables.functions.rows.len()]);
+        let files = tables.functions.rows.iter().filter_map(|function| function.file);
+        for file in files {
+            tables.source_index.entry(file).or_insert_with(|| {
+                tables.sources.push(file);
+                tables.sources.len() as u32 - 1
+            });
+        }
         let ranges = tables.fill_frames(inlines);
         tables.fill_stacks(&ranges);
         tables
@@ -96,7 +105,6 @@ impl<'a> SharedTables<'a> {
     /// Makes the frames; gives for each frame of the profile its range, outermost function first.
     fn fill_frames(&mut self, inlines: bool) -> Table<FrameId, Range<u32>> {
         let profile = self.profile;
-        let mut index: HashMap<FunctionKey, u32> = HashMap::new();
         let mut ranges = Table::new();
         ranges.reserve(profile.frames.len());
         for row in &profile.frames {
@@ -106,28 +114,21 @@ impl<'a> SharedTables<'a> {
                 continue;
             };
             let module = location.module.map(|module| module.0);
-            let rows = functions(profile, location, inlines);
-            let unknown = rows.is_empty().then_some(((None, module, None), 0, 0));
-            let known = rows
-                .iter()
-                .rev()
-                .map(|inline| ((inline.function, module, inline.file), inline.line, inline.column));
-            for (depth, (function, line, column)) in known.chain(unknown).enumerate() {
-                if let Some(file) = function.2
-                    && !self.source_index.contains_key(&file)
-                {
-                    self.source_index.insert(file, self.sources.len() as u32);
-                    self.sources.push(file);
+            let columns = functions(profile, location, inlines).iter().map(|row| row.column);
+            let columns: Vec<u32> = columns.collect();
+            let lines = self.functions.at(row.location);
+            for (depth, (innermost, at)) in lines.iter().enumerate().rev().enumerate() {
+                if let Some(of) = self.module_of.get_mut(at.function) {
+                    *of = of.or(module);
                 }
-                let function = *index.entry(function).or_insert_with(|| {
-                    self.functions.push(function);
-                    self.functions.len() as u32 - 1
-                });
+                let file = self.functions.rows.get(at.function).and_then(|row| row.file);
+                let is_own = at.file == file;
+                let column = columns.get(innermost).copied().unwrap_or(0);
                 self.frames.push(FrameEntry {
                     location: row.location,
-                    function,
-                    line,
-                    column,
+                    function: at.function,
+                    line: if is_own { at.line } else { 0 },
+                    column: if is_own { column } else { 0 },
                     depth: depth as u32,
                     category: self.category(location, row),
                     guessed: row.found_by.is_unproven() && row.found_by != FoundBy::Gap,
@@ -278,7 +279,7 @@ impl<'a> SharedTables<'a> {
             ("inlineDepth", |frame| frame.depth, 0),
             ("category", |frame| frame.category.into(), category::TRUNCATED.into()),
             ("subcategory", |frame| frame.guessed.into(), 0),
-            ("func", |frame| frame.function, self.functions.len() as u32),
+            ("func", |frame| frame.function.as_u32(), self.functions.rows.len() as u32),
         ];
         for (name, value, last) in columns {
             sink.raw(b",");
@@ -304,29 +305,41 @@ impl<'a> SharedTables<'a> {
         sink: &mut GzipSink<'_>,
     ) -> io::Result<()> {
         let (unknown, truncated) = (names.make(b"[unknown]"), names.make(b"[truncated]"));
-        let n = self.functions.len() + 1;
-        let rows = || self.functions.iter().map(Some).chain([None]);
-        sink.column("name", rows(), |text, row| {
-            let empty = |id: &StringId| !self.profile.strings.get(*id).is_empty();
-            let name = row.map(|row| row.0.filter(empty).map_or(unknown, StringId::as_u32));
-            push_number(text, name.unwrap_or(truncated));
-        })?;
+        let marks = FunctionMarks::new(self.profile, &self.functions.rows);
+        let n = self.functions.rows.len() + 1;
+        let rows = || self.functions.rows.iter().map(Some).chain([None]);
+        let name = |row: &Function, names: &mut StringArray<'_>| {
+            let own = row.name.filter(|id| !self.profile.strings.get(*id).is_empty());
+            match (own, marks.of(row)) {
+                (Some(own), Some(mark)) => {
+                    let own = self.profile.strings.get(own);
+                    names.make(&[own, format!(" ({mark})").as_bytes()].concat())
+                }
+                (Some(own), None) => own.as_u32(),
+                (None, _) => unknown,
+            }
+        };
+        let numbers: Vec<u32> =
+            rows().map(|row| row.map_or(truncated, |row| name(row, names))).collect();
+        sink.column("name", numbers.iter(), |text, number| push_number(text, *number))?;
         for (name, word) in [("isJS", b"false"), ("relevantForJS", b"false")] {
             sink.raw(b",");
             sink.same(name, n, word)?;
         }
         sink.raw(b",");
-        sink.column("resource", rows(), |text, row| match row.and_then(|row| row.1) {
+        let modules = self.module_of.iter().copied().chain([None]);
+        sink.column("resource", modules, |text, module| match module {
             Some(module) => push_number(text, module),
             None => text.extend_from_slice(b"-1"),
         })?;
         sink.raw(b",");
-        let source = |row: &FunctionKey| self.source_index.get(&row.2?).copied();
+        let source = |row: &Function| self.source_index.get(&row.file?).copied();
         sink.options("source", rows().map(|row| row.and_then(source)))?;
-        for name in ["lineNumber", "columnNumber"] {
-            sink.raw(b",");
-            sink.same(name, n, b"null")?;
-        }
+        sink.raw(b",");
+        let line = |row: &Function| (row.line > 0).then_some(row.line);
+        sink.options("lineNumber", rows().map(|row| row.and_then(line)))?;
+        sink.raw(b",");
+        sink.same("columnNumber", n, b"null")?;
         sink.raw(format!(",\"length\":{n}").as_bytes());
         Ok(())
     }

@@ -44,6 +44,10 @@ fn inlines<'a>(json: &mut JsonDocument<'a>, rows: &'a [InlineRow]) {
     json.column("line", rows, move |out, row| number_or_null(out, known(row.line)));
     json.column("column", rows, move |out, row| number_or_null(out, known(row.column)));
     json.column("inlined", rows, |out, row| boolean(out, row.inlined));
+    json.column("declared_file", rows, |out, row| string_id(out, row.declared_file));
+    json.column("declared_line", rows, move |out, row| {
+        number_or_null(out, known(row.declared_line));
+    });
     json.end_table();
 }
 

@@ -4,7 +4,7 @@ use std::io;
 
 use address::ModuleId;
 use hashbrown::HashMap;
-use profile::query::period_units;
+use profile::query::{Function, period_units};
 use profile::{EndReason, EventId, ModuleRow, Profile, RecordingInfo, StringId, Table, ThreadRow};
 
 use super::Page;
@@ -199,9 +199,22 @@ fn functions(json: &mut HeadJson, profile: &Profile, tree: &PageTree, modules: &
             json.number(index(function.file));
             let module = function.module.and_then(|path| modules.by_path.get(&path));
             json.number(module.map_or(-1, |&at| at as i64));
+            json.number(place_number(function));
+        });
+    });
+    json.key("elsewhere").array(&tree.elsewhere, |json, &(file, line)| {
+        json.array([()], |json, ()| {
+            json.number(index(Some(file)));
+            json.number(i64::from(line));
         });
     });
     json.key("names").array(&tree.strings, |json, &id| json.string(profile.strings.get(id)));
+}
+
+/// The line of a function's declaration, or below 0 the negative of its start; 0 if neither is known.
+pub(super) fn place_number(function: &Function) -> i64 {
+    let start = function.start.map(|start| -i64::try_from(start).unwrap_or(0));
+    start.unwrap_or_else(|| function.line.into())
 }
 
 /// Instructions: a line of text each, and their lengths.

@@ -24,13 +24,17 @@ row_ids! {
     pub(super) PlaceId(u32);
 }
 
+/// The first number that stands for a line of another file; the page has the same number.
+pub(super) const ELSEWHERE: u32 = 1 << 31;
+
 /// A line of a function under the lines that called it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct PageNode {
     /// The caller's node, before this one; `None` for an outermost function.
     pub(super) parent: Option<NodeId>,
     pub(super) function: FunctionId,
-    /// 0 where unknown.
+    /// 0 if unknown; from [`ELSEWHERE`] on a line of another file than the function's, by its index in
+    /// [`PageTree::elsewhere`].
     pub(super) line: u32,
     /// [`JOINED`] where most of its samples have the frame from other ones: the stacks of both are not parted by it.
     pub(super) flags: u8,
@@ -50,7 +54,9 @@ pub(super) struct Leaf {
 pub(super) struct PageTree {
     /// Functions in the order of their names.
     pub(super) functions: Table<FunctionId, Function>,
-    /// The strings of functions, sorted by id.
+    /// Lines of functions that are in other files than their functions: file and line.
+    pub(super) elsewhere: Vec<(StringId, u32)>,
+    /// The strings of functions and of these lines, sorted by id.
     pub(super) strings: Vec<StringId>,
     pub(super) nodes: Table<NodeId, PageNode>,
     /// Addresses of samples, as [`LocationRow::relative`].
@@ -66,13 +72,10 @@ impl PageTree {
     pub(super) fn new(profile: &Profile, inlines: bool) -> Self {
         let all = Functions::new(profile, inlines);
         let (order, rank) = by_name(profile, &all.rows);
-        let mut strings: Vec<StringId> =
-            all.rows.iter().flat_map(|row| [row.name, row.file]).flatten().collect();
-        strings.sort_unstable();
-        strings.dedup();
         let mut tree = Self {
             functions: order.iter().filter_map(|&id| all.rows.get(id)).copied().collect(),
-            strings,
+            elsewhere: Vec::new(),
+            strings: Vec::new(),
             nodes: Table::new(),
             places: Table::new(),
             leaves: Table::new(),
@@ -82,6 +85,10 @@ impl PageTree {
         tree.sort_nodes(&mut of_stack);
         tree.fill_leaves(profile, &of_stack);
         tree.sort_leaves();
+        let of_functions = tree.functions.iter().flat_map(|row| [row.name, row.file]).flatten();
+        tree.strings = of_functions.chain(tree.elsewhere.iter().map(|&(file, _)| file)).collect();
+        tree.strings.sort_unstable();
+        tree.strings.dedup();
         tree
     }
 
@@ -95,6 +102,7 @@ impl PageTree {
     ) -> Innermost {
         let weights = stack_weights(profile);
         let mut index: HashMap<PageNode, NodeId> = HashMap::new();
+        let mut elsewhere: HashMap<(StringId, u32), u32> = HashMap::new();
         // By node: samples that have it, and those of them that have it from others.
         let mut shown: Table<NodeId, (u64, u64)> = Table::new();
         let mut of_stack = Innermost::new();
@@ -112,7 +120,15 @@ impl PageTree {
                     let inlined = rows.get(depth).is_some_and(|row| row.inlined);
                     let flags = flags | if inlined { INLINED } else { 0 };
                     let function = rank.get(at.function).copied().unwrap_or(at.function);
-                    let row = PageNode { parent: node, function, line: at.line, flags };
+                    let file = all.rows.get(at.function).and_then(|row| row.file);
+                    let line = match other_file(at.file, at.line, file) {
+                        Some(place) => *elsewhere.entry(place).or_insert_with(|| {
+                            self.elsewhere.push(place);
+                            ELSEWHERE + (self.elsewhere.len() as u32 - 1)
+                        }),
+                        None => at.line.min(ELSEWHERE - 1),
+                    };
+                    let row = PageNode { parent: node, function, line, flags };
                     let child = *index.entry(row).or_insert_with(|| {
                         shown.push((0, 0));
                         self.nodes.push(row)
@@ -206,6 +222,15 @@ impl PageTree {
     }
 }
 
+/// The place of a line that is in another file than its function; `None` for one in the function's file.
+pub(super) fn other_file(
+    file: Option<StringId>,
+    line: u32,
+    of_function: Option<StringId>,
+) -> Option<(StringId, u32)> {
+    file.filter(|_| line != 0 && file != of_function).map(|file| (file, line))
+}
+
 /// What is special about all functions of a frame.
 pub(super) fn frame_flags(profile: &Profile, frame: &FrameRow, location: &LocationRow) -> u8 {
     let module = location.module.and_then(|id| profile.modules.get(id));
@@ -228,7 +253,8 @@ fn by_name(
     let text = |id: Option<StringId>| id.map_or(&[][..], |id| profile.strings.get(id));
     let mut order: Vec<FunctionId> = rows.ids().collect();
     order.sort_by_key(|&id| {
-        rows.get(id).map(|row| (text(row.name), text(row.file), text(row.module)))
+        let row = rows.get(id)?;
+        Some((text(row.name), text(row.file), text(row.module), row.line, row.start))
     });
     let mut rank: Table<FunctionId, FunctionId> = rows.ids().collect();
     for (place, &id) in order.iter().enumerate() {

@@ -35,6 +35,9 @@ pub(super) struct Row {
     pub(super) name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) module: Option<String>,
+    /// What tells the function apart from others of that name and module: a file, with its line, or an address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mark: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,7 +89,8 @@ pub(super) fn code_row(selection: &Selection<'_>, at: FunctionLine) -> Row {
     Row {
         name: text(function.name),
         module: text(function.module),
-        file: text(function.file),
+        mark: selection.index.marks.of(&function).map(str::to_owned),
+        file: text(if at.line > 0 { at.file } else { function.file }),
         line: (at.line > 0).then_some(at.line),
         ..Row::default()
     }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
-use profile::query::{Function, FunctionId, FunctionLine, Functions, period_units};
+use profile::query::{Function, FunctionId, FunctionLine, FunctionMarks, Functions, period_units};
 use profile::{EventId, Profile, StackId, StringId, Table, ThreadId};
 
 use super::paths::{MergedNodes, NONE, Nodes, Paths};
@@ -39,6 +39,7 @@ pub(in crate::worker) struct Index {
     pub(super) usual_event: Option<EventId>,
     pub(super) units: Table<EventId, Option<&'static str>>,
     pub(super) functions: Table<FunctionId, Function>,
+    pub(super) marks: FunctionMarks,
     /// The distinct lines of functions, which are the codes of `paths`.
     pub(super) lines: Vec<FunctionLine>,
     pub(super) modules: Vec<Option<StringId>>,
@@ -96,6 +97,7 @@ impl Index {
             units: period_units(profile),
             alike,
             of_sample,
+            marks: FunctionMarks::new(profile, &functions),
             functions,
             lines,
             modules,

@@ -78,8 +78,7 @@ impl<'i> Selection<'i> {
     }
 
     pub(super) fn function(&self, id: FunctionId) -> Function {
-        let unknown = Function { name: None, file: None, module: None };
-        self.index.functions.get(id).copied().unwrap_or(unknown)
+        self.index.functions.get(id).copied().unwrap_or(Function::unknown(None))
     }
 
     /// By line of the index, whether its function is shown.

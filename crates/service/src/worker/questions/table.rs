@@ -100,7 +100,11 @@ fn by_code(selection: &Selection<'_>, group: GroupBy) -> Vec<(Key, Sums)> {
     let key = |at: usize| match group {
         GroupBy::Line => index.lines.get(at).copied().map(Key::Code),
         GroupBy::Module => index.modules.get(at).copied().map(Key::Module),
-        _ => Some(Key::Code(FunctionLine { function: FunctionId::from_index(at), line: 0 })),
+        _ => Some(Key::Code(FunctionLine {
+            function: FunctionId::from_index(at),
+            file: None,
+            line: 0,
+        })),
     };
     let sums = sums.into_iter().enumerate().filter(|(_, sum)| sum.first != NONE);
     sums.filter_map(|(at, sum)| Some((key(at)?, sum))).collect()

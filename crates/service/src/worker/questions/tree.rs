@@ -75,7 +75,7 @@ pub(super) fn rows(selection: &Selection<'_>, query: &Query, least: u64) -> Rows
             depth: Some(depth as usize),
             own,
             inclusive,
-            ..code_row(selection, FunctionLine { function, line: 0 })
+            ..code_row(selection, FunctionLine { function, file: None, line: 0 })
         }
     });
     let rows: Vec<Row> = rows.collect();

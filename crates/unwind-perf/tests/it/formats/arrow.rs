@@ -74,7 +74,9 @@ fn plain(table: &str, column: &str, value: &Value) -> Value {
 /// A value of JSON with the name that a number stands for.
 fn named(json: &Value, table: &str, column: &str, value: &Value) -> Value {
     let list = match (table, column) {
-        ("inlines", "function" | "file") | ("modules", "path" | "opened") => &json["strings"],
+        ("inlines", "function" | "file" | "declared_file") | ("modules", "path" | "opened") => {
+            &json["strings"]
+        }
         ("threads", "comm" | "cgroup") | ("events", "name") => &json["strings"],
         ("samples", "end") => &json["words"]["end"],
         ("frames", "found_by") => &json["words"]["found_by"],

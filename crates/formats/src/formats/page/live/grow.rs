@@ -4,12 +4,16 @@ use std::ops::Range;
 
 use hashbrown::hash_map::Entry;
 use profile::query::{Function, FunctionId, functions};
-use profile::{LocationId, Profile, RowId as _, SampleRow, StackId, StringId, Table};
+use profile::{InlineRow, LocationId, Profile, RowId as _, SampleRow, StackId, StringId, Table};
 
 use super::super::columns::NONE;
-use super::super::head::{PageModules, cgroup, facts, module, quality, thread, title};
+use super::super::head::{
+    PageModules, cgroup, facts, module, place_number, quality, thread, title,
+};
 use super::super::head_json::HeadJson;
-use super::super::tree::{INLINED, JOINED, LeafId, NodeId, PageNode, PlaceId, frame_flags};
+use super::super::tree::{
+    ELSEWHERE, INLINED, JOINED, LeafId, NodeId, PageNode, PlaceId, frame_flags,
+};
 use super::rows::Changes;
 use super::{LiveLeaf, LivePage, LiveStep, StackNode};
 
@@ -219,16 +223,16 @@ impl LivePage {
         let path = location.module.and_then(|id| profile.modules.get(id)).map(|row| row.path);
         let rows = functions(profile, location, self.inlines);
         if rows.is_empty() {
-            let function = Function { name: None, file: None, module: path };
-            let function = self.function(profile, modules, function);
+            let function = self.function(profile, modules, (Function::unknown(path), None));
             return Some(self.node(PageNode { parent: outside, function, line: 0, flags }));
         }
         let mut node = outside;
         for row in rows.iter().rev() {
-            let function = Function { name: row.function, file: row.file, module: path };
-            let function = self.function(profile, modules, function);
+            let stated = Function::stated(profile, location, row);
+            let function = self.function(profile, modules, (stated, row.file));
             let flags = flags | if row.inlined { INLINED } else { 0 };
-            node = Some(self.node(PageNode { parent: node, function, line: row.line, flags }));
+            let line = self.line(profile, function, row);
+            node = Some(self.node(PageNode { parent: node, function, line, flags }));
         }
         node
     }
@@ -252,17 +256,35 @@ impl LivePage {
         &mut self,
         profile: &Profile,
         modules: &PageModules<'_>,
-        function: Function,
+        (function, file_of_line): (Function, Option<StringId>),
     ) -> FunctionId {
         if let Some(&known) = self.functions.get(&function) {
             return known;
         }
-        let [name, file] = [function.name, function.file].map(|id| self.name(profile, id));
+        // A function without a declaration has the file of its first line.
+        let file = if function.line == 0 { function.file.or(file_of_line) } else { function.file };
+        let [name, file] = [function.name, file].map(|id| self.name(profile, id));
         let module = function.module.and_then(|path| modules.by_path.get(&path));
         let id = FunctionId::from_index(self.texts.functions.len());
-        self.texts.functions.push([name, file, module.map_or(-1, |&at| at as i64)]);
+        let module = module.map_or(-1, |&at| at as i64);
+        self.texts.functions.push([name, file, module, place_number(&function)]);
         self.functions.insert(function, id);
         id
+    }
+
+    /// The line of a row; one in another file than its function has a number of its own.
+    fn line(&mut self, profile: &Profile, function: FunctionId, row: &InlineRow) -> u32 {
+        let file = row.file.filter(|_| row.line != 0);
+        let number = self.name(profile, file);
+        let of_function = self.texts.functions.get(function.index()).map_or(-1, |row| row[1]);
+        let Some(file) = file.filter(|_| number != of_function) else {
+            return row.line.min(ELSEWHERE - 1);
+        };
+        let elsewhere = &mut self.texts.elsewhere;
+        *self.elsewhere.entry((file, row.line)).or_insert_with(|| {
+            elsewhere.push([number, i64::from(row.line)]);
+            ELSEWHERE + (elsewhere.len() as u32 - 1)
+        })
     }
 
     /// The number of a string; below 0 for none.

@@ -36,6 +36,7 @@ pub struct LivePage {
     has_periods: bool,
     /// Where everything is in the tables.
     functions: HashMap<Function, FunctionId>,
+    elsewhere: HashMap<(StringId, u32), u32>,
     strings: HashMap<StringId, u32>,
     nodes: HashMap<PageNode, NodeId>,
     of_stack: Table<StackId, StackNode>,

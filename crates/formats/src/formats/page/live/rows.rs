@@ -8,8 +8,10 @@ use profile::ThreadRow;
 #[derive(Default)]
 pub(super) struct Texts {
     pub(super) names: Vec<Vec<u8>>,
-    /// The name, the file and the module; -1 for none.
-    pub(super) functions: Vec<[i64; 3]>,
+    /// The name, the file and the module, -1 for none; the line of the declaration or, below 0, the start.
+    pub(super) functions: Vec<[i64; 4]>,
+    /// Lines in other files than their functions: file and line.
+    pub(super) elsewhere: Vec<[i64; 2]>,
     /// As JSON.
     pub(super) modules: Vec<Vec<u8>>,
     pub(super) threads: Vec<ThreadRow>,
@@ -41,6 +43,7 @@ pub(super) struct Columns {
 pub(super) struct Sizes {
     pub(super) names: usize,
     pub(super) functions: usize,
+    pub(super) elsewhere: usize,
     pub(super) nodes: usize,
     pub(super) leaves: usize,
     pub(super) places: usize,
@@ -64,6 +67,7 @@ impl Columns {
         Sizes {
             names: texts.names.len(),
             functions: texts.functions.len(),
+            elsewhere: texts.elsewhere.len(),
             nodes: self.parent.len(),
             leaves: self.leaf_node.len(),
             places: self.places.len(),

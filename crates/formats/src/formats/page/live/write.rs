@@ -68,10 +68,14 @@ impl LivePage {
         bytes(json, columns)
     }
 
-    /// Functions and names from there on.
+    /// Functions, lines in other files, and names from there on.
     fn texts(&self, json: &mut HeadJson, from: &Sizes) {
         let functions = self.texts.functions.iter().skip(from.functions);
         json.key("functions").array(functions, |json, row| {
+            json.array([row], |json, row| row.iter().for_each(|&number| json.number(number)));
+        });
+        let elsewhere = self.texts.elsewhere.iter().skip(from.elsewhere);
+        json.key("elsewhere").array(elsewhere, |json, row| {
             json.array([row], |json, row| row.iter().for_each(|&number| json.number(number)));
         });
         let names = self.texts.names.iter().skip(from.names);

@@ -78,10 +78,8 @@ fn code(
             let name = format!("function{}", numbers.below(12));
             inlines.push(InlineRow {
                 function: (numbers.below(9) > 0).then(|| strings.intern(name.as_bytes())),
-                file: None,
                 line: numbers.below(3),
-                column: 0,
-                inlined: false,
+                ..InlineRow::NAMELESS
             });
         }
         let module = (numbers.below(9) > 0).then(|| ModuleId(numbers.below(3)));

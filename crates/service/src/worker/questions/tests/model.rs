@@ -138,7 +138,7 @@ fn named(profile: &Profile, fields: &[(&str, Option<StringId>)]) -> Vec<(String,
 }
 
 fn code(profile: &Profile, functions: &Functions, at: FunctionLine) -> Vec<(String, Value)> {
-    let unknown = Function { name: None, file: None, module: None };
+    let unknown = Function::unknown(None);
     let it = functions.rows.get(at.function).copied().unwrap_or(unknown);
     let mut row = named(profile, &[("name", it.name), ("module", it.module), ("file", it.file)]);
     row.extend((at.line > 0).then(|| ("line".to_owned(), json!(at.line))));
@@ -269,7 +269,7 @@ fn tree(
             ("own", Some(own)),
             ("inclusive", Some(inclusive)),
         ];
-        text(code(profile, functions, FunctionLine { function, line: 0 }), &numbers)
+        text(code(profile, functions, FunctionLine { function, file: None, line: 0 }), &numbers)
     });
     let rows: Vec<String> = rows.collect();
     let cut = nodes.len() - rows.len();

@@ -1,0 +1,214 @@
+//! The identity of a function: its name, its module, and where it is declared or begins.
+//!
+//! ```text
+//!   work (own.c:3) at own.c:5        one function, though its lines come from two files
+//!   work (own.c:3) at frag.inc:1
+//!   parse (a.c:7), parse (b.c:9)     two static functions of one name
+//!   parse @0x1150, parse @0x1400     the same without debug information
+//! ```
+
+use address::ModuleId;
+use hashbrown::HashMap;
+
+use crate::id::StringId;
+use crate::profile::Profile;
+use crate::query::functions::{Function, functions};
+use crate::tables::{InlineRow, LocationRow, ModuleKind};
+
+/// Where a function is, which tells functions of one name in one module apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Place {
+    /// Its declaration: file and line.
+    Declared(Option<StringId>, u32),
+    /// The address where it begins, in the address space of the module's kind.
+    Start(u64),
+    /// Nothing is known: code that is compiled at run time has no lasting address, and an inlined function without debug
+    /// information has none at all.
+    Unknown,
+}
+
+/// What makes two functions the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Identity {
+    pub(super) name: Option<StringId>,
+    pub(super) module: Option<StringId>,
+    pub(super) place: Place,
+}
+
+impl Identity {
+    /// The function.
+    pub(super) const fn function(self) -> Function {
+        let Self { name, module, place } = self;
+        let unplaced = Function { name, ..Function::unknown(module) };
+        match place {
+            Place::Declared(file, line) => Function { file, line, ..unplaced },
+            Place::Start(start) => Function { start: Some(start), ..unplaced },
+            Place::Unknown => unplaced,
+        }
+    }
+
+    /// As one row states it.
+    pub(super) fn stated(profile: &Profile, location: &LocationRow, row: &InlineRow) -> Self {
+        let module = location.module.and_then(|module| profile.modules.get(module));
+        let has_lasting_addresses = module.is_some_and(|it| it.kind != ModuleKind::Anonymous);
+        let start = || location.relative.checked_sub(location.function_offset?);
+        let place = if row.function.is_none() {
+            Place::Unknown
+        } else if row.declared_file.is_some() || row.declared_line != 0 {
+            Place::Declared(row.declared_file, row.declared_line)
+        } else if row.inlined || !has_lasting_addresses {
+            Place::Unknown
+        } else {
+            start().map_or(Place::Unknown, Place::Start)
+        };
+        Self { name: row.function, module: module.map(|module| module.path), place }
+    }
+}
+
+/// Name and module of functions.
+type Named = (Option<StringId>, Option<StringId>);
+
+/// The places of functions of each name, for rows that do not state one.
+#[derive(Debug)]
+pub(super) struct Identities {
+    /// The only place of a name; `None` if there are several.
+    only: HashMap<Named, Option<Place>>,
+}
+
+impl Identities {
+    /// Looks at all functions of `profile`.
+    pub(super) fn new(profile: &Profile, inlines: bool) -> Self {
+        let mut only: HashMap<Named, Option<Place>> = HashMap::new();
+        for location in &profile.locations {
+            for row in functions(profile, location, inlines) {
+                let Identity { name, module, place } = Identity::stated(profile, location, row);
+                if place != Place::Unknown {
+                    let known = only.entry((name, module)).or_insert(Some(place));
+                    *known = known.filter(|known| *known == place);
+                }
+            }
+        }
+        Self { only }
+    }
+
+    /// The identity of a row. One without a place is the only function of its name and module, if there is only one.
+    pub(super) fn of(
+        &self,
+        profile: &Profile,
+        location: &LocationRow,
+        row: &InlineRow,
+    ) -> Identity {
+        let stated = Identity::stated(profile, location, row);
+        let only = || self.only.get(&(stated.name, stated.module)).copied().flatten();
+        match stated.place {
+            Place::Unknown => Identity { place: only().unwrap_or(Place::Unknown), ..stated },
+            _ => stated,
+        }
+    }
+}
+
+/// The path of a module.
+pub(super) fn module_path(profile: &Profile, module: Option<ModuleId>) -> Option<StringId> {
+    profile.modules.get(module?).map(|module| module.path)
+}
+
+#[cfg(test)]
+mod tests {
+    use address::ModuleId;
+
+    use super::*;
+    use crate::query::functions::Functions;
+    use crate::tables::ModuleRow;
+
+    /// A row of a function: name, file of the line, declaration, start; `inlined` has no start.
+    struct Row {
+        name: &'static str,
+        line: (&'static str, u32),
+        declared: (&'static str, u32),
+        start: Option<u64>,
+    }
+
+    /// One function as `name file:line@start at file:line …`.
+    fn functions_of(kind: ModuleKind, rows: &[Row]) -> Vec<String> {
+        let mut profile = Profile::default();
+        let path = profile.strings.intern(b"/bin/app");
+        profile.modules.push(ModuleRow { path, opened: None, build_id: None, kind });
+        for (row, relative) in rows.iter().zip(0x1000..) {
+            let mut id =
+                |text: &str| (!text.is_empty()).then(|| profile.strings.intern(text.as_bytes()));
+            let inline = InlineRow {
+                function: id(row.name),
+                file: id(row.line.0),
+                line: row.line.1,
+                declared_file: id(row.declared.0),
+                declared_line: row.declared.1,
+                inlined: row.start.is_none(),
+                ..InlineRow::NAMELESS
+            };
+            let first_inline = profile.inlines.push(inline);
+            profile.locations.push(LocationRow {
+                first_inline,
+                n_inlines: 1,
+                function_offset: row.start.map(|start| relative - start),
+                ..LocationRow::unnamed(Some(ModuleId(0)), relative)
+            });
+        }
+        let text = |id: Option<StringId>| {
+            String::from_utf8_lossy(id.map_or(b"?", |id| profile.strings.get(id))).into_owned()
+        };
+        let functions = Functions::new(&profile, true);
+        let mut shown: Vec<String> = Vec::new();
+        for row in &functions.rows {
+            let start = row.start.map_or_else(String::new, |start| format!("@{start:#x}"));
+            shown.push(format!("{} {}:{}{start} at", text(row.name), text(row.file), row.line));
+        }
+        for location in profile.locations.ids() {
+            for at in functions.at(location) {
+                let place = format!(" {}:{}", text(at.file), at.line);
+                shown[at.function.as_u32() as usize].push_str(&place);
+            }
+        }
+        shown
+    }
+
+    #[test]
+    fn lines_of_other_files_make_no_further_function() {
+        let row = |line| Row { name: "work", line, declared: ("own.c", 3), start: Some(0x800) };
+        let rows = [row(("own.c", 5)), row(("frag.inc", 1)), row(("hdr.h", 9))];
+        assert_eq!(
+            functions_of(ModuleKind::Elf, &rows),
+            ["work own.c:3 at own.c:5 frag.inc:1 hdr.h:9"]
+        );
+    }
+
+    #[test]
+    fn without_a_declaration_the_start_decides() {
+        let row = |line, start| Row { name: "work", line, declared: ("", 0), start };
+        let rows = [
+            row(("frag.inc", 1), Some(0x800)),
+            row(("own.c", 5), Some(0x800)),
+            row(("a.c", 7), Some(0x900)),
+        ];
+        assert_eq!(
+            functions_of(ModuleKind::Elf, &rows),
+            ["work frag.inc:0@0x800 at frag.inc:1 own.c:5", "work a.c:0@0x900 at a.c:7"]
+        );
+        // Code that is compiled at run time moves; the last line is the nearest to its start.
+        assert_eq!(
+            functions_of(ModuleKind::Anonymous, &rows),
+            ["work a.c:0 at frag.inc:1 own.c:5 a.c:7"]
+        );
+    }
+
+    #[test]
+    fn a_row_without_a_place_is_the_only_function_of_its_name() {
+        let at = |name, start| Row { name, line: ("", 0), declared: ("", 0), start };
+        let declared = |line| Row { declared: ("a.c", line), ..at("two", Some(0x800)) };
+        let rows =
+            [at("one", None), at("one", Some(0x800)), declared(3), declared(9), at("two", None)];
+        assert_eq!(
+            functions_of(ModuleKind::Elf, &rows),
+            ["one ?:0@0x800 at ?:0 ?:0", "two a.c:3 at ?:0", "two a.c:9 at ?:0", "two ?:0 at ?:0"]
+        );
+    }
+}

@@ -1,0 +1,106 @@
+//! What tells functions of one name in one module apart: the file of the declaration, its line, or the address of the
+//! function.
+
+use hashbrown::HashMap;
+
+use crate::id::StringId;
+use crate::profile::Profile;
+use crate::query::functions::Function;
+
+/// The marks of functions that share their name and module with others.
+#[derive(Debug, Default)]
+pub struct FunctionMarks {
+    marks: HashMap<Function, String>,
+}
+
+/// How much of a declaration a mark states.
+#[derive(Clone, Copy)]
+enum Detail {
+    File,
+    FileAndLine,
+    PathAndLine,
+}
+
+impl FunctionMarks {
+    /// The marks of these functions: the shortest that are distinct, such as `own.c`, `own.c:3`, `src/own.c:3` or
+    /// `0x1150`.
+    pub fn new<'a>(profile: &Profile, rows: impl IntoIterator<Item = &'a Function>) -> Self {
+        let mut named: HashMap<(Option<StringId>, Option<StringId>), Vec<&Function>> =
+            HashMap::new();
+        for row in rows {
+            named.entry((row.name, row.module)).or_default().push(row);
+        }
+        let mut marks = HashMap::new();
+        for group in named.into_values().filter(|group| group.len() > 1) {
+            let details = [Detail::File, Detail::FileAndLine, Detail::PathAndLine];
+            let of = |detail| -> Vec<String> {
+                group.iter().map(|row| mark(profile, row, detail)).collect()
+            };
+            let distinct = details.into_iter().map(of).find(|marks| are_distinct(marks));
+            let texts = distinct.unwrap_or_else(|| of(Detail::PathAndLine));
+            let marked = group.into_iter().copied().zip(texts);
+            marks.extend(marked.filter(|(_, mark)| !mark.is_empty()));
+        }
+        Self { marks }
+    }
+
+    /// The mark of a function; `None` if no other one has its name and module, and for the one of several of which
+    /// nothing but these is known.
+    #[must_use]
+    pub fn of(&self, function: &Function) -> Option<&str> {
+        self.marks.get(function).map(String::as_str)
+    }
+}
+
+fn are_distinct(marks: &[String]) -> bool {
+    let mut sorted: Vec<&String> = marks.iter().collect();
+    sorted.sort_unstable();
+    sorted.windows(2).all(|pair| pair.first() != pair.last())
+}
+
+fn mark(profile: &Profile, function: &Function, detail: Detail) -> String {
+    if let Some(start) = function.start {
+        return format!("{start:#x}");
+    }
+    let path = match function.file {
+        Some(file) if function.line != 0 => profile.strings.get(file),
+        _ => return String::new(),
+    };
+    let path = String::from_utf8_lossy(path);
+    let name = path.rsplit('/').next().unwrap_or(&path);
+    match detail {
+        Detail::File => name.to_owned(),
+        Detail::FileAndLine => format!("{name}:{}", function.line),
+        Detail::PathAndLine => format!("{path}:{}", function.line),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shortest_distinct_marks_are_taken() {
+        let mut profile = Profile::default();
+        let mut id = |text: &str| Some(profile.strings.intern(text.as_bytes()));
+        let (name, module) = (id("parse"), id("/bin/app"));
+        let declared = |file, line| Function { name, file, line, ..Function::unknown(module) };
+        let at = |start| Function { name, start: Some(start), ..Function::unknown(module) };
+        let (a, b, other) = (id("src/a.c"), id("src/b.c"), id("lib/a.c"));
+        let unplaced = Function { name, ..Function::unknown(module) };
+        let alone = Function { name: id("main"), ..declared(a, 1) };
+        for (rows, expected) in [
+            (vec![declared(a, 7), alone], vec!["", ""]),
+            (vec![declared(a, 7), declared(b, 9), alone], vec!["a.c", "b.c", ""]),
+            (vec![declared(a, 7), declared(a, 9)], vec!["a.c:7", "a.c:9"]),
+            (vec![declared(a, 7), declared(other, 7)], vec!["src/a.c:7", "lib/a.c:7"]),
+            (vec![at(0x1150), at(0x1400), unplaced], vec!["0x1150", "0x1400", ""]),
+            (vec![at(0x1150), declared(a, 7)], vec!["0x1150", "a.c"]),
+        ] {
+            let marks = FunctionMarks::new(&profile, &rows);
+            let found: Vec<&str> =
+                rows.iter().map(|row| marks.of(row).unwrap_or_default()).collect();
+            assert_eq!(found, expected);
+        }
+    }
+}
