@@ -52,7 +52,12 @@ pub fn every_option() -> Options {
             source_dirs: vec![path("src")],
             kallsyms: Some(path("/k")),
         },
-        names: NameOptions { look_up: false, inlines: false, demangle: Demangle::Short },
+        names: NameOptions {
+            look_up: false,
+            inlines: false,
+            demangle: Demangle::Short,
+            fold_parts: true,
+        },
         max_frames: NonZeroUsize::MIN.saturating_add(6),
         join: Join::Exact,
         off_cpu: true,

@@ -16,10 +16,13 @@ pub struct NameOptions {
     pub inlines: bool,
     /// Spelling of function names.
     pub demangle: Demangle,
+    /// Whether parts that compilers move out of a function (`.cold`, `.part.0`) have its name.
+    #[serde(deserialize_with = "json::truth")]
+    pub fold_parts: bool,
 }
 
 impl Default for NameOptions {
     fn default() -> Self {
-        Self { look_up: true, inlines: true, demangle: Demangle::Full }
+        Self { look_up: true, inlines: true, demangle: Demangle::Full, fold_parts: false }
     }
 }

@@ -75,6 +75,7 @@
 //! ```
 
 mod id;
+mod parts;
 mod profile;
 mod quality;
 pub mod query;
@@ -84,6 +85,7 @@ mod tables;
 pub use id::{
     EventId, FrameId, InlineId, LayoutId, LocationId, RowId, SampleId, StackId, StringId, ThreadId,
 };
+pub use parts::{split_copy, whole_function};
 pub use profile::Profile;
 pub use quality::{
     DUMP_SIZES, DumpAdvice, EventLoss, FindingRow, ModuleLoss, NamelessModule, NeedCounts,

@@ -225,6 +225,12 @@ test("functions of one name have the shortest distinct mark", () => {
   assert.deepEqual(shown().slice(0, 2), ["a (src/x.c:7)", "a (lib/x.c:7)"]);
 });
 
+test("parts are charged to their functions", () => {
+  const stacks = ["parse", "parse.cold", "parse.part.0.isra.0", "sort.cold", "f(int) [clone .cold]", "f(int)"];
+  const model = looked({ filters: [{ kind: "parts" }] }, stacks.map((name) => ({ stack: ["main", name] })));
+  assert.deepEqual(foldedStacks(model), { "main;parse": 3, "main;sort.cold": 1, "main;f(int)": 2 });
+});
+
 test("a line of another file has that file", () => {
   const made = tables([{ stack: ["a"] }]);
   made.head.elsewhere = [[made.head.names.push("frag.inc") - 1, 3]];

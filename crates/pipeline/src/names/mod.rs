@@ -8,6 +8,7 @@ mod kernel_list;
 mod named;
 mod prefetch;
 mod starts;
+mod whole;
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -150,6 +151,7 @@ pub(crate) fn resolve(
     let by_start = name_by_start(&mut named, &places, (timeline, images));
     let by_start = by_start.iter().map(|at| LocationId::new(first.as_u32() + at)).collect();
     named.fill_in(strings, inlines);
+    whole::name_whole(options, new, strings, inlines);
     let timings = watch.timings.into_inner().unwrap_or_else(PoisonError::into_inner);
     NameReport {
         kernel_remedy: refused.as_ref().and_then(NoKernelNames::remedy),

@@ -70,7 +70,7 @@ export class DiffModel extends Labels {
     let tree = this.tables.tree;
     let to = tree.src;
     for (const filter of filters) {
-      const moved = transform(tree, filter, this.moduleOf(), this.functions);
+      const moved = transform(tree, filter, this.moduleOf(), this.functions, undefined, () => this.wholeOf());
       to = composed(to, moved.to);
       tree = moved.tree;
     }

@@ -2,7 +2,7 @@
 // What nodes of trees stand for, by number: functions, then the modules that filters put in their place, then groups
 // (processes, threads), and last the stacks that do not reach their root.
 import { ANONYMOUS, INLINED, KERNEL, NONE } from "./columns.js";
-import { UNKNOWN, baseName, shortName } from "./names.js";
+import { UNKNOWN, baseName, shortName, wholeName } from "./names.js";
 import { pathTo } from "./tree.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
@@ -99,6 +99,19 @@ export class Labels {
       const of = new Int32Array(this.truncatedFunction() + 1).fill(-1);
       this.named.functions.forEach((row, f) => { of[f] = row[1]; });
       return of;
+    });
+  }
+
+  /** By function: the one that it is a part of (`parse.cold` of `parse`), if that is known in its module; else itself. */
+  wholeOf() {
+    return this.once("wholeOf", String(this.functions), () => {
+      /** @type {Map<string, number>} */
+      const known = new Map(), { functions, names } = this.named;
+      functions.forEach(([name, , module], f) => { if (name >= 0 && !known.has(`${module} ${names[name]}`)) known.set(`${module} ${names[name]}`, f); });
+      return Int32Array.from(functions, ([name, , module], f) => {
+        const whole = name < 0 ? "" : wholeName(names[name]);
+        return (whole ? known.get(`${module} ${whole}`) : undefined) ?? f;
+      });
     });
   }
 

@@ -111,7 +111,7 @@ export class Model extends Labels {
   filtered(filters) {
     let tree = this.base0, leafTo = this.leafBase, children = () => this.once("children0", "", () => childrenOf(this.base0));
     for (const filter of filters) {
-      const moved = transform(tree, filter, this.moduleOf(), this.functions, children), older = children;
+      const moved = transform(tree, filter, this.moduleOf(), this.functions, children, () => this.wholeOf()), older = children;
       leafTo = composed(leafTo, moved.to);
       // A sample without frames has none of any function or module.
       if (["focus", "keep", "module"].includes(filter.kind)) leafTo = leafTo.map((node) => node === ROOT ? GONE : node);

@@ -94,3 +94,15 @@ export function matcher(wanted) {
     return () => false;
   }
 }
+
+/** The name of the function that a name is a part of: `parse` of `parse.cold` and `parse.part.0.isra.0`; empty for a whole one.
+ * @param {string} name */
+export function wholeName(name) {
+  const copy = /^(.+?)(?: \[clone \.([a-z_]+)(?:\.\d+)?\]| \(\.([a-z_]+)\.\d+\)|\.(cold)|\.(isra|part|constprop|cold|llvm|lto_priv)\.\d+)$/;
+  let whole = "", rest = name, found;
+  while ((found = copy.exec(rest))) {
+    rest = found[1];
+    if ([found[2], found[3], found[4], found[5]].some((mark) => mark === "cold" || mark === "part")) whole = rest;
+  }
+  return whole;
+}

@@ -92,6 +92,7 @@ export function filterOf(text) {
     case "cgroup": return { kind, cgroup: rest };
     case "threads":
     case "notThreads": return { kind, ids: rest.split(".").map(whole).filter((id) => id !== null) };
+    case "parts": return rest === "" ? { kind } : null;
     case "recursion":
     case "merge": return rest === "" ? { kind } : number !== null ? { kind, at: number } : null;
     case "focus": case "keep": case "drop": case "hide": case "charge": case "fold": case "module": case "hideModule":

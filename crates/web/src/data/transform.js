@@ -5,8 +5,9 @@ import { TreeBuilder, childrenOf, nearestSame } from "./tree.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./tree.js").Children} Children */
-/** A filter of frames: what is done, and to which function or module. `recursion` and `merge` without one are for all.
- * @typedef {{ kind: "focus" | "keep" | "drop" | "hide" | "charge" | "fold" | "recursion" | "module" | "hideModule" | "merge",
+/** A filter of frames: what is done, and to which function or module. `recursion` and `merge` without one are for all, as is
+ * `parts`: parts of functions (`.cold`, `.part.0`) stand for their functions.
+ * @typedef {{ kind: "focus" | "keep" | "drop" | "hide" | "charge" | "fold" | "recursion" | "module" | "hideModule" | "merge" | "parts",
  *   at?: number }} FrameFilter */
 /** Where nodes went: a node of the new tree, ROOT where no frame is left, GONE where the samples are left out.
  * @typedef {{ tree: Tree, to: Uint32Array }} Moved */
@@ -17,7 +18,7 @@ export const ROOT = NONE;
 export const GONE = NONE - 1;
 
 /** The kinds of filters of frames. */
-export const FRAME_FILTERS = ["focus", "keep", "drop", "hide", "charge", "fold", "recursion", "module", "hideModule", "merge"];
+export const FRAME_FILTERS = ["focus", "keep", "drop", "hide", "charge", "fold", "recursion", "module", "hideModule", "merge", "parts"];
 
 /** Applies a filter. Where most nodes stay what they are, the new tree has the numbers of the old one: nodes that are gone
  * stay in it and cost nothing.
@@ -25,8 +26,9 @@ export const FRAME_FILTERS = ["focus", "keep", "drop", "hide", "charge", "fold",
  * @param {Int32Array} moduleOf by function; below 0 for none
  * @param {number} functions the number of the function that stands for the first module, when frames are merged
  * @param {() => Children} [children] those of the tree
+ * @param {() => Int32Array} [wholes] by function: the one that it is a part of, or itself
  * @returns {Moved} */
-export function transform(tree, filter, moduleOf, functions, children = () => childrenOf(tree)) {
+export function transform(tree, filter, moduleOf, functions, children = () => childrenOf(tree), wholes = () => Int32Array.of()) {
   const at = filter.at ?? -1, { parent, func } = tree;
   switch (filter.kind) {
     case "focus": return focused(tree, at);
@@ -65,6 +67,7 @@ export function transform(tree, filter, moduleOf, functions, children = () => ch
       const moved = removed(tree, children(), (i) => moduleOf[func[i]] !== at);
       return { tree: moved.tree, to: moved.to.map((node) => node === ROOT ? GONE : node) };
     }
+    case "parts": return whole(tree, wholes());
     default:
       return merged(tree, at, moduleOf, functions);
   }
@@ -191,6 +194,17 @@ function merged(tree, module, moduleOf, functions) {
     if (here < 0 || (module >= 0 && here !== module)) to[i] = made.child(outside, func[i], tree.flags[i], tree.src[i]);
     else if (p !== NONE && moduleOf[func[p]] === here) to[i] = outside;
     else to[i] = made.child(outside, functions + here, tree.flags[i] & 12, tree.src[i]);
+  }
+  return { tree: made.done(), to };
+}
+
+/** Parts of functions as their functions.
+ * @param {Tree} tree @param {Int32Array} wholes @returns {Moved} */
+function whole(tree, wholes) {
+  const made = new TreeBuilder(tree.n), to = new Uint32Array(tree.n), { parent, func } = tree;
+  for (let i = 0; i < tree.n; i++) {
+    const p = parent[i];
+    to[i] = made.child(p === NONE ? ROOT : to[p], wholes[func[i]] ?? func[i], tree.flags[i], tree.src[i]);
   }
   return { tree: made.done(), to };
 }

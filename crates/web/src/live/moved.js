@@ -34,7 +34,7 @@ export function withNumbers(state, before, now) {
 /** A state without what numbers name: there are other ones now.
  * @param {State} state @returns {State} */
 export const withoutNumbers = (state) =>
-  ({ ...state, filters: state.filters.filter((filter) => ["time", "process", "comm", "cgroup"].includes(filter.kind)), zoom: [], func: -1, thread: -1 });
+  ({ ...state, filters: state.filters.filter((filter) => ["time", "process", "comm", "cgroup", "parts"].includes(filter.kind)), zoom: [], func: -1, thread: -1 });
 
 /** A state whose times are told from another time; what lies before that is gone.
  * @param {State} state @param {number} from @returns {State} */

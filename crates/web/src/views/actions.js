@@ -29,7 +29,8 @@ export function functionEntries(app, f, zoom) {
     { text: "Charge it and what it calls to its callers", key: "u", run: filter("charge", f) },
     { text: "Fold what it calls into it", key: "i", run: filter("fold", f) },
     { text: "Collapse its recursion", key: "r", run: filter("recursion", f) },
-    { text: "Collapse all recursion", key: "R", run: () => app.addFilter({ kind: "recursion" }) });
+    { text: "Collapse all recursion", key: "R", run: () => app.addFilter({ kind: "recursion" }) },
+    { text: "Charge parts (.cold, .part) to their functions", key: "p", run: () => app.addFilter({ kind: "parts" }) });
   const module = model.moduleOf()[f];
   if (module >= 0) {
     const name = baseName(app.model.named.modules[module].path);

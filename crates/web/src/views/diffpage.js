@@ -21,7 +21,7 @@ const KEYS = [
   ["Escape", "close, or zoom out"], ["Arrow keys", "from frame to frame, row to row"], ["Enter", "zoom, open, choose"],
   ["m", "the menu of what is marked; its entries show their own keys"], ["c", "callers and callees, before and after"],
   ["f, o, x", "focus on a function; only stacks with it; none of these"], ["h, u, i", "hide it; charge it to its callers; fold what it calls"],
-  ["r, R", "collapse its recursion; all recursion"], ["d, D, k", "only its module; without that; only the kernel"], ["g, G", "merge its module; all modules"],
+  ["r, R", "collapse its recursion; all recursion"], ["p", "charge parts (.cold, .part) to their functions"], ["d, D, k", "only its module; without that; only the kernel"], ["g, G", "merge its module; all modules"],
   ["1 to 9, 0", "the views"], ["?", "this list"],
 ];
 

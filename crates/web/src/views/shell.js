@@ -138,6 +138,7 @@ export class Shell {
       case "recursion": return at < 0 ? "recursion collapsed" : `recursion of ${f} collapsed`;
       case "module": return `only ${module}`;
       case "hideModule": return `without ${module}`;
+      case "parts": return "parts charged to their functions";
       case "merge": return at < 0 ? "modules merged" : `${module} merged`;
       default: return filter.kind;
     }

@@ -23,6 +23,10 @@ pub(crate) struct SymbolArgs {
     #[arg(long, value_name = "HOW", default_value_t, value_parser = ChoiceParser::<Demangle>::all())]
     pub(crate) demangle: Demangle,
 
+    /// Charge the parts that compilers move out of a function (.cold, .part.0) to the function
+    #[arg(long)]
+    pub(crate) fold_parts: bool,
+
     /// Take kernel names from FILE, in the form of /proc/kallsyms [default: /proc/kallsyms where the recorded kernel
     /// is the running one]
     #[arg(long, value_name = "FILE")]
@@ -41,7 +45,12 @@ pub(crate) struct SymbolArgs {
 impl SymbolArgs {
     /// Names that are looked up.
     pub(crate) const fn options(&self) -> NameOptions {
-        NameOptions { look_up: !self.no_symbols, inlines: !self.no_inline, demangle: self.demangle }
+        NameOptions {
+            look_up: !self.no_symbols,
+            inlines: !self.no_inline,
+            demangle: self.demangle,
+            fold_parts: self.fold_parts,
+        }
     }
 
     /// Where names are kept.
