@@ -52,6 +52,8 @@ choices! {
         Cgroup = "cgroup",
         /// Events
         Event = "event",
+        /// Processors, where samples state them
+        Cpu = "cpu",
     }
 
     /// Outermost frame of a folded stack.
@@ -66,7 +68,17 @@ choices! {
         None = "none",
     }
 
-    /// Cost of a function in a comparison.
+    /// Format of a table of what costs most.
+    TopFormat, default Text {
+        /// A table for people
+        Text = "text",
+        /// One JSON object
+        Json = "json",
+        /// Comma-separated values with a header
+        Csv = "csv",
+    }
+
+    /// Cost of a function in a table or a comparison.
     CostKind, default Own {
         /// What it costs by itself
         Own = "own",
@@ -114,6 +126,7 @@ mod tests {
         check::<GroupBy>();
         check::<StackRoot>();
         check::<CostKind>();
+        check::<TopFormat>();
     }
 
     #[test]

@@ -27,6 +27,7 @@ pub fn every_option() -> Options {
             comms: vec![b"a,b".to_vec(), b"\xff*".to_vec()],
             cgroups: vec![b"/user.slice".to_vec()],
             events: vec!["cycles:u".to_owned()],
+            cpus: vec![0, 3],
             time: TimeRange {
                 from: Some(TimePoint::At(Timestamp(u64::MAX / 2))),
                 to: Some(TimePoint::Share(123_456_789)),

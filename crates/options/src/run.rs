@@ -163,8 +163,8 @@ mod tests {
     fn values_are_read_as_users_write_them() {
         for (given, canonical) in [
             (
-                r#"{"pid":1,"tid":"2,3","comm":"a,b","event":"x"}"#,
-                r#"{"comm":["a","b"],"event":["x"],"pid":[1],"tid":[2,3]}"#,
+                r#"{"pid":1,"tid":"2,3","comm":"a,b","event":"x","cpu":"0,2-3"}"#,
+                r#"{"comm":["a","b"],"cpu":[0,2,3],"event":["x"],"pid":[1],"tid":[2,3]}"#,
             ),
             (
                 r#"{"comm":["a,b"],"cgroup":{"hex":"ff"}}"#,

@@ -26,6 +26,9 @@ pub struct SampleFilter {
     /// without.
     #[serde(rename = "event", deserialize_with = "json::texts")]
     pub events: Vec<String>,
+    /// Numbers of processors.
+    #[serde(rename = "cpu", deserialize_with = "crate::cpus::deserialize")]
+    pub cpus: Vec<u32>,
     /// Range of time.
     pub time: TimeRange,
 }

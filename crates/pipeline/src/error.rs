@@ -51,6 +51,11 @@ pub enum Error {
     /// The filter names control groups, and the recording has none.
     #[error("the recording has no control groups; record it with perf record --all-cgroups")]
     NoCgroups,
+    /// The filter names processors, and the samples state none.
+    #[error(
+        "the samples do not state their processors; record with perf record -a or --sample-cpu"
+    )]
+    NoCpus,
     /// Times off the processor were asked for, and the recording has no switches.
     #[error(
         "the recording has no context switches; record it with: perf record -e cpu-clock -e sched:sched_switch \

@@ -13,6 +13,8 @@ pub struct LeftOut {
     pub cgroups: Vec<Vec<u8>>,
     /// The names of their events, in the order of the recording.
     pub events: Vec<String>,
+    /// The numbers of their processors, sorted, if processors were asked for.
+    pub cpus: Vec<u32>,
     /// The first and the last of their times.
     pub times: Option<(Timestamp, Timestamp)>,
 }
@@ -34,6 +36,8 @@ impl LeftOut {
         let events = events.map(|event| event.name.clone()).collect();
         // One thread has as many entries as it has groups.
         threads.dedup();
-        Self { threads, cgroups, events, times: found.times }
+        let mut cpus: Vec<u32> = found.cpus.iter().copied().collect();
+        cpus.sort_unstable();
+        Self { threads, cgroups, events, cpus, times: found.times }
     }
 }

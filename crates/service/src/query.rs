@@ -119,7 +119,7 @@ impl Query {
     /// Where a pattern is wrong or too large, or a number means nothing.
     pub(crate) fn check(&self) -> Result<(), Problem> {
         let bad = |text: &str| Err(Problem::new(Kind::BadRequest).detail(text));
-        if matches!(self.group, GroupBy::Cgroup | GroupBy::Event) {
+        if matches!(self.group, GroupBy::Cgroup | GroupBy::Event | GroupBy::Cpu) {
             return bad("group is function, module, line, thread, process or comm");
         }
         if !(0.0..=1.0).contains(&self.min_share) {
@@ -227,6 +227,7 @@ mod tests {
             r#"{"view":"sideways"}"#,
             r#"{"group":"cgroup"}"#,
             r#"{"group":"event"}"#,
+            r#"{"group":"cpu"}"#,
             r#"{"min_share":2}"#,
             r#"{"filter":{"time":[2,1]}}"#,
             r#"{"filter":{"focus":["("]}}"#,

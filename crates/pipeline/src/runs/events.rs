@@ -3,7 +3,7 @@
 use address::Timestamp;
 use options::{SampleFilter, TimePoint};
 use perf_data::{Event, Head};
-use unwinder::{Filter, has_cgroups, matches_pattern};
+use unwinder::{Filter, has_cgroups, has_cpus, matches_pattern};
 
 use crate::error::Error;
 
@@ -17,6 +17,9 @@ pub(crate) fn filter(
 ) -> Result<Filter, Error> {
     if !wanted.cgroups.is_empty() && !has_cgroups(head) {
         return Err(Error::NoCgroups);
+    }
+    if !wanted.cpus.is_empty() && !has_cpus(head) {
+        return Err(Error::NoCpus);
     }
     let mut indexes = Vec::new();
     for name in &wanted.events {
@@ -40,6 +43,7 @@ pub(crate) fn filter(
         comms: wanted.comms.clone(),
         cgroups: wanted.cgroups.clone(),
         events: indexes,
+        cpus: wanted.cpus.clone(),
         from: resolved(wanted.time.from)?,
         to: resolved(wanted.time.to)?,
     })

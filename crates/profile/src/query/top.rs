@@ -31,6 +31,8 @@ pub enum TopKey {
     Cgroup(Option<StringId>),
     /// An event.
     Event(EventId),
+    /// The number of a processor; `None` for samples that do not state it.
+    Cpu(Option<u32>),
 }
 
 /// What something costs.
@@ -95,6 +97,7 @@ impl Top {
                     Some(TopKey::Cgroup(row.and_then(|row| row.cgroup)))
                 }
                 GroupBy::Event => Some(TopKey::Event(group.event)),
+                GroupBy::Cpu => Some(TopKey::Cpu(group.cpu)),
             };
             if let Some(key) = of_sample {
                 counts.count(key, true);
@@ -127,22 +130,24 @@ struct Group {
     stack: Option<StackId>,
     thread: ThreadId,
     event: EventId,
+    cpu: Option<u32>,
     cost: Cost,
 }
 
 /// The samples that are counted, as groups in order of the first of each.
 fn groups(profile: &Profile, weights: &Weights, by: GroupBy) -> Vec<Group> {
     let by_stack = matches!(by, GroupBy::Function | GroupBy::Module | GroupBy::Line);
-    let mut index: HashMap<(Option<StackId>, Option<ThreadId>, EventId), usize> = HashMap::new();
+    let mut index: HashMap<_, usize> = HashMap::new();
     let mut groups: Vec<Group> = Vec::new();
     for (id, sample) in profile.samples.entries() {
         let weight = if by == GroupBy::Event { Some(1) } else { weights.of(id, sample) };
         let Some(weight) = weight else { continue };
         let stack = sample.stack.filter(|_| by_stack);
-        let key = (stack, (!by_stack).then_some(sample.thread), sample.event);
+        let cpu = sample.cpu().filter(|_| by == GroupBy::Cpu);
+        let key = (stack, (!by_stack).then_some(sample.thread), sample.event, cpu);
         let at = *index.entry(key).or_insert_with(|| {
             let (thread, event) = (sample.thread, sample.event);
-            groups.push(Group { stack, thread, event, cost: Cost::default() });
+            groups.push(Group { stack, thread, event, cpu, cost: Cost::default() });
             groups.len() - 1
         });
         if let Some(group) = groups.get_mut(at) {

@@ -60,6 +60,7 @@ pub(crate) fn with_argument(error: Error) -> anyhow::Error {
         Error::UnknownEvent { name, .. } => format!("--event {name}"),
         Error::NoCgroups => "--cgroup".to_owned(),
         Error::NoSampleTimes => "--time".to_owned(),
+        Error::NoCpus => "--cpu".to_owned(),
         Error::NoSwitches | Error::NoReturns { .. } | Error::NoOffCpuSamples { .. } => {
             "--weight off-cpu".to_owned()
         }
@@ -213,6 +214,7 @@ impl FilterArgs {
             comms: self.comm.iter().map(|name| name.clone().into_bytes()).collect(),
             cgroups: self.cgroup.iter().map(|path| path.clone().into_bytes()).collect(),
             events: self.event.clone(),
+            cpus: self.cpu.as_deref().unwrap_or_default().to_vec(),
             time,
         })
     }

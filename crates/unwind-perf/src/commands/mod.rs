@@ -7,6 +7,7 @@ mod bundle;
 mod cache;
 mod diff;
 mod dump;
+mod endings;
 mod info;
 mod inject;
 mod lines;

@@ -49,12 +49,14 @@ pub(super) fn none_of(
     };
     /// An option, whether it was given, and what there is for it.
     type Kind<'k> = (&'k str, bool, &'k dyn Fn() -> Vec<String>);
-    let kinds: [Kind<'_>; 6] = [
+    let cpus = || left_out.cpus.iter().map(ToString::to_string).collect();
+    let kinds: [Kind<'_>; 7] = [
         ("--pid", !filters.pids.is_empty(), &processes),
         ("--tid", !filters.tids.is_empty(), &threads),
         ("--comm", !filters.comms.is_empty(), &comms),
         ("--cgroup", !filters.cgroups.is_empty(), &cgroups),
         ("--event", !filters.events.is_empty(), &|| left_out.events.clone()),
+        ("--cpu", !filters.cpus.is_empty(), &cpus),
         ("--time", !filters.time.is_all(), &times),
     ];
     let there: Vec<String> = kinds

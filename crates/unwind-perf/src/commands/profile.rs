@@ -11,7 +11,6 @@ use formats::{
 };
 use host::{FreedMemory, Origin};
 use pipeline::{Analysis, FileSearch, Observer, Options, StreamOptions};
-use profile::query::GroupBy;
 
 use super::account::print_account;
 use super::lines::{is_stream, print_lines};
@@ -108,7 +107,8 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
                 )
             };
             let (inlines, weight, look) = (options.inlines, options.weight, console_look(true));
-            let table = TopTable { inlines, weight, by: GroupBy::Function, limit: ROWS, look };
+            let (by, sort, format) = Default::default();
+            let table = TopTable { inlines, weight, by, sort, limit: ROWS, format, look };
             Output::Table(Box::new(table), weight)
         }
         Some(format) if to_terminal && format.is_binary() => {

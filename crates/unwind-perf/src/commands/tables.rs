@@ -3,18 +3,40 @@
 use formats::{TopTable, TreeTable};
 use profile::query::TreeOptions;
 
+use options::TopFormat;
+
+use super::endings::by_ending;
 use super::profile::{Embedded, Output, ProfileJob};
 use crate::args::{TopArgs, TreeArgs};
 use crate::terminal::{Status, console_look};
 
+/// Rows of the table for people, unless the user chooses.
+const ROWS: usize = 25;
+
+/// The endings of files of a table.
+const ENDINGS: [(&str, TopFormat); 4] = [
+    (".txt", TopFormat::Text),
+    (".text", TopFormat::Text),
+    (".json", TopFormat::Json),
+    (".csv", TopFormat::Csv),
+];
+
 /// Prints what costs most.
 pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
     let run = args.run.options()?;
+    let format = match (args.format, args.run.output.as_deref()) {
+        (Some(format), _) => format,
+        (None, Some(path)) => by_ending(path, &ENDINGS)?.unwrap_or_default(),
+        (None, None) => TopFormat::default(),
+    };
+    let rows = if format == TopFormat::Text { ROWS } else { 0 };
     let table = TopTable {
         inlines: run.options.names.inlines,
         weight: args.weight.weight(),
         by: args.by,
-        limit: args.limit,
+        sort: args.sort,
+        limit: args.limit.unwrap_or(rows),
+        format,
         look: console_look(args.run.output.is_none()),
     };
     let output = Output::Table(Box::new(table), args.weight.weight());

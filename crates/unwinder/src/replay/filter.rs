@@ -19,6 +19,8 @@ pub struct Filter {
     pub cgroups: Vec<Vec<u8>>,
     /// Indexes of events.
     pub events: Vec<u16>,
+    /// Numbers of processors.
+    pub cpus: Vec<u32>,
     /// The earliest time that is wanted.
     pub from: Option<Timestamp>,
     /// The latest time that is wanted.
@@ -72,6 +74,8 @@ pub struct LeftOut {
     pub threads: HashSet<Thread>,
     /// The indexes of their events.
     pub events: HashSet<u16>,
+    /// Their processors, if the filter names some.
+    pub cpus: HashSet<u32>,
     /// The first and the last of their times.
     pub times: Option<(Timestamp, Timestamp)>,
 }

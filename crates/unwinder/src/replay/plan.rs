@@ -115,6 +115,12 @@ pub fn has_cgroups(head: &Head) -> bool {
     head.events().iter().any(|event| event.attr.sample_type.has(SampleType::CGROUP))
 }
 
+/// Whether samples of any event of recordings with that head state their processor.
+#[must_use]
+pub fn has_cpus(head: &Head) -> bool {
+    head.events().iter().any(|event| event.attr.sample_type.has(SampleType::CPU))
+}
+
 impl<'r> Planner<'r> {
     pub(crate) fn new(
         timeline: &'r mut Timeline,
@@ -176,7 +182,10 @@ impl<'r> Planner<'r> {
             let comm = self.timeline.comm_of(entry.pid, entry.tid);
             let cgroup = self.cgroup(entry, place.batch);
             let thread = Thread { pid: entry.pid, tid: entry.tid, comm, cgroup };
-            let wanted = self.filter.wants(entry, || self.is_named_so(thread));
+            let cpu = self.cpu(entry, place.batch);
+            let wanted = self.filter.wants(entry, || self.is_named_so(thread))
+                && (self.filter.cpus.is_empty()
+                    || cpu.is_some_and(|cpu| self.filter.cpus.contains(&cpu)));
             let index = wanted.then(|| self.threads.index(thread));
             if let Some(off_cpu) = &mut self.off_cpu {
                 off_cpu.sample(entry, place.batch, index);
@@ -184,6 +193,7 @@ impl<'r> Planner<'r> {
             let Some(index) = index else {
                 self.filtered += 1;
                 self.left_out.add(entry, thread);
+                self.left_out.cpus.extend(cpu);
                 continue;
             };
             if let Some(kind) = guest_kind(entry.cpu_mode()) {
@@ -284,6 +294,15 @@ impl<'r> Planner<'r> {
             return None;
         }
         batch.sample(entry).ok()?.cgroup.map(CgroupId)
+    }
+
+    /// The processor of a sample, if the filter names processors: then samples are decoded for it a second time.
+    #[inline]
+    fn cpu(&self, entry: &SampleEntry, batch: &Batch) -> Option<u32> {
+        if self.filter.cpus.is_empty() {
+            return None;
+        }
+        batch.sample(entry).ok()?.cpu
     }
 
     /// Whether the names of a thread and of its control group are wanted.

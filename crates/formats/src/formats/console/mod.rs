@@ -4,6 +4,7 @@ mod annotated;
 mod labels;
 mod look;
 mod top;
+mod top_rows;
 mod tree;
 
 pub use annotated::{AnnotatedFunction, AnnotatedSource};

@@ -1,6 +1,9 @@
 //! The table of what costs most.
 
+use std::cmp::Reverse;
 use std::io;
+
+use options::{CostKind, TopFormat};
 
 use profile::query::{
     FunctionMarks, GroupBy, Top, TopKey, TopRow, Weight, WeightUnit, Weights, event_name,
@@ -9,6 +12,7 @@ use profile::{Profile, ThreadId};
 
 use super::labels;
 use super::look::ConsoleLook;
+use super::top_rows::TopRows;
 use crate::printer::Printer;
 use crate::render::numbers::{counted, share};
 
@@ -21,8 +25,12 @@ pub struct TopTable {
     pub weight: Weight,
     /// By what samples are added up.
     pub by: GroupBy,
+    /// By which cost rows are sorted.
+    pub sort: CostKind,
     /// The most rows; 0 for all.
     pub limit: usize,
+    /// For people or for programs.
+    pub format: TopFormat,
     /// How it looks.
     pub look: ConsoleLook,
 }
@@ -44,13 +52,29 @@ impl Printer for TopTable {
         let by_event = self.by == GroupBy::Event;
         let weight = if by_event { Weight::Samples } else { self.weight };
         let weights = Weights::new(profile, weight);
-        let top = Top::new(profile, &weights, self.by, self.inlines);
+        let mut top = Top::new(profile, &weights, self.by, self.inlines);
+        if self.sort == CostKind::Inclusive {
+            top.rows.sort_by_key(|row| Reverse((row.inclusive.weight, row.own.weight)));
+        }
         let limit = if self.limit == 0 { usize::MAX } else { self.limit };
         let functions = top.rows.iter().filter_map(|row| match &row.key {
             TopKey::Function(function) => Some(function),
             _ => None,
         });
         let marks = FunctionMarks::new(profile, functions);
+        let table = TopRows {
+            profile,
+            weights: &weights,
+            by: self.by,
+            top: &top,
+            marks: &marks,
+            shown: limit,
+        };
+        match self.format {
+            TopFormat::Json => return table.json(out),
+            TopFormat::Csv => return table.csv(out),
+            TopFormat::Text => {}
+        }
         let names = |row: &TopRow| self.names(profile, row.key, &marks);
         let rows: Vec<(&TopRow, Names)> =
             top.rows.iter().take(limit).map(|row| (row, names(row))).collect();
@@ -140,6 +164,7 @@ impl TopTable {
             GroupBy::Comm => ["name of threads", ""],
             GroupBy::Cgroup => ["control group", ""],
             GroupBy::Event => ["event", ""],
+            GroupBy::Cpu => ["processor", ""],
         }
     }
 
@@ -177,6 +202,8 @@ impl TopTable {
             TopKey::Cgroup(Some(path)) => alone(labels::text(profile.strings.get(path))),
             TopKey::Cgroup(None) => alone("[not recorded]".to_owned()),
             TopKey::Event(event) => alone(labels::text(event_name(profile, event))),
+            TopKey::Cpu(Some(cpu)) => alone(cpu.to_string()),
+            TopKey::Cpu(None) => alone("[not recorded]".to_owned()),
         }
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn rows(selection: &Selection<'_>, query: &Query, least: u64) -> Rows
         GroupBy::Function | GroupBy::Line | GroupBy::Module => by_code(selection, query.group),
         GroupBy::Thread | GroupBy::Process | GroupBy::Comm => by_thread(selection, query.group),
         // Questions by them are refused.
-        GroupBy::Cgroup | GroupBy::Event => Vec::new(),
+        GroupBy::Cgroup | GroupBy::Event | GroupBy::Cpu => Vec::new(),
     };
     let all = sums.len();
     sums.retain(|(_, sum)| sum.inclusive >= least);

@@ -1,7 +1,7 @@
 //! The arguments of `top` and `tree`.
 
 use clap::Args;
-use options::{GroupBy, Percent, parse_share};
+use options::{CostKind, GroupBy, Percent, TopFormat, parse_share};
 
 use super::profile::{InputArg, RunArgs};
 use crate::args::groups::WeightArgs;
@@ -17,9 +17,17 @@ pub(crate) struct TopArgs {
     #[arg(long, value_name = "WHAT", default_value_t, value_parser = ChoiceParser::<GroupBy>::all())]
     pub(crate) by: GroupBy,
 
-    /// The most rows; 0 for all
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 25)]
-    pub(crate) limit: usize,
+    /// By which cost rows are sorted
+    #[arg(long, value_name = "COST", default_value_t, value_parser = ChoiceParser::<CostKind>::all())]
+    pub(crate) sort: CostKind,
+
+    /// Format of the output [default: by the ending of FILE, else text]
+    #[arg(short, long, value_name = "FORMAT", value_parser = ChoiceParser::<TopFormat>::all())]
+    pub(crate) format: Option<TopFormat>,
+
+    /// The most rows; 0 for all [default: 25; json, csv: 0]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
 
     #[command(flatten)]
     pub(crate) weight: WeightArgs,

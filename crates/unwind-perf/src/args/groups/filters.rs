@@ -2,6 +2,13 @@
 
 use clap::Args;
 
+/// Numbers of processors. Clap takes a `Vec` for an argument that can be repeated.
+type CpuList = std::sync::Arc<[u32]>;
+
+fn parse_cpus(text: &str) -> Result<CpuList, String> {
+    options::parse_cpus(text).map(Into::into)
+}
+
 /// The samples that are wanted. The mappings are replayed in full whatever they are.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Filters")]
@@ -26,6 +33,10 @@ pub(crate) struct FilterArgs {
     /// Only samples of these events: names or patterns, with or without modifiers such as :u
     #[arg(long, value_name = "EVENT,…", value_delimiter = ',')]
     pub(crate) event: Vec<String>,
+
+    /// Only samples on these processors, such as 0,2-5, of recordings that state them (perf record -a or --sample-cpu)
+    #[arg(long, value_name = "CPU,…", value_parser = parse_cpus)]
+    pub(crate) cpu: Option<CpuList>,
 
     /// Only samples from time A to time B; either may be left out. In seconds of the recording's clock as perf script
     /// prints them, with + in seconds from the first sample on (+1.5,+2), with % in parts of the recording (10%-20%)

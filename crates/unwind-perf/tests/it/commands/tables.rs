@@ -7,7 +7,7 @@ use std::process::Stdio;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::support::cases::{Case, sysroot};
-use crate::support::run::{command, run};
+use crate::support::run::{command, empty_folder, run};
 
 /// What a job prints for a case.
 fn printed(case: &str, arguments: &[&str]) -> String {
@@ -49,6 +49,76 @@ fn top_by_functions_threads_and_events() {
   0.0 %    0.0 ms    100.0 %  104.4 ms  /usr/lib/x86_64-linux-gnu/libc.so.6
 ";
     assert_eq!(printed("two-events", &["top", "--by=module", "--weight=period"]), expected);
+}
+
+#[test]
+fn top_for_programs() {
+    let csv = "\
+module,own_samples,own,own_share,inclusive_samples,inclusive,inclusive_share
+/tmp/unwind-perf-testdata/two-events/two-events,26,26,1.000000,26,26,1.000000
+/usr/lib/x86_64-linux-gnu/libc.so.6,0,0,0.000000,26,26,1.000000
+";
+    assert_eq!(printed("two-events", &["top", "--by", "module", "-f", "csv"]), csv);
+    let json = printed("recursion-rs", &["top", "-n1", "--sort", "inclusive", "-f", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let row = serde_json::json!({
+        "function": "core::iter::traits::iterator::Iterator::fold", "mark": null,
+        "module": "/tmp/unwind-perf-testdata/recursion-rs/recursion-rs",
+        "own_samples": 0, "own": 0, "own_share": 0.0,
+        "inclusive_samples": 41, "inclusive": 41, "inclusive_share": 1.0,
+    });
+    assert_eq!(
+        json,
+        serde_json::json!({
+            "schema": "unwind-perf.top", "version": 1, "by": "function", "unit": "samples",
+            "event": "cpu-clock:u", "samples": 41, "total": 41, "rows": [row], "left_out": 44,
+        })
+    );
+}
+
+#[test]
+fn a_file_of_an_unknown_kind_is_refused() {
+    let folder = empty_folder("top-endings");
+    let file = |name: &str| folder.join(name).to_str().expect("UTF-8").to_owned();
+    let (case, sysroot) = (Case::named("fork").folder, sysroot());
+    let sysroot = sysroot.to_str().expect("UTF-8");
+    let write = |name: &str| run(&case, &["top", "-q", "--sysroot", sysroot, "-o", &file(name)]);
+    let refused = write("top.html").expect_status(2);
+    let expected = format!(
+        "unwind-perf: {}: no format has the ending .html; use one of .txt, .text, .json, .csv, or choose with \
+         --format\n",
+        file("top.html")
+    );
+    assert_eq!(refused.stderr, expected);
+    for (name, start) in
+        [("top.csv", "function,mark,"), ("top.json", "{\n"), ("top", "48 samples of ")]
+    {
+        write(name).expect_status(0);
+        let text = std::fs::read_to_string(file(name)).expect("a table");
+        assert!(text.starts_with(start), "{name}: {text}");
+    }
+}
+
+#[test]
+fn processors() {
+    let expected = "\
+26 samples of cpu-clock:u
+    own  samples  processor
+100.0 %       26  0
+";
+    assert_eq!(printed("two-events", &["top", "--by", "cpu"]), expected);
+    assert_eq!(printed("two-events", &["top", "--by", "cpu", "--cpu", "0,2-3"]), expected);
+    for (case, cpus, expected) in [
+        ("two-events", "1-3", "no sample passes the filters; there are, for --cpu: 0"),
+        (
+            "fork",
+            "0",
+            "--cpu: the samples do not state their processors; record with perf record -a or --sample-cpu",
+        ),
+    ] {
+        let refused = run(&Case::named(case).folder, &["top", "-q", "--cpu", cpus, "perf.data"]);
+        assert_eq!(refused.expect_status(2).stderr, format!("unwind-perf: {expected}\n"));
+    }
 }
 
 #[test]

@@ -1,0 +1,182 @@
+//! The table of what costs most for programs: JSON and CSV.
+//!
+//! ```text
+//!   {"schema":"unwind-perf.top","version":1,"by":"function",…,"rows":[
+//!   {"function":"hash","mark":"a.c","module":"/bin/app","own_samples":7,…,"inclusive_share":0.35},
+//!
+//!   function,mark,module,own_samples,own,own_share,inclusive_samples,inclusive,inclusive_share
+//!   hash,a.c,/bin/app,7,…
+//! ```
+
+use std::io;
+
+use profile::query::{
+    Function, FunctionMarks, GroupBy, Top, TopKey, TopRow, WeightUnit, Weights, event_name,
+};
+use profile::{Profile, StringId};
+use serde::Serialize;
+use serde::ser::{SerializeMap as _, Serializer};
+
+/// A value of a column.
+#[derive(Clone, Serialize)]
+#[serde(untagged)]
+enum Cell {
+    Text(String),
+    Number(i64),
+    Count(u64),
+    Share(f64),
+    /// Not known, or not recorded.
+    Null,
+}
+
+/// The table with the names of its columns.
+pub(super) struct TopRows<'a> {
+    pub(super) profile: &'a Profile,
+    pub(super) weights: &'a Weights,
+    pub(super) by: GroupBy,
+    pub(super) top: &'a Top,
+    pub(super) marks: &'a FunctionMarks,
+    /// The rows that are shown.
+    pub(super) shown: usize,
+}
+
+/// A row as a JSON object, in the order of the columns.
+struct JsonRow<'c> {
+    columns: &'c [&'static str],
+    cells: Vec<Cell>,
+}
+
+impl Serialize for JsonRow<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.columns.len()))?;
+        for (column, cell) in self.columns.iter().zip(&self.cells) {
+            map.serialize_entry(column, cell)?;
+        }
+        map.end()
+    }
+}
+
+/// The document.
+#[derive(Serialize)]
+struct Document<'c> {
+    schema: &'static str,
+    version: u32,
+    by: &'static str,
+    /// The unit of `own`, `inclusive` and `total`: samples, nanoseconds or events.
+    unit: &'static str,
+    /// The event whose samples are counted; null if all are.
+    event: Option<String>,
+    samples: u64,
+    total: u64,
+    rows: Vec<JsonRow<'c>>,
+    /// The number of further rows.
+    left_out: usize,
+}
+
+impl TopRows<'_> {
+    /// Prints a JSON object and a line feed.
+    pub(super) fn json(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        let columns = self.columns();
+        let event = self.weights.event().filter(|_| self.by != GroupBy::Event);
+        let event = event.map(|event| text_of(event_name(self.profile, event)));
+        let rows = self.top.rows.iter().take(self.shown);
+        let document = Document {
+            schema: "unwind-perf.top",
+            version: 1,
+            by: self.by.as_str(),
+            unit: match self.weights.unit() {
+                WeightUnit::Samples => "samples",
+                WeightUnit::Nanoseconds => "nanoseconds",
+                WeightUnit::Events => "events",
+            },
+            event,
+            samples: self.top.total.samples,
+            total: self.top.total.weight,
+            rows: rows.map(|row| JsonRow { columns: &columns, cells: self.cells(row) }).collect(),
+            left_out: self.top.rows.len().saturating_sub(self.shown),
+        };
+        serde_json::to_writer_pretty(&mut *out, &document)?;
+        out.write_all(b"\n")
+    }
+
+    /// Prints CSV with a header.
+    ///
+    /// Source: RFC 4180, with line feeds.
+    pub(super) fn csv(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        let mut writer = csv::Writer::from_writer(out);
+        writer.write_record(self.columns())?;
+        for row in self.top.rows.iter().take(self.shown) {
+            let fields = self.cells(row).into_iter().map(|cell| match cell {
+                Cell::Text(text) => text,
+                Cell::Number(number) => number.to_string(),
+                Cell::Count(count) => count.to_string(),
+                Cell::Share(share) => format!("{share:.6}"),
+                Cell::Null => String::new(),
+            });
+            writer.write_record(fields)?;
+        }
+        writer.flush()
+    }
+
+    fn columns(&self) -> Vec<&'static str> {
+        let of_key: &[&str] = match self.by {
+            GroupBy::Function => &["function", "mark", "module"],
+            GroupBy::Module => &["module"],
+            GroupBy::Line => &["file", "line", "function", "module"],
+            GroupBy::Thread => &["thread", "pid", "tid"],
+            GroupBy::Process => &["process", "pid"],
+            GroupBy::Comm => &["comm"],
+            GroupBy::Cgroup => &["cgroup"],
+            GroupBy::Event => &["event"],
+            GroupBy::Cpu => &["cpu"],
+        };
+        let costs = ["own_samples", "own", "own_share"];
+        let inclusive = ["inclusive_samples", "inclusive", "inclusive_share"];
+        of_key.iter().copied().chain(costs).chain(inclusive).collect()
+    }
+
+    fn cells(&self, row: &TopRow) -> Vec<Cell> {
+        let mut cells = self.key(row.key);
+        for cost in [row.own, row.inclusive] {
+            let share = cost.weight as f64 / self.top.total.weight.max(1) as f64;
+            cells.extend([Cell::Count(cost.samples), Cell::Count(cost.weight), Cell::Share(share)]);
+        }
+        cells
+    }
+
+    fn key(&self, key: TopKey) -> Vec<Cell> {
+        let text = |id: Option<StringId>| {
+            id.map_or(Cell::Null, |id| Cell::Text(text_of(self.profile.strings.get(id))))
+        };
+        let mark = |function: &Function| {
+            self.marks.of(function).map_or(Cell::Null, |mark| Cell::Text(mark.to_owned()))
+        };
+        match key {
+            TopKey::Function(it) => vec![text(it.name), mark(&it), text(it.module)],
+            TopKey::Module(path) => vec![text(path)],
+            TopKey::Line(it, file, line) => {
+                let line = if line == 0 { Cell::Null } else { Cell::Number(line.into()) };
+                vec![text(file), line, text(it.name), text(it.module)]
+            }
+            TopKey::Thread(id) => match self.profile.threads.get(id) {
+                Some(row) => {
+                    let (pid, tid) = (row.pid.0.into(), row.tid.0.into());
+                    vec![text(Some(row.comm)), Cell::Number(pid), Cell::Number(tid)]
+                }
+                None => vec![Cell::Null; 3],
+            },
+            TopKey::Process(pid) => {
+                let name = self.profile.threads.iter().rfind(|row| row.pid == pid);
+                vec![text(name.map(|row| row.comm)), Cell::Number(pid.0.into())]
+            }
+            TopKey::Comm(name) => vec![text(name)],
+            TopKey::Cgroup(path) => vec![text(path)],
+            TopKey::Event(event) => vec![Cell::Text(text_of(event_name(self.profile, event)))],
+            TopKey::Cpu(cpu) => vec![cpu.map_or(Cell::Null, |cpu| Cell::Number(cpu.into()))],
+        }
+    }
+}
+
+fn text_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
