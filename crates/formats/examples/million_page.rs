@@ -86,6 +86,7 @@ fn profile(samples: u32) -> Profile {
         pid: Pid(1000),
         tid: Tid(1000 + at as i32),
         comm: strings.intern(format!("worker{at}").as_bytes()),
+        process: strings.intern(b"server"),
         cgroup: None,
     });
     let threads = threads.collect();

@@ -36,7 +36,8 @@
 //!     stack = Some(profile.stacks.push(StackRow { parent: stack, frame }));
 //! }
 //! let comm = profile.strings.intern(b"program");
-//! let thread = profile.threads.push(ThreadRow { pid: Pid(42), tid: Tid(42), comm, cgroup: None });
+//! let (pid, tid) = (Pid(42), Tid(42));
+//! let thread = profile.threads.push(ThreadRow { pid, tid, comm, process: comm, cgroup: None });
 //! let sample = SampleRow::new(thread, EventId::new(0), EndReason::Root, stack, LayoutId::new(0));
 //! profile.samples.extend([sample, sample]);
 //!

@@ -60,7 +60,7 @@ choices! {
     StackRoot, default Comm {
         /// The thread's name
         Comm = "comm",
-        /// comm-pid
+        /// The process, NAME-pid
         Process = "process",
         /// comm-pid/tid
         Thread = "thread",

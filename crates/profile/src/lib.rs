@@ -54,7 +54,7 @@
 //! // The sample.
 //! let event = EventRow { name: cycles, kind: 0, config: 0, frequency: true, rate: 997 };
 //! let event = profile.events.push(event);
-//! let thread = ThreadRow { pid: Pid(42), tid: Tid(42), comm, cgroup: None };
+//! let thread = ThreadRow { pid: Pid(42), tid: Tid(42), comm, process: comm, cgroup: None };
 //! let thread = profile.threads.push(thread);
 //! let layout = profile.layouts.push([(module, Bias(0x5000))].into_iter().collect());
 //! let sample = SampleRow::new(thread, event, EndReason::Root, Some(stack), layout);
@@ -94,6 +94,6 @@ pub use quality::{
 pub use reason::{EndReason, FoundBy};
 pub use tables::{
     EventRow, FrameRow, InlineRow, LayoutRow, LocationAddress, LocationRow, ModuleBias, ModuleKind,
-    ModuleRow, RecordingInfo, SampleRow, StackRow, StringHasher, Strings, Table, ThreadRow,
-    WallClock,
+    ModuleRow, ProcessKey, RecordingInfo, SampleRow, StackRow, StringHasher, Strings, Table,
+    ThreadRow, WallClock,
 };

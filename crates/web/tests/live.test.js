@@ -15,7 +15,7 @@ const columns = (rows) => Object.fromEntries(Object.entries(rows).map(([name, va
 function whole() {
   const head = {
     version: VERSION, live: 7, first: 0, title: "", summary: "", recording: {}, unit: 1, origin: 1000, events: [{ name: "cycles", unit: "count", period: 1, rate: 1, frequency: 0 }],
-    ends: ["root"], rooted: [1], complete: [1], threads: [[1, 1, "main"]], modules: [{ path: "/bin/p", kind: "elf", count: 1 }],
+    ends: ["root"], rooted: [1], complete: [1], threads: [[1, 1, "main", "prog"]], modules: [{ path: "/bin/p", kind: "elf", count: 1 }],
     functions: [[0, -1, 0], [-1, -1, 0]], names: ["main"], frames: 0, filtered: 0, dropped: 0, lost: 0, throttled: 0, losses: [], findings: [], sources: [], columns: [],
   };
   return { head, found: columns({ parent: [NONE, 0], func: [0, 1], line: [0, 0], flags: [0, 0], leafNode: [0, 1], leafPlace: [0, 1], leafEnd: [0, 0],
@@ -24,7 +24,7 @@ function whole() {
 
 /** What comes then: the code below `main` is `work`, and a thread calls `idle` in another line of it. */
 const step = (more = {}) => ({
-  head: { forgotten: 1, first: [2, 2, 2, 2, 2], functions: [[1, -1, 0], [2, -1, 0]], names: ["work", "idle"], modules: [[0, { path: "/bin/p", kind: "elf", count: 2 }]], threads: [[1, [1, 2, "idler"]]], ...more },
+  head: { forgotten: 1, first: [2, 2, 2, 2, 2], functions: [[1, -1, 0], [2, -1, 0]], names: ["work", "idle"], modules: [[0, { path: "/bin/p", kind: "elf", count: 2 }]], threads: [[1, [1, 2, "idler", "prog"]]], ...more },
   found: columns({ parent: [0, NONE, 3, 0], func: [2, 0, 3, 2], line: [5, 9, 0, 7], flags: [0, 0, 0, 0], leafNode: [4, 5], leafPlace: [2, 3], leafEnd: [0, 0], placeLow: [48, 64], placeHigh: [0, 0],
     time: [30, 40, 41], thread: [1, 0, 0], leaf: [2, 1, 3], event: [0, 0, 0], movedLeaf: [1], movedNode: [2] }),
 });
@@ -44,7 +44,7 @@ test("what comes is put behind what is there, and names that come later move wha
   const after = live.tables(), model = looked(after);
   // The first sample is forgotten; both lines of work are one function.
   assert.deepEqual(foldedStacks(model), { "main;work": 4, "main;idle": 1 });
-  assert.deepEqual(after.head.threads, [[1, 1, "main"], [1, 2, "idler"]]);
+  assert.deepEqual(after.head.threads, [[1, 1, "main", "prog"], [1, 2, "idler", "prog"]]);
   assert.equal(after.head.modules[0].count, 2);
   assert.deepEqual([...after.time], [0, 10, 20, 30, 31]);
   assert.equal(live.from, 10);

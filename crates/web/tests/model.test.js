@@ -124,13 +124,13 @@ test("stacks that do not reach their root are apart, together or hidden", () => 
 });
 
 test("stacks are grouped by process, thread, name and event", () => {
-  const threads = [[1, 1, "main"], [1, 2, "worker-1"], [7, 7, "worker-22"]];
-  const rows = [{ stack: ["a"], thread: 0, n: 2 }, { stack: ["a", "b"], thread: 1 }, { stack: ["a", "b"], thread: 2, cut: true }];
+  const threads = [[1, 1, "main", "server"], [1, 2, "worker-1", "server"], [7, 7, "worker-22", "env"], [7, 7, "worker-22", "own"]];
+  const rows = [{ stack: ["a"], thread: 0, n: 2 }, { stack: ["a", "b"], thread: 1 }, { stack: ["a", "b"], thread: 2, cut: true }, { stack: ["c"], thread: 3 }];
   const by = (group) => foldedStacks(looked({ group, truncated: "apart" }, rows, { threads }));
-  assert.deepEqual(by("process"), { "main (process 1);a": 2, "main (process 1);a;b": 1, "worker-22 (process 7);[truncated];a;b": 1 });
-  assert.deepEqual(by("thread"), { "main (thread 1);a": 2, "worker-1 (thread 2);a;b": 1, "worker-22 (thread 7);[truncated];a;b": 1 });
-  assert.deepEqual(by("comm"), { "main;a": 2, "worker-N;a;b": 1, "worker-N;[truncated];a;b": 1 });
-  assert.deepEqual(by("event"), { "cycles;a": 2, "cycles;a;b": 1, "cycles;[truncated];a;b": 1 });
+  assert.deepEqual(by("process"), { "server (process 1);a": 2, "server (process 1);a;b": 1, "env (process 7);[truncated];a;b": 1, "own (process 7);c": 1 });
+  assert.deepEqual(by("thread"), { "main (thread 1);a": 2, "worker-1 (thread 2);a;b": 1, "worker-22 (thread 7);[truncated];a;b": 1, "worker-22 (thread 7);c": 1 });
+  assert.deepEqual(by("comm"), { "main;a": 2, "worker-N;a;b": 1, "worker-N;[truncated];a;b": 1, "worker-N;c": 1 });
+  assert.deepEqual(by("event"), { "cycles;a": 2, "cycles;a;b": 1, "cycles;[truncated];a;b": 1, "cycles;c": 1 });
 });
 
 test("grouping many pairs loses none", () => {

@@ -4,7 +4,7 @@ import { NONE, VERSION } from "../src/data/columns.js";
 /** Tables of samples: `stack` from the outermost function inwards, as `name` or `name@line`; `module` by function in
  * `modules`. A sample may have a time, a thread (row of `threads`), an event, a period, and be cut.
  * @param {{ stack: string[], n?: number, time?: number, thread?: number, event?: number, period?: number, cut?: boolean }[]} rows
- * @param {{ modules?: Record<string, string>, threads?: [number, number, string][], cgroups?: string[], events?: any[], unit?: number }} [options] */
+ * @param {{ modules?: Record<string, string>, threads?: [number, number, string, string][], cgroups?: string[], events?: any[], unit?: number }} [options] */
 export function tables(rows, options = {}) {
   const names = [], modules = [], functions = [];
   const index = (list, text) => list.includes(text) ? list.indexOf(text) : list.push(text) - 1;
@@ -36,7 +36,7 @@ export function tables(rows, options = {}) {
   return {
     head: {
       version: VERSION, title: "", summary: "", recording: {}, unit: options.unit || 1, origin: 0, events, ends: ["root", "stack-exhausted"], rooted: [1, 0],
-      complete: [1, 0], threads: options.threads || [[1, 1, "main"]], cgroups: options.cgroups, modules: modules.map((path) => ({ path, kind: "elf", count: 1 })),
+      complete: [1, 0], threads: options.threads || [[1, 1, "main", "prog"]], cgroups: options.cgroups, modules: modules.map((path) => ({ path, kind: "elf", count: 1 })),
       functions, names, frames: 0, filtered: 0, dropped: 0, lost: 0, throttled: 0, losses: [], findings: [], sources: [], columns: [],
     },
     lines: { n: lines.parent.length, parent: Uint32Array.from(lines.parent), func: Uint32Array.from(lines.func), line: Uint32Array.from(lines.line), flags: Uint8Array.from(lines.flags) },

@@ -172,7 +172,9 @@ impl Folded {
     }
 
     fn root_name(&self, profile: &Profile, thread: &ThreadRow) -> Vec<u8> {
-        let mut name = profile.strings.get(thread.comm).to_vec();
+        let of_process = self.root == StackRoot::Process;
+        let name = if of_process { thread.process } else { thread.comm };
+        let mut name = profile.strings.get(name).to_vec();
         if name.is_empty() && matches!(self.root, StackRoot::Process | StackRoot::Thread) {
             name.extend_from_slice(b"[unknown]");
         }

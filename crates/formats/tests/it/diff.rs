@@ -27,7 +27,8 @@ fn program(work: u64, rest: u64, unknown: u64) -> Profile {
     let names = [id(b"main"), id(b"work\n;::h0123456789abcdef"), id(b"rest.cold")];
     let event = EventRow { name: event, kind: 1, config: 0, frequency: true, rate: 1000 };
     profile.events.push(event);
-    let thread = profile.threads.push(ThreadRow { pid: Pid(1), tid: Tid(2), comm, cgroup: None });
+    let (pid, tid) = (Pid(1), Tid(2));
+    let thread = profile.threads.push(ThreadRow { pid, tid, comm, process: comm, cgroup: None });
     let module = ModuleRow { path, opened: None, build_id: None, kind: ModuleKind::Elf };
     let module = profile.modules.push(module);
     let frame = |profile: &mut Profile, name| {

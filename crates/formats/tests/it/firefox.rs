@@ -70,7 +70,7 @@ fn threads_stacks_and_markers() {
     assert_eq!(
         reported,
         [
-            json!(["later (cpu-clock)", "123456", 123_456, "later", true]),
+            json!(["later (cpu-clock)", "123456", 123_456, "\u{fffd}t\n", true]),
             json!(["[unknown] (cpu-clock)", "-1", 7, "", false]),
             json!(["a b;\"c (cpu-clock)", "42", 43, "a b;\"c", false]),
             json!(["a b;\"c (cycles:u)", "42", "43.1", "a b;\"c", false]),

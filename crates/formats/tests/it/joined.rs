@@ -74,7 +74,8 @@ fn joined() -> Profile {
         instance: 0,
     }));
     profile.layouts.push([(ModuleId(0), Bias(0x40_0000))].into_iter().collect());
-    let thread = profile.threads.push(ThreadRow { pid: Pid(7), tid: Tid(8), comm, cgroup: None });
+    let (pid, tid) = (Pid(7), Tid(8));
+    let thread = profile.threads.push(ThreadRow { pid, tid, comm, process: comm, cgroup: None });
     profile.events.push(EventRow { name, kind: 0, config: 0, frequency: true, rate: 997 });
     fill_samples(&mut profile, thread);
     profile
@@ -121,7 +122,7 @@ fn json_has_words_and_counts() {
     let json: Value = serde_json::from_str(&text(Format::Json, DEFAULT)).expect("valid JSON");
     let schema: Value = serde_json::from_str(&document("stacks.schema.json")).expect("valid JSON");
     assert_eq!(crate::validator::violations(&schema, &json), [""; 0]);
-    assert_eq!(json["meta"]["revision"], 7);
+    assert_eq!(json["meta"]["revision"], 8);
     let word = |list: &str, at: &Value| {
         json["words"][list][at.as_u64().expect("an index") as usize].clone()
     };

@@ -241,7 +241,8 @@ fn ever_new(samples: u32) -> Profile {
     let mut profile = Profile::default();
     let name = profile.strings.intern(b"cycles");
     profile.events.push(EventRow { name, kind: 0, config: 0, frequency: false, rate: 1 });
-    profile.threads.push(ThreadRow { pid: Pid(1), tid: Tid(1), comm: name, cgroup: None });
+    let (pid, tid) = (Pid(1), Tid(1));
+    profile.threads.push(ThreadRow { pid, tid, comm: name, process: name, cgroup: None });
     for number in 0..samples {
         let function = profile.strings.intern(format!("f{}", number % 2).as_bytes());
         let row = InlineRow { line: number, ..InlineRow::named(function) };

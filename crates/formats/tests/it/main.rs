@@ -15,6 +15,7 @@ mod off_cpu;
 mod otlp;
 mod page;
 mod parquet_file;
+mod processes;
 mod sample_profile;
 mod schema;
 mod summary_text;

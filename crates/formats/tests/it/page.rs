@@ -83,7 +83,7 @@ pub(crate) fn columns(
 fn the_tables_of_a_page() {
     let (head, bytes) = tables(&one_of_everything());
     assert_eq!(head["title"], "perf record --call-graph dwarf,16384");
-    assert_eq!(head["threads"][0], json!([42, 43, "a b;\"c"]));
+    assert_eq!(head["threads"][0], json!([42, 43, "a b;\"c", "a b;\"c"]));
     assert_eq!(
         head["events"][1],
         json!({"name": "cpu-clock", "unit": "nanoseconds", "period": null, "rate": 997, "frequency": 1})

@@ -58,32 +58,32 @@ fn rows_are_samples() {
                    function: null, function_offset: null";
     let expected = [
         format!(
-            "{{time_ns: 1445157017999, pid: 42, tid: 43, comm: \"a b;\"c\", cpu: 1, event: \"cpu-clock\", \
+            "{{time_ns: 1445157017999, pid: 42, tid: 43, comm: \"a b;\"c\", process: \"a b;\"c\", cpu: 1, event: \"cpu-clock\", \
              period: 4000000, weight: 4000000, end: \"root\", complete: true, cgroup: null, recording: null, host: \"box\", build_id: null, frames: [{}, {}, {}]}}",
             program(0x5555_0000_11c0, inl2),
             program(0x5555_0000_11c0, op),
             main(0x5555_0000_10b1, "cfi"),
         ),
         format!(
-            "{{time_ns: null, pid: 42, tid: 43, comm: \"a b;\"c\", cpu: null, event: \"cycles:u\", \
+            "{{time_ns: null, pid: 42, tid: 43, comm: \"a b;\"c\", process: \"a b;\"c\", cpu: null, event: \"cycles:u\", \
              period: 3, weight: 3, end: \"stack-exhausted\", complete: false, cgroup: null, recording: null, host: \"box\", build_id: null, frames: [{}]}}",
             main(0x7f00_0000_10b1, "frame-pointer"),
         ),
         format!(
-            "{{time_ns: 20000000000, pid: 123456, tid: 123456, comm: \"\u{fffd}t\n\", cpu: null, \
+            "{{time_ns: 20000000000, pid: 123456, tid: 123456, comm: \"\u{fffd}t\n\", process: \"\u{fffd}t\n\", cpu: null, \
              event: \"cpu-clock\", period: null, weight: 1, end: \"root\", complete: true, cgroup: null, recording: null, host: \"box\", build_id: null, frames: [{}, {}]}}",
             elsewhere(0xffff_ffff_81d3_3dfb, kernel, "callchain"),
             main(0x40_10b1, "cfi"),
         ),
         format!(
-            "{{time_ns: null, pid: 123456, tid: 123456, comm: \"\u{fffd}t\n\", cpu: 1000, \
+            "{{time_ns: null, pid: 123456, tid: 123456, comm: \"\u{fffd}t\n\", process: \"\u{fffd}t\n\", cpu: 1000, \
              event: \"cpu-clock\", period: null, weight: 1, end: \"not-mapped\", complete: false, cgroup: null, recording: null, host: \"box\", build_id: null, \
              frames: [{}, {}, {}]}}",
             elsewhere(0x7f00_0000_1000, jit, "sampled"),
             elsewhere(0x6000_0000_2000, unopened, "frame-pointer"),
             elsewhere(0xdead, nowhere, "prologue"),
         ),
-        "{time_ns: null, pid: -1, tid: 7, comm: \"\", cpu: null, event: \"cpu-clock\", period: null, \
+        "{time_ns: null, pid: -1, tid: 7, comm: \"\", process: \"\", cpu: null, event: \"cpu-clock\", period: null, \
          weight: 1, end: \"no-user-regs\", complete: false, cgroup: null, recording: null, host: \"box\", build_id: null, frames: []}"
             .to_owned(),
     ];
@@ -158,5 +158,5 @@ fn nothing() {
     let reader = reader(&empty(), FormatOptions::DEFAULT);
     let file = reader.metadata().file_metadata();
     assert_eq!((file.num_rows(), reader.num_row_groups()), (0, 0));
-    assert_eq!(file.schema_descr().num_columns(), 26);
+    assert_eq!(file.schema_descr().num_columns(), 27);
 }

@@ -168,6 +168,7 @@ fn fill_samples(profile: &mut Profile) {
         pid: Pid(pid),
         tid: Tid(tid),
         comm: profile.strings.intern(comm),
+        process: profile.strings.intern(comm),
         cgroup: None,
     };
     profile.threads = Table::from_vec(vec![

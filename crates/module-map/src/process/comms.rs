@@ -14,19 +14,34 @@ pub(super) struct Comms {
     names: Vec<Box<[u8]>>,
     index: HashMap<Box<[u8]>, CommId>,
     of_thread: HashMap<Tid, CommId>,
+    of_process: HashMap<Pid, ProcessName>,
     held: Held,
+}
+
+/// The name of a process.
+#[derive(Clone, Copy, Debug)]
+struct ProcessName {
+    comm: CommId,
+    /// Stands in until a record names the process: it is the name of a thread.
+    is_stand_in: bool,
 }
 
 /// Bytes of a name beside its own, which are there twice.
 const NAME: usize = 64;
 /// Bytes of a thread.
 const THREAD: u64 = 2 * size_of::<(Tid, CommId)>() as u64;
+/// Bytes of a process.
+const PROCESS: u64 = 2 * size_of::<(Pid, ProcessName)>() as u64;
+/// The process that starts the kernel's threads. These get their names by COMM records without an exec.
+///
+/// Source: `kthreadd_task` in `init/main.c`.
+const KTHREADD: &[u8] = b"kthreadd";
 
 impl Comms {
     /// Knows the idle task of each processor, thread 0, alone. What is to come is held as `held` is.
     pub(super) fn new(held: Held) -> Self {
         let (names, index, of_thread) = (Vec::new(), HashMap::new(), HashMap::new());
-        let mut comms = Self { names, index, of_thread, held };
+        let mut comms = Self { names, index, of_thread, of_process: HashMap::new(), held };
         let idle = comms.intern(b"swapper");
         comms.of_thread.insert(Tid(0), idle);
         comms
@@ -55,6 +70,67 @@ impl Comms {
     pub(super) fn of(&mut self, pid: Pid, tid: Tid) -> CommId {
         let known = self.of_thread(tid).or_else(|| self.of_thread(Tid(pid.0)));
         known.unwrap_or_else(|| self.intern(b""))
+    }
+
+    /// Names a process: its program was executed, or the recorder listed it.
+    pub(super) fn name_process(&mut self, pid: Pid, comm: CommId) {
+        self.set_process(pid, ProcessName { comm, is_stand_in: false });
+    }
+
+    /// Names a process that has no name yet by the first record of its main thread's name. A later one renames the thread
+    /// alone.
+    pub(super) fn name_unnamed_process(&mut self, pid: Pid, comm: CommId) {
+        if self.of_process.get(&pid).is_none_or(|known| known.is_stand_in) {
+            self.name_process(pid, comm);
+        }
+    }
+
+    /// Gives a new process the name of its parent. A kernel thread has none until its first record.
+    pub(super) fn inherit_process(&mut self, pid: Pid, parent: Pid) {
+        let inherited = self.of_process.get(&parent).copied();
+        match inherited.filter(|name| self.name(name.comm) != KTHREADD) {
+            Some(name) => self.set_process(pid, name),
+            None => self.forget_process(pid),
+        }
+    }
+
+    /// Forgets the name of a process.
+    pub(super) fn forget_process(&mut self, pid: Pid) {
+        if self.of_process.remove(&pid).is_some() {
+            self.held.set(self.held.bytes().saturating_sub(PROCESS));
+        }
+    }
+
+    /// The name of a process. Of one that no record named, it is the present name of its main thread, else that of its
+    /// first thread that is asked for: `thread`.
+    #[inline]
+    pub(super) fn of_process(&mut self, pid: Pid, thread: CommId) -> CommId {
+        match self.of_process.get(&pid) {
+            Some(name) if !name.is_stand_in => name.comm,
+            known => {
+                let known = known.map(|name| name.comm);
+                self.of_unnamed_process(pid, known, thread)
+            }
+        }
+    }
+
+    #[cold]
+    fn of_unnamed_process(&mut self, pid: Pid, known: Option<CommId>, thread: CommId) -> CommId {
+        if let Some(main) = self.of_thread(Tid(pid.0)) {
+            return main;
+        }
+        let comm = known.unwrap_or(thread);
+        // A thread without a name may get one.
+        if known.is_none() && !self.name(comm).is_empty() {
+            self.set_process(pid, ProcessName { comm, is_stand_in: true });
+        }
+        comm
+    }
+
+    fn set_process(&mut self, pid: Pid, name: ProcessName) {
+        if self.of_process.insert(pid, name).is_none() {
+            self.held.add(PROCESS);
+        }
     }
 
     /// The bytes of a name.
@@ -91,5 +167,24 @@ mod tests {
         let unknown = comms.of(Pid(7), Tid(8));
         assert_eq!((unknown, comms.name(unknown)), (CommId(2), &b""[..]));
         assert_eq!(comms.name(CommId(9)), b"");
+    }
+
+    #[test]
+    fn a_process_that_no_record_named_is_called_as_its_main_or_first_thread() {
+        let mut comms = Comms::new(Held::NOWHERE);
+        let names: [&[u8]; 5] = [b"", b"worker-0", b"worker-1", b"main", b"renamed"];
+        let [none, first, second, main, renamed] = names.map(|name| comms.intern(name));
+        let asked = |comms: &mut Comms, thread| comms.of_process(Pid(7), thread);
+        assert_eq!(asked(&mut comms, none), none);
+        assert_eq!([first, second].map(|it| asked(&mut comms, it)), [first, first]);
+        comms.set(Tid(7), main);
+        assert_eq!(asked(&mut comms, second), main);
+        comms.name_unnamed_process(Pid(7), main);
+        comms.set(Tid(7), renamed);
+        comms.name_unnamed_process(Pid(7), renamed);
+        assert_eq!(asked(&mut comms, second), main);
+        comms.forget(Tid(7));
+        comms.forget_process(Pid(7));
+        assert_eq!(asked(&mut comms, second), second);
     }
 }

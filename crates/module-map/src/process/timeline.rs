@@ -124,18 +124,22 @@ impl Timeline {
         };
         self.start(pid, tid, (parent, parent_thread), inherited);
         if pid != parent {
+            self.comms.inherit_process(pid, parent);
             self.began(pid);
             self.relate(pid, parent);
         }
     }
 
     /// A process or thread was there before the recording began, which the recorder states by a synthesized FORK. A
-    /// process has nothing of its parent's space: it may have executed another program since, and its own maps are
-    /// listed.
+    /// process has nothing of its parent's space or name: it may have executed another program since, and its own maps
+    /// and its name are listed.
     ///
     /// Source: `PERF_RECORD_MISC_FORK_EXEC` in perf's synthesized events.
     pub fn already_running(&mut self, pid: Pid, tid: Tid, parent: Pid, parent_thread: Tid) {
         self.start(pid, tid, (parent, parent_thread), self.nothing_inherited());
+        if pid != parent {
+            self.comms.forget_process(pid);
+        }
     }
 
     fn nothing_inherited(&self) -> Inheritance {
@@ -168,17 +172,34 @@ impl Timeline {
         self.processes.insert(pid, process);
     }
 
-    /// A thread changed its name; with `exec`, its process became another program and lost its maps.
+    /// A thread changed its name; with `exec`, its process became another program, got the name and lost its maps.
+    /// Without, a process has the name if it is that of its main thread and the process has none yet.
     pub fn comm(&mut self, pid: Pid, tid: Tid, name: &[u8], exec: bool) {
         let comm = self.comms.intern(name);
         self.comms.set(tid, comm);
         if exec {
+            self.comms.name_process(pid, comm);
             self.hints.executed(pid);
             let process = self.begin(pid, name, self.processes.empty().clone(), &[]);
             self.processes.insert(pid, process);
             self.began(pid);
-        } else if tid.0 == pid.0 && !self.hints.is_empty() {
-            self.renamed(pid, name);
+            return;
+        }
+        if tid.0 == pid.0 {
+            self.comms.name_unnamed_process(pid, comm);
+            if !self.hints.is_empty() {
+                self.renamed(pid, name);
+            }
+        }
+    }
+
+    /// The recorder listed a thread that was there before the recording began, and its name. That of the main thread is
+    /// the name of the process.
+    pub fn listed_comm(&mut self, pid: Pid, tid: Tid, name: &[u8]) {
+        self.comm(pid, tid, name, false);
+        if tid.0 == pid.0 {
+            let comm = self.comms.intern(name);
+            self.comms.name_process(pid, comm);
         }
     }
 
@@ -187,6 +208,7 @@ impl Timeline {
     pub fn exit(&mut self, pid: Pid, _tid: Tid) {
         if let Some(forgotten) = self.processes.exit(pid) {
             self.comms.forget(Tid(forgotten.0));
+            self.comms.forget_process(forgotten);
         }
     }
 
@@ -245,6 +267,15 @@ impl Timeline {
     /// The name of a thread as it is now: its own, else that of its process, else empty.
     pub fn comm_of(&mut self, pid: Pid, tid: Tid) -> CommId {
         self.comms.of(pid, tid)
+    }
+
+    /// The name of a process as it is now: that of the program that it executed last, as the kernel keeps it, else that
+    /// under which the recorder listed it. A fork has that of its parent, and a renaming of the main thread does not
+    /// matter. Of a process that no record names it is the name of its main thread, else that of the first thread that
+    /// this was called for; `thread` is the one at hand.
+    #[inline]
+    pub fn process_name(&mut self, pid: Pid, thread: CommId) -> CommId {
+        self.comms.of_process(pid, thread)
     }
 
     /// The bytes of a name.

@@ -51,8 +51,9 @@ fn event_row(event: &Event, strings: &mut Strings) -> EventRow {
 
 fn thread_row(thread: &Thread, timeline: &Timeline, strings: &mut Strings) -> ThreadRow {
     let comm = strings.intern(timeline.comm_name(thread.comm));
+    let process = strings.intern(timeline.comm_name(thread.process));
     let cgroup = thread.cgroup.map(|cgroup| strings.intern(&timeline.cgroup_path(cgroup)));
-    ThreadRow { pid: thread.pid, tid: thread.tid, comm, cgroup }
+    ThreadRow { pid: thread.pid, tid: thread.tid, comm, process, cgroup }
 }
 
 fn recording_info(head: &Head, strings: &mut Strings) -> RecordingInfo {

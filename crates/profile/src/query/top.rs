@@ -1,13 +1,13 @@
 //! What costs most: functions, modules, lines, threads, processes, names of threads, control groups or events, each with its own and
 //! its inclusive cost.
 
-use address::Pid;
 use hashbrown::HashMap;
 
 use crate::id::{EventId, StackId, StringId, ThreadId};
 use crate::profile::Profile;
 use crate::query::functions::{Function, FunctionLine, Functions};
 use crate::query::weights::Weights;
+use crate::tables::{ProcessKey, ThreadRow};
 
 /// Key by which samples are added up. By events, samples of all events are counted, each for its own.
 pub use options::GroupBy;
@@ -23,8 +23,8 @@ pub enum TopKey {
     Line(Function, Option<StringId>, u32),
     /// A thread under one name.
     Thread(ThreadId),
-    /// A process.
-    Process(Pid),
+    /// A process under one name.
+    Process(ProcessKey),
     /// The name of threads; `None` where it is unknown.
     Comm(Option<StringId>),
     /// The path of a control group; `None` where it was not recorded.
@@ -86,7 +86,8 @@ impl Top {
                 GroupBy::Function | GroupBy::Module | GroupBy::Line => None,
                 GroupBy::Thread => Some(TopKey::Thread(group.thread)),
                 GroupBy::Process => {
-                    profile.threads.get(group.thread).map(|row| TopKey::Process(row.pid))
+                    let process = profile.threads.get(group.thread).map(ThreadRow::process_key);
+                    process.map(TopKey::Process)
                 }
                 GroupBy::Comm => {
                     let row = profile.threads.get(group.thread);

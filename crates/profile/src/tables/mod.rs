@@ -22,4 +22,4 @@ pub use sample::SampleRow;
 pub use stack::StackRow;
 pub use strings::{StringHasher, Strings};
 pub use table::Table;
-pub use thread::ThreadRow;
+pub use thread::{ProcessKey, ThreadRow};

@@ -50,8 +50,9 @@ impl Recording {
     /// The samples after this are of that thread.
     pub(crate) fn thread(&mut self, tid: i32, comm: &str) {
         let comm = self.profile.strings.intern(comm.as_bytes());
-        self.thread =
-            self.profile.threads.push(ThreadRow { pid: Pid(1), tid: Tid(tid), comm, cgroup: None });
+        let (pid, tid) = (Pid(1), Tid(tid));
+        let row = ThreadRow { pid, tid, comm, process: comm, cgroup: None };
+        self.thread = self.profile.threads.push(row);
     }
 
     /// The modules of that name have that build-id.

@@ -27,6 +27,7 @@ _SAMPLE: List[Tuple[str, str, bool]] = [
     ("pid", "int32", False),
     ("tid", "int32", False),
     ("comm", "string", True),
+    ("process", "string", True),
     ("cpu", "uint32", True),
     ("event", "string", True),
     ("period", "uint64", True),

@@ -125,8 +125,13 @@ mod tests {
                 profile.modules.push(row)
             })
             .collect();
-        let thread =
-            profile.threads.push(ThreadRow { pid: Pid(1), tid: Tid(1), comm, cgroup: None });
+        let thread = profile.threads.push(ThreadRow {
+            pid: Pid(1),
+            tid: Tid(1),
+            comm,
+            process: comm,
+            cgroup: None,
+        });
         for &(module, address, offset, count) in rows {
             let unnamed = LocationRow::unnamed(Some(modules[module]), address);
             let location =

@@ -1,6 +1,6 @@
 //! What each record does to the timeline.
 
-use address::{FileOffset, Pid};
+use address::{FileOffset, Pid, Tid, Timestamp};
 use module_map::{
     CgroupId, FileIdentity, FilesOfPaths, Inode, KnownMap, KnownNames, MapEvent, RecordedName,
     Timeline,
@@ -51,6 +51,9 @@ pub fn apply(timeline: &mut Timeline, record: &TimedRecord<'_>) {
     timeline.advance(record.time);
     match &record.record {
         Record::Mmap(map) => apply_map(timeline, map),
+        Record::Comm(comm) if is_synthesized(record) && !comm.exec => {
+            timeline.listed_comm(comm.pid, comm.tid, comm.comm);
+        }
         Record::Comm(comm) => timeline.comm(comm.pid, comm.tid, comm.comm, comm.exec),
         Record::Fork(task) if task.synthesized => {
             timeline.already_running(task.pid, task.tid, task.ppid, task.ptid);
@@ -61,6 +64,12 @@ pub fn apply(timeline: &mut Timeline, record: &TimedRecord<'_>) {
         Record::Ksymbol(symbol) => apply_ksymbol(timeline, symbol),
         _ => {}
     }
+}
+
+/// Returns true if the recorder made a record, by the trailer: the kernel's has a task or a time. Without trailers nothing
+/// tells them apart.
+fn is_synthesized(record: &TimedRecord<'_>) -> bool {
+    record.trailer.tid == Some(Tid(0)) && record.trailer.time == Timestamp(0)
 }
 
 const PROT_WRITE: u32 = 2;

@@ -181,7 +181,8 @@ impl<'r> Planner<'r> {
             self.timeline.advance(entry.time);
             let comm = self.timeline.comm_of(entry.pid, entry.tid);
             let cgroup = self.cgroup(entry, place.batch);
-            let thread = Thread { pid: entry.pid, tid: entry.tid, comm, cgroup };
+            let process = self.timeline.process_name(entry.pid, comm);
+            let thread = Thread { pid: entry.pid, tid: entry.tid, comm, process, cgroup };
             let cpu = self.cpu(entry, place.batch);
             let wanted = self.filter.wants(entry, || self.is_named_so(thread))
                 && (self.filter.cpus.is_empty()

@@ -6,7 +6,7 @@ use module_map::{CgroupId, CommId, ProcessImage};
 
 use crate::repair::StackOwner;
 
-/// A thread under one name, in one control group.
+/// A thread under one name, in a process under one name, in one control group.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Thread {
     /// Its process.
@@ -15,6 +15,8 @@ pub struct Thread {
     pub tid: Tid,
     /// Its name at the time; [`module_map::Timeline::comm_name`] has the bytes.
     pub comm: CommId,
+    /// The name of its process at the time, by [`module_map::Timeline::process_name`].
+    pub process: CommId,
     /// Its control group at the time, where that was recorded; [`module_map::Timeline::cgroup_path`] has its path.
     pub cgroup: Option<CgroupId>,
 }
@@ -120,8 +122,10 @@ mod tests {
     #[test]
     fn numbers_are_those_of_first_samples() {
         let mut threads = Threads::new();
-        let thread =
-            |tid, comm| Thread { pid: Pid(1), tid: Tid(tid), comm: CommId(comm), cgroup: None };
+        let thread = |tid, comm| {
+            let comm = CommId(comm);
+            Thread { pid: Pid(1), tid: Tid(tid), comm, process: CommId(0), cgroup: None }
+        };
         // Two of them share a place.
         let order = [(1, 0), (257, 0), (1, 0), (1, 1), (257, 0), (1, 1), (1, 0)];
         let numbers = order.map(|(tid, comm)| threads.index(thread(tid, comm)));

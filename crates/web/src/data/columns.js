@@ -21,7 +21,7 @@ export const VERSION = 2;
 /** @typedef {{ host?: string, kernel?: string, arch?: string, perf?: string, processor?: string, written: number | null,
  *   processors: number | null, memoryKiB: number | null, stackBytes: number | null }} RecordingHead */
 /** @typedef {{ version: number, title: string, summary: string, recording: RecordingHead, unit: number, origin: number,
- *   events: EventHead[], offCpu?: number, ends: string[], rooted: number[], complete: number[], threads: [number, number, string][],
+ *   events: EventHead[], offCpu?: number, ends: string[], rooted: number[], complete: number[], threads: [number, number, string, string][],
  *   cgroups?: string[],
  *   modules: ModuleHead[], functions: [number, number, number, number][], elsewhere?: [number, number][], names: string[], frames: number, filtered: number,
  *   dropped: number, lost: number, throttled: number,

@@ -36,26 +36,15 @@ export function groupsOf(tables, by) {
     return id;
   };
   if (by === "event") return { labels: events.map((event) => event.name), of: Uint32Array.from(events, (_, at) => at), by: tables.event };
-  const leaders = leaderNames(tables);
-  const of = Uint32Array.from(threads, ([pid, tid, comm], row) => {
+  const of = Uint32Array.from(threads, ([pid, tid, comm, process], row) => {
     if (by === "cgroup") {
       const path = cgroups?.[row] || "";
       return group(path, path || "control group unknown");
     }
-    if (by === "process") return group(String(pid), `${leaders.get(pid)} (process ${pid})`);
+    // A process that executes another program has another name from then on.
+    if (by === "process") return group(`${pid} ${process}`, `${process || "?"} (process ${pid})`);
     if (by === "thread") return group(`${tid} ${comm}`, `${comm || "?"} (thread ${tid})`);
     return group(folded(comm), folded(comm) || "?");
   });
   return { labels, of, by: tables.thread };
-}
-
-/** What processes are called: as their first thread is, where it was sampled.
- * @param {Tables} tables */
-export function leaderNames(tables) {
-  /** @type {Map<number, string>} */
-  const names = new Map();
-  for (const [pid, tid, comm] of tables.head.threads) {
-    if (pid === tid || !names.has(pid)) names.set(pid, comm || "?");
-  }
-  return names;
 }

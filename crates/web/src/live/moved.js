@@ -51,7 +51,7 @@ export function from(state, from) {
 
 /** Threads of the recorder and of the service, which a recording of all processes has. Where none of the service is there,
  * it is none of these, and a program that is called perf is one to look at.
- * @param {[number, number, string][]} threads @param {number[]} processes those of the service @returns {number[]} */
+ * @param {[number, number, string, string][]} threads @param {number[]} processes those of the service @returns {number[]} */
 export function recorders(threads, processes) {
   const isOurs = (/** @type {number} */ id) => processes.includes(threads[id][0]), ids = [...threads.keys()];
   return ids.some(isOurs) ? ids.filter((id) => isOurs(id) || threads[id][2] === "perf") : [];

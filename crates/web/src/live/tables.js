@@ -110,15 +110,15 @@ export class LiveTables {
   }
 
   /** A row of a thread; its control group is told beside it.
-   * @param {number} at @param {any} row @returns {[number, number, string]} */
+   * @param {number} at @param {any} row @returns {[number, number, string, string]} */
   thread(at, row) {
-    if (row.length > 3) {
+    if (row.length > 4) {
       // Another list: who has the old one has it as it was.
       const cgroups = (this.head.cgroups || []).slice();
-      cgroups[at] = row[3];
+      cgroups[at] = row[4];
       this.head = { ...this.head, cgroups };
     }
-    return [row[0], row[1], row[2]];
+    return [row[0], row[1], row[2], row[3]];
   }
 
   /** Times begin with the first sample that is there, more or less: it is done seldom, since all that names times has to

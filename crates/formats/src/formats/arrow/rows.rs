@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 
-use address::Pid;
 use arrow_array::{BooleanArray, Int32Array, UInt32Array, UInt64Array};
 use arrow_schema::ArrowError;
 use profile::query::{Programs, StackWalker};
@@ -106,6 +105,7 @@ impl ArrowRows {
 struct SampleNames<'a> {
     profile: &'a Profile,
     comms: Dictionary,
+    processes: Dictionary,
     cgroups: Dictionary,
     events: Dictionary,
     ends: Words,
@@ -113,7 +113,7 @@ struct SampleNames<'a> {
     host: Dictionary,
     /// By module.
     build_ids: Dictionary,
-    programs: Programs<'a>,
+    programs: Programs,
 }
 
 impl<'a> SampleNames<'a> {
@@ -125,6 +125,7 @@ impl<'a> SampleNames<'a> {
         Self {
             profile,
             comms: Dictionary::of_strings(profile, threads().map(|row| row.comm)),
+            processes: Dictionary::of_strings(profile, threads().map(|row| row.process)),
             cgroups: Dictionary::of_strings(profile, threads().filter_map(|row| row.cgroup)),
             events: Dictionary::of_strings(profile, events),
             ends: Words::new(EndReason::ALL.iter().map(|word| word.as_str())),
@@ -139,14 +140,14 @@ impl<'a> SampleNames<'a> {
         let each = || rows.iter();
         let threads = || each().map(|row| self.profile.threads.get(row.thread));
         let event = |row: &SampleRow| self.profile.events.get(row.event).map(|event| event.name);
-        let program = |pid: Pid| self.programs.of(pid);
         let cpus = each().map(|row| row.cpu()).collect::<UInt32Array>();
         let weights = each().map(|row| row.period().unwrap_or(1));
         let complete = each().map(|row| Some(row.end.is_complete())).collect::<BooleanArray>();
         // -1 is what a task has that had already exited.
         let pids = threads().map(|thread| thread.map_or(-1, |thread| thread.pid.0));
         let tids = threads().map(|thread| thread.map_or(-1, |thread| thread.tid.0));
-        let build_ids = threads().map(|thread| program(thread?.pid));
+        let build_ids = threads().map(|thread| self.programs.of(thread?.process_key()));
+        let processes = threads().map(|thread| Some(thread?.process));
         Ok(vec![
             Column::optional(
                 "time_ns",
@@ -155,6 +156,7 @@ impl<'a> SampleNames<'a> {
             Column::new("pid", Int32Array::from_iter_values(pids)),
             Column::new("tid", Int32Array::from_iter_values(tids)),
             Column::optional("comm", self.comms.column(threads().map(|it| Some(it?.comm)))?),
+            Column::optional("process", self.processes.column(processes)?),
             Column::optional("cpu", cpus),
             Column::optional("event", self.events.column(each().map(event))?),
             Column::optional("period", each().map(|row| row.period()).collect::<UInt64Array>()),
@@ -177,7 +179,7 @@ pub(super) fn build_ids(profile: &Profile) -> Dictionary {
 
 #[cfg(test)]
 mod tests {
-    use address::Tid;
+    use address::{Pid, Tid};
     use arrow_array::AnyDictionaryArray as _;
     use arrow_array::cast::AsArray as _;
     use arrow_array::types::Int32Type;
@@ -189,7 +191,8 @@ mod tests {
     fn add_sample(profile: &mut Profile, comm: &str) {
         let comm = profile.strings.intern(comm.as_bytes());
         let (pid, tid) = (Pid(7), Tid(profile.threads.len() as i32));
-        let thread = profile.threads.push(ThreadRow { pid, tid, comm, cgroup: None });
+        let thread =
+            profile.threads.push(ThreadRow { pid, tid, comm, process: comm, cgroup: None });
         profile.samples.push(SampleRow::new(
             thread,
             EventId::new(0),

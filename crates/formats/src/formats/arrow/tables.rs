@@ -41,6 +41,8 @@ pub(super) fn print(profile: &Profile, inlines: bool, out: &mut dyn io::Write) -
     let files = Dictionary::of_strings(profile, files);
     let names = profile.threads.iter().map(|row| row.comm);
     let comms = Dictionary::of_strings(profile, names);
+    let processes = profile.threads.iter().map(|row| row.process);
+    let processes = Dictionary::of_strings(profile, processes);
     let cgroups = profile.threads.iter().filter_map(|row| row.cgroup);
     let cgroups = Dictionary::of_strings(profile, cgroups);
     let text = |id: StringId| String::from_utf8_lossy(profile.strings.get(id));
@@ -59,7 +61,7 @@ pub(super) fn print(profile: &Profile, inlines: bool, out: &mut dyn io::Write) -
     })?;
     batches(out, of("layouts"), profile.layouts.as_slice(), |rows, _| Ok(layouts(rows)))?;
     batches(out, of("threads"), profile.threads.as_slice(), |rows, _| {
-        threads(rows, &comms, &cgroups)
+        threads(rows, [&comms, &processes, &cgroups])
     })?;
     batches(out, of("events"), profile.events.as_slice(), |rows: &[EventRow], _| {
         let names = StringArray::from_iter_values(rows.iter().map(|row| text(row.name)));
@@ -208,12 +210,15 @@ fn layouts(rows: &[LayoutRow]) -> Vec<Column> {
     vec![Column::new("biases", ListArray::new(item, offsets, Arc::new(values), None))]
 }
 
-fn threads(rows: &[ThreadRow], comms: &Dictionary, cgroups: &Dictionary) -> Columns {
+/// `names`: of the threads, their processes and their control groups.
+fn threads(rows: &[ThreadRow], names: [&Dictionary; 3]) -> Columns {
+    let [comms, processes, cgroups] = names;
     let each = || rows.iter();
     Ok(vec![
         Column::new("pid", Int32Array::from_iter_values(each().map(|row| row.pid.0))),
         Column::new("tid", Int32Array::from_iter_values(each().map(|row| row.tid.0))),
         Column::new("comm", comms.column(each().map(|row| Some(row.comm)))?),
+        Column::new("process", processes.column(each().map(|row| Some(row.process)))?),
         Column::optional("cgroup", cgroups.column(each().map(|row| row.cgroup))?),
     ])
 }

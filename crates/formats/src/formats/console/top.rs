@@ -8,7 +8,7 @@ use options::{CostKind, TopFormat};
 use profile::query::{
     FunctionMarks, GroupBy, Top, TopKey, TopRow, Weight, WeightUnit, Weights, event_name,
 };
-use profile::{Profile, ThreadId};
+use profile::{ProcessKey, Profile, ThreadId};
 
 use super::labels;
 use super::look::ConsoleLook;
@@ -190,12 +190,8 @@ impl TopTable {
                 let tid = profile.threads.get(thread).map_or(-1, |row| row.tid.0);
                 Names { name: comm(profile, Some(thread)), place: tid.to_string() }
             }
-            TopKey::Process(pid) => {
-                // Its name is that of the main thread in the end.
-                let of = profile.threads.entries().filter(|(_, row)| row.pid == pid);
-                let thread = of.max_by_key(|(id, row)| (row.tid.0 == pid.0, *id));
-                let name = comm(profile, thread.map(|(id, _)| id));
-                Names { name, place: pid.to_string() }
+            TopKey::Process(ProcessKey { pid, name }) => {
+                Names { name: labels::text(profile.strings.get(name)), place: pid.to_string() }
             }
             TopKey::Comm(Some(name)) => alone(labels::text(profile.strings.get(name))),
             TopKey::Comm(None) => alone("[unknown]".to_owned()),

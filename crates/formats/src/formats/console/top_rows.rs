@@ -13,7 +13,7 @@ use std::io;
 use profile::query::{
     Function, FunctionMarks, GroupBy, Top, TopKey, TopRow, WeightUnit, Weights, event_name,
 };
-use profile::{Profile, StringId};
+use profile::{ProcessKey, Profile, StringId};
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 
@@ -165,9 +165,8 @@ impl TopRows<'_> {
                 }
                 None => vec![Cell::Null; 3],
             },
-            TopKey::Process(pid) => {
-                let name = self.profile.threads.iter().rfind(|row| row.pid == pid);
-                vec![text(name.map(|row| row.comm)), Cell::Number(pid.0.into())]
+            TopKey::Process(ProcessKey { pid, name }) => {
+                vec![text(Some(name)), Cell::Number(pid.0.into())]
             }
             TopKey::Comm(name) => vec![text(name)],
             TopKey::Cgroup(path) => vec![text(path)],

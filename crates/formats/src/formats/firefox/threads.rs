@@ -1,25 +1,29 @@
-//! Threads: a row for each thread and event, in the order of their processes' first samples.
+//! Threads: a row for each thread and event, in the order of their processes' first samples. The format has one name for
+//! a process, so one that executes another program is another process from then on, `PID.1`, as in samply's profiles.
 
 use std::io;
 
-use hashbrown::HashMap;
+use address::Pid;
+use hashbrown::{HashMap, HashSet};
 
 use super::sink::{GzipSink, push_milliseconds};
 use super::tables::SharedTables;
 use super::{StackWeight, ThreadContext};
 use crate::render::text::{push_json, push_number};
 use profile::query::{event_name, period_units};
-use profile::{EventId, Profile, SampleId, SampleRow, StringId};
+use profile::{EventId, ProcessKey, Profile, SampleId, SampleRow, StringId};
 
 /// A thread's samples of one event.
 pub(super) struct ThreadTrack {
-    pid: i32,
+    process: ProcessKey,
     tid: i32,
     event: EventId,
-    /// Which of the thread's events it is.
+    /// Which of the rows of the thread it is.
     part: usize,
-    /// Name of the process.
-    process: StringId,
+    /// Whether it is the first row of the process's main thread.
+    is_main: bool,
+    /// Which of the names of the process id it is.
+    name: usize,
     /// Names with the time of the first sample under each, in order.
     comms: Vec<(u64, StringId)>,
     /// In time order.
@@ -37,34 +41,38 @@ pub(super) fn first_time(profile: &Profile) -> u64 {
 
 /// The threads of the profile, ordered by the first sample of their process, then by their own, then as they appear.
 pub(super) fn threads(profile: &Profile) -> Vec<ThreadTrack> {
-    let mut index: HashMap<(i32, i32, EventId), usize> = HashMap::new();
-    let mut processes: HashMap<i32, (u64, StringId, bool, usize)> = HashMap::new();
-    let mut parts: HashMap<(i32, i32), usize> = HashMap::new();
+    let mut index: HashMap<(ProcessKey, i32, EventId), usize> = HashMap::new();
+    // Of each process: its first time, how many were found before it, and which of the names of its id it has.
+    let mut processes: HashMap<ProcessKey, (u64, usize, usize)> = HashMap::new();
+    let mut names: HashMap<Pid, usize> = HashMap::new();
+    let mut parts: HashMap<(Pid, i32), usize> = HashMap::new();
+    let mut mains: HashSet<ProcessKey> = HashSet::new();
     let mut threads: Vec<ThreadTrack> = Vec::new();
     let mut now = first_time(profile);
     for (id, sample) in profile.samples.entries() {
         now = sample.time().map_or(now, |time| time.0);
         let Some(row) = profile.threads.get(sample.thread) else { continue };
-        let (pid, tid) = (row.pid.0, row.tid.0);
-        // A process has the last name of its main thread, where that has samples.
+        let (process, tid) = (row.process_key(), row.tid.0);
         let found = processes.len();
-        let process = processes.entry(pid).or_insert((now, row.comm, pid == tid, found));
-        if pid == tid || !process.2 {
-            (process.1, process.2) = (row.comm, pid == tid);
-        }
-        let at = *index.entry((pid, tid, sample.event)).or_insert_with(|| {
-            let part = parts.entry((pid, tid)).or_default();
+        let &mut (start, found, name) = processes.entry(process).or_insert_with(|| {
+            let name = names.entry(process.pid).or_default();
+            *name += 1;
+            (now, found, *name - 1)
+        });
+        let at = *index.entry((process, tid, sample.event)).or_insert_with(|| {
+            let part = parts.entry((process.pid, tid)).or_default();
             *part += 1;
             threads.push(ThreadTrack {
-                pid,
+                process,
                 tid,
                 event: sample.event,
                 part: *part - 1,
-                process: row.comm,
+                is_main: process.pid.0 == tid && mains.insert(process),
+                name,
                 comms: Vec::new(),
                 samples: Vec::new(),
-                start: 0,
-                found: 0,
+                start,
+                found,
             });
             threads.len() - 1
         });
@@ -73,11 +81,6 @@ pub(super) fn threads(profile: &Profile) -> Vec<ThreadTrack> {
                 thread.comms.push((now, row.comm));
             }
             thread.samples.push(id);
-        }
-    }
-    for thread in &mut threads {
-        if let Some(&(start, name, _, found)) = processes.get(&thread.pid) {
-            (thread.start, thread.process, thread.found) = (start, name, found);
         }
     }
     // Threads were found in time order: a stable sort keeps that within a process.
@@ -101,7 +104,7 @@ impl ThreadTrack {
         let registered = self.comms.first().map_or(self.start, |&(time, _)| time);
         sink.milliseconds(registered.saturating_sub(shared.origin));
         sink.raw(b",\"unregisterTime\":null,\"pausedRanges\":[],\"showMarkersInTimeline\":true,\"name\":\"");
-        let comm = self.comms.last().map_or(self.process, |&(_, comm)| comm);
+        let comm = self.comms.last().map_or(self.process.name, |&(_, comm)| comm);
         let name = shared.names.escaped(comm);
         sink.raw(if name.is_empty() { b"[unknown]" } else { name });
         if profile.events.len() > 1 {
@@ -110,11 +113,12 @@ impl ThreadTrack {
             sink.raw(b")");
         }
         sink.raw(b"\",\"processName\":\"");
-        sink.raw(shared.names.escaped(self.process));
-        let main = self.pid == self.tid && self.part == 0;
-        sink.raw(
-            format!("\",\"isMainThread\":{main},\"pid\":\"{}\",\"tid\":", self.pid).as_bytes(),
-        );
+        sink.raw(shared.names.escaped(self.process.name));
+        let pid = self.process.pid;
+        // Ids of processes must differ, too.
+        let pid = if self.name == 0 { pid.to_string() } else { format!("{pid}.{}", self.name) };
+        let main = self.is_main;
+        sink.raw(format!("\",\"isMainThread\":{main},\"pid\":\"{pid}\",\"tid\":").as_bytes());
         // Ids of threads must differ.
         if self.part == 0 {
             sink.raw(format!("{},\n", self.tid).as_bytes());

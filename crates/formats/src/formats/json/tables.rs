@@ -113,6 +113,7 @@ fn threads<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile) {
     json.column("pid", rows, |out, row| number(out, row.pid.0));
     json.column("tid", rows, |out, row| number(out, row.tid.0));
     json.column("comm", rows, |out, row| number(out, row.comm.as_u32()));
+    json.column("process", rows, |out, row| number(out, row.process.as_u32()));
     if rows.iter().any(|row| row.cgroup.is_some()) {
         json.column("cgroup", rows, |out, row| string_id(out, row.cgroup));
     }

@@ -16,7 +16,7 @@ use std::io;
 use address::Pid;
 use hashbrown::HashMap;
 use profile::query::Programs;
-use profile::{EventId, Profile, SampleId};
+use profile::{EventId, ProcessKey, Profile, SampleId, StringId, ThreadRow};
 
 use crate::printer::Printer;
 use crate::render::protobuf::ProtoMessage;
@@ -41,8 +41,8 @@ impl Printer for Otlp {
         let samples = Samples::new(profile);
         let programs = Programs::new(profile);
         let mut top = ProtoMessage::default();
-        for (pid, events) in processes(profile) {
-            let resource = resource::resource(profile, pid, &programs);
+        for (process, events) in processes(profile) {
+            let resource = resource::resource(profile, process, &programs);
             let mut scope = ProtoMessage::default();
             let mut name = ProtoMessage::default();
             name.string(1, SCOPE.as_bytes());
@@ -52,11 +52,11 @@ impl Printer for Otlp {
                 let message = samples.profile(*event, ids, &mut places, &mut dictionary);
                 scope.message(2, &message.identified(&resource));
             }
-            let mut process = ProtoMessage::default();
-            process.message(1, &resource);
-            process.message(2, &scope);
+            let mut of_process = ProtoMessage::default();
+            of_process.message(1, &resource);
+            of_process.message(2, &scope);
             top.clear();
-            top.message(1, &process);
+            top.message(1, &of_process);
             out.write_all(top.bytes())?;
         }
         top.clear();
@@ -68,14 +68,17 @@ impl Printer for Otlp {
 /// The samples of a process, by event.
 type OfEvents = Vec<(EventId, Vec<SampleId>)>;
 
-/// The processes in order of their first samples, and the samples of each.
-fn processes(profile: &Profile) -> Vec<(Pid, OfEvents)> {
-    let mut index: HashMap<Pid, usize> = HashMap::new();
-    let mut processes: Vec<(Pid, OfEvents)> = Vec::new();
+/// The processes, each under one name, in order of their first samples, and the samples of each.
+fn processes(profile: &Profile) -> Vec<(ProcessKey, OfEvents)> {
+    let mut index: HashMap<ProcessKey, usize> = HashMap::new();
+    let mut processes: Vec<(ProcessKey, OfEvents)> = Vec::new();
+    // A sample of a broken profile, which has no thread.
+    let nobody = ProcessKey { pid: Pid(-1), name: StringId::new(u32::MAX) };
     for (id, sample) in profile.samples.entries() {
-        let pid = profile.threads.get(sample.thread).map_or(Pid(-1), |thread| thread.pid);
-        let at = *index.entry(pid).or_insert_with(|| {
-            processes.push((pid, Vec::new()));
+        let thread = profile.threads.get(sample.thread);
+        let process = thread.map_or(nobody, ThreadRow::process_key);
+        let at = *index.entry(process).or_insert_with(|| {
+            processes.push((process, Vec::new()));
             processes.len() - 1
         });
         let Some((_, events)) = processes.get_mut(at) else { continue };

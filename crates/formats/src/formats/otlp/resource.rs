@@ -1,8 +1,7 @@
 //! Resources: what is known of a process and its machine.
 
-use address::Pid;
-use profile::Profile;
 use profile::query::Programs;
+use profile::{ProcessKey, Profile};
 
 use super::dictionary::Value;
 use crate::render::protobuf::ProtoMessage;
@@ -11,9 +10,13 @@ fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or_default()
 }
 
-/// The resource of a process: its name is that of its first thread, or of the thread that was sampled first.
-pub(super) fn resource(profile: &Profile, pid: Pid, programs: &Programs<'_>) -> ProtoMessage {
-    let comm = programs.name(pid);
+/// The resource of a process under one name.
+pub(super) fn resource(
+    profile: &Profile,
+    process: ProcessKey,
+    programs: &Programs,
+) -> ProtoMessage {
+    let name = profile.strings.get(process.name);
     let mut message = ProtoMessage::default();
     let mut add = |key: &str, value: Value<'_>| {
         let mut pair = ProtoMessage::default();
@@ -21,9 +24,9 @@ pub(super) fn resource(profile: &Profile, pid: Pid, programs: &Programs<'_>) -> 
         pair.message(2, &value.encoded());
         message.message(1, &pair);
     };
-    add("service.name", Value::Text(profile.recording.service.as_deref().unwrap_or(comm)));
-    add("process.pid", Value::Number(pid.0.into()));
-    let program = programs.of(pid).and_then(|id| profile.modules.get(id));
+    add("service.name", Value::Text(profile.recording.service.as_deref().unwrap_or(name)));
+    add("process.pid", Value::Number(process.pid.0.into()));
+    let program = programs.of(process).and_then(|id| profile.modules.get(id));
     if let Some(path) = program.map(|module| profile.strings.get(module.path)) {
         add("process.executable.name", Value::Text(file_name(path)));
         add("process.executable.path", Value::Text(path));

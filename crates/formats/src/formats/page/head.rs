@@ -123,11 +123,12 @@ pub(super) fn facts(
     json.key("complete").array(ends(), |json, end| json.number(u8::from(end.is_complete())));
 }
 
-/// A thread: its process, its number, its name.
+/// A thread: its process, its number, its name, the name of its process.
 pub(super) fn thread(json: &mut HeadJson, profile: &Profile, thread: &ThreadRow) {
     json.number(thread.pid.0);
     json.number(thread.tid.0);
     json.string(profile.strings.get(thread.comm));
+    json.string(profile.strings.get(thread.process));
 }
 
 /// The control group of a thread.

@@ -65,6 +65,9 @@ fn fill_samples(
         ParquetColumn::Comm => each_sample::<ByteArrayType>(writer, samples, |one| {
             Some(names.always(thread(one).map(|thread| thread.comm)))
         }),
+        ParquetColumn::Process => each_sample::<ByteArrayType>(writer, samples, |one| {
+            Some(names.always(thread(one).map(|thread| thread.process)))
+        }),
         ParquetColumn::Cpu => {
             each_sample::<Int32Type>(writer, samples, |one| Some(one.cpu()? as i32))
         }
@@ -91,7 +94,7 @@ fn fill_samples(
             Some(names.get(names.profile.recording.hostname?))
         }),
         ParquetColumn::ProgramBuildId => each_sample::<ByteArrayType>(writer, samples, |one| {
-            names.build_id(names.programs.of(thread(one)?.pid))
+            names.build_id(names.programs.of(thread(one)?.process_key()))
         }),
         _ => each_sample::<BoolType>(writer, samples, |one| Some(one.end.is_complete())),
     }

@@ -9,7 +9,7 @@ use profile::{EndReason, FoundBy, ModuleKind, Profile, StringId, Table};
 #[derive(Debug)]
 pub(super) struct Values<'a> {
     pub(super) profile: &'a Profile,
-    pub(super) programs: Programs<'a>,
+    pub(super) programs: Programs,
     pub(super) recording: Option<ByteArray>,
     strings: Table<StringId, ByteArray>,
     /// In hexadecimal.

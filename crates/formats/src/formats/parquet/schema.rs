@@ -16,6 +16,7 @@ const SCHEMA: &str = "message samples {
     REQUIRED INT32 pid;
     REQUIRED INT32 tid;
     REQUIRED BYTE_ARRAY comm (STRING);
+    REQUIRED BYTE_ARRAY process (STRING);
     OPTIONAL INT32 cpu (INTEGER(32, false));
     REQUIRED BYTE_ARRAY event (STRING);
     OPTIONAL INT64 period (INTEGER(64, false));
@@ -53,6 +54,7 @@ pub(super) enum ParquetColumn {
     Pid,
     Tid,
     Comm,
+    Process,
     Cpu,
     Event,
     Period,
@@ -83,6 +85,7 @@ impl ParquetColumn {
         Self::Pid,
         Self::Tid,
         Self::Comm,
+        Self::Process,
         Self::Cpu,
         Self::Event,
         Self::Period,
@@ -114,6 +117,7 @@ const SOUGHT: &[&str] = &[
     "pid",
     "tid",
     "comm",
+    "process",
     "cpu",
     "event",
     "weight",

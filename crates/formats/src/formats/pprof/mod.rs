@@ -16,7 +16,7 @@ use flate2::write::GzEncoder;
 use crate::printer::Printer;
 use crate::render::protobuf::ProtoMessage;
 use places::PlaceTables;
-use profile::query::{Programs, SampleGroup, each_location, event_name, group, period_units};
+use profile::query::{SampleGroup, each_location, event_name, group, period_units};
 use profile::{
     EndReason, EventId, LocationId, Profile, StackId, Strings, Table, ThreadId, ThreadRow,
 };
@@ -232,10 +232,11 @@ impl Labels {
             .iter()
             .map(|thread| names.index(profile.strings.get(thread.comm)))
             .collect();
-        let programs = Programs::new(profile);
-        let process =
-            |thread: &ThreadRow, names: &mut StringTable| names.index(programs.name(thread.pid));
-        let processes = profile.threads.iter().map(|thread| process(thread, names)).collect();
+        let processes = profile
+            .threads
+            .iter()
+            .map(|thread| names.index(profile.strings.get(thread.process)))
+            .collect();
         let events = profile
             .events
             .iter()

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use hashbrown::HashMap;
 use profile::query::{FunctionId, FunctionLine};
-use profile::{RowId as _, StringId, ThreadId};
+use profile::{ProcessKey, RowId as _, StringId, ThreadId};
 
 use super::answer::{Row, Rows, code_row};
 use super::index::GroupKeys;
@@ -20,7 +20,7 @@ enum Key {
     Code(FunctionLine),
     Module(Option<StringId>),
     Thread(ThreadId),
-    Process(i32),
+    Process(ProcessKey),
     Comm(StringId),
 }
 
@@ -72,7 +72,7 @@ fn by_thread(selection: &Selection<'_>, group: GroupBy) -> Vec<(Key, Sums)> {
             continue;
         }
         let key = match group {
-            GroupBy::Process => Key::Process(thread.pid.0),
+            GroupBy::Process => Key::Process(thread.process_key()),
             GroupBy::Comm => Key::Comm(thread.comm),
             _ => Key::Thread(id),
         };
@@ -171,7 +171,9 @@ fn row(selection: &Selection<'_>, key: Key, sum: &Sums) -> Row {
             let name = thread.map(|it| format!("{} {}", text(profile, it.comm), it.tid.0));
             Row { name, ..row }
         }
-        Key::Process(pid) => Row { name: Some(pid.to_string()), ..row },
+        Key::Process(ProcessKey { pid, name }) => {
+            Row { name: Some(format!("{} {pid}", text(profile, name))), ..row }
+        }
         Key::Comm(comm) => Row { name: Some(text(profile, comm)), ..row },
     }
 }

@@ -15,7 +15,7 @@ pub(super) struct Texts {
     /// As JSON.
     pub(super) modules: Vec<Vec<u8>>,
     pub(super) threads: Vec<ThreadRow>,
-    /// As JSON: process, thread, name, and the control group, where any is known.
+    /// As JSON: process, thread, name, name of the process, and the control group, where any is known.
     pub(super) thread_texts: Vec<Vec<u8>>,
     pub(super) has_cgroups: bool,
 }

@@ -32,6 +32,7 @@ pub(super) fn profile(numbers: &mut Numbers) -> Profile {
         pid: Pid(at / 3 + 1),
         tid: Tid(at + 10),
         comm: strings.intern(format!("worker{}", at % 2).as_bytes()),
+        process: strings.intern(format!("server{}", at / 2).as_bytes()),
         cgroup: None,
     });
     let threads = threads.collect();

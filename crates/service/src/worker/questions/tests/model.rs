@@ -175,7 +175,11 @@ fn keys(
         GroupBy::Thread => {
             named_so(json!(stack.thread.index()), format!("{comm} {}", thread.tid.0))
         }
-        GroupBy::Process => named_so(json!(thread.pid.0), thread.pid.0.to_string()),
+        GroupBy::Process => {
+            let name = String::from_utf8_lossy(profile.strings.get(thread.process));
+            let name = format!("{name} {}", thread.pid.0);
+            named_so(json!(name), name)
+        }
         GroupBy::Comm => named_so(json!(comm), comm),
         _ => {
             let keys = stack.path.iter().map(|&at| {
