@@ -62,6 +62,15 @@ pub enum Error {
          --switch-events --call-graph dwarf"
     )]
     NoSwitches,
+    /// Times off the processor were asked for, and no thread ran while it was recorded.
+    #[error(
+        "no thread ran while it was recorded (threads that were asleep: {threads}), and how long is not known, for nothing \
+         in the recording has a time; record for longer, or look with gdb -p PID where they wait"
+    )]
+    NothingRan {
+        /// How many threads.
+        threads: u64,
+    },
     /// Times off the processor were asked for, and the recording does not tell when threads came back.
     #[error(
         "the recording shows {switches} times when threads left their processors, but not when they came back; record it \

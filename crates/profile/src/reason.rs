@@ -79,6 +79,9 @@ words! {
         Guest = "guest",
         /// A return probe (uretprobe) replaced the return address of the last function, and nothing shows its caller.
         ReturnProbe = "return-probe",
+        /// It is no sample: no context switch of the thread was recorded, so that nothing shows where it was off the
+        /// processor. A frame `[asleep]` stands for its stack.
+        NoSwitch = "no-switch",
     }
 }
 
@@ -87,7 +90,7 @@ impl EndReason {
     /// unwound.
     #[must_use]
     pub const fn is_complete(self) -> bool {
-        matches!(self, Self::Root | Self::KernelOnly | Self::Guest)
+        matches!(self, Self::Root | Self::KernelOnly | Self::Guest | Self::NoSwitch)
     }
 
     /// Whether the outermost frame of such a chain is one that nothing called, as far as that can be known: those that
@@ -158,9 +161,9 @@ mod tests {
 
     #[test]
     fn across_a_gap_there_is_a_root_but_not_all_frames() {
-        let complete = ["root", "kernel-only", "guest"];
+        let complete = ["root", "kernel-only", "guest", "no-switch"];
         assert_eq!(those(EndReason::ALL, EndReason::is_complete), complete);
-        let rooted = ["root", "root-across-gap", "kernel-only", "recorded", "guest"];
+        let rooted = ["root", "root-across-gap", "kernel-only", "recorded", "guest", "no-switch"];
         assert_eq!(those(EndReason::ALL, EndReason::is_rooted), rooted);
     }
 

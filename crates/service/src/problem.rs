@@ -155,6 +155,7 @@ impl From<pipeline::Error> for Problem {
             | Error::NoCgroups
             | Error::NoSwitches
             | Error::NoReturns { .. }
+            | Error::NothingRan { .. }
             | Error::NoOffCpuSamples { .. }
             | Error::OffCpuWhileGrowing
             | Error::UnknownEvent { .. } => Kind::DoesNotFit,

@@ -130,8 +130,8 @@ pub use kept::{KeptRules, NewRules, RULES, RuleBytes, RuleStore, RuleTable};
 pub use profile::{EndReason, FoundBy};
 pub use replay::{
     Filter, Join, LeftOut, MissedMaps, OffCpuSpan, OffCpuTimes, Partial, Replay, ReplayObserver,
-    ReplayOptions, ReplayTimings, Replayer, SampleKey, SharedMemory, Thread, Unwatched,
-    apply as apply_record, has_cgroups, has_cpus, has_switches, learn_build_ids, learn_files,
-    matches_pattern,
+    ReplayOptions, ReplayTimings, Replayer, SampleKey, SharedMemory, Thread, UnswitchedThread,
+    Unwatched, apply as apply_record, has_cgroups, has_cpus, has_switches, learn_build_ids,
+    learn_files, matches_pattern,
 };
 pub use walk::{UserState, Walker};

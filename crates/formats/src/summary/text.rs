@@ -9,6 +9,7 @@ use profile::{EndReason, FoundBy, Profile};
 
 use super::dump_hint::push_dump_hint;
 use super::styles::SummaryStyles;
+use super::unswitched::push_unswitched;
 use crate::render::numbers::{counted, grouped, share};
 use crate::render::text::push_line_safe;
 
@@ -39,6 +40,7 @@ pub fn write_styled_summary(
     counts(profile, styles.loss, &mut text)?;
     ends(profile, styles.headline, &mut text)?;
     joined(profile, &mut text)?;
+    push_unswitched(profile, &mut text)?;
     losses(profile, &mut text)?;
     nameless(profile, &mut text)?;
     findings(profile, styles.finding, &mut text)?;

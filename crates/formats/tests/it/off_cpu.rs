@@ -1,7 +1,8 @@
 //! Times off the processor: formats that show one event show this one, the others have it beside the recorded ones.
 
+use address::Timestamp;
 use formats::{Format, FormatOptions, StackWeight};
-use profile::{EventRow, Profile};
+use profile::{EventRow, Profile, ThreadId, ThreadState, UnswitchedThread};
 use serde_json::{Value, json};
 
 use crate::graphs::{fields, pprof_bytes};
@@ -69,4 +70,25 @@ fn graphs_have_a_value_for_it() {
     let strings: Vec<&[u8]> = top.iter().filter(|row| row.0 == 6).map(|row| row.2).collect();
     let default = top.iter().find(|row| row.0 == 14).expect("a default type").1;
     assert_eq!(strings[default as usize], b"off-cpu");
+}
+
+/// JSON has each thread without a switch if times off the processor were asked for.
+#[test]
+fn json_lists_threads_without_a_switch() {
+    let mut profile = waiting();
+    let row = UnswitchedThread {
+        thread: ThreadId::new(1),
+        state: ThreadState::Asleep,
+        since: Timestamp(5),
+        duration: 7,
+    };
+    profile.summary.unswitched.push(row);
+    let text = printed(&profile, Format::Json, OFF_CPU);
+    let document: Value = serde_json::from_slice(&text).expect("valid JSON");
+    let expected = json!([{"thread": 1, "state": "asleep", "since_ns": 5, "duration_ns": 7}]);
+    assert_eq!(document["summary"]["unswitched"], expected);
+    profile.off_cpu = None;
+    let text = printed(&profile, Format::Json, FormatOptions::DEFAULT);
+    let document: Value = serde_json::from_slice(&text).expect("valid JSON");
+    assert_eq!(document["summary"].get("unswitched"), None);
 }

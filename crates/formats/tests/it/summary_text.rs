@@ -1,7 +1,8 @@
 //! The summary for people.
 
+use address::Timestamp;
 use formats::{SummaryStyles, write_styled_summary, write_summary};
-use profile::{ModuleLoss, Profile, StackNeeds};
+use profile::{ModuleLoss, Profile, StackNeeds, ThreadId, ThreadState, UnswitchedThread};
 
 use crate::sample_profile::{empty, one_of_everything};
 
@@ -149,4 +150,31 @@ fn the_list_of_modules_is_cut() {
     let with_help = "   20.0 %  [no module]: gone\n           what helps: look\n".repeat(3);
     assert!(text.contains(&with_help));
     assert_eq!(text.matches("what helps").count(), 3);
+}
+
+#[test]
+fn threads_without_a_switch() {
+    let row = |thread, state, duration| UnswitchedThread {
+        thread: ThreadId::new(thread),
+        state,
+        since: Timestamp(5),
+        duration,
+    };
+    let mut profile = empty();
+    let before = text(&profile);
+    let lines = |profile: &Profile| text(profile).replace(&before, "");
+    profile.summary.unswitched = vec![row(0, ThreadState::Asleep, 2_907_500_000)];
+    let one = "1 thread had no context switch in the whole recording: asleep for 2.908 s, where is not known\n";
+    assert_eq!(lines(&profile), one);
+    profile.summary.unswitched.push(row(1, ThreadState::Asleep, 2_907_500_000));
+    assert_eq!(lines(&profile), one.replace("1 thread", "2 threads").replace(" s,", " s each,"));
+    profile.summary.unswitched.extend([
+        row(2, ThreadState::Asleep, 1),
+        row(3, ThreadState::Running, 9),
+        row(4, ThreadState::Unknown, 9),
+    ]);
+    let expected = "3 threads had no context switch in the whole recording: asleep for up to 2.908 s each, where is not known\n\
+        1 thread had no context switch in the whole recording: running\n\
+        1 thread had no context switch in the whole recording: asleep or running, for no event samples the time that threads run\n";
+    assert_eq!(lines(&profile), expected);
 }

@@ -1,6 +1,11 @@
-//! Times off the processor as samples of a profile: of an event of their own, beside what was recorded.
+//! Times off the processor as samples of a profile: of an event of their own, beside what was recorded. A thread that was
+//! asleep all the time has one, whose stack is a frame `[asleep]`.
 
-use profile::{EventId, EventRow, FindingRow, Profile, SampleRow, Table, ThreadId};
+use profile::{
+    EndReason, EventId, EventRow, FindingRow, FoundBy, FrameRow, InlineRow, LayoutId, LayoutRow,
+    LocationRow, Profile, RowId as _, SampleRow, StackRow, Table, ThreadId, ThreadState,
+    UnswitchedThread,
+};
 use unwinder::{OffCpuTimes, SampleKey};
 
 use super::remedy::Remedy;
@@ -8,6 +13,8 @@ use crate::error::Error;
 
 /// The name of the event.
 const NAME: &[u8] = b"off-cpu";
+/// The name of the frame that stands for the stack of a thread without a switch.
+const ASLEEP: &[u8] = b"[asleep]";
 
 /// Adds the times to the samples, each at the time at which its thread left.
 ///
@@ -23,9 +30,11 @@ pub(super) fn add_off_cpu(profile: &mut Profile, times: &OffCpuTimes) -> Result<
             added.push(row);
         }
     }
+    add_asleep(profile, times, &mut added);
     let switches = times.switches;
     if added.is_empty() {
         return Err(match times {
+            _ if times.timeless > 0 => Error::NothingRan { threads: times.timeless },
             _ if switches == 0 => Error::NoSwitches,
             _ if times.without_end == switches => Error::NoReturns { switches },
             _ => Error::NoOffCpuSamples { switches },
@@ -40,6 +49,55 @@ pub(super) fn add_off_cpu(profile: &mut Profile, times: &OffCpuTimes) -> Result<
     profile.off_cpu = Some(event);
     profile.summary.samples = profile.samples.len() as u64;
     Ok(())
+}
+
+/// Adds a sample without a stack for each thread that was asleep all the time, and lists the threads without a switch.
+fn add_asleep(profile: &mut Profile, times: &OffCpuTimes, added: &mut Vec<SampleRow>) {
+    let event = profile.events.next_id();
+    let rows = times.unswitched.iter().map(|it| UnswitchedThread {
+        thread: ThreadId::new(it.thread),
+        state: it.state,
+        since: it.since,
+        duration: it.duration,
+    });
+    profile.summary.unswitched = rows.collect();
+    let asleep = || {
+        let all = profile.summary.unswitched.iter();
+        all.filter(|it| it.state == ThreadState::Asleep)
+    };
+    if asleep().next().is_none() {
+        return;
+    }
+    let empty = profile.layouts.iter().position(|layout| layout.biases().is_empty());
+    let layout = empty.map_or_else(|| profile.layouts.next_id(), LayoutId::from_index);
+    added.extend(asleep().map(|it| {
+        SampleRow::new(it.thread, event, EndReason::NoSwitch, None, layout)
+            .with_time(Some(it.since))
+            .with_period(Some(it.duration))
+    }));
+    if empty.is_none() {
+        profile.layouts.push(LayoutRow::default());
+    }
+}
+
+/// Gives the samples of threads that were asleep all the time their frame. It has a location of its own, so that its name
+/// stands at no other frame. To be called when all other locations have their names.
+pub(super) fn name_asleep(profile: &mut Profile) {
+    let is_asleep = |row: &SampleRow| row.end == EndReason::NoSwitch;
+    if !profile.samples.iter().any(is_asleep) {
+        return;
+    }
+    let function = Some(profile.strings.intern(ASLEEP));
+    let first_inline = profile.inlines.next_id();
+    profile.inlines.push(InlineRow { function, ..InlineRow::NAMELESS });
+    let row = LocationRow { first_inline, n_inlines: 1, ..LocationRow::unnamed(None, 0) };
+    let location = profile.locations.push(row);
+    let found_by = FoundBy::Gap;
+    let frame = profile.frames.push(FrameRow { location, found_by, kernel: false, instance: 0 });
+    let stack = profile.stacks.push(StackRow { parent: None, frame });
+    for sample in profile.samples.as_mut_slice().iter_mut().filter(|row| is_asleep(row)) {
+        sample.stack = Some(stack);
+    }
 }
 
 /// The sample of that key.

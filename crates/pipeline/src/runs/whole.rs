@@ -9,7 +9,7 @@ use unwinder::{Replay, ReplayObserver as _, Replayer};
 
 use super::analysis::{Analysis, Ended};
 use super::assemble::{add_head, add_modules, add_threads};
-use super::off_cpu::{add_off_cpu, off_cpu_findings};
+use super::off_cpu::{add_off_cpu, name_asleep, off_cpu_findings};
 use super::open::{Opened, can_be_read_again, check_whole, open};
 use super::run::Run;
 use crate::error::Error;
@@ -173,6 +173,7 @@ impl Run<'_> {
         add_modules(&mut profile, &timeline, &files.images);
         let sources = self.sources(&head, (&timeline, &threads), &files);
         let mut report = resolve(&mut profile, LocationId::new(0), sources, prefetch.take_list());
+        name_asleep(&mut profile);
         self.keep_rules(&mut report);
         timings.ended("symbolize");
         self.go_on()?;

@@ -1,5 +1,8 @@
 //! The counters of a run, with its losses and findings.
 
+use address::Timestamp;
+
+use crate::id::ThreadId;
 use crate::quality::finding::FindingRow;
 use crate::quality::loss::{EventLoss, ModuleLoss, NamelessModule};
 use crate::quality::stack_needs::StackNeeds;
@@ -32,6 +35,48 @@ pub struct Summary {
     pub names_lost: bool,
     /// Modules with frames that have no name, or but the start of their function for one; those with most frames first.
     pub nameless: Vec<NamelessModule>,
+    /// Threads without a context switch in the whole recording, if times off the processor were asked for.
+    pub unswitched: Vec<UnswitchedThread>,
     /// Everything else that was found wrong with the input, in plain words.
     pub findings: Vec<FindingRow>,
+}
+
+/// What a thread without a context switch did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ThreadState {
+    /// It was off the processor.
+    Asleep,
+    /// It ran.
+    Running,
+    /// Nothing of the recording shows it.
+    Unknown,
+}
+
+impl ThreadState {
+    /// Every value, in the order of the summary.
+    pub const ALL: &[Self] = &[Self::Asleep, Self::Running, Self::Unknown];
+
+    /// The word in output formats.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Asleep => "asleep",
+            Self::Running => "running",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// A thread without a context switch in the whole recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnswitchedThread {
+    /// The thread.
+    pub thread: ThreadId,
+    /// What it did.
+    pub state: ThreadState,
+    /// The start of the recording or of the thread, in nanoseconds on the recording's clock; with a filter by time no
+    /// earlier than that.
+    pub since: Timestamp,
+    /// From there to the end of the recording, or of the filter's time, in nanoseconds.
+    pub duration: u64,
 }

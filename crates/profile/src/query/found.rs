@@ -2,7 +2,7 @@
 
 use crate::id::{FrameId, StackId};
 use crate::profile::Profile;
-use crate::reason::FoundBy;
+use crate::reason::{EndReason, FoundBy};
 use crate::tables::{StackRow, Table};
 
 /// How the frames of all samples were found.
@@ -41,7 +41,8 @@ pub fn found_counts(profile: &Profile) -> FoundCounts {
         let stack = sample.stack.and_then(|stack| has.get(stack)).copied();
         let (joined, gap) = stack.unwrap_or_default();
         counts.joined += u64::from(joined);
-        counts.with_gap += u64::from(gap);
+        // What stands for a whole stack is between nothing.
+        counts.with_gap += u64::from(gap && sample.end != EndReason::NoSwitch);
     }
     counts
 }
@@ -81,7 +82,6 @@ pub fn frame_weights(profile: &Profile) -> Table<FrameId, u64> {
 mod tests {
     use super::*;
     use crate::id::{EventId, LayoutId, LocationId, ThreadId};
-    use crate::reason::EndReason;
     use crate::tables::{FrameRow, SampleRow};
 
     /// Stacks of frames that were found so, outermost first, each with so many samples.
@@ -122,5 +122,15 @@ mod tests {
         assert_eq!((counts.joined, counts.with_gap), (7, 2));
         let frames: u64 = counts.frames.iter().sum();
         assert_eq!(frames, 3 * 2 + 5 * 3 + 2 * 4);
+    }
+
+    /// The frame that stands for the stack of a thread that was asleep is no gap of a chain.
+    #[test]
+    fn a_stack_that_nothing_shows_has_no_gap() {
+        let mut profile = profile(&[(&[FoundBy::Gap], 2)]);
+        assert_eq!(found_counts(&profile).with_gap, 2);
+        profile.samples.as_mut_slice()[0].end = EndReason::NoSwitch;
+        let counts = found_counts(&profile);
+        assert_eq!((counts.with_gap, counts.frames[FoundBy::Gap as usize]), (1, 2));
     }
 }

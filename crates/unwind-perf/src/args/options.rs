@@ -61,9 +61,10 @@ pub(crate) fn with_argument(error: Error) -> anyhow::Error {
         Error::NoCgroups => "--cgroup".to_owned(),
         Error::NoSampleTimes => "--time".to_owned(),
         Error::NoCpus => "--cpu".to_owned(),
-        Error::NoSwitches | Error::NoReturns { .. } | Error::NoOffCpuSamples { .. } => {
-            "--weight off-cpu".to_owned()
-        }
+        Error::NoSwitches
+        | Error::NoReturns { .. }
+        | Error::NothingRan { .. }
+        | Error::NoOffCpuSamples { .. } => "--weight off-cpu".to_owned(),
         Error::NoBuildIdStore { path, .. } => format!("--buildid-dir {}", path.display()),
         Error::NotAServer { url } => format!("--debuginfod {url}"),
         Error::BundleHasFiles { path, option } => {

@@ -31,11 +31,17 @@ impl Filter {
     /// Whether a sample is wanted; `named` tells that of its thread's name and control group.
     pub(crate) fn wants(&self, entry: &SampleEntry, named: impl FnOnce() -> bool) -> bool {
         let any = |empty: bool, found: bool| empty || found;
-        any(self.pids.is_empty(), self.pids.contains(&entry.pid))
-            && any(self.tids.is_empty(), self.tids.contains(&entry.tid))
-            && any(self.events.is_empty(), self.events.contains(&entry.event))
+        any(self.events.is_empty(), self.events.contains(&entry.event))
             && self.from.is_none_or(|from| from <= entry.time)
             && self.to.is_none_or(|to| entry.time <= to)
+            && self.wants_thread(entry.pid, entry.tid, named)
+    }
+
+    /// Whether samples of a thread are wanted, of whatever event and time.
+    pub(crate) fn wants_thread(&self, pid: Pid, tid: Tid, named: impl FnOnce() -> bool) -> bool {
+        let any = |empty: bool, found: bool| empty || found;
+        any(self.pids.is_empty(), self.pids.contains(&pid))
+            && any(self.tids.is_empty(), self.tids.contains(&tid))
             && ((self.comms.is_empty() && self.cgroups.is_empty()) || named())
     }
 }

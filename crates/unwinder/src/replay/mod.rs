@@ -40,6 +40,7 @@ mod seen;
 mod slice;
 mod spaces;
 mod threads;
+mod unswitched;
 mod watch;
 mod window;
 
@@ -52,4 +53,5 @@ pub use replayer::{
     Join, MissedMaps, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Unwatched,
 };
 pub use threads::Thread;
+pub use unswitched::UnswitchedThread;
 pub use watch::Partial;

@@ -12,6 +12,8 @@ use perf_data::{
     Batch, CpuMode, EventAttr, Head, Record, SampleEntry, SchedSwitch, TimedRecord, TracingData,
 };
 
+use crate::replay::unswitched::{Unswitched, UnswitchedThread};
+
 /// A time that a thread was off the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OffCpuSpan {
@@ -51,6 +53,10 @@ pub struct OffCpuTimes {
     pub without_end: u64,
     /// How many threads were off the processor at the end of the recording; their times end there.
     pub at_end: u64,
+    /// Threads without a switch, by when they began.
+    pub unswitched: Vec<UnswitchedThread>,
+    /// How many threads were asleep while nothing with a time was recorded, so that how long is not known.
+    pub timeless: u64,
 }
 
 /// The sample that shows where a thread leaves, and whether it is wanted.
@@ -95,6 +101,8 @@ pub(crate) struct OffCpu {
     /// The ids that samples carry, by those of the tracepoint, where they differ.
     by_machine_id: HashMap<Tid, Tid>,
     latest: Timestamp,
+    /// Which threads have no switch.
+    unswitched: Unswitched,
     times: OffCpuTimes,
 }
 
@@ -117,6 +125,7 @@ impl OffCpu {
         self.threads.allocation_size()
             + self.by_machine_id.allocation_size()
             + self.times.spans.capacity() * size_of::<OffCpuSpan>()
+            + self.unswitched.heap_bytes()
     }
 
     /// Takes in what the head says of events.
@@ -133,6 +142,8 @@ impl OffCpu {
             .map(|event| is_switch(&event.name).then(|| switch(&event.attr)))
             .collect();
         self.has_records |= events.clone().any(|event| event.attr.flags.context_switch());
+        let each = self.events.iter().flatten().any(Option::is_some);
+        self.unswitched.learn(head, each);
     }
 
     /// Takes in a sample: of the thread of that index, where the filter does not leave it out.
@@ -142,6 +153,8 @@ impl OffCpu {
             return;
         }
         self.latest = self.latest.max(time);
+        let is_switch = self.events.get(usize::from(event)).is_some_and(Option::is_some);
+        self.unswitched.sample(entry, is_switch);
         let Some(switch) = self.events.get(usize::from(event)).copied().flatten() else {
             if is_task(tid) {
                 self.running(entry, Shown { time, event, thread, at_switch: false });
@@ -152,6 +165,9 @@ impl OffCpu {
         self.sees_all |= tid == Tid(0) && switch.is_some();
         let raw = batch.sample(entry).ok().and_then(|sample| sample.raw);
         let tasks = raw.and_then(|raw| switch?.tasks(raw));
+        if let Some((_, next)) = tasks {
+            self.unswitched.comes(self.by_machine_id.get(&next).copied().unwrap_or(next));
+        }
         if let Some((_, next)) = tasks.filter(|_| !self.has_records)
             && let Some(&next) = self.by_machine_id.get(&next)
         {
@@ -168,6 +184,7 @@ impl OffCpu {
     /// Takes in a record that is no sample.
     pub(crate) fn record(&mut self, record: &TimedRecord<'_>) {
         self.latest = self.latest.max(record.time);
+        self.unswitched.record(record);
         match record.record {
             Record::Fork(task) if !task.synthesized => {
                 self.threads.remove(&task.tid);
@@ -238,9 +255,10 @@ impl OffCpu {
         }
     }
 
-    /// All times, those of threads that are off the processor up to the end of the recording.
-    pub(crate) fn finish(self) -> OffCpuTimes {
-        let Self { has_records, sees_all, threads, latest, mut times, .. } = self;
+    /// All times, those of threads that are off the processor up to the end of the recording; and the threads without a
+    /// switch.
+    pub(crate) fn finish(self) -> (OffCpuTimes, Unswitched) {
+        let Self { has_records, sees_all, threads, latest, unswitched, mut times, .. } = self;
         let mut left: Vec<_> =
             threads.into_iter().filter_map(|(tid, state)| Some((state.left?, tid))).collect();
         left.sort_unstable_by_key(|(left, tid)| (left.since, *tid));
@@ -252,7 +270,7 @@ impl OffCpu {
                 times.without_end += 1;
             }
         }
-        times
+        (times, unswitched)
     }
 }
 

@@ -22,6 +22,7 @@ use crate::replay::position::PlanPosition;
 use crate::replay::read_ahead::ReadMap;
 use crate::replay::spaces::{ChunkSpaces, Spaces};
 use crate::replay::threads::{Thread, Threads};
+use crate::replay::unswitched::{Life, Unswitched, UnswitchedThread};
 
 /// A sample and what it needs for its walk.
 #[derive(Debug)]
@@ -180,8 +181,8 @@ impl<'r> Planner<'r> {
             self.apply_before(Some(entry), place, &mut chunk);
             self.timeline.advance(entry.time);
             let comm = self.timeline.comm_of(entry.pid, entry.tid);
-            let cgroup = self.cgroup(entry, place.batch);
             let process = self.timeline.process_name(entry.pid, comm);
+            let cgroup = self.cgroup(entry, place.batch);
             let thread = Thread { pid: entry.pid, tid: entry.tid, comm, process, cgroup };
             let cpu = self.cpu(entry, place.batch);
             let wanted = self.filter.wants(entry, || self.is_named_so(thread))
@@ -393,7 +394,34 @@ impl<'r> Planner<'r> {
     }
 
     /// The threads of the samples that were planned, and their times off the processor, where those are wanted.
-    pub(crate) fn into_parts(self) -> (Vec<Thread>, Option<OffCpuTimes>) {
-        (self.threads.into_all(), self.off_cpu.map(OffCpu::finish))
+    pub(crate) fn into_parts(mut self) -> (Vec<Thread>, Option<OffCpuTimes>) {
+        let off_cpu = self.off_cpu.take().map(|off_cpu| {
+            let (mut times, unswitched) = off_cpu.finish();
+            self.add_unswitched(unswitched, &mut times);
+            times
+        });
+        (self.threads.into_all(), off_cpu)
+    }
+
+    /// Adds the threads without a switch that the filter wants, and the part of the time that it wants.
+    fn add_unswitched(&mut self, unswitched: Unswitched, times: &mut OffCpuTimes) {
+        for (life, state, first, last) in unswitched.finish() {
+            let Life { pid, tid, .. } = life;
+            let comm = self.timeline.comm_of(pid, tid);
+            let process = self.timeline.process_name(pid, comm);
+            let thread = Thread { pid, tid, comm, process, cgroup: None };
+            if !self.filter.wants_thread(pid, tid, || self.is_named_so(thread)) {
+                continue;
+            }
+            let since = self.filter.from.map_or(first, |from| from.max(first));
+            let until = self.filter.to.map_or(last, |to| to.min(last));
+            let duration = until.0.saturating_sub(since.0);
+            if last == Timestamp(0) {
+                times.timeless += 1;
+            } else if duration > 0 {
+                let thread = self.threads.index(thread);
+                times.unswitched.push(UnswitchedThread { thread, state, since, duration });
+            }
+        }
     }
 }

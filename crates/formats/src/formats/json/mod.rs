@@ -172,7 +172,27 @@ fn summary(json: &mut JsonDocument<'_>, profile: &Profile, found: &FoundCounts) 
         string(out, finding.message.as_bytes());
         out.push(b'}');
     });
+    unswitched(json, profile);
     json.raw("}");
+}
+
+/// The threads without a context switch, if times off the processor were asked for.
+fn unswitched(json: &mut JsonDocument<'_>, profile: &Profile) {
+    if profile.off_cpu.is_none() {
+        return;
+    }
+    json.raw(",\"unswitched\":");
+    json.array(&profile.summary.unswitched, |out, row| {
+        out.extend_from_slice(b"{\"thread\":");
+        number(out, row.thread.as_u32());
+        out.extend_from_slice(b",\"state\":");
+        string(out, row.state.as_str().as_bytes());
+        out.extend_from_slice(b",\"since_ns\":");
+        number(out, row.since.0);
+        out.extend_from_slice(b",\"duration_ns\":");
+        number(out, row.duration);
+        out.push(b'}');
+    });
 }
 
 /// What the kernel lost, by event.
