@@ -10,7 +10,7 @@ import { pathTo } from "./tree.js";
 /** What is named: functions as the numbers of their names, of their files and of their modules, below 0 for none, with the
  * line of the declaration or, below 0, the address of the start; lines in other files than their functions as the numbers
  * of the files, and the lines.
- * @typedef {{ functions: [number, number, number, number][], elsewhere?: [number, number][], names: string[], modules: { path: string, kind?: string }[] }} Named */
+ * @typedef {{ functions: [number, number, number, number?][], elsewhere?: [number, number][], names: string[], modules: { path: string, kind?: string }[] }} Named */
 
 /** The first number that stands for a line in another file than its function. */
 const ELSEWHERE = 0x80000000;
@@ -204,8 +204,8 @@ function marksOf({ functions, names }) {
   return marks;
 }
 
-/** @param {[number, number, number, number]} row @param {string[]} names @param {number} detail */
-function markOf([, file, , place], names, detail) {
+/** @param {[number, number, number, number?]} row @param {string[]} names @param {number} detail */
+function markOf([, file, , place = 0], names, detail) {
   if (place < 0) return `0x${(-place).toString(16)}`;
   if (!place || file < 0) return "";
   const path = names[file];

@@ -22,7 +22,7 @@ export function selection(tables, filters) {
   /** @type {Uint8Array | null} */
   let threads = null;
   const rows = tables.head.threads;
-  const narrow = (/** @type {(row: [number, number, string], id: number) => boolean} */ keeps) => {
+  const narrow = (/** @type {(row: [number, number, string, string], id: number) => boolean} */ keeps) => {
     const before = threads;
     threads = Uint8Array.from(rows, (row, id) => (!before || before[id]) && keeps(row, id) ? 1 : 0);
   };
