@@ -58,6 +58,7 @@ pub fn every_option() -> Options {
             inlines: false,
             demangle: Demangle::Short,
             fold_parts: true,
+            fold_threads: true,
         },
         max_frames: NonZeroUsize::MIN.saturating_add(6),
         join: Join::Exact,

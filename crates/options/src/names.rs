@@ -19,10 +19,19 @@ pub struct NameOptions {
     /// Whether parts that compilers move out of a function (`.cold`, `.part.0`) have its name.
     #[serde(deserialize_with = "json::truth")]
     pub fold_parts: bool,
+    /// Whether the numbers in names of threads of pools are left out: `worker-3` is `worker-N`.
+    #[serde(deserialize_with = "json::truth")]
+    pub fold_threads: bool,
 }
 
 impl Default for NameOptions {
     fn default() -> Self {
-        Self { look_up: true, inlines: true, demangle: Demangle::Full, fold_parts: false }
+        Self {
+            look_up: true,
+            inlines: true,
+            demangle: Demangle::Full,
+            fold_parts: false,
+            fold_threads: false,
+        }
     }
 }

@@ -81,6 +81,7 @@ mod quality;
 pub mod query;
 mod reason;
 mod tables;
+mod thread_names;
 
 pub use id::{
     EventId, FrameId, InlineId, LayoutId, LocationId, RowId, SampleId, StackId, StringId, ThreadId,
@@ -97,3 +98,4 @@ pub use tables::{
     ModuleRow, ProcessKey, RecordingInfo, SampleRow, StackRow, StringHasher, Strings, Table,
     ThreadRow, WallClock,
 };
+pub use thread_names::folded_thread_name;

@@ -191,7 +191,7 @@ fn json() {
         "\"strings\":[\"cycles:u\",\"cpu-clock\",\"/debug/t\",\"/opt/my app/t\\\"x\",\"[kernel.kallsyms]\",\"/tmp/x.bin\",\"//anon\",\"inl2\",\"t\\\\.c\",\"op;\\\"x\\\"\",\"main\",\"read_zero\",\"jit\\n\u{fffd}name\",\"a b;\\\"c\",\"\u{fffd}t\\n\",\"\",\"box\",\"x86_64\",\"perf\",\"record\",\"--call-graph\",\"dwarf,16384\"],",
         r#""events":{"length":2,"name":[0,1]},"#,
         r#""modules":{"length":4,"path":[3,4,5,6],"opened":[2,null,null,null],"build_id":["d587e5ae",null,null,null],"kind":[0,3,1,2]},"#,
-        r#""inlines":{"length":5,"function":[7,9,10,11,12],"file":[8,null,8,null,null],"line":[8,null,12,null,null],"column":[3,null,null,null,null],"inlined":[true,false,false,false,false]},"#,
+        r#""inlines":{"length":5,"function":[7,9,10,11,12],"file":[8,null,8,null,null],"line":[8,null,12,null,null],"column":[3,null,null,null,null],"inlined":[true,false,false,false,false],"declared_file":[null,null,null,null,null],"declared_line":[null,null,null,null,null]},"#,
         r#""locations":{"length":6,"module":[0,0,1,null,2,3],"relative":["0x11c0","0x10b1","0xffffffff81d33dfb","0xdead","0x2000","0x7f0000001000"],"offset":["0x1c0","0xb1",null,null,"0x2000",null],"function_offset":[16,49,123,null,null,null],"first_inline":[0,2,3,4,4,4],"n_inlines":[2,1,1,0,0,1]},"#,
         r#""frames":{"length":7,"location":[0,1,1,2,3,4,5],"found_by":[0,1,7,2,5,7,0],"kernel":[false,false,false,true,false,false,false],"instance":[0,0,1,0,0,0,0]},"#,
         r#""stacks":{"length":7,"parent":[null,0,null,0,null,4,5],"frame":[1,0,2,3,4,5,6]},"#,

@@ -44,6 +44,7 @@ fn top_has_a_row_for_each_program() {
         inlines: true,
         weight: Weight::Samples,
         by: GroupBy::Process,
+        pools: false,
         sort: CostKind::Own,
         limit: 0,
         format: TopFormat::Text,
@@ -54,6 +55,41 @@ fn top_has_a_row_for_each_program() {
     let text = String::from_utf8(out).expect("UTF-8");
     let expected = "5 samples of cpu-clock\n    own  samples  process   pid\n 40.0 %        2  server    7\n 40.0 %        2  own       5\n 20.0 %        1  env       5\n";
     assert_eq!(text, expected);
+}
+
+#[test]
+fn a_pool_is_one_row() {
+    let mut profile = processes();
+    let pool = profile.strings.intern(b"worker-N");
+    for row in profile.threads.as_mut_slice().iter_mut().take(2) {
+        row.comm = pool;
+    }
+    let table = |format| TopTable {
+        inlines: true,
+        weight: Weight::Samples,
+        by: GroupBy::Thread,
+        pools: true,
+        sort: CostKind::Own,
+        limit: 1,
+        format,
+        look: ConsoleLook::default(),
+    };
+    for (format, expected) in [
+        (
+            TopFormat::Text,
+            "5 samples of cpu-clock\n    own  samples  thread    tid\n 40.0 %        2  worker-N  2 threads\n \
+             60.0 %  2 more rows; --limit 0 shows all\n",
+        ),
+        (
+            TopFormat::Csv,
+            "thread,pid,tid,own_samples,own,own_share,inclusive_samples,inclusive,inclusive_share\n\
+             worker-N,7,,2,2,0.400000,2,2,0.400000\n",
+        ),
+    ] {
+        let mut out = Vec::new();
+        table(format).print(&profile, &mut out).expect("a vector takes everything");
+        assert_eq!(String::from_utf8(out).expect("UTF-8"), expected);
+    }
 }
 
 #[test]

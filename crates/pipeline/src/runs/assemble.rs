@@ -6,6 +6,7 @@ use module_map::{ImageStore, MappedKind, Module, Timeline};
 use perf_data::{Event, Head};
 use profile::{
     EventRow, ModuleKind, ModuleRow, Profile, RecordingInfo, Strings, ThreadRow, WallClock,
+    folded_thread_name,
 };
 use unwinder::Thread;
 
@@ -32,11 +33,16 @@ pub(crate) fn add_modules(profile: &mut Profile, timeline: &Timeline, images: &I
     profile.modules = modules.map(|module| module_row(module, images, strings)).collect();
 }
 
-/// Takes in the threads that are new.
-pub(crate) fn add_threads(profile: &mut Profile, threads: &[Thread], timeline: &Timeline) {
+/// Takes in the threads that are new. `fold`: whether those of a pool have one name.
+pub(crate) fn add_threads(
+    profile: &mut Profile,
+    threads: &[Thread],
+    timeline: &Timeline,
+    fold: bool,
+) {
     let Profile { threads: rows, strings, .. } = profile;
     let new = threads.get(rows.len()..).unwrap_or_default();
-    rows.extend(new.iter().map(|thread| thread_row(thread, timeline, strings)));
+    rows.extend(new.iter().map(|thread| thread_row(thread, timeline, strings, fold)));
 }
 
 fn event_row(event: &Event, strings: &mut Strings) -> EventRow {
@@ -49,8 +55,15 @@ fn event_row(event: &Event, strings: &mut Strings) -> EventRow {
     }
 }
 
-fn thread_row(thread: &Thread, timeline: &Timeline, strings: &mut Strings) -> ThreadRow {
-    let comm = strings.intern(timeline.comm_name(thread.comm));
+fn thread_row(
+    thread: &Thread,
+    timeline: &Timeline,
+    strings: &mut Strings,
+    fold: bool,
+) -> ThreadRow {
+    let comm = timeline.comm_name(thread.comm);
+    let comm = if fold { folded_thread_name(comm) } else { comm.into() };
+    let comm = strings.intern(&comm);
     let process = strings.intern(timeline.comm_name(thread.process));
     let cgroup = thread.cgroup.map(|cgroup| strings.intern(&timeline.cgroup_path(cgroup)));
     ThreadRow { pid: thread.pid, tid: thread.tid, comm, process, cgroup }

@@ -296,7 +296,7 @@ impl Run<'_> {
         let list = growing.prefetch.take_list();
         let sources = self.sources(head, (timeline, threads), files);
         report.add(resolve(profile, first, sources, list));
-        add_threads(profile, threads, timeline);
+        add_threads(profile, threads, timeline, self.options.names.fold_threads);
         *handed_on = profile.samples.len();
         *first_location = profile.locations.next_id();
         let (images, expected) = (&*files.images, *expected);

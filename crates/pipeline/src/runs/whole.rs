@@ -177,7 +177,7 @@ impl Run<'_> {
         self.keep_rules(&mut report);
         timings.ended("symbolize");
         self.go_on()?;
-        add_threads(&mut profile, &threads, &timeline);
+        add_threads(&mut profile, &threads, &timeline, self.options.names.fold_threads);
         timings.replay = replay_timings;
         let engine = self.engine();
         let file = self.file();

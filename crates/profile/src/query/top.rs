@@ -7,7 +7,7 @@ use crate::id::{EventId, StackId, StringId, ThreadId};
 use crate::profile::Profile;
 use crate::query::functions::{Function, FunctionLine, Functions};
 use crate::query::weights::Weights;
-use crate::tables::{ProcessKey, ThreadRow};
+use crate::tables::{ProcessKey, Table, ThreadRow};
 
 /// Key by which samples are added up. By events, samples of all events are counted, each for its own.
 pub use options::GroupBy;
@@ -73,9 +73,17 @@ pub struct Top {
 }
 
 impl Top {
-    /// Adds up the samples that `weights` counts. `inlines`: whether inlined functions are functions of their own.
+    /// Adds up the samples that `weights` counts. `inlines`: whether inlined functions are functions of their own; `pools`:
+    /// whether threads of one name in one process have one row, which has the key of the first of them.
     #[must_use]
-    pub fn new(profile: &Profile, weights: &Weights, by: GroupBy, inlines: bool) -> Self {
+    pub fn new(
+        profile: &Profile,
+        weights: &Weights,
+        by: GroupBy,
+        inlines: bool,
+        pools: bool,
+    ) -> Self {
+        let first_of_pool = if pools { first_of_pool(profile) } else { Table::new() };
         let functions = Functions::new(profile, inlines);
         let mut counts = Counts::default();
         let mut path = Vec::new();
@@ -84,7 +92,10 @@ impl Top {
             counts.begin(group.cost);
             let of_sample = match by {
                 GroupBy::Function | GroupBy::Module | GroupBy::Line => None,
-                GroupBy::Thread => Some(TopKey::Thread(group.thread)),
+                GroupBy::Thread => {
+                    let first = first_of_pool.get(group.thread).copied();
+                    Some(TopKey::Thread(first.unwrap_or(group.thread)))
+                }
                 GroupBy::Process => {
                     let process = profile.threads.get(group.thread).map(ThreadRow::process_key);
                     process.map(TopKey::Process)
@@ -112,6 +123,13 @@ impl Top {
         rows.sort_by_key(|row| std::cmp::Reverse((row.own.weight, row.inclusive.weight)));
         Self { total, rows }
     }
+}
+
+/// By thread: the first one of its process that has its name.
+fn first_of_pool(profile: &Profile) -> Table<ThreadId, ThreadId> {
+    let mut first = HashMap::new();
+    let rows = profile.threads.entries();
+    rows.map(|(id, row)| *first.entry((row.process_key(), row.comm)).or_insert(id)).collect()
 }
 
 /// The key of a function at a line.

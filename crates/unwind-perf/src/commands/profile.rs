@@ -108,7 +108,8 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
             };
             let (inlines, weight, look) = (options.inlines, options.weight, console_look(true));
             let (by, sort, format) = Default::default();
-            let table = TopTable { inlines, weight, by, sort, limit: ROWS, format, look };
+            let pools = false;
+            let table = TopTable { inlines, weight, by, pools, sort, limit: ROWS, format, look };
             Output::Table(Box::new(table), weight)
         }
         Some(format) if to_terminal && format.is_binary() => {

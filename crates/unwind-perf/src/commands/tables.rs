@@ -34,6 +34,7 @@ pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
         inlines: run.options.names.inlines,
         weight: args.weight.weight(),
         by: args.by,
+        pools: run.options.names.fold_threads,
         sort: args.sort,
         limit: args.limit.unwrap_or(rows),
         format,

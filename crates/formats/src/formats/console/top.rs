@@ -3,12 +3,13 @@
 use std::cmp::Reverse;
 use std::io;
 
+use hashbrown::HashSet;
 use options::{CostKind, TopFormat};
 
 use profile::query::{
     FunctionMarks, GroupBy, Top, TopKey, TopRow, Weight, WeightUnit, Weights, event_name,
 };
-use profile::{ProcessKey, Profile, ThreadId};
+use profile::{ProcessKey, Profile, ThreadId, ThreadRow};
 
 use super::labels;
 use super::look::ConsoleLook;
@@ -25,6 +26,8 @@ pub struct TopTable {
     pub weight: Weight,
     /// By what samples are added up.
     pub by: GroupBy,
+    /// Whether the threads of a pool are one row.
+    pub pools: bool,
     /// By which cost rows are sorted.
     pub sort: CostKind,
     /// The most rows; 0 for all.
@@ -52,7 +55,7 @@ impl Printer for TopTable {
         let by_event = self.by == GroupBy::Event;
         let weight = if by_event { Weight::Samples } else { self.weight };
         let weights = Weights::new(profile, weight);
-        let mut top = Top::new(profile, &weights, self.by, self.inlines);
+        let mut top = Top::new(profile, &weights, self.by, self.inlines, self.pools);
         if self.sort == CostKind::Inclusive {
             top.rows.sort_by_key(|row| Reverse((row.inclusive.weight, row.own.weight)));
         }
@@ -66,6 +69,7 @@ impl Printer for TopTable {
             profile,
             weights: &weights,
             by: self.by,
+            pools: self.pools,
             top: &top,
             marks: &marks,
             shown: limit,
@@ -187,8 +191,11 @@ impl TopTable {
             TopKey::Module(Some(path)) => alone(labels::text(profile.strings.get(path))),
             TopKey::Module(None) => alone("[no module]".to_owned()),
             TopKey::Thread(thread) => {
-                let tid = profile.threads.get(thread).map_or(-1, |row| row.tid.0);
-                Names { name: comm(profile, Some(thread)), place: tid.to_string() }
+                let place = match threads_of_pool(profile, thread, self.pools) {
+                    1 => profile.threads.get(thread).map_or(-1, |row| row.tid.0).to_string(),
+                    threads => format!("{threads} threads"),
+                };
+                Names { name: comm(profile, Some(thread)), place }
             }
             TopKey::Process(ProcessKey { pid, name }) => {
                 Names { name: labels::text(profile.strings.get(name)), place: pid.to_string() }
@@ -202,6 +209,15 @@ impl TopTable {
             TopKey::Cpu(None) => alone("[not recorded]".to_owned()),
         }
     }
+}
+
+/// The number of threads that the row of a thread stands for. `pools`: whether a pool is one row.
+pub(super) fn threads_of_pool(profile: &Profile, thread: ThreadId, pools: bool) -> usize {
+    let Some(first) = profile.threads.get(thread).filter(|_| pools) else { return 1 };
+    let is_of_pool =
+        |row: &&ThreadRow| (row.process_key(), row.comm) == (first.process_key(), first.comm);
+    let tids = profile.threads.iter().filter(is_of_pool).map(|row| row.tid);
+    tids.collect::<HashSet<_>>().len()
 }
 
 fn comm(profile: &Profile, thread: Option<ThreadId>) -> String {

@@ -17,6 +17,8 @@ use profile::{ProcessKey, Profile, StringId};
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 
+use super::top::threads_of_pool;
+
 /// A value of a column.
 #[derive(Clone, Serialize)]
 #[serde(untagged)]
@@ -34,6 +36,8 @@ pub(super) struct TopRows<'a> {
     pub(super) profile: &'a Profile,
     pub(super) weights: &'a Weights,
     pub(super) by: GroupBy,
+    /// Whether the threads of a pool are one row.
+    pub(super) pools: bool,
     pub(super) top: &'a Top,
     pub(super) marks: &'a FunctionMarks,
     /// The rows that are shown.
@@ -160,8 +164,11 @@ impl TopRows<'_> {
             }
             TopKey::Thread(id) => match self.profile.threads.get(id) {
                 Some(row) => {
-                    let (pid, tid) = (row.pid.0.into(), row.tid.0.into());
-                    vec![text(Some(row.comm)), Cell::Number(pid), Cell::Number(tid)]
+                    let tid = match threads_of_pool(self.profile, id, self.pools) {
+                        1 => Cell::Number(row.tid.0.into()),
+                        _ => Cell::Null,
+                    };
+                    vec![text(Some(row.comm)), Cell::Number(row.pid.0.into()), tid]
                 }
                 None => vec![Cell::Null; 3],
             },

@@ -201,7 +201,7 @@ impl Run<'_> {
     ) -> Result<(), Error> {
         let Partial { profile, timeline, threads, .. } = partial;
         add_modules(profile, timeline, &files.images);
-        add_threads(profile, threads, timeline);
+        add_threads(profile, threads, timeline, self.setting.options.names.fold_threads);
         live.count(profile, &**self.setting.host);
         let grown = LiveGrown {
             profile,

@@ -27,6 +27,10 @@ pub(crate) struct SymbolArgs {
     #[arg(long)]
     pub(crate) fold_parts: bool,
 
+    /// Take the threads of a pool together, worker-1 and worker-2 as worker-N
+    #[arg(long)]
+    pub(crate) fold_threads: bool,
+
     /// Take kernel names from FILE, in the form of /proc/kallsyms [default: /proc/kallsyms where the recorded kernel
     /// is the running one]
     #[arg(long, value_name = "FILE")]
@@ -50,6 +54,7 @@ impl SymbolArgs {
             inlines: !self.no_inline,
             demangle: self.demangle,
             fold_parts: self.fold_parts,
+            fold_threads: self.fold_threads,
         }
     }
 

@@ -20,6 +20,7 @@ const OPTIONS: &[&str] = &[
     "--fail-if-incomplete",
     "--fields",
     "--fold-parts",
+    "--fold-threads",
     "--format",
     "--help",
     "--jobs",
