@@ -105,6 +105,10 @@ impl Host for HandedHost {
         self.inner.variable(name)
     }
 
+    fn file_store(&self) -> Option<PathBuf> {
+        self.inner.file_store()
+    }
+
     fn findings(&self) -> Vec<HostFinding> {
         self.inner.findings()
     }

@@ -41,7 +41,7 @@ mod found;
 mod handed;
 mod memory;
 mod new_file;
-mod own_folder;
+mod own;
 mod real;
 mod recorded_file;
 mod refusing;
@@ -63,7 +63,7 @@ pub use finding::HostFinding;
 pub use handed::HandedHost;
 pub use memory::MemoryHost;
 pub use new_file::{NewFile, replace_file};
-pub use own_folder::{OwnFile, OwnFolder};
+pub use own::{OwnEntry, OwnFile, OwnFolder, OwnTree};
 pub use real::RealHost;
 pub use recorded_file::{MapsLine, RecordedFile};
 pub use refusing::RefusingHost;
@@ -113,6 +113,9 @@ impl<'r> Origin<'r> {
 pub const READ_LIMIT: u64 = 256 << 20;
 /// Entries that [`Host::list`] gives of one folder at most; a whole system has fewer files.
 pub const LIST_LIMIT: usize = 1 << 20;
+
+/// The store of files by build-id, below the user's folder for caches.
+pub const FILE_STORE: &str = "unwind-perf/files";
 
 /// Every question to the machine. Called from several threads at a time.
 pub trait Host: Debug + Send + Sync {
@@ -223,6 +226,19 @@ pub trait Host: Debug + Send + Sync {
     /// The user's folder; `None` where the environment names none.
     fn home(&self) -> Option<PathBuf> {
         self.variable("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
+    }
+
+    /// The user's folder for caches; `None` if the environment names none.
+    ///
+    /// Source: XDG Base Directory Specification: `$XDG_CACHE_HOME` if it is absolute, else `$HOME/.cache`.
+    fn cache_home(&self) -> Option<PathBuf> {
+        let named = self.variable("XDG_CACHE_HOME").map(PathBuf::from);
+        named.filter(|path| path.is_absolute()).or_else(|| Some(self.home()?.join(".cache")))
+    }
+
+    /// The store of files by build-id that `unwind-perf record` fills; `None` if the environment names no folder for it.
+    fn file_store(&self) -> Option<PathBuf> {
+        Some(self.cache_home()?.join(FILE_STORE))
     }
 
     /// The machine's name; empty where it is not known.

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::{
@@ -98,6 +98,10 @@ impl Host for RefusingHost {
 
     fn variable(&self, name: &str) -> Option<OsString> {
         self.inner.variable(name)
+    }
+
+    fn file_store(&self) -> Option<PathBuf> {
+        self.inner.file_store()
     }
 
     fn findings(&self) -> Vec<HostFinding> {

@@ -1,0 +1,185 @@
+//! An entry of a store: a folder of files that appear when they are complete.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, Timespec, Timestamps, UTIME_NOW, ioctl_ficlone, openat,
+    renameat, statat, unlinkat, utimensat,
+};
+use rustix::io::Errno;
+
+use super::folder::OwnFile;
+use crate::Content;
+use crate::new_file::HALF_DONE;
+use crate::temporaries::{Temporary, random_name};
+
+/// Bytes that are written at a time.
+const PIECE: usize = 1 << 20;
+
+/// An opened folder of files.
+#[derive(Debug)]
+pub struct OwnEntry {
+    folder: OwnedFd,
+    path: PathBuf,
+}
+
+impl OwnEntry {
+    pub(super) const fn new(folder: OwnedFd, path: PathBuf) -> Self {
+        Self { folder, path }
+    }
+
+    /// The regular files in it, in no order.
+    ///
+    /// # Errors
+    /// If it cannot be listed.
+    pub fn files(&self) -> io::Result<Vec<OwnFile>> {
+        let mut files = Vec::new();
+        for entry in Dir::read_from(&self.folder)? {
+            let name = OsString::from_vec(entry?.file_name().to_bytes().to_vec());
+            files.extend(self.file(&name));
+        }
+        Ok(files)
+    }
+
+    /// A regular file by its name; `None` for everything else.
+    fn file(&self, name: &OsString) -> Option<OwnFile> {
+        let stat = statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return None;
+        }
+        let seconds = Duration::from_secs(u64::try_from(stat.st_mtime).unwrap_or(0));
+        Some(OwnFile {
+            half_done: name.as_bytes().starts_with(HALF_DONE.as_bytes()),
+            name: name.clone(),
+            size: u64::try_from(stat.st_size).unwrap_or(0),
+            used: SystemTime::UNIX_EPOCH + seconds,
+        })
+    }
+
+    /// Notes that a file is used now.
+    ///
+    /// # Errors
+    /// If the time cannot be written.
+    pub fn touch(&self, name: &str) -> io::Result<()> {
+        let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+        let times = Timestamps { last_access: now, last_modification: now };
+        Ok(utimensat(&self.folder, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+    }
+
+    /// Removes a file. It may be gone already.
+    ///
+    /// # Errors
+    /// If it stays.
+    pub fn remove(&self, name: &Path) -> io::Result<()> {
+        match unlinkat(&self.folder, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Writes a file that only this user can read: the blocks of `source`, shared with it if the file system can do that,
+    /// else a copy of `bytes`, which are the content of `source`. It gets its name if `is_right` accepts what was written.
+    ///
+    /// # Errors
+    /// If it cannot be written, or is not accepted. Then nothing of it stays.
+    pub fn write(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        source: Option<&File>,
+        is_right: impl FnOnce(Content) -> bool,
+    ) -> io::Result<()> {
+        let temporary = random_name(HALF_DONE);
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let create = |_: &Path| {
+            let made = openat(&self.folder, temporary.as_str(), flags, Mode::RUSR | Mode::WUSR)?;
+            Ok(File::from(made))
+        };
+        let (mut known, mut file) = Temporary::file(self.path.join(&temporary), create)?;
+        let len = bytes.len() as u64;
+        let is_shared = source.is_some_and(|source| ioctl_ficlone(&file, source).is_ok())
+            && file.metadata()?.len() == len;
+        if !is_shared {
+            file.set_len(0)?;
+            for piece in bytes.chunks(PIECE) {
+                file.write_all(piece)?;
+            }
+        }
+        if !is_right(Content::of_file(&file, len)?) {
+            return Err(io::Error::other("the file changed while it was copied"));
+        }
+        renameat(&self.folder, temporary.as_str(), &self.folder, name)?;
+        known.keep();
+        Ok(())
+    }
+}
+
+impl AsFd for OwnEntry {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.folder.as_fd()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests look at what was written")]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+    use crate::{OwnTree, ScratchDir};
+
+    fn names(entry: &OwnEntry) -> Vec<(String, u64)> {
+        let files = entry.files().expect("a folder").into_iter();
+        let mut names: Vec<_> =
+            files.map(|file| (file.name.to_string_lossy().into_owned(), file.size)).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_there_as_a_whole_or_not_at_all() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let entry = OwnTree::at(dir.path().to_owned()).create(Path::new("e")).expect("created");
+        let place = dir.path().join("e/elf");
+        let source = dir.path().join("source");
+        std::fs::write(&source, b"bytes").expect("a file");
+        let opened = File::open(&source).expect("the file");
+        for (bytes, source) in [(b"bytes", Some(&opened)), (b"other", None)] {
+            let is_right = |content: Content| content[..] == bytes[..];
+            entry.write("elf", bytes, source, is_right).expect("written");
+            assert_eq!(std::fs::read(&place).expect("a file"), bytes);
+            let metadata = std::fs::metadata(&place).expect("a file");
+            assert_eq!(metadata.permissions().mode() & 0o7777, 0o600);
+            use std::os::unix::fs::MetadataExt as _;
+            assert_eq!(metadata.nlink(), 1, "no hard link");
+        }
+        let refused = entry.write("elf", b"third", None, |_| false).expect_err("not accepted");
+        assert_eq!(refused.to_string(), "the file changed while it was copied");
+        assert_eq!(std::fs::read(&place).expect("a file"), b"other");
+        assert_eq!(names(&entry), [("elf".to_owned(), 5)]);
+        entry.touch("elf").expect("touched");
+        entry.remove(Path::new("elf")).expect("removed");
+        entry.remove(Path::new("elf")).expect("gone already");
+        assert_eq!(names(&entry), []);
+    }
+
+    #[test]
+    fn links_are_replaced_and_never_followed() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let entry = OwnTree::at(dir.path().to_owned()).create(Path::new("e")).expect("created");
+        let other = dir.path().join("other");
+        std::fs::write(&other, b"mine").expect("a file");
+        std::os::unix::fs::symlink(&other, dir.path().join("e/elf")).expect("a link");
+        assert_eq!(names(&entry), []);
+        entry.write("elf", b"bytes", None, |_| true).expect("written");
+        assert_eq!(std::fs::read(&other).expect("a file"), b"mine");
+        assert_eq!(names(&entry), [("elf".to_owned(), 5)]);
+    }
+}
