@@ -15,9 +15,11 @@
 //!   kernel   functions of the kernel, by its list of symbols
 //!   recall   which addresses have an answer; all answers together
 //!   rules    a file of unwind rules
+//!   files    a store of whole files by build-id, in a folder of its own
 //! ```
 
 mod answers;
+mod files;
 mod kernel;
 mod key;
 mod layout;
@@ -28,6 +30,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 
+pub use files::{FilePart, FileStore, Kept, StoreContents, StoreEntry, StorePlace};
 pub use kernel::KeptKernel;
 pub use key::Key;
 pub use place::{CacheContents, CachePlace, make_folder};

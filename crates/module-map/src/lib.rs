@@ -84,7 +84,7 @@ pub use elf::{ElfMachine, Image, ImageError, MODULE_CODE, Section, Segment, Slot
 pub use files::{
     Archive, DEBUG_DIR, Difference, ExtraFiles, Fetch, FetchKind, Fetcher, FileFinding,
     FileFindingKind, FileOptions, FileProof, ImageLimits, ImageStore, LoadError, LoadedImage,
-    MovedText, SharedImages,
+    MovedText, RECORDED_COPIES, SharedImages,
 };
 pub use jit::{CodeImage, DumpReader, JitDump, JitLoad, JitReader, LineRow};
 pub use module::{FileIdentity, Inode, MappedKind, Module, PathUse, kernel_module_name};

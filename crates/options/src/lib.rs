@@ -40,7 +40,7 @@ pub use files::{FileSearch, PathMap, Servers, given_file, parse_path_map};
 pub use hint::{Hint, HintError, HintScope};
 pub use json::OptionsError;
 pub use limits::Limits;
-pub use memory::parse_memory;
+pub use memory::{parse_memory, parse_size};
 pub use names::NameOptions;
 pub use normalization::Normalization;
 pub use percent::{Percent, parse_percent, parse_share};

@@ -8,6 +8,18 @@ const LEAST: u64 = 32 << 20;
 /// # Errors
 /// A clause that says what is wrong, if the text is not a size, or the size is too small to run at all.
 pub fn parse_memory(text: &str) -> Result<u64, String> {
+    let bytes = parse_size(text)?;
+    if bytes < LEAST {
+        return Err(format!("at least {} M are needed", LEAST >> 20));
+    }
+    Ok(bytes)
+}
+
+/// Reads a size of any kind: `500M`, `2G`, or a number of bytes. Units are powers of 1024.
+///
+/// # Errors
+/// A clause that says what is wrong, if the text is not a size.
+pub fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text.get(digits.len()..).unwrap_or_default().to_ascii_uppercase().as_str() {
         "" => 1,
@@ -17,11 +29,7 @@ pub fn parse_memory(text: &str) -> Result<u64, String> {
         other => return Err(format!("unknown unit {other}; there are K, M and G")),
     };
     let bytes = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
-    let bytes = bytes.ok_or_else(|| "expected a number with K, M or G".to_owned())?;
-    if bytes < LEAST {
-        return Err(format!("at least {} M are needed", LEAST >> 20));
-    }
-    Ok(bytes)
+    bytes.ok_or_else(|| "expected a number with K, M or G".to_owned())
 }
 
 #[cfg(test)]
@@ -35,6 +43,7 @@ mod tests {
         assert_eq!(parse_memory("2g"), Ok(2 << 30));
         assert_eq!(parse_memory("1M"), Err("at least 32 M are needed".to_owned()));
         assert_eq!(parse_memory("5T"), Err("unknown unit T; there are K, M and G".to_owned()));
+        assert_eq!((parse_size("1M"), parse_size("0")), (Ok(1 << 20), Ok(0)));
         assert_eq!(parse_memory("M"), Err("expected a number with K, M or G".to_owned()));
     }
 }

@@ -48,7 +48,9 @@ mod left_out;
 mod limits;
 mod names;
 mod observer;
+mod recording_key;
 mod runs;
+mod sampled_files;
 mod setting;
 mod source;
 mod stored_rules;
@@ -72,7 +74,7 @@ pub use bundled::{Settled, search_in_bundle};
 pub use by_id::{IdentifiedFile, IdentifiedFiles, NoFile, OpenedSection};
 pub use code::{CodeReader, NoCode};
 pub use error::Error;
-pub use files::{Files, SourceFiles};
+pub use files::{Files, SourceFiles, usual_build_id_dirs};
 pub use given::servers_of_environment;
 pub use left_out::LeftOut;
 pub use module_map::ImageLimits;
@@ -83,11 +85,13 @@ pub use options::{
     TimePoint, TimeRange,
 };
 pub use perf_data::Head;
+pub use recording_key::recording_key;
 pub use runs::growing::{Grown, Growth, Steps, StreamOptions};
 pub use runs::live::{
     Lag, LiveAccount, LiveGrown, LiveGrowth, LiveOptions, LiveWarning, TableSizes,
 };
 pub use runs::{Analysis, MapReplay, RecordingWatch};
+pub use sampled_files::{FileAtHand, SampledFile};
 pub use source::Source;
 pub use symbolizer::{Instruction, ResolvedAddress, Symbols, WhyNoName};
 pub use timings::Timings;

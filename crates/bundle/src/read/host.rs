@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 
 use hashbrown::HashMap;
 use host::{
-    ByteStream, Content, DirEntry, FileKind, FileOwner, FileStamp, FileStat, Host, HostError,
-    HostFile, HostFinding, HostText, Origin, READ_LIMIT, Reads, RecordedFile,
+    ByteStream, Content, DirEntry, FILE_STORE, FileKind, FileOwner, FileStamp, FileStat, Host,
+    HostError, HostFile, HostFinding, HostText, Origin, READ_LIMIT, Reads, RecordedFile,
 };
 
 use crate::manifest::{Bytes, Found, Manifest, Place};
@@ -160,6 +160,12 @@ impl Host for BundleHost {
 
     fn variable(&self, name: &str) -> Option<OsString> {
         self.variables.get(name).cloned().flatten()
+    }
+
+    /// Bundles of runs that did not look into the store know nothing of it.
+    fn file_store(&self) -> Option<PathBuf> {
+        let store = self.cache_home()?.join(FILE_STORE);
+        self.places.keys().any(|path| path.to_path().starts_with(&store)).then_some(store)
     }
 
     fn findings(&self) -> Vec<HostFinding> {

@@ -63,6 +63,13 @@ impl Image {
         Some(bytes)
     }
 
+    /// The file that the image was made of, if the image is all of it: not made in memory, unpacked or a part of an archive.
+    #[must_use]
+    pub fn stamp(&self) -> Option<FileStamp> {
+        let MadeOf { stamp, form } = self.made_of?;
+        (form.0 == 0).then_some(stamp)
+    }
+
     /// Whether bytes of the file went missing after it was opened: what was made of it may be wrong.
     #[must_use]
     pub fn was_cut_short(&self) -> bool {

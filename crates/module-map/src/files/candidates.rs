@@ -187,6 +187,17 @@ pub(crate) fn cached(options: &FileOptions, id: BuildId, what: &str) -> Vec<File
     found
 }
 
+/// The copies that a store has of a file of this recording, which is stated without a build-id.
+pub(crate) fn recorded_copies<'o>(
+    options: &'o FileOptions,
+    module: &Module,
+) -> impl Iterator<Item = FileCandidate> + 'o {
+    let name = if options.recorded_copies.is_empty() { None } else { module.copy_name() };
+    options.recorded_copies.iter().filter_map(move |dir| {
+        Some(FileCandidate::stored(dir, dir.join(name.as_ref()?).join("elf")))
+    })
+}
+
 /// The archives in the user's folders that have the name of the one that a path leads into, with what is in them.
 pub(crate) fn in_archives(options: &FileOptions, recorded: &Path) -> Vec<FileCandidate> {
     let recorded = FileCandidate::of_user(recorded.to_owned());

@@ -103,6 +103,12 @@ impl LoadedImage {
             && (!has_mini || self.mini(store).is_some_and(is_whole))
     }
 
+    /// The package of split DWARF of the program, which may lack units or have those of another build.
+    pub fn package(&self, store: &ImageStore) -> Option<&Image> {
+        let debug = self.debug_if_loaded().map(|debug| &**debug);
+        self.split.package(&self.image, debug, store)
+    }
+
     /// The file of a split unit: by the unit's id, its compilation directory and its `DW_AT_dwo_name`.
     pub fn split(&self, store: &ImageStore, dir: &[u8], name: &[u8]) -> Option<&Image> {
         let debug = self.debug_if_loaded().map(|debug| &**debug);

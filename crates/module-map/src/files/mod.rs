@@ -25,6 +25,6 @@ pub use fetch::{Fetch, FetchKind, Fetcher};
 pub use findings::{FileFinding, FileFindingKind, MovedText};
 pub use identity::{Difference, FileProof, LoadError};
 pub use loaded::LoadedImage;
-pub use options::{DEBUG_DIR, FileOptions};
+pub use options::{DEBUG_DIR, FileOptions, RECORDED_COPIES};
 pub use shared::{ImageLimits, SharedImages};
 pub use store::ImageStore;

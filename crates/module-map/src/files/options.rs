@@ -14,6 +14,9 @@ use super::fetch::{FetchKind, Fetcher};
 /// Where distributions put separate debug files.
 pub const DEBUG_DIR: &str = "/usr/lib/debug";
 
+/// The directory, in a store of files, with a directory for each recording that states files without a build-id.
+pub const RECORDED_COPIES: &str = "by-recording";
+
 /// Where to look for files.
 #[derive(Debug, Clone)]
 pub struct FileOptions {
@@ -29,6 +32,9 @@ pub struct FileOptions {
     pub sysroots: Vec<PathBuf>,
     /// Build-id caches, `~/.debug` by default.
     pub build_id_dirs: Vec<PathBuf>,
+    /// Directories with copies of files that this recording states without a build-id, each by its name among the files of
+    /// the recording; below [`RECORDED_COPIES`].
+    pub recorded_copies: Vec<PathBuf>,
     /// Directories of separate debug files, `/usr/lib/debug` by default.
     pub debug_dirs: Vec<PathBuf>,
     /// Those of them that the user named, other than `/usr/lib/debug`: files in and below them are found by their
@@ -65,6 +71,7 @@ impl Default for FileOptions {
             path_map: Vec::new(),
             sysroots: Vec::new(),
             build_id_dirs: Vec::new(),
+            recorded_copies: Vec::new(),
             debug_dirs: Vec::new(),
             named_debug_dirs: Vec::new(),
             extra: ExtraFiles::default(),
@@ -117,7 +124,7 @@ impl FileOptions {
         let mut hasher = DefaultHasher::new();
         (&self.modules, &self.given, &self.path_map, &self.sysroots).hash(&mut hasher);
         (&self.build_id_dirs, &self.debug_dirs, &self.extra).hash(&mut hasher);
-        self.named_debug_dirs.hash(&mut hasher);
+        (&self.named_debug_dirs, &self.recorded_copies).hash(&mut hasher);
         self.fetcher.is_some().hash(&mut hasher);
         hasher.finish()
     }

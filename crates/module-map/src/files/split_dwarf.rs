@@ -37,6 +37,16 @@ struct Node {
 const MOST_MISSING: u64 = 4096;
 
 impl SplitFiles {
+    /// The package of a program.
+    pub(crate) fn package(
+        &self,
+        owner: &Image,
+        debug: Option<&Image>,
+        store: &ImageStore,
+    ) -> Option<&Image> {
+        self.package.get_or_init(|| open_package(owner, debug, store)).as_ref()
+    }
+
     /// The file that holds the split unit of that id: the package where there is one, else the unit's `.dwo`, which is
     /// the same for all units that name it. Its id is checked by whoever reads it.
     pub(crate) fn find(
@@ -46,8 +56,7 @@ impl SplitFiles {
         store: &ImageStore,
         (dir, name): (&[u8], &[u8]),
     ) -> Option<&Image> {
-        let package = self.package.get_or_init(|| open_package(owner, debug, store));
-        if let Some(package) = package {
+        if let Some(package) = self.package(owner, debug, store) {
             return Some(package);
         }
         let [high, low] = self.hashers.each_ref().map(|hasher| hasher.hash_one((dir, name)));

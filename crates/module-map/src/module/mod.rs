@@ -147,6 +147,22 @@ impl Module {
     pub const fn is_deleted(&self) -> bool {
         self.deleted
     }
+
+    /// The name of a copy of the file, if the recording states its device and inode: no two files of one recording have the
+    /// same, and another reading of the recording gives the same. It has no characters but letters, digits and `-`.
+    #[must_use]
+    pub fn copy_name(&self) -> Option<String> {
+        let Inode { major, minor, number, generation } = self.identity.inode?;
+        // Subvolumes of btrfs repeat numbers, so that the path is a part of it.
+        let path = hash_of(&self.path);
+        Some(format!("{major:x}-{minor:x}-{number:x}-{generation:x}-{path:016x}"))
+    }
+}
+
+/// A hash that stays the same from version to version (FNV-1a).
+fn hash_of(bytes: &[u8]) -> u64 {
+    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// An id that no two timelines of this process share.

@@ -14,7 +14,7 @@ mod source_files;
 mod source_name;
 
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use address::{BuildId, FileOffset};
@@ -22,7 +22,7 @@ use budget::Budget;
 use host::{Host, Origin};
 use module_map::{
     Archive, DEBUG_DIR, DumpReader, ElfMachine, ExtraFiles, Fetcher, FileOptions, Hint, Image,
-    ImageStore, Section, Timeline,
+    ImageStore, RECORDED_COPIES, Section, Timeline,
 };
 use options::{FileSearch, given_file};
 use perf_data::{Head, RecordedArch};
@@ -31,6 +31,7 @@ use crate::error::Error;
 use crate::given::resolved;
 use crate::limits::file_budget;
 use crate::observer::Observer;
+use crate::recording_key::recording_key;
 use crate::setting::Setting;
 
 pub use source_files::SourceFiles;
@@ -57,11 +58,12 @@ impl Files {
         setting: &Setting<'_>,
         head: &Head,
         recorded_until: Option<i128>,
+        recording: Option<&Path>,
     ) -> Result<Self, Error> {
         let features = head.features();
         let (hostname, os_release) = (features.hostname, features.os_release);
         let machine = RecordedMachine { hostname, os_release, recorded_until };
-        Ok(Self { machine: elf_machine(head), ..Self::of_machine(setting, machine)? })
+        Ok(Self { machine: elf_machine(head), ..Self::of_machine(setting, machine, recording)? })
     }
 
     /// The same where there is no recording: files are those of this machine, but nothing of it is taken without a proof.
@@ -74,10 +76,15 @@ impl Files {
         Self::of_machine(
             setting,
             RecordedMachine { hostname: None, os_release, recorded_until: None },
+            None,
         )
     }
 
-    fn of_machine(setting: &Setting<'_>, machine: RecordedMachine<'_>) -> Result<Self, Error> {
+    fn of_machine(
+        setting: &Setting<'_>,
+        machine: RecordedMachine<'_>,
+        recording: Option<&Path>,
+    ) -> Result<Self, Error> {
         let Setting { host, kept, options, observer, memory, .. } = setting;
         let search = &*resolved(&options.files, &***host)?;
         let budget = file_budget(options.limits, kept.budget);
@@ -85,7 +92,8 @@ impl Files {
         let fetcher = fetcher(search, host, observer, budget)?;
         let memory = memory.clone();
         let options = file_options(search, machine, host, build_id_dirs, fetcher, budget);
-        let options = FileOptions { memory, ..options };
+        let recorded_copies = recorded_copies(&options.build_id_dirs, recording, &***host);
+        let options = FileOptions { memory, recorded_copies, ..options };
         let images = Arc::new(ImageStore::sharing(options, Arc::clone(&kept.images)));
         let mut hints = Vec::new();
         for (hint, image) in open_hints(&search.hints, &***host)? {
@@ -172,6 +180,7 @@ fn file_options(
         path_map: search.path_map.clone(),
         sysroots: sysroots.to_vec(),
         build_id_dirs,
+        recorded_copies: Vec::new(),
         debug_dirs,
         named_debug_dirs,
         trust_running_kernel: sysroots.is_empty()
@@ -230,9 +239,26 @@ fn build_id_dirs(
         archives.push(archive);
     }
     if dirs.is_empty() {
-        dirs.extend(host.home().map(|home| home.join(".debug")));
+        dirs.extend(usual_build_id_dirs(host));
     }
     Ok((dirs, archives))
+}
+
+/// The folders of the stores with copies for this recording alone.
+fn recorded_copies(stores: &[PathBuf], recording: Option<&Path>, host: &dyn Host) -> Vec<PathBuf> {
+    let Some(recording) = recording else { return Vec::new() };
+    let folders = stores.iter().map(|store| (store, store.join(RECORDED_COPIES)));
+    let mut folders =
+        folders.filter(|(store, all)| host.is_dir(all, Origin::Stored { root: store })).peekable();
+    // Without such copies, as a rule, nothing is read for them.
+    let key = folders.peek().and_then(|_| recording_key(host, recording));
+    let below = |key: String| folders.map(move |(_, all)| all.join(&key)).collect();
+    key.map_or_else(Vec::new, below)
+}
+
+/// The build-id caches that are searched if none is named: the store that `record` fills, and perf's own.
+pub fn usual_build_id_dirs(host: &dyn Host) -> impl Iterator<Item = PathBuf> {
+    host.file_store().into_iter().chain(host.home().map(|home| home.join(".debug")))
 }
 
 /// The hints with the images of their files.

@@ -61,7 +61,7 @@ impl<'a> Run<'a> {
 
     /// The files of a recording with that head.
     pub(crate) fn files(&self, head: &Head) -> Result<Files, Error> {
-        Files::new(self.setting, head, self.recorded_until())
+        Files::new(self.setting, head, self.recorded_until(), Some(&self.path))
     }
 
     /// The recording's name.

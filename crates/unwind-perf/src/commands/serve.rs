@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use cache::make_folder;
 use host::{Host as _, RealHost, ScratchDir, replace_file};
 use options::{CachePlace, Limits, Options};
-use pipeline::StreamOptions;
+use pipeline::{StreamOptions, usual_build_id_dirs};
 use service::{
     Addresses, Confinement, ServeOptions, WorkerCommand, WorkerOptions, WorkerSetup, confine,
 };
@@ -151,16 +151,13 @@ pub(super) fn work() -> anyhow::Result<Status> {
 
 /// The stores by build-id that are asked where none is named.
 fn usual_stores() -> impl Iterator<Item = PathBuf> {
-    let own = RealHost.home().map(|home| home.join(".debug"));
-    own.into_iter().chain([PathBuf::from("/usr/lib/debug")])
+    usual_build_id_dirs(&RealHost).chain([PathBuf::from("/usr/lib/debug")])
 }
 
 /// Where results are kept: below the user's directory for caches.
-/// Source: XDG Base Directory Specification.
 fn usual_store() -> anyhow::Result<PathBuf> {
-    let named = RealHost.variable("XDG_CACHE_HOME").map(PathBuf::from);
-    let caches = named.filter(|path| path.is_absolute());
-    let caches = caches.or_else(|| Some(RealHost.home()?.join(".cache")));
-    let caches = caches.context("no directory to keep results in: set HOME, or give --store")?;
+    let caches = RealHost
+        .cache_home()
+        .context("no directory to keep results in: set HOME, or give --store")?;
     Ok(caches.join("unwind-perf/service"))
 }

@@ -10,7 +10,7 @@ use super::live::{LiveFiles, live_files};
 use super::load_error::LoadError;
 use crate::files::candidates::{
     FileCandidate, in_archives, named_by_user, places, places_of_debug_files, places_of_id,
-    recorded_path, user_files,
+    recorded_copies, recorded_path, user_files,
 };
 use crate::files::fetch::FetchKind;
 use crate::files::loaded::LoadedImage;
@@ -117,7 +117,9 @@ impl ImageStore {
             let LiveFiles { mapped, others } = live_files(options, module);
             proven = others.into_iter().filter_map(&mut take).next().or(mapped);
         }
-        if let Some(image) = self.first_of(proven.into_iter(), None, form)? {
+        // The recorder compared the file before it was copied.
+        let proven = proven.into_iter().chain(recorded_copies(options, module));
+        if let Some(image) = self.first_of(proven, None, form)? {
             return Ok(FoundImage { image, proof: FileProof::Inode });
         }
         if unproven.is_empty() && may_be_copied(module) {
@@ -137,6 +139,10 @@ impl ImageStore {
     fn by_path(&self, module: &Module) -> ImageOutcome {
         let options = self.options();
         let recorded = recorded_path(module);
+        let copies = recorded_copies(options, module);
+        if let Some(image) = self.first_of(copies, None, form_of(module))? {
+            return Ok(FoundImage { image, proof: FileProof::Inode });
+        }
         let mut found = Vec::new();
         if may_be_copied(module) {
             found.extend(self.named_copies(module)?);

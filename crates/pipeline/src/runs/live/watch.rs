@@ -81,7 +81,7 @@ impl Run<'_> {
         growth: &mut dyn LiveGrowth,
     ) -> Result<Analysis, Error> {
         // The recording goes on: its files may change until its end.
-        let files = Files::new(self.setting, session.head(), None)?;
+        let files = Files::new(self.setting, session.head(), None, None)?;
         let replay_options = self.replay_options(session.head(), true)?;
         let mut timeline = files.timeline();
         let mut replayer = self.replayer(&mut timeline, &files, &replay_options);

@@ -1,0 +1,77 @@
+//! What is in a store, and emptying it.
+
+use std::fmt;
+use std::io;
+
+use hashbrown::HashSet;
+
+use super::FileStore;
+
+/// The contents of a store, as far as they are of this program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StoreContents {
+    /// Files.
+    pub files: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Entries that they are in: one for each build-id, or file of a recording without one.
+    pub entries: u64,
+    /// Files that are being written, or whose writer was killed.
+    pub half_done: u64,
+    /// Bytes of them.
+    pub half_done_bytes: u64,
+}
+
+impl StoreContents {
+    /// Lists a store. One that does not exist has no files.
+    ///
+    /// # Errors
+    /// If a folder cannot be listed.
+    pub fn of(store: &FileStore) -> io::Result<Self> {
+        let mut found = Self::default();
+        let mut entries = HashSet::new();
+        for stored in store.files()? {
+            if stored.file.half_done {
+                found.half_done += 1;
+                found.half_done_bytes += stored.file.size;
+            } else {
+                found.files += 1;
+                found.bytes += stored.file.size;
+                entries.insert(stored.entry);
+            }
+        }
+        found.entries = entries.len() as u64;
+        Ok(found)
+    }
+
+    /// Removes all files of this program from a store; returns their number and their bytes.
+    ///
+    /// # Errors
+    /// If a folder cannot be listed, or a file cannot be removed.
+    pub fn clear(store: &FileStore) -> io::Result<(u64, u64)> {
+        let (mut files, mut bytes) = (0, 0);
+        for stored in store.files()? {
+            store.remove(&stored)?;
+            files += 1;
+            bytes += stored.file.size;
+        }
+        Ok((files, bytes))
+    }
+
+    /// Returns true if the store has nothing of this program.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.files == 0 && self.half_done == 0
+    }
+}
+
+impl fmt::Display for StoreContents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { files, bytes, entries, half_done, half_done_bytes } = self;
+        write!(f, "recorded files: {files}, bytes: {bytes}, of programs and libraries: {entries}")?;
+        if *half_done > 0 {
+            write!(f, "\nnot completed: {half_done}, bytes: {half_done_bytes}")?;
+        }
+        Ok(())
+    }
+}

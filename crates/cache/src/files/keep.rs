@@ -1,0 +1,180 @@
+//! Adding files to a store: within its size, for which the files that no recording used for the longest time go.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::time::{Duration, SystemTime};
+
+use hashbrown::HashSet;
+use host::{Content, Host, Origin, OwnEntry};
+use module_map::Image;
+
+use super::{FileStore, MARK, StoreEntry, StorePlace, StoredFile};
+
+/// Files whose writer was killed go after this time.
+const ABANDONED: Duration = Duration::from_secs(60 * 60);
+
+/// A file to store.
+#[derive(Debug)]
+pub struct FilePart<'i> {
+    /// Its entry.
+    pub entry: StoreEntry,
+    /// Its name in the entry.
+    pub name: String,
+    /// Its content.
+    pub image: &'i Image,
+    /// The path that it was recorded with.
+    pub recorded: &'i [u8],
+}
+
+/// The result of adding files to a store.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// Files that are in the store now.
+    pub files: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+    /// Files that the limit left no room for.
+    pub no_room: u64,
+    /// The limit of the store, in bytes.
+    pub limit: u64,
+    /// Why a file could not be stored.
+    pub problem: Option<io::Error>,
+}
+
+impl StorePlace {
+    /// Stores files: the first ones first, as far as there is room. Files of the store that no recording used for the
+    /// longest time are removed for them.
+    ///
+    /// # Errors
+    /// If the store cannot be listed, or its file system does not state its free space. [`Kept::problem`] is why a single
+    /// file could not be written.
+    pub fn keep(&self, host: &dyn Host, parts: &[FilePart<'_>]) -> io::Result<Kept> {
+        let stored = self.store.files()?;
+        let limit = self.limit(stored.iter().map(|it| it.file.size).sum())?;
+        let mut kept = Kept { limit, ..Kept::default() };
+        let mut left = limit;
+        let mut chosen = Vec::new();
+        for part in parts {
+            match left.checked_sub(part.size()) {
+                Some(rest) => {
+                    left = rest;
+                    chosen.push(part);
+                }
+                None => kept.no_room += 1,
+            }
+        }
+        self.make_room(stored, &chosen, left)?;
+        for part in chosen {
+            match self.store.add(host, part) {
+                Ok(()) => {
+                    kept.files += 1;
+                    kept.bytes += part.size();
+                }
+                Err(error) => {
+                    let is_full = error.kind() == io::ErrorKind::StorageFull;
+                    kept.problem.get_or_insert(error);
+                    if is_full {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Removes the files that were used longest ago, until all but the chosen ones have at most `most` bytes.
+    fn make_room(
+        &self,
+        mut stored: Vec<StoredFile>,
+        chosen: &[&FilePart<'_>],
+        most: u64,
+    ) -> io::Result<()> {
+        let chosen: HashSet<_> =
+            chosen.iter().map(|it| (&it.entry.0, OsString::from(&it.name))).collect();
+        stored.retain(|it| !chosen.contains(&(&it.entry, it.file.name.clone())));
+        // Of one time, those of the same recording, the order does not matter, but it is one.
+        stored.sort_by(|a, b| (a.file.used, &a.entry).cmp(&(b.file.used, &b.entry)));
+        let mut bytes: u64 = stored.iter().map(|it| it.file.size).sum();
+        let now = SystemTime::now();
+        for file in &stored {
+            let age = now.duration_since(file.file.used).unwrap_or_default();
+            let goes = if file.file.half_done { age > ABANDONED } else { bytes > most };
+            if goes {
+                self.store.remove(file)?;
+                bytes -= file.file.size;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FilePart<'_> {
+    /// Bytes of it.
+    fn size(&self) -> u64 {
+        self.image.bytes().len() as u64
+    }
+
+    /// Returns true if a copy is one of this file: of the same build-id and size, or, without a build-id, of the same
+    /// bytes.
+    fn is_copy(&self, content: Content) -> bool {
+        let bytes = self.image.bytes();
+        if self.image.was_cut_short() || content.len() != bytes.len() {
+            return false;
+        }
+        match self.image.build_id() {
+            None => content[..] == *bytes,
+            id => {
+                Image::from_content(self.image.path(), content).is_ok_and(|it| it.build_id() == id)
+            }
+        }
+    }
+
+    /// The opened file, if its path still leads to it and it is nothing but the file.
+    fn source(&self, host: &dyn Host) -> Option<File> {
+        let stamp = self.image.stamp()?;
+        let file = host.descriptor(self.image.path(), self.image.origin()).ok()?;
+        let found = file.metadata().ok()?;
+        let is_same = (found.dev(), found.ino(), found.size())
+            == (stamp.device, stamp.inode, stamp.size)
+            && stamp.size == self.size();
+        is_same.then_some(file)
+    }
+}
+
+impl FileStore {
+    /// Adds a file, unless the store has it.
+    fn add(&self, host: &dyn Host, part: &FilePart<'_>) -> io::Result<()> {
+        /// Another process may remove the entry between its creation and the first file in it.
+        const ATTEMPTS: u32 = 3;
+        let entry = &part.entry.0;
+        let place = self.folder().join(entry).join(&part.name);
+        // perf's own entries are links, which are followed inside of the folder.
+        let known = host.open(&place, Origin::Stored { root: self.folder() });
+        if known.is_ok_and(|known| part.is_copy(known.content)) {
+            // Entries of others, and those of a folder that cannot be written, stay as they are.
+            let _ = self.0.open(entry).and_then(|folder| folder.touch(&part.name));
+            return Ok(());
+        }
+        let mut attempts = 1;
+        loop {
+            let added = self.0.create(entry).and_then(|folder| write(&folder, host, part));
+            match added {
+                Err(error) if error.kind() == io::ErrorKind::NotFound && attempts < ATTEMPTS => {
+                    attempts += 1;
+                }
+                added => return added,
+            }
+        }
+    }
+}
+
+/// Writes a file into its entry, which gets the mark if it is a new one.
+fn write(folder: &OwnEntry, host: &dyn Host, part: &FilePart<'_>) -> io::Result<()> {
+    if folder.files()?.is_empty() {
+        folder.write(MARK, part.recorded, None, |_| true)?;
+    }
+    let source = part.source(host);
+    folder.write(&part.name, part.image.bytes(), source.as_ref(), |copy| part.is_copy(copy))
+}
