@@ -1,7 +1,7 @@
 //! The commands of this package: `unwind-perf`, and the same under the names that other programs look for.
 //!
 //! Arguments in, a profile out; diagnostics on stderr; an exit status that a script can use: 0 complete, 1 written but
-//! the input was damaged, 2 no output.
+//! the input was damaged, 2 no output. A command that records ends with the status of the recorded program.
 #![allow(clippy::print_stderr, reason = "a command talks to people on stderr")]
 
 mod args;
@@ -10,14 +10,14 @@ mod compat;
 mod hotspot;
 mod terminal;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::args::{Cli, Command, color_in_arguments, with_suggestion};
-use crate::terminal::{choose_colors, exit_code};
+use crate::terminal::{NO_OUTPUT, NOT_RECORDED, choose_colors, exit_code};
 
 /// The command that the program was started as: `perf_to_profile` and `hotspot-perfparser` can be links to
 /// `unwind-perf`, which it is under any other name.
@@ -39,7 +39,7 @@ pub fn unwind_perf() -> ExitCode {
     let parsed = command.try_get_matches_from_mut(&words);
     let matches = match parsed {
         Ok(matches) => matches,
-        Err(error) => with_suggestion(error, &mut command, &words).exit(),
+        Err(error) => return usage(&with_suggestion(error, &mut command, &words), &words),
     };
     let cli =
         Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit());
@@ -48,7 +48,27 @@ pub fn unwind_perf() -> ExitCode {
     if !hears_signals(cli.command.as_ref()) {
         clean_up();
     }
-    exit_code("unwind-perf", commands::run(&cli))
+    let records = matches!(cli.command, Some(Command::Record(_)));
+    let failed = if records { NOT_RECORDED } else { NO_OUTPUT };
+    exit_code("unwind-perf", failed, commands::run(&cli))
+}
+
+/// Prints help, or a mistake in the arguments.
+fn usage(error: &clap::Error, words: &[OsString]) -> ExitCode {
+    // A closed standard error is no reason to fail.
+    let _ = error.print();
+    if !error.use_stderr() {
+        return ExitCode::SUCCESS;
+    }
+    let mut words = words.iter().skip(1);
+    let mut first = words.next();
+    while first.is_some_and(|word| word.as_encoded_bytes().starts_with(b"-")) {
+        // The one option before a command whose value may be a word of its own.
+        let has_value = first.is_some_and(|word| word == "--color");
+        first = if has_value { words.nth(1) } else { words.next() };
+    }
+    let records = first.is_some_and(|word| word == "record");
+    ExitCode::from(if records { NOT_RECORDED } else { NO_OUTPUT })
 }
 
 /// The command `perf_to_profile`. A damaged recording is no failure: pprof would not show what there is.

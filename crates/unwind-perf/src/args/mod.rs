@@ -17,7 +17,7 @@ pub(crate) use self::options::{
 pub(crate) use commands::FlamegraphArgs;
 pub(crate) use commands::{
     AnnotateArgs, BuildIdArgs, BundleArgs, CacheArgs, CacheWhat, DiffArgs, DumpArgs, InfoArgs,
-    InjectArgs, MainArgs, MapsArgs, RecordArgs, ReportArgs, RunArgs, TopArgs, TreeArgs,
+    InjectArgs, InputArg, MainArgs, MapsArgs, RecordArgs, ReportArgs, RunArgs, TopArgs, TreeArgs,
 };
 #[cfg(feature = "service")]
 pub(crate) use commands::{FrontArgs, LiveArgs, ServeArgs, WorkerArgs};
@@ -77,7 +77,7 @@ pub(crate) enum Command {
     /// Write the recording with what this machine knows of it into one file: every command reads it, anywhere, with the
     /// same result
     Bundle(BundleArgs),
-    /// Show what a folder of --cache has, or empty it
+    /// Show what the store of record or a folder of --cache has, or empty it
     Cache(CacheArgs),
     #[cfg(feature = "flamegraph")]
     /// Draw a flame graph: an SVG picture that can be searched and zoomed in a browser

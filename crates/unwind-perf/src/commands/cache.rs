@@ -1,31 +1,60 @@
-//! `cache`: what a folder of kept names has, and emptying it.
+//! `cache`: the contents of a folder of kept names and of the store of recorded files, and emptying them.
 
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use cache::CacheContents;
+use cache::{CacheContents, FileStore, StoreContents};
 use host::OwnFolder;
 
-use crate::args::{CacheArgs, CacheWhat};
-use crate::terminal::Status;
+use crate::args::{CacheArgs, CacheWhat, host};
+use crate::terminal::{Status, shown};
 
 /// Does what the arguments ask for.
 pub(super) fn run(args: &CacheArgs) -> anyhow::Result<Status> {
-    let text = match &args.what {
-        CacheWhat::Info(at) => on(&at.folder, CacheContents::of)?.to_string(),
-        CacheWhat::Clear(at) => {
-            let (files, bytes) = on(&at.folder, CacheContents::clear)?;
-            format!("removed files: {files}, bytes: {bytes}")
-        }
-    };
+    let (CacheWhat::Info(at) | CacheWhat::Clear(at)) = &args.what;
+    let clears = matches!(args.what, CacheWhat::Clear(_));
+    let text = match &at.folder {
+        Some(folder) => of_folder(folder, clears),
+        None => of_store(clears),
+    }?;
     match writeln!(io::stdout(), "{text}") {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(Status::Complete),
     }
 }
 
-fn on<T>(folder: &Path, work: impl FnOnce(&OwnFolder) -> io::Result<T>) -> anyhow::Result<T> {
-    let done = work(&OwnFolder::at(folder.to_owned()));
-    done.with_context(|| format!("the folder {} of kept names", folder.display()))
+/// A folder that the user named may have both.
+fn of_folder(folder: &Path, clears: bool) -> anyhow::Result<String> {
+    let failed = || format!("the folder {} of kept names", folder.display());
+    let (names, store) = (OwnFolder::at(folder.to_owned()), FileStore::at(folder.to_owned()));
+    if clears {
+        let (files, bytes) = CacheContents::clear(&names).with_context(failed)?;
+        let stored = StoreContents::clear(&store).with_context(failed)?;
+        return Ok(removed((files + stored.0, bytes + stored.1)));
+    }
+    let kept = CacheContents::of(&names).with_context(failed)?;
+    let stored = StoreContents::of(&store).with_context(failed)?;
+    Ok(match (stored.is_empty(), kept == CacheContents::default()) {
+        (true, _) => kept.to_string(),
+        (false, true) => stored.to_string(),
+        (false, false) => format!("{kept}\n{stored}"),
+    })
+}
+
+/// The store of `record`. It need not exist.
+fn of_store(clears: bool) -> anyhow::Result<String> {
+    let folder: Option<PathBuf> = host().file_store();
+    let folder = folder.context("neither HOME nor XDG_CACHE_HOME is set; name a folder")?;
+    let failed = || format!("the store {}", folder.display());
+    let store = FileStore::at(folder.clone());
+    if clears {
+        return Ok(removed(StoreContents::clear(&store).with_context(failed)?));
+    }
+    let stored = StoreContents::of(&store).with_context(failed)?;
+    Ok(format!("{stored}, in {}", shown(&folder.display().to_string())))
+}
+
+fn removed((files, bytes): (u64, u64)) -> String {
+    format!("removed files: {files}, bytes: {bytes}")
 }

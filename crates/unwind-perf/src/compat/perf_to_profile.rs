@@ -16,7 +16,7 @@ use pipeline::{Observer, Options, Unobserved};
 
 use crate::args::{host, pipeline, source, with_argument};
 use crate::commands::on_pool;
-use crate::terminal::{Inputs, OutputTarget, Status, exit_code, print_profile};
+use crate::terminal::{Inputs, NO_OUTPUT, OutputTarget, Status, exit_code, print_profile};
 
 /// Turn a recording of perf into a profile for pprof.
 ///
@@ -51,7 +51,7 @@ pub(crate) fn main() -> ExitCode {
         }
         Status::Complete
     });
-    exit_code("perf_to_profile", result)
+    exit_code("perf_to_profile", NO_OUTPUT, result)
 }
 
 /// Reads the command line, writes the profile.

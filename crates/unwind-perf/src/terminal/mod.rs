@@ -17,7 +17,7 @@ pub(crate) use findings::{
 pub(crate) use incomplete::Completeness;
 pub(crate) use progress::{Progress, WaitLines};
 pub(crate) use shown::{shown, shown_json};
-pub(crate) use status::{Status, exit_code, is_closed_pipe};
+pub(crate) use status::{NO_OUTPUT, NOT_RECORDED, Status, exit_code, is_closed_pipe};
 pub(crate) use summary::{print_other_events, print_summary};
 pub(crate) use target::{Inputs, Out, OutputTarget, output_path, print_profile, print_to};
 pub(crate) use timings::timings_text;

@@ -44,6 +44,10 @@ pub(crate) struct BundleArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) kallsyms: Option<PathBuf>,
 
+    /// Only this user can read it, as recordings of perf
+    #[arg(skip)]
+    pub(crate) private: bool,
+
     #[command(flatten)]
     pub(crate) files: FileArgs,
 }

@@ -11,19 +11,20 @@ pub(crate) struct CacheArgs {
     pub(crate) what: CacheWhat,
 }
 
-/// What is to be done with a folder of `--cache`.
+/// What is to be done with a folder of `--cache`, or with a store of files.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CacheWhat {
-    /// Show how much is kept, and what of it cannot be used
+    /// Show how much a folder of --cache or the store of recorded files has, and what of it cannot be used
     Info(CacheFolderArg),
-    /// Remove what is kept; other files in the folder stay
+    /// Remove what a folder of --cache or the store of recorded files has; other files in the folder stay
     Clear(CacheFolderArg),
 }
 
 /// The folder.
 #[derive(Debug, Args)]
 pub(crate) struct CacheFolderArg {
-    /// The folder that --cache names
+    /// The folder that --cache names, or --buildid-dir of record [default: the store of record,
+    /// `$XDG_CACHE_HOME/unwind-perf/files`]
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub(crate) folder: PathBuf,
+    pub(crate) folder: Option<PathBuf>,
 }

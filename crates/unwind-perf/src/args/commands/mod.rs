@@ -24,7 +24,7 @@ pub(crate) use inspect::{BuildIdArgs, DumpArgs, InfoArgs, MapsArgs};
 pub(crate) use live::LiveArgs;
 #[cfg(feature = "flamegraph")]
 pub(crate) use profile::FlamegraphArgs;
-pub(crate) use profile::{MainArgs, ReportArgs, RunArgs};
+pub(crate) use profile::{InputArg, MainArgs, ReportArgs, RunArgs};
 pub(crate) use record::RecordArgs;
 #[cfg(feature = "service")]
 pub(crate) use serve::{FrontArgs, ServeArgs, WorkerArgs};

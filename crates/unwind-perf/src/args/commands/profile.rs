@@ -53,6 +53,11 @@ pub(crate) struct InputArg {
 }
 
 impl InputArg {
+    /// A recording that was just made.
+    pub(crate) const fn of(path: PathBuf) -> Self {
+        Self { path: Some(path) }
+    }
+
     /// Its path: `perf.data` of this folder where none is named.
     pub(crate) fn path(&self) -> anyhow::Result<&Path> {
         let usual = Path::new("perf.data");

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use options::parse_size;
 
 /// The arguments of `record`.
 #[derive(Debug, Args)]
@@ -16,7 +17,7 @@ pub(crate) struct RecordArgs {
     #[arg(short, long, conflicts_with = "pid")]
     pub(crate) all_cpus: bool,
 
-    /// Write the recording to FILE
+    /// Write the recording to FILE. A recording that has this name already is kept as FILE.old
     #[arg(short, long, value_name = "FILE", default_value = "perf.data")]
     pub(crate) output: PathBuf,
 
@@ -43,6 +44,24 @@ pub(crate) struct RecordArgs {
     /// The perf to start
     #[arg(long, value_name = "FILE", default_value = "perf", value_hint = ValueHint::ExecutablePath)]
     pub(crate) perf: PathBuf,
+
+    /// Write a bundle instead: the recording with what this machine knows of it, as FILE with the ending .upb
+    #[arg(long, conflicts_with_all = ["buildid_dir", "store_size", "no_store"])]
+    pub(crate) bundle: bool,
+
+    /// Store the files that have samples in DIR, in the layout of a build-id cache; other commands look there with the
+    /// same option [default: `$XDG_CACHE_HOME/unwind-perf/files`, where they look anyway]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) buildid_dir: Option<PathBuf>,
+
+    /// Limit of the store, which takes a tenth of the free space at most; what no recording used for the longest time goes
+    /// first [default: 2G]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) store_size: Option<u64>,
+
+    /// Store no files: names and stacks are lost if a program is rebuilt or removed
+    #[arg(long, conflicts_with_all = ["buildid_dir", "store_size"])]
+    pub(crate) no_store: bool,
 
     /// No summary; errors only
     #[arg(short, long)]

@@ -94,6 +94,7 @@ struct Run {
     facts: Facts,
     recorded: Recorded,
     status: Status,
+    is_private: bool,
 }
 
 impl Run {
@@ -131,7 +132,7 @@ impl Run {
             anonymized: args.anonymize,
             json_sha256,
         };
-        Ok(Self { taken, facts, recorded, status })
+        Ok(Self { taken, facts, recorded, status, is_private: args.private })
     }
 }
 
@@ -144,7 +145,9 @@ fn write(
 ) -> anyhow::Result<(Written, NewFile, bool)> {
     loop {
         let failed = || format!("cannot write {}", place.display());
-        let mut new = NewFile::beside(place).with_context(failed)?;
+        let new =
+            if run.is_private { NewFile::private_beside(place) } else { NewFile::beside(place) };
+        let mut new = new.with_context(failed)?;
         let mut out = BufWriter::with_capacity(1 << 20, &mut new);
         let written = bundle::write(&run.taken, &run.facts, &run.recorded, &keep, &mut out);
         let written = written.and_then(|it| out.flush().map(|()| it)).with_context(failed)?;

@@ -1,21 +1,25 @@
-//! `unwind-perf record`: starts `perf record` with the options that serve best, and says how good the recording is. It
-//! is the one command that starts another program.
+//! `unwind-perf record`: starts `perf record` with the options that serve best, says how good the recording is, and keeps
+//! the files that it needs. It is the one command that starts another program, and it ends with the status of that.
 
+mod ended;
 mod options;
+mod packed;
+mod previous;
 mod run;
+mod store;
 
 use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
+use std::process::ExitStatus;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use host::Origin;
-use pipeline::{NameOptions, Observer, Options, Unobserved};
-use signal_hook::consts::SIGINT;
+use pipeline::{Analysis, NameOptions, Observer, Options, Unobserved};
 
+use self::packed::Packed;
+use self::previous::Previous;
 use crate::args::{RecordArgs, host, pipeline, source};
-use crate::terminal::{Status, print_error, print_summary, shown};
+use crate::terminal::{Status, print_damage, print_error, print_summary, shown};
 
 /// Records, and looks at what was recorded.
 pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
@@ -24,49 +28,109 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
             "what is to be recorded? Name a command (record -- COMMAND), processes (-p PID) or all (-a)"
         );
     }
-    let words = options::perf_arguments(args, &*host());
+    if let Some(word) = args.command.first().filter(|it| it.as_encoded_bytes().starts_with(b"-")) {
+        bail!("record has no option {}; see record --help", word.display());
+    }
+    if args.output == Path::new("-") {
+        bail!("-o -: a stream is not looked at; start perf record itself for one");
+    }
+    if !args.bundle {
+        return record(args, &args.output, || look_at(args));
+    }
+    let packed = Packed::new(&args.output)?;
+    record(args, packed.recording(), || packed.pack(args))
+}
+
+/// Records, and hands over the recording if there is one. Returns the status of the recorded program.
+fn record(
+    args: &RecordArgs,
+    recording: &Path,
+    use_it: impl FnOnce() -> anyhow::Result<()>,
+) -> anyhow::Result<Status> {
+    let words = options::perf_arguments(args, recording, &*host());
     if !args.quiet {
         eprintln!("{}", in_shell(&args.perf, &words));
         if args.command.is_empty() {
             eprintln!("Ctrl-C ends the recording");
         }
     }
-    let before = host().stat(&args.output, Origin::User).ok();
-    let ended = run::perf(&args.perf, &words)
-        .with_context(|| format!("cannot start {}", args.perf.display()))?;
+    let previous = Previous::of(recording);
+    let ended = match run::perf(&args.perf, &words) {
+        Ok(ended) => ended,
+        Err(error) => {
+            previous.restore();
+            return Err(error).with_context(|| format!("cannot start {}", args.perf.display()));
+        }
+    };
+    if !is_recorded(recording, &previous, ended) {
+        previous.restore();
+        let message = format!("perf wrote no recording ({ended})");
+        let Some(status) = ended::cannot_start(&args.command, ended, &*host()) else {
+            bail!(message);
+        };
+        print_error(&message);
+        return Ok(Status::Ended(status));
+    }
+    previous.give_way();
+    use_it()?;
+    Ok(Status::Ended(ended::exit_status(ended)))
+}
+
+/// Whether there is a new recording. perf writes the beginning of one before it starts the program.
+fn is_recorded(recording: &Path, previous: &Previous, ended: ExitStatus) -> bool {
     // What perf keeps of an older recording is no result.
-    let after = host().stat(&args.output, Origin::User).ok();
-    if after.is_none() || after == before {
-        bail!("perf wrote no recording ({ended})");
+    if !previous.is_replaced() {
+        return false;
     }
-    let recorded = look_at(args)?;
-    // Where a signal ended the recording, perf ends by it, too.
-    if !ended.success() && ended.signal() != Some(SIGINT) {
-        print_error(&format!("perf or the recorded command ended with {ended}"));
-        return Ok(Status::Incomplete);
-    }
-    Ok(recorded)
+    // Without a whole header, but with samples, perf was killed.
+    ended.success()
+        || !ended::is_unfinished(recording, &*host())
+        || analyze(recording).is_ok_and(|analysis| !analysis.profile.samples.is_empty())
+}
+
+/// The analysis without names: how complete the stacks are shows without them.
+fn analyze(recording: &Path) -> anyhow::Result<Analysis> {
+    let observer: Arc<dyn Observer> = Arc::new(Unobserved);
+    let names = NameOptions { look_up: false, ..NameOptions::default() };
+    let options = Options { names, ..Options::default() };
+    let analysis = pipeline().analyze(source(recording), &options, &observer);
+    analysis.with_context(|| format!("the recording {} cannot be used", recording.display()))
 }
 
 /// Says what was lost, and how complete the stacks are.
-fn look_at(args: &RecordArgs) -> anyhow::Result<Status> {
-    let path: &Path = &args.output;
-    let observer: Arc<dyn Observer> = Arc::new(Unobserved);
-    // How complete the stacks are shows without names.
-    let names = NameOptions { look_up: false, ..NameOptions::default() };
-    let options = Options { names, ..Options::default() };
-    let analysis = pipeline()
-        .analyze(source(path), &options, &observer)
-        .with_context(|| format!("the recording {} cannot be used", path.display()))?;
+fn account(args: &RecordArgs, analysis: &Analysis) -> anyhow::Result<()> {
     if !args.quiet {
         print_summary(&analysis.profile)?;
-        let name = shown(&path.display().to_string());
-        eprintln!("next: unwind-perf top {name}, or unwind-perf report {name} -o report.html");
-        if args.off_cpu {
-            eprintln!("where threads wait: unwind-perf tree --weight off-cpu {name}");
-        }
+    } else if analysis.is_damaged {
+        print_damage(analysis);
     }
-    Ok(if analysis.is_damaged { Status::Damaged } else { Status::Complete })
+    Ok(())
+}
+
+/// Says how good the recording is, and stores its files.
+fn look_at(args: &RecordArgs) -> anyhow::Result<()> {
+    let analysis = analyze(&args.output)?;
+    account(args, &analysis)?;
+    let stored = (!args.no_store).then(|| store::keep(args, &analysis, &*host()));
+    if !args.quiet {
+        stored.iter().for_each(|line| eprintln!("{line}"));
+        next(args, &args.output);
+    }
+    Ok(())
+}
+
+/// Says which commands show the recording.
+fn next(args: &RecordArgs, recording: &Path) {
+    let name = in_shell(recording, &[]);
+    let store = args.buildid_dir.as_ref();
+    let store =
+        store.map_or_else(String::new, |it| format!(" --buildid-dir {}", in_shell(it, &[])));
+    eprintln!(
+        "next: unwind-perf top{store} {name}, or unwind-perf report{store} {name} -o report.html"
+    );
+    if args.off_cpu {
+        eprintln!("where threads wait: unwind-perf tree{store} --weight off-cpu {name}");
+    }
 }
 
 /// The command as one would type it.

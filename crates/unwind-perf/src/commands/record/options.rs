@@ -8,9 +8,13 @@ use host::{Host, Origin};
 use super::run::text_of;
 use crate::args::RecordArgs;
 
-/// The arguments of perf.
-pub(super) fn perf_arguments(args: &RecordArgs, host: &dyn Host) -> Vec<OsString> {
-    arguments(args, &Abilities::find(&args.perf, host))
+/// The arguments of perf, which is to write `recording`.
+pub(super) fn perf_arguments(
+    args: &RecordArgs,
+    recording: &Path,
+    host: &dyn Host,
+) -> Vec<OsString> {
+    arguments(args, recording, &Abilities::find(&args.perf, host))
 }
 
 /// What perf and the machine can do.
@@ -50,7 +54,7 @@ impl Abilities {
     }
 }
 
-fn arguments(args: &RecordArgs, abilities: &Abilities) -> Vec<OsString> {
+fn arguments(args: &RecordArgs, recording: &Path, abilities: &Abilities) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec!["record".into()];
     let mut add = |word: &str| words.push(word.into());
     let frequency = args.frequency.min(abilities.max_frequency.unwrap_or(u32::MAX));
@@ -91,7 +95,7 @@ fn arguments(args: &RecordArgs, abilities: &Abilities) -> Vec<OsString> {
         add(&pids.join(","));
     }
     add("-o");
-    words.push(args.output.clone().into());
+    words.push(recording.into());
     if !args.command.is_empty() {
         words.push("--".into());
         words.extend(args.command.iter().cloned());
@@ -113,7 +117,7 @@ mod tests {
     fn words(line: &str, abilities: &Abilities) -> String {
         let line = line.split_whitespace();
         let only = Only::try_parse_from(std::iter::once("x").chain(line)).expect("arguments");
-        let words = arguments(&only.args, abilities);
+        let words = arguments(&only.args, &only.args.output, abilities);
         let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
         words.join(" ")
     }

@@ -18,17 +18,20 @@ pub(super) fn perf(program: &Path, words: &[OsString]) -> io::Result<ExitStatus>
     let mut child = Command::new(program).args(words).spawn()?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let forwarding = std::thread::spawn(move || {
-        for _ in signals.forever() {
-            // On this one perf ends the recording and writes what it has. Where a terminal sent it to both, the second
-            // one changes nothing.
+        for signal in signals.forever() {
+            // On these perf ends the recording, writes what it has, and ends itself by the signal. If a terminal sent it
+            // to both, the second one changes nothing.
+            let signal = if signal == SIGTERM { Signal::TERM } else { Signal::INT };
             if let Some(pid) = pid {
-                let _ = kill_process(pid, Signal::INT);
+                let _ = kill_process(pid, signal);
             }
         }
     });
     let ended = child.wait();
     handle.close();
     let _ = forwarding.join();
+    // From now on they end us. If they cannot be caught, they do so without removing what is not complete.
+    let _ = host::clean_up_on_signals();
     ended
 }
 

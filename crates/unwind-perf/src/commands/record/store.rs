@@ -1,0 +1,163 @@
+//! Storing the files that have samples, so that the recording keeps its names and stacks, and the line that says so.
+
+use std::path::{Path, PathBuf};
+
+use cache::{FileStore, Kept, StorePlace};
+use host::Host;
+use pipeline::{Analysis, FileAtHand, recording_key};
+
+use crate::args::RecordArgs;
+use crate::terminal::shown;
+
+/// A folder for the store.
+struct Place {
+    store: FileStore,
+    /// The user's folder that it is in by default.
+    home: Option<PathBuf>,
+}
+
+/// Files that are not stored, by the reason.
+#[derive(Default)]
+struct NotStored {
+    unproven: usize,
+    gone: usize,
+}
+
+/// Stores the files that samples have frames in; returns the line for the user. Nothing that goes wrong is a failure of the
+/// recording.
+pub(super) fn keep(args: &RecordArgs, analysis: &Analysis, host: &dyn Host) -> String {
+    let place = match place(args, host) {
+        Ok(place) => place,
+        Err(why) => return format!("stored: no file: {why}; --buildid-dir DIR names a folder"),
+    };
+    let key = recording_key(host, &args.output).unwrap_or_default();
+    let mut not_stored = NotStored::default();
+    let (mut files, mut others) = (Vec::new(), Vec::new());
+    for file in analysis.sampled_files(&key) {
+        match file.at_hand {
+            FileAtHand::Proven(mut parts) => {
+                others.extend(parts.drain(1..));
+                files.extend(parts);
+            }
+            FileAtHand::Unproven => not_stored.unproven += 1,
+            FileAtHand::Gone => not_stored.gone += 1,
+        }
+    }
+    // Stacks need the files themselves. Names need the debug files as well.
+    files.append(&mut others);
+    let most = args.store_size.unwrap_or(StorePlace::USUAL_SIZE);
+    let store = StorePlace { store: place.store, most };
+    let folder = shown(&store.store.folder().display().to_string());
+    let folder = match place.home.and_then(|home| below_home(store.store.folder(), &home)) {
+        Some(below) => shown(&below),
+        None => folder,
+    };
+    match store.keep(host, &files) {
+        Ok(kept) => line(&kept, &folder, most, &not_stored),
+        Err(error) => {
+            format!("stored: no file: {folder}: {error}; --buildid-dir DIR names another folder")
+        }
+    }
+}
+
+/// The folder to store files in, or why there is none.
+fn place(args: &RecordArgs, host: &dyn Host) -> Result<Place, String> {
+    if let Some(folder) = &args.buildid_dir {
+        return Ok(Place { store: FileStore::at(folder.clone()), home: None });
+    }
+    let folder = host.file_store().ok_or("neither HOME nor XDG_CACHE_HOME is set")?;
+    let home = host.cache_home().unwrap_or_default();
+    // `~/.cache` need not be there yet.
+    let home = home.parent().filter(|_| home.ends_with(".cache")).unwrap_or(&home).to_owned();
+    let store = FileStore::at(folder);
+    match store.other_owner(&home) {
+        Some(user) => {
+            let home = shown(&home.display().to_string());
+            Err(format!("{home} is of another user (uid {user})"))
+        }
+        None => Ok(Place { store, home: host.home() }),
+    }
+}
+
+/// A path as shells write it below the user's home.
+fn below_home(path: &Path, home: &Path) -> Option<String> {
+    Some(format!("~/{}", path.strip_prefix(home).ok()?.display()))
+}
+
+fn line(kept: &Kept, folder: &str, most: u64, not_stored: &NotStored) -> String {
+    let limit = if kept.limit < most {
+        format!("{}, a tenth of the free space", size(kept.limit))
+    } else {
+        size(kept.limit)
+    };
+    let mut line = match kept.files {
+        0 => format!("stored: no file in {folder}"),
+        files => format!("stored: {}, {}, in {folder}", counted(files, "file"), size(kept.bytes)),
+    };
+    line.push_str(&format!(" (limit {limit}; --no-store keeps none)"));
+    let mut left_out = Vec::new();
+    if kept.no_room > 0 {
+        left_out.push(format!("{} that the limit has no room for (--store-size)", kept.no_room));
+    }
+    if not_stored.unproven > 0 {
+        let unproven = not_stored.unproven;
+        left_out.push(format!("{unproven} that nothing proves to be the recorded one"));
+    }
+    if not_stored.gone > 0 {
+        left_out.push(format!("{} that cannot be found any more", not_stored.gone));
+    }
+    if !left_out.is_empty() {
+        line.push_str("; not stored: ");
+        line.push_str(&left_out.join(", "));
+    }
+    if let Some(problem) = &kept.problem {
+        line.push_str(&format!("; not all could be written: {problem}"));
+    }
+    line
+}
+
+fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// Bytes for people: whole GiB and MiB as users write limits, else as file managers show them.
+fn size(bytes: u64) -> String {
+    for (unit, name) in [(1 << 30, "GiB"), (1 << 20, "MiB")] {
+        if bytes > 0 && bytes.is_multiple_of(unit) {
+            return format!("{} {name}", bytes / unit);
+        }
+    }
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_what_was_stored_and_what_not() {
+        let kept = Kept { files: 12, bytes: 34_512_345, limit: 2 << 30, ..Kept::default() };
+        let all = NotStored::default();
+        assert_eq!(
+            line(&kept, "~/.cache/unwind-perf/files", 2 << 30, &all),
+            "stored: 12 files, 34.5 MB, in ~/.cache/unwind-perf/files (limit 2 GiB; --no-store keeps none)"
+        );
+        let problem = Some(std::io::Error::from_raw_os_error(28));
+        let kept = Kept { limit: 5_000_000, no_room: 1, problem, ..Kept::default() };
+        let some = NotStored { unproven: 2, gone: 3 };
+        assert_eq!(
+            line(&kept, "/x", 2 << 30, &some),
+            "stored: no file in /x (limit 5.0 MB, a tenth of the free space; --no-store keeps none); not stored: 1 that the \
+             limit has no room for (--store-size), 2 that nothing proves to be the recorded one, 3 that cannot be \
+             found any more; not all could be written: No space left on device (os error 28)"
+        );
+        assert_eq!(
+            [0, 999, 1_500, 1 << 20, 1_000_000].map(size),
+            ["0 bytes", "999 bytes", "1.5 kB", "1 MiB", "1.0 MB"]
+        );
+    }
+}
