@@ -11,6 +11,7 @@ mod dependencies;
 mod flame_graphs;
 mod input;
 mod output;
+mod rebuilt;
 mod session;
 mod source;
 
@@ -56,6 +57,7 @@ const BUILD: &str = "release build";
 const OUTPUT: &[(&str, OutputCheck)] = &[
     ("README's first command", output::readme_command),
     ("README's session", session::of_a_new_user),
+    ("recordings outlive programs", rebuilt::programs),
     ("JSON is read", output::json_is_read),
     ("stacks are complete", output::stacks_are_complete),
     ("readers may stop", output::readers_may_stop),

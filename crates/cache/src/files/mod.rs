@@ -17,6 +17,8 @@
 mod contents;
 mod keep;
 mod place;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 

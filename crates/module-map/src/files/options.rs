@@ -30,7 +30,7 @@ pub struct FileOptions {
     pub path_map: Vec<(Vec<u8>, Vec<u8>)>,
     /// Directories to be put before every recorded path. When there is one, the recorded path itself is not tried.
     pub sysroots: Vec<PathBuf>,
-    /// Build-id caches, `~/.debug` by default.
+    /// Build-id caches: the store of `record` and `~/.debug` by default.
     pub build_id_dirs: Vec<PathBuf>,
     /// Directories with copies of files that this recording states without a build-id, each by its name among the files of
     /// the recording; below [`RECORDED_COPIES`].

@@ -128,6 +128,37 @@ fn without_a_recorded_id_only_names_lead_to_files() {
     assert_eq!(opened(options, &other), Err("file not found".to_owned()));
 }
 
+/// The numbers of an inode are used again, so that a copy is of one recording alone. On another machine it is the only one
+/// that is proven.
+#[test]
+fn a_copy_for_the_recording_is_the_file_without_a_recorded_id() {
+    const COPY: &str = "/store/by-recording/key/8-1-10-0-af63bd4c8601b7df/elf";
+    let inode = module_map::Inode { major: 8, minor: 1, number: 16, generation: 0 };
+    let event = code(1, 0x1000, 0x1000, 0, "");
+    let deleted = MapEvent {
+        path: b"/",
+        identity: module_map::FileIdentity { inode: Some(inode), ..event.identity },
+        ..event
+    };
+    let wanted = module(&deleted);
+    assert_eq!(wanted.copy_name().as_deref(), Some("8-1-10-0-af63a24c860189fa"));
+    let copy = COPY.replace("af63bd4c8601b7df", "af63a24c860189fa");
+    let (_, options) = machine(&[(&copy, &elf(7)), ("/store/other/elf", &elf(8))]);
+    let found = |folder: &str, trust_running_kernel| {
+        let recorded_copies = vec![folder.into()];
+        let options = FileOptions { recorded_copies, trust_running_kernel, ..options.clone() };
+        let store = ImageStore::new(options);
+        let path = store.image(&wanted).map(|file| file.image().path().to_owned());
+        (path.ok(), store.proof(&wanted))
+    };
+    let proven = (Some(PathBuf::from(&copy)), Some(module_map::FileProof::Inode));
+    for is_here in [true, false] {
+        assert_eq!(found("/store/by-recording/key", is_here), proven);
+        assert_eq!(found("/store/by-recording/none", is_here), (None, None));
+    }
+    assert_eq!(module(&event).copy_name(), None);
+}
+
 #[test]
 fn memory_of_a_memfd_is_found_by_its_id_alone() {
     let (_, options) = machine(&[("/dir/copy", &elf(7))]);

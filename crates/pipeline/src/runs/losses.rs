@@ -106,27 +106,35 @@ fn remedy(
             let debug = debug.map(|file| debug_info(module, file, images));
             Remedy::UnwindTables { debug }
         }
-        (_, Some(Err(LoadError::Missing(_) | LoadError::BuildId { .. }))) => file(module, images),
-        (_, Some(Err(LoadError::Unusable(_)))) => Remedy::ReadableCopy,
-        (
-            _,
-            Some(Err(
-                LoadError::Replaced(_)
-                | LoadError::Deleted(_)
-                | LoadError::Shared(_)
-                | LoadError::OtherFile { .. }
-                | LoadError::Ambiguous { .. },
-            )),
-        ) => Remedy::RecordedFile { name: file_name(module) },
-        (_, Some(Err(LoadError::NotOpened))) if module.identity.build_id.is_some() => {
-            file(module, images)
+        (_, Some(Err(error))) => {
+            let memory = || Remedy::Memory { owner: module.owner };
+            absent_file(module, error, images).unwrap_or_else(memory)
         }
         _ => Remedy::Memory { owner: module.owner },
     }
 }
 
+/// What would help if no file is used for a module; `None` if it has none.
+pub(super) fn absent_file(
+    module: &Module,
+    error: &LoadError,
+    images: &ImageStore,
+) -> Option<Remedy> {
+    match error {
+        LoadError::Missing(_) | LoadError::BuildId { .. } => Some(file(module, images)),
+        LoadError::Unusable(_) => Some(Remedy::ReadableCopy),
+        LoadError::Replaced(_)
+        | LoadError::Deleted(_)
+        | LoadError::Shared(_)
+        | LoadError::OtherFile { .. }
+        | LoadError::Ambiguous { .. } => Some(Remedy::RecordedFile { name: file_name(module) }),
+        LoadError::NotOpened if module.identity.build_id.is_some() => Some(file(module, images)),
+        _ => None,
+    }
+}
+
 /// The file is not there.
-pub(super) fn file(module: &Module, images: &ImageStore) -> Remedy {
+fn file(module: &Module, images: &ImageStore) -> Remedy {
     let ways = Ways::of(images.options());
     let ways = if module.kind == MappedKind::File { ways } else { ways.by_content() };
     Remedy::File { id: module.identity.build_id, ways }

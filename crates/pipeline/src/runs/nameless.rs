@@ -2,7 +2,7 @@
 
 use address::ModuleId;
 use hashbrown::{HashMap, HashSet};
-use module_map::{ImageStore, LoadError, LoadedImage, MappedKind, Module, Timeline};
+use module_map::{ImageStore, LoadedImage, MappedKind, Module, Timeline};
 use profile::query::frame_weights;
 use profile::{FoundBy, LocationId, ModuleKind, NamelessModule, Profile};
 
@@ -54,7 +54,7 @@ fn remedy(
         (MappedKind::Anonymous, ..) => Some(Remedy::JitNames),
         (MappedKind::Vdso, ..) => None,
         (_, ModuleKind::Elf, Some(Ok(file))) => of_file(mapped, file, images),
-        (_, _, Some(Err(LoadError::Missing(_)))) => Some(losses::file(mapped, images)),
+        (_, _, Some(Err(error))) => losses::absent_file(mapped, error, images),
         _ => None,
     }
 }

@@ -151,6 +151,9 @@ fn one_of(options: &[Option<&str>]) -> String {
     }
 }
 
+/// The command that keeps copies of files.
+const KEPT: &str = "unwind-perf record would have kept it";
+
 /// What to build a program with, so that it can be unwound.
 const UNWINDABLE: &str = "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer";
 
@@ -194,9 +197,15 @@ impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { id: Some(id), ways } => {
-                write!(f, "give the file of build-id {id}: {}", ways.to_file(true))
+                write!(
+                    f,
+                    "give the file of build-id {id}: {}; {KEPT}, as would perf buildid-cache --add FILE",
+                    ways.to_file(true)
+                )
             }
-            Self::File { id: None, ways } => write!(f, "give the file: {}", ways.to_file(false)),
+            Self::File { id: None, ways } => {
+                write!(f, "give the file: {}; {KEPT}", ways.to_file(false))
+            }
             Self::ReadableCopy => f.write_str("give another copy of the file: --module FILE"),
             Self::SoundCopy => f.write_str("give a sound copy of the same build: --module FILE"),
             Self::DebugInfo(debug) => f.write_str(&debug.for_names()),
@@ -214,11 +223,9 @@ impl fmt::Display for Remedy {
             }
             Self::JitNames => f.write_str("let the JIT compiler write a perf-PID.map or a jitdump"),
             Self::Kernel(remedy) => remedy.fmt(f),
-            Self::RecordedFile { name } => write!(
-                f,
-                "give the recorded file: --module {name}=FILE; to have it found by its build-id, record with perf record \
-                 --buildid-mmap"
-            ),
+            Self::RecordedFile { name } => {
+                write!(f, "give the recorded file: --module {name}=FILE; {KEPT}")
+            }
             Self::Nothing => Ok(()),
             Self::KernelPage => {
                 f.write_str("a page that the kernel maps into processes, which has no symbols")

@@ -32,20 +32,29 @@ pub(crate) const EXIT_STATUS: &[(&str, &str)] = &[
         "2",
         "no output: an error, or no sample passes the filters; a line on standard error says why",
     ),
+    (
+        "other",
+        "of record: the status of the recorded program, 128 + N after the signal N; 125 if there is no recording, 126 or \
+         127 if the program cannot be started",
+    ),
 ];
 
 /// The variables of the environment that are read.
 pub(crate) const ENVIRONMENT: &[(&str, &str)] = &[
     ("NO_COLOR", "where it is set to anything, nothing has colours, unless --color says otherwise"),
     ("TERM", "where it is dumb, nothing has colours"),
-    ("HOME", "below it are ~/.debug and the cache of debuginfod servers"),
+    ("HOME", "below it are ~/.debug, the store of record and the cache of debuginfod servers"),
     ("DEBUGINFOD_URLS", "the servers that --debuginfod without an address asks"),
-    ("XDG_CACHE_HOME, DEBUGINFOD_CACHE_PATH", "where files of debuginfod servers are kept"),
+    (
+        "XDG_CACHE_HOME, DEBUGINFOD_CACHE_PATH",
+        "where files of debuginfod servers are kept, by the first also those of record",
+    ),
 ];
 
 /// The files that are read though nobody names them.
 pub(crate) const FILES: &[(&str, &str)] = &[
     ("perf.data", "the recording, where none is named"),
+    ("~/.cache/unwind-perf/files", "the files of recordings that record stored"),
     ("~/.debug", "perf's cache of files by build-id"),
     ("/usr/lib/debug", "separate debug files"),
     (

@@ -55,6 +55,9 @@ fn options() -> FileOptions {
     FileOptions { host: Arc::new(MemoryHost::new()), ..FileOptions::default() }
 }
 
+/// The commands that keep a file.
+const KEPT: &str = "unwind-perf record would have kept it, as would perf buildid-cache --add FILE";
+
 /// The option for servers, if this build has it.
 fn or_debuginfod(others: &str) -> String {
     let (first, last) = others.rsplit_once(", ").unwrap_or(("", others));
@@ -71,17 +74,17 @@ fn files_that_are_missing() {
     let with_id = or_debuginfod("--module FILE, --extra-dir DIR, --sysroot DIR");
     assert_eq!(
         help(Some(0), EndReason::NoModule),
-        format!("give the file of build-id d587e5ae: {with_id}")
+        format!("give the file of build-id d587e5ae: {with_id}; {KEPT}")
     );
     assert_eq!(
         help(Some(1), EndReason::NoModule),
-        "give the file: --module FILE, --extra-dir DIR or --sysroot DIR"
+        "give the file: --module FILE, --extra-dir DIR or --sysroot DIR; unwind-perf record would have kept it"
     );
     // Its path leads nowhere.
     let by_content = or_debuginfod("--module FILE, --extra-dir DIR");
     assert_eq!(
         help(Some(3), EndReason::NoModule),
-        format!("give the file of build-id d587e5ae: {by_content}")
+        format!("give the file of build-id d587e5ae: {by_content}; {KEPT}")
     );
     assert_eq!(
         help(Some(1), EndReason::BadUnwindInfo),
@@ -105,13 +108,13 @@ fn what_was_tried_is_not_advised_again() {
     let left = or_debuginfod("--module FILE, --sysroot DIR");
     assert_eq!(
         help(Some(0), EndReason::NoModule),
-        format!("give the file of build-id d587e5ae: {left}")
+        format!("give the file of build-id d587e5ae: {left}; {KEPT}")
     );
     let sysroots = vec!["/system".into()];
     let help = helps(FileOptions { extra, fetcher, sysroots, ..options() });
     assert_eq!(
         help(Some(0), EndReason::NoModule),
-        "give the file of build-id d587e5ae: --module FILE"
+        format!("give the file of build-id d587e5ae: --module FILE; {KEPT}")
     );
 }
 
@@ -133,8 +136,7 @@ fn a_file_whose_path_leads_to_another_is_to_be_given_by_its_name() {
     let help = helps(options());
     assert_eq!(
         help(Some(5), EndReason::NoModule),
-        "give the recorded file: --module c=FILE; to have it found by its build-id, record with perf record \
-         --buildid-mmap"
+        "give the recorded file: --module c=FILE; unwind-perf record would have kept it"
     );
 }
 

@@ -20,7 +20,8 @@ pub(crate) struct FileArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) sysroot: Vec<PathBuf>,
 
-    /// A build-id cache, or an archive that perf archive made; can be repeated [default: ~/.debug]
+    /// A build-id cache, or an archive that perf archive made; can be repeated [default: the store of record, and
+    /// ~/.debug]
     #[arg(long, value_name = "DIR|FILE")]
     pub(crate) buildid_dir: Vec<PathBuf>,
 

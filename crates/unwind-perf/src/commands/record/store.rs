@@ -130,7 +130,8 @@ fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),
         1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
     }
 }
 
@@ -156,8 +157,8 @@ mod tests {
              found any more; not all could be written: No space left on device (os error 28)"
         );
         assert_eq!(
-            [0, 999, 1_500, 1 << 20, 1_000_000].map(size),
-            ["0 bytes", "999 bytes", "1.5 kB", "1 MiB", "1.0 MB"]
+            [0, 999, 1_500, 1 << 20, 1_000_000, 1_278_300_000].map(size),
+            ["0 bytes", "999 bytes", "1.5 kB", "1 MiB", "1.0 MB", "1.3 GB"]
         );
     }
 }

@@ -11,6 +11,7 @@ mod filters;
 mod incomplete;
 mod off_cpu;
 mod readme;
+mod record;
 mod signals;
 mod tables;
 mod targets;

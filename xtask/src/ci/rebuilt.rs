@@ -1,0 +1,130 @@
+//! README's loop: record, change the program, build it again, record, compare. And what else takes a program away from a
+//! recording: an upgraded library, a container that is gone.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use super::{Bench, Outcome, ensure, succeeds};
+use crate::command;
+
+/// Two functions, one of them in a library, whose cost a constant changes.
+const LIBRARY: &str = "__attribute__((noinline)) unsigned long shared(unsigned long s) {
+    for (long i = 0; i < N * 1000; i++) s = s * 7 + (s >> 9);
+    return s;
+}
+";
+const PROGRAM: &str = "unsigned long shared(unsigned long);
+__attribute__((noinline)) unsigned long own(unsigned long s) {
+    for (long i = 0; i < N * 1000; i++) s = s * 3 + (s >> 5);
+    return s;
+}
+int main(void) {
+    unsigned long s = 1;
+    for (int i = 0; i < ROUNDS; i++) s = shared(own(s));
+    return s == 0;
+}
+";
+
+/// A program with its library in a folder of its own, recorded with a home of its own.
+struct Loop<'b> {
+    bench: &'b Bench,
+    folder: PathBuf,
+}
+
+impl Loop<'_> {
+    /// Builds both with a constant.
+    fn build(&self, constant: u32) -> Result<()> {
+        for (name, text) in [("shared.c", LIBRARY), ("program.c", PROGRAM)] {
+            std::fs::write(self.folder.join(name), text)?;
+        }
+        let cc = |line: &str| {
+            let mut cc = command::words("cc -g -O2 -Wl,--build-id");
+            cc.args([&format!("-DN={constant}"), "-DROUNDS=300"])
+                .args(line.split(' '))
+                .current_dir(&self.folder);
+            command::run(&mut cc)
+        };
+        cc("-shared -fPIC -o libshared.so shared.c")?;
+        cc("-o program program.c -L. -lshared -Wl,-rpath,$ORIGIN")
+    }
+
+    fn ours(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.bench.ours);
+        command.args(arguments).current_dir(&self.folder);
+        command.env("HOME", &self.folder).env_remove("XDG_CACHE_HOME");
+        command
+    }
+
+    /// Whether both functions have their names in a recording, and its stacks are whole.
+    fn is_whole(&self, recording: &str) -> Result<Outcome> {
+        let mut top = self.ours(&["-q", "-f", "folded", "--fail-if-incomplete", "1", recording]);
+        let stacks = command::quiet_output(&mut top).context(recording.to_owned())?;
+        let all = ["main;own", "main;shared"].iter().all(|names| stacks.contains(names));
+        ensure(all && !stacks.contains("program+0x"), format!("{recording} lost names:\n{stacks}"))
+    }
+}
+
+/// Runs the loop.
+pub(super) fn programs(bench: &Bench) -> Result<Outcome> {
+    let probe = bench.scratch.join("probe.data");
+    let mut record = command::words("perf record -q -e cpu-clock -o");
+    if !succeeds(record.arg(&probe).args(["--", "true"])) {
+        return Ok(Outcome::Skipped("perf cannot record here".to_owned()));
+    }
+    let folder = bench.scratch.join("rebuilt");
+    std::fs::create_dir_all(&folder)?;
+    let it = Loop { bench, folder };
+    for (constant, name) in [(300, "before.data"), (301, "after.data")] {
+        it.build(constant)?;
+        command::run(&mut it.ours(&["record", "-q", "-o", name, "--", "./program"]))?;
+    }
+    it.is_whole("before.data")?;
+    let compared =
+        command::quiet_output(&mut it.ours(&["diff", "-q", "before.data", "after.data"]))?;
+    let lines = compared.lines().filter(|line| line.contains("own [") || line.contains("shared ["));
+    let both = lines.filter(|line| line.contains('×')).count();
+    ensure(both == 2, format!("both functions are on both sides of:\n{compared}"))?;
+    container(&it)
+}
+
+/// A container: another root on a file system of its own, which is gone after the recording.
+fn container(it: &Loop<'_>) -> Result<Outcome> {
+    if !succeeds(&mut command::words("unshare -m true")) {
+        return Ok(Outcome::Passed);
+    }
+    let root = it.folder.join("root");
+    std::fs::create_dir_all(&root)?;
+    let mut cc =
+        command::words("cc -g -O2 -static -Wl,--build-id -DN=300 -DROUNDS=1000000 -o inside");
+    cc.args(["program.c", "shared.c"]);
+    if !succeeds(cc.current_dir(&it.folder)) {
+        return Ok(Outcome::Passed);
+    }
+    let script = "mount -t tmpfs none root && cp inside root && exec chroot root /inside";
+    let mut inside = command::words("unshare -m sh -c");
+    let mut inside = inside.arg(script).current_dir(&it.folder).spawn()?;
+    let pid = inside.id().to_string();
+    let recorded = wait_for_program(&pid).and_then(|()| {
+        let words = ["record", "-q", "-o", "inside.data", "-p", &pid, "--", "sleep", "0.5"];
+        command::run(&mut it.ours(&words))
+    });
+    inside.kill()?;
+    inside.wait()?;
+    recorded?;
+    it.is_whole("inside.data")
+}
+
+/// Waits until a process executes the program in the container.
+fn wait_for_program(pid: &str) -> Result<()> {
+    let exe = Path::new("/proc").join(pid).join("exe");
+    for _ in 0..500 {
+        if std::fs::read_link(&exe).is_ok_and(|path| path.ends_with("inside")) {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    bail!("no container begins")
+}
