@@ -93,6 +93,28 @@ fn what_nobody_asked_for_is_a_finding() {
 }
 
 /// Large files are mapped, so that it is known what was read of them.
+/// Bundles of earlier versions did not ask the store of `record`, and have no findings for that.
+#[test]
+fn a_store_that_nobody_asked_is_none() {
+    let machine = MemoryHost::new();
+    machine.set_variable("HOME", "/home/u");
+    let store = Path::new("/home/u/.cache/unwind-perf/files");
+    let machine: Arc<dyn Host> = Arc::new(machine);
+    for asks in [false, true] {
+        let journal = JournalHost::new(Arc::clone(&machine), Path::new("perf.data"));
+        assert_eq!(journal.home(), Some("/home/u".into()));
+        let asked = asks.then(|| journal.file_store()).flatten();
+        if let Some(store) = &asked {
+            assert!(!journal.is_file(&store.join("elf"), Origin::Stored { root: store }));
+        }
+        let bundle = bundle(&journal, &Keep::Whole);
+        let host = bundle.host();
+        assert_eq!(host.file_store(), asked);
+        assert_eq!(asked.is_some_and(|it| it == store), asks);
+        assert_eq!(host.findings(), []);
+    }
+}
+
 #[test]
 fn parts_that_nobody_read_are_holes() {
     const SIZE: usize = 4 << 20;

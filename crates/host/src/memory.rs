@@ -213,6 +213,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_store_is_in_the_folder_for_caches() {
+        let host = MemoryHost::new();
+        assert_eq!(host.file_store(), None);
+        host.set_variable("HOME", "/home/u");
+        assert_eq!(host.file_store(), Some("/home/u/.cache/unwind-perf/files".into()));
+        // A relative path is to be ignored.
+        host.set_variable("XDG_CACHE_HOME", "caches");
+        assert_eq!(host.file_store(), Some("/home/u/.cache/unwind-perf/files".into()));
+        host.set_variable("XDG_CACHE_HOME", "/caches");
+        assert_eq!(host.file_store(), Some("/caches/unwind-perf/files".into()));
+    }
+
+    #[test]
     fn files_folders_and_what_is_neither() {
         let host = MemoryHost::new();
         host.insert("/usr/lib/a.so", *b"a");

@@ -53,6 +53,10 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Record a command, processes or everything with perf, with the options that serve best
+    ///
+    /// The files that have samples are stored, so that the recording keeps its names and stacks if they are built again or
+    /// removed. Exit status: that of the command, 128 + N after the signal N; 125 if there is no recording, 126 or 127 if
+    /// the command cannot be started.
     Record(RecordArgs),
     /// Show what costs most: functions, modules, lines, threads, processes or events
     Top(TopArgs),
