@@ -41,7 +41,7 @@ fn every_answer_comes_back() {
     machine.insert_special("/fifo");
     machine.insert_of("/tmp/perf-7.map", *b"1 2 x", FileOwner::Other(77));
     machine.insert("/proc/sys/kernel/hostname", *b"box\n");
-    machine.set_variable("HOME", "/home/user");
+    machine.set_variable("HOME", "/users/user");
     machine.set_vdso(*b"vdso");
     let journal = JournalHost::new(Arc::new(machine), Path::new("perf.data"));
     let ask = |host: &dyn Host| {
@@ -97,12 +97,12 @@ fn what_nobody_asked_for_is_a_finding() {
 #[test]
 fn a_store_that_nobody_asked_is_none() {
     let machine = MemoryHost::new();
-    machine.set_variable("HOME", "/home/u");
-    let store = Path::new("/home/u/.cache/unwind-perf/files");
+    machine.set_variable("HOME", "/users/u");
+    let store = Path::new("/users/u/.cache/unwind-perf/files");
     let machine: Arc<dyn Host> = Arc::new(machine);
     for asks in [false, true] {
         let journal = JournalHost::new(Arc::clone(&machine), Path::new("perf.data"));
-        assert_eq!(journal.home(), Some("/home/u".into()));
+        assert_eq!(journal.home(), Some("/users/u".into()));
         let asked = asks.then(|| journal.file_store()).flatten();
         if let Some(store) = &asked {
             assert!(!journal.is_file(&store.join("elf"), Origin::Stored { root: store }));

@@ -216,11 +216,11 @@ mod tests {
     fn the_store_is_in_the_folder_for_caches() {
         let host = MemoryHost::new();
         assert_eq!(host.file_store(), None);
-        host.set_variable("HOME", "/home/u");
-        assert_eq!(host.file_store(), Some("/home/u/.cache/unwind-perf/files".into()));
+        host.set_variable("HOME", "/users/u");
+        assert_eq!(host.file_store(), Some("/users/u/.cache/unwind-perf/files".into()));
         // A relative path is to be ignored.
         host.set_variable("XDG_CACHE_HOME", "caches");
-        assert_eq!(host.file_store(), Some("/home/u/.cache/unwind-perf/files".into()));
+        assert_eq!(host.file_store(), Some("/users/u/.cache/unwind-perf/files".into()));
         host.set_variable("XDG_CACHE_HOME", "/caches");
         assert_eq!(host.file_store(), Some("/caches/unwind-perf/files".into()));
     }
@@ -294,11 +294,11 @@ mod tests {
         let host = MemoryHost::new();
         assert_eq!((host.home(), host.running_vdso()), (None, None));
         assert_eq!(host.hostname(), b"");
-        host.set_variable("HOME", "/home/user");
+        host.set_variable("HOME", "/users/user");
         host.set_vdso(*b"vdso");
         host.insert("/proc/sys/kernel/hostname", *b"box\n");
         host.insert("/proc/sys/kernel/osrelease", *b"6.1.0-13\n");
-        assert_eq!(host.home(), Some(PathBuf::from("/home/user")));
+        assert_eq!(host.home(), Some(PathBuf::from("/users/user")));
         assert_eq!(host.running_vdso().as_deref(), Some(&b"vdso"[..]));
         assert_eq!(
             (host.hostname(), host.kernel_release()),
