@@ -88,7 +88,7 @@ fn push_addr(out: &mut Vec<u8>, addr: u64) {
 struct JsonLines<'a> {
     profile: &'a Profile,
     strings: Escaped<'a>,
-    /// `"pid":…,"tid":…,"comm":"…"`.
+    /// `"pid":…,"tid":…,"comm":"…","process":"…"`.
     threads: Table<ThreadId, Box<[u8]>>,
     /// `,"module":"…","build_id":"…"`.
     modules: Table<ModuleId, Box<[u8]>>,
@@ -103,6 +103,8 @@ impl<'a> JsonLines<'a> {
             let mut text =
                 format!("\"pid\":{},\"tid\":{},\"comm\":\"", thread.pid, thread.tid).into_bytes();
             text.extend_from_slice(strings.get(thread.comm));
+            text.extend_from_slice(b"\",\"process\":\"");
+            text.extend_from_slice(strings.get(thread.process));
             text.push(b'"');
             if let Some(cgroup) = thread.cgroup {
                 text.extend_from_slice(b",\"cgroup\":\"");

@@ -150,7 +150,7 @@ fn ndjson_has_all_of_a_joined_frame_and_no_place_of_a_gap() {
         assert_eq!(crate::validator::violations(&schema, &line), [""; 0]);
     }
     let expected = [
-        r#"{"pid":7,"tid":8,"comm":"x","event":"cycles","end":"root-across-gap","frames":["#,
+        r#"{"pid":7,"tid":8,"comm":"x","process":"x","event":"cycles","end":"root-across-gap","frames":["#,
         r#"{"addr":"0x401010","module":"/bin/x","svma":"0x1010","offset":"0x1010","function":"leaf","function_offset":16,"file":"x.c","line":3,"inlined":false,"found_by":"sampled","kernel":false},"#,
         r#"{"addr":"0x401130","module":"/bin/x","svma":"0x1130","offset":"0x1130","function":"mid","function_offset":48,"file":"x.c","line":5,"inlined":false,"found_by":"cfi","kernel":false},"#,
         r#"{"addr":"0x0","function":"[gap]","inlined":false,"found_by":"gap","kernel":false},"#,

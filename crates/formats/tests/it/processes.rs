@@ -108,6 +108,7 @@ fn roots_of_folded_stacks() {
 #[test]
 fn firefox_has_a_process_for_each_program() {
     let document = firefox::document(&processes(), DEFAULT);
+    assert_eq!(document["meta"]["product"], "server");
     let threads = document["threads"].as_array().expect("threads").iter();
     let fields = ["processName", "pid", "tid", "isMainThread", "name"];
     let rows: Vec<Value> =

@@ -152,9 +152,9 @@ fn meta(profile: &Profile, sink: &mut GzipSink<'_>) {
     let words: Vec<&[u8]> =
         recording.command_line.iter().map(|&word| profile.strings.get(word)).collect();
     let system = [get(recording.os_release), get(recording.arch)].join(&b' ');
-    // What was profiled is not recorded: the name of the first thread comes nearest.
+    // What was profiled is not recorded: the name of the first process comes nearest.
     let product =
-        profile.threads.iter().next().map_or(&b"perf"[..], |row| profile.strings.get(row.comm));
+        profile.threads.iter().next().map_or(&b"perf"[..], |row| profile.strings.get(row.process));
     for (key, value) in [
         ("product", product),
         ("oscpu", system.trim_ascii()),

@@ -77,7 +77,7 @@ fn named(json: &Value, table: &str, column: &str, value: &Value) -> Value {
         ("inlines", "function" | "file" | "declared_file") | ("modules", "path" | "opened") => {
             &json["strings"]
         }
-        ("threads", "comm" | "cgroup") | ("events", "name") => &json["strings"],
+        ("threads", "comm" | "process" | "cgroup") | ("events", "name") => &json["strings"],
         ("samples", "end") => &json["words"]["end"],
         ("frames", "found_by") => &json["words"]["found_by"],
         ("modules", "kind") => &json["words"]["module_kind"],
