@@ -56,7 +56,7 @@ mod printer;
 mod render;
 mod summary;
 
-pub use diff::{DiffFormat, DiffPrintOptions, diff_function_name, print_diff_tables};
+pub use diff::{DiffFormat, DiffGate, DiffPrintOptions, diff_function_name, print_diff_tables};
 pub use format::Format;
 #[cfg(feature = "flamegraph")]
 pub use formats::Flamegraph;

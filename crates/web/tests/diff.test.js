@@ -7,7 +7,7 @@ import { sandwich } from "../src/data/around.js";
 
 const NAMES = ["main", "old", "new", "same", "[gap]"];
 /** Stacks of a thread, each with its samples in both recordings. */
-function model(stacks, { factors = [1, 1], method = "rates", normalization = "time", each = 1 } = {}) {
+function model(stacks, { factors = [1, 1], method = "rates", normalization = "time", each = 1, notCompared = [0, 0, 0, 0, 0], paired = 1 } = {}) {
   const parent = [NONE], func = [NAMES.length + 1], own = [[0], [0]];
   for (const [stack, ...samples] of stacks) {
     let node = 0;
@@ -32,7 +32,7 @@ function model(stacks, { factors = [1, 1], method = "rates", normalization = "ti
   };
   const head = {
     kind: "diff", version: 1, title: "", event: "cycles", unit: "samples", normalization, normalized: "", scale: [1, 1, ""], method, exactNames: 0, inlines: 1, notes: [],
-    before: [run(0)], after: [run(1)], modules: [{ path: "prog", before: 1, after: 1, sameFile: 1 }], functions: NAMES.map((_, at) => [at, -1, at === 4 ? -1 : 0]), names: NAMES, gap: 4, threads: ["worker-N"],
+    before: [run(0)], after: [run(1)], modules: [{ path: "prog", before: 1, after: 1, paired, sameFile: 1 }], functions: NAMES.map((_, at) => [at, -1, at === 4 ? -1 : 0]), names: NAMES, notCompared, gap: 4, threads: ["worker-N"],
   };
   const made = new DiffModel(readDiff({ head, found }));
   made.look({ filters: [], side: "both" });
@@ -88,4 +88,16 @@ test("what is around a function on each side", () => {
 test("frames that differ by more than chance are told from others", () => {
   const made = model(STACKS), sure = [...made.tree.func].filter((_, node) => made.sure[node]).map((f) => made.name(f));
   assert.deepEqual(sure, ["worker-N", "main", "old", "new"]);
+});
+
+test("what is not compared is never a change, and stays in the stacks", () => {
+  const made = model(STACKS, { notCompared: [0, 1, 2, 0, 0] });
+  assert.deepEqual([row(made, "old").own.marked, row(made, "new").total.marked], [false, false]);
+  assert.deepEqual([row(made, "old").own.before, row(made, "new").own.after], [300, 200]);
+  // `main` has an inclusive cost only; `old` and `new` are not tested.
+  assert.deepEqual(made.tested, [1, 2]);
+  const sure = [...made.tree.func].filter((_, node) => made.sure[node]).map((f) => made.name(f));
+  assert.ok(!sure.includes("old") && !sure.includes("new"), sure.join());
+  assert.deepEqual([1, 2, 3, NAMES.length].map((f) => made.notCompared(f)), [1, 2, 0, 0]);
+  assert.equal(model(STACKS, { paired: 0 }).notCompared(NAMES.length), 1);
 });

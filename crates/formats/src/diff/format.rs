@@ -32,6 +32,31 @@ pub struct DiffPrintOptions {
     pub limit: usize,
     /// How the table looks.
     pub look: ConsoleLook,
+    /// The verdict of `--fail-above`; `None` if nobody asked for one.
+    pub gate: Option<DiffGate>,
+}
+
+/// Whether functions cost more than a user allows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DiffGate {
+    /// None does.
+    Passed,
+    /// One does at least.
+    Failed,
+    /// Too much of a side is not compared.
+    Undecided,
+}
+
+impl DiffGate {
+    /// The word in output formats.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Undecided => "undecided",
+        }
+    }
 }
 
 impl DiffFormat {
@@ -109,7 +134,7 @@ impl DiffFormat {
     ) -> io::Result<()> {
         match self {
             Self::Text => text::print(diff, options, out),
-            Self::Json => json::print(diff, out),
+            Self::Json => json::print(diff, options.gate, out),
             Self::Report => page::print(diff, out),
             Self::Folded => folded::print(diff, out),
             Self::Pprof => pprof::print(diff, out),

@@ -8,6 +8,7 @@ use profile::query::diff::{
     Normalization,
 };
 
+use super::DiffGate;
 use super::labels::function;
 use super::notes::sentence;
 use crate::render::text::{push_json, push_number};
@@ -16,7 +17,11 @@ use crate::render::text::{push_json, push_number};
 const VERSION: u32 = 1;
 
 /// Prints the document.
-pub(super) fn print(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
+pub(super) fn print(
+    diff: &Diff,
+    gate: Option<DiffGate>,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
     let mut json = Writer::default();
     json.object(|json| {
         json.field("meta", meta);
@@ -30,6 +35,16 @@ pub(super) fn print(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
             json.object(|json| {
                 json.field("own", |json| json.number(diff.tested[0] as u64));
                 json.field("inclusive", |json| json.number(diff.tested[1] as u64));
+            });
+        });
+        if let Some(gate) = gate {
+            json.field("gate", |json| json.string(gate.as_str().as_bytes()));
+        }
+        json.field("not_compared", |json| {
+            let [before, after] = diff.not_compared_shares();
+            json.object(|json| {
+                json.field("before", |json| json.float(before));
+                json.field("after", |json| json.float(after));
             });
         });
         json.line();
@@ -140,6 +155,13 @@ fn modules(json: &mut Writer, diff: &Diff) {
     json.array(diff.modules.iter(), |json, row| {
         json.object(|json| {
             json.field("name", |json| json.string(diff.text(row.name)));
+            if let Some(name) = row.other_name {
+                json.field("name_after", |json| json.string(diff.text(name)));
+            }
+            json.field("paired_by", |json| match row.paired {
+                Some(by) => json.string(by.as_str().as_bytes()),
+                None => json.raw("null"),
+            });
             let [before, after] = row.seen.map(bool_text);
             json.field("before", |json| json.raw(before));
             json.field("after", |json| json.raw(after));
@@ -157,6 +179,9 @@ fn one_function(json: &mut Writer, diff: &Diff, row: &DiffFunction) {
         json.field("name", |json| json.string(&function(diff, row)));
         if let Some(module) = row.module {
             json.field("module", |json| json.number(module.index() as u64));
+        }
+        if let Some(reason) = row.not_compared {
+            json.field("not_compared", |json| json.string(reason.as_str().as_bytes()));
         }
         json.field("own", |json| change(json, &row.own));
         json.field("inclusive", |json| change(json, &row.inclusive));

@@ -11,6 +11,6 @@ mod scale;
 mod stacks;
 mod text;
 
-pub use format::{DiffFormat, DiffPrintOptions};
+pub use format::{DiffFormat, DiffGate, DiffPrintOptions};
 pub use labels::diff_function_name;
 pub use page::print_diff_tables;

@@ -1,6 +1,6 @@
 //! What to keep in mind of a difference, in sentences.
 
-use profile::query::diff::{Diff, DiffModuleId, DiffNote, Normalization};
+use profile::query::diff::{Diff, DiffModuleId, DiffNote, Normalization, PairedBy};
 
 use super::labels::{module, shown};
 use super::scale::Scale;
@@ -36,8 +36,17 @@ pub(super) fn sentence(diff: &Diff, note: &DiffNote) -> String {
         DiffNote::WithoutInlines(ids) => {
             format!("without inlined functions, which one side does not know: {}", list(ids))
         }
-        DiffNote::OneSided(ids) => {
-            format!("on one side only, so that none of their functions match: {}", list(ids))
+        DiffNote::Paired(ids) => format!(
+            "modules of different names that are compared: {}; --pair A=B names others",
+            listed(ids, |id| pair(diff, id))
+        ),
+        DiffNote::OneSided(ids) => format!(
+            "on one side only, so their functions are not compared: {}; --pair A=B names a module before and the \
+             one after",
+            list(ids)
+        ),
+        DiffNote::Unnamed(ids) => {
+            format!("functions that have a name on one side only are not compared: {}", list(ids))
         }
         DiffNote::OtherLoad([before, after]) => {
             let scale = Scale::new(diff);
@@ -59,12 +68,30 @@ pub(super) fn sentence(diff: &Diff, note: &DiffNote) -> String {
 }
 
 fn list(diff: &Diff, ids: &[DiffModuleId]) -> String {
-    let names = ids.iter().take(LISTED).map(|&id| shown(module(diff, id)));
-    let mut text = names.collect::<Vec<_>>().join(", ");
+    listed(ids, |id| shown(module(diff, id)))
+}
+
+fn listed(ids: &[DiffModuleId], name: impl Fn(DiffModuleId) -> String) -> String {
+    let mut text = ids.iter().take(LISTED).map(|&id| name(id)).collect::<Vec<_>>().join(", ");
     if ids.len() > LISTED {
         text.push_str(&format!(" and {} more", ids.len() - LISTED));
     }
     text
+}
+
+/// The names of a module on both sides, and why it is one: `app.old with app.new (name without hash and version)`.
+fn pair(diff: &Diff, id: DiffModuleId) -> String {
+    let row = diff.modules.get(id);
+    let other = row.and_then(|row| row.other_name);
+    let with = shown(other.map_or(module(diff, id), |name| diff.text(name)));
+    let why = match row.and_then(|row| row.paired) {
+        Some(PairedBy::Option) => "--pair",
+        Some(PairedBy::Soname) => "soname",
+        Some(PairedBy::Stem) => "name without hash and version",
+        Some(PairedBy::Functions) => "functions in common",
+        Some(PairedBy::Name) | None => "name",
+    };
+    format!("{} with {with} ({why})", shown(module(diff, id)))
 }
 
 /// How costs were made comparable.

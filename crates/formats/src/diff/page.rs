@@ -4,7 +4,7 @@
 use std::io;
 
 use profile::query::diff::{
-    Diff, DiffFunction, DiffLabel, DiffName, DiffNodeId, DiffRun, DiffWeight,
+    Diff, DiffFunction, DiffLabel, DiffName, DiffNodeId, DiffRun, DiffWeight, NotCompared,
 };
 
 use super::labels::{function, module};
@@ -146,6 +146,7 @@ fn tables(json: &mut HeadJson, diff: &Diff) {
             json.key("path").string(module(diff, id));
             json.key("before").number(u8::from(row.seen[0]));
             json.key("after").number(u8::from(row.seen[1]));
+            json.key("paired").number(u8::from(row.paired.is_some()));
             json.key("sameFile").maybe(row.same_file.map(u8::from));
         });
     });
@@ -158,6 +159,14 @@ fn tables(json: &mut HeadJson, diff: &Diff) {
         });
     });
     json.key("names").array(&diff.functions, |json, row| json.string(&name(diff, row)));
+    // By function: 0 for one that is compared, 1 if its module has no partner, 2 if it has no name on one side.
+    json.key("notCompared").array(&diff.functions, |json, row| {
+        json.number(match row.not_compared {
+            None => 0_u8,
+            Some(NotCompared::NoPartner) => 1,
+            Some(NotCompared::NoName) => 2,
+        });
+    });
     let is_gap = |row: &DiffFunction| row.name == DiffName::Gap;
     let gap = diff.functions.iter().position(is_gap);
     json.key("gap").number(gap.map_or(-1, |at| at as i64));

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use profile::query::diff::{Change, Diff, DiffFunction, DiffMethod, DiffSide};
+use profile::query::diff::{Change, Diff, DiffFunction, DiffMethod, DiffSide, NotCompared};
 
 use super::DiffPrintOptions;
-use super::labels::{function, module, shown, with_module};
+use super::labels::{diff_function_name, function, module, shown, with_module};
 use super::notes::{normalization, not_by_time, sentence};
 use super::scale::{Scale, ratio};
 use crate::formats::cut;
@@ -40,7 +40,60 @@ pub(super) fn print(
         let rest = counted(rest as u64, "more function");
         text.push_str(&format!("{faint}{rest}; --limit 0 shows all{faint:#}\n"));
     }
+    left_out(diff, options, limit, &mut text);
     out.write_all(text.as_bytes())
+}
+
+/// The functions that are not compared, each with the reason.
+fn left_out(diff: &Diff, options: DiffPrintOptions, limit: usize, text: &mut String) {
+    let rows = diff.left_out(options.inclusive);
+    if rows.is_empty() {
+        return;
+    }
+    let scale = Scale::new(diff);
+    let [before, after] = diff.not_compared_shares().map(|share| 100.0 * share);
+    text.push_str(&format!("\nnot compared: {before:.1} % of before, {after:.1} % of after\n"));
+    let titles = ["before", "after", "reason"];
+    let cells: Vec<([String; 3], String)> = rows
+        .iter()
+        .take(limit)
+        .map(|(_, row)| {
+            let change = if options.inclusive { row.inclusive } else { row.own };
+            let cost = |value: f64| if value == 0.0 { String::new() } else { scale.cost(value) };
+            let reason = row.not_compared.map_or("", reason).to_owned();
+            let cells = [cost(change.before.value), cost(change.after.value), reason];
+            (cells, diff_function_name(diff, row))
+        })
+        .collect();
+    let width = |column: usize| {
+        let texts = cells.iter().map(|(cells, _)| cells[column].chars().count());
+        texts.chain([titles[column].len()]).max().unwrap_or(0)
+    };
+    let widths = [0, 1, 2].map(width);
+    let (heading, faint) = (options.look.heading(), options.look.faint());
+    let line = |cells: [&str; 3]| {
+        let [first, second, third] = widths;
+        format!("{:>first$}  {:>second$}  {:third$}", cells[0], cells[1], cells[2])
+    };
+    let room = options.look.left(2 + widths.iter().map(|width| width + 2).sum::<usize>());
+    text.push_str(&format!("{heading}  {}  function{heading:#}\n", line(titles)));
+    for (cells, name) in &cells {
+        let cells = cells.each_ref().map(String::as_str);
+        let name = cut(name, room.map(|room| room.max(20)));
+        text.push_str(&format!("{faint}  {}  {name}{faint:#}\n", line(cells)));
+    }
+    if let Some(rest) = rows.len().checked_sub(limit).filter(|&rest| rest > 0) {
+        let rest = counted(rest as u64, "more function");
+        text.push_str(&format!("{faint}{rest}; --limit 0 shows all{faint:#}\n"));
+    }
+}
+
+/// Why a function is not compared, in two words.
+fn reason(reason: NotCompared) -> &'static str {
+    match reason {
+        NotCompared::NoPartner => "no partner",
+        NotCompared::NoName => "no name",
+    }
 }
 
 /// The sides, how they were compared, and what to keep in mind.

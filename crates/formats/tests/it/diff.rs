@@ -56,7 +56,7 @@ fn program(work: u64, rest: u64, unknown: u64) -> Profile {
     profile
 }
 
-fn compared(before: &Profile, after: &Profile, options: DiffOptions) -> Diff {
+fn compared(before: &Profile, after: &Profile, options: DiffOptions<'_>) -> Diff {
     let input = |name, profile| [DiffInput { name, profile }];
     diff(&input("old.data", before), &input("new.data", after), options).expect("a difference")
 }
@@ -64,7 +64,7 @@ fn compared(before: &Profile, after: &Profile, options: DiffOptions) -> Diff {
 fn printed(diff: &Diff, format: DiffFormat, limit: usize) -> Vec<u8> {
     let look = ConsoleLook::default();
     let mut out = Vec::new();
-    let options = DiffPrintOptions { inclusive: false, limit, look };
+    let options = DiffPrintOptions { inclusive: false, limit, look, gate: None };
     format.print(diff, options, &mut out).expect("a vector takes everything");
     out
 }
@@ -81,12 +81,16 @@ fn the_table() {
 before    old.data: 1,000 samples of cpu-clock, 1.00 s in 1.00 s; 99.0 % of the stacks are complete
 after     new.data: 1,000 samples of cpu-clock, 1.00 s in 1.00 s; 100.0 % of the stacks are complete
 compared  cost per second; functions by name and module, with inlined functions
+note      functions that have a name on one side only are not compared: prog
 
-own cost: 3 of 3 functions changed (*), within these two runs
+own cost: 2 of 2 functions changed (*), within these two runs
       before       after       change            95 %  ratio  function
 * 600.0 ms/s  700.0 ms/s  +100.0 ms/s  +29.3 … +170.7  ×1.17  work\\n; [prog]
 * 390.0 ms/s  300.0 ms/s   -90.0 ms/s  -141.5 … -38.5  ×0.77  rest [prog]
-*  10.0 ms/s    0.0 ms/s   -10.0 ms/s    -16.5 … -3.5   gone  [unknown] [prog]
+
+not compared: 1.0 % of before, 0.0 % of after
+     before  after  reason   function
+  10.0 ms/s         no name  [unknown] [prog]
 ";
     assert_eq!(text(&diff, 10), expected);
 }
@@ -95,15 +99,15 @@ own cost: 3 of 3 functions changed (*), within these two runs
 fn rows_are_limited_and_cut() {
     let diff = compared(&program(600, 390, 10), &program(700, 300, 0), DiffOptions::default());
     let lines = text(&diff, 1);
-    let end: Vec<&str> = lines.lines().skip(5).collect();
-    assert_eq!(end.len(), 3);
-    assert_eq!(end[2], "2 more functions; --limit 0 shows all");
+    let end: Vec<&str> = lines.lines().skip(6).collect();
+    assert_eq!(end.len(), 7);
+    assert_eq!(end[2], "1 more function; --limit 0 shows all");
     let look = ConsoleLook { width: Some(80), colors: true };
     let mut out = Vec::new();
-    let options = DiffPrintOptions { inclusive: true, limit: 0, look };
+    let options = DiffPrintOptions { inclusive: true, limit: 0, look, gate: None };
     DiffFormat::Text.print(&diff, options, &mut out).expect("a vector takes everything");
     let out = String::from_utf8(out).expect("UTF-8");
-    assert!(out.contains("inclusive cost: 3 of 4 functions changed"), "{out}");
+    assert!(out.contains("inclusive cost: 2 of 3 functions changed"), "{out}");
     assert!(out.contains("\u{1b}[1m\u{1b}[4m"), "{out}");
 }
 
@@ -142,6 +146,7 @@ fn what_to_keep_in_mind() {
         normalization: Some(Normalization::Work { before: 2.0, after: 4.0 }),
         exact_names: true,
         inlines: false,
+        pairs: &[],
     };
     let work = text(&compared(&before, &after, options), 0);
     assert!(work.contains("compared  cost per unit of work (2 before, 4 after)"), "{work}");

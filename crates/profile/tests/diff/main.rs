@@ -2,6 +2,7 @@
 
 mod matched;
 mod noise;
+mod paired;
 mod properties;
 mod recording;
 mod refused;
@@ -10,7 +11,7 @@ use profile::Profile;
 use profile::query::diff::{Change, Diff, DiffInput, DiffName, DiffOptions, diff};
 
 /// The difference of two recordings, named `a` and `b`.
-fn diff_of(before: &Profile, after: &Profile, options: DiffOptions) -> Diff {
+fn diff_of(before: &Profile, after: &Profile, options: DiffOptions<'_>) -> Diff {
     let input = |name, profile| [DiffInput { name, profile }];
     diff(&input("a", before), &input("b", after), options).expect("they can be compared")
 }

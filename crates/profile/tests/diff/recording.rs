@@ -77,6 +77,17 @@ impl Recording {
         }
     }
 
+    /// Adds `count` samples of one function, whose name may have any bytes.
+    pub(crate) fn one(&mut self, name: &str, module: &str, count: u64) {
+        let frame = self.frame(&format!("one@{module}"));
+        let function = Some(self.profile.strings.intern(name.as_bytes()));
+        if let Some(row) = self.profile.inlines.as_mut_slice().last_mut() {
+            row.function = function;
+        }
+        let node = self.profile.stacks.push(StackRow { parent: None, frame });
+        (0..count).for_each(|_| self.sample(Some(node), EndReason::Root));
+    }
+
     fn sample(&mut self, stack: Option<StackId>, end: EndReason) {
         let time = 5_000_000_000 + self.step * self.profile.samples.len() as u64;
         let time = (self.step > 0).then_some(Timestamp(time));
@@ -113,7 +124,8 @@ impl Recording {
         self.profile.frames.push(FrameRow { location, found_by, kernel: false, instance: 0 })
     }
 
-    fn module(&mut self, name: &str) -> Option<ModuleId> {
+    /// A module that is mapped, and may have no samples.
+    pub(crate) fn module(&mut self, name: &str) -> Option<ModuleId> {
         if name.is_empty() {
             return None;
         }

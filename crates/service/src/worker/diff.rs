@@ -34,12 +34,12 @@ pub(super) fn write(bench: &mut Bench<'_>, task: &DiffTask) -> Result<Answer, Pr
         side.iter().map(one).collect()
     };
     let (before, after) = (load(&task.before)?, load(&task.after)?);
-    let options =
-        DiffOptions { normalization, exact_names: task.exact_names, inlines: task.options.inlines };
+    let (exact_names, inlines) = (task.exact_names, task.options.inlines);
+    let options = DiffOptions { normalization, exact_names, inlines, pairs: &[] };
     let difference = diff(&inputs(&before), &inputs(&after), options)
         .map_err(|error| Problem::new(Kind::DoesNotFit).detail(error.to_string()))?;
     let look = ConsoleLook { width: None, colors: false };
-    let print = DiffPrintOptions { inclusive: false, limit: ROWS, look };
+    let print = DiffPrintOptions { inclusive: false, limit: ROWS, look, gate: None };
     let mut out = BufWriter::new(bench.output()?);
     let printed = match format {
         Some(format) => format.print(&difference, print, &mut out),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::bail;
-use formats::{DiffFormat, DiffPrintOptions, StackWeight, diff_function_name};
+use formats::{DiffFormat, DiffGate, DiffPrintOptions, StackWeight, diff_function_name};
 use host::Origin;
 use options::Percent;
 use pipeline::{Analysis, Observer, Options, Pipeline};
@@ -63,16 +63,21 @@ fn run_on_pool(
     let compared = compare(args, inlines, &before, &after);
     loader.progress.clear();
     let compared = compared?;
+    let judged = args.fail_above.as_ref().map(|limit| judge(&compared, args.inclusive(), limit));
     let print = DiffPrintOptions {
         inclusive: args.inclusive(),
         limit: args.rows(),
         look: console_look(args.run.output.is_none()),
+        gate: judged.as_ref().map(|(gate, _)| *gate),
     };
     print_to(&target, |out| format.print(&compared, print, out))?;
-    let status = match &args.fail_above {
-        Some(limit) => judge(&compared, args.inclusive(), limit, loader.status),
-        None => loader.status,
-    };
+    let mut status = loader.status;
+    if let Some((gate, lines)) = judged {
+        lines.iter().for_each(|line| print_error(line));
+        if gate != DiffGate::Passed {
+            status = Status::Changed;
+        }
+    }
     // The process ends here, and taking the tables apart takes time.
     std::mem::forget((before, after, compared));
     Ok(status)
@@ -136,8 +141,12 @@ fn compare(
     before: &[(String, Analysis)],
     after: &[(String, Analysis)],
 ) -> anyhow::Result<Diff> {
-    let options =
-        DiffOptions { normalization: args.normalize, exact_names: args.exact_names, inlines };
+    let options = DiffOptions {
+        normalization: args.normalize,
+        exact_names: args.exact_names,
+        inlines,
+        pairs: &args.pairs,
+    };
     let compared = diff(&named(before), &named(after), options).map_err(|error| {
         let hint = match &error {
             DiffError::DifferentUnits { .. } => ": --normalize samples",
@@ -155,23 +164,34 @@ fn named(side: &[(String, Analysis)]) -> Vec<DiffInput<'_>> {
     side.iter().map(|(name, analysis)| DiffInput { name, profile: &analysis.profile }).collect()
 }
 
-/// The status of a comparison that was written: whether a marked function costs more by a larger part of the total
-/// before than `limit`. A line on standard error tells of each.
-fn judge(diff: &Diff, inclusive: bool, limit: &Percent, status: Status) -> Status {
-    let mut status = status;
-    for (_, row) in diff.ranked(inclusive) {
+/// A larger part of a side that is not compared leaves a gate undecided.
+const UNDECIDED_ABOVE: f64 = 0.05;
+
+/// The verdict of `--fail-above`, with the lines for standard error: which part of a side is not compared if that is too
+/// much, else which marked functions cost more by a larger part of the total before than `limit`.
+fn judge(diff: &Diff, inclusive: bool, limit: &Percent) -> (DiffGate, Vec<String>) {
+    let sides = ["BEFORE", "AFTER"].into_iter().zip(diff.not_compared_shares());
+    let undecided = sides.filter(|&(_, share)| share > UNDECIDED_ABOVE).map(|(side, share)| {
+        format!("gate not decided: {:.1} % of {side} not compared", 100.0 * share)
+    });
+    let lines: Vec<String> = undecided.collect();
+    if !lines.is_empty() {
+        return (DiffGate::Undecided, lines);
+    }
+    let ranked = diff.ranked(inclusive);
+    let too_much = ranked.into_iter().filter_map(|(_, row)| {
         let change: Change = if inclusive { row.inclusive } else { row.own };
         let part = change.delta() / diff.total.before.value;
-        if !change.marked || part <= limit.share() {
-            continue;
-        }
         let what = if inclusive { "with all that it called" } else { "by itself" };
-        print_error(&format!(
-            "{} costs more {what}: {:+.2} % of the total before, more than the {limit} % of --fail-above",
-            diff_function_name(diff, row),
-            100.0 * part,
-        ));
-        status = Status::Changed;
-    }
-    status
+        (change.marked && part > limit.share()).then(|| {
+            format!(
+                "{} costs more {what}: {:+.2} % of the total before, more than the {limit} % of --fail-above",
+                diff_function_name(diff, row),
+                100.0 * part,
+            )
+        })
+    });
+    let lines: Vec<String> = too_much.collect();
+    let gate = if lines.is_empty() { DiffGate::Passed } else { DiffGate::Failed };
+    (gate, lines)
 }

@@ -80,13 +80,14 @@ export class Comparison {
   }
 
   /** Nodes that differ by more than chance: of themselves, or since their function does, in the same direction.
-   * @param {Map<number, Row>} rows by function @returns {Uint8Array} */
-  sureNodes(rows) {
+   * @param {Map<number, Row>} rows by function @param {(f: number) => boolean} [isTested] @returns {Uint8Array} */
+  sureNodes(rows, isTested = () => true) {
     const { tree, before, after } = this, sure = new Uint8Array(tree.n);
     const smallest = LEAST * (this.all.before + this.all.after) / 2, changes = [];
     /** @type {number[]} */
     const nodes = [];
     for (let i = 0; i < tree.n; i++) {
+      if (!isTested(tree.func[i])) continue;
       const delta = after[i] - before[i], row = rows.get(tree.func[i]);
       if (row && [row.own, row.total].some((change) => change.marked && change.delta * delta > 0)) sure[i] = 1;
       if (before[i] + after[i] < smallest) continue;

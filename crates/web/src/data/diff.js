@@ -20,8 +20,8 @@ const VERSION = 1;
  *   complete: number, truncated: number, lost: number, threads: number }} RunHead */
 /** @typedef {{ kind: "diff", version: number, title: string, event: string, unit: string, normalization: string,
  *   normalized: string, scale: Scale, method: import("./change.js").Method, exactNames: number, inlines: number, notes: string[],
- *   before: RunHead[], after: RunHead[], modules: { path: string, before: number, after: number, sameFile: number | null }[],
- *   functions: [number, number, number][], names: string[], gap: number, threads: string[] }} DiffHead */
+ *   before: RunHead[], after: RunHead[], modules: { path: string, before: number, after: number, paired: number, sameFile: number | null }[],
+ *   functions: [number, number, number][], names: string[], notCompared: number[], gap: number, threads: string[] }} DiffHead */
 /** @typedef {{ head: DiffHead, tree: Tree, runs: Weights[] }} DiffTables */
 
 /** The tables of a difference.
@@ -63,6 +63,14 @@ export class DiffModel extends Labels {
     this.costs = this.once("costs", `${this.treeKey} ${side}`, () => sideCosts(compared, side));
   }
 
+  /** Why a function, or the module that stands for its functions, is not compared: 0 if it is, 1 if its module has no
+   * partner on the other side, 2 if it has no name on one side.
+   * @param {number} f */
+  notCompared(f) {
+    const { notCompared, modules } = this.tables.head, module = modules[f - this.functions];
+    return f < this.functions ? notCompared[f] : module && !module.paired ? 1 : 0;
+  }
+
   /** @param {FrameFilter[]} filters */
   compare(filters) {
     const { head, runs } = this.tables;
@@ -80,15 +88,15 @@ export class DiffModel extends Labels {
     });
     const sides = /** @type {[any, any]} */ ([all.slice(0, head.before.length), all.slice(head.before.length)]);
     const compared = new Comparison(tree, childrenOf(tree), sides, head.method, head.normalization === "share");
-    const functions = compared.byKey(this.identity(), this.truncatedFunction() + 1, (f) => f < this.firstGroup && f !== head.gap);
-    return { compared, functions, sure: compared.sureNodes(new Map(functions.rows.map((row) => [row.key, row]))) };
+    const functions = compared.byKey(this.identity(), this.truncatedFunction() + 1, (f) => f < this.firstGroup && f !== head.gap && !this.notCompared(f));
+    return { compared, functions, sure: compared.sureNodes(new Map(functions.rows.map((row) => [row.key, row])), (f) => !this.notCompared(f)) };
   }
 
   /** Modules with what they cost on both sides.
    * @returns {Row[]} */
   moduleRows() {
     const { compared } = this, modules = this.named.modules.length;
-    return this.once("modules", this.treeKey, () => /** @type {Comparison} */ (compared).byKey(this.moduleOf(), modules).rows);
+    return this.once("modules", this.treeKey, () => /** @type {Comparison} */ (compared).byKey(this.moduleOf(), modules, (key) => this.tables.head.modules[key].paired === 1).rows);
   }
 }
 

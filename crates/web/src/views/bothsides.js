@@ -7,7 +7,7 @@ import { sideCosts } from "../data/diff.js";
 import { sandwich } from "../data/around.js";
 import { ratio, scaled } from "../data/numbers.js";
 import { functionMenu } from "./actions.js";
-import { changeRows, inOrder, range, withShare } from "./changes.js";
+import { REASONS, changeRows, inOrder, range, withShare } from "./changes.js";
 import { make } from "./element.js";
 import { Graph } from "./graph.js";
 
@@ -18,7 +18,7 @@ import { Graph } from "./graph.js";
 export function bothSidesView(app) {
   const status = make("p", { class: "status", role: "status", "aria-live": "polite" }), head = make("h3"), facts = make("p", { class: "note" });
   const rows = changeRows(app, {
-    label: "Functions to choose from", what: "Function", isNarrow: true, name: (f) => app.label(f), full: (f) => app.model.name(f), scale: () => app.scale,
+    label: "Functions to choose from", what: "Function", isNarrow: true, name: (f) => app.label(f), full: (f) => app.model.name(f), scale: () => app.scale, notCompared: (f) => app.model.notCompared(f),
     act: (row) => app.change({ func: row.key }), menu: (row, x, y) => functionMenu(app, row.key, x, y), hit: (f) => !!app.found?.hits[f],
   });
   const sides = /** @type {const} */ (["before", "after"]).map((side) => {
@@ -30,7 +30,7 @@ export function bothSidesView(app) {
   const panel = make("section", { class: "panel beside" }, rows.element, right);
   let shown = "";
   const draw = () => {
-    const list = inOrder(app, app.rows, (f) => app.model.name(f)).filter((row) => !app.found || app.found.hits[row.key]);
+    const list = inOrder(app, app.rows, (f) => app.model.name(f), (f) => app.model.notCompared(f)).filter((row) => !app.found || app.found.hits[row.key]);
     rows.show(list, true);
     const f = app.state.func >= 0 && app.state.func < app.model.functions ? app.state.func : list[0]?.key ?? app.rows[0]?.key ?? -1;
     const index = list.findIndex((row) => row.key === f);
@@ -39,7 +39,8 @@ export function bothSidesView(app) {
     const row = app.model.rowOf?.get(f);
     head.textContent = app.label(f);
     head.title = app.model.name(f);
-    facts.textContent = row ? [["own", row.own], ["inclusive", row.total]].map(([word, change]) => tell(/** @type {string} */ (word), /** @type {any} */ (change), app)).join(" ") : "It is on neither side of what is shown.";
+    const reason = REASONS[app.model.notCompared(f)];
+    facts.textContent = reason ? `This function is ${reason}.` : row ? [["own", row.own], ["inclusive", row.total]].map(([word, change]) => tell(/** @type {string} */ (word), /** @type {any} */ (change), app)).join(" ") : "It is on neither side of what is shown.";
     const key = `${f} ${app.model.treeKey}`, isFresh = key !== shown, { compared } = app;
     shown = key;
     const pictures = sides.map(({ side }) => sandwich({ tree: compared.tree, costs: app.model.once(`side ${side}`, app.model.treeKey, () => sideCosts(compared, side)), functions: app.model.functions, moduleOf: () => app.model.moduleOf() }, f));
@@ -84,6 +85,8 @@ function describe(app, picture, node, side) {
   const f = picture.tree.func[node], row = app.model.rowOf?.get(f), lines = [app.model.name(f)];
   if (app.model.module(f)) lines.push(`in ${app.model.module(f)}`);
   lines.push(`here ${side}: ${scaled(picture.total[node], app.scale)}, ${picture.n[node].toLocaleString("en")} samples`);
-  if (row) lines.push(`everywhere ${tell("inclusive", row.total, app)}`);
+  const reason = REASONS[app.model.notCompared(f)];
+  if (reason) lines.push(reason);
+  else if (row) lines.push(`everywhere ${tell("inclusive", row.total, app)}`);
   return lines;
 }

@@ -11,6 +11,9 @@ import { Rows } from "./rows.js";
 /** @typedef {import("../data/compare.js").Comparison} Comparison */
 /** @typedef {[number, number, string]} Scale */
 
+/** Why something is not compared, by number. */
+export const REASONS = ["", "not compared: its module has no partner on the other side", "not compared: it has no name on one side"];
+
 /** The ends of an interval.
  * @param {import("../data/change.js").Change} change @param {Scale} scale */
 export function range({ low, high }, [divisor, digits]) {
@@ -25,17 +28,17 @@ const chosen = (app) => app.state.sort === "total" ? "total" : "own";
 /** A table of changes.
  * @param {Shell} app
  * @param {{ label: string, what: string, name: (key: number) => string, full: (key: number) => string, module?: (key: number) => string,
- *   scale: () => Scale, act: (row: Row) => void, menu: (row: Row, x: number, y: number) => void, hit?: (key: number) => boolean,
+ *   scale: () => Scale, notCompared?: (key: number) => number, act: (row: Row) => void, menu: (row: Row, x: number, y: number) => void, hit?: (key: number) => boolean,
  *   isNarrow?: boolean }} options
  * @returns {Rows<Row>} */
-export function changeRows(app, { label, what, name, full, module, scale, act, menu, hit, isNarrow }) {
+export function changeRows(app, { label, what, name, full, module, scale, notCompared, act, menu, hit, isNarrow }) {
   const words = { own: "own", total: "inclusive" };
   const cost = (/** @type {"own" | "total"} */ which, /** @type {"before" | "after"} */ side) => (/** @type {Row} */ row) => row[which][side] ? scaled(row[which][side], scale()) : "";
-  const delta = (/** @type {"own" | "total"} */ which) => (/** @type {Row} */ row) => row[which].delta ? scaled(row[which].delta, scale(), true) : "";
+  const delta = (/** @type {"own" | "total"} */ which) => (/** @type {Row} */ row) => row[which].delta && !notCompared?.(row.key) ? scaled(row[which].delta, scale(), true) : "";
   const mark = (/** @type {"own" | "total"} */ which) => (/** @type {Row} */ row) => row[which].marked ? (row[which].delta > 0 ? "more" : "less") : "";
   /** @type {import("./rows.js").Column<Row>[]} */
   const columns = [
-    { title: "Changed", width: "6.5em", kind: "name", text: (row) => mark(chosen(app))(row), mark: (row) => mark(chosen(app))(row), hint: (row) => row[chosen(app)].marked ? "by more than chance" : "this may be chance" },
+    { title: "Changed", width: "6.5em", kind: "name", text: (row) => notCompared?.(row.key) ? "not compared" : mark(chosen(app))(row), mark: (row) => mark(chosen(app))(row), hint: (row) => REASONS[notCompared?.(row.key) ?? 0] || (row[chosen(app)].marked ? "by more than chance" : "this may be chance") },
     { title: what, width: "minmax(12em, 1fr)", kind: "name", sort: "name", text: (row) => name(row.key), hint: (row) => full(row.key), mark: (row) => hit?.(row.key) ? "hit" : "" },
   ];
   if (module && !isNarrow) columns.push({ title: "Module", width: "minmax(5em, 11em)", kind: "where", text: (row) => module(row.key) });
@@ -48,17 +51,23 @@ export function changeRows(app, { label, what, name, full, module, scale, act, m
   }
   if (!isNarrow) {
     columns.push(
-      { get title() { return `95 % of ${words[chosen(app)]}`; }, width: "11em", kind: "where", text: (row) => range(row[chosen(app)], scale()) },
-      { get title() { return `of ${words[chosen(app)]}`; }, width: "7em", kind: "where", text: (row) => row[chosen(app)].before + row[chosen(app)].after > 0 ? ratio(row[chosen(app)].before, row[chosen(app)].after) : "" });
+      { get title() { return `95 % of ${words[chosen(app)]}`; }, width: "11em", kind: "where", text: (row) => notCompared?.(row.key) ? "" : range(row[chosen(app)], scale()) },
+      { get title() { return `of ${words[chosen(app)]}`; }, width: "7em", kind: "where", text: (row) => !notCompared?.(row.key) && row[chosen(app)].before + row[chosen(app)].after > 0 ? ratio(row[chosen(app)].before, row[chosen(app)].after) : "" });
   }
   const rows = new Rows({ label, columns, act, menu, sorted: () => app.state.sort, sort: (by) => app.change({ sort: by }, true) });
   if (!isNarrow) rows.element.style.setProperty("--least", "84em");
   return rows;
 }
 
-/** Rows in the order that was chosen.
- * @param {Shell} app @param {Row[]} rows @param {(key: number) => string} name */
-export function inOrder(app, rows, name) {
+/** Rows in the order that was chosen; those that are not compared come last, by their costs.
+ * @param {Shell} app @param {Row[]} rows @param {(key: number) => string} name @param {(key: number) => number} [notCompared]
+ * @returns {Row[]} */
+export function inOrder(app, rows, name, notCompared) {
+  if (notCompared) {
+    const cost = (/** @type {Row} */ row) => Math.max(row[chosen(app)].before, row[chosen(app)].after);
+    const compared = inOrder(app, rows.filter((row) => !notCompared(row.key)), name), others = rows.filter((row) => notCompared(row.key));
+    return [...compared, ...others.sort((a, b) => app.state.sort === "name" ? (name(a.key) < name(b.key) ? -1 : 1) : cost(b) - cost(a))];
+  }
   if (app.state.sort === "name") return rows.filter((row) => row.own.delta || row.total.delta).sort((a, b) => name(a.key) < name(b.key) ? -1 : 1);
   return ranked(rows, chosen(app));
 }
@@ -68,12 +77,14 @@ export function inOrder(app, rows, name) {
 export const withShare = (value, all, scale) => scaled(value, scale) + (scale[2].endsWith("%") ? " of all" : `, ${percent(value, all)} of all`);
 
 /** What is told about a node: its costs on both sides, and whether that may be chance.
- * @param {Comparison} compared @param {number} node @param {string} name @param {Scale} scale @param {Uint8Array} sure */
-export function describeChange(compared, node, name, scale, sure) {
+ * @param {Comparison} compared @param {number} node @param {string} name @param {Scale} scale @param {Uint8Array} sure
+ * @param {number} [notCompared] */
+export function describeChange(compared, node, name, scale, sure, notCompared = 0) {
   const { before, after } = node === NONE ? compared.all : { before: compared.before[node], after: compared.after[node] };
   const samples = compared.totals.map((side, at) => side.reduce((sum, weights, run) => sum + (node === NONE ? compared.sides[at][run].all.n : weights.n[node]), 0));
   const part = (/** @type {number} */ value, /** @type {number} */ all) => withShare(value, all, scale);
   const lines = [name, `before ${part(before, compared.all.before)}, ${samples[0].toLocaleString("en")} samples`, `after ${part(after, compared.all.after)}, ${samples[1].toLocaleString("en")} samples`];
+  if (notCompared) return [...lines, REASONS[notCompared]];
   const many = before === after ? "no difference" : `difference ${scaled(after - before, scale, true)}, ${ratio(before, after)}`;
   lines.push(many + (node !== NONE && before !== after && !sure[node] ? "; this may be chance" : ""));
   return lines;

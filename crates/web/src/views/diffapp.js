@@ -34,7 +34,8 @@ export class DiffApp extends Shell {
   /** @param {import("../data/around.js").CostPicture} picture @param {number} node @param {number} zoom @returns {string[]} */
   describe(picture, node, zoom) {
     const name = node === NONE ? "all" : this.model.name(picture.tree.func[node]), sure = /** @type {Uint8Array} */ (this.model.sure);
-    const lines = describeChange(this.compared, node, name, this.scale, sure);
+    const notCompared = node === NONE ? 0 : this.model.notCompared(picture.tree.func[node]);
+    const lines = describeChange(this.compared, node, name, this.scale, sure, notCompared);
     if (node !== NONE && this.model.module(picture.tree.func[node])) lines.splice(1, 0, `in ${this.model.module(picture.tree.func[node])}`);
     return lines;
   }
@@ -43,5 +44,5 @@ export class DiffApp extends Shell {
   colour(tree, node) { return changeColour(this.compared, node, /** @type {Uint8Array} */ (this.model.sure), this.theme); }
 
   /** @param {number} node */
-  hatched(node) { return isOneSided(this.compared, node); }
+  hatched(node) { return isOneSided(this.compared, node) && !this.model.notCompared(this.compared.tree.func[node]); }
 }

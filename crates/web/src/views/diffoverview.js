@@ -3,7 +3,7 @@
 import { baseName } from "../data/names.js";
 import { ranked } from "../data/compare.js";
 import { amount, duration, percent, ratio, scaled } from "../data/numbers.js";
-import { range } from "./changes.js";
+import { REASONS, range } from "./changes.js";
 import { make } from "./element.js";
 
 /** @typedef {import("./diffapp.js").DiffApp} DiffApp */
@@ -22,7 +22,8 @@ export function diffOverview(app) {
   const { head } = app.tables;
   const sides = make("section", { "aria-label": "What was compared" }), notes = make("section", { "aria-label": "What to keep in mind" });
   const own = make("section", { "aria-label": "Functions by the change of their own cost" }), total = make("section", { "aria-label": "Functions by the change of their inclusive cost" });
-  const panel = make("section", { class: "panel overview", tabindex: 0 }, sides, notes, own, total);
+  const others = make("section", { "aria-label": "Functions that are not compared" });
+  const panel = make("section", { class: "panel overview", tabindex: 0 }, sides, notes, own, total, others);
   sides.append(make("h3", { text: "Before" }), facts(head.before, head), make("h3", { text: "After" }), facts(head.after, head));
   const how = [`Compared is ${head.normalized} of ${head.event}; functions by ${head.exactNames ? "exact name" : "name"} and module, ${head.inlines ? "with" : "without"} inlined functions.`, METHODS[head.method]];
   notes.append(make("h3", { text: "Compared" }), ...how.map((text) => make("p", { text })), make("ul", {}, ...head.notes.map((text) => make("li", { text }))));
@@ -33,6 +34,7 @@ export function diffOverview(app) {
     all.textContent = `All together: ${scaled(change.before, head.scale)} before, ${scaled(change.after, head.scale)} after, ${ratio(change.before, change.after)}.`;
     own.replaceChildren(...changes(app, "own"));
     total.replaceChildren(...changes(app, "total"));
+    others.replaceChildren(...leftOut(app));
   };
   return { id: "overview", title: "Overview", panel, draw };
 }
@@ -66,4 +68,21 @@ function changes(app, which) {
   })));
   if (marked.length > SHOWN) made.push(make("button", { type: "button", text: `All by their ${word} cost`, click: () => app.change({ view: "functions", sort: which }) }));
   return made;
+}
+
+/** The functions that are not compared, those of the largest costs.
+ * @param {DiffApp} app */
+function leftOut(app) {
+  const { model, compared } = app, all = app.rows.filter((row) => model.notCompared(row.key));
+  const rows = all.filter((row) => row.own.before + row.own.after > 0);
+  if (!rows.length) return [];
+  const sum = (/** @type {"before" | "after"} */ side) => percent(rows.reduce((cost, row) => cost + row.own[side], 0), compared.all[side]);
+  const cost = (/** @type {import("../data/compare.js").Row} */ row) => Math.max(row.own.before, row.own.after);
+  const list = rows.sort((a, b) => cost(b) - cost(a)).slice(0, SHOWN).map((row) => {
+    const module = model.module(row.key), sides = `${scaled(row.own.before, app.scale)} before, ${scaled(row.own.after, app.scale)} after`;
+    return make("li", {}, make("button", { type: "button", title: REASONS[model.notCompared(row.key)], text: app.label(row.key), click: () => app.change({ view: "sandwich", func: row.key }) }),
+      make("small", { text: `${sides} ${module ? baseName(module) : ""}; ${model.notCompared(row.key) === 1 ? "no partner" : "no name on one side"}` }));
+  });
+  return [make("h3", { text: "Not compared" }), make("p", { text: `${sum("before")} of what is before and ${sum("after")} of what is after: their module has no partner on the other side, or they have no name on one side.` }),
+    make("ol", { class: "top changes" }, ...list)];
 }

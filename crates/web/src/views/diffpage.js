@@ -61,15 +61,15 @@ function drawLegend(app, legend) {
 /** @param {DiffApp} app @returns {ViewPart} */
 function functionsView(app) {
   const rows = changeRows(app, {
-    label: "Functions by their changes", what: "Function", name: (f) => app.label(f), full: (f) => app.model.name(f), module: (f) => app.model.module(f), scale: () => app.scale,
+    label: "Functions by their changes", what: "Function", name: (f) => app.label(f), full: (f) => app.model.name(f), module: (f) => app.model.module(f), scale: () => app.scale, notCompared: (f) => app.model.notCompared(f),
     act: (row) => app.change({ view: "sandwich", func: row.key }), menu: (row, x, y) => functionMenu(app, row.key, x, y), hit: (f) => !!app.found?.hits[f],
   });
   const note = make("p", { class: "note" }), panel = make("section", { class: "panel column" }, note, rows.element);
   const draw = () => {
-    const all = inOrder(app, app.rows, (f) => app.model.name(f)), [own, total] = app.model.tested || [0, 0];
+    const all = inOrder(app, app.rows, (f) => app.model.name(f), (f) => app.model.notCompared(f)), [own, total] = app.model.tested || [0, 0];
     rows.show(all.filter((row) => !app.found || app.found.hits[row.key]), true);
     const marked = (/** @type {"own" | "total"} */ which) => amount(all.filter((row) => row[which].marked).length);
-    note.textContent = `${app.tables.head.normalized}. Own cost: ${marked("own")} of ${amount(own)} functions changed by more than chance; inclusive cost: ${marked("total")} of ${amount(total)}. Those that did come first; a click shows both sides.`;
+    note.textContent = `${app.tables.head.normalized}. Own cost: ${marked("own")} of ${amount(own)} functions changed by more than chance; inclusive cost: ${marked("total")} of ${amount(total)}. Those that did come first, those that are not compared last; a click shows both sides.`;
   };
   return { id: "functions", title: "Functions", panel, draw, resize: () => rows.draw(),
     next: (step) => rows.pick((rows.at + step + rows.rows.length) % Math.max(1, rows.rows.length)) };
@@ -79,7 +79,7 @@ function functionsView(app) {
 function modulesView(app) {
   const { modules } = app.tables.head;
   const rows = changeRows(app, {
-    label: "Modules by their changes", what: "Module", name: (module) => modules[module].path, full: (module) => build(modules[module]), scale: () => app.scale,
+    label: "Modules by their changes", what: "Module", name: (module) => modules[module].path, full: (module) => build(modules[module]), scale: () => app.scale, notCompared: (module) => modules[module].paired ? 0 : 1,
     act: (row) => app.addFilter({ kind: "module", at: row.key }),
     menu: (row, x, y) => openMenu([
       { title: modules[row.key].path },
@@ -89,7 +89,7 @@ function modulesView(app) {
     ], x, y),
   });
   const panel = make("section", { class: "panel column" }, rows.element);
-  return { id: "modules", title: "Modules", panel, draw: () => rows.show(inOrder(app, app.model.moduleRows(), (module) => modules[module].path), true), resize: () => rows.draw() };
+  return { id: "modules", title: "Modules", panel, draw: () => rows.show(inOrder(app, app.model.moduleRows(), (module) => modules[module].path, (module) => modules[module].paired ? 0 : 1), true), resize: () => rows.draw() };
 }
 
 /** @param {{ path: string, before: number, after: number, sameFile: number | null }} module */

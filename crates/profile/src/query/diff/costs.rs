@@ -12,6 +12,8 @@ pub(super) struct RunCosts {
     pub(super) own: Table<DiffFunctionId, DiffWeight>,
     /// By function: the samples in whose stack it is, however often.
     pub(super) inclusive: Table<DiffFunctionId, DiffWeight>,
+    /// By function: the cost of its frames; a sample counts once for each of them.
+    frames: Table<DiffFunctionId, f64>,
 }
 
 impl RunCosts {
@@ -19,6 +21,11 @@ impl RunCosts {
     pub(super) fn of(&self, function: DiffFunctionId, inclusive: bool) -> DiffWeight {
         let costs = if inclusive { &self.inclusive } else { &self.own };
         costs.get(function).copied().unwrap_or_default()
+    }
+
+    /// The cost of a function's frames.
+    pub(super) fn frames(&self, function: DiffFunctionId) -> f64 {
+        self.frames.get(function).copied().unwrap_or(0.0)
     }
 }
 
@@ -29,7 +36,8 @@ pub(super) fn run_costs(tree: &UnionTree, functions: usize) -> Vec<RunCosts> {
         let mut subtrees: Table<DiffNodeId, DiffWeight> =
             tree.places.ids().map(|node| tree.own_weight(run, node)).collect();
         let none = || Table::from_vec(vec![DiffWeight::default(); functions]);
-        let mut costs = RunCosts { own: none(), inclusive: none() };
+        let frames = Table::from_vec(vec![0.0; functions]);
+        let mut costs = RunCosts { own: none(), inclusive: none(), frames };
         // Parents come before their children: backwards, a node has all of its subtree when it is come to.
         for (node, &(parent, label)) in tree.places.entries().rev() {
             let all = subtrees.get(node).copied().unwrap_or_default();
@@ -39,6 +47,9 @@ pub(super) fn run_costs(tree: &UnionTree, functions: usize) -> Vec<RunCosts> {
             let DiffLabel::Function(function) = label else { continue };
             if let Some(own) = costs.own.get_mut(function) {
                 own.add(tree.own_weight(run, node));
+            }
+            if let Some(sum) = costs.frames.get_mut(function) {
+                *sum += all.cost as f64;
             }
             let is_outermost = outermost.get(node).copied().unwrap_or(false);
             if let Some(sum) = costs.inclusive.get_mut(function).filter(|_| is_outermost) {

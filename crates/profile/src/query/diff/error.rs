@@ -48,6 +48,16 @@ pub enum DiffError {
         /// The unit of its periods, or `samples`.
         second_unit: String,
     },
+    /// A pair names a module that no recording of its side maps.
+    #[error("no module {side} is called {name}; {}", Candidates(candidates))]
+    NoSuchModule {
+        /// The name.
+        name: String,
+        /// Its side: `before` or `after`.
+        side: &'static str,
+        /// The modules of that side that have samples.
+        candidates: Vec<String>,
+    },
     /// A normalization by time was asked for, and the samples of a recording have no times, or all the same.
     #[error("{name} has no duration to divide by: its samples have no times, or all the same")]
     NoTimes {
@@ -60,6 +70,22 @@ pub enum DiffError {
         /// The amount.
         amount: f64,
     },
+}
+
+/// Names that a user can choose from.
+struct Candidates<'a>(&'a [String]);
+
+impl fmt::Display for Candidates<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// More are not listed.
+        const LISTED: usize = 20;
+        let shown: Vec<&str> = self.0.iter().take(LISTED).map(String::as_str).collect();
+        write!(f, "those with samples are {}", shown.join(", "))?;
+        match self.0.len().saturating_sub(LISTED) {
+            0 => Ok(()),
+            more => write!(f, ", and {more} more"),
+        }
+    }
 }
 
 /// Names in a sentence.

@@ -1,15 +1,14 @@
-//! Which functions of all recordings are taken for the same: those of one name in modules of one name.
+//! Which functions of all recordings are taken for the same: those of one name in modules that are paired.
 
-use std::borrow::Cow;
-
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::modules::{DiffModuleId, Modules};
-use super::names::{normal_function, offset_in_name};
+use super::names::{PlaceBook, PlacedName, Resolved, offset_in_name, placed_function};
+use super::run::DiffInput;
 use crate::id::{LocationId, StringId};
 use crate::profile::Profile;
 use crate::query::functions::functions;
-use crate::tables::{LocationRow, Strings, Table};
+use crate::tables::{InlineRow, LocationRow, Strings, Table};
 
 crate::row_ids! {
     /// A row of [`Diff::functions`](super::Diff::functions).
@@ -48,8 +47,30 @@ pub(super) struct Matching {
     pub(super) modules: Modules,
     pub(super) functions: Table<DiffFunctionId, FunctionKey>,
     index: HashMap<FunctionKey, DiffFunctionId>,
+    /// The names of functions that their places tell apart.
+    placed: Resolved,
+    /// In modules of which all recordings have the same build: the names of functions by their start, which only some
+    /// of the recordings may know.
+    starts: HashMap<(DiffModuleId, u64), StringId>,
     exact_names: bool,
     inlines: bool,
+}
+
+/// A function of a recording: its module, its name, and the source file that declares it.
+type Known = (Option<DiffModuleId>, StringId, Option<StringId>);
+
+/// The names of a recording's functions.
+type Named = HashMap<Known, Option<StringId>>;
+
+/// A function of a recording with its name; `None` if it has none.
+fn known(module: Option<DiffModuleId>, row: &InlineRow) -> Option<Known> {
+    Some((module, row.function?, row.declared_file))
+}
+
+/// The name of a function with the places that tell it from others of its name.
+fn placed(profile: &Profile, (_, name, file): Known) -> PlacedName {
+    let file = file.map(|file| profile.strings.get(file));
+    placed_function(profile.strings.get(name)).declared_in(file)
 }
 
 /// The functions at the locations of one recording.
@@ -79,13 +100,63 @@ impl Matching {
         inlines: bool,
     ) -> Self {
         let (functions, index) = (Table::new(), HashMap::new());
-        Self { strings, modules, functions, index, exact_names, inlines }
+        let (placed, starts) = (Resolved::default(), HashMap::new());
+        Self { strings, modules, functions, index, placed, starts, exact_names, inlines }
     }
 
-    /// The functions of a recording.
-    pub(super) fn places(&mut self, profile: &Profile) -> PlaceFunctions {
-        let modules = self.modules.ids(profile, &mut self.strings);
-        let mut names: HashMap<StringId, StringId> = HashMap::new();
+    /// Learns the names of all functions: those that places tell apart, and those that one recording knows of code that
+    /// is the same in all.
+    pub(super) fn learn(&mut self, sides: [&[DiffInput<'_>]; 2]) {
+        if !self.exact_names {
+            let mut book = PlaceBook::default();
+            for (side, inputs) in sides.into_iter().enumerate() {
+                inputs.iter().for_each(|input| self.add_places(side, input.profile, &mut book));
+            }
+            self.placed = book.resolve();
+        }
+        for (side, inputs) in sides.into_iter().enumerate() {
+            inputs.iter().for_each(|input| self.add_starts(side, input.profile));
+        }
+    }
+
+    fn add_places(&mut self, side: usize, profile: &Profile, book: &mut PlaceBook) {
+        let modules = self.modules.ids(side, profile, &mut self.strings);
+        let mut seen: HashSet<Known> = HashSet::new();
+        for location in &profile.locations {
+            let module = location.module.and_then(|module| modules.get(module).copied().flatten());
+            for row in functions(profile, location, true) {
+                if let Some(function) = known(module, row).filter(|&function| seen.insert(function))
+                {
+                    book.add(side, module.map(DiffModuleId::to_bits), placed(profile, function));
+                }
+            }
+        }
+    }
+
+    fn add_starts(&mut self, side: usize, profile: &Profile) {
+        let modules = self.modules.ids(side, profile, &mut self.strings);
+        let mut names = Named::new();
+        for location in &profile.locations {
+            let module = location.module.and_then(|module| modules.get(module).copied().flatten());
+            let Some((module, start)) = module.zip(function_start(location)) else { continue };
+            let row = self.modules.rows.get(module);
+            if row.is_none_or(|row| row.same_file != Some(true)) {
+                continue;
+            }
+            let outermost = functions(profile, location, false).first();
+            let function = outermost.and_then(|row| known(Some(module), row));
+            if let Some(name) = self.named(side, profile, function, &mut names)
+                && offset_in_name(self.strings.get(name), self.module_name(Some(module))).is_none()
+            {
+                self.starts.entry((module, start)).or_insert(name);
+            }
+        }
+    }
+
+    /// The functions of a recording of a side.
+    pub(super) fn places(&mut self, side: usize, profile: &Profile) -> PlaceFunctions {
+        let modules = self.modules.ids(side, profile, &mut self.strings);
+        let mut names = Named::new();
         let mut places = PlaceFunctions { ids: Vec::new(), ends: Table::new() };
         for location in &profile.locations {
             let module = location.module.and_then(|module| modules.get(module).copied().flatten());
@@ -94,10 +165,7 @@ impl Matching {
             let rows = functions(profile, location, inlines);
             for (index, row) in rows.iter().enumerate() {
                 let is_outermost = index + 1 == rows.len();
-                let name = match row.function {
-                    Some(name) => self.named(profile, name, &mut names),
-                    None => None,
-                };
+                let name = self.named(side, profile, known(module, row), &mut names);
                 let start = function_start(location).filter(|_| is_outermost);
                 places.ids.push(self.function(name, module, start));
             }
@@ -117,16 +185,29 @@ impl Matching {
     /// A name as it is compared; `None` for an empty one.
     fn named(
         &mut self,
+        side: usize,
         profile: &Profile,
-        name: StringId,
-        known: &mut HashMap<StringId, StringId>,
+        function: Option<Known>,
+        names: &mut Named,
     ) -> Option<StringId> {
-        let text = profile.strings.get(name);
-        let id = *known.entry(name).or_insert_with(|| {
-            let normal = if self.exact_names { Cow::Borrowed(text) } else { normal_function(text) };
-            self.strings.intern(&normal)
-        });
-        Some(id).filter(|_| !text.is_empty())
+        let function = function?;
+        *names.entry(function).or_insert_with(|| {
+            let text = profile.strings.get(function.1);
+            if text.is_empty() {
+                return None;
+            }
+            let module = function.0.map(DiffModuleId::to_bits);
+            let resolved = self.placed.get(&(side, module, placed(profile, function)));
+            Some(match resolved.filter(|_| !self.exact_names) {
+                Some(resolved) => self.strings.intern(resolved),
+                None => self.strings.intern(text),
+            })
+        })
+    }
+
+    fn module_name(&self, module: Option<DiffModuleId>) -> &[u8] {
+        let row = module.and_then(|module| self.modules.rows.get(module));
+        row.map_or(&b""[..], |row| self.strings.get(row.name))
     }
 
     fn function(
@@ -136,15 +217,24 @@ impl Matching {
         start: Option<u64>,
     ) -> DiffFunctionId {
         let row = module.and_then(|module| self.modules.rows.get(module));
-        let module_name = row.map_or(&b""[..], |row| self.strings.get(row.name));
+        let other_name = row.and_then(|row| row.other_name).map(|name| self.strings.get(name));
+        let names = [Some(self.module_name(module)), other_name];
         let text = name.map(|name| self.strings.get(name));
-        let place = text.and_then(|text| offset_in_name(text, module_name));
+        let place = text.and_then(|text| {
+            names.into_iter().flatten().find_map(|module| offset_in_name(text, module))
+        });
         let name = match (name, place) {
             (Some(_), None) if text == Some(GAP) && module.is_none() => DiffName::Gap,
             (Some(name), None) => DiffName::Named(name),
             // An address means the same function in the same file only.
             _ if row.is_some_and(|row| row.same_file == Some(true)) => {
-                place.or(start).map_or(DiffName::Unknown, DiffName::At)
+                let start = place.or(start);
+                let named = start.zip(module).and_then(|(start, id)| self.starts.get(&(id, start)));
+                match (named, start) {
+                    (Some(&name), _) => DiffName::Named(name),
+                    (None, Some(start)) => DiffName::At(start),
+                    (None, None) => DiffName::Unknown,
+                }
             }
             _ => DiffName::Unknown,
         };

@@ -1,11 +1,13 @@
 //! The difference of two recordings, or of several before and several after: what each function costs on both sides, how
 //! sure it is that this is a change, and the union of their stacks.
 //!
-//! Functions are the same where their names are, without what compilers add to them, in modules of the same name.
+//! Functions are the same if their names are, without what compilers add to them, in modules that are paired: by name,
+//! soname, functions in common, or by the user. What cannot be compared is listed apart, and never called a change.
 //! Costs are normalized before they are compared ([`Normalization`]), and a difference is marked where it is unlikely
 //! that it came by chance ([`DiffMethod`]): two recordings of one program differ in a dozen functions by sampling alone.
 
 mod change;
+mod compared;
 mod confidence;
 mod costs;
 mod error;
@@ -20,10 +22,11 @@ mod tree;
 mod weight;
 
 pub use change::{Change, DiffCost};
+pub use compared::NotCompared;
 pub use confidence::DiffMethod;
 pub use error::DiffError;
 pub use matching::{DiffFunctionId, DiffName};
-pub use modules::{DiffModule, DiffModuleId};
+pub use modules::{DiffModule, DiffModuleId, DiffPair, PairedBy};
 pub use normalize::{Normalization, NotByTime};
 pub use notes::DiffNote;
 pub use run::{DiffInput, DiffRun};
@@ -33,17 +36,19 @@ pub use weight::DiffWeight;
 use crate::id::StringId;
 use crate::profile::Profile;
 use crate::tables::{Strings, Table};
+use compared::not_compared;
 use confidence::{Confidence, SideNumbers, mark};
 use costs::{RunCosts, run_costs};
+use hashbrown::HashMap;
 use matching::Matching;
-use modules::Modules;
+use modules::{Modules, renamed_threads};
 use normalize::{factors, not_by_time};
 use run::{RunKind, common_event, count, unit};
 use tree::{Counting, UnionTree};
 
 /// How recordings are compared.
 #[derive(Debug, Clone, Copy)]
-pub struct DiffOptions {
+pub struct DiffOptions<'a> {
     /// What costs are divided by; `None` for [`Normalization::Time`] where event, rate and threads of all recordings are
     /// alike, and else [`Normalization::Share`].
     pub normalization: Option<Normalization>,
@@ -51,11 +56,13 @@ pub struct DiffOptions {
     pub exact_names: bool,
     /// Whether inlined functions are functions of their own, where both sides know them.
     pub inlines: bool,
+    /// Modules that are taken for the same, whatever their names.
+    pub pairs: &'a [DiffPair],
 }
 
-impl Default for DiffOptions {
+impl Default for DiffOptions<'_> {
     fn default() -> Self {
-        Self { normalization: None, exact_names: false, inlines: true }
+        Self { normalization: None, exact_names: false, inlines: true, pairs: &[] }
     }
 }
 
@@ -140,6 +147,8 @@ pub struct DiffFunction {
     pub name: DiffName,
     /// Its module; `None` for what is in none.
     pub module: Option<DiffModuleId>,
+    /// Why it is not compared; `None` if it is. The changes of what is not compared have its costs only.
+    pub not_compared: Option<NotCompared>,
     /// What it costs by itself.
     pub own: Change,
     /// What it costs with all that it called.
@@ -166,28 +175,61 @@ impl Diff {
         self.strings.get(id)
     }
 
-    /// The functions whose own cost, or inclusive one, differs at all: marked ones first, then those of the larger
-    /// difference, then by name.
+    /// By side: the part of the total that is the own cost of functions that are not compared, from 0 to 1.
+    #[must_use]
+    pub fn not_compared_shares(&self) -> [f64; 2] {
+        let sum = |of: fn(&Change) -> f64| {
+            let rows = self.functions.iter().filter(|row| row.not_compared.is_some());
+            let total = of(&self.total);
+            // An empty sum of numbers is -0.
+            let part = 0.0 + rows.map(|row| of(&row.own)).sum::<f64>();
+            if total > 0.0 { part / total } else { 0.0 }
+        };
+        [sum(|change| change.before.value), sum(|change| change.after.value)]
+    }
+
+    /// The functions that are not compared, those of the larger cost on a side first, then by name.
+    #[must_use]
+    pub fn left_out(&self, inclusive: bool) -> Vec<(DiffFunctionId, &DiffFunction)> {
+        let rows = self.functions.entries().filter(|(_, row)| row.not_compared.is_some());
+        let cost = |row: &DiffFunction| {
+            let change = if inclusive { row.inclusive } else { row.own };
+            change.before.value.max(change.after.value)
+        };
+        let mut rows: Vec<_> = rows.filter(|(_, row)| cost(row) > 0.0).collect();
+        rows.sort_by(|(_, one), (_, other)| {
+            let by_cost = cost(other).total_cmp(&cost(one));
+            by_cost.then_with(|| self.sort_key(one).cmp(&self.sort_key(other)))
+        });
+        rows
+    }
+
+    /// The names of a function and of its module.
+    fn sort_key(&self, row: &DiffFunction) -> (&[u8], Option<&[u8]>) {
+        let module = row.module.and_then(|module| self.modules.get(module));
+        let name = match row.name {
+            DiffName::Named(name) => self.text(name),
+            _ => b"",
+        };
+        (name, module.map(|module| self.text(module.name)))
+    }
+
+    /// The compared functions whose own cost, or inclusive one, differs at all: marked ones first, then those of the
+    /// larger difference, then by name.
     #[must_use]
     pub fn ranked(&self, inclusive: bool) -> Vec<(DiffFunctionId, &DiffFunction)> {
         let change = |row: &DiffFunction| if inclusive { row.inclusive } else { row.own };
         let rows = self.functions.entries();
         let mut rows: Vec<_> = rows
             .filter(|(_, row)| change(row).delta() != 0.0 && row.name != DiffName::Gap)
+            .filter(|(_, row)| row.not_compared.is_none())
             .collect();
-        let key = |row: &DiffFunction| {
-            let module = row.module.and_then(|module| self.modules.get(module));
-            let name = match row.name {
-                DiffName::Named(name) => self.text(name),
-                _ => b"",
-            };
-            (name, module.map(|module| self.text(module.name)))
-        };
         rows.sort_by(|(_, one), (_, other)| {
             let (left, right) = (change(one), change(other));
             let by_mark = right.marked.cmp(&left.marked);
             let by_size = || right.delta().abs().total_cmp(&left.delta().abs());
-            by_mark.then_with(by_size).then_with(|| key(one).cmp(&key(other)))
+            let by_name = || self.sort_key(one).cmp(&self.sort_key(other));
+            by_mark.then_with(by_size).then_with(by_name)
         });
         rows
     }
@@ -196,11 +238,12 @@ impl Diff {
 /// Compares the recordings `before` with those `after`.
 ///
 /// # Errors
-/// Where a side has no recording or a recording no sample, events or units differ, or costs cannot be divided as asked.
+/// If a side has no recording or a recording no sample, events or units differ, costs cannot be divided as asked, or a
+/// pair names a module that is not there.
 pub fn diff(
     before: &[DiffInput<'_>],
     after: &[DiffInput<'_>],
-    options: DiffOptions,
+    options: DiffOptions<'_>,
 ) -> Result<Diff, DiffError> {
     if before.is_empty() || after.is_empty() {
         return Err(DiffError::NoRecording);
@@ -209,11 +252,14 @@ pub fn diff(
     let event = common_event(&inputs)?;
     let by_samples = options.normalization == Some(Normalization::Samples);
     let unit = if by_samples { None } else { common_unit(&inputs, &event)? };
-    let counted = |inputs: &[DiffInput<'_>]| -> (Vec<DiffRun>, Vec<RunKind>) {
-        inputs.iter().map(|&input| count(input, &event, by_samples)).unzip()
+    let mut strings = Strings::default();
+    let modules = Modules::new([before, after], options.pairs, &mut strings)?;
+    let renamed = [HashMap::new(), renamed_threads(&modules, &strings)];
+    let counted = |side: usize, inputs: &[DiffInput<'_>]| -> (Vec<DiffRun>, Vec<RunKind>) {
+        inputs.iter().map(|&input| count(input, &event, by_samples, &renamed[side])).unzip()
     };
-    let (runs_before, kinds_before) = counted(before);
-    let (runs_after, kinds_after) = counted(after);
+    let (runs_before, kinds_before) = counted(0, before);
+    let (runs_after, kinds_after) = counted(1, after);
     let sides = [(&*runs_before, &*kinds_before), (&*runs_after, &*kinds_after)];
     let (normalization, not_by_time) = match options.normalization {
         Some(normalization) => (normalization, None),
@@ -232,10 +278,9 @@ pub fn diff(
         before: numbers(&runs_before, false)?,
         after: numbers(&runs_after, true)?,
     };
-    let mut strings = Strings::default();
-    let modules = Modules::new([before, after], &mut strings);
-    let matching = Matching::new(strings, modules, options.exact_names, options.inlines);
-    let (matching, tree) = union(&inputs, &event, by_samples, matching);
+    let mut matching = Matching::new(strings, modules, options.exact_names, options.inlines);
+    matching.learn([before, after]);
+    let (matching, tree) = union([before, after], (&event, by_samples), &renamed, matching);
     let (functions, total, tested) = functions(&matching, &tree, &confidence);
     let nodes = nodes(&tree, &confidence);
     let mut diff = Diff {
@@ -280,18 +325,20 @@ fn common_unit(inputs: &[DiffInput<'_>], event: &[u8]) -> Result<Option<&'static
 
 /// The union of the stacks of all recordings, and the functions in it.
 fn union(
-    inputs: &[DiffInput<'_>],
-    event: &[u8],
-    by_samples: bool,
+    sides: [&[DiffInput<'_>]; 2],
+    (event, by_samples): (&[u8], bool),
+    renamed: &[HashMap<Vec<u8>, Vec<u8>>; 2],
     mut matching: Matching,
 ) -> (Matching, UnionTree) {
     let mut tree = UnionTree::default();
     let no_frames = matching.no_frames();
-    let counting = Counting { event, by_samples, no_frames };
-    for input in inputs {
-        let profile: &Profile = input.profile;
-        let places = matching.places(profile);
-        tree.add(profile, &places, &mut matching.strings, counting);
+    for (side, (inputs, renamed)) in sides.into_iter().zip(renamed).enumerate() {
+        let counting = Counting { event, by_samples, no_frames, renamed };
+        for input in inputs {
+            let profile: &Profile = input.profile;
+            let places = matching.places(side, profile);
+            tree.add(profile, &places, &mut matching.strings, counting);
+        }
     }
     (matching, tree)
 }
@@ -310,18 +357,26 @@ fn functions(
         };
         confidence.change(&weights(before), &weights(after))
     };
-    let rows = matching.functions.entries().map(|(id, key)| DiffFunction {
-        name: key.name,
-        module: key.module,
-        own: change(id, false),
-        inclusive: change(id, true),
+    let left_out = not_compared(matching, [before, after], confidence);
+    let rows = matching.functions.entries().map(|(id, key)| {
+        let not_compared = left_out.get(id).copied().flatten();
+        let change = |inclusive| {
+            let change = change(id, inclusive);
+            match not_compared {
+                Some(_) => Change { interval: None, p: None, ..change },
+                None => change,
+            }
+        };
+        let (own, inclusive) = (change(false), change(true));
+        DiffFunction { name: key.name, module: key.module, not_compared, own, inclusive }
     });
     let mut rows: Table<DiffFunctionId, DiffFunction> = rows.collect();
     let total = confidence.change(&confidence.before.totals, &confidence.after.totals);
     // What no sample shows is no function.
-    let is_function = |row: &&mut DiffFunction| row.name != DiffName::Gap;
-    let own = mark(rows.iter_mut().filter(is_function).map(|row| &mut row.own), &total);
-    let inclusive = mark(rows.iter_mut().filter(is_function).map(|row| &mut row.inclusive), &total);
+    let is_tested =
+        |row: &&mut DiffFunction| row.name != DiffName::Gap && row.not_compared.is_none();
+    let own = mark(rows.iter_mut().filter(is_tested).map(|row| &mut row.own), &total);
+    let inclusive = mark(rows.iter_mut().filter(is_tested).map(|row| &mut row.inclusive), &total);
     (rows, total, [own, inclusive])
 }
 

@@ -1,10 +1,11 @@
 //! What to keep in mind of a comparison: where its sides are not alike, and what was left out.
 
+use super::compared::NotCompared;
 use super::confidence::{Confidence, DiffMethod};
-use super::modules::{DiffModule, DiffModuleId};
+use super::modules::{DiffModule, DiffModuleId, PairedBy};
 use super::normalize::{AS_BUSY, Normalization, apart, total};
 use super::run::DiffRun;
-use super::{Diff, DiffSide};
+use super::{Diff, DiffFunction, DiffSide};
 use crate::tables::Table;
 
 /// A thing to keep in mind.
@@ -21,8 +22,12 @@ pub enum DiffNote {
     FilesDiffer(Vec<DiffModuleId>),
     /// Modules whose inlined functions are left out, since only one side knows them.
     WithoutInlines(Vec<DiffModuleId>),
-    /// Modules with a hundredth or more of the samples of one side, and none of the other's.
+    /// Modules that are paired though their names differ.
+    Paired(Vec<DiffModuleId>),
+    /// Modules with a hundredth or more of the samples of one side, and no partner on the other one.
     OneSided(Vec<DiffModuleId>),
+    /// Modules with a hundredth or more of the samples of one side in functions that have no name on the other one.
+    Unnamed(Vec<DiffModuleId>),
     /// By time: the total is another, so that everything changes with it.
     OtherLoad([f64; 2]),
     /// By time: the sides were as busy for so many seconds, which differ.
@@ -41,7 +46,9 @@ impl DiffNote {
             Self::OtherEvents(_) => "other-events",
             Self::FilesDiffer(_) => "files-differ",
             Self::WithoutInlines(_) => "without-inlines",
+            Self::Paired(_) => "paired",
             Self::OneSided(_) => "one-sided",
+            Self::Unnamed(_) => "unnamed",
             Self::OtherLoad(_) => "other-load",
             Self::OtherLength(_) => "other-length",
             Self::FewRuns => "few-runs",
@@ -89,7 +96,7 @@ fn modules(diff: &Diff, notes: &mut Vec<DiffNote>) {
         let ids: Vec<DiffModuleId> = rows.map(|(id, _)| id).collect();
         (!ids.is_empty()).then_some(ids)
     };
-    let shares = own_shares(diff);
+    let shares = own_shares(diff, |_| true);
     let is_seen = |id: DiffModuleId| {
         shares.get(id).is_some_and(|shares| shares.iter().any(|&share| share >= NOTICED))
     };
@@ -97,15 +104,25 @@ fn modules(diff: &Diff, notes: &mut Vec<DiffNote>) {
     notes.extend(differ.map(DiffNote::FilesDiffer));
     let without = those(&|_, row| row.without_inlines);
     notes.extend(without.map(DiffNote::WithoutInlines));
-    let one_sided = those(&|id, row| row.seen[0] != row.seen[1] && is_seen(id));
+    let paired = those(&|_, row| !matches!(row.paired, None | Some(PairedBy::Name)));
+    notes.extend(paired.map(DiffNote::Paired));
+    let one_sided = those(&|id, row| row.paired.is_none() && is_seen(id));
     notes.extend(one_sided.map(DiffNote::OneSided));
+    let unnamed = own_shares(diff, |row| row.not_compared == Some(NotCompared::NoName));
+    let is_unnamed = |id: DiffModuleId| {
+        unnamed.get(id).is_some_and(|shares| shares.iter().any(|&share| share >= NOTICED))
+    };
+    notes.extend(those(&|id, _| is_unnamed(id)).map(DiffNote::Unnamed));
 }
 
-/// By module: which part of the samples of each side it has itself.
-fn own_shares(diff: &Diff) -> Table<DiffModuleId, [f64; 2]> {
+/// By module: which part of the samples of each side its functions of a kind have themselves.
+fn own_shares(
+    diff: &Diff,
+    is_wanted: impl Fn(&DiffFunction) -> bool,
+) -> Table<DiffModuleId, [f64; 2]> {
     let mut shares = Table::from_vec(vec![[0.0; 2]; diff.modules.len()]);
     let totals = [&diff.before, &diff.after].map(|side| total(&side.runs).samples.max(1) as f64);
-    for function in &diff.functions {
+    for function in diff.functions.iter().filter(|row| is_wanted(row)) {
         let sides = [function.own.before, function.own.after];
         if let Some(sums) = function.module.and_then(|module| shares.get_mut(module)) {
             for ((sum, side), total) in sums.iter_mut().zip(sides).zip(totals) {

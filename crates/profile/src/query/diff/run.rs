@@ -123,8 +123,14 @@ pub(super) fn samples_of<'a>(
         .filter(move |sample| is_wanted.get(sample.event.index()).copied().unwrap_or(false))
 }
 
-/// Counts a recording. `by_samples`: each sample counts 1, whatever its period.
-pub(super) fn count(input: DiffInput<'_>, event: &[u8], by_samples: bool) -> (DiffRun, RunKind) {
+/// Counts a recording. `by_samples`: each sample counts 1, whatever its period. `renamed`: threads by names that others
+/// have on the other side.
+pub(super) fn count(
+    input: DiffInput<'_>,
+    event: &[u8],
+    by_samples: bool,
+    renamed: &HashMap<Vec<u8>, Vec<u8>>,
+) -> (DiffRun, RunKind) {
     let DiffInput { name, profile } = input;
     let mut run = DiffRun {
         name: name.to_owned(),
@@ -156,7 +162,7 @@ pub(super) fn count(input: DiffInput<'_>, event: &[u8], by_samples: bool) -> (Di
         run.other_events = 0;
     }
     run.seconds = times.and_then(|(first, last)| seconds(last - first, run.total.samples));
-    let (threads, names) = threads(profile, &by_thread);
+    let (threads, names) = threads(profile, &by_thread, renamed);
     run.threads = threads;
     let rows = profile.events.entries().filter(|&(id, _)| event_name(profile, id) == event);
     let rate = |(_, row): (EventId, &EventRow)| (row.frequency, row.rate);
@@ -173,13 +179,18 @@ fn seconds(span: u64, samples: u64) -> Option<f64> {
 }
 
 /// How many threads there are, and the cost of those of a name. A thread that changed its name has several rows.
-fn threads(profile: &Profile, costs: &HashMap<ThreadId, u64>) -> (usize, HashMap<Vec<u8>, u64>) {
+fn threads(
+    profile: &Profile,
+    costs: &HashMap<ThreadId, u64>,
+    renamed: &HashMap<Vec<u8>, Vec<u8>>,
+) -> (usize, HashMap<Vec<u8>, u64>) {
     let mut ids = Vec::with_capacity(costs.len());
     let mut names: HashMap<Vec<u8>, u64> = HashMap::new();
     for (&thread, &cost) in costs {
         let Some(thread) = profile.threads.get(thread) else { continue };
         ids.push((thread.pid.0, thread.tid.0));
-        let name = normal_thread(profile.strings.get(thread.comm));
+        let comm = profile.strings.get(thread.comm);
+        let name = normal_thread(renamed.get(comm).map_or(comm, Vec::as_slice));
         let sum = names.entry(name).or_default();
         *sum = sum.saturating_add(cost);
     }

@@ -54,6 +54,8 @@ pub(super) struct Counting<'a> {
     pub(super) by_samples: bool,
     /// What stands for an empty stack.
     pub(super) no_frames: DiffFunctionId,
+    /// By name of a thread of this side: the one that it has on the other side.
+    pub(super) renamed: &'a HashMap<Vec<u8>, Vec<u8>>,
 }
 
 impl UnionTree {
@@ -65,7 +67,7 @@ impl UnionTree {
         strings: &mut Strings,
         counting: Counting<'_>,
     ) {
-        let Counting { event, by_samples, no_frames } = counting;
+        let Counting { event, by_samples, no_frames, renamed } = counting;
         let mut roots: HashMap<(ThreadId, bool), DiffNodeId> = HashMap::new();
         let mut known: HashMap<(DiffNodeId, StackId), DiffNodeId> = HashMap::new();
         let mut own: Vec<DiffWeight> = Vec::new();
@@ -73,7 +75,7 @@ impl UnionTree {
             let key = (sample.thread, !sample.end.is_rooted());
             let root = match roots.get(&key) {
                 Some(&root) => root,
-                None => *roots.entry(key).or_insert(self.root(profile, sample, strings)),
+                None => *roots.entry(key).or_insert(self.root(profile, sample, strings, renamed)),
             };
             let node = match sample.stack {
                 Some(stack) => self.stack(profile, places, (root, stack), &mut known),
@@ -90,9 +92,16 @@ impl UnionTree {
     }
 
     /// The node that a sample's stack begins below.
-    fn root(&mut self, profile: &Profile, sample: &SampleRow, strings: &mut Strings) -> DiffNodeId {
+    fn root(
+        &mut self,
+        profile: &Profile,
+        sample: &SampleRow,
+        strings: &mut Strings,
+        renamed: &HashMap<Vec<u8>, Vec<u8>>,
+    ) -> DiffNodeId {
         let comm = profile.threads.get(sample.thread).map(|thread| thread.comm);
-        let name = normal_thread(comm.map_or(b"", |comm| profile.strings.get(comm)));
+        let comm = comm.map_or(&b""[..], |comm| profile.strings.get(comm));
+        let name = normal_thread(renamed.get(comm).map_or(comm, Vec::as_slice));
         let mut label = DiffLabel::Thread(strings.intern(&name));
         if !self.index.contains_key(&(None, label)) {
             if self.thread_names >= THREAD_NAMES {

@@ -8,6 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueHint};
 use formats::DiffFormat;
 use options::{CostKind, Normalization, Percent, Weight, parse_share};
+use profile::query::diff::DiffPair;
 
 use super::profile::RunArgs;
 use crate::args::groups::OffCpuArgs;
@@ -40,6 +41,11 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     pub(crate) exact_names: bool,
 
+    /// Compare the functions of module A before with those of module B after, whatever their names; a name, or a path as
+    /// it was recorded [repeatable]
+    #[arg(long = "pair", value_name = "A=B", value_parser = DiffPair::from_str)]
+    pub(crate) pairs: Vec<DiffPair>,
+
     /// By which cost functions are ranked, and judged by --fail-above [default: own; with --weight off-cpu inclusive,
     /// since all threads leave in one function of the kernel]
     #[arg(long, value_name = "COST", value_parser = ChoiceParser::<CostKind>::all())]
@@ -49,8 +55,8 @@ pub(crate) struct DiffArgs {
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
 
-    /// Exit with status 1, after the output was written, where a function that is marked as changed costs more than
-    /// before by a larger part than this of the total before
+    /// Exit with status 1, after the output was written, if a function that is marked as changed costs more than before
+    /// by a larger part than this of the total before, or if more than 5 % of a side is not compared
     #[arg(long, value_name = "PCT", value_parser = parse_share)]
     pub(crate) fail_above: Option<Percent>,
 

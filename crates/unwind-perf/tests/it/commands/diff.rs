@@ -4,6 +4,7 @@ use crate::support::cases::{Case, root};
 use crate::support::run::{Ran, command, empty_folder, finish, listing, run};
 
 const SPIN: &str = "testdata/cases/spin-lld/perf.data";
+const PLT: &str = "testdata/cases/plt/perf.data";
 const EVENTS: &str = "testdata/cases/two-events/perf.data";
 
 /// Compares with the files of the cases.
@@ -47,6 +48,34 @@ fn only_more_cost_that_is_marked_fails() {
     let messages = diff(&inclusive).expect_status(1).stderr;
     assert!(messages.contains("main [spin-lld] costs more with all that it called"), "{messages}");
     assert!(messages.lines().count() > 3, "{messages}");
+}
+
+/// Programs that do not fit are not judged; a pair that is named makes one of them.
+#[test]
+fn what_is_not_compared_leaves_the_gate_undecided() {
+    let undecided = diff(&[SPIN, PLT, "--fail-above", "5"]).expect_status(1);
+    let lines = "unwind-perf: gate not decided: 100.0 % of BEFORE not compared\n\
+                 unwind-perf: gate not decided: 100.0 % of AFTER not compared\n";
+    assert_eq!(undecided.stderr, lines);
+    assert!(undecided.text().contains("\nnot compared: 100.0 % of before, 100.0 % of after\n"));
+    let json = |arguments: &[&str]| diff(&[arguments, &["-f", "json"]].concat());
+    let document = json(&[SPIN, PLT, "--fail-above", "5"]).expect_status(1).json();
+    assert_eq!(document["gate"], "undecided");
+    assert_eq!(document["not_compared"]["before"], 1.0);
+    let passed = json(&[SPIN, SPIN, "--fail-above", "5"]).expect_status(0).json();
+    assert_eq!(
+        (&passed["gate"], &passed["not_compared"]["after"]),
+        (&"passed".into(), &0.0.into())
+    );
+    let failed = json(&[SPIN, SPIN, "--fail-above=5", "--normalize=A=10,B=1"]).expect_status(1);
+    assert_eq!(failed.json()["gate"], "failed");
+    assert!(json(&[SPIN, SPIN]).expect_status(0).json()["gate"].is_null());
+    let pair = json(&[SPIN, PLT, "--pair", "spin-lld=plt"]).expect_status(0).json();
+    assert_eq!(pair["modules"][0]["paired_by"], "option");
+    assert_eq!(pair["modules"][0]["name_after"], "plt");
+    let wrong = diff(&[SPIN, PLT, "--pair", "spin-lld=nothing"]).expect_status(2);
+    let message = "no module after is called nothing; those with samples are ";
+    assert!(wrong.stderr.contains(message), "{}", wrong.stderr);
 }
 
 #[test]

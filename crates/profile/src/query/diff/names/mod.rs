@@ -1,44 +1,75 @@
 //! The names under which functions, modules and threads of two recordings are taken for the same: what compilers and
 //! schedulers add to a name, and change from build to build and from run to run, is left out.
 
+mod places;
+mod runtime;
+mod slots;
+
 use std::borrow::Cow;
+
+pub(super) use places::{PlaceBook, PlacedName, Resolved};
 
 /// What compilers append to the name of a copy of a function, after a point; a number follows.
 const COPIES: [&[u8]; 6] = [b"isra", b"part", b"constprop", b"cold", b"llvm", b"lto_priv"];
 
 /// A function's name without what changes from build to build: hashes and crate disambiguators of rustc, marks of
 /// copies that compilers made (`.isra.0`, `.cold`, …), also in the form of demanglers (` [clone .isra.0]`,
-/// ` (.llvm.123)`), and the lines of lambdas and unnamed classes (`(lambda at line 34)`).
+/// ` (.llvm.123)`), the lines of lambdas and unnamed classes (`(lambda at line 34)`), and the tiers, positions and
+/// counters of run-time compilers.
+///
+/// Two functions may have one such name; [`placed_function`] has the rest.
 pub(super) fn normal_function(name: &[u8]) -> Cow<'_, [u8]> {
+    if let Some(placed) = runtime::placed(name) {
+        let mut text = placed.skeleton;
+        text.retain(|&byte| byte != 0);
+        return Cow::Owned(text);
+    }
     let mut rest = name;
     while let Some(shorter) = without_copy(rest).or_else(|| without_hash(rest)) {
         rest = shorter;
     }
-    match without_disambiguators(rest) {
-        Cow::Borrowed(name) => without_lines(name),
-        Cow::Owned(name) => Cow::Owned(without_lines(&name).into_owned()),
+    let mut name = without_disambiguators(rest);
+    if let Some(placed) = without_lines(&name) {
+        let mut text = placed.skeleton;
+        text.retain(|&byte| byte != 0);
+        name = Cow::Owned(text);
     }
+    name
 }
 
-/// The name without the lines of what has no name of its own: `f::(lambda at line 34)` is `f::(lambda)`.
-fn without_lines(name: &[u8]) -> Cow<'_, [u8]> {
+/// The name as [`normal_function`] gives it, with the places that tell functions of that name apart.
+pub(super) fn placed_function(name: &[u8]) -> PlacedName {
+    if name.contains(&0) {
+        // A byte of 0 stands for a place.
+        return PlacedName::plain(name.iter().copied().filter(|&byte| byte != 0).collect());
+    }
+    if let Some(placed) = runtime::placed(name) {
+        return placed;
+    }
+    let mut rest = name;
+    while let Some(shorter) = without_copy(rest).or_else(|| without_hash(rest)) {
+        rest = shorter;
+    }
+    let name = without_disambiguators(rest);
+    without_lines(&name).unwrap_or_else(|| PlacedName::plain(name.into_owned()))
+}
+
+/// The name with the lines of what has no name of its own as places: `f::(lambda at line 34)`. `None` if there are none.
+fn without_lines(name: &[u8]) -> Option<PlacedName> {
     const PLACE: &[u8] = b" at line ";
     let next = |rest: &[u8]| rest.windows(PLACE.len()).position(|window| window == PLACE);
-    let Some(mut at) = next(name) else { return Cow::Borrowed(name) };
-    let (mut out, mut rest) = (Vec::with_capacity(name.len()), name);
-    loop {
+    let mut placed = PlacedName::default();
+    let mut rest = name;
+    while let Some(at) = next(rest) {
         let (front, place) = rest.split_at(at);
-        out.extend_from_slice(front);
         rest = place.get(PLACE.len()..).unwrap_or_default();
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        rest = rest.get(digits..).unwrap_or_default();
-        match next(rest) {
-            Some(further) => at = further,
-            None => break,
-        }
+        let (line, further) = rest.split_at(digits);
+        let number = std::str::from_utf8(line).ok().and_then(|line| line.parse().ok());
+        placed = placed.text(front).at(number.unwrap_or(0), 0);
+        rest = further;
     }
-    out.extend_from_slice(rest);
-    Cow::Owned(out)
+    (!placed.places.is_empty()).then(|| placed.text(rest))
 }
 
 /// The name without the last mark of a copy; `None` where there is none. A name is never left empty.

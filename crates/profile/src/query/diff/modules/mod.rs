@@ -1,0 +1,374 @@
+//! The modules of a comparison: which of them are the same on both sides, whether their file is the same, and whether
+//! inlined functions are known on both sides.
+
+mod pairing;
+mod stem;
+
+use address::{BuildId, ModuleId};
+use hashbrown::{HashMap, HashSet};
+
+use super::error::DiffError;
+use super::names::{normal_function, normal_module};
+use super::run::DiffInput;
+use crate::id::StringId;
+use crate::profile::Profile;
+use crate::query::functions::functions;
+use crate::tables::{ModuleKind, ModuleRow, Strings, Table};
+pub use pairing::PairedBy;
+use pairing::Single;
+
+crate::row_ids! {
+    /// A row of [`Diff::modules`](super::Diff::modules).
+    pub DiffModuleId(u32);
+}
+
+/// A module that is compared: on both sides, or without a partner on the other one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiffModule {
+    /// The name without its path; one for the whole kernel, one for all memory without a file, one for all dumps of
+    /// run-time compilers. The name before, if it has samples there.
+    pub name: StringId,
+    /// The name after, if it is another one.
+    pub other_name: Option<StringId>,
+    /// Whether it has samples before, and after.
+    pub seen: [bool; 2],
+    /// Why the module before and the one after are taken for the same; `None` for one without a partner.
+    pub paired: Option<PairedBy>,
+    /// Whether all recordings have the same build of it; `None` where it has no build-id, or is on one side only.
+    pub same_file: Option<bool>,
+    /// Whether its inlined functions are left out, since only one side knows them.
+    pub without_inlines: bool,
+}
+
+/// Modules that the user pairs: names without their paths, or paths as they were recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiffPair {
+    /// The module before.
+    pub before: String,
+    /// The module after.
+    pub after: String,
+}
+
+impl std::str::FromStr for DiffPair {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once('=') {
+            Some((before, after)) if !before.is_empty() && !after.is_empty() => {
+                Ok(Self { before: before.to_owned(), after: after.to_owned() })
+            }
+            _ => Err("expected A=B, the names of a module before and after"),
+        }
+    }
+}
+
+/// The kernel and its modules, whose functions are known by name.
+const KERNEL: &[u8] = b"[kernel]";
+
+/// Memory without a file, such as that of JIT code.
+const ANONYMOUS: &[u8] = b"[anonymous]";
+
+/// The dumps of run-time compilers, whose names have the numbers of processes.
+const DUMPS: &[u8] = b"[jit dump]";
+
+/// A module of a side: of the pair of that number that the user named, or of that name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Key {
+    Pair(usize),
+    Name(StringId),
+}
+
+/// The known facts about a module on one side.
+#[derive(Debug, Default, Clone)]
+struct SideFacts {
+    seen: bool,
+    builds: Vec<Option<BuildId>>,
+    lines: bool,
+    inlined: bool,
+}
+
+/// A module of a side with its name.
+#[derive(Debug)]
+struct SideModule {
+    key: Key,
+    name: StringId,
+    facts: SideFacts,
+}
+
+/// The modules of a side, in order of their first appearance.
+#[derive(Debug, Default)]
+struct SideModules {
+    all: Vec<SideModule>,
+    index: HashMap<Key, usize>,
+}
+
+/// All modules of all recordings.
+#[derive(Debug, Default)]
+pub(super) struct Modules {
+    pub(super) rows: Table<DiffModuleId, DiffModule>,
+    index: [HashMap<Key, DiffModuleId>; 2],
+    pairs: Vec<DiffPair>,
+}
+
+impl Modules {
+    /// The modules of the recordings of both sides. Those that are mapped, but in which no stack has a frame, are
+    /// partners, and no rows.
+    pub(super) fn new(
+        sides: [&[DiffInput<'_>]; 2],
+        pairs: &[DiffPair],
+        strings: &mut Strings,
+    ) -> Result<Self, DiffError> {
+        let mut modules = Self { pairs: pairs.to_vec(), ..Self::default() };
+        let mut found: [SideModules; 2] = Default::default();
+        for (side, (inputs, found)) in sides.into_iter().zip(&mut found).enumerate() {
+            for input in inputs {
+                modules.add(side, input.profile, strings, found);
+            }
+        }
+        modules.check_pairs(&found, strings)?;
+        let [before, after] = &found;
+        let mut partners: Vec<Option<(usize, PairedBy)>> = vec![None; before.all.len()];
+        for (partner, SideModule { key, .. }) in partners.iter_mut().zip(&before.all) {
+            let by = if matches!(key, Key::Pair(_)) { PairedBy::Option } else { PairedBy::Name };
+            *partner = after.index.get(key).map(|&at| (at, by));
+        }
+        let left: [Vec<usize>; 2] = [
+            (0..before.all.len())
+                .filter(|&at| partners.get(at).is_some_and(Option::is_none))
+                .collect(),
+            (0..after.all.len())
+                .filter(|&at| {
+                    after.all.get(at).is_some_and(|row| !before.index.contains_key(&row.key))
+                })
+                .collect(),
+        ];
+        let mut singles = [0, 1].map(|side| found[side].singles(&left[side], strings));
+        if singles.iter().all(|side| side.iter().any(|single| single.seen)) {
+            for side in [0, 1] {
+                for input in sides[side] {
+                    modules.names(
+                        side,
+                        input.profile,
+                        strings,
+                        &found[side],
+                        &left[side],
+                        &mut singles[side],
+                    );
+                }
+            }
+        }
+        for (one, other, by) in pairing::pairs(&singles[0], &singles[1]) {
+            let pair = left[0].get(one).zip(left[1].get(other));
+            if let Some((&one, &other)) = pair
+                && let Some(partner) = partners.get_mut(one)
+            {
+                *partner = Some((other, by));
+            }
+        }
+        modules.fill(&found, &partners);
+        Ok(modules)
+    }
+
+    /// Takes in the modules of a recording.
+    fn add(&self, side: usize, profile: &Profile, strings: &mut Strings, found: &mut SideModules) {
+        let rows: Vec<usize> = profile
+            .modules
+            .iter()
+            .map(|row| {
+                let name = strings.intern(name(profile, row));
+                found.at(self.key(side, profile, row, name), name)
+            })
+            .collect();
+        for location in &profile.locations {
+            let Some(id) = location.module else { continue };
+            let facts = rows.get(id.index()).and_then(|&at| found.all.get_mut(at));
+            let (Some(SideModule { facts, .. }), Some(module)) = (facts, profile.modules.get(id))
+            else {
+                continue;
+            };
+            facts.seen = true;
+            if !facts.builds.contains(&module.build_id) {
+                facts.builds.push(module.build_id);
+            }
+            for row in functions(profile, location, true) {
+                facts.lines |= row.line != 0;
+                facts.inlined |= row.inlined;
+            }
+        }
+    }
+
+    /// Which module a row of a recording is. `name`: that of the row, among the strings of the comparison.
+    fn key(&self, side: usize, profile: &Profile, row: &ModuleRow, name: StringId) -> Key {
+        let path = profile.strings.get(row.path);
+        let last = self::name(profile, row);
+        let is_meant = |pair: &DiffPair| {
+            let text = if side == 0 { &pair.before } else { &pair.after }.as_bytes();
+            text == path || text == last || Some(text) == path.strip_suffix(b" (deleted)")
+        };
+        self.pairs.iter().position(is_meant).map_or(Key::Name(name), Key::Pair)
+    }
+
+    /// Whether each pair that the user named is of a module with samples, on both sides.
+    fn check_pairs(&self, found: &[SideModules; 2], strings: &Strings) -> Result<(), DiffError> {
+        for (at, pair) in self.pairs.iter().enumerate() {
+            let names = [&pair.before, &pair.after];
+            for ((side, found), name) in ["before", "after"].into_iter().zip(found).zip(names) {
+                if found.index.contains_key(&Key::Pair(at)) {
+                    continue;
+                }
+                let seen = found.all.iter().filter(|row| row.facts.seen);
+                let text =
+                    |row: &SideModule| String::from_utf8_lossy(strings.get(row.name)).into_owned();
+                let candidates = seen.map(text).collect();
+                return Err(DiffError::NoSuchModule { name: name.clone(), side, candidates });
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the functions of those modules of a recording that have no partner.
+    fn names(
+        &self,
+        side: usize,
+        profile: &Profile,
+        strings: &mut Strings,
+        found: &SideModules,
+        left: &[usize],
+        singles: &mut [Single],
+    ) {
+        let of_row = |row: &ModuleRow, strings: &mut Strings| {
+            let key = self.key(side, profile, row, strings.intern(name(profile, row)));
+            let at = found.index.get(&key)?;
+            left.iter().position(|left| left == at)
+        };
+        let rows: Vec<Option<usize>> =
+            profile.modules.iter().map(|row| of_row(row, strings)).collect();
+        for location in &profile.locations {
+            let single = location.module.and_then(|id| *rows.get(id.index())?);
+            let Some(single) = single.and_then(|at| singles.get_mut(at)) else { continue };
+            let outermost = functions(profile, location, false).first();
+            if let Some(function) = outermost.and_then(|row| row.function) {
+                let name = normal_function(profile.strings.get(function)).into_owned();
+                *single.functions.entry(name).or_default() += 1;
+            }
+        }
+    }
+
+    /// Makes the rows: those with samples, of the side before first.
+    fn fill(&mut self, found: &[SideModules; 2], partners: &[Option<(usize, PairedBy)>]) {
+        let [before, after] = found;
+        let mut taken = HashSet::new();
+        for (here, partner) in before.all.iter().zip(partners) {
+            let other = partner.and_then(|(at, by)| Some((after.all.get(at)?, by)));
+            taken.extend(partner.map(|(at, _)| at));
+            self.row([Some(here), other.map(|(there, _)| there)], other.map(|(_, by)| by));
+        }
+        for (at, there) in after.all.iter().enumerate() {
+            if !taken.contains(&at) {
+                self.row([None, Some(there)], None);
+            }
+        }
+    }
+
+    fn row(&mut self, sides: [Option<&SideModule>; 2], paired: Option<PairedBy>) {
+        let none = SideFacts::default();
+        let [before, after] = sides.map(|side| side.map_or(&none, |row| &row.facts));
+        let seen = [before.seen, after.seen];
+        let mut names = sides.into_iter().flatten().map(|row| row.name);
+        let Some(name) = names.next().filter(|_| seen != [false, false]) else { return };
+        let knows = before.lines || before.inlined;
+        let is_one_sided = knows != (after.lines || after.inlined);
+        let matters = before.inlined || after.inlined;
+        let id = self.rows.push(DiffModule {
+            name,
+            other_name: names.next().filter(|&other| other != name),
+            seen,
+            paired,
+            same_file: same_file(before, after),
+            without_inlines: seen == [true, true] && is_one_sided && matters,
+        });
+        for (index, side) in self.index.iter_mut().zip(sides) {
+            index.extend(side.map(|row| (row.key, id)));
+        }
+    }
+
+    /// By module of a recording of a side: which row it is; `None` where no stack has a frame in it.
+    pub(super) fn ids(
+        &self,
+        side: usize,
+        profile: &Profile,
+        strings: &mut Strings,
+    ) -> Table<ModuleId, Option<DiffModuleId>> {
+        let rows = profile.modules.iter().map(|row| {
+            let key = self.key(side, profile, row, strings.intern(name(profile, row)));
+            self.index.get(side)?.get(&key).copied()
+        });
+        rows.collect()
+    }
+}
+
+/// By name of a thread after: the one before, if both are those of a program whose name changed. The kernel names a
+/// thread by the first 15 bytes of its program's name.
+pub(super) fn renamed_threads(modules: &Modules, strings: &Strings) -> HashMap<Vec<u8>, Vec<u8>> {
+    const LENGTH: usize = 15;
+    let comm = |name: StringId| {
+        let name = strings.get(name);
+        name.get(..LENGTH).unwrap_or(name).to_vec()
+    };
+    let pairs = modules.rows.iter().filter_map(|row| Some((row.other_name?, row.name)));
+    pairs.map(|(after, before)| (comm(after), comm(before))).collect()
+}
+
+impl SideModules {
+    /// The index of a module.
+    fn at(&mut self, key: Key, name: StringId) -> usize {
+        *self.index.entry(key).or_insert_with(|| {
+            self.all.push(SideModule { key, name, facts: SideFacts::default() });
+            self.all.len() - 1
+        })
+    }
+
+    /// Those modules that have no partner, without their functions.
+    fn singles(&self, left: &[usize], strings: &Strings) -> Vec<Single> {
+        let rows = left.iter().filter_map(|&at| self.all.get(at));
+        let single = |row: &SideModule| Single {
+            name: strings.get(row.name).to_vec(),
+            seen: row.facts.seen,
+            functions: HashMap::new(),
+        };
+        rows.map(single).collect()
+    }
+}
+
+/// The name of a module as it is compared.
+fn name<'a>(profile: &'a Profile, row: &ModuleRow) -> &'a [u8] {
+    match row.kind {
+        ModuleKind::Kernel => KERNEL,
+        ModuleKind::Anonymous => ANONYMOUS,
+        ModuleKind::Elf | ModuleKind::File => {
+            let name = normal_module(profile.strings.get(row.path));
+            if is_dump(name) { DUMPS } else { name }
+        }
+    }
+}
+
+/// Whether a file is a dump of a run-time compiler, or a part of one: `jit-PID.dump`, `jitted-PID-N.so`.
+/// Source: tools/perf/Documentation/jitdump-specification.txt; `perf inject --jit` writes the parts.
+fn is_dump(name: &[u8]) -> bool {
+    let between = |start: &[u8], end: &[u8]| {
+        let inside = name.strip_prefix(start).and_then(|rest| rest.strip_suffix(end));
+        inside.is_some_and(|inside| {
+            !inside.is_empty() && inside.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-')
+        })
+    };
+    between(b"jit-", b".dump") || between(b"jitted-", b".so")
+}
+
+fn same_file(before: &SideFacts, after: &SideFacts) -> Option<bool> {
+    let first = before.builds.first().copied().flatten()?;
+    let mut all = before.builds.iter().chain(&after.builds);
+    if !before.seen || !after.seen || all.clone().any(Option::is_none) {
+        return None;
+    }
+    Some(all.all(|&build| build == Some(first)))
+}

@@ -1,0 +1,267 @@
+//! Which modules that are on one side only are taken for the same: those of one soname, of one name without hash or
+//! version, or with most functions in common. What is ambiguous stays without a partner.
+
+use hashbrown::HashMap;
+
+use super::stem::{soname, stem};
+
+/// Why a module before and one after are taken for the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PairedBy {
+    /// They have one name.
+    Name,
+    /// A pair was named by the user.
+    Option,
+    /// Their names follow one soname: `libx.so.1.0.0` and `libx.so.1.0.1`.
+    Soname,
+    /// Their names are the same without hash, version, and words such as `old` and `new`.
+    Stem,
+    /// Most of their functions have the same names.
+    Functions,
+}
+
+impl PairedBy {
+    /// The word in output formats.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Option => "option",
+            Self::Soname => "soname",
+            Self::Stem => "stem",
+            Self::Functions => "functions",
+        }
+    }
+}
+
+/// A module that is on one side only.
+#[derive(Debug)]
+pub(super) struct Single {
+    /// Its name without its path.
+    pub(super) name: Vec<u8>,
+    /// Whether it has samples.
+    pub(super) seen: bool,
+    /// By name of a function, as it is compared: the number of addresses of it that have samples.
+    pub(super) functions: HashMap<Vec<u8>, u64>,
+}
+
+/// A pair: which module before, which after, and why.
+pub(super) type Pair = (usize, usize, PairedBy);
+
+/// Pairs of modules that are on one side only, at most one for each module. One of a pair has samples at least.
+pub(super) fn pairs(before: &[Single], after: &[Single]) -> Vec<Pair> {
+    let mut pairing = Pairing { sides: [before, after], pairs: Vec::new() };
+    // What has samples on both sides is the better partner.
+    for both_seen in [true, false] {
+        pairing.by_names(both_seen);
+        if both_seen {
+            pairing.by_functions();
+            // Of several of one stem, functions may have left one on each side.
+            pairing.by_names(both_seen);
+        }
+    }
+    pairing.pairs
+}
+
+/// The part of a module's functions that has to be in common.
+const COMMON: f64 = 0.5;
+
+/// How much less any other module has to have in common.
+const AHEAD: f64 = 0.2;
+
+/// The fewest functions in common, but for those that every program has.
+const FEWEST: usize = 2;
+
+/// More comparisons of modules by their functions are not made.
+const COMPARISONS: usize = 1 << 16;
+
+struct Pairing<'a> {
+    sides: [&'a [Single]; 2],
+    pairs: Vec<Pair>,
+}
+
+impl Pairing<'_> {
+    /// The modules of a side that have no partner yet.
+    fn left(&self, side: usize) -> Vec<usize> {
+        let taken = |at: &usize| {
+            self.pairs.iter().any(|pair| if side == 0 { pair.0 == *at } else { pair.1 == *at })
+        };
+        let all = self.sides.get(side).map_or(0, |side| side.len());
+        (0..all).filter(|at| !taken(at)).collect()
+    }
+
+    fn single(&self, side: usize, at: usize) -> Option<&Single> {
+        self.sides.get(side)?.get(at)
+    }
+
+    fn by_names(&mut self, both_seen: bool) {
+        let soname_of = |single: &Single| soname(&single.name).map(<[u8]>::to_vec);
+        self.by_key(PairedBy::Soname, both_seen, soname_of);
+        // A name in brackets is no file's.
+        let stem_of =
+            |single: &Single| (!single.name.starts_with(b"[")).then(|| stem(&single.name));
+        self.by_key(PairedBy::Stem, both_seen, stem_of);
+    }
+
+    /// Pairs the modules that have a key for themselves on each side.
+    fn by_key(&mut self, by: PairedBy, both_seen: bool, key: impl Fn(&Single) -> Option<Vec<u8>>) {
+        let mut groups: HashMap<Vec<u8>, [Vec<usize>; 2]> = HashMap::new();
+        let mut order = Vec::new();
+        for side in [0, 1] {
+            for at in self.left(side) {
+                let Some(single) = self.single(side, at) else { continue };
+                let Some(key) = key(single).filter(|_| single.seen || !both_seen) else { continue };
+                let group = groups.entry(key.clone()).or_insert_with(|| {
+                    order.push(key);
+                    Default::default()
+                });
+                if let Some(members) = group.get_mut(side) {
+                    members.push(at);
+                }
+            }
+        }
+        for group in order.iter().filter_map(|key| groups.get(key)) {
+            let ([before], [after]) = (&*group[0], &*group[1]) else { continue };
+            let is_seen = |side, at: usize| self.single(side, at).is_some_and(|one| one.seen);
+            if is_seen(0, *before) || is_seen(1, *after) {
+                self.pairs.push((*before, *after, by));
+            }
+        }
+    }
+
+    /// Pairs modules that have more functions in common with each other than with any else.
+    fn by_functions(&mut self) {
+        let [before, after] = [0, 1].map(|side| {
+            let left = self.left(side).into_iter();
+            let singles = left.filter_map(|at| Some((at, self.single(side, at)?)));
+            let named = singles.filter(|(_, single)| single.seen && !single.functions.is_empty());
+            named.collect::<Vec<_>>()
+        });
+        if before.len().saturating_mul(after.len()) > COMPARISONS {
+            return;
+        }
+        let mut scores = Vec::new();
+        for &(one, first) in &before {
+            for &(other, second) in &after {
+                let score = in_common(first, second);
+                if score > 0.0 {
+                    scores.push((score, one, other));
+                }
+            }
+        }
+        let is_best = |&&(score, one, other): &&(f64, usize, usize)| {
+            let rivals = scores.iter().filter(|rival| (rival.1 == one) != (rival.2 == other));
+            score >= COMMON
+                && rivals.fold(0.0, |best: f64, rival| best.max(rival.0)) <= score - AHEAD
+        };
+        let best = scores.iter().filter(is_best);
+        let found: Vec<Pair> =
+            best.map(|&(_, one, other)| (one, other, PairedBy::Functions)).collect();
+        self.pairs.extend(found);
+    }
+}
+
+/// The part of two modules that lies in functions of the same names, from 0 to 1: the smaller one of each function's
+/// parts. Functions that are in every program do not count.
+fn in_common(one: &Single, other: &Single) -> f64 {
+    let own = |single: &Single| -> Vec<(Vec<u8>, u64)> {
+        let functions = single.functions.iter().filter(|(name, _)| !is_everywhere(name));
+        functions.map(|(name, count)| (name.clone(), *count)).collect()
+    };
+    let (first, second) = (own(one), own(other));
+    let total = |functions: &[(Vec<u8>, u64)]| {
+        functions.iter().map(|(_, count)| *count).sum::<u64>() as f64
+    };
+    let (all_first, all_second) = (total(&first), total(&second));
+    let mut common = 0;
+    let mut score = 0.0;
+    for (name, count) in &first {
+        let Some(there) = other.functions.get(name) else { continue };
+        common += 1;
+        score += (*count as f64 / all_first).min(*there as f64 / all_second);
+    }
+    if common < FEWEST { 0.0 } else { score }
+}
+
+/// Whether programs that have nothing to do with each other have a function of that name: the start of a program, and
+/// templates of standard libraries.
+fn is_everywhere(name: &[u8]) -> bool {
+    const STARTS: [&[u8]; 7] =
+        [b"main", b"_start", b"_init", b"_fini", b"start", b"frame_dummy", b"std::rt::lang_start"];
+    const LIBRARIES: [&[u8]; 4] = [b"std::", b"core::", b"alloc::", b"__"];
+    let end = name.iter().skip(1).position(|byte| matches!(byte, b'<' | b'(')).map(|at| at + 1);
+    let front = name.get(..end.unwrap_or(name.len())).unwrap_or(name);
+    // A demangled template has its type in front of its name.
+    let own = front.rsplit(|&byte| byte == b' ').next().unwrap_or(front);
+    let own = own.strip_prefix(b"<").unwrap_or(own);
+    STARTS.contains(&own) || LIBRARIES.iter().any(|library| own.starts_with(library))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn single(name: &str, functions: &[(&str, u64)]) -> Single {
+        let functions = functions.iter().map(|&(name, count)| (name.as_bytes().to_vec(), count));
+        Single { name: name.as_bytes().to_vec(), seen: true, functions: functions.collect() }
+    }
+
+    fn named(names: &[&str]) -> Vec<Single> {
+        names.iter().map(|name| single(name, &[])).collect()
+    }
+
+    #[test]
+    fn names_pair_if_they_are_alone() {
+        let before =
+            named(&["a-0123456789abcdef", "b.old", "libx.so.1.0.0", "libx.so.2.0.0", "c-1"]);
+        let after =
+            named(&["libx.so.1.0.1", "b.new", "a-fedcba9876543210", "c-2", "c-3", "libx.so.2.1"]);
+        let expected = [
+            (2, 0, PairedBy::Soname),
+            (3, 5, PairedBy::Soname),
+            (0, 2, PairedBy::Stem),
+            (1, 1, PairedBy::Stem),
+        ];
+        assert_eq!(pairs(&before, &after), expected);
+    }
+
+    #[test]
+    fn functions_pair_programs_of_other_names() {
+        let ours = [("main", 9), ("hash", 4), ("parse", 4), ("gone", 1)];
+        let before = [single("one", &ours), single("x", &[("std::sort<int>(int)", 90), ("f", 9)])];
+        let after = [
+            single("y", &[("void std::sort<int>(int)", 90), ("std::sort<int>(int)", 9), ("g", 9)]),
+            single("two", &[("main", 3), ("hash", 5), ("parse", 5), ("new", 1)]),
+        ];
+        assert_eq!(pairs(&before, &after), [(0, 1, PairedBy::Functions)]);
+        // Two that fit as well are ambiguous.
+        let twice = [single("two", &ours), single("three", &ours)];
+        assert_eq!(pairs(&before[..1], &twice), []);
+        // A single function in common proves nothing.
+        let few = [("main", 9), ("hash", 4)];
+        assert_eq!(pairs(&[single("one", &few)], &[single("two", &few)]), []);
+    }
+
+    #[test]
+    fn functions_decide_between_copies_of_one_stem() {
+        let unit = [("a", 5), ("b", 5)];
+        let test = [("c", 5), ("d", 5)];
+        let before =
+            [single("x-0123456789abcdef", &unit), single("x-1123456789abcdef", &[("e", 1)])];
+        let after = [single("x-2123456789abcdef", &test), single("x-3123456789abcdef", &unit)];
+        let expected = [(0, 1, PairedBy::Functions), (1, 0, PairedBy::Stem)];
+        assert_eq!(pairs(&before, &after), expected);
+    }
+
+    #[test]
+    fn what_is_mapped_without_samples_is_a_partner_too() {
+        let mut after = named(&["app.new", "app.old"]);
+        after[1].seen = false;
+        assert_eq!(pairs(&named(&["app"]), &after), [(0, 0, PairedBy::Stem)]);
+        after.remove(0);
+        assert_eq!(pairs(&named(&["app"]), &after), [(0, 0, PairedBy::Stem)]);
+        let unseen: Vec<Single> =
+            named(&["app"]).into_iter().map(|one| Single { seen: false, ..one }).collect();
+        assert_eq!(pairs(&unseen, &after), []);
+    }
+}

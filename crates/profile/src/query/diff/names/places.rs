@@ -1,0 +1,254 @@
+//! Functions of one name that their places tell apart: lambdas by their lines, functions of scripts by file and
+//! position, static functions by file.
+//!
+//! Places change from build to build: lines move, and folders have other names. So the places of both sides are
+//! [matched](super::slots), and a function has a number or a file in its name only if there are several of its name.
+
+use std::collections::BTreeSet;
+
+use hashbrown::{HashMap, HashSet};
+
+use super::slots::{in_order, of_files, of_folders};
+
+/// One place in a name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::query::diff) enum Place {
+    /// A number that grows with line and column, or a counter.
+    At(u64),
+    /// The folder of a file whose last name is in the name.
+    Folder(Vec<u8>),
+    /// The last name of the source file that declares the function; `None` if it is not known.
+    File(Option<Vec<u8>>),
+}
+
+/// A name in which a byte of 0 stands for each place.
+#[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::query::diff) struct PlacedName {
+    pub(in crate::query::diff) skeleton: Vec<u8>,
+    pub(in crate::query::diff) places: Vec<Place>,
+}
+
+/// A placed name, on a side, in the module of that number.
+type Item = (usize, Option<u32>, PlacedName);
+
+/// By side, module and placed name: the name that it is compared by.
+pub(in crate::query::diff) type Resolved = HashMap<Item, Vec<u8>>;
+
+/// All placed names of both sides.
+#[derive(Debug, Default)]
+pub(in crate::query::diff) struct PlaceBook {
+    items: HashSet<Item>,
+}
+
+/// A name whose first places are resolved.
+struct Partial<'a> {
+    item: &'a Item,
+    text: Vec<u8>,
+    rest: &'a [u8],
+    next: usize,
+}
+
+/// Places of both sides that follow the same text in the same module.
+type Groups = HashMap<(Option<u32>, Vec<u8>), [BTreeSet<Place>; 2]>;
+
+impl PlaceBook {
+    /// Takes in a name of a side.
+    pub(in crate::query::diff) fn add(
+        &mut self,
+        side: usize,
+        module: Option<u32>,
+        name: PlacedName,
+    ) {
+        self.items.insert((side, module, name));
+    }
+
+    /// The names of all functions: from the left, each place becomes what tells it from others after the same text.
+    pub(in crate::query::diff) fn resolve(&self) -> Resolved {
+        let mut done = Resolved::default();
+        let mut open: Vec<Partial<'_>> = Vec::new();
+        let begin = |item| Partial { item, text: Vec::new(), rest: &item.2.skeleton, next: 0 };
+        let mut pending: Vec<Partial<'_>> = self.items.iter().map(begin).collect();
+        while !pending.is_empty() {
+            for mut name in pending.drain(..) {
+                let end = name.rest.iter().position(|&byte| byte == 0);
+                name.text.extend_from_slice(
+                    name.rest.get(..end.unwrap_or(name.rest.len())).unwrap_or_default(),
+                );
+                match end.filter(|_| name.next < name.item.2.places.len()) {
+                    None => {
+                        done.insert(name.item.clone(), name.text);
+                    }
+                    Some(end) => {
+                        name.rest = name.rest.get(end + 1..).unwrap_or_default();
+                        open.push(name);
+                    }
+                }
+            }
+            let mut groups = Groups::default();
+            for name in &open {
+                let (side, module, placed) = name.item;
+                let group = groups.entry((*module, name.text.clone())).or_default();
+                if let Some((places, place)) =
+                    group.get_mut(*side).zip(placed.places.get(name.next))
+                {
+                    places.insert(place.clone());
+                }
+            }
+            let labels: HashMap<_, _> =
+                groups.into_iter().map(|(key, places)| (key, labels(&places))).collect();
+            for mut name in open.drain(..) {
+                let (side, module, placed) = name.item;
+                let label = labels
+                    .get(&(*module, name.text.clone()))
+                    .and_then(|sides| sides.get(*side)?.get(placed.places.get(name.next)?));
+                name.text.extend_from_slice(label.map_or(&b""[..], |label| label));
+                name.next += 1;
+                pending.push(name);
+            }
+        }
+        done
+    }
+}
+
+/// By side and place: the text that tells it from the others. Empty for a place that is alone on both sides.
+fn labels(places: &[BTreeSet<Place>; 2]) -> [HashMap<Place, Vec<u8>>; 2] {
+    let mut labels: [HashMap<Place, Vec<u8>>; 2] = Default::default();
+    let is_alone = places.iter().all(|side| side.len() <= 1);
+    // An unknown file may be any of the others.
+    if is_alone || places.iter().any(|side| side.contains(&Place::File(None))) {
+        return labels;
+    }
+    let numbers = places.each_ref().map(|side| {
+        let number = |place: &Place| if let Place::At(at) = place { Some(*at) } else { None };
+        side.iter().filter_map(number).collect::<Vec<u64>>()
+    });
+    for (number, slot) in (1..).zip(in_order(&numbers)) {
+        for (labels, at) in labels.iter_mut().zip(slot) {
+            labels.extend(at.map(|at| (Place::At(at), format!("#{number}").into_bytes())));
+        }
+    }
+    let folders = places.each_ref().map(|side| {
+        let folder =
+            |place: &Place| if let Place::Folder(path) = place { Some(path.clone()) } else { None };
+        side.iter().filter_map(folder).collect::<Vec<_>>()
+    });
+    for (text, slot) in of_folders(&folders) {
+        for (labels, folder) in labels.iter_mut().zip(slot) {
+            labels.extend(folder.map(|folder| (Place::Folder(folder), text.clone())));
+        }
+    }
+    let files = places.each_ref().map(|side| {
+        let file = |place: &Place| if let Place::File(name) = place { name.clone() } else { None };
+        side.iter().filter_map(file).collect::<Vec<_>>()
+    });
+    for (text, slot) in of_files(&files) {
+        for (labels, file) in labels.iter_mut().zip(slot) {
+            labels.extend(file.map(|file| (Place::File(Some(file)), text.clone())));
+        }
+    }
+    labels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{normal_function, placed_function};
+    use super::*;
+
+    /// The names of both sides as they are compared.
+    fn resolved(sides: [&[&str]; 2]) -> [Vec<String>; 2] {
+        let mut book = PlaceBook::default();
+        let parsed = sides.map(|names| {
+            names.iter().map(|name| placed_function(name.as_bytes())).collect::<Vec<_>>()
+        });
+        for (side, names) in parsed.iter().enumerate() {
+            names.iter().for_each(|name| book.add(side, Some(0), name.clone()));
+        }
+        let all = book.resolve();
+        [0, 1].map(|side| {
+            let text = |name: &PlacedName| {
+                String::from_utf8(all[&(side, Some(0), name.clone())].clone()).unwrap()
+            };
+            parsed[side].iter().map(text).collect()
+        })
+    }
+
+    #[test]
+    fn lambdas_are_numbered_in_order() {
+        let before =
+            ["f()::(lambda at line 9)::operator()", "f()::(lambda at line 34)::operator()"];
+        let after =
+            ["f()::(lambda at line 40)::operator()", "f()::(lambda at line 15)::operator()"];
+        let [one, other] = resolved([&before, &after]);
+        assert_eq!(one, ["f()::(lambda#1)::operator()", "f()::(lambda#2)::operator()"]);
+        assert_eq!(other, ["f()::(lambda#2)::operator()", "f()::(lambda#1)::operator()"]);
+        // One on each side has no number, and one in another has a number of its own.
+        let [one, _] = resolved([&before[..1], &after[..1]]);
+        assert_eq!(one, ["f()::(lambda)::operator()"]);
+        assert_eq!(normal_function(before[0].as_bytes()).as_ref(), one[0].as_bytes());
+        let nested = [
+            "f()::(lambda at line 9)::operator()::(lambda at line 10)::operator()",
+            "f()::(lambda at line 9)::operator()::(lambda at line 11)::operator()",
+            "f()::(lambda at line 20)::operator()::(lambda at line 21)::operator()",
+        ];
+        let [one, _] = resolved([&nested, &[]]);
+        let expected = [
+            "f()::(lambda#1)::operator()::(lambda#1)::operator()",
+            "f()::(lambda#1)::operator()::(lambda#2)::operator()",
+            "f()::(lambda#2)::operator()::(lambda)::operator()",
+        ];
+        assert_eq!(one, expected);
+    }
+
+    #[test]
+    fn functions_of_scripts_are_told_apart_by_file_and_position() {
+        let before = [
+            "JS:~get /v1/lib/a/index.js:3:4",
+            "JS:*get /v1/lib/b/index.js:3:4",
+            "JS:*get /v1/lib/b/index.js:9:4",
+        ];
+        let after = [
+            "JS:*get /v2/lib/a/index.js:5:4",
+            "JS:*get /v2/lib/b/index.js:13:4",
+            "JS:*get /v2/lib/b/index.js:7:4",
+        ];
+        let [one, other] = resolved([&before, &after]);
+        assert_eq!(one, ["JS:get index.js (a)", "JS:get index.js (b)#1", "JS:get index.js (b)#2"]);
+        assert_eq!(
+            other,
+            ["JS:get index.js (a)", "JS:get index.js (b)#2", "JS:get index.js (b)#1"]
+        );
+        let [one, other] = resolved([&["py::f:/a/x.py"], &["py::f:/b/x.py"]]);
+        assert_eq!((&*one[0], &one), ("py::f:x.py", &other));
+    }
+
+    #[test]
+    fn static_functions_are_told_apart_by_file() {
+        let name = |path: &str| {
+            placed_function(b"help").declared_in((!path.is_empty()).then_some(path.as_bytes()))
+        };
+        let texts = |before: &[&str], after: &[&str]| -> [Vec<String>; 2] {
+            let mut book = PlaceBook::default();
+            let sides = [before, after];
+            for (side, paths) in sides.iter().enumerate() {
+                paths.iter().for_each(|path| book.add(side, None, name(path)));
+            }
+            let all = book.resolve();
+            [0, 1].map(|side| {
+                let text = |path: &&str| all[&(side, None, name(path))].clone();
+                sides[side].iter().map(text).map(|text| String::from_utf8(text).unwrap()).collect()
+            })
+        };
+        let [one, other] = texts(&["/1/a.c", "/1/b.c"], &["/2/b.c", "/2/a.c"]);
+        assert_eq!(one, ["help (a.c)", "help (b.c)"]);
+        assert_eq!(other, ["help (b.c)", "help (a.c)"]);
+        let [one, other] = texts(&["/1/x/a.c", "/1/y/a.c"], &["/2/x/a.c", "/2/y/a.c"]);
+        assert_eq!((&one, one[0].as_str()), (&other, "help (x)"));
+        // A file that only one side knows is no other function.
+        for [before, after] in
+            [[&["/1/a.c"][..], &[""]], [&["/x/a.c", "/y/a.c"], &[""]], [&["/1/a.c"], &["/2/c.c"]]]
+        {
+            let [one, other] = texts(before, after);
+            assert!(one.iter().chain(&other).all(|text| text == "help"), "{one:?} {other:?}");
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Places of two sides that belong together: positions in the order of their files, files and folders by their names.
+
+/// The members of a slot: before and after.
+type Slot<T> = [Option<T>; 2];
+
+/// More pairs of positions are not looked at: those of larger groups go together in their order.
+const PAIRS: usize = 1 << 20;
+
+/// Positions that belong together, in order. `sides`: ascending. The most that are the same but for one shift go
+/// together, then those between them if they are as many on both sides.
+pub(super) fn in_order(sides: &[Vec<u64>; 2]) -> Vec<Slot<u64>> {
+    let [before, after] = sides;
+    let mut slots: Vec<Slot<u64>> = Vec::new();
+    let mut partner = vec![None; before.len()];
+    if before.len() == after.len() || before.len().saturating_mul(after.len()) > PAIRS {
+        let n = before.len().min(after.len());
+        partner.iter_mut().zip(0..n).for_each(|(partner, at)| *partner = Some(at));
+    } else {
+        fit(before, after, &mut partner);
+    }
+    let mut next = 0;
+    for (&one, partner) in before.iter().zip(partner) {
+        if let Some(at) = partner {
+            while next < at {
+                slots.push([None, after.get(next).copied()]);
+                next += 1;
+            }
+            slots.push([Some(one), after.get(at).copied()]);
+            next = at + 1;
+        } else {
+            slots.push([Some(one), None]);
+        }
+    }
+    slots.extend(after.get(next..).unwrap_or_default().iter().map(|&other| [None, Some(other)]));
+    slots
+}
+
+/// Gives each of `before` its index in `after`.
+fn fit(before: &[u64], after: &[u64], partner: &mut [Option<usize>]) {
+    // Ranges of both sides that are not looked at yet; and whether nothing is matched around them.
+    let mut pending = vec![(0..before.len(), 0..after.len(), true)];
+    while let Some((here, there, is_all)) = pending.pop() {
+        let (ours, theirs) = (before.get(here.clone()), after.get(there.clone()));
+        let (ours, theirs) = (ours.unwrap_or_default(), theirs.unwrap_or_default());
+        if ours.is_empty() || theirs.is_empty() {
+            continue;
+        }
+        let mut found: Vec<(usize, usize)> = Vec::new();
+        if ours.len() != theirs.len()
+            && let Some(shift) = best_shift(ours, theirs)
+        {
+            let there_of = |value: u64| {
+                theirs.binary_search_by_key(&(i128::from(value) + shift), |&other| other.into())
+            };
+            let pairs = ours
+                .iter()
+                .enumerate()
+                .filter_map(|(at, &value)| Some((at, there_of(value).ok()?)));
+            found.extend(pairs);
+        }
+        if found.is_empty() {
+            if ours.len() == theirs.len() || is_all {
+                let pairs = here.zip(there);
+                pairs.for_each(|(one, other)| {
+                    partner.get_mut(one).into_iter().for_each(|slot| *slot = Some(other));
+                });
+            }
+            continue;
+        }
+        let (mut one, mut other) = (here.start, there.start);
+        for (ours, theirs) in found {
+            let (ours, theirs) = (here.start + ours, there.start + theirs);
+            pending.push((one..ours, other..theirs, false));
+            partner.get_mut(ours).into_iter().for_each(|slot| *slot = Some(theirs));
+            (one, other) = (ours + 1, theirs + 1);
+        }
+        pending.push((one..here.end, other..there.end, false));
+    }
+}
+
+/// The shift that makes most positions the same; of several, the smallest. A single position is no proof of one, but
+/// for that of no shift.
+fn best_shift(before: &[u64], after: &[u64]) -> Option<i128> {
+    let mut shifts: Vec<i128> = Vec::with_capacity(before.len() * after.len());
+    for &one in before {
+        shifts.extend(after.iter().map(|&other| i128::from(other) - i128::from(one)));
+    }
+    shifts.sort_unstable();
+    let runs = shifts.chunk_by(|one, other| one == other);
+    let votes = runs.filter_map(|run| Some((run.len(), *run.first()?)));
+    let proven = votes.filter(|&(votes, shift)| votes > 1 || shift == 0);
+    let best =
+        proven.max_by_key(|&(votes, shift)| (votes, std::cmp::Reverse((shift.abs(), shift))));
+    best.map(|(_, shift)| shift)
+}
+
+/// Folders that belong together, with the text that tells them from the others: those of one path, then those with the
+/// most outer names in common at their ends, then the last of each side.
+pub(super) fn of_folders(sides: &[Vec<Vec<u8>>; 2]) -> Vec<(Vec<u8>, Slot<Vec<u8>>)> {
+    let mut slots = same(sides);
+    let mut left = sides.clone().map(|side| side.into_iter().map(Some).collect::<Vec<_>>());
+    let is_slotted = |side: usize, path: &[u8], slots: &[Slot<Vec<u8>>]| {
+        slots.iter().any(|slot| slot.get(side).is_some_and(|known| known.as_deref() == Some(path)))
+    };
+    for (side, paths) in left.iter_mut().enumerate() {
+        paths.retain(|path| path.as_ref().is_some_and(|path| !is_slotted(side, path, &slots)));
+    }
+    let [before, after] = &mut left;
+    let mut scores = Vec::new();
+    if before.len().saturating_mul(after.len()) <= PAIRS {
+        for (one, path) in before.iter().enumerate() {
+            for (other, there) in after.iter().enumerate() {
+                let common = common_end(path.as_deref(), there.as_deref());
+                scores.extend((common > 0).then_some((common, one, other)));
+            }
+        }
+    }
+    scores.sort_by_key(|&(common, one, other)| (std::cmp::Reverse(common), one, other));
+    for (_, one, other) in scores {
+        let pair = before.get_mut(one).zip(after.get_mut(other));
+        if let Some((one, other)) = pair
+            && one.is_some()
+            && other.is_some()
+        {
+            slots.push([one.take(), other.take()]);
+        }
+    }
+    let mut rest = left.map(|side| side.into_iter().flatten().collect::<Vec<_>>());
+    if let [[_], [_]] = rest.each_ref().map(Vec::as_slice) {
+        slots.push([rest[0].pop(), rest[1].pop()]);
+    }
+    for (side, paths) in rest.into_iter().enumerate() {
+        slots.extend(
+            paths
+                .into_iter()
+                .map(|path| if side == 0 { [Some(path), None] } else { [None, Some(path)] }),
+        );
+    }
+    with_ends(slots)
+}
+
+/// Slots with the shortest ends of their paths that differ.
+fn with_ends(slots: Vec<Slot<Vec<u8>>>) -> Vec<(Vec<u8>, Slot<Vec<u8>>)> {
+    if slots.len() <= 1 {
+        return slots.into_iter().map(|slot| (Vec::new(), slot)).collect();
+    }
+    let path = |slot: &Slot<Vec<u8>>| slot.iter().flatten().next().cloned().unwrap_or_default();
+    let end = |path: &[u8], names: usize| -> Vec<u8> {
+        let parts: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
+        parts.get(parts.len().saturating_sub(names)..).unwrap_or_default().join(&b"/"[..])
+    };
+    const LONGEST: usize = 8;
+    let differ = |names: usize| {
+        let mut ends: Vec<Vec<u8>> = slots.iter().map(|slot| end(&path(slot), names)).collect();
+        ends.sort_unstable();
+        ends.windows(2).all(|pair| pair[0] != pair[1])
+    };
+    let names = (1..LONGEST).find(|&names| differ(names)).unwrap_or(usize::MAX);
+    let text = |slot: &Slot<Vec<u8>>| [b" (", &*end(&path(slot), names), b")"].concat();
+    slots.into_iter().map(|slot| (text(&slot), slot)).collect()
+}
+
+/// How many names two paths have in common at their ends.
+fn common_end(one: Option<&[u8]>, other: Option<&[u8]>) -> usize {
+    let names = |path: Option<&[u8]>| -> Vec<Vec<u8>> {
+        let names = path.unwrap_or_default().rsplit(|&byte| byte == b'/');
+        names.map(<[u8]>::to_vec).collect()
+    };
+    names(one).iter().zip(&names(other)).take_while(|(one, other)| one == other).count()
+}
+
+/// What is the same on both sides.
+fn same(sides: &[Vec<Vec<u8>>; 2]) -> Vec<Slot<Vec<u8>>> {
+    let [before, after] = sides;
+    let both = before.iter().filter(|path| after.binary_search(path).is_ok());
+    both.map(|path| [Some(path.clone()), Some(path.clone())]).collect()
+}
+
+/// Names of source files that belong together, with the text that tells them from the others: those of one name, then
+/// the last of each side.
+pub(super) fn of_files(sides: &[Vec<Vec<u8>>; 2]) -> Vec<(Vec<u8>, Slot<Vec<u8>>)> {
+    let mut slots = same(sides);
+    let mut rest = sides.clone().map(|side| {
+        let is_new = |name: &Vec<u8>| !slots.iter().any(|slot| slot[0].as_ref() == Some(name));
+        side.into_iter().filter(is_new).collect::<Vec<_>>()
+    });
+    if let [[_], [_]] = rest.each_ref().map(Vec::as_slice) {
+        slots.push([rest[0].pop(), rest[1].pop()]);
+    }
+    for (side, names) in rest.into_iter().enumerate() {
+        slots.extend(
+            names
+                .into_iter()
+                .map(|name| if side == 0 { [Some(name), None] } else { [None, Some(name)] }),
+        );
+    }
+    let only = slots.len() <= 1;
+    let text = |slot: &Slot<Vec<u8>>| {
+        let name = slot.iter().flatten().next().cloned().unwrap_or_default();
+        if only { Vec::new() } else { [b" (", &*name, b")"].concat() }
+    };
+    slots.into_iter().map(|slot| (text(&slot), slot)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(before: &[u64], after: &[u64]) -> Vec<(u64, u64)> {
+        let slots = in_order(&[before.to_vec(), after.to_vec()]);
+        let pair = |slot: [Option<u64>; 2]| (slot[0].unwrap_or(0), slot[1].unwrap_or(0));
+        slots.into_iter().map(pair).collect()
+    }
+
+    #[test]
+    fn positions_go_together_in_order() {
+        assert_eq!(pairs(&[10, 20], &[15, 90]), [(10, 15), (20, 90)]);
+        // One was not sampled, or is new: the others stay where they are, or all moved.
+        assert_eq!(pairs(&[40], &[34, 40]), [(0, 34), (40, 40)]);
+        assert_eq!(
+            pairs(&[10, 20, 30, 41], &[120, 130, 141]),
+            [(10, 0), (20, 120), (30, 130), (41, 141)]
+        );
+        // Lines were added in the middle.
+        let expected = [(10, 10), (20, 20), (30, 33), (40, 43), (0, 60)];
+        assert_eq!(pairs(&[10, 20, 30, 40], &[10, 20, 33, 43, 60]), expected);
+        assert_eq!(pairs(&[10, 31], &[10, 20, 40]), [(10, 10), (31, 0), (0, 20), (0, 40)]);
+        assert_eq!(pairs(&[], &[7]), [(0, 7)]);
+    }
+
+    #[test]
+    fn folders_go_together_by_their_ends() {
+        let paths = |paths: &[&str]| paths.iter().map(|path| path.as_bytes().to_vec()).collect();
+        let texts = |before: &[&str], after: &[&str]| -> Vec<(String, bool)> {
+            let slots = of_folders(&[paths(before), paths(after)]).into_iter();
+            let text = |(text, slot): (Vec<u8>, [Option<Vec<u8>>; 2])| {
+                (String::from_utf8(text).unwrap(), slot.iter().all(Option::is_some))
+            };
+            slots.map(text).collect()
+        };
+        let slot = |text: &str, is_pair: bool| (text.to_owned(), is_pair);
+        assert_eq!(texts(&["/v1"], &["/v2"]), [slot("", true)]);
+        let expected = [slot(" (a)", true), slot(" (b)", true)];
+        assert_eq!(texts(&["/v1/a", "/v1/b"], &["/v2/a", "/v2/b"]), expected);
+        let expected = [slot(" (x/a)", true), slot(" (y/a)", false)];
+        assert_eq!(texts(&["/x/a", "/y/a"], &["/v2/x/a"]), expected);
+    }
+
+    #[test]
+    fn files_go_together_by_their_names() {
+        let names =
+            |names: &[&str]| names.iter().map(|name| name.as_bytes().to_vec()).collect::<Vec<_>>();
+        let texts = |before: &[&str], after: &[&str]| -> Vec<(String, bool)> {
+            let slots = of_files(&[names(before), names(after)]).into_iter();
+            slots
+                .map(|(text, slot)| {
+                    (String::from_utf8(text).unwrap(), slot.iter().all(Option::is_some))
+                })
+                .collect()
+        };
+        let pair = |text: &str| (text.to_owned(), true);
+        assert_eq!(texts(&["a.c", "b.c"], &["a.c", "b.c"]), [pair(" (a.c)"), pair(" (b.c)")]);
+        assert_eq!(texts(&["a.c", "b.c"], &["a.c", "c.c"]), [pair(" (a.c)"), pair(" (b.c)")]);
+        assert_eq!(texts(&["a.c"], &["c.c"]), [pair("")]);
+        assert_eq!(
+            texts(&["a.c"], &["a.c", "c.c"]),
+            [pair(" (a.c)"), (" (c.c)".to_owned(), false)]
+        );
+    }
+}
