@@ -11,6 +11,7 @@ use options::Percent;
 use pipeline::{Analysis, Observer, Options, Pipeline};
 use profile::query::diff::{Change, Diff, DiffError, DiffInput, DiffMethod, DiffOptions, diff};
 
+use super::endings::refuse_unknown;
 use super::nothing_left::nothing_left;
 use super::profile::on_pool;
 use crate::args::{DiffArgs, RunOptions, host, pipeline, source, with_argument};
@@ -53,6 +54,12 @@ fn run_on_pool(
     let inputs = inputs.reduce(Inputs::and).unwrap_or_default();
     let output = args.run.output.as_deref().map(|path| file_in(path, format));
     let target = OutputTarget::new(output.as_deref(), &inputs)?;
+    if let (None, Some(path)) = (args.format, &output)
+        && DiffFormat::from_path(path).is_none()
+    {
+        let endings: Vec<&str> = DiffFormat::ALL.iter().map(|format| format.ending()).collect();
+        refuse_unknown(path, &endings)?;
+    }
     let mut loader = Loader::new(args, options);
     let mut load = |paths: &[&Path]| -> anyhow::Result<Vec<(String, Analysis)>> {
         paths.iter().map(|path| loader.load(path)).collect()

@@ -19,11 +19,20 @@ pub(super) fn by_ending<T: Copy>(path: &Path, known: &[(&str, T)]) -> anyhow::Re
     if let Some((_, format)) = found {
         return Ok(Some(*format));
     }
-    let Some(ending) = path.extension() else { return Ok(None) };
-    if host().stat(path, Origin::User).is_ok_and(|found| found.kind != FileKind::Regular) {
-        return Ok(None);
-    }
     let endings: Vec<&str> = known.iter().map(|(ending, _)| *ending).collect();
+    refuse_unknown(path, &endings)?;
+    Ok(None)
+}
+
+/// Refuses the name of a file whose ending stands for no format, unless the file is there and is no regular one.
+///
+/// # Errors
+/// If it is refused; the message names the endings of formats.
+pub(super) fn refuse_unknown(path: &Path, endings: &[&str]) -> anyhow::Result<()> {
+    let Some(ending) = path.extension() else { return Ok(()) };
+    if host().stat(path, Origin::User).is_ok_and(|found| found.kind != FileKind::Regular) {
+        return Ok(());
+    }
     bail!(
         "{}: no format has the ending .{}; use one of {}, or choose with --format",
         path.display(),

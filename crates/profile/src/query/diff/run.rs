@@ -4,12 +4,12 @@
 use hashbrown::HashMap;
 
 use super::error::DiffError;
-use super::names::normal_thread;
 use super::weight::DiffWeight;
 use crate::id::{EventId, ThreadId};
 use crate::profile::Profile;
 use crate::query::grouped::{event_name, period_units};
 use crate::tables::{EventRow, SampleRow};
+use crate::thread_names::folded_thread_name;
 
 /// A recording to be compared.
 #[derive(Debug, Clone, Copy)]
@@ -190,8 +190,8 @@ fn threads(
         let Some(thread) = profile.threads.get(thread) else { continue };
         ids.push((thread.pid.0, thread.tid.0));
         let comm = profile.strings.get(thread.comm);
-        let name = normal_thread(renamed.get(comm).map_or(comm, Vec::as_slice));
-        let sum = names.entry(name).or_default();
+        let name = folded_thread_name(renamed.get(comm).map_or(comm, Vec::as_slice));
+        let sum = names.entry(name.into_owned()).or_default();
         *sum = sum.saturating_add(cost);
     }
     ids.sort_unstable();

@@ -4,12 +4,12 @@
 use hashbrown::HashMap;
 
 use super::matching::{DiffFunctionId, PlaceFunctions};
-use super::names::normal_thread;
 use super::run::samples_of;
 use super::weight::DiffWeight;
 use crate::id::{StackId, StringId, ThreadId};
 use crate::profile::Profile;
 use crate::tables::{SampleRow, Strings, Table};
+use crate::thread_names::folded_thread_name;
 
 crate::row_ids! {
     /// A row of [`Diff::tree`](super::Diff::tree).
@@ -101,7 +101,7 @@ impl UnionTree {
     ) -> DiffNodeId {
         let comm = profile.threads.get(sample.thread).map(|thread| thread.comm);
         let comm = comm.map_or(&b""[..], |comm| profile.strings.get(comm));
-        let name = normal_thread(renamed.get(comm).map_or(comm, Vec::as_slice));
+        let name = folded_thread_name(renamed.get(comm).map_or(comm, Vec::as_slice));
         let mut label = DiffLabel::Thread(strings.intern(&name));
         if !self.index.contains_key(&(None, label)) {
             if self.thread_names >= THREAD_NAMES {

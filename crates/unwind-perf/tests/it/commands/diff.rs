@@ -92,6 +92,10 @@ fn several_recordings_stand_on_both_sides_of_two_dashes() {
 #[test]
 fn what_cannot_be_compared_is_refused() {
     let messages = [
+        (
+            &[SPIN, SPIN, "-o", "new.foo"][..],
+            "new.foo: no format has the ending .foo; use one of .txt, .json, .html, .folded, .pb.gz, or choose",
+        ),
         (&[SPIN][..], "name two recordings, or several on each side with -- between the sides"),
         (&[SPIN, SPIN, SPIN], "name two recordings, or several on each side"),
         (&["-", "-"], "only one recording can come from standard input"),

@@ -182,6 +182,7 @@ fn expanded(tables: &Value, index: usize) -> Value {
     line.put("pid", &thread["pid"]);
     line.put("tid", &thread["tid"]);
     line.put("comm", string(tables, &thread["comm"]));
+    line.put("process", string(tables, &thread["process"]));
     line.put("cpu", &sample["cpu"]);
     line.put("event", string(tables, &event["name"]));
     line.put("period", &sample["period"]);

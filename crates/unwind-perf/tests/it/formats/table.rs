@@ -77,7 +77,7 @@ fn a_sample_to_its_last_field() {
     let reader = SerializedFileReader::new(Bytes::from(bytes)).expect("a Parquet file");
     let row = reader.get_row_iter(None).expect("rows").next().expect("a row").expect("a row");
     let expected = format!(
-        "{{time_ns: 2754417290128, pid: 26512, tid: 26512, comm: \"spin-lld\", cpu: null, \
+        "{{time_ns: 2754417290128, pid: 26512, tid: 26512, comm: \"spin-lld\", process: \"spin-lld\", cpu: null, \
          event: \"cpu-clock:u\", period: 3344481, weight: 3344481, end: \"root\", complete: true, \
          cgroup: null, recording: \"perf.data\", host: \"testbox\", build_id: \"3bc184b5ddfcd01b\", frames: [{{addr: {}, module: \"/tmp/unwind-perf-testdata/spin-lld/spin-lld\", \
          build_id: \"3bc184b5ddfcd01b\", svma: {}, offset: {}, function: \"spin\", function_offset: 78, \

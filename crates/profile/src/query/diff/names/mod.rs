@@ -7,10 +7,9 @@ mod slots;
 
 use std::borrow::Cow;
 
-pub(super) use places::{PlaceBook, PlacedName, Resolved};
+use crate::parts::split_copy;
 
-/// What compilers append to the name of a copy of a function, after a point; a number follows.
-const COPIES: [&[u8]; 6] = [b"isra", b"part", b"constprop", b"cold", b"llvm", b"lto_priv"];
+pub(super) use places::{PlaceBook, PlacedName, Resolved};
 
 /// A function's name without what changes from build to build: hashes and crate disambiguators of rustc, marks of
 /// copies that compilers made (`.isra.0`, `.cold`, …), also in the form of demanglers (` [clone .isra.0]`,
@@ -72,41 +71,9 @@ fn without_lines(name: &[u8]) -> Option<PlacedName> {
     (!placed.places.is_empty()).then(|| placed.text(rest))
 }
 
-/// The name without the last mark of a copy; `None` where there is none. A name is never left empty.
+/// The name without the last mark of a copy; `None` if there is none.
 fn without_copy(name: &[u8]) -> Option<&[u8]> {
-    let bracketed = |open: &[u8], close: &[u8]| {
-        let inside = name.strip_suffix(close)?;
-        let at = inside.windows(open.len()).rposition(|window| window == open)?;
-        let (front, mark) = (inside.get(..at)?, inside.get(at + open.len()..)?);
-        is_copy(mark).then_some(front)
-    };
-    let plain = || {
-        // The last point, or the one before it where a number follows the last.
-        let last = name.iter().rposition(|&byte| byte == b'.')?;
-        let number = name.get(last + 1..)?;
-        let at = if is_number(number) {
-            name.get(..last)?.iter().rposition(|&byte| byte == b'.')?
-        } else {
-            last
-        };
-        is_copy(name.get(at + 1..)?).then_some(name.get(..at)?)
-    };
-    let shorter = bracketed(b" [clone .", b"]").or_else(|| bracketed(b" (.", b")")).or_else(plain);
-    shorter.filter(|shorter| !shorter.is_empty())
-}
-
-/// `isra.0`, `cold`, `cold.3`: only cold parts go without a number.
-fn is_copy(mark: &[u8]) -> bool {
-    if mark == b"cold" {
-        return true;
-    }
-    let Some(at) = mark.iter().position(|&byte| byte == b'.') else { return false };
-    let (word, number) = mark.split_at(at);
-    COPIES.contains(&word) && number.get(1..).is_some_and(is_number)
-}
-
-fn is_number(text: &[u8]) -> bool {
-    !text.is_empty() && text.iter().all(u8::is_ascii_digit)
+    split_copy(name).map(|(front, _)| front)
 }
 
 /// The name without rustc's hash, as it is demangled (`::h0123456789abcdef`) and mangled (`17h0123456789abcdefE`).
@@ -157,19 +124,6 @@ pub(super) fn normal_module(path: &[u8]) -> &[u8] {
     let path = path.strip_suffix(b" (deleted)").unwrap_or(path);
     let at = path.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
     path.get(at..).filter(|name| !name.is_empty()).unwrap_or(path)
-}
-
-/// The name of a thread with the numbers of pools folded: `worker-3` is `worker-N`. Digits that are part of a word, as
-/// in `cc1plus`, stay.
-pub(super) fn normal_thread(name: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(name.len());
-    for part in
-        name.chunk_by(|left, right| left.is_ascii_alphanumeric() && right.is_ascii_alphanumeric())
-    {
-        let is_first = out.is_empty();
-        if !is_first && is_number(part) { out.push(b'N') } else { out.extend_from_slice(part) }
-    }
-    out
 }
 
 /// The offset in a name of the form `MODULE+0x45a0`, which stands for a function that has no name.
@@ -253,23 +207,6 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(normal_module(path.as_bytes()), expected.as_bytes(), "{path}");
-        }
-    }
-
-    #[test]
-    fn numbers_of_threads_are_folded() {
-        for (name, expected) in [
-            ("worker-3", "worker-N"),
-            ("pool-1-thread-12", "pool-N-thread-N"),
-            ("kworker/0:1", "kworker/N:N"),
-            ("GC Thread#3", "GC Thread#N"),
-            ("cc1plus", "cc1plus"),
-            ("python3", "python3"),
-            ("7z", "7z"),
-            ("42", "42"),
-            ("", ""),
-        ] {
-            assert_eq!(normal_thread(name.as_bytes()), expected.as_bytes(), "{name}");
         }
     }
 
