@@ -25,8 +25,8 @@ _FRAME = (
 )
 #: The columns of :func:`unwind_perf.rows`, in Spark's words.
 ROWS = (
-    "time_ns bigint, pid int, tid int, comm string, cpu bigint, event string, period bigint, weight bigint, end string, "
-    "complete boolean, cgroup string, recording string, host string, build_id string, "
+    "time_ns bigint, pid int, tid int, comm string, process string, cpu bigint, event string, period bigint, "
+    "weight bigint, end string, complete boolean, cgroup string, recording string, host string, build_id string, "
     f"frames array<struct<{_FRAME}>>, status string, message string"
 )
 #: The columns of a manifest, in Spark's words.
