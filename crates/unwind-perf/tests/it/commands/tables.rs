@@ -100,6 +100,31 @@ fn a_file_of_an_unknown_kind_is_refused() {
 }
 
 #[test]
+fn annotate_takes_a_name_a_file_or_an_address() {
+    for (function, named) in [
+        ("main", "main"),
+        ("inlines.cpp:main", "main"),
+        ("inlines-gcc/inlines.cpp:main", "main"),
+        ("0x1080", "main"),
+        ("Walk<double>::step", "(anonymous namespace)::Walk<double>::step"),
+    ] {
+        let text = printed("inlines-gcc", &["annotate", "--no-code", function]);
+        let line = text.lines().nth(1).expect("a second line");
+        assert!(line.starts_with(&format!("{named}  inlines-gcc: own ")), "{function}: {line}");
+    }
+    let sysroot = sysroot();
+    let files = ["--sysroot", sysroot.to_str().expect("UTF-8"), "-q"];
+    for wrong in ["lines.cpp:main", "0x1081", "main (inlines.cpp)"] {
+        let arguments = [&["annotate", wrong], &files[..]].concat();
+        let refused = run(&Case::named("inlines-gcc").folder, &arguments).expect_status(2);
+        let expected = format!(
+            "unwind-perf: no function in the samples has {wrong} in its name; see unwind-perf top\n"
+        );
+        assert_eq!(refused.stderr, expected);
+    }
+}
+
+#[test]
 fn processors() {
     let expected = "\
 26 samples of cpu-clock:u
