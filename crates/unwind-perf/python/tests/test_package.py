@@ -86,7 +86,7 @@ def plain(table, column, value):
 
 def named(document, table, column, value):
     strings = {("inlines", "function"), ("inlines", "file"), ("modules", "path"), ("modules", "opened")}
-    strings |= {("threads", "comm"), ("threads", "process"), ("threads", "cgroup"), ("events", "name")}
+    strings |= {("inlines", "declared_file"), ("threads", "comm"), ("threads", "process"), ("threads", "cgroup"), ("events", "name")}
     words = {("samples", "end"): "end", ("frames", "found_by"): "found_by", ("modules", "kind"): "module_kind"}
     if value is None:
         return None
