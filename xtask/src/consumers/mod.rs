@@ -35,9 +35,10 @@ const TOP: usize = 10;
 const CASES: &[&str] =
     &["inlines-gcc", "recursion-rs", "two-events", "exceptions", "syscalls", "fork"];
 
-/// What is recorded for the checks beside them, where perf and the kernel can: a tracepoint.
+/// What is recorded for the checks beside them, where perf and the kernel can: a tracepoint. The stacks are whole, since
+/// those that are cut off are continued by samples of all events, and the checks ask for one event at a time.
 const TRACEPOINT: &str =
-    "perf record --quiet --call-graph dwarf -e sched:sched_switch -e cpu-clock";
+    "perf record --quiet --call-graph dwarf,32768 -e sched:sched_switch -e cpu-clock";
 const TRACED: &str = "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.01; ls / > /dev/null; done";
 
 /// Folder below the scratch folder with our program under the names that hotspot and pprof start.
