@@ -5,6 +5,7 @@ mod annotation;
 mod call_tree;
 mod costs;
 pub mod diff;
+pub mod engine;
 mod found;
 mod functions;
 mod grouped;

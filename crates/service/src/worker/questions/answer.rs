@@ -1,13 +1,13 @@
 //! Answers as they are sent.
 
-use profile::query::FunctionLine;
-use profile::{Profile, StringId};
+use profile::query::engine::{
+    Index, RowKey, Selection, SelectionError, TableRow, TreeRow, TreeShape, table, tree,
+};
+use profile::query::{FunctionLine, WeightUnit, event_name};
+use profile::{ProcessKey, Profile, StringId};
 use serde::Serialize;
 
-use super::index::Index;
-use super::selection::Selection;
-use super::{table, tree};
-use crate::problem::Problem;
+use crate::problem::{Kind, Problem};
 use crate::query::{Query, View};
 use crate::worker::about::text;
 
@@ -51,9 +51,6 @@ pub(super) struct Row {
     pub(super) inclusive: u64,
 }
 
-/// Rows, and how many more there are.
-pub(super) type Rows = (Vec<Row>, usize);
-
 /// Answers a question.
 ///
 /// # Errors
@@ -63,17 +60,30 @@ pub(in crate::worker) fn rows(
     index: &Index,
     query: &Query,
 ) -> Result<Answered, Problem> {
-    let selection = Selection::new(profile, index, query)?;
-    let weights = selection.counted.iter().map(|it| it.weight);
-    let total = weights.fold(0, u64::saturating_add);
+    let filter = query.filter.compiled()?;
+    let selection = Selection::new(profile, index, query.weight, &filter).map_err(refused)?;
+    let total = selection.total();
     let least = (query.min_share * total as f64).ceil() as u64;
-    let (rows, cut) = match query.view {
-        View::Top => table::rows(&selection, query, least),
-        View::Tree => tree::rows(&selection, query, least),
+    let (rows, cut): (Vec<Row>, _) = match query.view {
+        View::Top => {
+            let (rows, cut) = table(&selection, query.group, least, query.rows());
+            (rows.iter().map(|row| table_row(profile, &selection, row)).collect(), cut)
+        }
+        View::Tree => {
+            let Query { inverted, depth, .. } = *query;
+            let (rows, cut) =
+                tree(&selection, TreeShape { inverted, depth, least, most: query.rows() });
+            (rows.iter().map(|row| tree_row(profile, &selection, row)).collect(), cut)
+        }
     };
+    let event = selection.event.map(|event| event_name(profile, event));
     Ok(Answered {
-        unit: selection.unit,
-        event: selection.event,
+        unit: match selection.unit {
+            WeightUnit::Samples => "samples",
+            WeightUnit::Nanoseconds => "nanoseconds",
+            WeightUnit::Events => "count",
+        },
+        event: event.map(|name| String::from_utf8_lossy(name).into_owned()),
         samples: selection.samples,
         total,
         complete_share: selection.complete as f64 / selection.samples.max(1) as f64,
@@ -82,14 +92,50 @@ pub(in crate::worker) fn rows(
     })
 }
 
+fn refused(error: SelectionError) -> Problem {
+    let kind = match error {
+        SelectionError::NoEvent { .. } => Kind::DoesNotFit,
+        _ => Kind::BadRequest,
+    };
+    Problem::new(kind).detail(error.to_string())
+}
+
+fn table_row(profile: &Profile, selection: &Selection<'_>, it: &TableRow) -> Row {
+    let name = match it.key {
+        RowKey::Code(at) => {
+            let (own, inclusive) = (it.own, it.inclusive);
+            return Row { own, inclusive, ..code_row(profile, selection, at) };
+        }
+        RowKey::Module(module) => module.map(|id| text(profile, id)),
+        RowKey::Thread(id) => {
+            let thread = profile.threads.get(id);
+            thread.map(|it| format!("{} {}", text(profile, it.comm), it.tid.0))
+        }
+        RowKey::Process(ProcessKey { pid, name }) => Some(format!("{} {pid}", text(profile, name))),
+        RowKey::Comm(comm) => Some(text(profile, comm)),
+    };
+    Row { name, own: it.own, inclusive: it.inclusive, ..Row::default() }
+}
+
+fn tree_row(profile: &Profile, selection: &Selection<'_>, it: &TreeRow) -> Row {
+    let at = FunctionLine { function: it.function, file: None, line: 0 };
+    Row {
+        parent: it.parent,
+        depth: Some(it.depth),
+        own: it.own,
+        inclusive: it.inclusive,
+        ..code_row(profile, selection, at)
+    }
+}
+
 /// A function, with its line where it has one.
-pub(super) fn code_row(selection: &Selection<'_>, at: FunctionLine) -> Row {
+fn code_row(profile: &Profile, selection: &Selection<'_>, at: FunctionLine) -> Row {
     let function = selection.function(at.function);
-    let text = |id: Option<StringId>| id.map(|id| text(selection.profile, id));
+    let text = |id: Option<StringId>| id.map(|id| text(profile, id));
     Row {
         name: text(function.name),
         module: text(function.module),
-        mark: selection.index.marks.of(&function).map(str::to_owned),
+        mark: selection.mark(&function).map(str::to_owned),
         file: text(if at.line > 0 { at.file } else { function.file }),
         line: (at.line > 0).then_some(at.line),
         ..Row::default()

@@ -6,7 +6,8 @@ use profile::query::{Function, FunctionId, FunctionLine, Functions, event_name, 
 use profile::{EventId, Profile, StackId, StringId, ThreadId};
 use serde_json::{Value, json};
 
-use crate::query::{Filter, Patterns, Query, View};
+use crate::query::{Filter, Query, View};
+use profile::query::engine::Patterns;
 
 /// Samples of one stack and thread.
 struct Stack {
@@ -66,7 +67,7 @@ fn chosen_event(
 }
 
 fn has(profile: &Profile, name: Option<StringId>, patterns: &[String]) -> bool {
-    let patterns = Patterns::new(patterns).unwrap();
+    let patterns = Patterns::new(patterns, 1 << 20).unwrap();
     name.is_some_and(|name| patterns.are_in(profile.strings.get(name)))
 }
 

@@ -3,25 +3,39 @@
 use options::GroupBy;
 use std::cmp::Reverse;
 
-use hashbrown::HashMap;
-use profile::query::{FunctionId, FunctionLine};
-use profile::{ProcessKey, RowId as _, StringId, ThreadId};
-
-use super::answer::{Row, Rows, code_row};
+use super::Rows;
 use super::index::GroupKeys;
 use super::paths::NONE;
 use super::selection::Selection;
-use crate::query::Query;
-use crate::worker::about::text;
+use crate::id::{RowId as _, StringId, ThreadId};
+use crate::query::functions::{FunctionId, FunctionLine};
+use crate::tables::ProcessKey;
+use hashbrown::HashMap;
 
 /// What samples have in common that are added up.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Key {
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RowKey {
+    /// A function, or a line of it.
     Code(FunctionLine),
+    /// A module's path; `None` if nothing was mapped.
     Module(Option<StringId>),
+    /// A thread under one name.
     Thread(ThreadId),
+    /// A process under one name.
     Process(ProcessKey),
+    /// A name of threads.
     Comm(StringId),
+}
+
+/// A row of a table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TableRow {
+    /// What costs.
+    pub key: RowKey,
+    /// The weight of samples in which it ran itself.
+    pub own: u64,
+    /// The weight of samples in whose stack it is, however often.
+    pub inclusive: u64,
 }
 
 /// What is counted of a key.
@@ -37,12 +51,12 @@ struct Sums {
 
 const NOTHING: Sums = Sums { own: 0, inclusive: 0, first: NONE, depth: 0 };
 
-/// The rows that cost at least so much.
-pub(super) fn rows(selection: &Selection<'_>, query: &Query, least: u64) -> Rows {
-    let mut sums = match query.group {
-        GroupBy::Function | GroupBy::Line | GroupBy::Module => by_code(selection, query.group),
-        GroupBy::Thread | GroupBy::Process | GroupBy::Comm => by_thread(selection, query.group),
-        // Questions by them are refused.
+/// The rows that cost at least `least`, up to `most` of them. By control groups, events and processors there are none.
+#[must_use]
+pub fn table(selection: &Selection<'_>, group: GroupBy, least: u64, most: usize) -> Rows<TableRow> {
+    let mut sums = match group {
+        GroupBy::Function | GroupBy::Line | GroupBy::Module => by_code(selection, group),
+        GroupBy::Thread | GroupBy::Process | GroupBy::Comm => by_thread(selection, group),
         GroupBy::Cgroup | GroupBy::Event | GroupBy::Cpu => Vec::new(),
     };
     let all = sums.len();
@@ -50,13 +64,15 @@ pub(super) fn rows(selection: &Selection<'_>, query: &Query, least: u64) -> Rows
     sums.sort_unstable_by_key(|(_, sum)| {
         (Reverse((sum.own, sum.inclusive)), sum.first, Reverse(sum.depth))
     });
-    sums.truncate(query.rows());
-    let rows: Vec<Row> = sums.iter().map(|(key, sum)| row(selection, *key, sum)).collect();
+    sums.truncate(most);
+    let row =
+        |&(key, Sums { own, inclusive, .. }): &(RowKey, Sums)| TableRow { key, own, inclusive };
+    let rows: Vec<TableRow> = sums.iter().map(row).collect();
     let cut = all - rows.len();
     (rows, cut)
 }
 
-fn by_thread(selection: &Selection<'_>, group: GroupBy) -> Vec<(Key, Sums)> {
+fn by_thread(selection: &Selection<'_>, group: GroupBy) -> Vec<(RowKey, Sums)> {
     let threads = &selection.profile.threads;
     let mut of_thread = vec![NOTHING; threads.len()];
     for (order, it) in (0..).zip(&selection.counted) {
@@ -65,16 +81,16 @@ fn by_thread(selection: &Selection<'_>, group: GroupBy) -> Vec<(Key, Sums)> {
             sums.first = order.min(sums.first);
         }
     }
-    let mut index: HashMap<Key, usize> = HashMap::new();
-    let mut all: Vec<(Key, Sums)> = Vec::new();
+    let mut index: HashMap<RowKey, usize> = HashMap::new();
+    let mut all: Vec<(RowKey, Sums)> = Vec::new();
     for ((id, thread), sums) in threads.ids().zip(threads).zip(of_thread) {
         if sums.first == NONE {
             continue;
         }
         let key = match group {
-            GroupBy::Process => Key::Process(thread.process_key()),
-            GroupBy::Comm => Key::Comm(thread.comm),
-            _ => Key::Thread(id),
+            GroupBy::Process => RowKey::Process(thread.process_key()),
+            GroupBy::Comm => RowKey::Comm(thread.comm),
+            _ => RowKey::Thread(id),
         };
         let at = *index.entry(key).or_insert_with(|| {
             all.push((key, NOTHING));
@@ -89,7 +105,7 @@ fn by_thread(selection: &Selection<'_>, group: GroupBy) -> Vec<(Key, Sums)> {
     all
 }
 
-fn by_code(selection: &Selection<'_>, group: GroupBy) -> Vec<(Key, Sums)> {
+fn by_code(selection: &Selection<'_>, group: GroupBy) -> Vec<(RowKey, Sums)> {
     let index = selection.index;
     let shows = |function: FunctionId| selection.shows(function);
     let keys = index.keys(group, if selection.shows_all() { None } else { Some(&shows) });
@@ -98,9 +114,9 @@ fn by_code(selection: &Selection<'_>, group: GroupBy) -> Vec<(Key, Sums)> {
     add_own(selection, &keys, &shown, &mut sums);
     add_inclusive(selection, &keys, &shown, &mut sums);
     let key = |at: usize| match group {
-        GroupBy::Line => index.lines.get(at).copied().map(Key::Code),
-        GroupBy::Module => index.modules.get(at).copied().map(Key::Module),
-        _ => Some(Key::Code(FunctionLine {
+        GroupBy::Line => index.lines.get(at).copied().map(RowKey::Code),
+        GroupBy::Module => index.modules.get(at).copied().map(RowKey::Module),
+        _ => Some(RowKey::Code(FunctionLine {
             function: FunctionId::from_index(at),
             file: None,
             line: 0,
@@ -157,23 +173,5 @@ fn add_inclusive(
                 (sum.first, sum.depth) = (first, depth);
             }
         }
-    }
-}
-
-fn row(selection: &Selection<'_>, key: Key, sum: &Sums) -> Row {
-    let profile = selection.profile;
-    let row = Row { own: sum.own, inclusive: sum.inclusive, ..Row::default() };
-    match key {
-        Key::Code(at) => Row { own: sum.own, inclusive: sum.inclusive, ..code_row(selection, at) },
-        Key::Module(module) => Row { name: module.map(|id| text(profile, id)), ..row },
-        Key::Thread(id) => {
-            let thread = profile.threads.get(id);
-            let name = thread.map(|it| format!("{} {}", text(profile, it.comm), it.tid.0));
-            Row { name, ..row }
-        }
-        Key::Process(ProcessKey { pid, name }) => {
-            Row { name: Some(format!("{} {pid}", text(profile, name))), ..row }
-        }
-        Key::Comm(comm) => Row { name: Some(text(profile, comm)), ..row },
     }
 }

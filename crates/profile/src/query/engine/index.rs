@@ -6,11 +6,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use hashbrown::HashMap;
-use profile::query::{Function, FunctionId, FunctionLine, FunctionMarks, Functions, period_units};
-use profile::{EventId, Profile, StackId, StringId, Table, ThreadId};
-
 use super::paths::{MergedNodes, NONE, Nodes, Paths};
+use crate::id::{EventId, StackId, StringId, ThreadId};
+use crate::profile::Profile;
+use crate::query::functions::{Function, FunctionId, FunctionLine, Functions};
+use crate::query::grouped::period_units;
+use crate::query::marks::FunctionMarks;
+use crate::tables::Table;
+use hashbrown::HashMap;
 
 /// Samples of one stack, thread and event.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +30,7 @@ pub(super) struct Alike {
 
 /// What is made of a profile.
 #[derive(Debug)]
-pub(in crate::worker) struct Index {
+pub struct Index {
     /// In order of the first sample.
     pub(super) alike: Vec<Alike>,
     /// By sample: which of these it is among.
@@ -74,7 +77,8 @@ pub(super) struct GroupKeys<'i> {
 
 impl Index {
     /// Of a profile whose inlined functions are functions of their own, or not.
-    pub(in crate::worker) fn new(profile: &Profile, inlines: bool) -> Self {
+    #[must_use]
+    pub fn new(profile: &Profile, inlines: bool) -> Self {
         let functions = Functions::new(profile, inlines);
         let (alike, of_sample, stacks) = alike(profile);
         let (lines, of_location) = lines(profile, &functions);
@@ -110,7 +114,8 @@ impl Index {
     }
 
     /// What it takes, trees that are not made yet left out.
-    pub(in crate::worker) fn heap_bytes(&self) -> usize {
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
         let trees = self.trees.iter().filter_map(|tree| tree.get()?.as_ref());
         let trees: usize = trees.map(|tree| tree.heap_bytes()).sum();
         let outermost = self.keys.iter().filter_map(|keys| keys.outermost.get());

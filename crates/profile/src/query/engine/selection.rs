@@ -2,12 +2,15 @@
 
 use hashbrown::HashMap;
 use options::Weight;
-use profile::query::{Function, FunctionId, FunctionLine, event_name};
-use profile::{EventId, Profile, StringId, Table, ThreadId};
 
 use super::index::{Alike, Index};
-use crate::problem::{Kind, Problem};
-use crate::query::{Filter, Patterns, Query};
+use super::question::{Filter, Patterns, SelectionError};
+use crate::id::{EventId, StringId, ThreadId};
+use crate::profile::Profile;
+use crate::query::functions::{Function, FunctionId, FunctionLine};
+use crate::query::grouped::event_name;
+use crate::query::weights::WeightUnit;
+use crate::tables::Table;
 
 /// Samples of one stack and thread that passed.
 #[derive(Clone, Copy, Debug)]
@@ -19,50 +22,58 @@ pub(super) struct Counted {
 }
 
 /// What passed a filter.
-pub(super) struct Selection<'i> {
+#[derive(Debug)]
+pub struct Selection<'i> {
     pub(super) profile: &'i Profile,
     pub(super) index: &'i Index,
     /// In order of the first sample.
     pub(super) counted: Vec<Counted>,
-    pub(super) samples: u64,
-    /// Samples whose chain is complete.
-    pub(super) complete: u64,
-    pub(super) event: Option<String>,
-    pub(super) unit: &'static str,
+    /// Samples that passed.
+    pub samples: u64,
+    /// Those whose chain is complete.
+    pub complete: u64,
+    /// The event whose samples are counted; `None` if there are no samples.
+    pub event: Option<EventId>,
+    /// The unit of weights.
+    pub unit: WeightUnit,
     /// Functions that are taken out of the stacks, where there are any.
     hidden: Option<Table<FunctionId, bool>>,
 }
 
 impl<'i> Selection<'i> {
-    pub(super) fn new(
+    /// The samples and functions that `filter` lets pass.
+    ///
+    /// # Errors
+    /// If the profile has no such event, or an event is named beside times off the processor.
+    pub fn new(
         profile: &'i Profile,
         index: &'i Index,
-        query: &Query,
-    ) -> Result<Self, Problem> {
-        let filter = &query.filter;
-        let by_period = query.weight != Weight::Samples;
-        let chosen = match query.weight {
-            Weight::OffCpu if filter.event.is_some() => {
-                let text = "times off the processor are an event of their own";
-                return Err(Problem::new(Kind::BadRequest).detail(text));
-            }
+        weight: Weight,
+        filter: &Filter,
+    ) -> Result<Self, SelectionError> {
+        let by_period = weight != Weight::Samples;
+        let chosen = match weight {
+            Weight::OffCpu if filter.event.is_some() => return Err(SelectionError::EventOfOffCpu),
             Weight::OffCpu => profile.off_cpu,
             _ => chosen_event(profile, index, filter.event.as_deref())?,
         };
         let unit = chosen.filter(|_| by_period).and_then(|id| *index.units.get(id)?);
-        let name = |id| String::from_utf8_lossy(event_name(profile, id)).into_owned();
         let mut selection = Self {
             profile,
             index,
             counted: Vec::new(),
             samples: 0,
             complete: 0,
-            event: chosen.map(name),
-            unit: unit.unwrap_or("samples"),
-            hidden: hidden(profile, index, filter)?,
+            event: chosen,
+            unit: match unit {
+                Some("nanoseconds") => WeightUnit::Nanoseconds,
+                Some(_) => WeightUnit::Events,
+                None => WeightUnit::Samples,
+            },
+            hidden: hidden(profile, index, filter),
         };
-        let wanted = Wanted::new(profile, index, filter, chosen)?;
-        let focus = Focus::new(&selection, filter)?;
+        let wanted = Wanted::new(profile, index, filter, chosen);
+        let focus = Focus::new(&selection, filter);
         wanted.count(&mut selection, &focus, by_period);
         Ok(selection)
     }
@@ -77,13 +88,27 @@ impl<'i> Selection<'i> {
         self.hidden.is_none()
     }
 
-    pub(super) fn function(&self, id: FunctionId) -> Function {
+    /// The function of an id; an unknown one if there is none.
+    #[must_use]
+    pub fn function(&self, id: FunctionId) -> Function {
         self.index.functions.get(id).copied().unwrap_or(Function::unknown(None))
     }
 
     /// By line of the index, whether its function is shown.
     pub(super) fn shown_lines(&self) -> Vec<bool> {
         self.index.lines.iter().map(|line| self.shows(line.function)).collect()
+    }
+
+    /// The weight of all samples that passed.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.counted.iter().map(|it| it.weight).fold(0, u64::saturating_add)
+    }
+
+    /// What tells a function apart from others of its name and module.
+    #[must_use]
+    pub fn mark(&self, function: &Function) -> Option<&str> {
+        self.index.marks.of(function)
     }
 
     /// Counts samples that passed.
@@ -106,18 +131,18 @@ const FOCUSED: u8 = 1;
 const IGNORED: u8 = 2;
 
 impl Focus {
-    fn new(selection: &Selection<'_>, filter: &Filter) -> Result<Self, Problem> {
-        let (focus, ignore) = (Patterns::new(&filter.focus)?, Patterns::new(&filter.ignore)?);
+    fn new(selection: &Selection<'_>, filter: &Filter) -> Self {
+        let (focus, ignore) = (&filter.focus, &filter.ignore);
         let wanted = if focus.is_empty() { 0 } else { FOCUSED };
         let mut marks = Vec::new();
         if focus.is_empty() && ignore.is_empty() {
-            return Ok(Self { marks, wanted });
+            return Self { marks, wanted };
         }
         let Selection { profile, index, .. } = selection;
         let of_function = index.functions.entries().map(|(id, function)| {
             let is =
                 |patterns, mark| if matches(profile, function.name, patterns) { mark } else { 0 };
-            let mark = is(&focus, FOCUSED) | is(&ignore, IGNORED);
+            let mark = is(focus, FOCUSED) | is(ignore, IGNORED);
             if selection.shows(id) { mark } else { 0 }
         });
         let of_function: Table<FunctionId, u8> = of_function.collect();
@@ -129,7 +154,7 @@ impl Focus {
             let own = own.filter_map(|&line| of_line.get(line as usize));
             marks.push(own.fold(above, |sum, mark| sum | mark));
         }
-        Ok(Self { marks, wanted })
+        Self { marks, wanted }
     }
 
     /// Whether a stack is wanted that ends at that run.
@@ -144,20 +169,15 @@ fn matches(profile: &Profile, name: Option<StringId>, patterns: &Patterns) -> bo
 }
 
 /// The functions that are taken out of the stacks; `None` for none.
-fn hidden(
-    profile: &Profile,
-    index: &Index,
-    filter: &Filter,
-) -> Result<Option<Table<FunctionId, bool>>, Problem> {
-    let hide = Patterns::new(&filter.hide)?;
-    let modules = Patterns::new(&filter.module)?;
-    let is_wanted = |module| modules.is_empty() || matches(profile, module, &modules);
+fn hidden(profile: &Profile, index: &Index, filter: &Filter) -> Option<Table<FunctionId, bool>> {
+    let (hide, modules) = (&filter.hide, &filter.module);
+    let is_wanted = |module| modules.is_empty() || matches(profile, module, modules);
     let wanted: Vec<bool> = index.modules.iter().map(|&module| is_wanted(module)).collect();
     let is_hidden = |(function, module): (&Function, &u32)| {
-        wanted.get(*module as usize) != Some(&true) || matches(profile, function.name, &hide)
+        wanted.get(*module as usize) != Some(&true) || matches(profile, function.name, hide)
     };
     let hidden: Table<_, _> = index.functions.iter().zip(&index.module_of).map(is_hidden).collect();
-    Ok(hidden.iter().any(|&is_hidden| is_hidden).then_some(hidden))
+    hidden.iter().any(|&is_hidden| is_hidden).then_some(hidden)
 }
 
 /// The event of that name, or the first that has samples.
@@ -165,11 +185,10 @@ fn chosen_event(
     profile: &Profile,
     index: &Index,
     wanted: Option<&str>,
-) -> Result<Option<EventId>, Problem> {
+) -> Result<Option<EventId>, SelectionError> {
     let Some(wanted) = wanted else { return Ok(index.usual_event) };
     let found = profile.events.ids().find(|&id| event_name(profile, id) == wanted.as_bytes());
-    let missing = || Problem::new(Kind::DoesNotFit).detail(format!("there is no event {wanted}"));
-    found.map(Some).ok_or_else(missing)
+    found.map(Some).ok_or_else(|| SelectionError::NoEvent { name: wanted.to_owned() })
 }
 
 /// What is said of samples.
@@ -182,26 +201,21 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn new(
-        profile: &Profile,
-        index: &Index,
-        filter: &Filter,
-        event: Option<EventId>,
-    ) -> Result<Self, Problem> {
-        let comm = Patterns::new(&filter.comm)?;
+    fn new(profile: &Profile, index: &Index, filter: &Filter, event: Option<EventId>) -> Self {
+        let comm = &filter.comm;
         let name = event.map(|id| event_name(profile, id));
         let events = profile.events.ids().map(|id| name == Some(event_name(profile, id)));
         let one_of = |list: &[i32], id: i32| list.is_empty() || list.contains(&id);
         let threads = profile.threads.iter().map(|thread| {
             one_of(&filter.threads, thread.tid.0)
                 && one_of(&filter.processes, thread.pid.0)
-                && (comm.is_empty() || matches(profile, Some(thread.comm), &comm))
+                && (comm.is_empty() || matches(profile, Some(thread.comm), comm))
         });
         let time = filter.time.zip(index.first_time).map(|((from, to), first)| {
             let at = |seconds: f64| first.saturating_add((seconds.max(0.0) * 1e9) as u64);
             (at(from), at(to))
         });
-        Ok(Self { events: events.collect(), threads: threads.collect(), time })
+        Self { events: events.collect(), threads: threads.collect(), time }
     }
 
     fn has(&self, event: EventId, thread: ThreadId) -> bool {
