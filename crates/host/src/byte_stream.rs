@@ -10,8 +10,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionread};
 use rustix::pipe::fcntl_setpipe_size;
 
-use crate::new_file::NewFile;
-use crate::stream_copy::StreamCopy;
+use crate::writing::new_file::NewFile;
+use crate::writing::stream_copy::StreamCopy;
 
 /// Bytes that come one after another. Of those that come by a descriptor it can be known whether more are there.
 pub struct ByteStream {

@@ -40,15 +40,12 @@ mod forbidden;
 mod found;
 mod handed;
 mod memory;
-mod new_file;
 mod own;
 mod real;
 mod recorded_file;
 mod refusing;
-mod scratch;
 mod stat;
-mod stream_copy;
-mod temporaries;
+mod writing;
 
 use std::ffi::OsString;
 use std::fmt::Debug;
@@ -62,15 +59,15 @@ pub use error::HostError;
 pub use finding::HostFinding;
 pub use handed::HandedHost;
 pub use memory::MemoryHost;
-pub use new_file::{NewFile, replace_file};
 pub use own::{OwnEntry, OwnFile, OwnFolder, OwnTree};
 pub use real::RealHost;
 pub use recorded_file::{MapsLine, RecordedFile};
 pub use refusing::RefusingHost;
-pub use scratch::ScratchDir;
 pub use stat::{DirEntry, FileKind, FileOwner, FileStamp, FileStat, HostFile, HostText};
-pub use stream_copy::StreamCopy;
-pub use temporaries::clean_up_on_signals;
+pub use writing::new_file::{NewFile, replace_file};
+pub use writing::scratch::ScratchDir;
+pub use writing::stream_copy::StreamCopy;
+pub use writing::temporaries::clean_up_on_signals;
 
 /// Where the path of a question comes from, and the folder that it must not leave.
 ///

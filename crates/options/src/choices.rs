@@ -68,7 +68,7 @@ choices! {
         None = "none",
     }
 
-    /// Format of a table of what costs most.
+    /// Format of a table of costs.
     TopFormat, default Text {
         /// A table for people
         Text = "text",

@@ -12,38 +12,29 @@
 //! Paths and names of threads are bytes. They are JSON strings if they are UTF-8, else `{"hex": "2f61ff"}`, two
 //! lower-case digits per byte ([`Bytes`]). Numbers of 64 bits are JSON numbers.
 
-mod bytes;
 mod cache_place;
 mod choice;
 mod choices;
-mod cpus;
 mod example;
 mod files;
-mod hint;
 mod json;
 mod limits;
-mod memory;
 mod names;
-mod normalization;
-mod percent;
 mod run;
 mod samples;
-mod time;
+mod values;
 
-pub use bytes::{Bytes, from_hex, to_hex};
 pub use cache_place::CachePlace;
 pub use choice::{Choice, UnknownChoice};
 pub use choices::{CostKind, Demangle, GroupBy, Join, StackRoot, TopFormat, Weight};
-pub use cpus::parse_cpus;
 pub use example::every_option;
 pub use files::{FileSearch, PathMap, Servers, given_file, parse_path_map};
-pub use hint::{Hint, HintError, HintScope};
 pub use json::OptionsError;
 pub use limits::Limits;
-pub use memory::{parse_memory, parse_size};
 pub use names::NameOptions;
-pub use normalization::Normalization;
-pub use percent::{Percent, parse_percent, parse_share};
 pub use run::{MAX_FRAMES, Options};
 pub use samples::SampleFilter;
-pub use time::{TimePoint, TimeRange, parse_seconds};
+pub use values::{
+    Bytes, Hint, HintError, HintScope, Normalization, Percent, TimePoint, TimeRange, from_hex,
+    parse_cpus, parse_memory, parse_percent, parse_seconds, parse_share, parse_size, to_hex,
+};

@@ -27,7 +27,7 @@ pub struct SampleFilter {
     #[serde(rename = "event", deserialize_with = "json::texts")]
     pub events: Vec<String>,
     /// Numbers of processors.
-    #[serde(rename = "cpu", deserialize_with = "crate::cpus::deserialize")]
+    #[serde(rename = "cpu", deserialize_with = "crate::values::cpus::deserialize")]
     pub cpus: Vec<u32>,
     /// Range of time.
     pub time: TimeRange,

@@ -1,5 +1,5 @@
-//! The mapped files that samples of a recording have frames in, with the files that their names come from: what has to be
-//! kept for the recording to be understood later.
+//! The mapped files that samples of a recording have frames in, with the files that their names come from: later
+//! runs need them.
 
 use std::sync::Arc;
 

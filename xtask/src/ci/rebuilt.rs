@@ -1,5 +1,5 @@
-//! README's loop: record, change the program, build it again, record, compare. And what else takes a program away from a
-//! recording: an upgraded library, a container that is gone.
+//! README's loop: record, change the program, build it again, record, compare. Also other ways in which a recording
+//! loses its programs: an upgraded library, a container that is gone.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -35,7 +35,7 @@ const TOP: usize = 10;
 const CASES: &[&str] =
     &["inlines-gcc", "recursion-rs", "two-events", "exceptions", "syscalls", "fork"];
 
-/// What is recorded for the checks beside them, where perf and the kernel can: a tracepoint. The stacks are whole, since
+/// A recording of a tracepoint for the checks, if perf and the kernel can make one. The stacks are whole, since
 /// those that are cut off are continued by samples of all events, and the checks ask for one event at a time.
 const TRACEPOINT: &str =
     "perf record --quiet --call-graph dwarf,32768 -e sched:sched_switch -e cpu-clock";

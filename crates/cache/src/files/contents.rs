@@ -1,4 +1,4 @@
-//! What is in a store, and emptying it.
+//! The contents of a store, and emptying it.
 
 use std::fmt;
 use std::io;

@@ -12,10 +12,10 @@ use profile::{
 use serde_json::Value;
 
 use crate::document;
-use crate::graphs::{fields, numbers};
 use crate::page::{columns, tables_of};
-use crate::sample_profile::one_of_everything;
-use crate::validator::violations;
+use crate::support::graphs::{fields, numbers};
+use crate::support::sample_profile::one_of_everything;
+use crate::support::validator::violations;
 
 /// A program whose thread runs `main`, which calls `work` and `rest`; samples are a millisecond apart. A name of control
 /// characters, and code without a name.

@@ -5,7 +5,7 @@ use profile::ModuleKind;
 use profile::{EndReason, FoundBy};
 use serde_json::Value;
 
-use crate::sample_profile::one_of_everything;
+use crate::support::sample_profile::one_of_everything;
 use crate::{document, printed};
 
 fn assert_mentioned(documentation: &str, word: &str) {

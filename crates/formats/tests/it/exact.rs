@@ -4,7 +4,7 @@ use formats::{Format, FormatOptions, StackRoot, StackWeight};
 use profile::LayoutId;
 
 use crate::printed;
-use crate::sample_profile::{empty, of_one_event, one_of_everything};
+use crate::support::sample_profile::{empty, of_one_event, one_of_everything};
 
 const DEFAULT: FormatOptions = FormatOptions::DEFAULT;
 const NO_INLINE: FormatOptions = FormatOptions { inlines: false, ..DEFAULT };

@@ -7,7 +7,7 @@ use profile::Profile;
 use serde_json::{Value, json};
 
 use crate::printed;
-use crate::sample_profile::{empty, one_of_everything};
+use crate::support::sample_profile::{empty, one_of_everything};
 
 pub(crate) fn document(profile: &Profile, options: FormatOptions) -> Value {
     let bytes = printed(profile, Format::Firefox, options);

@@ -8,7 +8,7 @@ use formats::{
 use profile::{EventId, Profile};
 
 use crate::printed;
-use crate::sample_profile::one_of_everything;
+use crate::support::sample_profile::one_of_everything;
 
 const DEFAULT: FormatOptions = FormatOptions::DEFAULT;
 

@@ -121,7 +121,7 @@ fn text(format: Format, options: FormatOptions) -> String {
 fn json_has_words_and_counts() {
     let json: Value = serde_json::from_str(&text(Format::Json, DEFAULT)).expect("valid JSON");
     let schema: Value = serde_json::from_str(&document("stacks.schema.json")).expect("valid JSON");
-    assert_eq!(crate::validator::violations(&schema, &json), [""; 0]);
+    assert_eq!(crate::support::validator::violations(&schema, &json), [""; 0]);
     assert_eq!(json["meta"]["revision"], 8);
     let word = |list: &str, at: &Value| {
         json["words"][list][at.as_u64().expect("an index") as usize].clone()
@@ -147,7 +147,7 @@ fn ndjson_has_all_of_a_joined_frame_and_no_place_of_a_gap() {
     let schema: Value = serde_json::from_str(&document("ndjson.schema.json")).expect("valid JSON");
     for line in text.lines() {
         let line = serde_json::from_str(line).expect("valid JSON");
-        assert_eq!(crate::validator::violations(&schema, &line), [""; 0]);
+        assert_eq!(crate::support::validator::violations(&schema, &line), [""; 0]);
     }
     let expected = [
         r#"{"pid":7,"tid":8,"comm":"x","process":"x","event":"cycles","end":"root-across-gap","frames":["#,
@@ -289,15 +289,15 @@ fn graphs_of_functions_have_the_gap() {
 /// The gap is a location at no address, in no mapping, with a line of its function alone.
 #[test]
 fn pprof_has_the_gap_in_no_mapping() {
-    let plain = crate::graphs::pprof_bytes(&joined(), DEFAULT);
-    let top = crate::graphs::fields(&plain);
+    let plain = crate::support::graphs::pprof_bytes(&joined(), DEFAULT);
+    let top = crate::support::graphs::fields(&plain);
     let all = |field| top.iter().filter(move |row| row.0 == field).map(|row| row.2);
     let strings: Vec<&[u8]> = all(6).collect();
     let numbers = |message: &[u8]| -> Vec<(u64, u64)> {
-        crate::graphs::fields(message).iter().map(|row| (row.0, row.1)).collect()
+        crate::support::graphs::fields(message).iter().map(|row| (row.0, row.1)).collect()
     };
     let lines = |location: &[u8]| -> Vec<Vec<(u64, u64)>> {
-        let fields = crate::graphs::fields(location);
+        let fields = crate::support::graphs::fields(location);
         fields.iter().filter(|row| row.0 == 4).map(|row| numbers(row.2)).collect()
     };
     let gap = all(4).nth(2).expect("a location");
@@ -308,7 +308,7 @@ fn pprof_has_the_gap_in_no_mapping() {
     assert_eq!(lines(run), [[(1, 4), (2, 7)]]);
     let name = numbers(all(5).nth(2).expect("a function"))[1];
     assert_eq!((name.0, strings[name.1 as usize]), (2, &b"[gap]"[..]));
-    let label = crate::graphs::fields(all(2).next().expect("a sample"));
+    let label = crate::support::graphs::fields(all(2).next().expect("a sample"));
     let label = numbers(label.last().expect("a label").2);
     let [key, value] = [label[0].1, label[1].1].map(|at| strings[at as usize]);
     assert_eq!((key, value), (&b"end"[..], &b"root-across-gap"[..]));

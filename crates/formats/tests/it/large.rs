@@ -8,7 +8,7 @@ use profile::{
 };
 
 use crate::printed;
-use crate::sample_profile::{of_one_event, one_of_everything};
+use crate::support::sample_profile::{of_one_event, one_of_everything};
 
 const SAMPLES: u32 = 20_000;
 

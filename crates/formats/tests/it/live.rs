@@ -12,7 +12,7 @@ use profile::{
 use serde_json::Value;
 
 use crate::page::{columns, tables};
-use crate::sample_profile::one_of_everything;
+use crate::support::sample_profile::one_of_everything;
 
 /// What stands for "none".
 const NONE: f64 = u32::MAX as f64;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::page::tables;
 use crate::parquet_file::{reader, rows};
 use crate::printed;
-use crate::sample_profile::{of_one_event, one_of_everything};
+use crate::support::sample_profile::{of_one_event, one_of_everything};
 
 /// Whether a string of the document is this one.
 fn has(document: &Value, wanted: &str) -> bool {

@@ -5,8 +5,8 @@ use formats::{Format, FormatOptions, StackWeight};
 use profile::{EventRow, Profile, ThreadId, ThreadState, UnswitchedThread};
 use serde_json::{Value, json};
 
-use crate::graphs::{fields, pprof_bytes};
-use crate::sample_profile::one_of_everything;
+use crate::support::graphs::{fields, pprof_bytes};
+use crate::support::sample_profile::one_of_everything;
 use crate::{firefox, printed};
 
 const OFF_CPU: FormatOptions =

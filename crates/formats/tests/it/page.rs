@@ -8,7 +8,7 @@ use profile::Profile;
 use serde_json::{Value, json};
 
 use crate::printed;
-use crate::sample_profile::{empty, one_of_everything};
+use crate::support::sample_profile::{empty, one_of_everything};
 
 /// The head and the columns of the page.
 pub(crate) fn tables(profile: &Profile) -> (Value, Vec<u8>) {

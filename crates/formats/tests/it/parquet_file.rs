@@ -7,7 +7,7 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use profile::Profile;
 
 use crate::printed;
-use crate::sample_profile::{empty, one_of_everything};
+use crate::support::sample_profile::{empty, one_of_everything};
 
 /// The file of a profile, opened.
 pub(crate) fn reader(profile: &Profile, options: FormatOptions) -> SerializedFileReader<Bytes> {

@@ -7,10 +7,10 @@ use profile::{Profile, ThreadId};
 use serde_json::{Value, json};
 
 use crate::firefox;
-use crate::graphs::{fields, pprof_bytes};
 use crate::page;
 use crate::printed;
-use crate::sample_profile::one_of_everything;
+use crate::support::graphs::{fields, pprof_bytes};
+use crate::support::sample_profile::one_of_everything;
 
 const DEFAULT: FormatOptions = FormatOptions::DEFAULT;
 

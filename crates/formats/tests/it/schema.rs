@@ -3,8 +3,8 @@
 use formats::{Format, FormatOptions};
 use serde_json::Value;
 
-use crate::sample_profile::{empty, one_of_everything};
-use crate::validator::violations;
+use crate::support::sample_profile::{empty, one_of_everything};
+use crate::support::validator::violations;
 use crate::{document, printed};
 
 #[track_caller]

@@ -4,7 +4,7 @@ use address::Timestamp;
 use formats::{SummaryStyles, write_styled_summary, write_summary};
 use profile::{ModuleLoss, Profile, StackNeeds, ThreadId, ThreadState, UnswitchedThread};
 
-use crate::sample_profile::{empty, one_of_everything};
+use crate::support::sample_profile::{empty, one_of_everything};
 
 fn text(profile: &Profile) -> String {
     let mut out = Vec::new();

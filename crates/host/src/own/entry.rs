@@ -16,8 +16,8 @@ use rustix::io::Errno;
 
 use super::folder::OwnFile;
 use crate::Content;
-use crate::new_file::HALF_DONE;
-use crate::temporaries::{Temporary, random_name};
+use crate::writing::new_file::HALF_DONE;
+use crate::writing::temporaries::{Temporary, random_name};
 
 /// Bytes that are written at a time.
 const PIECE: usize = 1 << 20;
@@ -84,7 +84,7 @@ impl OwnEntry {
     }
 
     /// Writes a file that only this user can read: the blocks of `source`, shared with it if the file system can do that,
-    /// else a copy of `bytes`, which are the content of `source`. It gets its name if `is_right` accepts what was written.
+    /// else a copy of `bytes`, which are the content of `source`. It gets its name if `is_right` accepts the copy.
     ///
     /// # Errors
     /// If it cannot be written, or is not accepted. Then nothing of it stays.

@@ -10,7 +10,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::new_file::HALF_DONE;
+use crate::writing::new_file::HALF_DONE;
 use crate::{NewFile, READ_LIMIT};
 
 /// The time of a file's last use is written anew after so long.

@@ -17,7 +17,7 @@ use super::entry::OwnEntry;
 #[derive(Clone, Debug)]
 pub struct OwnTree(PathBuf);
 
-/// What only this user can enter.
+/// The mode of folders that only this user can enter.
 const PRIVATE: Mode = Mode::RWXU;
 
 impl OwnTree {
@@ -39,7 +39,7 @@ impl OwnTree {
         self.0.is_dir()
     }
 
-    /// Opens an entry by its path below the folder, and creates what is missing of it, for this user alone.
+    /// Opens an entry by its path below the folder, and creates its missing folders, for this user alone.
     ///
     /// # Errors
     /// If a folder cannot be created, or a part of the path is a link or a file.
@@ -73,7 +73,7 @@ impl OwnTree {
     /// The entries below a folder of this one, in order: the real folders that are `depth` levels below it.
     ///
     /// # Errors
-    /// If a folder cannot be listed. What does not exist has none.
+    /// If a folder cannot be listed. A missing folder has none.
     pub fn entries(&self, below: &Path, depth: u32) -> io::Result<Vec<PathBuf>> {
         let mut found = vec![below.to_owned()];
         for _ in 0..depth {

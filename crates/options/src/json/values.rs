@@ -236,5 +236,5 @@ pub(crate) fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
         Some(NumberOrText::Number(number)) => number.to_string(),
         Some(NumberOrText::Text(text)) => text,
     };
-    crate::memory::parse_memory(&text).map(Some).map_err(D::Error::custom)
+    crate::values::memory::parse_memory(&text).map(Some).map_err(D::Error::custom)
 }

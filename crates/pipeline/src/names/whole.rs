@@ -4,8 +4,8 @@ use hashbrown::HashMap;
 use options::NameOptions;
 use profile::{InlineId, InlineRow, LocationRow, StringId, Strings, Table, whole_function};
 
-/// Gives parts of functions (`parse.cold`, `parse.part.0`) the names of these, if `options` ask for that. The start of the function is not known
-/// then: that of its part is another one.
+/// Gives parts of functions (`parse.cold`, `parse.part.0`) the names of these, if `options` ask for that. Then the start
+/// of the function is unknown, since its part begins elsewhere.
 pub(super) fn name_whole(
     options: &NameOptions,
     locations: &mut [LocationRow],

@@ -72,7 +72,7 @@ impl ThreadState {
 pub struct UnswitchedThread {
     /// The thread.
     pub thread: ThreadId,
-    /// What it did.
+    /// Its state.
     pub state: ThreadState,
     /// The start of the recording or of the thread, in nanoseconds on the recording's clock; with a filter by time no
     /// earlier than that.

@@ -27,7 +27,7 @@ pub(super) enum Place {
     Unknown,
 }
 
-/// What makes two functions the same.
+/// The identity of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Identity {
     pub(super) name: Option<StringId>,

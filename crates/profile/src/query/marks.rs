@@ -1,4 +1,4 @@
-//! What tells functions of one name in one module apart: the file of the declaration, its line, or the address of the
+//! Marks that tell functions of one name in one module apart: the file of the declaration, its line, or the address of the
 //! function.
 
 use hashbrown::HashMap;
@@ -21,6 +21,11 @@ enum Detail {
     PathAndLine,
 }
 
+impl Detail {
+    /// The shortest first.
+    const ALL: [Self; 3] = [Self::File, Self::FileAndLine, Self::PathAndLine];
+}
+
 impl FunctionMarks {
     /// The marks of these functions: the shortest that are distinct, such as `own.c`, `own.c:3`, `src/own.c:3` or
     /// `0x1150`.
@@ -32,11 +37,10 @@ impl FunctionMarks {
         }
         let mut marks = HashMap::new();
         for group in named.into_values().filter(|group| group.len() > 1) {
-            let details = [Detail::File, Detail::FileAndLine, Detail::PathAndLine];
             let of = |detail| -> Vec<String> {
                 group.iter().map(|row| mark(profile, row, detail)).collect()
             };
-            let distinct = details.into_iter().map(of).find(|marks| are_distinct(marks));
+            let distinct = Detail::ALL.into_iter().map(of).find(|marks| are_distinct(marks));
             let texts = distinct.unwrap_or_else(|| of(Detail::PathAndLine));
             let marked = group.into_iter().copied().zip(texts);
             marks.extend(marked.filter(|(_, mark)| !mark.is_empty()));
@@ -49,6 +53,18 @@ impl FunctionMarks {
     #[must_use]
     pub fn of(&self, function: &Function) -> Option<&str> {
         self.marks.get(function).map(String::as_str)
+    }
+
+    /// Whether a text is a mark of a function, of any length: another table may need more or less of it.
+    #[must_use]
+    pub fn fits(profile: &Profile, function: &Function, text: &str) -> bool {
+        Detail::ALL.into_iter().any(|detail| mark(profile, function, detail) == text)
+    }
+
+    /// The size of the marks in memory, in bytes.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.marks.allocation_size() + self.marks.values().map(String::capacity).sum::<usize>()
     }
 }
 
@@ -101,6 +117,8 @@ mod tests {
             let found: Vec<&str> =
                 rows.iter().map(|row| marks.of(row).unwrap_or_default()).collect();
             assert_eq!(found, expected);
+            let own = rows.iter().zip(&found).filter(|(_, mark)| !mark.is_empty());
+            assert!(own.clone().all(|(row, mark)| FunctionMarks::fits(&profile, row, mark)));
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::bytes::{ByteCursor, NameText};
 use crate::dwarf::abbrev::{Abbrevs, describe_code};
 use crate::dwarf::costs::FileCosts;
 use crate::dwarf::form::{Encoding, Value};
-use crate::dwarf::line_header::{FileNames, FileTables, LineHeader};
+use crate::dwarf::lines::header::{FileNames, FileTables, LineHeader};
 use crate::dwarf::roots::RootAbbrevs;
 use crate::dwarf::unit::{Unit, UnitList, read_units};
 

@@ -10,7 +10,7 @@ use crate::dwarf::costs::UnitCosts;
 use crate::dwarf::die_names::{DwarfPair, EntryRef, FoundDeclaration, FoundName, function, origin};
 use crate::dwarf::file::DwarfFile;
 use crate::dwarf::form::Value;
-use crate::dwarf::line_header::{FileNames, FilePath};
+use crate::dwarf::lines::header::{FileNames, FilePath};
 use crate::dwarf::lines::{self, NoLines, SharedLines, UnitLines};
 use crate::dwarf::scopes::{ScopeName, Scopes};
 use crate::dwarf::split::split_id;

@@ -81,7 +81,7 @@ pub(crate) enum Command {
     /// Write the recording with what this machine knows of it into one file: every command reads it, anywhere, with the
     /// same result
     Bundle(BundleArgs),
-    /// Show what the store of record or a folder of --cache has, or empty it
+    /// Show or empty the store of record or a folder of --cache
     Cache(CacheArgs),
     #[cfg(feature = "flamegraph")]
     /// Draw a flame graph: an SVG picture that can be searched and zoomed in a browser

@@ -48,7 +48,7 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
     let weights = Weights::new(profile, args.weight.weight());
     let functions = Functions::new(profile, true);
     let marks = FunctionMarks::new(profile, &functions.rows);
-    let wanted = Wanted { profile, functions: &functions, marks: &marks, text: &args.function };
+    let wanted = Wanted { profile, functions: &functions, text: &args.function };
     let found = wanted.find(|is_wanted| annotate(profile, &weights, &functions, is_wanted));
     let Some((function, others)) = found.split_first() else {
         bail!("no function in the samples has {} in its name; see unwind-perf top", args.function);

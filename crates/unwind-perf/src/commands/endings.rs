@@ -11,7 +11,7 @@ use crate::args::host;
 /// there and is no regular one, such as `/dev/stdout`.
 ///
 /// # Errors
-/// If the name has an ending that stands for no format: the file would not be what its name says.
+/// If the name has an ending that stands for no format: the name would be wrong.
 pub(super) fn by_ending<T: Copy>(path: &Path, known: &[(&str, T)]) -> anyhow::Result<Option<T>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let found =

@@ -10,7 +10,6 @@ type Way<'w> = &'w dyn Fn(FunctionId, &Function) -> bool;
 pub(super) struct Wanted<'a> {
     pub(super) profile: &'a Profile,
     pub(super) functions: &'a Functions,
-    pub(super) marks: &'a FunctionMarks,
     pub(super) text: &'a str,
 }
 
@@ -23,7 +22,9 @@ impl Wanted<'_> {
         let by_mark = |_, it: &Function| {
             let parts = self.text.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
             parts.is_some_and(|(own, mark)| {
-                name(it) == own.as_bytes() && self.marks.of(it) == Some(mark)
+                !mark.is_empty()
+                    && name(it) == own.as_bytes()
+                    && FunctionMarks::fits(self.profile, it, mark)
             })
         };
         let by_name = |_, it: &Function| !text.is_empty() && name(it) == text;

@@ -2,7 +2,7 @@
 
 use address::{Pid, Tid, Timestamp};
 use hashbrown::HashSet;
-use perf_data::SampleEntry;
+use perf_data::{Batch, Head, SampleEntry, SampleType};
 
 use crate::replay::threads::Thread;
 
@@ -37,6 +37,21 @@ impl Filter {
             && self.wants_thread(entry.pid, entry.tid, named)
     }
 
+    /// The processor of a sample, if the filter names processors: then samples are decoded for it a second time.
+    #[inline]
+    pub(crate) fn cpu(&self, entry: &SampleEntry, batch: &Batch) -> Option<u32> {
+        if self.cpus.is_empty() {
+            return None;
+        }
+        batch.sample(entry).ok()?.cpu
+    }
+
+    /// Whether samples on a processor are wanted.
+    #[inline]
+    pub(crate) fn wants_cpu(&self, cpu: Option<u32>) -> bool {
+        self.cpus.is_empty() || cpu.is_some_and(|cpu| self.cpus.contains(&cpu))
+    }
+
     /// Whether samples of a thread are wanted, of whatever event and time.
     pub(crate) fn wants_thread(&self, pid: Pid, tid: Tid, named: impl FnOnce() -> bool) -> bool {
         let any = |empty: bool, found: bool| empty || found;
@@ -44,6 +59,22 @@ impl Filter {
             && any(self.tids.is_empty(), self.tids.contains(&tid))
             && ((self.comms.is_empty() && self.cgroups.is_empty()) || named())
     }
+}
+
+/// Whether samples of recordings with that head have a control group.
+#[must_use]
+pub fn has_cgroups(head: &Head) -> bool {
+    any_samples(head, SampleType::CGROUP)
+}
+
+/// Whether samples of recordings with that head state their processor.
+#[must_use]
+pub fn has_cpus(head: &Head) -> bool {
+    any_samples(head, SampleType::CPU)
+}
+
+fn any_samples(head: &Head, field: SampleType) -> bool {
+    head.events().iter().any(|event| event.attr.sample_type.has(field))
 }
 
 /// Whether a name fits a pattern, in which `*` stands for any number of bytes and `?` for one.

@@ -45,9 +45,8 @@ mod watch;
 mod window;
 
 pub use apply::{apply, learn_build_ids, learn_files};
-pub use filter::{Filter, LeftOut, matches_pattern};
+pub use filter::{Filter, LeftOut, has_cgroups, has_cpus, matches_pattern};
 pub use off_cpu::{OffCpuSpan, OffCpuTimes, SampleKey, has_switches};
-pub use plan::{has_cgroups, has_cpus};
 pub use related::SharedMemory;
 pub use replayer::{
     Join, MissedMaps, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Unwatched,

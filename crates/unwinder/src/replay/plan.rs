@@ -9,13 +9,13 @@ use std::sync::Arc;
 use address::{Pid, Timestamp};
 use budget::{Held, Memory, MemoryUse};
 use module_map::{CgroupId, LazySpace, ProcessImage, RelatedSpace, Timeline};
-use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry, SampleType, TimedRecord};
+use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry, TimedRecord};
 
 use crate::repair::StackOwner;
 use crate::replay::apply::{
     apply, apply_known_map, apply_map, apply_new_map, learn_build_ids, learn_files,
 };
-use crate::replay::filter::{Filter, LeftOut, matches_pattern};
+use crate::replay::filter::{Filter, LeftOut, has_cgroups, matches_pattern};
 use crate::replay::kernel_frames::guest_kind;
 use crate::replay::off_cpu::{OffCpu, OffCpuTimes};
 use crate::replay::position::PlanPosition;
@@ -110,18 +110,6 @@ pub(crate) struct Planner<'r> {
     off_cpu: Option<OffCpu>,
 }
 
-/// Whether samples of recordings with that head have a control group.
-#[must_use]
-pub fn has_cgroups(head: &Head) -> bool {
-    head.events().iter().any(|event| event.attr.sample_type.has(SampleType::CGROUP))
-}
-
-/// Whether samples of any event of recordings with that head state their processor.
-#[must_use]
-pub fn has_cpus(head: &Head) -> bool {
-    head.events().iter().any(|event| event.attr.sample_type.has(SampleType::CPU))
-}
-
 impl<'r> Planner<'r> {
     pub(crate) fn new(
         timeline: &'r mut Timeline,
@@ -184,10 +172,9 @@ impl<'r> Planner<'r> {
             let process = self.timeline.process_name(entry.pid, comm);
             let cgroup = self.cgroup(entry, place.batch);
             let thread = Thread { pid: entry.pid, tid: entry.tid, comm, process, cgroup };
-            let cpu = self.cpu(entry, place.batch);
-            let wanted = self.filter.wants(entry, || self.is_named_so(thread))
-                && (self.filter.cpus.is_empty()
-                    || cpu.is_some_and(|cpu| self.filter.cpus.contains(&cpu)));
+            let cpu = self.filter.cpu(entry, place.batch);
+            let wanted =
+                self.filter.wants(entry, || self.is_named_so(thread)) && self.filter.wants_cpu(cpu);
             let index = wanted.then(|| self.threads.index(thread));
             if let Some(off_cpu) = &mut self.off_cpu {
                 off_cpu.sample(entry, place.batch, index);
@@ -296,15 +283,6 @@ impl<'r> Planner<'r> {
             return None;
         }
         batch.sample(entry).ok()?.cgroup.map(CgroupId)
-    }
-
-    /// The processor of a sample, if the filter names processors: then samples are decoded for it a second time.
-    #[inline]
-    fn cpu(&self, entry: &SampleEntry, batch: &Batch) -> Option<u32> {
-        if self.filter.cpus.is_empty() {
-            return None;
-        }
-        batch.sample(entry).ok()?.cpu
     }
 
     /// Whether the names of a thread and of its control group are wanted.

@@ -13,7 +13,7 @@ use profile::ThreadState;
 pub struct UnswitchedThread {
     /// The thread, as an index of [`Replay::threads`](crate::Replay::threads).
     pub thread: u32,
-    /// What it did.
+    /// Its state.
     pub state: ThreadState,
     /// When the recording or the thread began, or the time that the filter wants.
     pub since: Timestamp,
@@ -51,7 +51,7 @@ pub(crate) struct Unswitched {
 }
 
 impl Unswitched {
-    /// What is known of threads, in bytes.
+    /// The size of its tables, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         let asked_for = self.asked_for.as_ref().map_or(0, HashSet::allocation_size);
         self.threads.allocation_size() + asked_for
@@ -130,7 +130,7 @@ impl Unswitched {
         }
     }
 
-    /// The threads without a switch, by when they began, with their states and what the recording has of them.
+    /// The threads without a switch, by when they began, with their states and their time in the recording.
     pub(crate) fn finish(self) -> Vec<(Life, ThreadState, Timestamp, Timestamp)> {
         if !self.complete {
             return Vec::new();
@@ -177,7 +177,7 @@ impl Unswitched {
     }
 }
 
-/// What the recorder was told to leave out, by its command line. No record states it.
+/// The limits that the recorder was given on its command line. No record states them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Limits {
     /// Threads: those on other processors (`-C`), in other control groups (`-G`).

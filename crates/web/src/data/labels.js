@@ -7,7 +7,7 @@ import { pathTo } from "./tree.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./tree.js").Children} Children */
-/** What is named: functions as the numbers of their names, of their files and of their modules, below 0 for none, with the
+/** The names: functions as the numbers of their names, of their files and of their modules, below 0 for none, with the
  * line of the declaration or, below 0, the address of the start; lines in other files than their functions as the numbers
  * of the files, and the lines.
  * @typedef {{ functions: [number, number, number, number?][], elsewhere?: [number, number][], names: string[], modules: { path: string, kind?: string }[] }} Named */
@@ -184,8 +184,8 @@ export class Labels {
   }
 }
 
-/** What tells functions of one name in one module apart: the shortest distinct of file, file with line, path with line; an
- * address without a declaration.
+/** Marks for functions of one name in one module: the shortest distinct of file, file with line, path with line; an address
+ * without a declaration.
  * @param {Named} head @returns {Map<number, string>} */
 function marksOf({ functions, names }) {
   /** @type {Map<string, number[]>} */

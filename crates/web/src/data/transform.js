@@ -5,7 +5,7 @@ import { TreeBuilder, childrenOf, nearestSame } from "./tree.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./tree.js").Children} Children */
-/** A filter of frames: what is done, and to which function or module. `recursion` and `merge` without one are for all, as is
+/** A filter of frames: the action, and the function or module. `recursion` and `merge` without one are for all, as is
  * `parts`: parts of functions (`.cold`, `.part.0`) stand for their functions.
  * @typedef {{ kind: "focus" | "keep" | "drop" | "hide" | "charge" | "fold" | "recursion" | "module" | "hideModule" | "merge" | "parts",
  *   at?: number }} FrameFilter */

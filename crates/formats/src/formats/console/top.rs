@@ -3,13 +3,14 @@
 use std::cmp::Reverse;
 use std::io;
 
-use hashbrown::HashSet;
+use address::Tid;
+use hashbrown::{HashMap, HashSet};
 use options::{CostKind, TopFormat};
 
 use profile::query::{
     FunctionMarks, GroupBy, Top, TopKey, TopRow, Weight, WeightUnit, Weights, event_name,
 };
-use profile::{ProcessKey, Profile, ThreadId, ThreadRow};
+use profile::{ProcessKey, Profile, StringId, ThreadId, ThreadRow};
 
 use super::labels;
 use super::look::ConsoleLook;
@@ -65,11 +66,12 @@ impl Printer for TopTable {
             _ => None,
         });
         let marks = FunctionMarks::new(profile, functions);
+        let pools = if self.pools { Pools::new(profile) } else { Pools::default() };
         let table = TopRows {
             profile,
             weights: &weights,
             by: self.by,
-            pools: self.pools,
+            pools: &pools,
             top: &top,
             marks: &marks,
             shown: limit,
@@ -79,7 +81,7 @@ impl Printer for TopTable {
             TopFormat::Csv => return table.csv(out),
             TopFormat::Text => {}
         }
-        let names = |row: &TopRow| self.names(profile, row.key, &marks);
+        let names = |row: &TopRow| names(profile, row.key, &marks, &pools);
         let rows: Vec<(&TopRow, Names)> =
             top.rows.iter().take(limit).map(|row| (row, names(row))).collect();
         let mut text = String::new();
@@ -171,53 +173,65 @@ impl TopTable {
             GroupBy::Cpu => ["processor", ""],
         }
     }
+}
 
-    fn names(&self, profile: &Profile, key: TopKey, marks: &FunctionMarks) -> Names {
-        let alone = |name: String| Names { name, place: String::new() };
-        match key {
-            TopKey::Function(it) => Names {
-                name: labels::marked(profile, &it, marks),
-                place: labels::module(profile, it.module),
-            },
-            TopKey::Line(it, file, line) => {
-                let file = file.map(|file| labels::text(profile.strings.get(file)));
-                let function = labels::function(profile, &it);
-                let module = labels::module(profile, it.module);
-                match file.filter(|_| line > 0) {
-                    Some(file) => Names { name: format!("{file}:{line}"), place: function },
-                    None => Names { name: format!("[no line] {module}"), place: function },
-                }
+/// The names of a row.
+fn names(profile: &Profile, key: TopKey, marks: &FunctionMarks, pools: &Pools) -> Names {
+    let alone = |name: String| Names { name, place: String::new() };
+    match key {
+        TopKey::Function(it) => Names {
+            name: labels::marked(profile, &it, marks),
+            place: labels::module(profile, it.module),
+        },
+        TopKey::Line(it, file, line) => {
+            let file = file.map(|file| labels::text(profile.strings.get(file)));
+            let function = labels::function(profile, &it);
+            let module = labels::module(profile, it.module);
+            match file.filter(|_| line > 0) {
+                Some(file) => Names { name: format!("{file}:{line}"), place: function },
+                None => Names { name: format!("[no line] {module}"), place: function },
             }
-            TopKey::Module(Some(path)) => alone(labels::text(profile.strings.get(path))),
-            TopKey::Module(None) => alone("[no module]".to_owned()),
-            TopKey::Thread(thread) => {
-                let place = match threads_of_pool(profile, thread, self.pools) {
-                    1 => profile.threads.get(thread).map_or(-1, |row| row.tid.0).to_string(),
-                    threads => format!("{threads} threads"),
-                };
-                Names { name: comm(profile, Some(thread)), place }
-            }
-            TopKey::Process(ProcessKey { pid, name }) => {
-                Names { name: labels::text(profile.strings.get(name)), place: pid.to_string() }
-            }
-            TopKey::Comm(Some(name)) => alone(labels::text(profile.strings.get(name))),
-            TopKey::Comm(None) => alone("[unknown]".to_owned()),
-            TopKey::Cgroup(Some(path)) => alone(labels::text(profile.strings.get(path))),
-            TopKey::Cgroup(None) => alone("[not recorded]".to_owned()),
-            TopKey::Event(event) => alone(labels::text(event_name(profile, event))),
-            TopKey::Cpu(Some(cpu)) => alone(cpu.to_string()),
-            TopKey::Cpu(None) => alone("[not recorded]".to_owned()),
         }
+        TopKey::Module(Some(path)) => alone(labels::text(profile.strings.get(path))),
+        TopKey::Module(None) => alone("[no module]".to_owned()),
+        TopKey::Thread(thread) => {
+            let row = profile.threads.get(thread);
+            let place = match row.map_or(1, |row| pools.threads(row)) {
+                1 => row.map_or(-1, |row| row.tid.0).to_string(),
+                threads => format!("{threads} threads"),
+            };
+            Names { name: comm(profile, Some(thread)), place }
+        }
+        TopKey::Process(ProcessKey { pid, name }) => {
+            Names { name: labels::text(profile.strings.get(name)), place: pid.to_string() }
+        }
+        TopKey::Comm(Some(name)) => alone(labels::text(profile.strings.get(name))),
+        TopKey::Comm(None) => alone("[unknown]".to_owned()),
+        TopKey::Cgroup(Some(path)) => alone(labels::text(profile.strings.get(path))),
+        TopKey::Cgroup(None) => alone("[not recorded]".to_owned()),
+        TopKey::Event(event) => alone(labels::text(event_name(profile, event))),
+        TopKey::Cpu(Some(cpu)) => alone(cpu.to_string()),
+        TopKey::Cpu(None) => alone("[not recorded]".to_owned()),
     }
 }
 
-/// The number of threads that the row of a thread stands for. `pools`: whether a pool is one row.
-pub(super) fn threads_of_pool(profile: &Profile, thread: ThreadId, pools: bool) -> usize {
-    let Some(first) = profile.threads.get(thread).filter(|_| pools) else { return 1 };
-    let is_of_pool =
-        |row: &&ThreadRow| (row.process_key(), row.comm) == (first.process_key(), first.comm);
-    let tids = profile.threads.iter().filter(is_of_pool).map(|row| row.tid);
-    tids.collect::<HashSet<_>>().len()
+/// The number of threads in each pool: those of one process and name.
+#[derive(Debug, Default)]
+pub(super) struct Pools(HashMap<(ProcessKey, StringId), HashSet<Tid>>);
+
+impl Pools {
+    fn new(profile: &Profile) -> Self {
+        let mut pools = Self::default();
+        for row in &profile.threads {
+            pools.0.entry((row.process_key(), row.comm)).or_default().insert(row.tid);
+        }
+        pools
+    }
+
+    /// The number of threads that the row of a thread stands for.
+    pub(super) fn threads(&self, row: &ThreadRow) -> usize {
+        self.0.get(&(row.process_key(), row.comm)).map_or(1, HashSet::len)
+    }
 }
 
 fn comm(profile: &Profile, thread: Option<ThreadId>) -> String {

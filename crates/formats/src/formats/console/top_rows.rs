@@ -1,4 +1,4 @@
-//! The table of what costs most for programs: JSON and CSV.
+//! The table of the highest costs for programs: JSON and CSV.
 //!
 //! ```text
 //!   {"schema":"unwind-perf.top","version":1,"by":"function",…,"rows":[
@@ -17,7 +17,7 @@ use profile::{ProcessKey, Profile, StringId};
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 
-use super::top::threads_of_pool;
+use super::top::Pools;
 
 /// A value of a column.
 #[derive(Clone, Serialize)]
@@ -36,8 +36,8 @@ pub(super) struct TopRows<'a> {
     pub(super) profile: &'a Profile,
     pub(super) weights: &'a Weights,
     pub(super) by: GroupBy,
-    /// Whether the threads of a pool are one row.
-    pub(super) pools: bool,
+    /// The pools whose threads are one row.
+    pub(super) pools: &'a Pools,
     pub(super) top: &'a Top,
     pub(super) marks: &'a FunctionMarks,
     /// The rows that are shown.
@@ -164,7 +164,7 @@ impl TopRows<'_> {
             }
             TopKey::Thread(id) => match self.profile.threads.get(id) {
                 Some(row) => {
-                    let tid = match threads_of_pool(self.profile, id, self.pools) {
+                    let tid = match self.pools.threads(row) {
                         1 => Cell::Number(row.tid.0.into()),
                         _ => Cell::Null,
                     };

@@ -114,8 +114,7 @@ impl<'a> SharedTables<'a> {
                 continue;
             };
             let module = location.module.map(|module| module.0);
-            let columns = functions(profile, location, inlines).iter().map(|row| row.column);
-            let columns: Vec<u32> = columns.collect();
+            let rows = functions(profile, location, inlines);
             let lines = self.functions.at(row.location);
             for (depth, (innermost, at)) in lines.iter().enumerate().rev().enumerate() {
                 if let Some(of) = self.module_of.get_mut(at.function) {
@@ -123,7 +122,7 @@ impl<'a> SharedTables<'a> {
                 }
                 let file = self.functions.rows.get(at.function).and_then(|row| row.file);
                 let is_own = at.file == file;
-                let column = columns.get(innermost).copied().unwrap_or(0);
+                let column = rows.get(innermost).map_or(0, |row| row.column);
                 self.frames.push(FrameEntry {
                     location: row.location,
                     function: at.function,

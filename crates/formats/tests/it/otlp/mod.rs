@@ -6,9 +6,9 @@ use address::Timestamp;
 use formats::{Format, FormatOptions};
 use profile::{Profile, WallClock};
 
-use crate::graphs::fields;
 use crate::printed;
-use crate::sample_profile::{empty, one_of_everything};
+use crate::support::graphs::fields;
+use crate::support::sample_profile::{empty, one_of_everything};
 
 /// Where messages are, as paths of fields.
 const MESSAGES: &[&str] = &[

@@ -10,7 +10,7 @@ use opentelemetry_proto::tonic::profiles::v1development::{
 use profile::Profile;
 use prost::Message;
 
-use crate::sample_profile::one_of_everything;
+use crate::support::sample_profile::one_of_everything;
 use crate::{large, printed};
 
 /// The rows of a table that something names.

@@ -2,7 +2,7 @@
 //! side.
 //!
 //! Unnamed code may be any function. So a function that only one side names is not new or gone if the other side has
-//! more unnamed code of its module that could be it. What unnamed code costs is a share of the frames of its module.
+//! more unnamed code of its module that could be it. The cost of unnamed code is a share of the frames of its module.
 
 use hashbrown::HashMap;
 
@@ -125,7 +125,7 @@ fn is_function(name: DiffName) -> bool {
 }
 
 /// Whether the unnamed code of a module is other code on each side: it is on one side only, or functions that have
-/// their names on the other side are half of what is more of it.
+/// their names on the other side are half of its excess.
 fn is_unlike(module: &Frames, frames: &[f64; 2]) -> bool {
     if frames.contains(&0.0) {
         return true;

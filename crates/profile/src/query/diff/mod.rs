@@ -2,7 +2,7 @@
 //! sure it is that this is a change, and the union of their stacks.
 //!
 //! Functions are the same if their names are, without what compilers add to them, in modules that are paired: by name,
-//! soname, functions in common, or by the user. What cannot be compared is listed apart, and never called a change.
+//! soname, functions in common, or by the user. Other functions are listed apart, and never called a change.
 //! Costs are normalized before they are compared ([`Normalization`]), and a difference is marked where it is unlikely
 //! that it came by chance ([`DiffMethod`]): two recordings of one program differ in a dozen functions by sampling alone.
 
@@ -147,7 +147,7 @@ pub struct DiffFunction {
     pub name: DiffName,
     /// Its module; `None` for what is in none.
     pub module: Option<DiffModuleId>,
-    /// Why it is not compared; `None` if it is. The changes of what is not compared have its costs only.
+    /// Why it is not compared; `None` if it is. The changes of other functions have their costs only.
     pub not_compared: Option<NotCompared>,
     /// What it costs by itself.
     pub own: Change,

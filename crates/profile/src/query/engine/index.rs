@@ -124,6 +124,7 @@ impl Index {
             + self.of_sample.capacity() * size_of::<u32>()
             + self.lines.capacity() * (size_of::<FunctionLine>() + 3 * size_of::<u32>())
             + self.functions.heap_bytes()
+            + self.marks.heap_bytes()
             + self.paths.heap_bytes()
             + trees
             + outermost

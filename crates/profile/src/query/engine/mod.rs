@@ -1,8 +1,8 @@
-//! Questions about a profile: a table of what costs most, or the tree of calls.
+//! Questions about a profile: a table of costs, or the tree of calls.
 //!
 //! ```text
 //!   profile -> Index          once: samples counted together, paths as trees
-//!   filter  -> Selection      what passes: stacks, with their weights
+//!   filter  -> Selection      stacks that pass, with their weights
 //!           -> table or tree  one pass over the nodes of a tree each
 //! ```
 

@@ -1,4 +1,4 @@
-//! What is asked of a profile: which samples and functions are wanted.
+//! The filter of a question: which samples and functions are wanted.
 
 /// Which samples and functions are wanted. An empty list or pattern lets all pass.
 #[derive(Debug, Default)]

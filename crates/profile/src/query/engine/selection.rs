@@ -105,7 +105,7 @@ impl<'i> Selection<'i> {
         self.counted.iter().map(|it| it.weight).fold(0, u64::saturating_add)
     }
 
-    /// What tells a function apart from others of its name and module.
+    /// The mark that tells a function apart from others of its name and module.
     #[must_use]
     pub fn mark(&self, function: &Function) -> Option<&str> {
         self.index.marks.of(function)

@@ -12,7 +12,7 @@ use crate::query::functions::{FunctionId, FunctionLine};
 use crate::tables::ProcessKey;
 use hashbrown::HashMap;
 
-/// What samples have in common that are added up.
+/// The key by which samples are added up.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RowKey {
     /// A function, or a line of it.
@@ -30,7 +30,7 @@ pub enum RowKey {
 /// A row of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TableRow {
-    /// What costs.
+    /// The key.
     pub key: RowKey,
     /// The weight of samples in which it ran itself.
     pub own: u64,

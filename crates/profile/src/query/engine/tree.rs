@@ -42,8 +42,8 @@ pub struct TreeRow {
 /// its number and its run.
 type Ranked = (Reverse<u64>, u32, u32, u32, u32);
 
-/// The rows of the nodes, a parent before its children; nodes that cost too little or lie too deep are left out with what
-/// is below.
+/// The rows of the nodes, a parent before its children; nodes that cost too little or lie too deep are left out with
+/// their subtrees.
 #[must_use]
 pub fn tree(selection: &Selection<'_>, shape: TreeShape) -> Rows<TreeRow> {
     let shows = |function: FunctionId| selection.shows(function);

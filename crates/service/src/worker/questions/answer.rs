@@ -35,7 +35,7 @@ pub(super) struct Row {
     pub(super) name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) module: Option<String>,
-    /// What tells the function apart from others of that name and module: a file, with its line, or an address.
+    /// The mark that tells the function apart from others of that name and module: a file, with its line, or an address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) mark: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -11,12 +11,12 @@ pub(crate) struct CacheArgs {
     pub(crate) what: CacheWhat,
 }
 
-/// What is to be done with a folder of `--cache`, or with a store of files.
+/// A job on a folder of `--cache`, or on a store of files.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CacheWhat {
-    /// Show how much a folder of --cache or the store of recorded files has, and what of it cannot be used
+    /// Show the size of a folder of --cache or of the store of recorded files, and its unusable files
     Info(CacheFolderArg),
-    /// Remove what a folder of --cache or the store of recorded files has; other files in the folder stay
+    /// Remove the contents of a folder of --cache or of the store of recorded files; other files in the folder stay
     Clear(CacheFolderArg),
 }
 

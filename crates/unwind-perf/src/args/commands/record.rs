@@ -45,7 +45,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "FILE", default_value = "perf", value_hint = ValueHint::ExecutablePath)]
     pub(crate) perf: PathBuf,
 
-    /// Write a bundle instead: the recording with what this machine knows of it, as FILE with the ending .upb
+    /// Write a bundle instead: the recording with its files and names, as FILE with the ending .upb
     #[arg(long, conflicts_with_all = ["buildid_dir", "store_size", "no_store"])]
     pub(crate) bundle: bool,
 
@@ -54,7 +54,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) buildid_dir: Option<PathBuf>,
 
-    /// Limit of the store, which takes a tenth of the free space at most; what no recording used for the longest time goes
+    /// Limit of the store, which takes a tenth of the free space at most; the files that no recording used for the longest time go
     /// first [default: 2G]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) store_size: Option<u64>,

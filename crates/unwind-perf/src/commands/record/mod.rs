@@ -78,7 +78,7 @@ fn record(
 
 /// Whether there is a new recording. perf writes the beginning of one before it starts the program.
 fn is_recorded(recording: &Path, previous: &Previous, ended: ExitStatus) -> bool {
-    // What perf keeps of an older recording is no result.
+    // An older recording that perf keeps is no result.
     if !previous.is_replaced() {
         return false;
     }
@@ -97,7 +97,7 @@ fn analyze(recording: &Path) -> anyhow::Result<Analysis> {
     analysis.with_context(|| format!("the recording {} cannot be used", recording.display()))
 }
 
-/// Says what was lost, and how complete the stacks are.
+/// Prints the losses, and how complete the stacks are.
 fn account(args: &RecordArgs, analysis: &Analysis) -> anyhow::Result<()> {
     if !args.quiet {
         print_summary(&analysis.profile)?;

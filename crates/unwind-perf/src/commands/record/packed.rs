@@ -59,7 +59,7 @@ impl Packed {
             })
         });
         match packed {
-            // What is not whole was said in a line.
+            // A line has said already that it is not whole.
             Ok(_) => {
                 if !args.quiet {
                     next(args, &self.bundle);

@@ -20,7 +20,7 @@ pub(super) struct Previous {
 }
 
 impl Previous {
-    /// Notes what is there before perf starts.
+    /// Notes the files that are there before perf starts.
     pub(super) fn of(recording: &Path) -> Self {
         let mut old = recording.as_os_str().to_owned();
         old.push(".old");
@@ -61,7 +61,7 @@ impl Previous {
         drop(self.older);
     }
 
-    /// There is no new recording: what perf began is removed, and all others get their names back.
+    /// There is no new recording: perf's incomplete file is removed, and all others get their names back.
     pub(super) fn restore(self) {
         let stat = |path: &Path| RealHost.stat(path, Origin::User).ok();
         if self.is_replaced()

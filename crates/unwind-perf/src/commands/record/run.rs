@@ -30,7 +30,7 @@ pub(super) fn perf(program: &Path, words: &[OsString]) -> io::Result<ExitStatus>
     let ended = child.wait();
     handle.close();
     let _ = forwarding.join();
-    // From now on they end us. If they cannot be caught, they do so without removing what is not complete.
+    // From now on they end us. If they cannot be caught, they do so without removing incomplete files.
     let _ = host::clean_up_on_signals();
     ended
 }

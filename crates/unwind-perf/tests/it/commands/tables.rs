@@ -106,6 +106,8 @@ fn annotate_takes_a_name_a_file_or_an_address() {
         ("inlines.cpp:main", "main"),
         ("inlines-gcc/inlines.cpp:main", "main"),
         ("0x1080", "main"),
+        ("main (inlines.cpp)", "main"),
+        ("main (inlines.cpp:39)", "main"),
         ("Walk<double>::step", "(anonymous namespace)::Walk<double>::step"),
     ] {
         let text = printed("inlines-gcc", &["annotate", "--no-code", function]);
@@ -114,7 +116,7 @@ fn annotate_takes_a_name_a_file_or_an_address() {
     }
     let sysroot = sysroot();
     let files = ["--sysroot", sysroot.to_str().expect("UTF-8"), "-q"];
-    for wrong in ["lines.cpp:main", "0x1081", "main (inlines.cpp)"] {
+    for wrong in ["lines.cpp:main", "0x1081", "main (lines.cpp)", "main ()"] {
         let arguments = [&["annotate", wrong], &files[..]].concat();
         let refused = run(&Case::named("inlines-gcc").folder, &arguments).expect_status(2);
         let expected = format!(

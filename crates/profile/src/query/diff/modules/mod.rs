@@ -248,7 +248,7 @@ impl Modules {
             let Some(single) = single.and_then(|at| singles.get_mut(at)) else { continue };
             let outermost = functions(profile, location, false).first();
             if let Some(function) = outermost.and_then(|row| row.function) {
-                let name = normal_function(profile.strings.get(function)).into_owned();
+                let name = normal_function(profile.strings.get(function));
                 *single.functions.entry(name).or_default() += 1;
             }
         }

@@ -1,5 +1,5 @@
 //! Which modules that are on one side only are taken for the same: those of one soname, of one name without hash or
-//! version, or with most functions in common. What is ambiguous stays without a partner.
+//! version, or with most functions in common. An ambiguous one stays without a partner.
 
 use hashbrown::HashMap;
 
@@ -51,7 +51,7 @@ pub(super) type Pair = (usize, usize, PairedBy);
 /// Pairs of modules that are on one side only, at most one for each module. One of a pair has samples at least.
 pub(super) fn pairs(before: &[Single], after: &[Single]) -> Vec<Pair> {
     let mut pairing = Pairing { sides: [before, after], pairs: Vec::new() };
-    // What has samples on both sides is the better partner.
+    // A module with samples is the better partner.
     for both_seen in [true, false] {
         pairing.by_names(both_seen);
         if both_seen {

@@ -24,7 +24,7 @@ const STAGES: [&[u8]; 6] = [b"rc", b"beta", b"alpha", b"pre", b"dev", b"git"];
 /// Hexadecimal digits of the shortest hash: that of an abbreviated commit.
 const SHORTEST_HASH: usize = 7;
 
-/// What may separate the parts of a name.
+/// The separators of the parts of a name.
 const SEPARATORS: &[u8] = b"-_.+~";
 
 /// The soname that the name of a library follows by convention: `libx.so.1.0.2` is of `libx.so.1`. `None` for other

@@ -17,23 +17,10 @@ pub(super) use places::{PlaceBook, PlacedName, Resolved};
 /// counters of run-time compilers.
 ///
 /// Two functions may have one such name; [`placed_function`] has the rest.
-pub(super) fn normal_function(name: &[u8]) -> Cow<'_, [u8]> {
-    if let Some(placed) = runtime::placed(name) {
-        let mut text = placed.skeleton;
-        text.retain(|&byte| byte != 0);
-        return Cow::Owned(text);
-    }
-    let mut rest = name;
-    while let Some(shorter) = without_copy(rest).or_else(|| without_hash(rest)) {
-        rest = shorter;
-    }
-    let mut name = without_disambiguators(rest);
-    if let Some(placed) = without_lines(&name) {
-        let mut text = placed.skeleton;
-        text.retain(|&byte| byte != 0);
-        name = Cow::Owned(text);
-    }
-    name
+pub(super) fn normal_function(name: &[u8]) -> Vec<u8> {
+    let mut text = placed_function(name).skeleton;
+    text.retain(|&byte| byte != 0);
+    text
 }
 
 /// The name as [`normal_function`] gives it, with the places that tell functions of that name apart.
@@ -53,7 +40,7 @@ pub(super) fn placed_function(name: &[u8]) -> PlacedName {
     without_lines(&name).unwrap_or_else(|| PlacedName::plain(name.into_owned()))
 }
 
-/// The name with the lines of what has no name of its own as places: `f::(lambda at line 34)`. `None` if there are none.
+/// The name with the lines of lambdas and unnamed classes as places: `f::(lambda at line 34)`. `None` if there are none.
 fn without_lines(name: &[u8]) -> Option<PlacedName> {
     const PLACE: &[u8] = b" at line ";
     let next = |rest: &[u8]| rest.windows(PLACE.len()).position(|window| window == PLACE);

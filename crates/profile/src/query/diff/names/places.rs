@@ -62,7 +62,7 @@ impl PlaceBook {
         self.items.insert((side, module, name));
     }
 
-    /// The names of all functions: from the left, each place becomes what tells it from others after the same text.
+    /// The names of all functions: from the left, each place becomes the text that tells it from others after the same text.
     pub(in crate::query::diff) fn resolve(&self) -> Resolved {
         let mut done = Resolved::default();
         let mut open: Vec<Partial<'_>> = Vec::new();
@@ -184,7 +184,7 @@ mod tests {
         // One on each side has no number, and one in another has a number of its own.
         let [one, _] = resolved([&before[..1], &after[..1]]);
         assert_eq!(one, ["f()::(lambda)::operator()"]);
-        assert_eq!(normal_function(before[0].as_bytes()).as_ref(), one[0].as_bytes());
+        assert_eq!(normal_function(before[0].as_bytes()), one[0].as_bytes());
         let nested = [
             "f()::(lambda at line 9)::operator()::(lambda at line 10)::operator()",
             "f()::(lambda at line 9)::operator()::(lambda at line 11)::operator()",

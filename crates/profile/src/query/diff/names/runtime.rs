@@ -21,8 +21,8 @@ pub(super) fn placed(name: &[u8]) -> Option<PlacedName> {
         .or_else(|| java(name))
 }
 
-/// `JS:*name file:///x.js:12:5`: the tier is `~`, `^`, `+` or `*`, with a `'` in newer versions. What older versions
-/// call `LazyCompile:` and `Function:` is `JS:`, too.
+/// `JS:*name file:///x.js:12:5`: the tier is `~`, `^`, `+` or `*`, with a `'` in newer versions. Older versions call
+/// it `LazyCompile:` or `Function:`.
 fn v8(name: &[u8]) -> Option<PlacedName> {
     let prefixes: [(&[u8], &[u8]); 6] = [
         (b"JS:", b"JS:"),
@@ -199,14 +199,14 @@ fn digits(text: &[u8]) -> usize {
     text.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// `front:12:5`: what is in front, line and column.
+/// `front:12:5`: the front, line and column.
 fn position(text: &[u8]) -> Option<(&[u8], u64, u64)> {
     let (front, column) = number_after(text, b':')?;
     let (front, line) = number_after(front, b':')?;
     Some((front, line, column))
 }
 
-/// The number at the end, after the last `separator`, and what is in front of that.
+/// The number at the end, after the last `separator`, and the text in front of that.
 fn number_after(text: &[u8], separator: u8) -> Option<(&[u8], u64)> {
     let at = text.iter().rposition(|&byte| byte == separator)?;
     let number = text.get(at + 1..)?;

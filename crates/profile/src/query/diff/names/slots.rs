@@ -125,18 +125,18 @@ pub(super) fn of_folders(sides: &[Vec<Vec<u8>>; 2]) -> Vec<(Vec<u8>, Slot<Vec<u8
             slots.push([one.take(), other.take()]);
         }
     }
-    let mut rest = left.map(|side| side.into_iter().flatten().collect::<Vec<_>>());
+    add_rest(&mut slots, left.map(|side| side.into_iter().flatten().collect()));
+    with_ends(slots)
+}
+
+/// Adds the members without a partner: the last one of each side as a pair, several alone.
+fn add_rest(slots: &mut Vec<Slot<Vec<u8>>>, mut rest: [Vec<Vec<u8>>; 2]) {
     if let [[_], [_]] = rest.each_ref().map(Vec::as_slice) {
         slots.push([rest[0].pop(), rest[1].pop()]);
     }
-    for (side, paths) in rest.into_iter().enumerate() {
-        slots.extend(
-            paths
-                .into_iter()
-                .map(|path| if side == 0 { [Some(path), None] } else { [None, Some(path)] }),
-        );
-    }
-    with_ends(slots)
+    let [before, after] = rest;
+    slots.extend(before.into_iter().map(|one| [Some(one), None]));
+    slots.extend(after.into_iter().map(|other| [None, Some(other)]));
 }
 
 /// Slots with the shortest ends of their paths that differ.
@@ -169,7 +169,7 @@ fn common_end(one: Option<&[u8]>, other: Option<&[u8]>) -> usize {
     names(one).iter().zip(&names(other)).take_while(|(one, other)| one == other).count()
 }
 
-/// What is the same on both sides.
+/// The members that are the same on both sides.
 fn same(sides: &[Vec<Vec<u8>>; 2]) -> Vec<Slot<Vec<u8>>> {
     let [before, after] = sides;
     let both = before.iter().filter(|path| after.binary_search(path).is_ok());
@@ -180,20 +180,11 @@ fn same(sides: &[Vec<Vec<u8>>; 2]) -> Vec<Slot<Vec<u8>>> {
 /// the last of each side.
 pub(super) fn of_files(sides: &[Vec<Vec<u8>>; 2]) -> Vec<(Vec<u8>, Slot<Vec<u8>>)> {
     let mut slots = same(sides);
-    let mut rest = sides.clone().map(|side| {
+    let rest = sides.clone().map(|side| {
         let is_new = |name: &Vec<u8>| !slots.iter().any(|slot| slot[0].as_ref() == Some(name));
         side.into_iter().filter(is_new).collect::<Vec<_>>()
     });
-    if let [[_], [_]] = rest.each_ref().map(Vec::as_slice) {
-        slots.push([rest[0].pop(), rest[1].pop()]);
-    }
-    for (side, names) in rest.into_iter().enumerate() {
-        slots.extend(
-            names
-                .into_iter()
-                .map(|name| if side == 0 { [Some(name), None] } else { [None, Some(name)] }),
-        );
-    }
+    add_rest(&mut slots, rest);
     let only = slots.len() <= 1;
     let text = |slot: &Slot<Vec<u8>>| {
         let name = slot.iter().flatten().next().cloned().unwrap_or_default();

@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::temporaries::{Temporary, random_name};
+use crate::writing::temporaries::{Temporary, random_name};
 
 /// How the names of files begin that are being written.
 pub(crate) const HALF_DONE: &str = ".unwind-perf-";

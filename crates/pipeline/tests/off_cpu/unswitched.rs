@@ -1,16 +1,14 @@
 //! Threads without a context switch in the whole recording: their state, since when, and the time that they slept.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-
 use address::{Pid, Tid, Timestamp};
-use host::MemoryHost;
-use pipeline::{Analysis, Error, Observer, Options, Pipeline, SampleFilter, Source, Unobserved};
+use pipeline::{Analysis, Error, Options, SampleFilter};
 use profile::{EndReason, FoundBy};
 use synth::{
     Endian, EventAttr, Feature, PerfDataBuilder, Record, SampleBuilder, SampleId, attr_flag,
     sample_type,
 };
+
+use super::{analyze, analyze_with};
 
 /// Something that happens to a thread of the process 1 at a time.
 #[derive(Clone, Copy)]
@@ -69,15 +67,6 @@ fn recording((event_type, config): (u32, u64), command: &[&str], events: &[Event
         };
     }
     data.build()
-}
-
-fn analyze(bytes: Vec<u8>, samples: SampleFilter) -> Result<Analysis, Error> {
-    let host = MemoryHost::new();
-    host.insert("perf.data", bytes);
-    let pipeline = Pipeline::new(Arc::new(host));
-    let observer: Arc<dyn Observer> = Arc::new(Unobserved);
-    let options = Options { off_cpu: true, samples, ..Options::default() };
-    pipeline.analyze(Source::Path(PathBuf::from("perf.data")), &options, &observer)
 }
 
 /// The threads without a switch, and the times off the processor: `name/tid …`.
@@ -225,12 +214,8 @@ fn nothing_ran() {
 /// Without the weight, nothing is counted.
 #[test]
 fn only_if_asked_for() {
-    let host = MemoryHost::new();
-    host.insert("perf.data", recording(CLOCK, &[], SERVER));
-    let pipeline = Pipeline::new(Arc::new(host));
-    let observer: Arc<dyn Observer> = Arc::new(Unobserved);
-    let source = Source::Path(PathBuf::from("perf.data"));
-    let analysis = pipeline.analyze(source, &Options::default(), &observer).expect("a recording");
+    let recording = recording(CLOCK, &[], SERVER);
+    let analysis = analyze_with(recording, &Options::default()).expect("a recording");
     assert_eq!(analysis.profile.summary.unswitched, []);
     assert_eq!(analysis.profile.samples.len(), 4);
 }

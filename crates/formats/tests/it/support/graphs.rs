@@ -7,7 +7,7 @@ use profile::{FrameId, Profile, StackRow};
 use serde_json::{Value, json};
 
 use crate::printed;
-use crate::sample_profile::{empty, of_one_event, one_of_everything};
+use crate::support::sample_profile::{empty, of_one_event, one_of_everything};
 
 const DEFAULT: FormatOptions = FormatOptions::DEFAULT;
 

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
-use crate::temporaries::{Temporary, random_name};
+use crate::writing::temporaries::{Temporary, random_name};
 
 /// A fresh folder of the real machine that only this user can enter, removed with all that is in it when this value is
 /// dropped.

@@ -1,5 +1,7 @@
 //! Times off the processor: what each kind of recording tells of them, to the nanosecond.
 
+mod unswitched;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -109,12 +111,15 @@ fn recording(how: How, events: &[(u64, u32, Happens)]) -> Vec<u8> {
 }
 
 fn analyze(bytes: Vec<u8>, samples: SampleFilter) -> Result<Analysis, Error> {
+    analyze_with(bytes, &Options { off_cpu: true, samples, ..Options::default() })
+}
+
+fn analyze_with(bytes: Vec<u8>, options: &Options) -> Result<Analysis, Error> {
     let host = MemoryHost::new();
     host.insert("perf.data", bytes);
     let pipeline = Pipeline::new(Arc::new(host));
     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
-    let options = Options { off_cpu: true, samples, ..Options::default() };
-    pipeline.analyze(Source::Path(PathBuf::from("perf.data")), &options, &observer)
+    pipeline.analyze(Source::Path(PathBuf::from("perf.data")), options, &observer)
 }
 
 /// A time off the processor: since when, of which thread, how long, and the address of the innermost frame.

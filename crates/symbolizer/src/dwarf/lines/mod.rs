@@ -2,6 +2,8 @@
 //!
 //! Source: DWARF 5, 6.2 "Line Number Information".
 
+pub(crate) mod header;
+
 use std::sync::Arc;
 
 use address::Svma;
@@ -9,7 +11,7 @@ use address::Svma;
 use crate::addresses::{AddressIndex, OpenSlots};
 use crate::bytes::ByteCursor;
 use crate::dwarf::file::{DwarfFile, DwarfSections};
-use crate::dwarf::line_header::LineHeader;
+use crate::dwarf::lines::header::LineHeader;
 use crate::dwarf::ranges::is_tombstone;
 
 /// Where an address is in the source.

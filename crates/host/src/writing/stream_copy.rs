@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::new_file::NewFile;
+use crate::writing::new_file::NewFile;
 
 /// A copy of a stream under way, and how to end it. It is removed unless it is completed.
 #[derive(Clone, Debug)]

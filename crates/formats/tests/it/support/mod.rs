@@ -1,0 +1,5 @@
+//! Profiles and readers that the tests share.
+
+pub(crate) mod graphs;
+pub(crate) mod sample_profile;
+pub(crate) mod validator;
