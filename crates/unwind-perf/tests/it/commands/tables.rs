@@ -107,7 +107,7 @@ fn annotate_takes_a_name_a_file_or_an_address() {
         ("inlines-gcc/inlines.cpp:main", "main"),
         ("0x1080", "main"),
         ("main (inlines.cpp)", "main"),
-        ("main (inlines.cpp:39)", "main"),
+        ("main (inlines.cpp:38)", "main"),
         ("Walk<double>::step", "(anonymous namespace)::Walk<double>::step"),
     ] {
         let text = printed("inlines-gcc", &["annotate", "--no-code", function]);
