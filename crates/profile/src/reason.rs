@@ -82,6 +82,10 @@ words! {
         /// It is no sample: no context switch of the thread was recorded, so that nothing shows where it was off the
         /// processor. A frame `[asleep]` stands for its stack.
         NoSwitch = "no-switch",
+        /// Nothing called the outermost frame, as far as the stack shows, but nothing proves that a thread can begin
+        /// there: a frame pointer or a return address of 0 ended the chain, the file's unwind information is damaged, or
+        /// a call in the file leads to the function.
+        UnprovenRoot = "unproven-root",
     }
 }
 
@@ -103,7 +107,7 @@ impl EndReason {
 }
 
 words! {
-    /// How a frame was found, from the most to the least certain.
+    /// How a frame was found.
     FoundBy {
         /// The sampled instruction pointer.
         Sampled = "sampled",
@@ -130,10 +134,22 @@ words! {
         Joined = "joined",
         /// No frame, but any number of frames that no sample shows, or that are on another stack.
         Gap = "gap",
+        /// A function that jumped to the next one instead of calling it, so that its frame is gone: the call before the
+        /// caller's return address leads to it, and the jumps from there to the callee. The frame is at its jump.
+        TailCall = "tail-call",
+        /// No frame, but one or more functions that left by jumps; which ones, the code does not decide.
+        TailCalls = "tail-calls",
     }
 }
 
 impl FoundBy {
+    /// Whether a frame that was found so is no function, but stands for an unknown number of them.
+    #[inline]
+    #[must_use]
+    pub const fn is_gap(self) -> bool {
+        matches!(self, Self::Gap | Self::TailCalls)
+    }
+
     /// Whether neither unwind information of the sample's own frames nor the recorder vouches for a frame that was found
     /// so: it was only checked for plausibility, or is that of other samples, and every frame outside of it stands on it.
     #[inline]

@@ -76,6 +76,10 @@ fn own_frames(profile: &Profile, sample: &SampleRow) -> Vec<(u64, LocationId)> {
         if matches!(frame.found_by, FoundBy::Joined | FoundBy::Gap) {
             break;
         }
+        // The code that shows them is not in such a bundle.
+        if matches!(frame.found_by, FoundBy::TailCall | FoundBy::TailCalls) {
+            continue;
+        }
         let address = profile.frame_address(sample, row.frame);
         frames.push((address.unwrap_or_default().0, frame.location));
     }

@@ -17,6 +17,7 @@ pub(super) fn function<'a>(diff: &'a Diff, row: &DiffFunction) -> Cow<'a, [u8]> 
         }
         DiffName::Unknown => Cow::Borrowed(b"[unknown]"),
         DiffName::Gap => Cow::Borrowed(b"[gap]"),
+        DiffName::TailCalls => Cow::Borrowed(b"[tail calls]"),
         DiffName::NoFrames => Cow::Borrowed(b"[no frames]"),
     }
 }

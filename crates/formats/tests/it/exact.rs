@@ -184,10 +184,10 @@ fn json() {
     let version = env!("CARGO_PKG_VERSION");
     let lines = [
         &format!(
-            r#"{{"meta":{{"schema":"unwind-perf-stacks","version":1,"revision":8,"generator":"unwind-perf {version}"}},"#
+            r#"{{"meta":{{"schema":"unwind-perf-stacks","version":1,"revision":9,"generator":"unwind-perf {version}"}},"#
         ),
         r#""recording":{"command_line":["perf","record","--call-graph","dwarf,16384"],"hostname":"box","arch":"x86_64","cpus_online":2},"#,
-        r#""words":{"end":["root","root-across-gap","stack-exhausted","memory-not-recorded","other-stack","register-unknown","not-mapped","anonymous-memory","no-module","no-unwind-info","bad-unwind-info","no-progress","max-frames","kernel-only","no-user-regs","no-user-stack","unsupported-abi","recorded","guest","return-probe","no-switch"],"found_by":["sampled","cfi","callchain","call-stack","leaf-rule","prologue","code","frame-pointer","scan","joined","gap"],"module_kind":["elf","file","anonymous","kernel"]},"#,
+        r#""words":{"end":["root","root-across-gap","stack-exhausted","memory-not-recorded","other-stack","register-unknown","not-mapped","anonymous-memory","no-module","no-unwind-info","bad-unwind-info","no-progress","max-frames","kernel-only","no-user-regs","no-user-stack","unsupported-abi","recorded","guest","return-probe","no-switch","unproven-root"],"found_by":["sampled","cfi","callchain","call-stack","leaf-rule","prologue","code","frame-pointer","scan","joined","gap","tail-call","tail-calls"],"module_kind":["elf","file","anonymous","kernel"]},"#,
         "\"strings\":[\"cycles:u\",\"cpu-clock\",\"/debug/t\",\"/opt/my app/t\\\"x\",\"[kernel.kallsyms]\",\"/tmp/x.bin\",\"//anon\",\"inl2\",\"t\\\\.c\",\"op;\\\"x\\\"\",\"main\",\"read_zero\",\"jit\\n\u{fffd}name\",\"a b;\\\"c\",\"\u{fffd}t\\n\",\"\",\"box\",\"x86_64\",\"perf\",\"record\",\"--call-graph\",\"dwarf,16384\"],",
         r#""events":{"length":2,"name":[0,1]},"#,
         r#""modules":{"length":4,"path":[3,4,5,6],"opened":[2,null,null,null],"build_id":["d587e5ae",null,null,null],"kind":[0,3,1,2]},"#,
@@ -198,7 +198,7 @@ fn json() {
         r#""layouts":{"length":2,"biases":[[[0,0,"0x555500000000"],[0,1,"0x7f0000000000"],[2,0,"0x600000000000"]],[[0,0,"0x400000"]]]},"#,
         r#""threads":{"length":3,"pid":[42,123456,-1],"tid":[43,123456,7],"comm":[13,14,15],"process":[13,14,15]},"#,
         r#""samples":{"length":5,"time_ns":[1445157017999,null,20000000000,null,null],"thread":[0,0,1,1,2],"event":[1,0,1,1,1],"end":[0,2,0,6,14],"cpu":[1,null,null,1000,null],"period":[4000000,3,null,null,null],"stack":[1,2,3,6,null],"layout":[0,0,1,0,1]},"#,
-        r#""summary":{"samples":5,"samples_joined":0,"samples_with_gap":0,"samples_filtered":1200,"samples_dropped":0,"frames":9,"lost_samples":1,"lost_records":0,"throttled":0,"lost_by_event":[{"event":1,"samples":1,"records":0}],"end":[2,0,1,0,0,0,1,0,0,0,0,0,0,0,1,0,0,0,0,0,0],"found_by":[2,2,1,0,0,1,0,2,0,0,0],"stack_needs":{"recorded":16384,"sizes":[4096,8192,16384,32768,65528],"whole":[1,0,1,0,0,0],"joined":[0,0,0,0,0,0],"across_gap":[0,0,0,0,0,0],"cut":1,"suggested":{"bytes":32768}},"losses":[{"module":2,"samples":1,"reason":"the file is missing","help":"give \"x\""},{"samples":1,"reason":"nothing is mapped there","help":""}],"findings":[{"kind":"build-id-mismatch","count":3,"message":"\"a\"\nother"}]}}"#,
+        r#""summary":{"samples":5,"samples_joined":0,"samples_with_gap":0,"samples_with_tail_calls":0,"samples_with_unknown_tail_calls":0,"samples_filtered":1200,"samples_dropped":0,"frames":9,"lost_samples":1,"lost_records":0,"throttled":0,"lost_by_event":[{"event":1,"samples":1,"records":0}],"end":[2,0,1,0,0,0,1,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0],"found_by":[2,2,1,0,0,1,0,2,0,0,0,0,0],"stack_needs":{"recorded":16384,"sizes":[4096,8192,16384,32768,65528],"whole":[1,0,1,0,0,0],"joined":[0,0,0,0,0,0],"across_gap":[0,0,0,0,0,0],"cut":1,"suggested":{"bytes":32768}},"losses":[{"module":2,"samples":1,"reason":"the file is missing","help":"give \"x\""},{"samples":1,"reason":"nothing is mapped there","help":""}],"findings":[{"kind":"build-id-mismatch","count":3,"message":"\"a\"\nother"}]}}"#,
     ];
     assert_eq!(text.lines().count(), lines.len());
     for (printed, expected) in text.lines().zip(lines) {

@@ -1,21 +1,66 @@
-//! The name of the frame that stands for frames that no sample shows.
+//! The names of frames that stand for functions that no sample shows: `[gap]` and `[tail calls]`.
 //!
-//! The replay gives it a location of its own, so its name stands at no other frame.
+//! The replay gives each kind a location of its own, so its name stands at no other frame.
 
-use profile::{FoundBy, FrameId, FrameRow, InlineRow, LocationId, Strings, Table};
+use profile::{FoundBy, FrameId, FrameRow, InlineId, InlineRow, LocationId, LocationRow};
+use profile::{Strings, Table};
 
-const GAP: &[u8] = b"[gap]";
+/// The kinds of such frames with their names.
+const NAMES: [(FoundBy, &[u8]); 2] =
+    [(FoundBy::Gap, b"[gap]"), (FoundBy::TailCalls, b"[tail calls]")];
 
-/// Where the gap's location is, counted from `first` on; `None` where no chain has a gap, or the location is an earlier
-/// one.
-pub(crate) fn gap_location(frames: &Table<FrameId, FrameRow>, first: LocationId) -> Option<usize> {
-    let gap = frames.iter().find(|frame| frame.found_by == FoundBy::Gap)?;
-    gap.location.index().checked_sub(first.index())
+/// Where the locations of such frames are, by kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct GapLocations([Option<usize>; NAMES.len()]);
+
+/// The functions of such frames, each with the index of its location.
+pub(crate) type GapFunctions = Vec<(usize, InlineRow)>;
+
+impl GapLocations {
+    /// Finds the locations, counted from `first` on. A kind that no chain has, or whose location is an earlier one, has
+    /// none.
+    pub(crate) fn find(frames: &Table<FrameId, FrameRow>, first: LocationId) -> Self {
+        let mut found = [None; NAMES.len()];
+        for frame in frames.iter().filter(|frame| frame.found_by.is_gap()) {
+            let kind = NAMES.iter().position(|&(word, _)| word == frame.found_by);
+            if let Some(slot) = kind.and_then(|kind| found.get_mut(kind)) {
+                *slot = frame.location.index().checked_sub(first.index());
+            }
+        }
+        Self(found)
+    }
+
+    /// The one function of each kind that has a location.
+    pub(crate) fn functions(self, strings: &mut Strings) -> GapFunctions {
+        let named = self.0.iter().zip(NAMES);
+        let function = |(at, (_, name)): (&Option<usize>, (FoundBy, &[u8]))| {
+            at.map(|at| (at, InlineRow::named(strings.intern(name))))
+        };
+        named.filter_map(function).collect()
+    }
+
+    /// Names these frames among the locations, and nothing else.
+    pub(crate) fn name(
+        self,
+        locations: &mut [LocationRow],
+        strings: &mut Strings,
+        inlines: &mut Table<InlineId, InlineRow>,
+    ) {
+        for (at, function) in self.functions(strings) {
+            if let Some(location) = locations.get_mut(at) {
+                location.first_inline = inlines.push(function);
+                location.n_inlines = 1;
+            }
+        }
+    }
 }
 
-/// The one function of a gap.
-pub(crate) fn gap_function(strings: &mut Strings) -> InlineRow {
-    InlineRow::named(strings.intern(GAP))
+#[cfg(test)]
+impl GapLocations {
+    /// A gap at an index of the locations.
+    pub(super) const fn gap_at(at: usize) -> Self {
+        Self([Some(at), None])
+    }
 }
 
 #[cfg(test)]
@@ -23,22 +68,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_gap_is_found_once() {
+    fn each_kind_is_found_once() {
         let frame = |location, found_by| FrameRow {
             location: LocationId::new(location),
             found_by,
             kernel: false,
             instance: 0,
         };
-        let words = [FoundBy::Cfi, FoundBy::Joined, FoundBy::Gap, FoundBy::Cfi];
+        let words =
+            [FoundBy::Cfi, FoundBy::TailCalls, FoundBy::Gap, FoundBy::Cfi, FoundBy::TailCall];
         let frames: Table<FrameId, FrameRow> =
             (0_u32..).zip(words).map(|(location, word)| frame(location, word)).collect();
-        assert_eq!(gap_location(&frames, LocationId::new(0)), Some(2));
-        assert_eq!(gap_location(&frames, LocationId::new(2)), Some(0));
-        assert_eq!(gap_location(&frames, LocationId::new(3)), None, "named before");
-        assert_eq!(
-            gap_location(&Table::from_vec(vec![frame(0, FoundBy::Joined)]), LocationId::new(0)),
-            None
-        );
+        let found = |first| GapLocations::find(&frames, LocationId::new(first)).0;
+        assert_eq!(found(0), [Some(2), Some(1)]);
+        assert_eq!(found(2), [Some(0), None], "the other one was named before");
+        assert_eq!(found(3), [None, None], "named before");
+        let joined = Table::from_vec(vec![frame(0, FoundBy::Joined)]);
+        assert_eq!(GapLocations::find(&joined, LocationId::new(0)), GapLocations::default());
     }
 }

@@ -30,9 +30,9 @@ use symbolizer::{
 };
 use unwinder::Thread;
 
-use self::gap::gap_location;
+use self::gap::GapLocations;
 use self::in_files::Nameless;
-use self::named::{NameSource, Named, name_gap};
+use self::named::{NameSource, Named};
 use self::starts::{NamelessPlace, name_by_start};
 use crate::observer::Observer;
 
@@ -107,16 +107,16 @@ pub(crate) fn resolve(
     let Sources { options, kallsyms, head, recording, timeline, images, .. } = sources;
     let in_memory = sources.places_in_memory(profile, first);
     let Profile { locations, frames, inlines, strings, .. } = profile;
-    let gap = gap_location(frames, first);
+    let gaps = GapLocations::find(frames, first);
     let Some(new) = locations.as_mut_slice().get_mut(first.index()..) else {
         return NameReport::default();
     };
     new.par_iter_mut().for_each(|location| location.offset = sources.offset_of(location));
     if !options.look_up {
-        name_gap(new, gap, strings, inlines);
+        gaps.name(new, strings, inlines);
         return NameReport::default();
     }
-    let mut named = Named::new(new, gap);
+    let mut named = Named::new(new, gaps);
     let features = head.features();
     let build_ids = sources.listed_build_ids();
     let kernel = RecordedKernel::find(&build_ids, timeline, images);

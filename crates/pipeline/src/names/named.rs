@@ -8,7 +8,7 @@ use profile::{InlineId, InlineRow, LocationRow, StringId, Strings, Table};
 use rayon::prelude::*;
 use symbolizer::Symbols;
 
-use super::gap::gap_function;
+use super::gap::{GapFunctions, GapLocations};
 
 /// Locations that are filled in as one.
 const CHUNK: usize = 1 << 12;
@@ -16,8 +16,8 @@ const CHUNK: usize = 1 << 12;
 /// The locations that are looked up, and what is known about them.
 pub(crate) struct Named<'p> {
     pub(crate) locations: &'p mut [LocationRow],
-    /// Which location is the gap.
-    gap: Option<usize>,
+    /// The locations of frames that are no functions.
+    gaps: GapLocations,
     /// For each location, where its names are.
     pub(crate) sources: Vec<NameSource>,
     /// The answers for files.
@@ -58,9 +58,9 @@ struct Filled {
 }
 
 impl<'p> Named<'p> {
-    pub(crate) fn new(locations: &'p mut [LocationRow], gap: Option<usize>) -> Self {
+    pub(crate) fn new(locations: &'p mut [LocationRow], gaps: GapLocations) -> Self {
         Self {
-            gap,
+            gaps,
             sources: vec![NameSource::Nothing; locations.len()],
             locations,
             symbols: Symbols::default(),
@@ -111,13 +111,13 @@ impl<'p> Named<'p> {
     /// Fills in the locations; their functions are added to `inlines` in the order of the locations.
     pub(crate) fn fill_in(self, strings: &mut Strings, inlines: &mut Table<InlineId, InlineRow>) {
         let listed = self.intern_listed(strings);
-        let gap = self.gap.map(|at| (at, gap_function(strings)));
+        let gaps = self.gaps.functions(strings);
         let length = self.locations.len();
         let chunks: Vec<(Vec<Filled>, Vec<InlineRow>)> = (0..length.div_ceil(CHUNK))
             .into_par_iter()
             .map(|chunk| {
                 let start = chunk * CHUNK;
-                self.functions_of(start..length.min(start + CHUNK), &listed, gap)
+                self.functions_of(start..length.min(start + CHUNK), &listed, &gaps)
             })
             .collect();
         inlines.reserve(chunks.iter().map(|(_, rows)| rows.len()).sum());
@@ -154,14 +154,14 @@ impl<'p> Named<'p> {
         &self,
         range: Range<usize>,
         listed: &[Option<StringId>],
-        gap: Option<(usize, InlineRow)>,
+        gaps: &GapFunctions,
     ) -> (Vec<Filled>, Vec<InlineRow>) {
         let mut filled = Vec::with_capacity(range.len());
         let mut rows = Vec::new();
         for index in range {
             let before = rows.len();
             let start = self.push_functions(index, listed, &mut rows);
-            rows.extend(gap.filter(|&(at, _)| at == index).map(|(_, function)| function));
+            rows.extend(gaps.iter().filter(|(at, _)| *at == index).map(|(_, function)| *function));
             let relative = self.locations.get(index).map_or(0, |location| location.relative);
             filled.push(Filled {
                 n_inlines: (rows.len() - before) as u32,
@@ -202,25 +202,12 @@ fn list(listed: &mut Vec<ListedFunction>, name: Vec<u8>, start: u64) -> u32 {
     listed.len() as u32 - 1
 }
 
-/// Names the gap among the locations, where nothing is looked up.
-pub(crate) fn name_gap(
-    locations: &mut [LocationRow],
-    gap: Option<usize>,
-    strings: &mut Strings,
-    inlines: &mut Table<InlineId, InlineRow>,
-) {
-    if let Some(location) = gap.and_then(|at| locations.get_mut(at)) {
-        location.first_inline = inlines.push(gap_function(strings));
-        location.n_inlines = 1;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use address::ModuleId;
 
-    const GAP: Option<usize> = Some(1);
+    const GAP: GapLocations = GapLocations::gap_at(1);
 
     /// The start of a function, a gap, an address where nothing is mapped.
     fn locations() -> [LocationRow; 3] {
@@ -247,7 +234,7 @@ mod tests {
     fn a_gap_has_its_name_without_a_look_up() {
         let (mut strings, mut inlines) = (Strings::default(), Table::new());
         let mut locations = locations();
-        name_gap(&mut locations, GAP, &mut strings, &mut inlines);
+        GAP.name(&mut locations, &mut strings, &mut inlines);
         assert_eq!(locations.map(|row| row.n_inlines), [0, 1, 0]);
         let gap = inlines.as_slice()[locations[1].first_inline.index()];
         assert_eq!(strings.get(gap.function.expect("a name")), b"[gap]");

@@ -4,7 +4,7 @@ use address::ModuleId;
 use hashbrown::{HashMap, HashSet};
 use module_map::{ImageStore, LoadedImage, MappedKind, Module, Timeline};
 use profile::query::frame_weights;
-use profile::{FoundBy, LocationId, ModuleKind, NamelessModule, Profile};
+use profile::{LocationId, ModuleKind, NamelessModule, Profile};
 
 use super::losses;
 use super::remedy::Remedy;
@@ -22,7 +22,7 @@ pub(super) fn nameless(
     for (frame, &weight) in profile.frames.iter().zip(&frame_weights(profile)) {
         let Some(location) = profile.locations.get(frame.location) else { continue };
         let has_name = location.n_inlines > 0 && !by_start.contains(&frame.location);
-        if !has_name && weight > 0 && frame.found_by != FoundBy::Gap {
+        if !has_name && weight > 0 && !frame.found_by.is_gap() {
             *counts.entry(location.module).or_default() += weight;
         }
     }

@@ -14,37 +14,57 @@ pub struct FoundCounts {
     pub joined: u64,
     /// Samples whose chain has a gap, for frames that no sample shows.
     pub with_gap: u64,
+    /// Samples whose chain has frames that tail calls removed.
+    pub with_tail_calls: u64,
+    /// Samples whose chain has a place where tail calls removed frames that are not known.
+    pub with_unknown_tail_calls: u64,
 }
 
 /// Counts the frames of all samples by how they were found: a pass over the samples, and one over the stacks.
 #[must_use]
 pub fn found_counts(profile: &Profile) -> FoundCounts {
-    let mut counts = FoundCounts { frames: [0; FoundBy::ALL.len()], joined: 0, with_gap: 0 };
-    let found_by = |row: &StackRow| profile.frames.get(row.frame).map(|frame| frame.found_by);
+    let mut counts = FoundCounts {
+        frames: [0; FoundBy::ALL.len()],
+        joined: 0,
+        with_gap: 0,
+        with_tail_calls: 0,
+        with_unknown_tail_calls: 0,
+    };
     for (frame, weight) in profile.frames.iter().zip(&frame_weights(profile)) {
         counts.frames[frame.found_by as usize] += weight;
     }
-    if !FoundBy::ALL.iter().any(|&word| word.is_joined() && counts.frames[word as usize] > 0) {
+    if !FoundBy::ALL.iter().any(|&word| kind(word) != 0 && counts.frames[word as usize] > 0) {
         return counts;
     }
-    // By stack: whether it has a joined frame, and a gap. Parents come before their children.
-    let mut has = Table::<StackId, (bool, bool)>::new();
+    // By stack: the kinds of its frames, a bit each. Parents come before their children.
+    let mut has = Table::<StackId, u8>::new();
     has.reserve(profile.stacks.len());
     for row in &profile.stacks {
         let outside = row.parent.and_then(|parent| has.get(parent)).copied();
-        let (joined, gap) = outside.unwrap_or_default();
-        let own = found_by(row).filter(|word| word.is_joined());
-        let is_gap = own == Some(FoundBy::Gap);
-        has.push((joined || (own.is_some() && !is_gap), gap || is_gap));
+        let own = profile.frames.get(row.frame).map_or(0, |frame| kind(frame.found_by));
+        has.push(outside.unwrap_or_default() | own);
     }
     for sample in &profile.samples {
-        let stack = sample.stack.and_then(|stack| has.get(stack)).copied();
-        let (joined, gap) = stack.unwrap_or_default();
-        counts.joined += u64::from(joined);
+        let kinds = sample.stack.and_then(|stack| has.get(stack)).copied().unwrap_or_default();
+        let count = |word: FoundBy| u64::from(kinds & kind(word) != 0);
+        counts.joined += count(FoundBy::Joined);
         // What stands for a whole stack is between nothing.
-        counts.with_gap += u64::from(gap && sample.end != EndReason::NoSwitch);
+        counts.with_gap += count(FoundBy::Gap) * u64::from(sample.end != EndReason::NoSwitch);
+        counts.with_tail_calls += count(FoundBy::TailCall);
+        counts.with_unknown_tail_calls += count(FoundBy::TailCalls);
     }
     counts
+}
+
+/// The bit of a word by which chains are counted; 0 for the others.
+const fn kind(word: FoundBy) -> u8 {
+    match word {
+        FoundBy::Joined => 1,
+        FoundBy::Gap => 2,
+        FoundBy::TailCall => 4,
+        FoundBy::TailCalls => 8,
+        _ => 0,
+    }
 }
 
 /// By stack: the samples that have it, whole or as their outer part.
@@ -114,14 +134,17 @@ mod tests {
             (&[FoundBy::Joined, FoundBy::Joined, FoundBy::Sampled], 5),
             (&[FoundBy::Joined, FoundBy::Gap, FoundBy::Cfi, FoundBy::Sampled], 2),
             (&[], 1),
+            (&[FoundBy::Cfi, FoundBy::TailCall, FoundBy::TailCalls, FoundBy::Sampled], 4),
+            (&[FoundBy::Cfi, FoundBy::TailCall, FoundBy::Sampled], 1),
         ]);
         let counts = found_counts(&profile);
         let of = |word: FoundBy| counts.frames[word as usize];
-        assert_eq!((of(FoundBy::Sampled), of(FoundBy::Cfi)), (10, 5));
+        assert_eq!((of(FoundBy::Sampled), of(FoundBy::Cfi)), (15, 10));
         assert_eq!((of(FoundBy::Joined), of(FoundBy::Gap), of(FoundBy::FramePointer)), (12, 2, 0));
         assert_eq!((counts.joined, counts.with_gap), (7, 2));
+        assert_eq!((counts.with_tail_calls, counts.with_unknown_tail_calls), (5, 4));
         let frames: u64 = counts.frames.iter().sum();
-        assert_eq!(frames, 3 * 2 + 5 * 3 + 2 * 4);
+        assert_eq!(frames, 3 * 2 + 5 * 3 + 2 * 4 + 4 * 4 + 3);
     }
 
     /// The frame that stands for the stack of a thread that was asleep is no gap of a chain.

@@ -29,6 +29,7 @@ fn name_of(
         DiffName::At(start) => format!("{start:#x}"),
         DiffName::Unknown => "unknown".to_owned(),
         DiffName::Gap => "gap".to_owned(),
+        DiffName::TailCalls => "tail calls".to_owned(),
         DiffName::NoFrames => "no frames".to_owned(),
     };
     format!("{name}@{}", module.unwrap_or_default())

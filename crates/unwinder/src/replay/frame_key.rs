@@ -74,7 +74,7 @@ impl FrameKey {
     /// whatever frame has the same address.
     pub(super) fn of_location(self) -> Self {
         let PlacedFrame { found_by, .. } = self.placed(0);
-        let apart = if found_by == FoundBy::Gap { (found_by as u64) << 8 } else { 0 };
+        let apart = if found_by.is_gap() { (found_by as u64) << 8 } else { 0 };
         Self { rest: self.rest >> MODULE << MODULE | apart, ..self }
     }
 

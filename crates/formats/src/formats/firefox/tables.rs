@@ -12,8 +12,8 @@ use super::{StringArray, category};
 use crate::render::text::push_number;
 use profile::query::{Function, FunctionId, FunctionMarks, Functions, functions};
 use profile::{
-    FoundBy, FrameId, FrameRow, LocationId, LocationRow, ModuleKind, Profile, SampleRow, StackId,
-    StringId, Table, row_ids,
+    FrameId, FrameRow, LocationId, LocationRow, ModuleKind, Profile, SampleRow, StackId, StringId,
+    Table, row_ids,
 };
 
 row_ids! {
@@ -130,8 +130,8 @@ impl<'a> SharedTables<'a> {
                     column: if is_own { column } else { 0 },
                     depth: depth as u32,
                     category: self.category(location, row),
-                    guessed: row.found_by.is_unproven() && row.found_by != FoundBy::Gap,
-                    gap: row.found_by == FoundBy::Gap,
+                    guessed: row.found_by.is_unproven() && !row.found_by.is_gap(),
+                    gap: row.found_by.is_gap(),
                 });
             }
             ranges.push(start..self.frames.len() as u32);
@@ -143,7 +143,7 @@ impl<'a> SharedTables<'a> {
         let module = location.module.and_then(|id| self.profile.modules.get(id));
         match module.map(|module| module.kind) {
             _ if frame.kernel => category::KERNEL,
-            _ if frame.found_by == FoundBy::Gap => category::TRUNCATED,
+            _ if frame.found_by.is_gap() => category::TRUNCATED,
             Some(ModuleKind::Anonymous) | None => category::ANONYMOUS,
             _ => category::USER,
         }

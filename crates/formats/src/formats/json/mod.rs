@@ -19,7 +19,7 @@ use writer::{JsonDocument, number, string};
 const VERSION: u32 = 1;
 
 /// Counts up with changes that do not: a field or a word added.
-const REVISION: u32 = 8;
+const REVISION: u32 = 9;
 
 /// Prints the tables as one JSON document.
 #[derive(Debug, Clone, Copy)]
@@ -125,6 +125,8 @@ fn summary(json: &mut JsonDocument<'_>, profile: &Profile, found: &FoundCounts) 
         ("samples", summary.samples),
         ("samples_joined", found.joined),
         ("samples_with_gap", found.with_gap),
+        ("samples_with_tail_calls", found.with_tail_calls),
+        ("samples_with_unknown_tail_calls", found.with_unknown_tail_calls),
         ("samples_filtered", summary.samples_filtered),
         ("samples_dropped", summary.samples_dropped),
         ("frames", summary.frames),

@@ -3,8 +3,8 @@
 use hashbrown::HashMap;
 use profile::query::{Function, FunctionId, Functions, functions, stack_weights};
 use profile::{
-    EndReason, FoundBy, FrameRow, LocationId, LocationRow, ModuleKind, Profile, RowId as _,
-    SampleId, StackId, StringId, Table, row_ids,
+    EndReason, FrameRow, LocationId, LocationRow, ModuleKind, Profile, RowId as _, SampleId,
+    StackId, StringId, Table, row_ids,
 };
 
 /// What is special about a node; the page has the same numbers.
@@ -235,7 +235,7 @@ pub(super) fn other_file(
 pub(super) fn frame_flags(profile: &Profile, frame: &FrameRow, location: &LocationRow) -> u8 {
     let module = location.module.and_then(|id| profile.modules.get(id));
     let nowhere = matches!(module.map(|row| row.kind), Some(ModuleKind::Anonymous) | None);
-    let gap = frame.found_by == FoundBy::Gap;
+    let gap = frame.found_by.is_gap();
     let flags = [
         (frame.found_by.is_unproven() && !frame.found_by.is_joined(), GUESSED),
         (frame.kernel, KERNEL),

@@ -112,7 +112,7 @@ pub(super) fn not_compared(
         let module = modules.get(&key.module).copied().unwrap_or_default();
         let is_unnamed = match key.name {
             DiffName::Unknown => is_unlike(&module, frames),
-            DiffName::Gap | DiffName::NoFrames => false,
+            DiffName::Gap | DiffName::TailCalls | DiffName::NoFrames => false,
             DiffName::Named(_) | DiffName::At(_) => could_be(&module, frames).is_some(),
         };
         is_unnamed.then_some(NotCompared::NoName)

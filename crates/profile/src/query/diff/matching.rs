@@ -26,8 +26,18 @@ pub enum DiffName {
     Unknown,
     /// No function but frames that no sample shows.
     Gap,
+    /// No function but functions that left by jumps, of which it is not known which ones.
+    TailCalls,
     /// Samples without a stack.
     NoFrames,
+}
+
+impl DiffName {
+    /// Whether it is no function, but stands for an unknown number of them.
+    #[must_use]
+    pub const fn is_gap(self) -> bool {
+        matches!(self, Self::Gap | Self::TailCalls)
+    }
 }
 
 /// A function: how it is known, and its module, where there is one.
@@ -39,6 +49,8 @@ pub(super) struct FunctionKey {
 
 /// The name of frames that no sample shows.
 const GAP: &[u8] = b"[gap]";
+/// The name of functions that left by jumps.
+const TAIL_CALLS: &[u8] = b"[tail calls]";
 
 /// All functions of all recordings.
 #[derive(Debug)]
@@ -225,6 +237,7 @@ impl Matching {
         });
         let name = match (name, place) {
             (Some(_), None) if text == Some(GAP) && module.is_none() => DiffName::Gap,
+            (Some(_), None) if text == Some(TAIL_CALLS) && module.is_none() => DiffName::TailCalls,
             (Some(name), None) => DiffName::Named(name),
             // An address means the same function in the same file only.
             _ if row.is_some_and(|row| row.same_file == Some(true)) => {

@@ -221,7 +221,7 @@ impl Diff {
         let change = |row: &DiffFunction| if inclusive { row.inclusive } else { row.own };
         let rows = self.functions.entries();
         let mut rows: Vec<_> = rows
-            .filter(|(_, row)| change(row).delta() != 0.0 && row.name != DiffName::Gap)
+            .filter(|(_, row)| change(row).delta() != 0.0 && !row.name.is_gap())
             .filter(|(_, row)| row.not_compared.is_none())
             .collect();
         rows.sort_by(|(_, one), (_, other)| {
@@ -373,8 +373,7 @@ fn functions(
     let mut rows: Table<DiffFunctionId, DiffFunction> = rows.collect();
     let total = confidence.change(&confidence.before.totals, &confidence.after.totals);
     // What no sample shows is no function.
-    let is_tested =
-        |row: &&mut DiffFunction| row.name != DiffName::Gap && row.not_compared.is_none();
+    let is_tested = |row: &&mut DiffFunction| !row.name.is_gap() && row.not_compared.is_none();
     let own = mark(rows.iter_mut().filter(is_tested).map(|row| &mut row.own), &total);
     let inclusive = mark(rows.iter_mut().filter(is_tested).map(|row| &mut row.inclusive), &total);
     (rows, total, [own, inclusive])

@@ -108,6 +108,10 @@ fn chain(profile: &Profile, sample: SampleId) -> Vec<u64> {
         if matches!(frame, FoundBy::Joined | FoundBy::Gap) {
             break;
         }
+        // They have no return address, and are found again in the code.
+        if matches!(frame, FoundBy::TailCall | FoundBy::TailCalls) {
+            continue;
+        }
         words.push(if words.is_empty() { address } else { address.wrapping_add(1) });
     }
     words
@@ -132,7 +136,9 @@ fn user_frames<'p>(
 pub(super) fn changed(before: &Profile, after: &Profile) -> usize {
     let own = |profile, sample| {
         let frames = user_frames(profile, sample);
-        let own = frames.take_while(|(by, _)| !matches!(by, FoundBy::Joined | FoundBy::Gap));
+        let own = frames
+            .take_while(|(by, _)| !matches!(by, FoundBy::Joined | FoundBy::Gap))
+            .filter(|(by, _)| !matches!(by, FoundBy::TailCall | FoundBy::TailCalls));
         own.map(|(_, address)| address).collect::<Vec<_>>()
     };
     let samples = before.samples.iter().zip(after.samples.iter());
