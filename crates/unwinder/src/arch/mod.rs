@@ -5,6 +5,7 @@
 mod aarch64;
 mod arm;
 mod code;
+mod flow;
 mod loongarch64;
 mod numbers;
 mod ppc64;
@@ -16,6 +17,8 @@ mod x86_64;
 use module_map::ElfMachine;
 
 use crate::arch::numbers::Numbers;
+
+pub(crate) use flow::{Flow, FlowDecoder, Step};
 
 /// A processor that is unwound.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -1,0 +1,71 @@
+//! The flow of control of instructions: where each one can go on. A file for each processor.
+
+mod x86;
+
+use crate::arch::Arch;
+
+/// Where an instruction goes on. Addresses are those that the file states.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Flow {
+    /// At the next instruction.
+    Next,
+    /// At the next instruction, or there.
+    Branch(u64),
+    /// There.
+    Jump(u64),
+    /// In the code whose address is the word there.
+    JumpSlot(u64),
+    /// In code whose address a register or a computed word has: another function, or a case of a switch.
+    JumpIndirect,
+    /// At the next instruction, once the function there returns.
+    Call(u64),
+    /// At the next instruction, once the function whose address is the word there returns.
+    CallSlot(u64),
+    /// At the next instruction, once a function returns whose address a register or a computed word has.
+    CallIndirect,
+    /// In the caller.
+    Return,
+    /// Nowhere: a trap, or bytes that are no instruction.
+    Stop,
+}
+
+/// An instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Step {
+    /// Where it is.
+    pub(crate) at: u64,
+    /// Where the next one is.
+    pub(crate) next: u64,
+    pub(crate) flow: Flow,
+}
+
+/// Decodes instructions one after another, as they stand in memory.
+pub(crate) struct FlowDecoder<'a> {
+    of_processor: OfProcessor<'a>,
+}
+
+enum OfProcessor<'a> {
+    X86(x86::Instructions<'a>),
+}
+
+impl<'a> FlowDecoder<'a> {
+    /// A decoder of code that begins at an address. `None` if code of the processor cannot be decoded.
+    pub(crate) fn new(arch: Arch, code: &'a [u8], at: u64) -> Option<Self> {
+        let of_processor = match arch {
+            Arch::X86_64 | Arch::X86 => OfProcessor::X86(x86::Instructions::new(arch, code, at)),
+            _ => return None,
+        };
+        Some(Self { of_processor })
+    }
+}
+
+impl Iterator for FlowDecoder<'_> {
+    type Item = Step;
+
+    /// The next instruction; `None` at the end of the code.
+    fn next(&mut self) -> Option<Step> {
+        match &mut self.of_processor {
+            OfProcessor::X86(instructions) => instructions.next(),
+        }
+    }
+}
