@@ -231,6 +231,12 @@ impl Engine {
         rows.all.get(index as usize).cloned()
     }
 
+    /// Whether a looked-up address is in a signal trampoline, by its instructions.
+    pub(crate) fn is_signal_trampoline(&self, file: &LoadedImage, svma: Svma) -> bool {
+        let arch = Arch::of(file.image().machine());
+        arch.is_some_and(|arch| signal_form(arch, svma, file.image()).is_some())
+    }
+
     /// Where the function of an address begins, as the file's call frame information has it.
     pub(crate) fn function_start(
         &self,

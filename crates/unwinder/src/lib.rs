@@ -120,6 +120,7 @@ mod repair;
 mod replay;
 mod rule;
 mod state;
+mod tails;
 mod walk;
 
 pub use arch::Arch;

@@ -11,6 +11,7 @@ mod identity;
 mod image;
 mod linked;
 mod machine;
+mod parts;
 mod prefetch;
 mod relocate;
 mod relocate_raw;

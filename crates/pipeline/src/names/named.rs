@@ -183,7 +183,12 @@ impl<'p> Named<'p> {
             NameSource::File(request, at) => {
                 let answer = self.symbols.addresses.get(request as usize)?.get(at as usize)?;
                 let range = answer.frames.start as usize..answer.frames.end as usize;
-                rows.extend_from_slice(self.symbols.frames.get(range).unwrap_or_default());
+                let functions = self.symbols.frames.get(range).unwrap_or_default();
+                if self.locations.get(index).is_some_and(|location| location.is_whole) {
+                    rows.extend(functions.last().map(whole_function));
+                } else {
+                    rows.extend_from_slice(functions);
+                }
                 let slide = self.slides.get(&(index as u32)).copied().unwrap_or(0);
                 answer.function_start.map(|start| start.0.wrapping_add(slide))
             }
@@ -194,6 +199,11 @@ impl<'p> Named<'p> {
             }
         }
     }
+}
+
+/// A function without a place in it.
+fn whole_function(row: &InlineRow) -> InlineRow {
+    InlineRow { file: row.declared_file.or(row.file), line: 0, column: 0, ..*row }
 }
 
 /// Adds a function; gives its index.

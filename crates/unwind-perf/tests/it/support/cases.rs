@@ -80,7 +80,7 @@ macro_rules! for_each_case {
             copied: [folded ndjson] { "anonymous-memory": 31, "root": 13 }
             deep: [folded summary] { "root": 37 }
             dlopen: [folded ndjson summary] { "root": 23 }
-            exceptions: [folded summary] { "not-mapped": 1, "root": 39 }
+            exceptions: [folded summary] { "not-mapped": 1, "root": 38, "root-across-gap": 1 }
             fork: [folded ndjson] { "root": 48 }
             inlines_clang_lld: [folded perf_script] { "root": 38 }
             inlines_gcc: [folded ndjson] { "root": 35 }

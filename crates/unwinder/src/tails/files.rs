@@ -1,0 +1,248 @@
+//! The functions of a file as its call frame information describes them, and where its calls and jumps lead.
+
+use std::sync::Arc;
+
+use address::Svma;
+use hashbrown::{HashMap, HashSet};
+use module_map::{Image, LoadedImage, SlotValue};
+
+use crate::arch::{Arch, Flow, FlowDecoder};
+use crate::cfi::{CfiScratch, FoundFde};
+use crate::code::Functions;
+use crate::repair::Code;
+use crate::rule::{Cfa, Recovery, Rule, SimpleRule};
+
+/// A range of code that one frame description covers: a function, or a part of one that is placed elsewhere.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Described {
+    /// The serial of the file.
+    pub(super) file: u32,
+    /// Where it begins and ends, as the file states it.
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
+impl Described {
+    pub(super) const fn contains(&self, file: u32, svma: u64) -> bool {
+        self.file == file && self.start <= svma && svma < self.end
+    }
+}
+
+/// Where a call or a jump lands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Landing {
+    /// At the beginning of a function.
+    Function(Described),
+    /// Inside of a function, or in a part of one.
+    Inside(Described),
+    /// In the function whose name has this hash, of whatever file the loader finds it in.
+    Symbol(u64),
+    /// It is not known.
+    Unknown,
+}
+
+/// How code gets to an address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum By {
+    Call,
+    Jump,
+    /// By a jump on a condition.
+    Branch,
+}
+
+/// What is looked up of files, each once.
+#[derive(Default)]
+pub(super) struct Files {
+    /// By serial.
+    known: HashMap<u32, Arc<LoadedImage>>,
+    described: HashMap<(u32, u64), Option<Described>>,
+    entries: HashMap<(u32, u64), bool>,
+    /// The parts of functions that symbols name, by file.
+    parts: HashMap<u32, HashSet<u64>>,
+    pub(super) functions: Functions,
+    scratch: CfiScratch,
+}
+
+/// Jumps from one procedure linkage entry or veneer to the next.
+const MOST_HOPS: usize = 4;
+/// Instructions of a procedure linkage entry or a veneer.
+const MOST_OF_STUB: usize = 8;
+/// Bytes of them that are looked at.
+const STUB: usize = 64;
+/// Functions begin at multiples of it, if nothing makes them smaller on purpose.
+const ALIGNMENT: u64 = 16;
+/// So many addresses are remembered of each kind; then all are forgotten.
+const MOST_KEPT: usize = 1 << 16;
+
+impl Files {
+    /// Notes a file by its serial.
+    pub(super) fn add(&mut self, file: &Arc<LoadedImage>) {
+        self.known.entry(file.serial).or_insert_with(|| Arc::clone(file));
+    }
+
+    pub(super) fn get(&self, file: u32) -> Option<Arc<LoadedImage>> {
+        self.known.get(&file).cloned()
+    }
+
+    /// The processor of a file.
+    pub(super) fn arch(&self, file: u32) -> Option<Arch> {
+        Arch::of(self.known.get(&file)?.image().machine())
+    }
+
+    /// The frame description that covers an address.
+    pub(super) fn described(&mut self, file: u32, svma: u64, code: Code<'_>) -> Option<Described> {
+        if self.described.len() >= MOST_KEPT {
+            self.described.clear();
+        }
+        let Self { known, described, .. } = self;
+        *described.entry((file, svma)).or_insert_with(|| {
+            let info = code.engine.unwind_info(known.get(&file)?);
+            match info.find(Svma(svma), code.images)?.ok()? {
+                FoundFde::Eh(fde, _) | FoundFde::Debug(fde, ..) => {
+                    let start = fde.initial_address();
+                    Some(Described { file, start, end: start.wrapping_add(fde.len()) })
+                }
+            }
+        })
+    }
+
+    /// Whether the frame at an address is as a call leaves it: nothing is saved yet, or all of it is undone.
+    pub(super) fn is_at_entry(&mut self, file: u32, svma: u64, code: Code<'_>) -> bool {
+        if self.entries.len() >= MOST_KEPT {
+            self.entries.clear();
+        }
+        let (Some(image), Some(arch)) = (self.get(file), self.arch(file)) else { return false };
+        let Self { entries, scratch, .. } = self;
+        *entries.entry((file, svma)).or_insert_with(|| {
+            let at = (&image, Svma(svma));
+            let rule = if arch.is_wide() {
+                code.engine.make_rule::<{ crate::arch::WIDE }>(at, code.images, scratch, None)
+            } else {
+                code.engine.make_rule::<{ crate::arch::NARROW }>(at, code.images, scratch, None)
+            };
+            match rule {
+                Rule::Simple(rule) => is_entry_rule(&rule, arch),
+                Rule::Full { row, signal: false } => {
+                    let row = code.engine.row_of(row, at, code.images, scratch);
+                    row.is_some_and(|row| {
+                        let Cfa::Register(register, offset) = row.cfa else { return false };
+                        let is_kept = |it: &(u8, Recovery)| matches!(it.1, Recovery::Same);
+                        (register, offset) == (arch.sp(), arch.kept_room().cast_signed())
+                            && !arch.is_x86()
+                            && row.registers.iter().all(is_kept)
+                    })
+                }
+                _ => false,
+            }
+        })
+    }
+
+    /// Where a direct call or jump to an address lands.
+    pub(super) fn landing(
+        &mut self,
+        file: u32,
+        mut target: u64,
+        by: By,
+        code: Code<'_>,
+    ) -> Landing {
+        for _ in 0..MOST_HOPS {
+            let described = self.described(file, target, code);
+            match described.filter(|_| !self.is_linkage(file, target)) {
+                Some(function) if function.start != target => return Landing::Inside(function),
+                Some(function) if by == By::Call => return Landing::Function(function),
+                // Compilers jump to the cold part of a function on a condition, and do not align it.
+                Some(part) if by == By::Branch && !target.is_multiple_of(ALIGNMENT) => {
+                    return Landing::Inside(part);
+                }
+                Some(part)
+                    if !self.is_at_entry(file, target, code)
+                        || self.is_part(file, target, code) =>
+                {
+                    return Landing::Inside(part);
+                }
+                Some(function) => return Landing::Function(function),
+                None => {}
+            }
+            match self.stub(file, target) {
+                Some(Flow::Jump(next)) => target = next,
+                Some(Flow::JumpSlot(slot)) => return self.slot(file, slot, code),
+                _ => return Landing::Unknown,
+            }
+        }
+        Landing::Unknown
+    }
+
+    /// Where a call or a jump through a word of a file lands.
+    pub(super) fn slot(&mut self, file: u32, slot: u64, code: Code<'_>) -> Landing {
+        let Some(image) = self.get(file) else { return Landing::Unknown };
+        let slots = self.functions.slots(&image);
+        let found = slots.binary_search_by_key(&slot, |&(known, _)| known).ok();
+        match found.and_then(|at| slots.get(at)) {
+            Some(&(_, SlotValue::Address(svma))) => self.function_at(file, svma.0, code),
+            Some(&(_, SlotValue::Symbol(name))) => Landing::Symbol(name),
+            None => Landing::Unknown,
+        }
+    }
+
+    /// The function of that name that a file has for others.
+    pub(super) fn symbol(&mut self, file: u32, name: u64, code: Code<'_>) -> Option<Described> {
+        let image = self.get(file)?;
+        let svma = self.functions.symbol(&image, name)?;
+        match self.function_at(file, svma.0, code) {
+            Landing::Function(function) => Some(function),
+            _ => None,
+        }
+    }
+
+    fn function_at(&mut self, file: u32, svma: u64, code: Code<'_>) -> Landing {
+        let found = self.described(file, svma, code).filter(|function| function.start == svma);
+        found.map_or(Landing::Unknown, Landing::Function)
+    }
+
+    /// Where a procedure linkage entry or a veneer goes on.
+    fn stub(&self, file: u32, svma: u64) -> Option<Flow> {
+        let bytes = code_at(self.known.get(&file)?.image(), svma, STUB)?;
+        let steps = FlowDecoder::new(self.arch(file)?, bytes, svma)?;
+        let flows = steps.take(MOST_OF_STUB).map(|step| step.flow);
+        flows.into_iter().find(|flow| *flow != Flow::Next)
+    }
+
+    fn is_linkage(&self, file: u32, svma: u64) -> bool {
+        let Some(image) = self.known.get(&file) else { return false };
+        image.image().sections().iter().any(|section| {
+            section.name.starts_with(b".plt") && Svma(svma).since(section.svma) < section.size
+        })
+    }
+
+    /// Whether a symbol calls the code at an address a part of a function.
+    fn is_part(&mut self, file: u32, svma: u64, code: Code<'_>) -> bool {
+        let Self { known, parts, .. } = self;
+        let Some(image) = known.get(&file) else { return false };
+        let parts = parts.entry(file).or_insert_with(|| {
+            let debug = image.debug(code.images).map(|debug| debug.part_symbols());
+            let own = image.image().part_symbols();
+            own.into_iter().chain(debug.into_iter().flatten()).map(|svma| svma.0).collect()
+        });
+        parts.contains(&svma)
+    }
+}
+
+/// Whether a row says that the frame is as a call leaves it.
+fn is_entry_rule(rule: &SimpleRule, arch: Arch) -> bool {
+    let mut n_saved = 0;
+    rule.for_each_saved(|_, _| n_saved += 1);
+    let (offset, return_address) =
+        if arch.is_x86() { (arch.word(), -1) } else { (arch.kept_room(), 0) };
+    (rule.cfa_register, i64::from(rule.cfa_offset)) == (arch.sp(), offset.cast_signed())
+        && rule.return_address() == return_address
+        && n_saved == 0
+        && !rule.signal
+}
+
+/// At most so many bytes of code from an address on, as far as its segment goes.
+pub(super) fn code_at(image: &Image, svma: u64, most: usize) -> Option<&[u8]> {
+    let mut segments = image.segments().iter().filter(|segment| segment.executable);
+    let segment = segments.find(|segment| Svma(svma).since(segment.svma) < segment.file_size)?;
+    let left = segment.file_size - Svma(svma).since(segment.svma);
+    image.read_only_bytes(Svma(svma), most.min(usize::try_from(left).ok()?))
+}
