@@ -12,7 +12,7 @@ use crate::replay::intern::{Hashed, Hashes};
 use crate::replay::layout::SampleLayouts;
 use crate::replay::related::SharedMemory;
 use crate::replay::slice::WalkedSlice;
-use crate::tails::{Finder, TailFrame};
+use crate::tails::{Call, Finder, TailFrame};
 
 /// What the merge takes of a slice. Its ids are of this slice.
 #[derive(Debug)]
@@ -94,6 +94,8 @@ struct UsedRows<'s> {
     chain: Vec<(StackId, StackRow)>,
     /// Who finds the frames that tail calls removed.
     tail_calls: Option<(&'s mut Finder, Code<'s>)>,
+    /// By frame of the slice: what it calls, once that was asked.
+    calls: Vec<Option<Call>>,
     /// By stack: what was added to it. Empty if nothing was added to any.
     added: Vec<Added>,
 }
@@ -121,6 +123,7 @@ impl<'s> UsedRows<'s> {
             known_frames: vec![None; n_frames],
             known_stacks: vec![None; n_stacks],
             chain: Vec::new(),
+            calls: vec![None; if tail_calls.is_some() { n_frames } else { 0 }],
             tail_calls,
             added: Vec::new(),
         }
@@ -181,11 +184,18 @@ impl<'s> UsedRows<'s> {
     #[inline]
     fn add_tail_calls(&mut self, outside: StackId, row: StackRow) -> Option<StackId> {
         let slice = self.slice;
-        let caller = slice.stacks.values().get(row.parent?.index())?.frame;
+        let from = slice.stacks.values().get(row.parent?.index())?.frame;
         let keys = slice.frames.values();
-        let (caller, callee) = (*keys.get(caller.index())?, *keys.get(row.frame.index())?);
         let (finder, code) = self.tail_calls.as_mut()?;
-        let Some(frames) = finder.between(&caller.code_place(), &callee.code_place(), *code) else {
+        let known = self.calls.get_mut(from.index())?;
+        let caller = *keys.get(from.index())?;
+        let call = *known.get_or_insert_with(|| finder.call(&caller.code_place(), *code));
+        if matches!(call, Call::Unknown) {
+            return Some(outside);
+        }
+        let callee = *keys.get(row.frame.index())?;
+        let (caller_place, place) = (caller.code_place(), callee.code_place());
+        let Some(frames) = finder.between(call, &caller_place, &place, *code) else {
             return Some(outside);
         };
         self.added.resize(self.stacks.len(), Added::default());

@@ -44,9 +44,9 @@ pub(crate) struct TailCalls {
     idle: Mutex<Vec<Finder>>,
 }
 
-/// What a call calls.
+/// What the call before a caller's return address calls.
 #[derive(Clone, Copy, Debug)]
-enum Call {
+pub(crate) enum Call {
     Function(Described),
     /// The function whose name has this hash.
     Symbol(u64),
@@ -96,34 +96,37 @@ impl TailCalls {
 }
 
 impl Finder {
-    /// The frames between a caller and its callee, outermost first; `None` if there are none.
+    /// The frames between a caller, which is in that call, and its callee, outermost first; `None` if there are none.
     #[inline]
     pub(crate) fn between(
         &mut self,
+        call: Call,
         caller: &CodePlace,
         callee: &CodePlace,
         code: Code<'_>,
     ) -> Option<Decision> {
-        if callee.kernel || callee.found_by.is_gap() || !is_by_return_address(caller.found_by) {
-            return None;
-        }
-        let (from, to) = (caller.module?, callee.module?);
-        let call = self.call((from, caller.relative), code);
+        let is_one = |called: Described| {
+            caller.module == callee.module
+                && called.start <= callee.relative
+                && callee.relative < called.end
+        };
         match call {
             Call::Unknown => None,
-            Call::Function(called)
-                if from == to
-                    && called.start <= callee.relative
-                    && callee.relative < called.end =>
-            {
-                None
+            Call::Function(called) if is_one(called) => None,
+            _ if callee.kernel || callee.found_by.is_gap() => None,
+            call => {
+                let pair = [(caller.module?, caller.relative), (callee.module?, callee.relative)];
+                self.decide(call, pair, code)
             }
-            call => self.decide(call, [(from, caller.relative), (to, callee.relative)], code),
         }
     }
 
     /// What the call before a caller's return address calls.
-    fn call(&mut self, caller: (ModuleId, u64), code: Code<'_>) -> Call {
+    pub(crate) fn call(&mut self, caller: &CodePlace, code: Code<'_>) -> Call {
+        let place = caller.module.filter(|_| is_by_return_address(caller.found_by));
+        let Some(caller) = place.map(|module| (module, caller.relative)) else {
+            return Call::Unknown;
+        };
         if let Some(&known) = self.calls.get(&caller) {
             return known;
         }

@@ -16,4 +16,4 @@ mod jumps;
 mod paths;
 mod units;
 
-pub(crate) use finder::{CodePlace, Finder, TailCalls, TailFrame};
+pub(crate) use finder::{Call, CodePlace, Finder, TailCalls, TailFrame};
