@@ -125,7 +125,7 @@ mod walk;
 
 pub use arch::Arch;
 pub use cfi::FunctionStarts;
-pub use engine::Engine;
+pub use engine::{Engine, signal_trampoline};
 pub use frame::{Frame, FrameAddress};
 pub use kept::{KeptRules, NewRules, RULES, RuleBytes, RuleStore, RuleTable};
 pub use profile::{EndReason, FoundBy};

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use address::Svma;
 use hashbrown::HashMap;
 use profile::{InlineId, InlineRow, LocationRow, StringId, Strings, Table};
 use rayon::prelude::*;
@@ -94,6 +95,16 @@ impl<'p> Named<'p> {
     pub(super) fn nameless(&self, at: u32) -> Option<LocationRow> {
         let source = self.sources.get(at as usize)?;
         self.locations.get(at as usize).filter(|_| source.is_nothing()).copied()
+    }
+
+    /// Where the function begins that its file names for a location.
+    pub(super) fn function_start(&self, at: u32) -> Option<Svma> {
+        match *self.sources.get(at as usize)? {
+            NameSource::File(request, at) => {
+                self.symbols.addresses.get(request as usize)?.get(at as usize)?.function_start
+            }
+            NameSource::Nothing | NameSource::List(_) => None,
+        }
     }
 
     /// A function for [`Self::take_listed`].

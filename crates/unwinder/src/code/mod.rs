@@ -7,6 +7,7 @@ mod allowance;
 mod bytes;
 mod called;
 mod callee;
+mod direct_calls;
 mod effect;
 mod paths;
 mod references;

@@ -8,7 +8,7 @@ use crate::arch::Arch;
 use crate::cache::{CachedMapping, StackCache};
 use crate::code::{InFile, locate};
 use crate::fallback::{NoCaller, Slot, frame_record, is_cut_off};
-use crate::frame::{Caller, Step};
+use crate::frame::{Caller, Evidence, Step};
 use crate::rule::Rule;
 use crate::state::{Memory, Registers};
 use crate::walk::step::is_cut;
@@ -54,7 +54,16 @@ impl Walker<'_> {
             let fallback = &mut self.cache.fallback;
             is_called.then(|| fallback.original(at, registers, memory, arch)).flatten()
         });
+        if let Some(step) = self.step_out_of_sigreturn(place, registers, memory, arch) {
+            return Ok(step);
+        }
+        if self.is_clone_child(place, registers, memory, arch) {
+            return Ok(Step { caller: None, evidence: Some(Evidence::Outermost) });
+        }
         let step = |caller| Ok(Step { caller, evidence: None });
+        if Self::is_coroutine_entry(place, registers, memory, arch) {
+            return step(None);
+        }
         match self.cache.fallback.step(code, place.is_leaf, registers, memory, arch) {
             Ok(caller) => {
                 self.is_guessed |= code.is_none() && caller.found_by == FoundBy::FramePointer;
