@@ -1,7 +1,8 @@
 //! The symbols that compilers and linkers give to pieces of functions.
+//!
+//! Source: ELF, "Symbol Table", `Elf64_Sym` and `Elf32_Sym`: the name, then the value after 8 or 4 bytes.
 
 use address::Svma;
-use object::{Object as _, ObjectSymbol as _};
 
 use super::Image;
 
@@ -22,6 +23,8 @@ const BEGINNINGS: [&[u8]; 9] = [
 ];
 /// What compilers and BOLT add to the name of a function for a part of it that runs more rarely.
 const ENDINGS: [&[u8]; 2] = [b".cold", b".warm"];
+/// Of a file of 64 bits.
+const CLASS_64: u8 = 2;
 /// Longer names are not looked at.
 const LONGEST_NAME: usize = 4096;
 
@@ -30,23 +33,45 @@ impl Image {
     /// as the file states them, in the order of the symbol table.
     #[must_use]
     pub fn part_symbols(&self) -> Vec<Svma> {
-        let Ok(file) = object::File::parse(self.bytes()) else { return Vec::new() };
-        let parts = file.symbols().filter(|symbol| {
-            let name = symbol.name_bytes().unwrap_or_default();
-            symbol.is_definition() && is_part(name)
-        });
-        parts.map(|symbol| Svma(symbol.address())).collect()
+        self.parts().unwrap_or_default()
+    }
+
+    fn parts(&self) -> Option<Vec<Svma>> {
+        let data = |name| self.section_data(self.section(name)?).ok();
+        let (symbols, names) = (data(".symtab")?, data(".strtab")?);
+        let is_wide = self.bytes().get(4) == Some(&CLASS_64);
+        let (size, value, word) = if is_wide { (24, 8, 8) } else { (16, 4, 4) };
+        let number = |bytes: &[u8]| {
+            let add = |sum: u64, byte: &u8| sum << 8 | u64::from(*byte);
+            if self.is_little_endian() {
+                bytes.iter().rev().fold(0, add)
+            } else {
+                bytes.iter().fold(0, add)
+            }
+        };
+        let part = |symbol: &[u8]| {
+            let name = names.get(usize::try_from(number(symbol.get(..4)?)).ok()?..)?;
+            let name = name.get(..LONGEST_NAME).unwrap_or(name);
+            let name = name.get(..memchr::memchr(0, name)?)?;
+            is_part(name).then_some(())?;
+            Some(Svma(number(symbol.get(value..value + word)?)))
+        };
+        Some(symbols.chunks_exact(size).filter_map(part).collect())
     }
 }
 
 fn is_part(name: &[u8]) -> bool {
-    let name = name.get(..LONGEST_NAME).unwrap_or(name);
-    let has = |ending: &[u8]| {
-        let after = name.windows(ending.len()).rposition(|part| part == ending);
-        let rest = after.and_then(|at| name.get(at + ending.len()..));
-        rest.is_some_and(|rest| rest.first().is_none_or(|&byte| byte == b'.'))
-    };
-    BEGINNINGS.iter().any(|beginning| name.starts_with(beginning)) || ENDINGS.into_iter().any(has)
+    // Compilers number what they make twice: `.cold.1`, `.cold.llvm.7`.
+    let is_number = |byte: &u8| byte.is_ascii_digit();
+    let mut rest = name;
+    if name.last().is_some_and(is_number) {
+        let digits = name.iter().rev().take_while(|byte| is_number(byte)).count();
+        let before = name.get(..name.len() - digits).and_then(|name| name.strip_suffix(b"."));
+        rest = before.map_or(name, |before| before.strip_suffix(b".llvm").unwrap_or(before));
+    }
+    ENDINGS.iter().any(|ending| rest.ends_with(ending))
+        || matches!(name.first(), Some(b'O' | b'_'))
+            && BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
 }
 
 #[cfg(test)]

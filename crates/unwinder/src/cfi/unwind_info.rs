@@ -160,6 +160,23 @@ impl UnwindInfo {
 
     /// The rule of an address by the fast path, where that knows the answer.
     pub(crate) fn fast_rule(&self, svma: Svma, arch: Arch, last: &mut LastCie) -> Option<FastRule> {
+        let (cfi, offset) = self.fast_cfi(svma, arch)?;
+        cfi.rule(offset, svma, last)
+    }
+
+    /// Where the description of an address begins and how long its code is, if the fast path knows that.
+    pub(crate) fn fast_range(
+        &self,
+        svma: Svma,
+        arch: Arch,
+        last: &mut LastCie,
+    ) -> Option<(u64, u64)> {
+        let (cfi, offset) = self.fast_cfi(svma, arch)?;
+        cfi.range(offset, svma, last)
+    }
+
+    /// The section of the fast path, and where in it the last description is that begins at an address or before it.
+    fn fast_cfi(&self, svma: Svma, arch: Arch) -> Option<(FastCfi<'_>, usize)> {
         let image = self.file.image();
         if !image.is_little_endian() {
             return None;
@@ -171,7 +188,7 @@ impl UnwindInfo {
             arch,
             file: self.file.serial,
         };
-        cfi.rule(offset, svma, last)
+        Some((cfi, offset))
     }
 
     /// Where the last description is that begins at an address or before it, if the file has a table of them.

@@ -7,7 +7,7 @@ use hashbrown::{HashMap, HashSet};
 use module_map::{Image, LoadedImage, SlotValue};
 
 use crate::arch::{Arch, Flow, FlowDecoder};
-use crate::cfi::{CfiScratch, FoundFde};
+use crate::cfi::{CfiScratch, FoundFde, UnwindInfo};
 use crate::code::Functions;
 use crate::repair::Code;
 use crate::rule::{Cfa, Recovery, Rule, SimpleRule};
@@ -54,13 +54,21 @@ pub(super) enum By {
 #[derive(Default)]
 pub(super) struct Files {
     /// By serial.
-    known: HashMap<u32, Arc<LoadedImage>>,
+    known: HashMap<u32, File>,
     described: HashMap<(u32, u64), Option<Described>>,
     entries: HashMap<(u32, u64), bool>,
     /// The parts of functions that symbols name, by file.
     parts: HashMap<u32, HashSet<u64>>,
     pub(super) functions: Functions,
     scratch: CfiScratch,
+}
+
+/// A file, and what is asked of it again and again.
+struct File {
+    image: Arc<LoadedImage>,
+    info: Arc<UnwindInfo>,
+    /// Where its procedure linkage tables begin and end.
+    linkage: Vec<(u64, u64)>,
 }
 
 /// Jumps from one procedure linkage entry or veneer to the next.
@@ -76,17 +84,25 @@ const MOST_KEPT: usize = 1 << 16;
 
 impl Files {
     /// Notes a file by its serial.
-    pub(super) fn add(&mut self, file: &Arc<LoadedImage>) {
-        self.known.entry(file.serial).or_insert_with(|| Arc::clone(file));
+    pub(super) fn add(&mut self, image: &Arc<LoadedImage>, code: Code<'_>) {
+        self.known.entry(image.serial).or_insert_with(|| {
+            let sections = image.image().sections().iter();
+            let linkage = sections.filter(|section| section.name.starts_with(b".plt"));
+            File {
+                image: Arc::clone(image),
+                info: code.engine.unwind_info(image),
+                linkage: linkage.map(|it| (it.svma.0, it.svma.0.wrapping_add(it.size))).collect(),
+            }
+        });
     }
 
     pub(super) fn get(&self, file: u32) -> Option<Arc<LoadedImage>> {
-        self.known.get(&file).cloned()
+        self.known.get(&file).map(|file| Arc::clone(&file.image))
     }
 
     /// The processor of a file.
     pub(super) fn arch(&self, file: u32) -> Option<Arch> {
-        Arch::of(self.known.get(&file)?.image().machine())
+        self.known.get(&file)?.info.arch
     }
 
     /// The frame description that covers an address.
@@ -94,9 +110,13 @@ impl Files {
         if self.described.len() >= MOST_KEPT {
             self.described.clear();
         }
-        let Self { known, described, .. } = self;
+        let Self { known, described, scratch, .. } = self;
         *described.entry((file, svma)).or_insert_with(|| {
-            let info = code.engine.unwind_info(known.get(&file)?);
+            let info = &known.get(&file)?.info;
+            let fast = info.fast_range(Svma(svma), info.arch?, &mut scratch.last_cie);
+            if let Some((start, len)) = fast {
+                return Some(Described { file, start, end: start.wrapping_add(len) });
+            }
             match info.find(Svma(svma), code.images)?.ok()? {
                 FoundFde::Eh(fde, _) | FoundFde::Debug(fde, ..) => {
                     let start = fde.initial_address();
@@ -201,23 +221,21 @@ impl Files {
 
     /// Where a procedure linkage entry or a veneer goes on.
     fn stub(&self, file: u32, svma: u64) -> Option<Flow> {
-        let bytes = code_at(self.known.get(&file)?.image(), svma, STUB)?;
+        let bytes = code_at(self.known.get(&file)?.image.image(), svma, STUB)?;
         let steps = FlowDecoder::new(self.arch(file)?, bytes, svma)?;
         let flows = steps.take(MOST_OF_STUB).map(|step| step.flow);
         flows.into_iter().find(|flow| *flow != Flow::Next)
     }
 
     fn is_linkage(&self, file: u32, svma: u64) -> bool {
-        let Some(image) = self.known.get(&file) else { return false };
-        image.image().sections().iter().any(|section| {
-            section.name.starts_with(b".plt") && Svma(svma).since(section.svma) < section.size
-        })
+        let Some(file) = self.known.get(&file) else { return false };
+        file.linkage.iter().any(|&(start, end)| start <= svma && svma < end)
     }
 
     /// Whether a symbol calls the code at an address a part of a function.
     fn is_part(&mut self, file: u32, svma: u64, code: Code<'_>) -> bool {
         let Self { known, parts, .. } = self;
-        let Some(image) = known.get(&file) else { return false };
+        let Some(File { image, .. }) = known.get(&file) else { return false };
         let parts = parts.entry(file).or_insert_with(|| {
             let debug = image.debug(code.images).map(|debug| debug.part_symbols());
             let own = image.image().part_symbols();

@@ -239,7 +239,7 @@ impl Finder {
         let Self { modules, files, .. } = self;
         let find = || {
             let file = code.images.outcome(code.modules.get(module.index())?)?.ok()?;
-            files.add(file);
+            files.add(file, code);
             Some(Arc::clone(file))
         };
         modules.entry(module).or_insert_with(find).clone()
