@@ -162,7 +162,7 @@ impl Functions {
         extent
     }
 
-    pub(crate) fn slots(&mut self, file: &Arc<LoadedImage>) -> Arc<[(u64, SlotValue)]> {
+    pub(super) fn slots(&mut self, file: &Arc<LoadedImage>) -> Arc<[(u64, SlotValue)]> {
         let Self { slots, names, .. } = self;
         let make = || file.image().linked_slots(&|name| names.hash_one(name)).into();
         Arc::clone(slots.entry(file.serial).or_insert_with(make))
@@ -180,7 +180,7 @@ impl Functions {
     }
 
     /// The function of a file whose name has that hash.
-    pub(crate) fn symbol(&mut self, file: &Arc<LoadedImage>, name: u64) -> Option<Svma> {
+    pub(super) fn symbol(&mut self, file: &Arc<LoadedImage>, name: u64) -> Option<Svma> {
         let all = self.exported(file);
         let at = all.binary_search_by_key(&name, |&(known, _)| known).ok()?;
         all.get(at).map(|&(_, svma)| svma)

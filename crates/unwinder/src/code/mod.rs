@@ -13,6 +13,7 @@ mod paths;
 mod references;
 mod value;
 
+pub(crate) use allowance::CodeAllowance;
 pub(crate) use called::{Called, Functions, InFile, locate};
 pub(crate) use callee::Function;
 pub(crate) use paths::{Exit, Paths};

@@ -54,11 +54,11 @@ impl FrameKey {
     pub(crate) fn new(frame: &PlacedFrame, instance: u8) -> Self {
         let PlacedFrame { place, found_by, kernel, whole } = *frame;
         let module = place.module.map_or(0, |module| u64::from(module.0) + 1);
-        let rest = module << MODULE
-            | u64::from(instance) << 16
-            | (found_by as u64) << 8
-            | u64::from(kernel) * KERNEL
-            | u64::from(whole) * WHOLE;
+        let rest = (module << MODULE)
+            | (u64::from(instance) << 16)
+            | ((found_by as u64) << 8)
+            | (u64::from(kernel) * KERNEL)
+            | (u64::from(whole) * WHOLE);
         Self { relative: place.relative, rest }
     }
 

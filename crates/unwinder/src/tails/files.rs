@@ -1,20 +1,21 @@
 //! The functions of a file as its call frame information describes them, and where its calls and jumps lead.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use address::Svma;
 use hashbrown::{HashMap, HashSet};
-use module_map::{Image, LoadedImage, SlotValue};
+use module_map::{CallSlot, Image, LoadedImage};
 
 use crate::arch::{Arch, Flow, FlowDecoder};
 use crate::cfi::{CfiScratch, FoundFde, UnwindInfo};
-use crate::code::Functions;
+use crate::code::CodeAllowance;
 use crate::repair::Code;
 use crate::rule::{Cfa, Recovery, Rule, SimpleRule};
 
 /// A range of code that one frame description covers: a function, or a part of one that is placed elsewhere.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Described {
+pub(crate) struct Described {
     /// The serial of the file.
     pub(super) file: u32,
     /// Where it begins and ends, as the file states it.
@@ -28,6 +29,13 @@ impl Described {
     }
 }
 
+/// A dynamic symbol: the serial of the file that names it, and its number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Named {
+    file: u32,
+    symbol: u32,
+}
+
 /// Where a call or a jump lands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Landing {
@@ -35,8 +43,8 @@ pub(super) enum Landing {
     Function(Described),
     /// Inside of a function, or in a part of one.
     Inside(Described),
-    /// In the function whose name has this hash, of whatever file the loader finds it in.
-    Symbol(u64),
+    /// In the function of that symbol, of whatever file the loader finds it in.
+    Symbol(Named),
     /// It is not known.
     Unknown,
 }
@@ -57,9 +65,11 @@ pub(super) struct Files {
     known: HashMap<u32, File>,
     described: HashMap<(u32, u64), Option<Described>>,
     entries: HashMap<(u32, u64), bool>,
+    /// Functions of dynamic symbols, by the file at hand.
+    linked: HashMap<(Named, u32), Option<Described>>,
     /// The parts of functions that symbols name, by file.
     parts: HashMap<u32, HashSet<u64>>,
-    pub(super) functions: Functions,
+    pub(super) allowance: CodeAllowance,
     scratch: CfiScratch,
 }
 
@@ -69,12 +79,20 @@ struct File {
     info: Arc<UnwindInfo>,
     /// Where its procedure linkage tables begin and end.
     linkage: Vec<(u64, u64)>,
+    /// What r2 has in its code, on POWER.
+    contents: Option<u64>,
+    /// The words of its global offset table.
+    slots: OnceCell<Vec<(u64, CallSlot)>>,
 }
 
 /// Jumps from one procedure linkage entry or veneer to the next.
 const MOST_HOPS: usize = 4;
 /// Instructions of a procedure linkage entry or a veneer.
 const MOST_OF_STUB: usize = 8;
+/// r2 has an address so far after the beginning of the global offset table.
+///
+/// Source: Power Architecture 64-Bit ELF V2 ABI, "The TOC".
+const CONTENTS: u64 = 0x8000;
 /// Bytes of them that are looked at.
 const STUB: usize = 64;
 /// Functions begin at multiples of it, if nothing makes them smaller on purpose.
@@ -87,11 +105,14 @@ impl Files {
     pub(super) fn add(&mut self, image: &Arc<LoadedImage>, code: Code<'_>) {
         self.known.entry(image.serial).or_insert_with(|| {
             let sections = image.image().sections().iter();
+            let table = sections.clone().find(|section| &*section.name == b".got");
             let linkage = sections.filter(|section| section.name.starts_with(b".plt"));
             File {
                 image: Arc::clone(image),
                 info: code.engine.unwind_info(image),
                 linkage: linkage.map(|it| (it.svma.0, it.svma.0.wrapping_add(it.size))).collect(),
+                contents: table.map(|it| it.svma.0.wrapping_add(CONTENTS)),
+                slots: OnceCell::new(),
             }
         });
     }
@@ -194,24 +215,43 @@ impl Files {
 
     /// Where a call or a jump through a word of a file lands.
     pub(super) fn slot(&mut self, file: u32, slot: u64, code: Code<'_>) -> Landing {
-        let Some(image) = self.get(file) else { return Landing::Unknown };
-        let slots = self.functions.slots(&image);
+        let Some(known) = self.known.get(&file) else { return Landing::Unknown };
+        let slots = known.slots.get_or_init(|| known.image.image().call_slots());
         let found = slots.binary_search_by_key(&slot, |&(known, _)| known).ok();
         match found.and_then(|at| slots.get(at)) {
-            Some(&(_, SlotValue::Address(svma))) => self.function_at(file, svma.0, code),
-            Some(&(_, SlotValue::Symbol(name))) => Landing::Symbol(name),
+            Some(&(_, CallSlot::Address(svma))) => self.function_at(file, svma.0, code),
+            Some(&(_, CallSlot::Symbol(symbol))) => Landing::Symbol(Named { file, symbol }),
             None => Landing::Unknown,
         }
     }
 
-    /// The function of that name that a file has for others.
-    pub(super) fn symbol(&mut self, file: u32, name: u64, code: Code<'_>) -> Option<Described> {
-        let image = self.get(file)?;
-        let svma = self.functions.symbol(&image, name)?;
-        match self.function_at(file, svma.0, code) {
-            Landing::Function(function) => Some(function),
-            _ => None,
+    /// The function of that name: of the file at hand, or of the file that names it.
+    pub(super) fn symbol(
+        &mut self,
+        name: Named,
+        at_hand: u32,
+        code: Code<'_>,
+    ) -> Option<Described> {
+        if let Some(&known) = self.linked.get(&(name, at_hand)) {
+            return known;
         }
+        if self.linked.len() >= MOST_KEPT {
+            self.linked.clear();
+        }
+        let found = self.find_symbol(name, at_hand, code);
+        self.linked.insert((name, at_hand), found);
+        found
+    }
+
+    fn find_symbol(&mut self, name: Named, at_hand: u32, code: Code<'_>) -> Option<Described> {
+        let text = self.get(name.file)?.image().dynamic_name(name.symbol)?;
+        [at_hand, name.file].into_iter().find_map(|file| {
+            let svma = self.get(file)?.image().exported_function(&text)?;
+            match self.function_at(file, svma.0, code) {
+                Landing::Function(function) => Some(function),
+                _ => None,
+            }
+        })
     }
 
     fn function_at(&mut self, file: u32, svma: u64, code: Code<'_>) -> Landing {
@@ -222,9 +262,20 @@ impl Files {
     /// Where a procedure linkage entry or a veneer goes on.
     fn stub(&self, file: u32, svma: u64) -> Option<Flow> {
         let bytes = code_at(self.known.get(&file)?.image.image(), svma, STUB)?;
-        let steps = FlowDecoder::new(self.arch(file)?, bytes, svma)?;
+        let steps = self.decoder(file, bytes, svma)?;
         let flows = steps.take(MOST_OF_STUB).map(|step| step.flow);
         flows.into_iter().find(|flow| *flow != Flow::Next)
+    }
+
+    /// A decoder of code of a file that begins at an address.
+    pub(super) fn decoder<'c>(
+        &self,
+        file: u32,
+        code: &'c [u8],
+        at: u64,
+    ) -> Option<FlowDecoder<'c>> {
+        let decoder = FlowDecoder::new(self.arch(file)?, code, at)?;
+        Some(decoder.with_table_of_contents(self.known.get(&file)?.contents))
     }
 
     fn is_linkage(&self, file: u32, svma: u64) -> bool {

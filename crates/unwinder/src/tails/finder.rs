@@ -13,7 +13,7 @@ use profile::FoundBy;
 use crate::arch::{Arch, CallTarget};
 use crate::cfi::FoundFde;
 use crate::repair::Code;
-use crate::tails::files::{By, Described, Files, Landing, code_at};
+use crate::tails::files::{By, Described, Files, Landing, Named, code_at};
 use crate::tails::paths::{Between, Left, Search};
 use crate::tails::units::Units;
 
@@ -48,8 +48,7 @@ pub(crate) struct TailCalls {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Call {
     Function(Described),
-    /// The function whose name has this hash.
-    Symbol(u64),
+    Symbol(Named),
     Unknown,
 }
 
@@ -90,7 +89,7 @@ impl TailCalls {
     /// The files of which no more code was looked at.
     pub(crate) fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
         let finders = self.idle.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let all = finders.into_iter().flat_map(|it| it.files.functions.allowance.into_exhausted());
+        let all = finders.into_iter().flat_map(|it| it.files.allowance.into_exhausted());
         all.collect()
     }
 }
@@ -194,7 +193,7 @@ impl Finder {
         let mut search = Search { files: &mut self.files, units: &mut self.units, code };
         let (called, is_linked) = match call {
             Call::Function(called) => (called, false),
-            Call::Symbol(name) => (search.symbol(name, caller.serial, callee.serial)?, true),
+            Call::Symbol(name) => (search.files.symbol(name, callee.serial, code)?, true),
             Call::Unknown => return None,
         };
         let key = (called, callee.serial, at.start);

@@ -1,6 +1,6 @@
 //! Where the code of one frame description goes on outside of it.
 
-use crate::arch::{Arch, Flow, FlowDecoder, Step};
+use crate::arch::{Flow, FlowDecoder, Step};
 use crate::tails::files::{By, Described};
 
 /// A place where code leaves its frame description.
@@ -39,10 +39,10 @@ const MOST_LEAVINGS: usize = 256;
 
 impl Jumps {
     /// Those of the code of a description.
-    pub(super) fn of(described: Described, code: &[u8], arch: Arch) -> Option<Self> {
+    pub(super) fn of(described: Described, steps: FlowDecoder<'_>) -> Self {
         let mut found = Self::default();
         let mut last = None;
-        for step in FlowDecoder::new(arch, code, described.start)? {
+        for step in steps {
             found.cost += 1;
             found.add(step, described);
             last = Some(step);
@@ -52,7 +52,7 @@ impl Jumps {
         }
         found.is_partial |= found.leavings.len() > MOST_LEAVINGS;
         found.leavings.truncate(MOST_LEAVINGS);
-        Some(found)
+        found
     }
 
     fn add(&mut self, step: Step, described: Described) {

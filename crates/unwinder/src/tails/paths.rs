@@ -89,7 +89,7 @@ impl Search<'_> {
         for tail in &unit.tails {
             let next = match tail.to {
                 Callee::Function(next) => Some(next),
-                Callee::Symbol(name) => self.symbol(name, function.file, goal.0),
+                Callee::Symbol(name) => self.files.symbol(name, goal.0, self.code),
             };
             let next = next.ok_or(Unknowable)?;
             let is_there = next == function || path.iter().any(|left| left.function == next);
@@ -113,12 +113,6 @@ impl Search<'_> {
             path.pop();
         }
         Ok(())
-    }
-
-    /// The function of that name: of the file at hand, or of the file that names it.
-    pub(super) fn symbol(&mut self, name: u64, own: u32, at_hand: u32) -> Option<Described> {
-        let found = self.files.symbol(at_hand, name, self.code);
-        found.or_else(|| self.files.symbol(own, name, self.code))
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use crate::repair::Code;
-use crate::tails::files::{Described, Files, Landing, code_at};
+use crate::tails::files::{Described, Files, Landing, Named, code_at};
 use crate::tails::jumps::{Jumps, LeavesTo};
 
 /// A jump to another function.
@@ -20,8 +20,7 @@ pub(super) struct TailCall {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Callee {
     Function(Described),
-    /// That whose name has this hash.
-    Symbol(u64),
+    Symbol(Named),
 }
 
 /// A function.
@@ -131,16 +130,14 @@ impl Unit {
 
 fn find_jumps(part: Described, files: &mut Files, code: Code<'_>) -> Option<Jumps> {
     let image = files.get(part.file)?;
-    let arch = files.arch(part.file)?;
     let len = part.end.checked_sub(part.start).filter(|&len| len <= LARGEST)?;
-    let allowance = &mut files.functions.allowance;
-    allowance.within(code.engine.budget());
-    if !allowance.has_left(&image) {
+    files.allowance.within(code.engine.budget());
+    if !files.allowance.has_left(&image) {
         return None;
     }
     let bytes = code_at(image.image(), part.start, usize::try_from(len).ok()?)?;
-    let jumps = Jumps::of(part, bytes, arch)?;
-    allowance.used(&image, jumps.cost);
+    let jumps = Jumps::of(part, files.decoder(part.file, bytes, part.start)?);
+    files.allowance.used(&image, jumps.cost);
     Some(jumps)
 }
 
