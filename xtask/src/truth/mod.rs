@@ -1,6 +1,15 @@
-//! `cargo xtask truth FILE [--bytes N]`: what a smaller dump of the stack costs, and how good it is what is repaired.
+//! `cargo xtask truth`: our chains beside the truth, or beside the best that is known of it.
+//!
+//! - `truth FILE`: copies of a recording whose stacks are cut, beside the whole one;
+//! - `truth gdb`: gdb's frames at random instructions, from the same registers and the same stack;
+//! - `truth steps`: the calls, jumps and returns of a program that is run instruction by instruction.
+//!
+//! No other task has a part in it.
 
 mod cut;
+mod gdb;
+mod stepped;
+mod steps;
 
 use std::process::ExitCode;
 
@@ -8,7 +17,11 @@ use anyhow::Result;
 
 use crate::args::Args;
 
-/// Runs the comparison of a recording with copies whose stacks are cut.
-pub(crate) fn run(args: Args) -> Result<ExitCode> {
-    cut::run(args)
+/// Runs the kind that the first word names; without such a word it is a recording to be cut.
+pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
+    match args.first(&["gdb", "steps"]) {
+        Some("gdb") => gdb::run(args),
+        Some(_) => steps::run(args),
+        None => cut::run(args),
+    }
 }
