@@ -304,6 +304,17 @@ impl Engine {
         all.iter().flatten().filter_map(contradiction).collect()
     }
 
+    /// The files with call frame instructions that nobody knows, and these: frames that they describe end a chain.
+    #[must_use]
+    pub fn unknown_instructions(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let all = self.unwind_info.read().unwrap_or_else(PoisonError::into_inner);
+        let of = |info: &Arc<UnwindInfo>| {
+            let unknown = Some(info.unknown_instructions()).filter(|all| !all.is_empty())?;
+            Some((info.file.image().path().to_owned(), unknown))
+        };
+        all.iter().flatten().filter_map(of).collect()
+    }
+
     /// Whether some file that was unwound through contradicts itself, or could not be read in part.
     #[inline]
     pub(crate) fn has_damaged_files(&self) -> bool {

@@ -13,6 +13,7 @@ mod fde_index;
 mod function_starts;
 mod go;
 mod long;
+mod signed;
 mod unwind_info;
 
 pub(crate) use compile::{CfiScratch, Compiled, RowKey, compile, signal_row};
