@@ -193,7 +193,7 @@ impl Memory {
     }
 
     /// Takes in a sample that was compared.
-    pub(crate) fn take_in(&mut self, comparison: &Comparison, sight: &mut Sight<'_>) {
+    pub(crate) fn take_in(&mut self, comparison: &Comparison, sight: &Sight<'_>) {
         let Self { stacks, starts, learned, samples, variety, .. } = self;
         let Some(remembered) = stacks.get_mut(comparison.known.stack as usize) else { return };
         let calls = &mut remembered.calls;
@@ -235,6 +235,7 @@ impl Memory {
         if self.stacks.len() > STACKS {
             self.stacks.sort_unstable_by_key(|it| std::cmp::Reverse(it.last));
             self.stacks.truncate(STACKS);
+            self.variety.forget_slots();
             self.index = (0..).zip(&self.stacks).map(|(at, it)| (it.stack, at)).collect();
         }
         self.starts.retain(self.stacks.iter_mut().filter_map(|it| it.root.as_mut()));

@@ -55,6 +55,11 @@ impl Variety {
         self.sites.clear();
     }
 
+    /// Forgets which calls began where: stacks get other indexes.
+    pub(super) fn forget_slots(&mut self) {
+        self.slots.fill(Slot { key: 0, saved: Saved::NONE });
+    }
+
     /// Notes that a call begins, or that another one is in its place: the index of its stack and where the callee's frame
     /// begins, where it returns to, and what the callee saved.
     pub(super) fn note(&mut self, (stack, cfa): (u32, u64), caller: &Place, saved: Saved) {
