@@ -2,18 +2,19 @@
 //!
 //! Source: ELF, "Symbol Table", `Elf64_Sym` and `Elf32_Sym`: the name, then the value after 8 or 4 bytes.
 
-use std::collections::HashSet;
-
 use address::Svma;
+use hashbrown::HashSet;
 use memchr::{memchr, memmem, memrchr};
 
-use super::Image;
+use super::{ElfMachine, Image};
 
 /// What is in the names of code that is no function of its own: parts that compilers and BOLT place elsewhere since they
 /// run more rarely, repeated code that LLVM moved out of functions, and veneers of linkers.
 ///
 /// Source: LLVM, `MachineOutliner.cpp`; lld, `Thunks.cpp`.
 const WORDS: [&[u8]; 5] = [b".cold", b".warm", b"OUTLINED_FUNCTION_", b"Thunk_", b"__long_branch_"];
+/// How many of [`WORDS`] names of x86 have: its calls reach everything.
+const WORDS_OF_X86: usize = 3;
 /// Those of [`WORDS`] that names end with, but for numbers.
 const ENDINGS: [&[u8]; 2] = [b".cold", b".warm"];
 /// Those of [`WORDS`] that names begin with.
@@ -40,7 +41,9 @@ impl Image {
     fn parts(&self) -> Option<Vec<Svma>> {
         let data = |name| self.section_data(self.section(name)?).ok();
         let names = data(".strtab")?;
-        let parts = part_names(&names);
+        let is_x86 = matches!(self.machine(), ElfMachine::X86_64 | ElfMachine::X86);
+        let words = if is_x86 { WORDS.get(..WORDS_OF_X86)? } else { &WORDS[..] };
+        let parts = part_names(&names, words);
         if parts.is_empty() {
             return None;
         }
@@ -67,9 +70,9 @@ impl Image {
 }
 
 /// Where the names of parts begin in a table of strings.
-fn part_names(names: &[u8]) -> HashSet<u32> {
+fn part_names(names: &[u8], words: &[&[u8]]) -> HashSet<u32> {
     let mut found = HashSet::new();
-    for word in WORDS {
+    for word in words {
         for at in memmem::find_iter(names, word) {
             let start =
                 names.get(..at).and_then(|before| memrchr(0, before)).map_or(0, |at| at + 1);
@@ -121,9 +124,9 @@ mod tests {
     #[test]
     fn names_are_found_in_a_table_of_strings() {
         let names = b"\0main\0f.cold\0g.coldish\0OUTLINED_FUNCTION_3\0h.warm";
-        let mut found: Vec<u32> = part_names(names).into_iter().collect();
+        let mut found: Vec<u32> = part_names(names, &WORDS).into_iter().collect();
         found.sort_unstable();
         assert_eq!(found, [6, 23, 43]);
-        assert!(part_names(b"\0main\0").is_empty());
+        assert!(part_names(b"\0main\0", &WORDS).is_empty());
     }
 }

@@ -89,6 +89,18 @@ impl FrameKey {
         CodePlace { module: place.module, relative: place.relative, found_by, kernel }
     }
 
+    /// Whether both are in the same module.
+    #[inline]
+    pub(super) const fn is_in_module_of(self, other: Self) -> bool {
+        (self.rest ^ other.rest) >> MODULE == 0
+    }
+
+    /// Whether its address in the module is in a range.
+    #[inline]
+    pub(super) const fn is_between(self, start: u64, end: u64) -> bool {
+        start <= self.relative && self.relative < end
+    }
+
     /// The same for all frames at its location. A gap is no place where code was seen, and a whole function is more than
     /// its first address: they have locations of their own, whatever frame has the same address.
     pub(super) fn of_location(self) -> Self {

@@ -94,10 +94,23 @@ struct UsedRows<'s> {
     chain: Vec<(StackId, StackRow)>,
     /// Who finds the frames that tail calls removed.
     tail_calls: Option<(&'s mut Finder, Code<'s>)>,
-    /// By frame of the slice: what it calls, once that was asked.
-    calls: Vec<Option<Call>>,
+    /// By frame of the slice: what it calls.
+    calls: Vec<SliceCall>,
     /// By stack: what was added to it. Empty if nothing was added to any.
     added: Vec<Added>,
+}
+
+/// What a frame of the slice calls.
+#[derive(Clone, Copy, Debug)]
+enum SliceCall {
+    /// That was not asked yet.
+    Unasked,
+    /// It is not known.
+    Nothing,
+    /// A function of its own file.
+    Function { start: u64, end: u64 },
+    /// A function that the loader finds.
+    Symbol,
 }
 
 /// What tail calls add to a chain.
@@ -123,7 +136,7 @@ impl<'s> UsedRows<'s> {
             known_frames: vec![None; n_frames],
             known_stacks: vec![None; n_stacks],
             chain: Vec::new(),
-            calls: vec![None; if tail_calls.is_some() { n_frames } else { 0 }],
+            calls: vec![SliceCall::Unasked; if tail_calls.is_some() { n_frames } else { 0 }],
             tail_calls,
             added: Vec::new(),
         }
@@ -186,18 +199,35 @@ impl<'s> UsedRows<'s> {
         let slice = self.slice;
         let from = slice.stacks.values().get(row.parent?.index())?.frame;
         let keys = slice.frames.values();
-        let (finder, code) = self.tail_calls.as_mut()?;
-        let known = self.calls.get_mut(from.index())?;
-        let caller = *keys.get(from.index())?;
-        let call = *known.get_or_insert_with(|| finder.call(&caller.code_place(), *code));
-        if matches!(call, Call::Unknown) {
-            return Some(outside);
+        match *self.calls.get(from.index())? {
+            SliceCall::Nothing => Some(outside),
+            SliceCall::Function { start, end } => {
+                let (caller, callee) = (*keys.get(from.index())?, *keys.get(row.frame.index())?);
+                if caller.is_in_module_of(callee) && callee.is_between(start, end) {
+                    return Some(outside);
+                }
+                self.add_missing((outside, from), (caller, callee))
+            }
+            SliceCall::Unasked | SliceCall::Symbol => {
+                let (caller, callee) = (*keys.get(from.index())?, *keys.get(row.frame.index())?);
+                self.add_missing((outside, from), (caller, callee))
+            }
         }
-        let callee = *keys.get(row.frame.index())?;
-        let (caller_place, place) = (caller.code_place(), callee.code_place());
-        let Some(frames) = finder.between(call, &caller_place, &place, *code) else {
-            return Some(outside);
-        };
+    }
+
+    /// The same if the call does not lead straight to the callee, as far as is known.
+    #[cold]
+    fn add_missing(
+        &mut self,
+        (outside, from): (StackId, FrameId),
+        (caller, callee): (FrameKey, FrameKey),
+    ) -> Option<StackId> {
+        let (finder, code) = self.tail_calls.as_mut()?;
+        let caller_place = caller.code_place();
+        let call = finder.call(&caller_place, *code);
+        *self.calls.get_mut(from.index())? = SliceCall::of(call);
+        let frames = finder.between(call, &caller_place, &callee.code_place(), *code);
+        let Some(frames) = frames else { return Some(outside) };
         self.added.resize(self.stacks.len(), Added::default());
         let mut parent = outside;
         for frame in &*frames {
@@ -210,6 +240,16 @@ impl<'s> UsedRows<'s> {
             added.has_unknown |= key.placed(0).found_by == FoundBy::TailCalls;
         }
         Some(parent)
+    }
+}
+
+impl SliceCall {
+    const fn of(call: Call) -> Self {
+        match call {
+            Call::Function(called) => Self::Function { start: called.start, end: called.end },
+            Call::Symbol(_) => Self::Symbol,
+            Call::Unknown => Self::Nothing,
+        }
     }
 }
 

@@ -19,8 +19,8 @@ pub(crate) struct Described {
     /// The serial of the file.
     pub(super) file: u32,
     /// Where it begins and ends, as the file states it.
-    pub(super) start: u64,
-    pub(super) end: u64,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
 }
 
 impl Described {

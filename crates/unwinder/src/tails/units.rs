@@ -46,8 +46,8 @@ pub(super) struct Units {
 const MOST_PARTS: usize = 16;
 /// Bytes of code of one description.
 const LARGEST: u64 = 4 << 20;
-/// Instructions between the end of a description and the code that follows.
-const MOST_PADDING: u64 = 64;
+/// Where functions begin that follow others.
+const ALIGNMENTS: [u64; 4] = [1, 16, 32, 64];
 const MOST_KEPT: usize = 1 << 16;
 
 impl Unit {
@@ -143,8 +143,8 @@ fn find_jumps(part: Described, files: &mut Files, code: Code<'_>) -> Option<Jump
 
 /// What comes after the code of a description, behind what fills the gap.
 fn following(part: Described, files: &mut Files, code: Code<'_>) -> Landing {
-    let next = (0..MOST_PADDING).find_map(|gap| {
-        let at = part.end.wrapping_add(gap);
+    let next = ALIGNMENTS.into_iter().find_map(|alignment| {
+        let at = part.end.checked_next_multiple_of(alignment)?;
         files.described(part.file, at, code).filter(|next| next.start == at)
     });
     match next {
