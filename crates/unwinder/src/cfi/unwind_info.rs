@@ -15,6 +15,7 @@ use crate::cfi::compile::{Compiled, RowSource};
 use crate::cfi::fast::{FastCfi, FastRule, LastCie};
 use crate::cfi::fde::{Bytes, Fde, endian_of, fde_at};
 use crate::cfi::fde_index::{FdeIndex, HeaderTable};
+use crate::cfi::function_ranges::FunctionRanges;
 use crate::cfi::go::GoRules;
 use crate::cfi::long::LongDescriptions;
 use crate::rule::SectionBytes;
@@ -35,6 +36,7 @@ pub(crate) struct UnwindInfo {
     arm: Option<ArmTable>,
     pub(crate) long: LongDescriptions,
     pub(crate) go: GoRules,
+    pub(crate) functions: FunctionRanges,
 }
 
 #[derive(Debug)]
@@ -99,6 +101,7 @@ impl UnwindInfo {
             mini_frame: OnceLock::new(),
             long: LongDescriptions::new(budget, image.bytes().len() as u64),
             go: GoRules::new(budget, image.bytes().len() as u64),
+            functions: FunctionRanges::default(),
             file,
         }
     }

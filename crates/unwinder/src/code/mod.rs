@@ -8,11 +8,13 @@ mod bytes;
 mod called;
 mod callee;
 mod effect;
+mod forward;
 mod paths;
 mod references;
 mod value;
 
 pub(crate) use called::{Called, Functions, InFile, locate};
 pub(crate) use callee::Function;
+pub(crate) use forward::{Depth, Kept, Start};
 pub(crate) use paths::{Exit, Paths};
 pub(crate) use value::{Base, Sum, Words};

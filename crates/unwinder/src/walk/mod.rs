@@ -4,6 +4,7 @@
 mod assembly;
 mod executed;
 mod limits;
+mod lost;
 mod plain;
 mod return_probe;
 mod returned;
@@ -76,6 +77,10 @@ pub struct Walker<'e> {
     probed: Option<Box<Probed>>,
     /// A frame of the walk stands on a frame pointer in code that cannot be read.
     is_guessed: bool,
+    /// Frames are missing before the caller that a step found.
+    skips_frames: bool,
+    /// Frames are missing in the walk.
+    has_gap: bool,
     /// Where a slot leads is tried out: by call frame information alone.
     is_trial: bool,
     /// How many frames more that may take for this sample.
@@ -110,6 +115,8 @@ impl<'e> Walker<'e> {
             left_at: None,
             probed: None,
             is_guessed: false,
+            skips_frames: false,
+            has_gap: false,
             is_trial: false,
             trial_left: 0,
             hits: 0,
@@ -138,14 +145,15 @@ impl<'e> Walker<'e> {
     pub fn walk(
         &mut self,
         state: &UserState<'_>,
-        sampled: impl Iterator<Item = (u32, u64)>,
+        sampled: impl Iterator<Item = (u32, u64)> + Clone,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let arch = state.arch;
         let first = frames.len();
         (self.cut_at, self.left_at, self.is_guessed) = (None, None, false);
-        self.probed = None;
+        (self.probed, self.skips_frames, self.has_gap) = (None, false, false);
         self.trial_left = most_tried(state.stack.len());
+        let again = sampled.clone();
         let (registers, pc) = initial_registers(state, sampled);
         let Some(pc) = pc else { return EndReason::NoUserRegs };
         let memory = Memory {
@@ -174,7 +182,42 @@ impl<'e> Walker<'e> {
         if reason == EndReason::OtherStack && self.left_at.is_some() {
             return self.walk_below_switch(first, &memory, arch, frames);
         }
-        reason
+        if reason == EndReason::Root && !self.has_gap {
+            return reason;
+        }
+        let again = || initial_registers(state, again).0;
+        self.complete(reason, (pc, first), again, &memory, arch, frames)
+    }
+
+    /// Continues a chain that ended early, as far as something else is proven.
+    #[cold]
+    fn complete(
+        &mut self,
+        mut reason: EndReason,
+        (pc, first): (Avma, usize),
+        registers: impl FnOnce() -> Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+        frames: &mut Vec<Frame>,
+    ) -> EndReason {
+        let own = frames.get(first..).unwrap_or_default();
+        let is_refuted =
+            reason != EndReason::Root && self.is_first_refuted(reason, pc, own, memory, arch);
+        let mut is_lost = false;
+        if is_refuted {
+            match self.walk_again((pc, first), registers(), memory, arch, frames) {
+                Some(again) => reason = again,
+                None => is_lost = frames.len() == first + 1,
+            }
+        }
+        match reason {
+            EndReason::AnonymousMemory | EndReason::NoUnwindInfo => {
+                self.walk_from_anchor(reason, first, memory, arch, frames)
+            }
+            _ if is_lost => self.walk_from_anchor(reason, first, memory, arch, frames),
+            EndReason::Root if self.has_gap => EndReason::RootAcrossGap,
+            reason => reason,
+        }
     }
 
     /// Walks from a frame: where it is looked up, and whether it has called nobody yet that could still be running, since it
@@ -278,6 +321,10 @@ impl<'e> Walker<'e> {
                 previous.remember(&frame, evidence);
             }
             let Some(caller) = step.caller else { return EndReason::Root };
+            if self.skips_frames {
+                (self.skips_frames, self.has_gap) = (false, true);
+                frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
+            }
             (lookup, found_by, is_leaf) = (caller.lookup(), caller.found_by, caller.exact);
         }
     }

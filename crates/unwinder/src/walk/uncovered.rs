@@ -11,6 +11,7 @@ use crate::fallback::{NoCaller, Slot, frame_record, is_cut_off};
 use crate::frame::{Caller, Step};
 use crate::rule::Rule;
 use crate::state::{Memory, Registers};
+use crate::walk::lost::Beyond;
 use crate::walk::step::is_cut;
 use crate::walk::{Walker, file_at};
 
@@ -55,9 +56,19 @@ impl Walker<'_> {
             is_called.then(|| fallback.original(at, registers, memory, arch)).flatten()
         });
         let step = |caller| Ok(Step { caller, evidence: None });
+        let before = registers.clone();
         match self.cache.fallback.step(code, place.is_leaf, registers, memory, arch) {
             Ok(caller) => {
                 self.is_guessed |= code.is_none() && caller.found_by == FoundBy::FramePointer;
+                let is_memory =
+                    matches!(place.mapping.kind, MappedKind::Anonymous | MappedKind::Unopened);
+                if code.is_some() || place.mapping.file.is_some() || !is_memory {
+                    return step(Some(caller));
+                }
+                let moved = (&before, &mut *registers);
+                let beyond = self.beyond_memory(caller, place.is_leaf, moved, memory, arch);
+                let (Beyond::Next(caller) | Beyond::AcrossGap(caller)) = beyond;
+                self.skips_frames = matches!(beyond, Beyond::AcrossGap(_));
                 return step(Some(caller));
             }
             Err(NoCaller::Root) => return step(None),
@@ -67,6 +78,18 @@ impl Walker<'_> {
                 return Err(EndReason::StackExhausted);
             }
             Err(NoCaller::Unknown) => {}
+        }
+        if let Some(at) = code.filter(|_| rule != Rule::OtherStack) {
+            registers.clone_from(&before);
+            let at = (at, place.lookup);
+            match self.step_from_start(at, place.is_leaf, registers, memory, arch) {
+                Ok(caller) => return step(Some(caller)),
+                Err(NoCaller::Cut(end)) => {
+                    self.cut_at = Some(end);
+                    return Err(EndReason::StackExhausted);
+                }
+                Err(_) => {}
+            }
         }
         let found = match code {
             // A word of this stack says nothing where the caller's frame is on another.
@@ -107,7 +130,12 @@ impl Walker<'_> {
         let before = registers.clone();
         let how = (place.is_leaf, true);
         let by_code = self.cache.fallback.by_code(code, how, registers, memory, arch).ok();
-        let caller = by_code.or_else(|| {
+        let by_start = |walker: &mut Self, registers: &mut Registers| {
+            registers.clone_from(&before);
+            let at = (code, place.lookup);
+            walker.step_from_start(at, place.is_leaf, registers, memory, arch).ok()
+        };
+        let caller = by_code.or_else(|| by_start(self, registers)).or_else(|| {
             registers.clone_from(&before);
             self.scan(Some(code), place.is_leaf, registers, memory, arch)
         });
