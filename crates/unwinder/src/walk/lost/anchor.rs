@@ -22,6 +22,7 @@ use crate::frame::Frame;
 use crate::rule::{Rule, SimpleRule};
 use crate::state::{Memory, Registers};
 use crate::walk::Walker;
+use crate::walk::lost::is_in_file;
 use crate::walk::returned::follows_call;
 
 /// Bytes of a word.
@@ -131,7 +132,8 @@ impl Walker<'_> {
         let mut links = BTreeMap::<u64, Link>::new();
         let slots = (0..end.saturating_sub(first) / WORD).rev().map(|index| first + WORD * index);
         let words = slots.filter_map(|slot| Some((slot, memory.recorded(slot)?)));
-        let calls = words.filter(|&(_, word)| follows_call(word, memory, arch));
+        let in_files = words.filter(|&(_, word)| is_in_file(Avma(word).sub(1), memory));
+        let calls = in_files.filter(|&(_, word)| follows_call(word, memory, arch));
         for (slot, word) in calls.take(MOST_WORDS) {
             let lookup = Avma(word).sub(1);
             let Some(at) = locate(lookup, memory) else { continue };

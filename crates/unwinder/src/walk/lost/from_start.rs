@@ -13,6 +13,7 @@ use crate::frame::Caller;
 use crate::rule::{Rule, SimpleRule};
 use crate::state::{Memory, MemoryError, Registers};
 use crate::walk::Walker;
+use crate::walk::lost::is_in_file;
 
 /// How far after its start a function can be that a call on the stack names.
 const LONGEST: u64 = 1 << 20;
@@ -117,8 +118,7 @@ impl Walker<'_> {
         let mut found: Option<(Depth, u64, u64)> = None;
         for slot in (0..memory.stack.len() as u64 / WORD).map(|index| first + WORD * index) {
             let Some(word) = memory.recorded(slot) else { break };
-            let is_code = memory.space.lookup(Avma(word).sub(1)).is_some_and(|it| it.executable);
-            if !is_code {
+            if !is_in_file(Avma(word).sub(1), memory) {
                 continue;
             }
             let code = memory.code(Avma(word).sub(len as u64), len);
