@@ -62,6 +62,7 @@ pub fn every_option() -> Options {
         },
         max_frames: NonZeroUsize::MIN.saturating_add(6),
         join: Join::Exact,
+        tail_calls: false,
         off_cpu: true,
         limits: Limits { memory: Some(64 << 20), jobs: NonZeroU16::new(3) },
         cache: Some(CachePlace { folder: path("c"), most: 1 << 40 }),

@@ -33,6 +33,9 @@ pub struct Options {
     /// How far truncated callchains are continued with frames of other samples.
     #[serde(deserialize_with = "join")]
     pub join: Join,
+    /// Whether callchains show the frames that tail calls removed.
+    #[serde(deserialize_with = "json::truth")]
+    pub tail_calls: bool,
     /// Whether times off the processor are wanted, as samples of an event of their own (`Profile::off_cpu`). Only runs
     /// of a recording as a whole give them.
     #[serde(deserialize_with = "json::truth")]
@@ -54,6 +57,7 @@ impl Default for Options {
             names: NameOptions::default(),
             max_frames: MAX_FRAMES,
             join: Join::default(),
+            tail_calls: true,
             off_cpu: false,
             limits: Limits::default(),
             cache: None,

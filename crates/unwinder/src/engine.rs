@@ -2,6 +2,7 @@
 //! the cache. Everything in it is a pure function of the files.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use address::Svma;
@@ -40,6 +41,8 @@ pub struct Engine {
     /// By the processor, and the form of the frame.
     signal_rows: [[OnceLock<u32>; 3]; Arch::COUNT],
     budget: Budget,
+    /// Some file contradicts itself, or a part of it could not be read.
+    has_damaged_files: AtomicBool,
 }
 
 /// The index of rows that are not kept.
@@ -78,6 +81,7 @@ impl Engine {
     pub fn with_budget(budget: Budget) -> Self {
         Self {
             budget,
+            has_damaged_files: AtomicBool::new(false),
             cache: RuleCache::new(),
             rows: RwLock::default(),
             unwind_info: RwLock::default(),
@@ -173,7 +177,10 @@ impl Engine {
         }
         match info.find(svma, images) {
             None if info.is_entry_code(svma, images) => Rule::Outermost,
-            None => info.arm_rule(svma).map_or(Rule::NoInfo, |found| self.keep(info, found)),
+            None => match form_behind_call(arch, svma, info.file.image()) {
+                Some(form) => Rule::Full { row: self.signal_row_index(arch, form), signal: true },
+                None => info.arm_rule(svma).map_or(Rule::NoInfo, |found| self.keep(info, found)),
+            },
             Some(Err(_)) => Rule::Damaged,
             Some(Ok(found)) => {
                 self.keep(info, compile(&found, info, svma, arch, &mut scratch.context))
@@ -229,6 +236,12 @@ impl Engine {
     fn row(&self, index: u32) -> Option<Arc<FullRow>> {
         let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
         rows.all.get(index as usize).cloned()
+    }
+
+    /// Whether a looked-up address is in a signal trampoline, by its instructions.
+    pub(crate) fn is_signal_trampoline(&self, file: &LoadedImage, svma: Svma) -> bool {
+        let arch = Arch::of(file.image().machine());
+        arch.is_some_and(|arch| signal_form(arch, svma, file.image()).is_some())
     }
 
     /// Where the function of an address begins, as the file's call frame information has it.
@@ -297,6 +310,22 @@ impl Engine {
         all.iter().flatten().filter_map(exhausted).collect()
     }
 
+    /// The files that contradict themselves, and what contradicts what.
+    #[must_use]
+    pub fn contradictions(&self) -> Vec<(PathBuf, String)> {
+        let all = self.unwind_info.read().unwrap_or_else(PoisonError::into_inner);
+        let contradiction = |info: &Arc<UnwindInfo>| {
+            Some((info.file.image().path().to_owned(), info.contradiction()?.to_owned()))
+        };
+        all.iter().flatten().filter_map(contradiction).collect()
+    }
+
+    /// Whether some file that was unwound through contradicts itself, or could not be read in part.
+    #[inline]
+    pub(crate) fn has_damaged_files(&self) -> bool {
+        self.has_damaged_files.load(Ordering::Acquire)
+    }
+
     pub(crate) fn unwind_info(&self, file: &Arc<LoadedImage>) -> Arc<UnwindInfo> {
         let index = file.serial as usize;
         let known = self
@@ -311,9 +340,12 @@ impl Engine {
             if all.len() <= index {
                 all.resize(index + 1, None);
             }
-            all[index]
-                .get_or_insert_with(|| Arc::new(UnwindInfo::new(file.clone(), &self.budget)))
-                .clone()
+            let info = all[index]
+                .get_or_insert_with(|| Arc::new(UnwindInfo::new(file.clone(), &self.budget)));
+            if info.is_damaged() {
+                self.has_damaged_files.store(true, Ordering::Release);
+            }
+            info.clone()
         })
     }
 }
@@ -321,11 +353,45 @@ impl Engine {
 /// Which signal frame is on the stack where the code at a looked-up address is a signal trampoline: the address is its first
 /// instruction or the system call (a sampled pc), or one before its first (the return address of a handler, less one).
 fn signal_form(arch: Arch, svma: Svma, image: &Image) -> Option<usize> {
-    /// Bytes that are looked at before the address, and from there on.
-    const AROUND: (usize, usize) = (8, 10);
+    let (code, at) = code_around(svma, image)?;
+    arch.signal_form(code, at)
+}
+
+/// The same where the address is behind the system call: the kernel was sampled while it returned from the signal, with
+/// the frame still whole.
+fn form_behind_call(arch: Arch, svma: Svma, image: &Image) -> Option<usize> {
+    // There the registers of a sample say more.
+    if arch == Arch::X86_64 {
+        return None;
+    }
+    let (code, at) = code_around(svma, image)?;
+    let call = at.checked_sub(arch.system_call())?;
+    // A function can begin there, too.
+    let is_padding = code.get(at..).is_some_and(|code| arch.is_padding(code));
+    is_padding.then(|| arch.signal_form(code, call)).flatten()
+}
+
+/// Bytes around an address, and where in them it is.
+fn code_around(svma: Svma, image: &Image) -> Option<(&[u8], usize)> {
+    /// Bytes before the address, and from there on.
+    const AROUND: (usize, usize) = (12, 10);
     let offset = image.offset_of_svma(svma)?.sub(image.base().0);
     let at = usize::try_from(offset.0).ok()?;
     let start = at.saturating_sub(AROUND.0);
     let end = at.checked_add(AROUND.1)?.min(image.bytes().len());
-    arch.signal_form(image.bytes().get(start..end)?, at - start)
+    Some((image.bytes().get(start..end)?, at - start))
+}
+
+/// The address at which the signal trampoline begins that an address of a file is in, known by its code; `None` if it is in
+/// none. Both are addresses that the file states.
+#[must_use]
+pub fn signal_trampoline(image: &Image, svma: Svma) -> Option<Svma> {
+    let arch = Arch::of(image.machine())?;
+    let (code, at) = code_around(svma, image)?;
+    let start = (0..=at)
+        .rev()
+        .find(|&start| code.get(start..).is_some_and(|code| arch.is_signal_trampoline(code)))?;
+    let in_call = (0..arch.system_call()).filter_map(|byte| at.checked_sub(byte));
+    in_call.into_iter().find_map(|at| arch.signal_form(code, at))?;
+    Some(Svma(svma.0.wrapping_sub((at - start) as u64)))
 }

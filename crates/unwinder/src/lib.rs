@@ -120,11 +120,12 @@ mod repair;
 mod replay;
 mod rule;
 mod state;
+mod tails;
 mod walk;
 
 pub use arch::Arch;
 pub use cfi::FunctionStarts;
-pub use engine::Engine;
+pub use engine::{Engine, signal_trampoline};
 pub use frame::{Frame, FrameAddress};
 pub use kept::{KeptRules, NewRules, RULES, RuleBytes, RuleStore, RuleTable};
 pub use profile::{EndReason, FoundBy};

@@ -39,6 +39,7 @@ pub fn write_styled_summary(
     let mut text = Vec::new();
     counts(profile, styles.loss, &mut text)?;
     ends(profile, styles.headline, &mut text)?;
+    proven(profile, &mut text)?;
     joined(profile, &mut text)?;
     push_unswitched(profile, &mut text)?;
     losses(profile, &mut text)?;
@@ -124,6 +125,37 @@ fn ends(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
     }
     for (end, count) in ends {
         writeln!(text, "  {:>7}  {:<20}{:>11}", share(count, total), end.as_str(), grouped(count))?;
+    }
+    Ok(())
+}
+
+/// What the stacks owe to frames that tail calls removed, and how many have no proven root; a line each, if there are any.
+fn proven(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
+    let found = found_counts(profile);
+    let samples = profile.samples.len() as u64;
+    if found.with_tail_calls.max(found.with_unknown_tail_calls) > 0 {
+        write!(
+            text,
+            "{} of the stacks have functions that tail calls removed",
+            share(found.with_tail_calls, samples)
+        )?;
+        if found.with_unknown_tail_calls > 0 {
+            write!(
+                text,
+                "; {} have places where such functions are not known",
+                share(found.with_unknown_tail_calls, samples)
+            )?;
+        }
+        writeln!(text)?;
+    }
+    let ends = EndReason::ALL.iter().zip(profile.end_counts());
+    let unproven = ends.filter(|(end, _)| **end == EndReason::UnprovenRoot).map(|(_, n)| n).sum();
+    if unproven > 0 {
+        writeln!(
+            text,
+            "{} of the stacks end at a function of which nothing proves that a thread begins there",
+            share(unproven, samples)
+        )?;
     }
     Ok(())
 }

@@ -172,7 +172,10 @@ impl Headers {
         let build_id = build_id(file, bytes);
         let machine = ElfMachine::of(file, bytes);
         let little_endian = file.is_little_endian();
-        let mut sections = sections_of(file, allowance);
+        let (mut sections, sections_lost) = sections_of(file, allowance);
+        if sections_lost {
+            allowance.note_damaged("the table of section headers");
+        }
         if sections.iter().all(|section| section.name.is_empty()) {
             let is_wide = file.is_64();
             let loaded = LoadedFile { bytes, segments: &segments, machine, is_wide, little_endian };
@@ -186,7 +189,7 @@ impl Headers {
             build_id,
             segments,
             sections,
-            sections_lost: false,
+            sections_lost,
         }
     }
 
@@ -207,20 +210,34 @@ impl Headers {
     }
 }
 
-/// The sections that have names, each counted: many may share the end of one long name, or state the same bytes.
+/// The sections that have names, each counted: many may share the end of one long name, or state the same bytes. And
+/// whether there are some whose name cannot be read, though the header states the section of their names.
 fn sections_of<'d, R: ReadRef<'d>>(
     file: &object::File<'d, R>,
     allowance: &mut FileAllowance,
-) -> Vec<Section> {
+) -> (Vec<Section>, bool) {
     let mut sections = Vec::new();
+    let mut is_lost = false;
     for section in file.sections() {
-        let Ok(name) = section.name_bytes() else { continue };
+        let Ok(name) = section.name_bytes() else {
+            is_lost = true;
+            continue;
+        };
         if allowance.name(name.len(), || "the names of sections".to_owned()).is_err() {
             break;
         }
         sections.extend(section_of(&section, name, allowance));
     }
-    sections
+    (sections, is_lost && states_names(file))
+}
+
+/// Whether the header of a file states which section has the names of sections.
+fn states_names<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> bool {
+    match file {
+        object::File::Elf32(file) => file.elf_header().e_shstrndx(file.endian()).0 != 0,
+        object::File::Elf64(file) => file.elf_header().e_shstrndx(file.endian()).0 != 0,
+        _ => false,
+    }
 }
 
 /// How many bytes of notes the headers state.

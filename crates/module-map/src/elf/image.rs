@@ -330,6 +330,14 @@ impl Image {
         ranges
     }
 
+    /// Whether a symbol states a size that reaches from its address to this one.
+    #[must_use]
+    pub fn has_sized_symbol(&self, svma: Svma) -> bool {
+        let Ok(file) = object::File::parse(self.bytes()) else { return false };
+        let mut symbols = file.symbols().chain(file.dynamic_symbols());
+        symbols.any(|symbol| svma.since(Svma(symbol.address())) < symbol.size())
+    }
+
     /// `len` bytes of the file's contents at a stated address, where a read-only segment holds them.
     #[must_use]
     pub fn read_only_bytes(&self, svma: Svma, len: usize) -> Option<&[u8]> {

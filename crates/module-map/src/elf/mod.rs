@@ -3,6 +3,7 @@
 
 mod allowance;
 mod bytes;
+mod call_slots;
 mod compression;
 mod data;
 mod error;
@@ -11,6 +12,7 @@ mod identity;
 mod image;
 mod linked;
 mod machine;
+mod parts;
 mod prefetch;
 mod relocate;
 mod relocate_raw;
@@ -19,6 +21,7 @@ mod segment;
 mod zip;
 
 pub(crate) use allowance::{FileAllowance, LeftOut};
+pub use call_slots::CallSlot;
 pub(crate) use compression::{FileCompression, unpack};
 pub(crate) use data::{ElfData, build_id_of};
 pub use error::ImageError;

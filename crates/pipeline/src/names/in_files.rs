@@ -15,6 +15,7 @@ use symbolizer::{
 };
 
 use super::named::{NameSource, Named};
+use super::trampolines::name_trampolines;
 use super::{NameWatch, Sources};
 
 /// An address that its file does not name.
@@ -119,6 +120,10 @@ impl Sources<'_> {
         let mut nameless = Vec::new();
         for (request, wanted) in (0_u32..).zip(&files) {
             take_answers(named, request, wanted, &mut nameless);
+            let done = name_trampolines(named, &wanted.file, &wanted.places);
+            if !done.is_empty() {
+                nameless.retain(|place| !done.contains(&place.location));
+            }
         }
         nameless
     }

@@ -8,6 +8,7 @@ mod kernel_list;
 mod named;
 mod prefetch;
 mod starts;
+mod trampolines;
 mod whole;
 
 use std::borrow::Cow;

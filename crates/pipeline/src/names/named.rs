@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use address::Svma;
 use hashbrown::HashMap;
 use profile::{InlineId, InlineRow, LocationRow, StringId, Strings, Table};
 use rayon::prelude::*;
@@ -96,6 +97,16 @@ impl<'p> Named<'p> {
         self.locations.get(at as usize).filter(|_| source.is_nothing()).copied()
     }
 
+    /// Where the function begins that its file names for a location.
+    pub(super) fn function_start(&self, at: u32) -> Option<Svma> {
+        match *self.sources.get(at as usize)? {
+            NameSource::File(request, at) => {
+                self.symbols.addresses.get(request as usize)?.get(at as usize)?.function_start
+            }
+            NameSource::Nothing | NameSource::List(_) => None,
+        }
+    }
+
     /// A function for [`Self::take_listed`].
     pub(super) fn list(&mut self, name: Vec<u8>, start: u64) -> u32 {
         list(&mut self.listed, name, start)
@@ -183,7 +194,12 @@ impl<'p> Named<'p> {
             NameSource::File(request, at) => {
                 let answer = self.symbols.addresses.get(request as usize)?.get(at as usize)?;
                 let range = answer.frames.start as usize..answer.frames.end as usize;
-                rows.extend_from_slice(self.symbols.frames.get(range).unwrap_or_default());
+                let functions = self.symbols.frames.get(range).unwrap_or_default();
+                if self.locations.get(index).is_some_and(|location| location.is_whole) {
+                    rows.extend(functions.last().map(whole_function));
+                } else {
+                    rows.extend_from_slice(functions);
+                }
                 let slide = self.slides.get(&(index as u32)).copied().unwrap_or(0);
                 answer.function_start.map(|start| start.0.wrapping_add(slide))
             }
@@ -194,6 +210,11 @@ impl<'p> Named<'p> {
             }
         }
     }
+}
+
+/// A function without a place in it.
+fn whole_function(row: &InlineRow) -> InlineRow {
+    InlineRow { file: row.declared_file.or(row.file), line: 0, column: 0, ..*row }
 }
 
 /// Adds a function; gives its index.

@@ -110,6 +110,7 @@ impl Ended {
         profile.summary.findings.extend(findings::shared_memory(&shared, &timeline));
         let mut limits = findings::limits(&timeline, &engine);
         limits.extend(findings::too_many_names(&profile));
+        limits.extend(findings::inconsistent(&engine));
         profile.summary.names_lost |= !limits.is_empty();
         profile.summary.findings.extend(limits);
         timings.symbols = report.timings;

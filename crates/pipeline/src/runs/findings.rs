@@ -173,6 +173,24 @@ pub(crate) fn limits(timeline: &Timeline, engine: &Engine) -> Vec<FindingRow> {
     rows
 }
 
+/// Files that contradict themselves: neither stacks through them nor their names can be believed.
+pub(crate) fn inconsistent(engine: &Engine) -> Vec<FindingRow> {
+    let mut rows: Vec<_> = engine
+        .contradictions()
+        .into_iter()
+        .map(|(path, contradiction)| FindingRow {
+            kind: "file-inconsistent".to_owned(),
+            message: format!(
+                "{}: {contradiction}; the file is damaged: replace it by an intact copy of the same build",
+                path.display()
+            ),
+            count: 1,
+        })
+        .collect();
+    rows.sort_by(|a, b| a.message.cmp(&b.message));
+    rows
+}
+
 /// Names that found no room in the table of strings.
 pub(crate) fn too_many_names(profile: &Profile) -> Option<FindingRow> {
     let count = profile.strings.left_out();

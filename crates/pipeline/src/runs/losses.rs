@@ -20,6 +20,7 @@ pub(super) fn losses(
                 | EndReason::BadUnwindInfo
                 | EndReason::AnonymousMemory
                 | EndReason::ReturnProbe
+                | EndReason::UnprovenRoot
         )
     };
     let blamed = profile.samples.iter().filter(|it| is_blamed(it.end));
@@ -74,6 +75,9 @@ fn reason(
     }
     match (end, module.and_then(|module| images.outcome(module))) {
         (EndReason::NoModule | EndReason::AnonymousMemory, Some(Err(error))) => error.to_string(),
+        (EndReason::UnprovenRoot, _) => {
+            "nothing proves that a thread begins in the outermost function".to_owned()
+        }
         (EndReason::BadUnwindInfo, _) => "its unwind information is damaged".to_owned(),
         (EndReason::NoUnwindInfo, _) if module.is_none() => {
             "code outside every segment of its file".to_owned()
@@ -100,7 +104,13 @@ fn remedy(
     }
     match (end, images.outcome(module)) {
         (EndReason::BadUnwindInfo, _) => Remedy::SoundCopy,
-        (EndReason::NoUnwindInfo, outcome) => {
+        (EndReason::UnprovenRoot, Some(Ok(file))) if is_damaged(file) => Remedy::SoundCopy,
+        (EndReason::UnprovenRoot, Some(Ok(file)))
+            if file.image().section(".eh_frame").is_some() =>
+        {
+            Remedy::Nothing
+        }
+        (EndReason::NoUnwindInfo | EndReason::UnprovenRoot, outcome) => {
             let file = outcome.and_then(Result::ok);
             let debug = file.filter(|file| !has_debug_info(file));
             let debug = debug.map(|file| debug_info(module, file, images));
@@ -112,6 +122,12 @@ fn remedy(
         }
         _ => Remedy::Memory { owner: module.owner },
     }
+}
+
+/// Whether a file of unproven roots contradicts itself, or a part of it could not be read.
+fn is_damaged(file: &LoadedImage) -> bool {
+    let image = file.image();
+    image.has_lost_sections() || image.was_cut_short()
 }
 
 /// What would help if no file is used for a module; `None` if it has none.

@@ -191,6 +191,7 @@ impl Run<'_> {
             max_frames: self.options.max_frames.get(),
             learn_files,
             join: self.options.join,
+            tail_calls: self.options.tail_calls,
             off_cpu: self.options.off_cpu,
         })
     }

@@ -26,6 +26,9 @@ pub struct LocationRow {
     pub first_inline: InlineId,
     /// Number of rows; 0 where nothing is known about the address.
     pub n_inlines: u32,
+    /// Any place of the function that begins at the address, of which nothing more is known: it has no line and no
+    /// inlined functions.
+    pub is_whole: bool,
 }
 
 /// The address of a location, in its space.
@@ -50,6 +53,7 @@ impl LocationRow {
             function_offset: None,
             first_inline: InlineId::new(0),
             n_inlines: 0,
+            is_whole: false,
         }
     }
 

@@ -140,6 +140,7 @@ impl RunArgs {
                 names: self.symbols.options(),
                 max_frames: self.max_frames,
                 join: (&self.join).into(),
+                tail_calls: !self.join.no_tail_calls,
                 off_cpu: false,
                 limits: Limits {
                     memory: self.max_memory,

@@ -65,6 +65,53 @@ impl Arch {
         self == Self::X86 && x86::is_signal_frame(form, sp, read, is_code).unwrap_or(false)
     }
 
+    /// The registers, by DWARF number, in which an exception handler gets its data: those that a function which goes on in
+    /// one saves. Empty where other functions save them, too (s390x).
+    ///
+    /// Source: `EH_RETURN_DATA_REGNO` of GCC's processors.
+    pub(crate) const fn handler_data(self) -> &'static [u8] {
+        match self {
+            Self::X86_64 | Self::Arm => &[0, 1],
+            Self::X86 => &[0, 2],
+            Self::Aarch64 => &[0, 1, 2, 3],
+            Self::Riscv64 => &[10, 11, 12, 13],
+            Self::S390x => &[],
+            Self::Ppc64 => &[3, 4, 5, 6],
+            Self::Loongarch64 => &[4, 5, 6, 7],
+        }
+    }
+
+    /// Bytes of the instruction that calls the kernel.
+    pub(crate) const fn system_call(self) -> usize {
+        match self {
+            Self::X86_64 | Self::X86 | Self::S390x => 2,
+            Self::Aarch64 | Self::Riscv64 | Self::Arm | Self::Ppc64 | Self::Loongarch64 => 4,
+        }
+    }
+
+    /// Whether code begins with what assemblers and linkers fill gaps with.
+    pub(crate) fn is_padding(self, code: &[u8]) -> bool {
+        let nops: &[&[u8]] = match self {
+            Self::X86_64 | Self::X86 => &[&[0x90], &[0x0f, 0x1f], &[0x66], &[0xcc]],
+            Self::Aarch64 => &[&[0x1f, 0x20, 0x03, 0xd5]],
+            Self::Riscv64 => &[&[0x13, 0, 0, 0], &[1, 0]],
+            Self::Arm => &[&[0, 0xf0, 0x20, 0xe3], &[0, 0xbf]],
+            Self::S390x => &[&[7, 7]],
+            Self::Ppc64 => &[&[0, 0, 0, 0x60]],
+            Self::Loongarch64 => &[&[0, 0, 0x40, 3]],
+        };
+        code.starts_with(&[0, 0]) || nops.iter().any(|nop| code.starts_with(nop))
+    }
+
+    /// Instructions begin at multiples of so many bytes.
+    pub(crate) const fn code_alignment(self) -> usize {
+        match self {
+            Self::X86_64 | Self::X86 => 1,
+            Self::Riscv64 | Self::S390x | Self::Arm => 2,
+            Self::Aarch64 | Self::Ppc64 | Self::Loongarch64 => 4,
+        }
+    }
+
     /// How many bytes before a return address [`Self::ends_with_call`] looks at.
     pub(crate) const fn longest_call(self) -> usize {
         match self {

@@ -9,6 +9,7 @@ mod flow;
 mod loongarch64;
 mod numbers;
 mod ppc64;
+mod push;
 mod riscv64;
 mod s390x;
 mod x86;

@@ -41,6 +41,12 @@ impl CfiScratch {
     }
 }
 
+impl Default for CfiScratch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// What an address's row became.
 pub(crate) enum Compiled {
     Rule(Rule),

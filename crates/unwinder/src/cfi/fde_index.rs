@@ -60,6 +60,20 @@ impl HeaderTable {
         })
     }
 
+    /// How many descriptions it lists.
+    pub(crate) const fn len(&self) -> usize {
+        (self.pairs.end - self.pairs.start) / PAIR
+    }
+
+    /// The address at which the code of a listed description begins, and the offset of the description in `.eh_frame`.
+    pub(crate) fn entry(&self, file: &[u8], index: usize) -> Option<(Svma, usize)> {
+        let pairs = file.get(self.pairs.clone())?;
+        let number = |at| Some(i64::from(word(pairs, at, self.little_endian)? as i32));
+        let start = self.svma.wrapping_add_signed(number(index * PAIR)?);
+        let fde = self.svma.wrapping_add_signed(number(index * PAIR + 4)?);
+        Some((Svma(start), usize::try_from(fde.wrapping_sub(self.frame_svma)).ok()?))
+    }
+
     /// The offset in `.eh_frame` of the last description that begins at or below an address.
     pub(crate) fn lookup(&self, file: &[u8], svma: Svma) -> Option<usize> {
         let pairs = file.get(self.pairs.clone())?;

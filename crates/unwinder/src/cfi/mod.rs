@@ -5,6 +5,7 @@
 mod agreement;
 mod arm;
 mod compile;
+mod consistency;
 mod entries;
 mod fast;
 mod fde;

@@ -9,9 +9,11 @@ use budget::Budget;
 use gimli::{BaseAddresses, DebugFrame, EhFrame, EndianSlice};
 use module_map::{Image, ImageStore, LoadedImage};
 
-use crate::arch::Arch;
+use crate::arch::{Arch, CallTarget};
 use crate::cfi::arm::ArmTable;
 use crate::cfi::compile::{Compiled, RowSource};
+use crate::cfi::consistency::contradiction_in;
+use crate::cfi::entries::entries;
 use crate::cfi::fast::{FastCfi, FastRule, LastCie};
 use crate::cfi::fde::{Bytes, Fde, endian_of, fde_at};
 use crate::cfi::fde_index::{FdeIndex, HeaderTable};
@@ -37,6 +39,7 @@ pub(crate) struct UnwindInfo {
     pub(crate) long: LongDescriptions,
     pub(crate) go: GoRules,
     pub(crate) functions: FunctionRanges,
+    contradiction: Option<String>,
 }
 
 #[derive(Debug)]
@@ -89,7 +92,7 @@ impl UnwindInfo {
             },
         );
         let arch = Arch::of(image.machine());
-        Self {
+        let mut info = Self {
             arch,
             arm: if arch == Some(Arch::Arm) { ArmTable::new(image) } else { None },
             eh_frame_svma: eh_frame.as_ref().map_or(0, |(_, svma)| svma.0),
@@ -102,8 +105,44 @@ impl UnwindInfo {
             long: LongDescriptions::new(budget, image.bytes().len() as u64),
             go: GoRules::new(budget, image.bytes().len() as u64),
             functions: FunctionRanges::default(),
+            contradiction: None,
             file,
-        }
+        };
+        info.contradiction = contradiction_in(&info);
+        info
+    }
+
+    /// What contradicts what in the file: its layout, its call frame information and its code.
+    pub(crate) fn contradiction(&self) -> Option<&str> {
+        self.contradiction.as_deref()
+    }
+
+    /// Whether the file contradicts itself, or a part of it could not be read.
+    pub(crate) fn is_damaged(&self) -> bool {
+        let image = self.file.image();
+        self.contradiction.is_some() || image.has_lost_sections() || image.was_cut_short()
+    }
+
+    /// The section of call frame information, and where the file states it.
+    pub(super) fn eh_section(&self) -> Option<EhFrame<Bytes<'_>>> {
+        let image = self.file.image();
+        let bytes = image.bytes().get(self.eh_frame.clone()?)?;
+        let mut section = EhFrame::new(bytes, endian_of(image));
+        section.set_address_size(self.address_size());
+        section.set_vendor(self.vendor());
+        Some(section)
+    }
+
+    /// The offsets of the entries of that section.
+    pub(super) fn eh_entries(&self) -> impl Iterator<Item = usize> {
+        let image = self.file.image();
+        let bytes = self.eh_frame.clone().and_then(|range| image.bytes().get(range));
+        entries(bytes.unwrap_or_default(), image.is_little_endian()).map(|(offset, _)| offset)
+    }
+
+    /// The table of the header of that section.
+    pub(super) const fn header(&self) -> Option<&HeaderTable> {
+        self.header.as_ref()
     }
 
     pub(crate) const fn bases(&self) -> &BaseAddresses {
@@ -124,6 +163,23 @@ impl UnwindInfo {
 
     /// The rule of an address by the fast path, where that knows the answer.
     pub(crate) fn fast_rule(&self, svma: Svma, arch: Arch, last: &mut LastCie) -> Option<FastRule> {
+        let (cfi, offset) = self.fast_cfi(svma, arch)?;
+        cfi.rule(offset, svma, last)
+    }
+
+    /// Where the description of an address begins and how long its code is, if the fast path knows that.
+    pub(crate) fn fast_range(
+        &self,
+        svma: Svma,
+        arch: Arch,
+        last: &mut LastCie,
+    ) -> Option<(u64, u64)> {
+        let (cfi, offset) = self.fast_cfi(svma, arch)?;
+        cfi.range(offset, svma, last)
+    }
+
+    /// The section of the fast path, and where in it the last description is that begins at an address or before it.
+    fn fast_cfi(&self, svma: Svma, arch: Arch) -> Option<(FastCfi<'_>, usize)> {
         let image = self.file.image();
         if !image.is_little_endian() {
             return None;
@@ -135,7 +191,7 @@ impl UnwindInfo {
             arch,
             file: self.file.serial,
         };
-        cfi.rule(offset, svma, last)
+        Some((cfi, offset))
     }
 
     /// Where the last description is that begins at an address or before it, if the file has a table of them.
@@ -155,7 +211,8 @@ impl UnwindInfo {
     }
 
     /// Whether the address is in the code that a process begins with, which has no caller: within a short way after
-    /// the entry point, all of it without any description. The dynamic loader's is such code.
+    /// the entry point, all of it without any description, and nothing of it called from there. The dynamic loader's is
+    /// such code.
     pub(crate) fn is_entry_code(&self, svma: Svma, images: &ImageStore) -> bool {
         const LONGEST: u64 = 0x80;
         const STEP: usize = 4;
@@ -167,6 +224,25 @@ impl UnwindInfo {
                 let svma = entry.add(at);
                 self.find(svma, images).is_none() && !self.is_in_arm_table(svma)
             })
+            && !self.is_called_from_entry(svma)
+    }
+
+    /// Whether the code from the entry point on calls a function between that and an address: the first function of C.
+    fn is_called_from_entry(&self, svma: Svma) -> bool {
+        let image = self.file.image();
+        let entry = image.entry();
+        let len = usize::try_from(svma.since(entry)).ok();
+        let (Some(arch), Some(code)) =
+            (self.arch, len.and_then(|len| image.read_only_bytes(entry, len)))
+        else {
+            return false;
+        };
+        let longest = arch.longest_call();
+        (longest..=code.len()).step_by(arch.code_alignment()).any(|end| {
+            let call = code.get(end - longest..end).unwrap_or_default();
+            let target = arch.call_target(call, entry.add(end as u64).0);
+            matches!(target, Some(CallTarget::Address(target)) if target > entry.0 && target <= svma.0)
+        })
     }
 
     /// Whether the exception table of a 32-bit Arm file describes the frame of an address.
@@ -185,20 +261,17 @@ impl UnwindInfo {
     }
 
     fn find_eh(&self, svma: Svma) -> Option<Result<FoundFde<'_>, gimli::Error>> {
-        let image = self.file.image();
-        let bytes = image.bytes().get(self.eh_frame.clone()?)?;
-        let mut section = EhFrame::new(bytes, endian_of(image));
-        section.set_address_size(self.address_size());
-        section.set_vendor(self.vendor());
+        let section = self.eh_section()?;
+        let size = self.eh_frame.as_ref().map_or(0, ExactSizeIterator::len);
         if let Some(header) = &self.header {
-            let offset = header.lookup(image.bytes(), svma);
+            let offset = header.lookup(self.file.image().bytes(), svma);
             match offset.map(|offset| fde_at(&section, &self.bases, offset)) {
                 Some(Ok(fde)) if fde.contains(svma.0) => {
                     return Some(Ok(FoundFde::Eh(fde, section)));
                 }
                 Some(Err(error)) => return Some(Err(error)),
                 // Tables of merged objects can miss descriptions; looking at all of them is cheap when they are few.
-                _ if bytes.len() > SMALL => return None,
+                _ if size > SMALL => return None,
                 _ => {}
             }
         }

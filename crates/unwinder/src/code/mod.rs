@@ -7,12 +7,14 @@ mod allowance;
 mod bytes;
 mod called;
 mod callee;
+mod direct_calls;
 mod effect;
 mod forward;
 mod paths;
 mod references;
 mod value;
 
+pub(crate) use allowance::CodeAllowance;
 pub(crate) use called::{Called, Functions, InFile, locate};
 pub(crate) use callee::Function;
 pub(crate) use forward::{Depth, Kept, Start};

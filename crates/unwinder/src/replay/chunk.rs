@@ -89,11 +89,11 @@ impl Idle {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(cache);
     }
 
-    /// The files whose code was too much for some worker, each once.
-    pub(crate) fn limits(self) -> Vec<FindingRow> {
+    /// The files whose code was too much for some worker, each once, with those of which that is known.
+    pub(crate) fn limits(self, mut files: BTreeMap<PathBuf, Exhausted>) -> Vec<FindingRow> {
         let caches = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let all = caches.into_iter().flat_map(WorkerCache::into_exhausted);
-        let files: BTreeMap<_, _> = all.collect();
+        files.extend(all);
         let row = |(path, exhausted): (PathBuf, Exhausted)| FindingRow {
             kind: "limit-reached".to_owned(),
             message: format!("{}: {exhausted}: stacks end there", path.display()),

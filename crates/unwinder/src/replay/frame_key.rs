@@ -6,6 +6,7 @@ use address::ModuleId;
 use profile::{FoundBy, FrameRow, LocationId, LocationRow};
 
 use crate::frame::{Frame, Place};
+use crate::tails::CodePlace;
 
 /// A frame before it has ids.
 #[derive(Clone, Copy, Debug)]
@@ -13,17 +14,23 @@ pub(crate) struct PlacedFrame {
     pub(crate) place: Place,
     pub(crate) found_by: FoundBy,
     pub(crate) kernel: bool,
+    /// It is somewhere in the function that begins there.
+    pub(crate) whole: bool,
 }
 
 impl PlacedFrame {
     /// What stands for frames that are not known.
-    pub(crate) const GAP: Self =
-        Self { place: Place::NOWHERE, found_by: FoundBy::Gap, kernel: false };
+    pub(crate) const GAP: Self = Self::nowhere(FoundBy::Gap);
+
+    /// What stands for frames that are not known, by the word for them.
+    pub(crate) const fn nowhere(found_by: FoundBy) -> Self {
+        Self { place: Place::NOWHERE, found_by, kernel: false, whole: false }
+    }
 }
 
 impl From<&Frame> for PlacedFrame {
     fn from(frame: &Frame) -> Self {
-        Self { place: frame.place(), found_by: frame.found_by, kernel: frame.kernel }
+        Self { place: frame.place(), found_by: frame.found_by, kernel: frame.kernel, whole: false }
     }
 }
 
@@ -32,21 +39,26 @@ impl From<&Frame> for PlacedFrame {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FrameKey {
     relative: u64,
-    /// The module plus one (0 for none), then a byte each of instance, found-by and kernel mode.
+    /// The module plus one (0 for none), then a byte each of instance, found-by, and kernel mode and wholeness as a
+    /// bit each.
     rest: u64,
 }
 
 /// Where the module is in [`FrameKey::rest`].
 const MODULE: u32 = 24;
+/// The bits of the lowest byte.
+const KERNEL: u64 = 1;
+const WHOLE: u64 = 2;
 
 impl FrameKey {
     pub(crate) fn new(frame: &PlacedFrame, instance: u8) -> Self {
-        let PlacedFrame { place, found_by, kernel } = *frame;
+        let PlacedFrame { place, found_by, kernel, whole } = *frame;
         let module = place.module.map_or(0, |module| u64::from(module.0) + 1);
-        let rest = module << MODULE
-            | u64::from(instance) << 16
-            | (found_by as u64) << 8
-            | u64::from(kernel);
+        let rest = (module << MODULE)
+            | (u64::from(instance) << 16)
+            | ((found_by as u64) << 8)
+            | (u64::from(kernel) * KERNEL)
+            | (u64::from(whole) * WHOLE);
         Self { relative: place.relative, rest }
     }
 
@@ -56,7 +68,8 @@ impl FrameKey {
         PlacedFrame {
             place: Place { module: self.module(), relative: self.relative, bias },
             found_by: found_by.unwrap_or(FoundBy::Sampled),
-            kernel: self.rest & 1 != 0,
+            kernel: self.rest & KERNEL != 0,
+            whole: self.rest & WHOLE != 0,
         }
     }
 
@@ -70,17 +83,24 @@ impl FrameKey {
         (self.rest >> MODULE).checked_sub(1).map(|module| ModuleId(module as u32))
     }
 
-    /// The same for all frames at its location. A gap is no place where code was seen: it has a location of its own,
-    /// whatever frame has the same address.
+    /// The frame as far as tail calls depend on it.
+    pub(super) fn code_place(self) -> CodePlace {
+        let PlacedFrame { place, found_by, kernel, .. } = self.placed(0);
+        CodePlace { module: place.module, relative: place.relative, found_by, kernel }
+    }
+
+    /// The same for all frames at its location. A gap is no place where code was seen, and a whole function is more than
+    /// its first address: they have locations of their own, whatever frame has the same address.
     pub(super) fn of_location(self) -> Self {
         let PlacedFrame { found_by, .. } = self.placed(0);
         let apart = if found_by.is_gap() { (found_by as u64) << 8 } else { 0 };
-        Self { rest: self.rest >> MODULE << MODULE | apart, ..self }
+        Self { rest: self.rest >> MODULE << MODULE | apart | self.rest & WHOLE, ..self }
     }
 
     /// Its location, without names.
     pub(super) fn location(self) -> LocationRow {
-        LocationRow::unnamed(self.module(), self.relative)
+        let row = LocationRow::unnamed(self.module(), self.relative);
+        LocationRow { is_whole: self.rest & WHOLE != 0, ..row }
     }
 
     /// Its row, at that location.
@@ -103,7 +123,7 @@ mod tests {
 
     fn key(module: Option<u32>, relative: u64, found_by: FoundBy, kernel: bool) -> FrameKey {
         let place = Place { module: module.map(ModuleId), relative, bias: 0 };
-        FrameKey::new(&PlacedFrame { place, found_by, kernel }, 3)
+        FrameKey::new(&PlacedFrame { place, found_by, kernel, whole: false }, 3)
     }
 
     #[test]
@@ -122,5 +142,14 @@ mod tests {
         let gap = key(None, 0, FoundBy::Gap, false).of_location();
         assert_ne!(gap, nowhere);
         assert_eq!(gap.location(), nowhere.location());
+    }
+
+    #[test]
+    fn a_whole_function_has_a_location_of_its_own() {
+        let at = key(Some(7), 0x10, FoundBy::TailCall, false);
+        let whole = FrameKey::new(&PlacedFrame { whole: true, ..at.placed(0) }, 3);
+        assert_ne!(whole.of_location(), at.of_location());
+        assert!(whole.location().is_whole && whole.placed(0).whole);
+        assert!(!at.location().is_whole && !at.placed(0).whole);
     }
 }

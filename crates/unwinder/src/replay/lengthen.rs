@@ -66,7 +66,8 @@ impl Lengthening {
         max_frames: usize,
     ) -> bool {
         let Self { own, joined, .. } = self;
-        let frame = |&place| PlacedFrame { place, found_by: FoundBy::Joined, kernel: false };
+        let frame =
+            |&place| PlacedFrame { place, found_by: FoundBy::Joined, kernel: false, whole: false };
         let (sure, behind) = callers.split_at(repaired.gap.unwrap_or(callers.len()));
         joined.clear();
         joined.extend(sure.iter().map(frame));

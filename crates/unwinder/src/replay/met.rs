@@ -55,7 +55,10 @@ mod tests {
 
     fn frame(module: Option<u32>, relative: u64) -> FrameKey {
         let place = Place { module: module.map(ModuleId), relative, bias: 0 };
-        FrameKey::new(&PlacedFrame { place, found_by: FoundBy::Cfi, kernel: false }, 0)
+        FrameKey::new(
+            &PlacedFrame { place, found_by: FoundBy::Cfi, kernel: false, whole: false },
+            0,
+        )
     }
 
     #[test]

@@ -1,14 +1,18 @@
 //! A slice whose samples are done: of its frames and nodes only those that samples have, in the order in which the samples
-//! show them. All threads put slices into this form, so that the merge, which is one thread's, goes through each row once.
+//! show them, and with the frames that tail calls removed. All threads put slices into this form, so that the merge, which
+//! is one thread's, goes through each row once.
 
 use budget::Held;
-use profile::{FrameId, SampleRow, StackId, StackNeeds, StackRow};
+use profile::{EndReason, FoundBy, FrameId, SampleRow, StackId, StackNeeds, StackRow};
 
-use crate::replay::frame_key::FrameKey;
+use crate::frame::Place;
+use crate::repair::Code;
+use crate::replay::frame_key::{FrameKey, PlacedFrame};
 use crate::replay::intern::{Hashed, Hashes};
 use crate::replay::layout::SampleLayouts;
 use crate::replay::related::SharedMemory;
 use crate::replay::slice::WalkedSlice;
+use crate::tails::{Call, Finder, TailFrame};
 
 /// What the merge takes of a slice. Its ids are of this slice.
 #[derive(Debug)]
@@ -44,14 +48,24 @@ pub(crate) struct SliceCounts {
 impl RepairedSlice {
     /// Takes of a slice what its samples have: not the chains that repair replaced.
     #[inline(never)] // A stage of its own in profiles.
-    pub(crate) fn of(slice: WalkedSlice, hashes: &Hashes) -> Self {
-        let mut rows = UsedRows::of(&slice, hashes);
+    pub(crate) fn of(
+        slice: WalkedSlice,
+        hashes: &Hashes,
+        tail_calls: Option<(&mut Finder, Code<'_>)>,
+    ) -> Self {
+        let mut rows = UsedRows::of(&slice, hashes, tail_calls);
         let stack = |row: &SampleRow| row.stack.and_then(|stack| rows.stack(stack));
         let stacks_of_samples: Vec<_> = slice.samples.iter().map(stack).collect();
-        let UsedRows { frames, stacks, .. } = rows;
-        let WalkedSlice { layouts, mut samples, counts, held, .. } = slice;
+        let UsedRows { frames, stacks, added, .. } = rows;
+        let WalkedSlice { layouts, mut samples, mut counts, held, .. } = slice;
         for (row, stack) in samples.iter_mut().zip(stacks_of_samples) {
             row.stack = stack;
+            let added =
+                stack.and_then(|stack| added.get(stack.index())).copied().unwrap_or_default();
+            counts.n_frames += u64::from(added.frames);
+            if added.has_unknown && row.end == EndReason::Root {
+                row.end = EndReason::RootAcrossGap;
+            }
         }
         let mut repaired = Self { frames, stacks, layouts, samples, counts, held };
         let bytes = repaired.heap_bytes() as u64;
@@ -78,10 +92,28 @@ struct UsedRows<'s> {
     known_stacks: Vec<Option<StackId>>,
     /// The part of a chain that is not known yet, innermost first.
     chain: Vec<(StackId, StackRow)>,
+    /// Who finds the frames that tail calls removed.
+    tail_calls: Option<(&'s mut Finder, Code<'s>)>,
+    /// By frame of the slice: what it calls, once that was asked.
+    calls: Vec<Option<Call>>,
+    /// By stack: what was added to it. Empty if nothing was added to any.
+    added: Vec<Added>,
+}
+
+/// What tail calls add to a chain.
+#[derive(Clone, Copy, Default, Debug)]
+struct Added {
+    frames: u32,
+    /// Some of them are not known.
+    has_unknown: bool,
 }
 
 impl<'s> UsedRows<'s> {
-    fn of(slice: &'s WalkedSlice, hashes: &'s Hashes) -> Self {
+    fn of(
+        slice: &'s WalkedSlice,
+        hashes: &'s Hashes,
+        tail_calls: Option<(&'s mut Finder, Code<'s>)>,
+    ) -> Self {
         let (n_frames, n_stacks) = (slice.frames.values().len(), slice.stacks.values().len());
         Self {
             slice,
@@ -91,39 +123,105 @@ impl<'s> UsedRows<'s> {
             known_frames: vec![None; n_frames],
             known_stacks: vec![None; n_stacks],
             chain: Vec::new(),
+            calls: vec![None; if tail_calls.is_some() { n_frames } else { 0 }],
+            tail_calls,
+            added: Vec::new(),
         }
     }
 
     /// The id here of a node of the slice. Outwards to a node that is known, then inwards again.
     fn stack(&mut self, innermost: StackId) -> Option<StackId> {
-        let Self { slice, hashes, frames, stacks, known_frames, known_stacks, chain } = self;
+        let slice = self.slice;
         let mut at = Some(innermost);
         let mut parent = None;
         while let Some(node) = at {
-            if let Some(known) = known_stacks.get(node.index()).copied().flatten() {
+            if let Some(known) = self.known_stacks.get(node.index()).copied().flatten() {
                 parent = Some(known);
                 break;
             }
             let row = *slice.stacks.values().get(node.index())?;
-            chain.push((node, row));
+            self.chain.push((node, row));
             at = row.parent;
         }
-        let known = |id: StackId| stacks.get(id.index()).map_or(0, |row| row.hash);
-        let mut hash = parent.map_or(0, known);
-        for (node, row) in chain.drain(..).rev() {
-            let slot = known_frames.get_mut(row.frame.index())?;
-            let frame = match *slot {
-                Some(frame) => frame,
-                None => {
-                    frames.push(hashes.hashed(*slice.frames.values().get(row.frame.index())?));
-                    *slot.insert(FrameId::new(frames.len() as u32 - 1))
-                }
-            };
-            hash = hashes.of_chain(hash, frames.get(frame.index())?.hash);
-            stacks.push(Hashed { value: StackRow { parent, frame }, hash });
-            parent = Some(StackId::new(stacks.len() as u32 - 1));
-            *known_stacks.get_mut(node.index())? = parent;
+        while let Some((node, row)) = self.chain.pop() {
+            let frame = self.known_frame(row.frame)?;
+            if let Some(outside) = parent.filter(|_| self.tail_calls.is_some()) {
+                parent = Some(self.add_tail_calls(outside, row)?);
+            }
+            let id = self.push(parent, frame)?;
+            parent = Some(id);
+            *self.known_stacks.get_mut(node.index())? = parent;
         }
         parent
     }
+
+    /// The id here of a frame of the slice.
+    fn known_frame(&mut self, frame: FrameId) -> Option<FrameId> {
+        let slot = self.known_frames.get_mut(frame.index())?;
+        if let Some(frame) = *slot {
+            return Some(frame);
+        }
+        let key = *self.slice.frames.values().get(frame.index())?;
+        self.frames.push(self.hashes.hashed(key));
+        Some(*slot.insert(FrameId::new(self.frames.len() as u32 - 1)))
+    }
+
+    /// Adds a node.
+    fn push(&mut self, parent: Option<StackId>, frame: FrameId) -> Option<StackId> {
+        let Self { hashes, frames, stacks, added, .. } = self;
+        let outside = parent.and_then(|id| stacks.get(id.index())).map_or(0, |row| row.hash);
+        let hash = hashes.of_chain(outside, frames.get(frame.index())?.hash);
+        if !added.is_empty() {
+            let outside = parent.and_then(|id| added.get(id.index())).copied();
+            added.push(outside.unwrap_or_default());
+        }
+        stacks.push(Hashed { value: StackRow { parent, frame }, hash });
+        Some(StackId::new(stacks.len() as u32 - 1))
+    }
+
+    /// Adds the frames that tail calls removed between a node of the slice and the one outside of it, which is `outside`
+    /// here. The node that the next frame belongs to.
+    #[inline]
+    fn add_tail_calls(&mut self, outside: StackId, row: StackRow) -> Option<StackId> {
+        let slice = self.slice;
+        let from = slice.stacks.values().get(row.parent?.index())?.frame;
+        let keys = slice.frames.values();
+        let (finder, code) = self.tail_calls.as_mut()?;
+        let known = self.calls.get_mut(from.index())?;
+        let caller = *keys.get(from.index())?;
+        let call = *known.get_or_insert_with(|| finder.call(&caller.code_place(), *code));
+        if matches!(call, Call::Unknown) {
+            return Some(outside);
+        }
+        let callee = *keys.get(row.frame.index())?;
+        let (caller_place, place) = (caller.code_place(), callee.code_place());
+        let Some(frames) = finder.between(call, &caller_place, &place, *code) else {
+            return Some(outside);
+        };
+        self.added.resize(self.stacks.len(), Added::default());
+        let mut parent = outside;
+        for frame in &*frames {
+            let key = tail_key(*frame, caller, callee);
+            self.frames.push(self.hashes.hashed(key));
+            let frame = FrameId::new(self.frames.len() as u32 - 1);
+            parent = self.push(Some(parent), frame)?;
+            let added = self.added.get_mut(parent.index())?;
+            added.frames += 1;
+            added.has_unknown |= key.placed(0).found_by == FoundBy::TailCalls;
+        }
+        Some(parent)
+    }
+}
+
+/// The frame of a tail call between a caller and a callee, in whose module and instance it is.
+fn tail_key(frame: TailFrame, caller: FrameKey, callee: FrameKey) -> FrameKey {
+    let (module, relative, whole) = match frame {
+        TailFrame::Unknown => return FrameKey::new(&PlacedFrame::nowhere(FoundBy::TailCalls), 0),
+        TailFrame::Jump(module, svma) => (module, svma, false),
+        TailFrame::Function(module, svma) => (module, svma, true),
+    };
+    let of = if callee.module() == Some(module) { callee } else { caller };
+    let place = Place { module: Some(module), relative, bias: 0 };
+    let found_by = FoundBy::TailCall;
+    FrameKey::new(&PlacedFrame { place, found_by, kernel: false, whole }, of.instance())
 }

@@ -39,6 +39,8 @@ pub struct ReplayOptions {
     pub learn_files: bool,
     /// How chains that the dump cut off are continued.
     pub join: Join,
+    /// Whether the frames that tail calls removed are looked for.
+    pub tail_calls: bool,
     /// Whether times off the processor are wanted; the batches must have the records of switches.
     pub off_cpu: bool,
 }
@@ -184,7 +186,7 @@ impl<'r> Replayer<'r> {
             planned: None,
             met: MetModules::default(),
             walked: None,
-            window: Window::new(options.join, options.max_frames),
+            window: Window::new(options.join, options.max_frames, options.tail_calls),
             repaired: Vec::new(),
             merges_at_once: false,
             modules: Vec::new(),
@@ -333,12 +335,12 @@ impl<'r> Replayer<'r> {
             self.turn(None, CHUNK, observer);
         }
         self.flush();
-        let Self { planner, merged, mut timings, held, idle, .. } = self;
+        let Self { planner, merged, mut timings, held, idle, window, .. } = self;
         timings.cache_hits = merged.cache_hits;
         timings.cache_misses = merged.cache_misses;
         let mut profile = merged.profile;
         profile.summary.findings.extend(too_many_places(merged.unplaced));
-        let limits = idle.limits();
+        let limits = idle.limits(window.into_exhausted());
         profile.summary.names_lost |= !limits.is_empty();
         profile.summary.findings.extend(limits);
         profile.summary.samples = profile.samples.len() as u64;

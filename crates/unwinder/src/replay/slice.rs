@@ -361,6 +361,7 @@ mod tests {
             place: Place { module: Some(ModuleId(4)), relative: 0x10, bias: 0x1000 * at },
             found_by: FoundBy::Cfi,
             kernel: false,
+            whole: false,
         };
         let frames = (0..300).rev().map(frame);
         slice.intern((ProcessImage(1), 0), frames, &mut SliceScratch::default());

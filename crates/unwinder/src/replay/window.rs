@@ -1,7 +1,10 @@
 //! Walked slices wait for their repair until enough of what comes after them is known. What is known of a sample depends
 //! on its place in the recording alone, not on slices, batches or the number of threads.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+
+use budget::Exhausted;
 
 use rayon::prelude::*;
 
@@ -15,6 +18,7 @@ use crate::replay::repaired::RepairedSlice;
 use crate::replay::repairs::Repairs;
 use crate::replay::replayer::Join;
 use crate::replay::slice::WalkedSlice;
+use crate::tails::TailCalls;
 
 /// Samples that are looked at together.
 const WINDOW: usize = 32 << 10;
@@ -43,12 +47,15 @@ pub(crate) struct Window {
     before_last: Option<usize>,
     /// What hashes the rows of slices that are done: the same for all that are merged.
     hashes: Hashes,
+    /// Who finds the frames that tail calls removed, if they are wanted.
+    tail_calls: Option<TailCalls>,
 }
 
 impl Window {
     /// A window that repairs so, and lets chains have so many user frames.
-    pub(crate) fn new(join: Join, max_frames: usize) -> Self {
-        Self { join, max_frames, ..Self::default() }
+    pub(crate) fn new(join: Join, max_frames: usize, tail_calls: bool) -> Self {
+        let tail_calls = tail_calls.then(TailCalls::default);
+        Self { join, max_frames, tail_calls, ..Self::default() }
     }
 
     /// Samples wait for the end of the next batch only.
@@ -60,7 +67,13 @@ impl Window {
     pub(crate) fn begin_anew(&mut self) {
         let before_last = self.before_last.map(|_| 0);
         let hashes = std::mem::take(&mut self.hashes);
-        *self = Self { before_last, hashes, ..Self::new(self.join, self.max_frames) };
+        let tail_calls = self.tail_calls.take();
+        *self = Self {
+            before_last,
+            hashes,
+            tail_calls,
+            ..Self::new(self.join, self.max_frames, false)
+        };
     }
 
     /// Adds a slice.
@@ -74,16 +87,16 @@ impl Window {
     /// done: that is merged while the others get their new stacks.
     pub(crate) fn finish(&mut self, code: Code<'_>, mut merge: impl FnMut(RepairedSlice) + Send) {
         let ready = self.repair_ready(code);
-        self.done(ready).into_iter().for_each(&mut merge);
+        self.done(ready, code).into_iter().for_each(&mut merge);
         let found = self.find(self.waiting, self.waiting, code);
         let slices: Vec<_> = self.slices.drain(..).enumerate().collect();
         (self.waiting, self.frames, self.done) = (0, 0, 0);
         self.before_last = self.before_last.map(|_| 0);
-        let (max_frames, hashes) = (self.max_frames, &self.hashes);
+        let max_frames = self.max_frames;
         let merging = InOrder::new(slices.len(), merge);
         slices.into_par_iter().with_max_len(1).for_each(|(number, mut slice)| {
             lengthen((number, &mut slice), &found, max_frames);
-            merging.put(number, RepairedSlice::of(slice, hashes));
+            merging.put(number, self.repaired(slice, code));
         });
     }
 
@@ -115,12 +128,28 @@ impl Window {
             }
             self.before_last = Some(self.waiting);
         }
-        self.done(ready)
+        self.done(ready, code)
     }
 
     /// Slices whose samples are done, as the merge takes them.
-    fn done(&self, slices: Vec<WalkedSlice>) -> Vec<RepairedSlice> {
-        slices.into_par_iter().map(|slice| RepairedSlice::of(slice, &self.hashes)).collect()
+    fn done(&self, slices: Vec<WalkedSlice>, code: Code<'_>) -> Vec<RepairedSlice> {
+        slices.into_par_iter().map(|slice| self.repaired(slice, code)).collect()
+    }
+
+    /// A slice whose samples are done, as the merge takes it.
+    fn repaired(&self, slice: WalkedSlice, code: Code<'_>) -> RepairedSlice {
+        let Some(tail_calls) = &self.tail_calls else {
+            return RepairedSlice::of(slice, &self.hashes, None);
+        };
+        let mut finder = tail_calls.take();
+        let repaired = RepairedSlice::of(slice, &self.hashes, Some((&mut finder, code)));
+        tail_calls.put(finder);
+        repaired
+    }
+
+    /// The files of which not all code was looked at for tail calls.
+    pub(crate) fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
+        self.tail_calls.map(TailCalls::into_exhausted).unwrap_or_default()
     }
 
     /// Repairs the first samples of a window and gives out the slices that are done.

@@ -6,6 +6,7 @@ mod executed;
 mod limits;
 mod lost;
 mod plain;
+mod proof;
 mod return_probe;
 mod returned;
 mod rules;
@@ -28,11 +29,12 @@ use profile::{EndReason, FoundBy};
 use crate::arch::{Arch, NARROW, WIDE};
 use crate::cache::{CachedMapping, Followed, StackCache, WalkState};
 use crate::engine::Engine;
-use crate::frame::Frame;
+use crate::frame::{Frame, Step};
 use crate::kept::KeptRules;
 use crate::rule::Rule;
 use crate::state::{Memory, Registers, WordForm};
 use crate::walk::limits::{is_stuck, most_frames, most_tried, steps_of};
+use crate::walk::proof::RootBy;
 use crate::walk::return_probe::{Probed, is_trampoline};
 use crate::walk::settle::settle;
 use crate::walk::start::initial_registers;
@@ -81,6 +83,8 @@ pub struct Walker<'e> {
     skips_frames: bool,
     /// Frames are missing in the walk.
     has_gap: bool,
+    /// The address of the last frame is behind the system call that it waits for.
+    is_behind_call: bool,
     /// Where a slot leads is tried out: by call frame information alone.
     is_trial: bool,
     /// How many frames more that may take for this sample.
@@ -117,6 +121,7 @@ impl<'e> Walker<'e> {
             is_guessed: false,
             skips_frames: false,
             has_gap: false,
+            is_behind_call: false,
             is_trial: false,
             trial_left: 0,
             hits: 0,
@@ -189,37 +194,6 @@ impl<'e> Walker<'e> {
         self.complete(reason, (pc, first), again, &memory, arch, frames)
     }
 
-    /// Continues a chain that ended early, as far as something else is proven.
-    #[cold]
-    fn complete(
-        &mut self,
-        mut reason: EndReason,
-        (pc, first): (Avma, usize),
-        registers: impl FnOnce() -> Registers,
-        memory: &Memory<'_>,
-        arch: Arch,
-        frames: &mut Vec<Frame>,
-    ) -> EndReason {
-        let own = frames.get(first..).unwrap_or_default();
-        let is_refuted =
-            reason != EndReason::Root && self.is_first_refuted(reason, pc, own, memory, arch);
-        let mut is_lost = false;
-        if is_refuted {
-            match self.walk_again((pc, first), registers(), memory, arch, frames) {
-                Some(again) => reason = again,
-                None => is_lost = frames.len() == first + 1,
-            }
-        }
-        match reason {
-            EndReason::AnonymousMemory | EndReason::NoUnwindInfo => {
-                self.walk_from_anchor(reason, first, memory, arch, frames)
-            }
-            _ if is_lost => self.walk_from_anchor(reason, first, memory, arch, frames),
-            EndReason::Root if self.has_gap => EndReason::RootAcrossGap,
-            reason => reason,
-        }
-    }
-
     /// Walks from a frame: where it is looked up, and whether it has called nobody yet that could still be running, since it
     /// was sampled or interrupted by a signal there.
     fn walk_from(
@@ -275,7 +249,10 @@ impl<'e> Walker<'e> {
                 let walk = WalkState { arch, registers: &mut registers, memory, frames, room };
                 match self.follow::<WORD>((lookup, found_by), previous, walk) {
                     None => {}
-                    Some(Followed::End(reason)) => return self.followed_to(reason, previous),
+                    Some(Followed::End(reason)) => {
+                        let chain = chain_of(frames, first);
+                        return self.followed_to(reason, previous, chain, memory, arch);
+                    }
                     Some(Followed::To(next)) => (lookup, found_by) = (next, FoundBy::Cfi),
                 }
             }
@@ -314,19 +291,46 @@ impl<'e> Walker<'e> {
             if is_stuck(&step, (sp, registers.sp(arch)), &mut switches) {
                 return EndReason::NoProgress;
             }
-            if let Some(frame) = frames.last_mut() {
-                settle(frame, &step, is_leaf, memory, arch);
-            }
-            if let (Some(evidence), false) = (&step.evidence, is_leaf) {
-                previous.remember(&frame, evidence);
-            }
-            let Some(caller) = step.caller else { return EndReason::Root };
-            if self.skips_frames {
-                (self.skips_frames, self.has_gap) = (false, true);
-                frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
-            }
+            self.settle_last(&step, is_leaf, previous, (memory, arch), frames);
+            let Some(caller) = step.caller else {
+                let by = RootBy::of(&rule, &step);
+                return self.judge_root(by, chain_of(frames, first), memory, arch);
+            };
             (lookup, found_by, is_leaf) = (caller.lookup(), caller.found_by, caller.exact);
         }
+    }
+
+    /// Why a walk ends that has followed the previous one to its end.
+    fn followed_to(
+        &mut self,
+        reason: EndReason,
+        previous: &StackCache,
+        chain: &[Frame],
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> EndReason {
+        let by = if previous.ends_outermost() { RootBy::Stated } else { RootBy::Zero };
+        if reason == EndReason::Root { self.judge_root(by, chain, memory, arch) } else { reason }
+    }
+
+    /// Notes what the step from the last frame says of it, and remembers the step.
+    fn settle_last(
+        &mut self,
+        step: &Step,
+        is_leaf: bool,
+        previous: &mut StackCache,
+        (memory, arch): (&Memory<'_>, Arch),
+        frames: &mut Vec<Frame>,
+    ) {
+        let Some(frame) = frames.last_mut() else { return };
+        if let (Some(evidence), false) = (&step.evidence, is_leaf) {
+            previous.remember(frame, evidence);
+        }
+        settle(frame, step, is_leaf, memory, arch);
+        if std::mem::take(&mut self.is_behind_call) {
+            frame.relative = frame.relative.wrapping_sub(1);
+        }
+        self.add_gap(frames);
     }
 
     /// How many frames a walk may have.
@@ -350,12 +354,6 @@ impl<'e> Walker<'e> {
         let followed = previous.follow::<WORD>(lookup, found_by, &mut walk);
         self.hits += (walk.frames.len() - before) as u64;
         followed
-    }
-
-    /// Why a walk ends that has followed the previous one to its end.
-    fn followed_to(&self, reason: EndReason, previous: &StackCache) -> EndReason {
-        let by_zero = reason == EndReason::Root && !previous.ends_outermost();
-        if by_zero && self.is_guessed { EndReason::NotMapped } else { reason }
     }
 
     /// Where a frame is to be looked up, and what is mapped there; of a caller, the code there. `None` where there is
@@ -399,6 +397,11 @@ impl<'e> Walker<'e> {
         let found = self.cache.mappings.lookup(lookup, space, self.images);
         found.map_or(Frame::nowhere(lookup, found_by), |mapping| mapping.frame(lookup, found_by))
     }
+}
+
+/// The frames of a walk, which begin at `first`.
+fn chain_of(frames: &[Frame], first: usize) -> &[Frame] {
+    frames.get(first..).unwrap_or_default()
 }
 
 /// The opened file that is mapped at an address.

@@ -9,6 +9,7 @@ use crate::rule::Rule;
 use crate::state::{Memory, Registers};
 use crate::walk::Walker;
 use crate::walk::assembly::is_disproved;
+use crate::walk::proof::is_replaced;
 use crate::walk::uncovered::Uncovered;
 
 impl Walker<'_> {
@@ -49,6 +50,9 @@ impl Walker<'_> {
                 let row = self.full_row(row, svma, lookup, memory);
                 let row = row.ok_or(EndReason::BadUnwindInfo)?;
                 let run = match row.run(registers, memory, arch) {
+                    Ok(run) if !signal && is_replaced(self, &row, run, &place, memory, arch) => {
+                        return Err(EndReason::RegisterUnknown);
+                    }
                     Ok(run) => run,
                     // Nothing has changed as yet.
                     Err(why) if registers.sp(arch) == sp && !signal => {
@@ -79,23 +83,15 @@ impl Walker<'_> {
         if WORD == NARROW && is_leaf && !signal && is_disproved(pc, memory, arch) {
             return Err(EndReason::BadUnwindInfo);
         }
-        Ok(Step { caller: self.caller_at(pc, signal, arch)?, evidence })
+        Ok(Step { caller: Self::caller_at(pc, signal, arch), evidence })
     }
 
     /// The caller that a rule leads to; `None` where there is none.
     #[inline(always)]
-    pub(super) fn caller_at(
-        &self,
-        pc: u64,
-        signal: bool,
-        arch: Arch,
-    ) -> Result<Option<Caller>, EndReason> {
+    pub(super) fn caller_at(pc: u64, signal: bool, arch: Arch) -> Option<Caller> {
         // Code that a process or thread begins with has 0 where a return address would be.
         let pc = Some(Avma(arch.strip(pc))).filter(|pc| pc.0 != 0);
-        if pc.is_none() && self.is_guessed {
-            return Err(EndReason::NotMapped);
-        }
-        Ok(pc.map(|pc| Caller { pc, exact: signal, found_by: FoundBy::Cfi }))
+        pc.map(|pc| Caller { pc, exact: signal, found_by: FoundBy::Cfi })
     }
 }
 

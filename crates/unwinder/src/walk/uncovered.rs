@@ -8,10 +8,9 @@ use crate::arch::Arch;
 use crate::cache::{CachedMapping, StackCache};
 use crate::code::{InFile, locate};
 use crate::fallback::{NoCaller, Slot, frame_record, is_cut_off};
-use crate::frame::{Caller, Step};
+use crate::frame::{Caller, Evidence, Step};
 use crate::rule::Rule;
 use crate::state::{Memory, Registers};
-use crate::walk::lost::Beyond;
 use crate::walk::step::is_cut;
 use crate::walk::{Walker, file_at};
 
@@ -55,40 +54,57 @@ impl Walker<'_> {
             let fallback = &mut self.cache.fallback;
             is_called.then(|| fallback.original(at, registers, memory, arch)).flatten()
         });
+        if let Some(step) = self.step_out_of_sigreturn(place, registers, memory, arch) {
+            return Ok(step);
+        }
+        if self.is_clone_child(place, registers, memory, arch) {
+            return Ok(Step { caller: None, evidence: Some(Evidence::Outermost) });
+        }
         let step = |caller| Ok(Step { caller, evidence: None });
         let before = registers.clone();
+        if Self::is_coroutine_entry(place, registers, memory, arch) {
+            return step(None);
+        }
         match self.cache.fallback.step(code, place.is_leaf, registers, memory, arch) {
             Ok(caller) => {
                 self.is_guessed |= code.is_none() && caller.found_by == FoundBy::FramePointer;
-                let is_memory =
-                    matches!(place.mapping.kind, MappedKind::Anonymous | MappedKind::Unopened);
-                if code.is_some() || place.mapping.file.is_some() || !is_memory {
-                    return step(Some(caller));
-                }
-                let moved = (&before, &mut *registers);
-                let beyond = self.beyond_memory(caller, place.is_leaf, moved, memory, arch);
-                let (Beyond::Next(caller) | Beyond::AcrossGap(caller)) = beyond;
-                self.skips_frames = matches!(beyond, Beyond::AcrossGap(_));
+                let caller = match code {
+                    Some(_) => caller,
+                    None => self.step_in_memory(caller, place, (&before, registers), memory, arch),
+                };
                 return step(Some(caller));
             }
             Err(NoCaller::Root) => return step(None),
             Err(NoCaller::Cut(_)) if rule == Rule::OtherStack => {}
-            Err(NoCaller::Cut(end)) => {
-                self.cut_at = Some(end);
-                return Err(EndReason::StackExhausted);
-            }
+            Err(NoCaller::Cut(end)) => return Err(self.cut_off_at(end)),
             Err(NoCaller::Unknown) => {}
         }
-        if let Some(at) = code.filter(|_| rule != Rule::OtherStack) {
+        if rule != Rule::OtherStack {
             registers.clone_from(&before);
+        }
+        self.search_caller(rule, code, place, registers, memory, arch)
+    }
+
+    /// The step by what the stack has, if neither a rule nor the code up to the return says where the caller is.
+    fn search_caller(
+        &mut self,
+        rule: Rule,
+        code: Option<InFile<'_>>,
+        place: &Uncovered<'_>,
+        registers: &mut Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Result<Step, EndReason> {
+        let step = |caller| Ok(Step { caller, evidence: None });
+        if let Some(at) = code.filter(|_| rule != Rule::OtherStack) {
             let at = (at, place.lookup);
             match self.step_from_start(at, place.is_leaf, registers, memory, arch) {
-                Ok(caller) => return step(Some(caller)),
-                Err(NoCaller::Cut(end)) => {
-                    self.cut_at = Some(end);
-                    return Err(EndReason::StackExhausted);
+                Err(NoCaller::Cut(end)) => return Err(self.cut_off_at(end)),
+                found => {
+                    if let Ok(caller) = found {
+                        return step(Some(caller));
+                    }
                 }
-                Err(_) => {}
             }
         }
         let found = match code {
@@ -109,6 +125,12 @@ impl Walker<'_> {
         self.cut_at =
             record.map(|at| at.wrapping_add(2 * arch.word())).filter(|_| is_cut(why, false));
         Err(why)
+    }
+
+    /// The end of a chain whose last frame ends at an address past the recorded bytes.
+    const fn cut_off_at(&mut self, end: u64) -> EndReason {
+        self.cut_at = Some(end);
+        EndReason::StackExhausted
     }
 
     /// The step from a frame whose rule states what is not to be had; where nothing else is proven, it ends for that.

@@ -8,6 +8,7 @@ use budget::Exhausted;
 use crate::cache::{KnownRules, MappingCache, StackCache};
 use crate::cfi::CfiScratch;
 use crate::fallback::Fallback;
+use crate::walk::proof::RootCache;
 
 /// How many threads' previous stacks are remembered: more than have samples in between as a rule.
 pub(super) const STACKS: usize = 8;
@@ -19,6 +20,7 @@ pub(crate) struct WorkerCache {
     pub(super) fallback: Fallback,
     pub(super) mappings: MappingCache,
     pub(super) rules: KnownRules,
+    pub(super) roots: RootCache,
     /// What the threads walked last, by their ids, as far as they do not collide.
     pub(super) stacks: [StackCache; STACKS],
 }
@@ -31,6 +33,7 @@ impl WorkerCache {
             fallback: Fallback::default(),
             mappings: MappingCache::default(),
             rules: KnownRules::default(),
+            roots: RootCache::default(),
             stacks: Default::default(),
         }
     }

@@ -5,6 +5,7 @@
 
 mod cfi;
 mod hostile;
+mod proof;
 mod properties;
 mod replay;
 mod walk;

@@ -95,7 +95,10 @@ export class Shell {
     else if (kind === "anonymous") marks.push("code without a file");
     else if (kind !== "user" && kind !== "group") marks.push(kind);
     if (flags & GUESSED) marks.push("guessed, by frame pointer or by a word of the stack");
-    if (flags & GAP) marks.push("stands for frames that no sample shows");
+    if (flags & GAP) {
+      const left = this.model.name(f) === "[tail calls]";
+      marks.push(left ? "stands for functions that jumped on instead of calling" : "stands for frames that no sample shows");
+    }
     else if (flags & JOINED) marks.push("in most of these stacks from other samples");
     return marks;
   }

@@ -1,11 +1,11 @@
-//! How far callchains go on with frames of other samples.
+//! The frames of callchains that the sample itself does not show.
 
 use clap::Args;
 use options::Join;
 
 use crate::args::values::ChoiceParser;
 
-/// The arguments on callchains that the copy of the stack cut off.
+/// The arguments on frames that the sample itself does not show.
 #[derive(Debug, Args)]
 pub(crate) struct JoinArgs {
     /// How far a callchain that the copy of the stack cut off goes on with frames that other samples of its thread show
@@ -15,6 +15,10 @@ pub(crate) struct JoinArgs {
     /// Leave callchains as their own samples show them
     #[arg(long, conflicts_with = "join")]
     pub(crate) no_join: bool,
+
+    /// Leave out the frames of functions that jumped to the next one instead of calling it
+    #[arg(long)]
+    pub(crate) no_tail_calls: bool,
 }
 
 impl From<&JoinArgs> for Join {

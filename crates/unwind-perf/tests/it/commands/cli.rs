@@ -36,6 +36,7 @@ const OPTIONS: &[&str] = &[
     "--no-inline",
     "--no-join",
     "--no-symbols",
+    "--no-tail-calls",
     "--output",
     "--path-map",
     "--perf-map-dir",

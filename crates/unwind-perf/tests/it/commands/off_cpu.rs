@@ -23,19 +23,25 @@ fn waits() -> Vec<(String, u64)> {
 fn naps_and_locks_are_where_they_are() {
     let expected = [
         (
-            "off-cpu;_start;__libc_start_main;libc.so.6+0x271d0;main;libc.so.6+0x8abb0;libc.so.6+0x85e50",
-            87_006,
-        ),
-        (
             "off-cpu;_start;__libc_start_main;libc.so.6+0x271d0;main;nap;__nanosleep;clock_nanosleep",
             20_091_177,
+        ),
+        (
+            "off-cpu;_start;__libc_start_main;libc.so.6+0x271d0;main;pthread_join;libc.so.6+0x8abb0;libc.so.6+0x85f70;libc.so.6+0x85e50",
+            87_006,
         ),
         (
             "off-cpu;_start;__libc_start_main;libc.so.6+0x271d0;main;serve;nap;__nanosleep;clock_nanosleep",
             73_777_203,
         ),
-        ("off-cpu;_start;__libc_start_main;libc.so.6+0x271d0;main;spin.constprop.0", 22_637_698),
-        ("off-cpu;_start;__libc_start_main;libc.so.6+0x271d0;main;spin.constprop.0", 4_006_151),
+        (
+            "off-cpu;_start;__libc_start_main;libc.so.6+0x271d0;main;serve;spin.constprop.0",
+            22_637_698,
+        ),
+        (
+            "off-cpu;_start;__libc_start_main;libc.so.6+0x271d0;main;serve;spin.constprop.0",
+            4_006_151,
+        ),
         (
             "off-cpu;libc.so.6+0x1098e1;libc.so.6+0x88ef0;helper;wait_for_lock;pthread_mutex_lock;libc.so.6+0x86100",
             187_783_267,

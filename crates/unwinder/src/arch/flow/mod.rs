@@ -1,10 +1,20 @@
 //! The flow of control of instructions: where each one can go on. A file for each processor.
 
+mod aarch64;
+mod arm;
+mod known;
+mod loongarch64;
+mod ppc64;
+mod riscv64;
+mod s390x;
+#[cfg(test)]
+mod tests;
+mod words;
 mod x86;
 
 use crate::arch::Arch;
 
-/// Where an instruction goes on. Addresses are those that the file states.
+/// Where an instruction goes on. Addresses are those that the file states; those of Thumb code have their lowest bit set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Flow {
     /// At the next instruction.
@@ -46,6 +56,7 @@ pub(crate) struct FlowDecoder<'a> {
 
 enum OfProcessor<'a> {
     X86(x86::Instructions<'a>),
+    Words(words::Instructions<'a>),
 }
 
 impl<'a> FlowDecoder<'a> {
@@ -53,9 +64,17 @@ impl<'a> FlowDecoder<'a> {
     pub(crate) fn new(arch: Arch, code: &'a [u8], at: u64) -> Option<Self> {
         let of_processor = match arch {
             Arch::X86_64 | Arch::X86 => OfProcessor::X86(x86::Instructions::new(arch, code, at)),
-            _ => return None,
+            _ => OfProcessor::Words(words::Instructions::new(arch, code, at)),
         };
         Some(Self { of_processor })
+    }
+
+    /// States the address of the table of contents, which r2 has in code of POWER: slots are counted from there.
+    pub(crate) fn with_table_of_contents(mut self, address: Option<u64>) -> Self {
+        if let OfProcessor::Words(instructions) = &mut self.of_processor {
+            instructions.set_table_of_contents(address);
+        }
+        self
     }
 }
 
@@ -66,6 +85,7 @@ impl Iterator for FlowDecoder<'_> {
     fn next(&mut self) -> Option<Step> {
         match &mut self.of_processor {
             OfProcessor::X86(instructions) => instructions.next(),
+            OfProcessor::Words(instructions) => instructions.next(),
         }
     }
 }

@@ -41,6 +41,24 @@ const SHORT: u64 = 64;
 const LONGEST: usize = 4096;
 
 impl FastCfi<'_> {
+    /// Where the code of the description at `offset` of the section begins, and how long it is, if it covers an address.
+    /// `None`: ask the general way.
+    pub(crate) fn range(
+        &self,
+        offset: usize,
+        svma: Svma,
+        last: &mut LastCie,
+    ) -> Option<(u64, u64)> {
+        let (mut reader, body) = entry(self.section, offset)?;
+        let pointer = u32::from_le_bytes(reader.take()?) as usize;
+        let cie_at = body.checked_sub(pointer).filter(|_| pointer != 0)?;
+        last.read(self.section, self.file, cie_at, self.arch)?;
+        let place = self.section_svma.wrapping_add(body as u64 + 4);
+        let start = place.wrapping_add_signed(i64::from(i32::from_le_bytes(reader.take()?)));
+        let len = u64::from(u32::from_le_bytes(reader.take()?));
+        (svma.0.checked_sub(start)? < len).then_some((start, len))
+    }
+
     /// The rule of an address, by the description at `offset` of the section. `None`: ask the general way.
     ///
     /// Source: LSB core, "The `.eh_frame` section", frame description entries.

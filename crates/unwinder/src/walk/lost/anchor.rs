@@ -61,7 +61,7 @@ impl Walker<'_> {
         let own = frames.len();
         let most = own_first.saturating_add(self.max_frames);
         let sp = frames.get(own_first..).and_then(<[Frame]>::last).map_or(0, |frame| frame.sp);
-        if arch != Arch::X86_64 || memory.is_big_endian() || own + 2 > most || sp == 0 {
+        if arch != Arch::X86_64 || own + 2 > most || sp == 0 {
             return lost;
         }
         let Some((slot, link)) = self.innermost_sure(sp, memory, arch) else { return lost };

@@ -15,12 +15,13 @@ use crate::fallback::frame_record;
 use crate::frame::Caller;
 use crate::state::{Memory, Registers};
 use crate::walk::Walker;
+use crate::walk::uncovered::Uncovered;
 
 /// Words of a frame that are looked at.
 const MOST_WORDS: usize = 4096;
 
 /// The caller of a frame in memory without a file.
-pub(in crate::walk) enum Beyond {
+enum Beyond {
     /// It is the next frame.
     Next(Caller),
     /// Frames are missing between them.
@@ -28,10 +29,29 @@ pub(in crate::walk) enum Beyond {
 }
 
 impl Walker<'_> {
+    /// The caller of a frame whose code cannot be read. If frames are missing before it, the walk notes that.
+    #[cold]
+    pub(in crate::walk) fn step_in_memory(
+        &mut self,
+        caller: Caller,
+        place: &Uncovered<'_>,
+        moved: (&Registers, &mut Registers),
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Caller {
+        let is_memory = matches!(place.mapping.kind, MappedKind::Anonymous | MappedKind::Unopened);
+        if place.mapping.file.is_some() || !is_memory {
+            return caller;
+        }
+        let beyond = self.beyond_memory(caller, place.is_leaf, moved, memory, arch);
+        self.skips_frames = matches!(beyond, Beyond::AcrossGap(_));
+        let (Beyond::Next(caller) | Beyond::AcrossGap(caller)) = beyond;
+        caller
+    }
+
     /// Whether the caller that the frame pointer leads to is the next frame. `before` are the registers in the frame, and
     /// `registers` those of the caller.
-    #[cold]
-    pub(in crate::walk) fn beyond_memory(
+    fn beyond_memory(
         &mut self,
         caller: Caller,
         is_leaf: bool,

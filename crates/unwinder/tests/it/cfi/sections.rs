@@ -81,8 +81,8 @@ fn without_section_headers() {
 
 #[test]
 fn headers_in_other_encodings_are_passed_over() {
-    // Version, encoding of the pointer, of the count, of the table.
-    for (at, byte) in [(0, 2), (1, 0xff), (1, 0x1c), (2, 0xff), (2, 0x0b), (3, 0xff), (3, 0x1b)] {
+    // Encoding of the pointer, of the count, of the table.
+    for (at, byte) in [(1, 0xff), (1, 0x1c), (2, 0xff), (2, 0x0b), (3, 0xff), (3, 0x1b)] {
         let mut world = changed(&program(), |section| {
             if section.name == ".eh_frame_hdr" {
                 section.bytes[at] = byte;

@@ -6,4 +6,5 @@ mod processors;
 mod recorded;
 mod repair;
 pub(crate) mod replayed;
+mod tail_calls;
 mod walked;

@@ -46,6 +46,23 @@ pub(crate) fn replay_keeping(
     bytes: Vec<u8>,
     kept: Option<Arc<KeptRules>>,
 ) -> Replay {
+    replay_as((engine, kept, true), images, bytes)
+}
+
+/// Replays a recording with or without the frames that tail calls removed.
+pub(crate) fn replay_with_tail_calls(
+    images: &ImageStore,
+    bytes: Vec<u8>,
+    tail_calls: bool,
+) -> Replay {
+    replay_as((&Arc::default(), None, tail_calls), images, bytes)
+}
+
+fn replay_as(
+    (engine, kept, tail_calls): (&Arc<Engine>, Option<Arc<KeptRules>>, bool),
+    images: &ImageStore,
+    bytes: Vec<u8>,
+) -> Replay {
     let mut timeline = Timeline::new();
     let mut found = Findings::default();
     let input = Input::File(SharedBytes::from(bytes));
@@ -55,6 +72,7 @@ pub(crate) fn replay_keeping(
         max_frames: 127,
         join: Join::Gaps,
         learn_files: true,
+        tail_calls,
         off_cpu: false,
     };
     let engine = engine.clone();

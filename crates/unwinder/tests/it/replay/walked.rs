@@ -37,6 +37,7 @@ fn each_sample_is_walked_once() {
         max_frames: 127,
         learn_files: false,
         join: Join::Off,
+        tail_calls: true,
         off_cpu: false,
     };
     let (images, walked) = (ImageStore::new(FileOptions::default()), Walked::default());

@@ -154,15 +154,20 @@ fn the_one_word_that_leads_to_a_root_is_found() {
 fn a_thread_begins_where_its_code_ends_it() {
     // `free` calls a function by a register, then: mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall; hlt
     let code = [0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05, 0xf4];
-    let program = program(&code).code(IN_FREE - 5, &[0x90, 0x90, 0x41, 0xff, 0xd1]);
+    let call = [0x90, 0x90, 0x41, 0xff, 0xd1];
+    let begins = Program::new(Arch::X86_64, ops()).code(FREE - 1, &[0xc3]).code(IN_FREE, &code);
     let mut stack = stack();
     stack.word(IN_FREE).words(0, 4);
     let expected = [(TEST, FoundBy::Sampled), (IN_FREE - 1, FoundBy::Cfi)];
-    program.check(&UserRegs::x86_64(TEST, SP), &stack, &expected, EndReason::Root);
+    let regs = UserRegs::x86_64(TEST, SP);
+    begins.code(IN_FREE - 5, &call).check(&regs, &stack, &expected, EndReason::Root);
+    // `main` calls it: it ends the process, but another function began.
+    let program = program(&code).code(IN_FREE - 5, &call);
+    program.check(&regs, &stack, &expected, EndReason::UnprovenRoot);
 }
 
 #[test]
-fn a_guess_leads_to_no_root_by_a_return_address_of_zero() {
+fn a_guess_proves_no_root_by_a_return_address_of_zero() {
     let mut stack = stack();
     stack.words(1, 4).label("rbp").word(0).word(IN_MAIN).words(0, 8);
     let regs = UserRegs::x86_64(0x60_0010, SP).set(reg::BP, stack.address("rbp"));
@@ -170,7 +175,7 @@ fn a_guess_leads_to_no_root_by_a_return_address_of_zero() {
     world.map(0x60_0000, 0x1000, 0, b"//anon", [true, false]);
     let (frames, end) = world.walk(&regs, &stack.bytes());
     assert_eq!(frames, [(0x60_0010, FoundBy::Sampled), (IN_MAIN - 1, FoundBy::FramePointer)]);
-    assert_eq!(end, EndReason::NotMapped);
+    assert_eq!(end, EndReason::UnprovenRoot);
 }
 
 #[test]

@@ -201,6 +201,7 @@ impl Recording {
             max_frames,
             learn_files: true,
             join,
+            tail_calls: true,
             off_cpu: false,
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

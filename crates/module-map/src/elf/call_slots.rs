@@ -1,0 +1,153 @@
+//! The words through which code calls functions of other files, and the functions that a file has for others, each looked
+//! up by itself: the tables of large libraries have a million entries.
+//!
+//! Source: ELF, `Elf64_Rela` and `Elf64_Sym`; the psABI of each processor for the kinds of relocations; the layout of
+//! `.gnu.hash` as binutils and glibc have it (`elf/dl-lookup.c`).
+
+use std::borrow::Cow;
+
+use address::Svma;
+
+use super::{ElfMachine, Image};
+
+/// What the dynamic loader writes to a word of the global offset table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CallSlot {
+    /// The address of the dynamic symbol of that number, of whatever file it finds it in first.
+    Symbol(u32),
+    /// An address of the same file.
+    Address(Svma),
+}
+
+/// The numbers of relocations that write an address of the same file, and the address of a symbol.
+struct Kinds {
+    relative: u32,
+    symbols: [u32; 2],
+}
+
+const RELOCATION: usize = 24;
+const SYMBOL: usize = 24;
+/// Longer names are left out.
+const LONGEST_NAME: usize = 4096;
+/// Symbols of one hash bucket that are looked at.
+const MOST_IN_BUCKET: u32 = 1 << 12;
+const FUNCTION: u8 = 2;
+/// A symbol without a type is one of assembly.
+const NO_TYPE: u8 = 0;
+
+impl Image {
+    /// The words of the global offset table that the dynamic loader fills with addresses of code, in the order of their
+    /// addresses, as the file states them. Of files of 64 bits; what a resolver decides is left out.
+    #[must_use]
+    pub fn call_slots(&self) -> Vec<(u64, CallSlot)> {
+        let Some(kinds) = self.kinds() else { return Vec::new() };
+        let sections = self.sections().iter();
+        let tables = sections.filter(|section| section.name.starts_with(b".got"));
+        let tables: Vec<_> =
+            tables.map(|it| (it.svma.0, it.svma.0.wrapping_add(it.size))).collect();
+        let mut slots = Vec::new();
+        for relocations in [".rela.dyn", ".rela.plt"].into_iter().filter_map(|it| self.table(it)) {
+            for relocation in relocations.as_chunks::<RELOCATION>().0 {
+                let Some(slot) = self.number_64(relocation, 0) else { continue };
+                if tables.iter().any(|&(start, end)| start <= slot && slot < end) {
+                    slots.extend(self.call_slot(relocation, &kinds).map(|value| (slot, value)));
+                }
+            }
+        }
+        slots.sort_unstable_by_key(|&(slot, _)| slot);
+        slots
+    }
+
+    fn call_slot(&self, relocation: &[u8; RELOCATION], kinds: &Kinds) -> Option<CallSlot> {
+        let info = self.number_64(relocation, 8)?;
+        let kind = info as u32;
+        if kind == kinds.relative {
+            return Some(CallSlot::Address(Svma(self.number_64(relocation, 16)?)));
+        }
+        let symbol = (info >> 32) as u32;
+        (kinds.symbols.contains(&kind) && symbol != 0).then_some(CallSlot::Symbol(symbol))
+    }
+
+    /// The name of the dynamic symbol of that number.
+    #[must_use]
+    pub fn dynamic_name(&self, symbol: u32) -> Option<Vec<u8>> {
+        let symbols = self.table(".dynsym")?;
+        let strings = self.table(".dynstr")?;
+        self.name_of(&symbols, &strings, symbol).map(<[u8]>::to_vec)
+    }
+
+    /// The address of the function of that name that others can be linked to, as the file states it. `None` if a resolver
+    /// decides which code it is, or versions of the name mean different code.
+    #[must_use]
+    pub fn exported_function(&self, name: &[u8]) -> Option<Svma> {
+        let (symbols, strings) = (self.table(".dynsym")?, self.table(".dynstr")?);
+        let table = self.table(".gnu.hash")?;
+        let word = |at: usize| self.number_32(&table, at.checked_mul(4)?);
+        let (buckets, first, bloom) = (word(0)?, word(1)?, word(2)?);
+        let hash = name
+            .iter()
+            .fold(5381_u32, |hash, &byte| hash.wrapping_mul(33).wrapping_add(u32::from(byte)));
+        let start = 4_usize.checked_add(2_usize.checked_mul(bloom as usize)?)?;
+        let mut symbol = word(start.checked_add(hash.checked_rem(buckets)? as usize)?)?;
+        let chains = start.checked_add(buckets as usize)?;
+        let mut found = None;
+        for _ in 0..MOST_IN_BUCKET {
+            let chain = word(chains.checked_add(symbol.checked_sub(first)? as usize)?)?;
+            if chain | 1 == hash | 1 && self.name_of(&symbols, &strings, symbol) == Some(name) {
+                let svma = self.defined_function(&symbols, symbol)?;
+                if found.is_some_and(|found| found != svma) {
+                    return None;
+                }
+                found = Some(svma);
+            }
+            if chain & 1 == 1 {
+                break;
+            }
+            symbol = symbol.checked_add(1)?;
+        }
+        found
+    }
+
+    fn defined_function(&self, symbols: &[u8], symbol: u32) -> Option<Svma> {
+        let symbol = symbols.get((symbol as usize).checked_mul(SYMBOL)?..)?.get(..SYMBOL)?;
+        let is_function = matches!(symbol.get(4)? & 0xf, FUNCTION | NO_TYPE);
+        let is_defined = symbol.get(6..8)? != [0, 0];
+        (is_function && is_defined).then_some(Svma(self.number_64(symbol, 8)?))
+    }
+
+    fn name_of<'s>(&self, symbols: &[u8], strings: &'s [u8], symbol: u32) -> Option<&'s [u8]> {
+        let at = self.number_32(symbols, (symbol as usize).checked_mul(SYMBOL)?)?;
+        let rest = strings.get(at as usize..)?;
+        let rest = rest.get(..LONGEST_NAME).unwrap_or(rest);
+        rest.get(..memchr::memchr(0, rest)?)
+    }
+
+    fn table(&self, name: &str) -> Option<Cow<'_, [u8]>> {
+        self.section_data(self.section(name)?).ok()
+    }
+
+    fn number_64(&self, bytes: &[u8], at: usize) -> Option<u64> {
+        let word = *bytes.get(at..)?.first_chunk()?;
+        let little = self.is_little_endian();
+        Some(if little { u64::from_le_bytes(word) } else { u64::from_be_bytes(word) })
+    }
+
+    fn number_32(&self, bytes: &[u8], at: usize) -> Option<u32> {
+        let word = *bytes.get(at..)?.first_chunk()?;
+        let little = self.is_little_endian();
+        Some(if little { u32::from_le_bytes(word) } else { u32::from_be_bytes(word) })
+    }
+
+    /// The kinds of relocations of the processor; `None` of files of 32 bits.
+    fn kinds(&self) -> Option<Kinds> {
+        let (relative, symbols) = match self.machine() {
+            ElfMachine::X86_64 => (8, [6, 7]),
+            ElfMachine::Aarch64 => (1027, [1025, 1026]),
+            ElfMachine::Riscv64 | ElfMachine::Loongarch64 => (3, [2, 5]),
+            ElfMachine::S390x => (12, [10, 11]),
+            ElfMachine::Ppc64 => (22, [20, 21]),
+            _ => return None,
+        };
+        Some(Kinds { relative, symbols })
+    }
+}

@@ -1,0 +1,93 @@
+//! Addresses that instructions put together in registers, as veneers and entries of procedure linkage tables do before they
+//! jump.
+
+use crate::arch::flow::Flow;
+
+/// The contents of a register, if instructions stated them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Held {
+    /// This number.
+    Address(u64),
+    /// The word at this address.
+    WordAt(u64),
+}
+
+/// More than any processor has general registers: POWER counts its CTR as one more.
+const N_REGISTERS: usize = 33;
+
+/// Known contents of registers, by the numbers that instructions use.
+#[derive(Clone, Debug)]
+pub(super) struct Known([Option<Held>; N_REGISTERS]);
+
+impl Default for Known {
+    fn default() -> Self {
+        Self([None; N_REGISTERS])
+    }
+}
+
+impl Known {
+    /// Returns the contents of a register.
+    pub(super) fn get(&self, register: u32) -> Option<Held> {
+        self.0.get(register as usize).copied().flatten()
+    }
+
+    /// Returns the number in a register, plus an offset.
+    pub(super) fn plus(&self, register: u32, offset: i64) -> Option<u64> {
+        match self.get(register)? {
+            Held::Address(address) => Some(address.wrapping_add_signed(offset)),
+            Held::WordAt(_) => None,
+        }
+    }
+
+    pub(super) fn set(&mut self, register: u32, held: Option<Held>) {
+        if let Some(slot) = self.0.get_mut(register as usize) {
+            *slot = held;
+        }
+    }
+
+    pub(super) fn set_address(&mut self, register: u32, address: Option<u64>) {
+        self.set(register, address.map(Held::Address));
+    }
+
+    /// The register is loaded from that address.
+    pub(super) fn set_word_at(&mut self, register: u32, address: Option<u64>) {
+        self.set(register, address.map(Held::WordAt));
+    }
+
+    pub(super) fn forget_all(&mut self) {
+        *self = Self::default();
+    }
+
+    /// A jump to a register's contents plus an offset.
+    pub(super) fn jump(&self, register: u32, offset: i64) -> Flow {
+        match (self.get(register), offset) {
+            (Some(Held::Address(address)), _) => Flow::Jump(address.wrapping_add_signed(offset)),
+            (Some(Held::WordAt(slot)), 0) => Flow::JumpSlot(slot),
+            _ => Flow::JumpIndirect,
+        }
+    }
+
+    /// A call of the same.
+    pub(super) fn call(&self, register: u32, offset: i64) -> Flow {
+        match self.jump(register, offset) {
+            Flow::Jump(target) => Flow::Call(target),
+            Flow::JumpSlot(slot) => Flow::CallSlot(slot),
+            _ => Flow::CallIndirect,
+        }
+    }
+}
+
+/// Sign-extends the lower bits of a field.
+pub(super) const fn signed(field: u32, bits: u32) -> i64 {
+    (((field << (32 - bits)).cast_signed()) >> (32 - bits)) as i64
+}
+
+/// Returns the little-endian word that the code begins with.
+pub(super) fn first_word(code: &[u8]) -> Option<u32> {
+    code.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
+}
+
+/// Returns the little-endian half word at an offset of the code.
+pub(super) fn half_word(code: &[u8], at: usize) -> Option<u32> {
+    code.get(at..)?.first_chunk().map(|bytes| u32::from(u16::from_le_bytes(*bytes)))
+}

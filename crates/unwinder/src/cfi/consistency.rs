@@ -1,0 +1,174 @@
+//! Whether a file fits together: its sections its segments, the table of its descriptions those descriptions, and what
+//! they state of pushes the code. Of a file in which bytes were lost, inserted or overwritten, neither stacks nor names
+//! can be believed. A sample of descriptions is looked at, once for each file.
+
+use address::Svma;
+use gimli::{CfaRule, EhFrame, RegisterRule};
+use module_map::{Image, Section};
+
+use crate::arch::Arch;
+use crate::cfi::compile::CfiScratch;
+use crate::cfi::fde::{Bytes, Fde, fde_at};
+use crate::cfi::unwind_info::UnwindInfo;
+
+/// Descriptions that are looked at, at equal distances in the table of all.
+const SAMPLED: usize = 128;
+/// So many of them have to be wrong, and one of so many.
+const FEWEST_WRONG: usize = 3;
+const OF: usize = 32;
+
+/// What contradicts what in a file; `None` if nothing does.
+pub(super) fn contradiction_in(info: &UnwindInfo) -> Option<String> {
+    let image = info.file.image();
+    if image.is_relocatable() || image.is_stripped_of_code() {
+        return None;
+    }
+    layout(image).or_else(|| header(image)).or_else(|| descriptions(info, image))
+}
+
+/// A section with bytes that is not where its segment has it.
+fn layout(image: &Image) -> Option<String> {
+    let len = image.bytes().len() as u64;
+    let base = image.base();
+    let short = image.segments().iter().find(|segment| {
+        segment.offset.0.checked_add(segment.file_size).is_none_or(|end| end > len)
+    });
+    if let Some(segment) = short {
+        return Some(format!(
+            "its program headers state bytes up to {:#x}, the file has {len:#x}",
+            segment.offset.0.saturating_add(segment.file_size)
+        ));
+    }
+    let loaded = image.sections().iter().filter(|section| is_loaded(section));
+    loaded.into_iter().find_map(|section| {
+        let range = section.in_file()?;
+        let name = String::from_utf8_lossy(&section.name);
+        if range.end > len {
+            return Some(format!(
+                "its section {name} ends at {:#x} of the file, which has {len:#x} bytes",
+                range.end
+            ));
+        }
+        let stated = image.offset_of_svma(section.svma)?.sub(base.0);
+        (stated.0 != range.start).then(|| {
+            format!(
+                "its section {name} is at {:#x} of the file, but the program headers load its address from {:#x}",
+                range.start, stated.0
+            )
+        })
+    })
+}
+
+/// Whether a segment loads bytes of a section.
+fn is_loaded(section: &Section) -> bool {
+    section.allocated && section.has_bytes() && !section.is_compressed() && section.svma.0 != 0
+}
+
+/// The header of call frame information, if it is none.
+fn header(image: &Image) -> Option<String> {
+    let section = image.section(".eh_frame_hdr").filter(|section| !section.is_compressed())?;
+    let at = usize::try_from(section.offset().0).ok()?;
+    let version = *image.bytes().get(at)?;
+    (version != 1).then(|| {
+        format!("the header of its call frame information, at {at:#x} of the file, is of version {version}")
+    })
+}
+
+/// What a sample of the descriptions says that cannot be.
+fn descriptions(info: &UnwindInfo, image: &Image) -> Option<String> {
+    let (arch, section) = (info.arch?, info.eh_section()?);
+    let (mut looked_at, mut wrong, mut first) = (0, 0, None);
+    let mut scratch = CfiScratch::new();
+    for (listed, offset) in sample(info, image) {
+        let fde = fde_at(&section, info.bases(), offset);
+        let said = match (&fde, listed) {
+            (Err(_), None) => continue,
+            (Err(_), Some(start)) => Some(format!(
+                "the table of its call frame information lists a description of {:#x} that cannot be read",
+                start.0
+            )),
+            (Ok(fde), Some(start)) if fde.initial_address() != start.0 => Some(format!(
+                "the table of its call frame information lists {:#x}, the description there is of {:#x}",
+                start.0,
+                fde.initial_address()
+            )),
+            (Ok(fde), _) => match push_of(fde, &section, info, arch, &mut scratch) {
+                None => continue,
+                Some((at, push)) => push.mismatch(image, at, arch),
+            },
+        };
+        looked_at += 1;
+        if said.is_some() {
+            wrong += 1;
+            first = first.or(said);
+        }
+    }
+    let first = first.filter(|_| wrong >= FEWEST_WRONG && wrong * OF >= looked_at)?;
+    Some(format!("{first}; so {wrong} of {looked_at} descriptions contradict the file"))
+}
+
+/// Descriptions at equal distances: the address that the table of the header lists, and the offset in `.eh_frame`. Without
+/// a table, entries of any kind.
+fn sample(info: &UnwindInfo, image: &Image) -> Vec<(Option<Svma>, usize)> {
+    if let Some(header) = info.header() {
+        let step = (header.len() / SAMPLED).max(1);
+        let listed = (0..header.len()).step_by(step);
+        let listed = listed.filter_map(|index| header.entry(image.bytes(), index));
+        return listed.map(|(start, offset)| (Some(start), offset)).collect();
+    }
+    let all: Vec<usize> = info.eh_entries().collect();
+    let step = (all.len() / SAMPLED).max(1);
+    all.into_iter().step_by(step).map(|offset| (None, offset)).collect()
+}
+
+/// What a description states of the instruction that first moves the stack pointer.
+struct Push {
+    /// Bytes that it moves it by.
+    bytes: i64,
+    /// The register that is stored where the stack pointer leads then, by DWARF number.
+    register: Option<u8>,
+}
+
+/// The first instruction of a function that moves the stack pointer, as its description states it, and where the next one
+/// begins. `None` if nothing is stated that the instruction shows.
+fn push_of<'a>(
+    fde: &Fde<'a>,
+    section: &EhFrame<Bytes<'a>>,
+    info: &UnwindInfo,
+    arch: Arch,
+    scratch: &mut CfiScratch,
+) -> Option<(Svma, Push)> {
+    let mut rows = fde.rows(section, info.bases(), &mut scratch.context).ok()?;
+    let offset_of = |cfa: &CfaRule<usize>| match cfa {
+        CfaRule::RegisterAndOffset { register, offset }
+            if arch.register(register.0) == Some(arch.sp()) =>
+        {
+            Some(*offset)
+        }
+        _ => None,
+    };
+    let before = offset_of(rows.next_row().ok()??.cfa())?;
+    let row = rows.next_row().ok()??;
+    let after = offset_of(row.cfa())?;
+    let stored = row.registers().find_map(|(register, rule)| {
+        let is_on_top = matches!(rule, RegisterRule::Offset(offset) if *offset == -after);
+        arch.register(register.0).filter(|_| is_on_top)
+    });
+    let push = Push { bytes: after - before, register: stored };
+    Some((Svma(row.start_address()), push))
+}
+
+impl Push {
+    /// What is wrong with it, if the code before an address is another instruction.
+    fn mismatch(&self, image: &Image, next: Svma, arch: Arch) -> Option<String> {
+        let len = arch.longest_push();
+        let code = image.read_only_bytes(Svma(next.0.wrapping_sub(len as u64)), len)?;
+        let fits = arch.moves_stack_pointer(code, self.bytes, self.register)?;
+        (!fits).then(|| {
+            format!(
+                "its call frame information states that the instruction before {:#x} moves the stack pointer by {}, which its code does not",
+                next.0, self.bytes
+            )
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! Whether a direct call of a file leads to a function. A thread begins in a function that nothing calls.
+
+use address::Svma;
+
+use crate::arch::{Arch, CallTarget};
+use crate::code::called::{Functions, InFile};
+use crate::code::paths::Reach;
+
+/// How far before an address the function that it is in can begin.
+const LONGEST: u64 = 1 << 16;
+/// The targets of calls before an address that are looked at, nearest first.
+const MOST_TARGETS: usize = 8;
+/// Bytes that are looked through in the time of an instruction that is decoded.
+const BYTES: usize = 4;
+
+impl Functions {
+    /// Returns whether a direct call of the file leads to the function that begins at an address; `None` if the code
+    /// cannot be read, or no more of it may be.
+    pub(crate) fn is_called_directly(&mut self, function: InFile<'_>, arch: Arch) -> Option<bool> {
+        if arch.is_x86() {
+            return Some(!self.references(function)?.calls.is_empty());
+        }
+        let targets = self.targets_in(function, arch, (function.svma.0, function.svma.0))?;
+        Some(!targets.is_empty())
+    }
+
+    /// The same for the function that an address is in, if nothing states where that begins.
+    pub(crate) fn is_in_called_function(&mut self, at: InFile<'_>, arch: Arch) -> Option<bool> {
+        let range = (at.svma.0.saturating_sub(LONGEST), at.svma.0);
+        let targets = self.targets_in(at, arch, range)?;
+        for &target in targets.iter().take(MOST_TARGETS) {
+            let function = InFile { svma: Svma(target), ..at };
+            if self.extent(function)?.reaches(at.svma) == Reach::Yes {
+                return Some(true);
+            }
+        }
+        Some(false)
+    }
+
+    /// The targets of direct calls in the segment of an address that lie in a range, both ends included; the last first.
+    fn targets_in(
+        &mut self,
+        at: InFile<'_>,
+        arch: Arch,
+        (first, last): (u64, u64),
+    ) -> Option<Vec<u64>> {
+        if !self.allowance.has_left(at.file) {
+            return None;
+        }
+        let image = at.file.image();
+        let segments = image.segments().iter().filter(|segment| segment.executable);
+        let segment =
+            segments.into_iter().find(|it| at.svma.since(it.svma) < it.file_size).copied()?;
+        let code = image.read_only_bytes(segment.svma, usize::try_from(segment.file_size).ok()?)?;
+        self.allowance.used(at.file, code.len() / BYTES);
+        let longest = arch.longest_call();
+        let mut targets: Vec<u64> = (longest..=code.len())
+            .step_by(arch.code_alignment())
+            .filter_map(|end| {
+                let call = code.get(end - longest..end)?;
+                let next = segment.svma.0.wrapping_add(end as u64);
+                match arch.call_target(call, next)? {
+                    CallTarget::Address(target) => Some(target),
+                    CallTarget::Indirect => None,
+                }
+            })
+            .filter(|target| (first..=last).contains(target))
+            .collect();
+        targets.sort_unstable_by_key(|&target| std::cmp::Reverse(target));
+        targets.dedup();
+        Some(targets)
+    }
+}

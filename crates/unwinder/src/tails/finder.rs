@@ -1,0 +1,274 @@
+//! Decides which frames are missing between a caller and its callee.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use address::{ModuleId, Svma};
+use budget::Exhausted;
+use hashbrown::HashMap;
+use module_map::LoadedImage;
+use profile::FoundBy;
+
+use crate::arch::{Arch, CallTarget};
+use crate::cfi::FoundFde;
+use crate::repair::Code;
+use crate::tails::files::{By, Described, Files, Landing, Named, code_at};
+use crate::tails::paths::{Between, Left, Search};
+use crate::tails::units::Units;
+
+/// A frame as far as tail calls depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct CodePlace {
+    pub(crate) module: Option<ModuleId>,
+    /// The looked-up address in the module.
+    pub(crate) relative: u64,
+    pub(crate) found_by: FoundBy,
+    pub(crate) kernel: bool,
+}
+
+/// A frame that a tail call removed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TailFrame {
+    /// A function of the caller's or of the callee's module, at its jump.
+    Jump(ModuleId, u64),
+    /// The same, which has several such jumps: at its beginning.
+    Function(ModuleId, u64),
+    /// Functions that are not known.
+    Unknown,
+}
+
+/// Finders, one for each thread that uses one.
+#[derive(Default, Debug)]
+pub(crate) struct TailCalls {
+    idle: Mutex<Vec<Finder>>,
+}
+
+/// What the call before a caller's return address calls.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Call {
+    Function(Described),
+    Symbol(Named),
+    Unknown,
+}
+
+/// Frames between a caller and its callee, outermost first.
+type Decision = Arc<[TailFrame]>;
+
+/// Decides for one thread; each pair of a call and a callee once.
+#[derive(Default)]
+pub(crate) struct Finder {
+    files: Files,
+    units: Units,
+    /// The file of a module.
+    modules: HashMap<ModuleId, Option<Arc<LoadedImage>>>,
+    calls: HashMap<(ModuleId, u64), Call>,
+    between: HashMap<(Described, u32, u64), Arc<Between>>,
+    pairs: HashMap<[(ModuleId, u64); 2], Option<Decision>>,
+}
+
+const MOST_KEPT: usize = 1 << 17;
+
+impl std::fmt::Debug for Finder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Finder").field("calls", &self.calls.len()).finish_non_exhaustive()
+    }
+}
+
+impl TailCalls {
+    /// A finder that may have decided pairs before.
+    pub(crate) fn take(&self) -> Finder {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    /// Keeps a finder for the next.
+    pub(crate) fn put(&self, finder: Finder) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(finder);
+    }
+
+    /// The files of which no more code was looked at.
+    pub(crate) fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
+        let finders = self.idle.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let all = finders.into_iter().flat_map(|it| it.files.allowance.into_exhausted());
+        all.collect()
+    }
+}
+
+impl Finder {
+    /// The frames between a caller, which is in that call, and its callee, outermost first; `None` if there are none.
+    #[inline]
+    pub(crate) fn between(
+        &mut self,
+        call: Call,
+        caller: &CodePlace,
+        callee: &CodePlace,
+        code: Code<'_>,
+    ) -> Option<Decision> {
+        let is_one = |called: Described| {
+            caller.module == callee.module
+                && called.start <= callee.relative
+                && callee.relative < called.end
+        };
+        match call {
+            Call::Unknown => None,
+            Call::Function(called) if is_one(called) => None,
+            _ if callee.kernel || callee.found_by.is_gap() => None,
+            call => {
+                let pair = [(caller.module?, caller.relative), (callee.module?, callee.relative)];
+                self.decide(call, pair, code)
+            }
+        }
+    }
+
+    /// What the call before a caller's return address calls.
+    pub(crate) fn call(&mut self, caller: &CodePlace, code: Code<'_>) -> Call {
+        let place = caller.module.filter(|_| is_by_return_address(caller.found_by));
+        let Some(caller) = place.map(|module| (module, caller.relative)) else {
+            return Call::Unknown;
+        };
+        if let Some(&known) = self.calls.get(&caller) {
+            return known;
+        }
+        if self.calls.len() >= MOST_KEPT {
+            self.calls.clear();
+        }
+        let call = self.find_call(caller, code).unwrap_or(Call::Unknown);
+        self.calls.insert(caller, call);
+        call
+    }
+
+    #[cold]
+    fn find_call(&mut self, (module, lookup): (ModuleId, u64), code: Code<'_>) -> Option<Call> {
+        let file = self.file(module, code)?;
+        let image = file.image();
+        let arch = Arch::of(image.machine())?;
+        let return_address = lookup.wrapping_add(1);
+        let len = arch.longest_call();
+        let bytes = code_at(image, return_address.checked_sub(len as u64)?, len)?;
+        let landing = match arch.call_target(bytes, return_address)? {
+            CallTarget::Address(target) => self.files.landing(file.serial, target, By::Call, code),
+            CallTarget::Indirect => {
+                let slot = arch.slot_of_call(bytes, return_address)?;
+                self.files.slot(file.serial, slot, code)
+            }
+        };
+        match landing {
+            Landing::Function(function) | Landing::Inside(function) => {
+                Some(Call::Function(function))
+            }
+            Landing::Symbol(name) => Some(Call::Symbol(name)),
+            Landing::Unknown => None,
+        }
+    }
+
+    #[cold]
+    fn decide(
+        &mut self,
+        call: Call,
+        pair: [(ModuleId, u64); 2],
+        code: Code<'_>,
+    ) -> Option<Decision> {
+        if let Some(known) = self.pairs.get(&pair) {
+            return known.clone();
+        }
+        if self.pairs.len() >= MOST_KEPT {
+            self.pairs.clear();
+        }
+        let decided = self.find(call, pair, code);
+        self.pairs.insert(pair, decided.clone());
+        decided
+    }
+
+    fn find(
+        &mut self,
+        call: Call,
+        [(from, _), (to, svma)]: [(ModuleId, u64); 2],
+        code: Code<'_>,
+    ) -> Option<Decision> {
+        let (caller, callee) = (self.file(from, code)?, self.file(to, code)?);
+        let at = self.files.described(callee.serial, svma, code)?;
+        if is_signal_frame(&callee, svma, code) {
+            return None;
+        }
+        let mut search = Search { files: &mut self.files, units: &mut self.units, code };
+        let (called, is_linked) = match call {
+            Call::Function(called) => (called, false),
+            Call::Symbol(name) => (search.files.symbol(name, callee.serial, code)?, true),
+            Call::Unknown => return None,
+        };
+        let key = (called, callee.serial, at.start);
+        let between = match self.between.get(&key) {
+            Some(known) => Arc::clone(known),
+            None => {
+                let found = Arc::new(search.between(called, (callee.serial, svma)));
+                self.between.insert(key, Arc::clone(&found));
+                found
+            }
+        };
+        let frame = |left: &Left| {
+            let place = |serial: u32| match serial {
+                it if it == caller.serial => Some(from),
+                it if it == callee.serial => Some(to),
+                _ => None,
+            };
+            let (file, svma) = left.site.unwrap_or((left.function.file, left.function.start));
+            match (place(file), left.site) {
+                (None, _) => TailFrame::Unknown,
+                (Some(module), Some(_)) => TailFrame::Jump(module, svma),
+                (Some(module), None) => TailFrame::Function(module, svma),
+            }
+        };
+        let mut frames: Vec<TailFrame> = match &*between {
+            Between::Nothing => return None,
+            // The loader's resolver, or a definition of another file, can have been called there.
+            Between::NoPath if is_linked => return None,
+            Between::NoPath => vec![TailFrame::Unknown],
+            Between::Path(path) => path.iter().map(frame).collect(),
+            Between::Several(before, after) => {
+                let before = before.iter().map(frame);
+                let after = after.iter().map(frame);
+                before.chain([TailFrame::Unknown]).chain(after).collect()
+            }
+        };
+        frames.dedup_by(|one, other| (*one, *other) == (TailFrame::Unknown, TailFrame::Unknown));
+        Some(frames.into())
+    }
+
+    fn file(&mut self, module: ModuleId, code: Code<'_>) -> Option<Arc<LoadedImage>> {
+        let Self { modules, files, .. } = self;
+        let find = || {
+            let file = code.images.outcome(code.modules.get(module.index())?)?.ok()?;
+            files.add(file, code);
+            Some(Arc::clone(file))
+        };
+        modules.entry(module).or_insert_with(find).clone()
+    }
+}
+
+/// Whether the look-up of a caller that was found so is in the call before its return address.
+const fn is_by_return_address(found_by: FoundBy) -> bool {
+    match found_by {
+        FoundBy::Cfi
+        | FoundBy::LeafRule
+        | FoundBy::Prologue
+        | FoundBy::Code
+        | FoundBy::FramePointer
+        | FoundBy::Scan
+        | FoundBy::Joined => true,
+        FoundBy::Sampled
+        | FoundBy::Callchain
+        | FoundBy::CallStack
+        | FoundBy::Gap
+        | FoundBy::TailCall
+        | FoundBy::TailCalls => false,
+    }
+}
+
+/// Whether the code at an address was entered by a signal: nothing called it.
+fn is_signal_frame(file: &Arc<LoadedImage>, svma: u64, code: Code<'_>) -> bool {
+    let is_stated = match code.engine.unwind_info(file).find(Svma(svma), code.images) {
+        Some(Ok(FoundFde::Eh(fde, _) | FoundFde::Debug(fde, ..))) => fde.is_signal_trampoline(),
+        _ => false,
+    };
+    is_stated || code.engine.is_signal_trampoline(file, Svma(svma))
+}

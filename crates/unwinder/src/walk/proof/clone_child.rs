@@ -1,0 +1,83 @@
+//! The child of a system call that makes a thread or a process with a stack of its own: it comes back with 0 in rax, on a
+//! stack that nobody has returned to as yet. Its code goes on to the beginning of the thread.
+//!
+//! ```text
+//!   syscall ; test %rax,%rax ; jl error ; je child ; ret      child: (no return address) ... call *%rdx
+//!             ^ from here on
+//! ```
+
+use address::{Avma, Svma};
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic};
+
+use crate::arch::Arch;
+use crate::rule::Rule;
+use crate::state::{Memory, Registers};
+use crate::walk::Walker;
+use crate::walk::uncovered::Uncovered;
+
+/// Bytes of the instructions that are looked at, and how many of them there are at most.
+const BYTES: usize = 16;
+const MOST: usize = 4;
+/// rax.
+const RESULT: u8 = 0;
+/// Bytes before the sampled instruction in which the system call is.
+const BEFORE: usize = 12;
+const SYSCALL: [u8; 2] = [0x0f, 0x05];
+
+impl Walker<'_> {
+    /// Whether a sampled frame without call frame information is the child's, right behind the system call: by its code
+    /// and its registers it goes on where a thread begins.
+    #[cold]
+    pub(in crate::walk) fn is_clone_child(
+        &mut self,
+        place: &Uncovered<'_>,
+        registers: &Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> bool {
+        if arch != Arch::X86_64 || !place.is_leaf || registers.value(RESULT) != Some(0) {
+            return false;
+        }
+        let Some(before) = memory.code(place.lookup.sub(BEFORE as u64), BEFORE) else {
+            return false;
+        };
+        let Some(code) = memory.code(place.lookup, BYTES) else { return false };
+        if !before.windows(SYSCALL.len()).any(|bytes| bytes == SYSCALL) {
+            return false;
+        }
+        let Some(target) = branch_of_zero(code, place.lookup.0) else { return false };
+        let svma = Svma(place.svma.0.wrapping_add(target.wrapping_sub(place.lookup.0)));
+        let Some(file) = place.mapping.file else { return false };
+        self.rule_of((file, svma, Avma(target)), memory, arch) == Rule::Outermost
+    }
+}
+
+/// Where code goes on that tests a result of 0.
+fn branch_of_zero(code: &[u8], at: u64) -> Option<u64> {
+    let decoder = Decoder::with_ip(64, code, at, DecoderOptions::NONE);
+    for instruction in decoder.into_iter().take(MOST) {
+        match (instruction.flow_control(), instruction.mnemonic()) {
+            (_, Mnemonic::Je) => return Some(instruction.near_branch_target()),
+            // A result of 0 is no error, by whatever test.
+            (FlowControl::ConditionalBranch, Mnemonic::Jl | Mnemonic::Js | Mnemonic::Jae) => {}
+            (FlowControl::Next, Mnemonic::Test | Mnemonic::Cmp) => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_branch_of_a_result_of_zero() {
+        // test %rax,%rax; jl; je +1; ret
+        let code = [0x48, 0x85, 0xc0, 0x7c, 0x18, 0x74, 0x01, 0xc3, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(branch_of_zero(&code, 0x1000), Some(0x1008));
+        assert_eq!(branch_of_zero(&code[3..], 0x1003), Some(0x1008));
+        assert_eq!(branch_of_zero(&code[5..], 0x1005), Some(0x1008));
+        assert_eq!(branch_of_zero(&code[7..], 0x1007), None);
+    }
+}

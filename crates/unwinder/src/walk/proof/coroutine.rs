@@ -1,0 +1,114 @@
+//! The hand-written code that a coroutine begins with: it moves what it was given into argument registers, calls the
+//! coroutine's function through a register, and traps if that returns. Nothing calls it, for the switch to the coroutine
+//! returns or jumps there; its stack has nothing above, or a word of 0.
+//!
+//! ```text
+//!   entry: mov %r12,%rdi ; call *%r13 ; ud2
+//! ```
+
+use address::Avma;
+use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
+
+use crate::arch::{Arch, CallTarget};
+use crate::state::{Memory, MemoryError, Registers};
+use crate::walk::Walker;
+use crate::walk::uncovered::Uncovered;
+
+/// Bytes before a call in which such code begins.
+const LONGEST: usize = 32;
+/// What stands before an address where functions begin: ends of other code, and padding.
+const ENDS: [&[u8]; 8] =
+    [&[0xc3], &[0x90], &[0xcc], &[0xf4], &[0x0f, 0x0b], &[0xff, 0xe0], &[0x00], &[0x66, 0x90]];
+/// A trap: `ud2`, `hlt`.
+const TRAPS: [&[u8]; 2] = [&[0x0f, 0x0b], &[0xf4]];
+const PAGE: u64 = 0x1000;
+
+impl Walker<'_> {
+    /// Whether a frame without call frame information, which is no leaf, is of such code.
+    #[cold]
+    pub(in crate::walk) fn is_coroutine_entry(
+        place: &Uncovered<'_>,
+        registers: &Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> bool {
+        if arch != Arch::X86_64 || place.is_leaf || place.mapping.file.is_none() {
+            return false;
+        }
+        let next = place.lookup.add(1);
+        let traps = TRAPS.iter().any(|trap| memory.code(next, trap.len()) == Some(*trap));
+        if !traps || !is_end_of_stack(registers.sp(arch), memory) {
+            return false;
+        }
+        (1..=LONGEST).rev().any(|len| {
+            let code = memory.code(Avma(next.0.wrapping_sub(len as u64)), len);
+            let start = next.0.wrapping_sub(len as u64);
+            code.is_some_and(|code| only_calls(code, start, next.0, arch))
+                && ENDS.iter().any(|end| {
+                    memory.code(Avma(start.wrapping_sub(end.len() as u64)), end.len()) == Some(*end)
+                })
+        })
+    }
+}
+
+/// Whether nothing is above a stack pointer: a word of 0, or the end of the memory.
+fn is_end_of_stack(sp: u64, memory: &Memory<'_>) -> bool {
+    match memory.read(sp) {
+        Ok(word) => word == 0,
+        Err(MemoryError::PastDump) => sp.is_multiple_of(PAGE),
+        Err(MemoryError::NotRecorded) => false,
+    }
+}
+
+/// Whether code moves values into registers and then calls what a register says, and nothing else.
+fn only_calls(code: &[u8], start: u64, next: u64, arch: Arch) -> bool {
+    let longest = code.len().min(arch.longest_call());
+    let call = code.get(code.len() - longest..).unwrap_or_default();
+    if arch.call_target(call, next) != Some(CallTarget::Indirect) {
+        return false;
+    }
+    let mut decoder = Decoder::with_ip(arch.bitness(), code, start, DecoderOptions::NONE);
+    while decoder.can_decode() {
+        let instruction = decoder.decode();
+        if instruction.next_ip() == next {
+            let by_register = instruction.op0_kind() == OpKind::Register;
+            return instruction.flow_control() == FlowControl::IndirectCall && by_register;
+        }
+        if !moves(&instruction) {
+            return false;
+        }
+    }
+    false
+}
+
+/// Whether an instruction does nothing but put a value into a register, which is not the stack pointer.
+fn moves(instruction: &Instruction) -> bool {
+    let to_register =
+        instruction.op0_kind() == OpKind::Register && instruction.op0_register() != Register::RSP;
+    match instruction.mnemonic() {
+        Mnemonic::Endbr64 | Mnemonic::Nop => true,
+        Mnemonic::Mov | Mnemonic::Lea | Mnemonic::Xor => to_register,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_that_only_calls() {
+        let is = |code: &[u8]| {
+            let start = 0x1000;
+            only_calls(code, start, start + code.len() as u64, Arch::X86_64)
+        };
+        // mov %r12,%rdi; call *%r13
+        assert!(is(&[0x4c, 0x89, 0xe7, 0x41, 0xff, 0xd5]));
+        // xor %ebp,%ebp; mov %r12,%rdi; call *%r13
+        assert!(is(&[0x31, 0xed, 0x4c, 0x89, 0xe7, 0x41, 0xff, 0xd5]));
+        // push %rbx; call *%r13
+        assert!(!is(&[0x53, 0x41, 0xff, 0xd5]));
+        // mov %r12,%rdi; call function
+        assert!(!is(&[0x4c, 0x89, 0xe7, 0xe8, 0, 0, 0, 0]));
+    }
+}

@@ -1,0 +1,41 @@
+//! Functions that go on in the handler of an exception (`__builtin_eh_return`: `_Unwind_Resume`, `_Unwind_RaiseException`).
+//! Before they return, they overwrite their own return address and the registers that they saved with those of the
+//! handler's frame. From then on their call frame information leads to the handler, with the stack pointer of the caller:
+//! a chain that never was.
+
+use crate::arch::Arch;
+use crate::code::Called;
+use crate::rule::{FullRow, Recovery};
+use crate::state::Memory;
+use crate::walk::Walker;
+use crate::walk::uncovered::Uncovered;
+
+/// Whether a row is of such a function: it saves the registers in which the handler gets its data, which no other
+/// function saves.
+fn goes_on_in_handler(row: &FullRow, arch: Arch) -> bool {
+    let data = arch.handler_data();
+    let is_saved = |wanted: &u8| {
+        row.registers.iter().any(|(register, recovery)| {
+            register == wanted && matches!(recovery, Recovery::SlotAtCfa(_))
+        })
+    };
+    !data.is_empty() && data.iter().all(is_saved)
+}
+
+/// Whether a row leads to a handler, and no longer to the caller of the frame's function.
+#[cold]
+pub(in crate::walk) fn is_replaced(
+    walker: &mut Walker<'_>,
+    row: &FullRow,
+    return_address: u64,
+    place: &Uncovered<'_>,
+    memory: &Memory<'_>,
+    arch: Arch,
+) -> bool {
+    if !goes_on_in_handler(row, arch) {
+        return false;
+    }
+    let Some(at) = place.code(memory) else { return false };
+    let pc = arch.strip(return_address);
+    pc != 0 && walker.cache.fallback.called(pc, at, memory, arch) == Called::Never
+}

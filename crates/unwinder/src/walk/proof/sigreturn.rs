@@ -1,0 +1,54 @@
+//! Samples of the kernel in `rt_sigreturn`: their address is behind the trampoline's system call, where another function
+//! can begin. The registers say which of both it is: the system call leaves its return address in rcx. The frame is looked up in
+//! the system call, as a caller's is in its call.
+
+use address::Avma;
+
+use crate::arch::Arch;
+use crate::frame::Step;
+use crate::state::{Memory, Registers};
+use crate::walk::Walker;
+use crate::walk::uncovered::Uncovered;
+
+/// rcx.
+const RETURN_ADDRESS: u8 = 2;
+/// Bytes of the trampoline: two instructions, of which the last one is the system call.
+const TRAMPOLINE: usize = 9;
+
+impl Walker<'_> {
+    /// The step from a sampled frame that no rule covers, if it is behind a trampoline's system call.
+    #[cold]
+    pub(in crate::walk) fn step_out_of_sigreturn(
+        &mut self,
+        place: &Uncovered<'_>,
+        registers: &mut Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Option<Step> {
+        if arch != Arch::X86_64 || !place.is_leaf {
+            return None;
+        }
+        let start = Avma(place.lookup.0.wrapping_sub(TRAMPOLINE as u64));
+        let code = memory.code(start, TRAMPOLINE)?;
+        if !arch.is_signal_trampoline(code) {
+            return None;
+        }
+        let is_returned = registers.value(RETURN_ADDRESS) == Some(place.lookup.0);
+        let is_padding = || memory.code(place.lookup, 2).is_some_and(|code| arch.is_padding(code));
+        if !is_returned && !is_padding() {
+            return None;
+        }
+        let row = self.engine.signal_frame_row(arch, 0)?;
+        let before = registers.clone();
+        let pc = row.run(registers, memory, arch).ok();
+        // The kernel may have restored some registers already.
+        let is_code =
+            |&pc: &u64| memory.space.lookup(Avma(pc)).is_some_and(|mapping| mapping.executable);
+        let Some(pc) = pc.filter(is_code) else {
+            registers.clone_from(&before);
+            return None;
+        };
+        self.is_behind_call = true;
+        Some(Step { caller: Self::caller_at(pc, true, arch), evidence: None })
+    }
+}

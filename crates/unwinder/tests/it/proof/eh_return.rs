@@ -1,0 +1,31 @@
+//! `__builtin_eh_return`: the function overwrites its own return address with that of a handler.
+
+use synth::UserRegs;
+use unwinder::{Arch, EndReason, FoundBy};
+
+use crate::world::{IN_MAIN, Program, SP, TEST, ops, outer, stack, usual};
+
+/// `test` saves rax and rdx, as functions do that go on in a handler; or one of them.
+fn program(both: bool) -> Program {
+    let rows = ops().def_cfa_offset(32).offset(0, 4);
+    let rows = if both { rows.offset(1, 3) } else { rows };
+    Program::new(Arch::X86_64, rows).call(IN_MAIN, TEST)
+}
+
+#[test]
+fn a_handlers_address_is_no_return_address() {
+    let regs = UserRegs::x86_64(TEST + 8, SP);
+    let mut own = stack();
+    outer(own.words(1, 3).word(IN_MAIN));
+    program(true).check(&regs, &own, &usual(TEST + 8), EndReason::Root);
+    // A handler in `main`, which no call of `test` stands before.
+    let handler = IN_MAIN + 0x20;
+    let mut replaced = stack();
+    outer(replaced.words(1, 3).word(handler));
+    let chain = &[(TEST + 8, FoundBy::Sampled)];
+    program(true).check(&regs, &replaced, chain, EndReason::RegisterUnknown);
+    // Another function is believed.
+    let mut chain = usual(TEST + 8);
+    chain[1].0 = handler - 1;
+    program(false).check(&regs, &replaced, &chain, EndReason::Root);
+}
