@@ -48,6 +48,13 @@ impl Args {
         }
     }
 
+    /// Takes the first argument out if it is one of these words.
+    pub(crate) fn first(&mut self, words: &[&'static str]) -> Option<&'static str> {
+        let word = words.iter().find(|&&word| self.0.first().is_some_and(|first| first == word))?;
+        self.0.remove(0);
+        Some(word)
+    }
+
     /// What is left: names only.
     pub(crate) fn names(self) -> Result<Vec<String>> {
         if let Some(unknown) = self.0.iter().find(|word| word.starts_with('-')) {
@@ -80,6 +87,14 @@ mod tests {
         assert_eq!(given.number("--slow-runs", 2_u32).unwrap(), 2);
         assert_eq!(given.value("--peer").unwrap().as_deref(), Some("perf"));
         assert_eq!(given.names().unwrap(), ["a", "b"]);
+    }
+
+    #[test]
+    fn the_first_word_chooses() {
+        let mut given = args("gdb a gdb");
+        assert_eq!(given.first(&["steps", "gdb"]), Some("gdb"));
+        assert_eq!(given.first(&["steps", "gdb"]), None);
+        assert_eq!(given.names().unwrap(), ["a", "gdb"]);
     }
 
     #[test]

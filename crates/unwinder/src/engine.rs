@@ -15,6 +15,7 @@ use crate::cache::{KnownRules, RuleCache, RuleKey};
 use crate::cfi::{
     CfiScratch, Compiled, FoundFde, RowKey as CfiRowKey, UnwindInfo, compile, signal_row,
 };
+use crate::code::{Extent, Reach};
 use crate::kept::KeptRules;
 use crate::rule::{FullRow, Rule};
 
@@ -38,6 +39,8 @@ pub struct Engine {
     rows: RwLock<Rows>,
     /// By the serial of the file.
     unwind_info: RwLock<Vec<Option<Arc<UnwindInfo>>>>,
+    /// The extents of files' entry points, by the serial of the file.
+    entries: RwLock<HashMap<u32, Option<Arc<Extent>>>>,
     /// By the processor, and the form of the frame.
     signal_rows: [[OnceLock<u32>; 3]; Arch::COUNT],
     budget: Budget,
@@ -85,6 +88,7 @@ impl Engine {
             cache: RuleCache::new(),
             rows: RwLock::default(),
             unwind_info: RwLock::default(),
+            entries: RwLock::default(),
             signal_rows: [const { [const { OnceLock::new() }; 3] }; Arch::COUNT],
         }
     }
@@ -176,7 +180,7 @@ impl Engine {
             return rule;
         }
         match info.find(svma, images) {
-            None if info.is_entry_code(svma, images) => Rule::Outermost,
+            None if self.is_entry_code(info, svma, images) => Rule::Outermost,
             None => match form_behind_call(arch, svma, info.file.image()) {
                 Some(form) => Rule::Full { row: self.signal_row_index(arch, form), signal: true },
                 None => info.arm_rule(svma).map_or(Rule::NoInfo, |found| self.keep(info, found)),
@@ -186,6 +190,24 @@ impl Engine {
                 self.keep(info, compile(&found, info, svma, arch, &mut scratch.context))
             }
         }
+    }
+
+    /// Returns true if an address is in the code that a process begins with, which has no caller: near the entry point of
+    /// its file, without any description, and come to by paths from there without leaving them.
+    pub(crate) fn is_entry_code(&self, info: &UnwindInfo, svma: Svma, images: &ImageStore) -> bool {
+        if !info.is_entry_code(svma, images) {
+            return false;
+        }
+        let serial = info.file.serial;
+        let known =
+            self.entries.read().unwrap_or_else(PoisonError::into_inner).get(&serial).cloned();
+        let extent = known.unwrap_or_else(|| {
+            let image = info.file.image();
+            let extent = Extent::of(image, image.entry()).map(Arc::new);
+            let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+            entries.entry(serial).or_insert(extent).clone()
+        });
+        extent.is_some_and(|extent| extent.reaches(svma) == Reach::Yes)
     }
 
     /// The rule, with its row among those that are kept.
@@ -318,6 +340,17 @@ impl Engine {
             Some((info.file.image().path().to_owned(), info.contradiction()?.to_owned()))
         };
         all.iter().flatten().filter_map(contradiction).collect()
+    }
+
+    /// The files with call frame instructions that nobody knows, and these: frames that they describe end a chain.
+    #[must_use]
+    pub fn unknown_instructions(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let all = self.unwind_info.read().unwrap_or_else(PoisonError::into_inner);
+        let of = |info: &Arc<UnwindInfo>| {
+            let unknown = Some(info.unknown_instructions()).filter(|all| !all.is_empty())?;
+            Some((info.file.image().path().to_owned(), unknown))
+        };
+        all.iter().flatten().filter_map(of).collect()
     }
 
     /// Whether some file that was unwound through contradicts itself, or could not be read in part.

@@ -65,6 +65,7 @@ const OUTPUT: &[(&str, OutputCheck)] = &[
     ("streams are read", output::streams_are_read),
     ("starts no other program", output::starts_nothing),
     ("agrees with perf", output::agrees_with_perf),
+    ("agrees with gdb", output::agrees_with_gdb),
 ];
 
 /// Other programs that read the output. Some of them build examples, which have to wait for each other build of that

@@ -135,3 +135,18 @@ pub(super) fn agrees_with_perf(bench: &Bench) -> Result<Outcome> {
     }
     Ok(Outcome::Passed)
 }
+
+/// gdb has no other frame than ours at some instructions of a program with tail calls, nor have the program's own calls,
+/// jumps and returns.
+pub(super) fn agrees_with_gdb(bench: &Bench) -> Result<Outcome> {
+    if !succeeds(&mut command::words("gdb --version")) {
+        return Ok(Outcome::Skipped("gdb is not installed".to_owned()));
+    }
+    for words in [
+        ["truth", "gdb", "c-gcc-O2", "--stops", "60"],
+        ["truth", "steps", "c-gcc-O2", "--instructions", "30000"],
+    ] {
+        command::run(task(&words, &bench.root)?.arg("--ours").arg(&bench.ours))?;
+    }
+    Ok(Outcome::Passed)
+}

@@ -1,173 +1,27 @@
-//! `cargo xtask truth FILE [--bytes N]`: what a smaller dump of the stack costs, and how good it is what is repaired.
-//! The chains of a recording with large dumps are the truth; copies of it whose stacks are cut are unwound beside it, by
-//! us and by the rules with which peers repair. With `--plain` any recording: how many chains reach their root, by each.
+//! `cargo xtask truth`: our chains beside the truth, or beside the best that is known of it.
+//!
+//! - `truth FILE`: copies of a recording whose stacks are cut, beside the whole one;
+//! - `truth gdb`: gdb's frames at random instructions, from the same registers and the same stack;
+//! - `truth steps`: the calls, jumps and returns of a program that is run instruction by instruction.
+//!
+//! No other task has a part in it.
 
-mod alignment;
-mod chains;
-mod peers;
-mod plain;
-mod table;
-mod tally;
+mod cut;
+mod gdb;
+mod stepped;
+mod steps;
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::Result;
 
 use crate::args::Args;
-use crate::command;
-use crate::words::Words;
-use chains::{Chains, Places, read};
-use tally::Tally;
 
-/// Dumps that are tried, in bytes.
-const SIZES: [u64; 4] = [4 << 10, 8 << 10, 16 << 10, 32 << 10];
-
-/// More than a chain has; deep recursion is to be measured, too.
-const MAX_FRAMES: usize = 100_000;
-
-/// The option by which nothing is repaired.
-const NO_JOIN: &str = "--no-join";
-
-/// What became of the chains at one size of the dump.
-struct Row {
-    bytes: u64,
-    ours: Tally,
-    /// In the order of [`peers::RULES`].
-    peers: [Tally; peers::RULES.len()],
-}
-
-/// Cuts, runs, compares and prints a row for each size.
+/// Runs the kind that the first word names; without such a word it is a recording to be cut.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
-    let sizes = match args.number("--bytes", 0)? {
-        0 => SIZES.to_vec(),
-        bytes => vec![bytes],
-    };
-    let ours = args.value("--ours")?;
-    let is_plain = args.flag("--plain");
-    let names = args.names()?;
-    let [file] = names.as_slice() else { bail!("one recording is needed") };
-    let file = std::path::absolute(file)?;
-    if file.is_dir() {
-        bail!("{}: a recording in a directory cannot be cut, only a plain file", file.display());
-    }
-    let ours = command::ours(ours)?;
-    if is_plain {
-        plain::print(&ours, &file)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let scratch = std::env::temp_dir().join(format!("unwind-perf-truth-{}", std::process::id()));
-    std::fs::create_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
-    let rows = rows(&ours, &file, &sizes, &scratch.join("cut.data"));
-    std::fs::remove_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
-    let rows = rows?;
-    print(&rows);
-    let wrong = rows.iter().any(|row| row.ours.wrong_prefix + row.ours.whole_but_other > 0);
-    Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-/// A row for each size. The copies are written to `copy` one after the other.
-fn rows(ours: &Path, file: &Path, sizes: &[u64], copy: &Path) -> Result<Vec<Row>> {
-    let mut words = Words::new();
-    let mut recording = std::fs::read(file).with_context(|| file.display().to_string())?;
-    let mut rows = Vec::new();
-    let mut truth = None;
-    // Large ones first: what is cut is cut further.
-    let mut sizes = sizes.to_vec();
-    sizes.sort_unstable();
-    for &bytes in sizes.iter().rev() {
-        let cut = synth::cut_stacks(&mut recording, bytes)
-            .map_err(|why| anyhow!("{} cannot be cut: {why}", file.display()))?;
-        eprintln!("{cut} stacks are cut to {bytes} bytes");
-        // After the first cut, so that what cannot be cut is not unwound.
-        let truth = match &truth {
-            Some(truth) => truth,
-            None => {
-                let chains = chains_of(ours, file, not_repaired(ours)?, &mut words)?;
-                truth.insert((Places::of(&chains), chains))
-            }
-        };
-        let (places, truth) = truth;
-        std::fs::write(copy, &recording).with_context(|| copy.display().to_string())?;
-        let found = chains_of(ours, copy, &[], &mut words)?;
-        let ours = compare(truth, &found, &words)?;
-        eprintln!("the rules of peers are tried on the same samples");
-        let found = peers::chains(copy, truth, places, &mut words)?;
-        let mut peers: [Tally; peers::RULES.len()] = Default::default();
-        for (tally, found) in peers.iter_mut().zip(&found) {
-            *tally = compare(truth, found, &words)?;
-        }
-        rows.push(Row { bytes, ours, peers });
-    }
-    rows.reverse();
-    Ok(rows)
-}
-
-/// The options with which the command unwinds what is in the sample itself, and no more. A command that cannot repair
-/// needs none.
-fn not_repaired(ours: &Path) -> Result<&'static [&'static str]> {
-    let help = command::quiet_output(Command::new(ours).arg("--help"))?;
-    Ok(if help.contains(NO_JOIN) { &[NO_JOIN] } else { &[] })
-}
-
-fn chains_of(ours: &Path, recording: &Path, options: &[&str], words: &mut Words) -> Result<Chains> {
-    let mut command = Command::new(ours);
-    command.args(["--format", "ndjson", "--no-inline", "--quiet"]);
-    command.args(["--max-frames", &MAX_FRAMES.to_string()]).args(options).arg(recording);
-    command::read_output(&mut command, &[0, 1], |output| read(output, words))
-}
-
-/// The samples of both in their order.
-fn compare(truth: &Chains, copy: &Chains, words: &Words) -> Result<Tally> {
-    if truth.len() != copy.len() {
-        bail!("{} samples, and {} where stacks are cut", truth.len(), copy.len());
-    }
-    let mut tally = Tally::default();
-    for (number, (one, other)) in truth.iter(words).zip(copy.iter(words)).enumerate() {
-        if one.0 != other.0 {
-            bail!("sample {number} is {:?}, and {:?} where stacks are cut", one.0, other.0);
-        }
-        tally.add(&one.1, &other.1);
-    }
-    Ok(tally)
-}
-
-fn print(rows: &[Row]) {
-    print_table("Ours", rows, |row| &row.ours);
-    for (index, (name, rule)) in peers::RULES.iter().enumerate() {
-        println!();
-        print_table(&format!("The rule of {name} on our walks: {rule}"), rows, |row| {
-            &row.peers[index]
-        });
-    }
-    println!("\nTwo numbers: of chains without a gap + of those with one.");
-    for (name, meaning) in table::COLUMNS {
-        println!("  {name:<16}{meaning}");
-    }
-    println!("{}", table::OF_PEERS);
-    if let Some(row) = rows.first() {
-        print_ends("not whole in the truth", &row.ours.ends_of_truth);
-    }
-}
-
-/// A table with a row for each size, and below it why chains end that stay cut.
-fn print_table(title: &str, rows: &[Row], of: impl Fn(&Row) -> &Tally) {
-    println!("{title}:\n\n{}", table::head());
-    for row in rows {
-        println!("{}", table::row(row.bytes, of(row)));
-    }
-    if rows.iter().any(|row| !of(row).ends.is_empty()) {
-        println!();
-    }
-    for row in rows {
-        print_ends(&format!("stay cut at {} bytes", row.bytes), &of(row).ends);
-    }
-}
-
-fn print_ends(which: &str, ends: &BTreeMap<String, u64>) {
-    if !ends.is_empty() {
-        let ends: Vec<String> = ends.iter().map(|(end, count)| format!("{count} {end}")).collect();
-        println!("{which}: {}", ends.join(", "));
+    match args.first(&["gdb", "steps"]) {
+        Some("gdb") => gdb::run(args),
+        Some(_) => steps::run(args),
+        None => cut::run(args),
     }
 }

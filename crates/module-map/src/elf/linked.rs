@@ -9,11 +9,9 @@ use std::borrow::Cow;
 
 use address::Svma;
 use object::elf::{
-    R_386_32, R_386_GLOB_DAT, R_386_JMP_SLOT, R_386_RELATIVE, R_AARCH64_RELATIVE, R_X86_64_64,
-    R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, RelocationType, SHN_UNDEF, STT_FUNC,
-    STT_GNU_IFUNC,
+    R_AARCH64_RELATIVE, R_X86_64_RELATIVE, RelocationType, SHN_UNDEF, STT_FUNC, STT_GNU_IFUNC,
 };
-use object::{Object as _, RelocationFlags, RelocationTarget};
+use object::{Object as _, ObjectSymbol as _, RelocationFlags, RelocationTarget};
 
 use super::{ElfMachine, Image};
 
@@ -56,6 +54,60 @@ struct SymbolLayout {
 const SYMBOL_64: SymbolLayout = SymbolLayout { size: 24, info: 4, section: 6, value: 8, word: 8 };
 const SYMBOL_32: SymbolLayout = SymbolLayout { size: 16, info: 12, section: 14, value: 4, word: 4 };
 
+/// The relocations that fill words with addresses of code.
+struct LinkedKinds {
+    /// An address of the same file.
+    relative: RelocationType,
+    /// The addresses of symbols: of the global offset table, of procedure linkage, of any other word.
+    symbols: [RelocationType; 3],
+    /// The addend is in the word.
+    is_stored: bool,
+}
+
+impl LinkedKinds {
+    /// Source: the processors' ELF supplements, "Relocation".
+    fn of(machine: ElfMachine) -> Option<Self> {
+        use object::elf as kinds;
+        let (relative, symbols) = match machine {
+            ElfMachine::X86_64 => (
+                kinds::R_X86_64_RELATIVE,
+                [kinds::R_X86_64_GLOB_DAT, kinds::R_X86_64_JUMP_SLOT, kinds::R_X86_64_64],
+            ),
+            ElfMachine::X86 => (
+                kinds::R_386_RELATIVE,
+                [kinds::R_386_GLOB_DAT, kinds::R_386_JMP_SLOT, kinds::R_386_32],
+            ),
+            ElfMachine::Aarch64 => (
+                kinds::R_AARCH64_RELATIVE,
+                [kinds::R_AARCH64_GLOB_DAT, kinds::R_AARCH64_JUMP_SLOT, kinds::R_AARCH64_ABS64],
+            ),
+            ElfMachine::Arm => (
+                kinds::R_ARM_RELATIVE,
+                [kinds::R_ARM_GLOB_DAT, kinds::R_ARM_JUMP_SLOT, kinds::R_ARM_ABS32],
+            ),
+            ElfMachine::Riscv64 => (
+                kinds::R_RISCV_RELATIVE,
+                [kinds::R_RISCV_64, kinds::R_RISCV_JUMP_SLOT, kinds::R_RISCV_64],
+            ),
+            ElfMachine::Loongarch64 => (
+                kinds::R_LARCH_RELATIVE,
+                [kinds::R_LARCH_64, kinds::R_LARCH_JUMP_SLOT, kinds::R_LARCH_64],
+            ),
+            ElfMachine::Ppc64 => (
+                kinds::R_PPC64_RELATIVE,
+                [kinds::R_PPC64_GLOB_DAT, kinds::R_PPC64_JMP_SLOT, kinds::R_PPC64_ADDR64],
+            ),
+            ElfMachine::S390x => (
+                kinds::R_390_RELATIVE,
+                [kinds::R_390_GLOB_DAT, kinds::R_390_JMP_SLOT, kinds::R_390_64],
+            ),
+            _ => return None,
+        };
+        let is_stored = matches!(machine, ElfMachine::X86 | ElfMachine::Arm);
+        Some(Self { relative, symbols, is_stored })
+    }
+}
+
 /// Longer names are left out.
 const LONGEST_NAME: usize = 4096;
 
@@ -64,6 +116,7 @@ struct DynamicSymbols<'i> {
     symbols: Cow<'i, [u8]>,
     strings: Cow<'i, [u8]>,
     layout: SymbolLayout,
+    is_little: bool,
 }
 
 impl<'i> DynamicSymbols<'i> {
@@ -71,25 +124,36 @@ impl<'i> DynamicSymbols<'i> {
         const CLASS_32: u8 = 1;
         const CLASS_64: u8 = 2;
         let data = |name| image.section_data(image.section(name)?).ok();
-        let layout = match (image.machine(), *image.bytes().get(4)?) {
-            (ElfMachine::X86_64, CLASS_64) => SYMBOL_64,
-            (ElfMachine::X86, CLASS_32) => SYMBOL_32,
+        let is_narrow = matches!(image.machine(), ElfMachine::X86 | ElfMachine::Arm);
+        let layout = match (is_narrow, *image.bytes().get(4)?) {
+            (false, CLASS_64) => SYMBOL_64,
+            (true, CLASS_32) => SYMBOL_32,
             _ => return None,
         };
-        Some(Self { symbols: data(".dynsym")?, strings: data(".dynstr")?, layout })
+        let is_little = image.is_little_endian();
+        Some(Self { symbols: data(".dynsym")?, strings: data(".dynstr")?, layout, is_little })
     }
 
-    /// The function that a symbol defines: its type, its section and its address.
+    /// The function that a symbol defines: its type, its section and its address; of Thumb with the lowest bit set.
     fn function(&self, symbol: &[u8]) -> Option<(u8, u16, Svma)> {
         let SymbolLayout { info, section, value, word, .. } = self.layout;
-        let section = u16::from_le_bytes(*symbol.get(section..)?.first_chunk()?);
+        let section = *symbol.get(section..)?.first_chunk()?;
+        let is_little = self.is_little;
+        let section =
+            if is_little { u16::from_le_bytes(section) } else { u16::from_be_bytes(section) };
+        let stated = symbol.get(value..)?.get(..word)?;
         let mut address = [0; 8];
-        address.get_mut(..word)?.copy_from_slice(symbol.get(value..)?.get(..word)?);
-        Some((symbol.get(info)? & 0xf, section, Svma(u64::from_le_bytes(address))))
+        let at = if is_little { 0 } else { address.len() - word };
+        address.get_mut(at..)?.get_mut(..word)?.copy_from_slice(stated);
+        let address =
+            if is_little { u64::from_le_bytes(address) } else { u64::from_be_bytes(address) };
+        Some((symbol.get(info)? & 0xf, section, Svma(address)))
     }
 
     fn name(&self, symbol: &[u8]) -> Option<&[u8]> {
-        let at = u32::from_le_bytes(*symbol.first_chunk()?) as usize;
+        let at = *symbol.first_chunk()?;
+        let at = if self.is_little { u32::from_le_bytes(at) } else { u32::from_be_bytes(at) };
+        let at = at as usize;
         let rest = self.strings.get(at..)?;
         let rest = rest.get(..LONGEST_NAME).unwrap_or(rest);
         rest.get(..rest.iter().position(|&byte| byte == 0)?)
@@ -104,7 +168,7 @@ impl<'i> DynamicSymbols<'i> {
 
 impl Image {
     /// The words that the dynamic loader fills with addresses of code, in the order of their stated addresses: slots of
-    /// the global offset table, entries of function tables. Of x86-64 and i386 files only; what a resolver decides is left out.
+    /// the global offset table, entries of function tables. What a resolver decides is left out.
     #[must_use]
     pub fn linked_slots(&self, hash: NameHash<'_>) -> Vec<(u64, SlotValue)> {
         let Some(symbols) = DynamicSymbols::of(self) else { return Vec::new() };
@@ -185,19 +249,13 @@ impl Image {
         relocation: &DynamicRelocation,
         hash: NameHash<'_>,
     ) -> Option<SlotValue> {
-        let is_x86 = self.machine() == ElfMachine::X86;
-        let (is_relative, is_symbol) = match relocation.kind {
-            R_386_RELATIVE if is_x86 => (true, false),
-            R_386_GLOB_DAT | R_386_JMP_SLOT | R_386_32 if is_x86 => (false, true),
-            _ if is_x86 => (false, false),
-            R_X86_64_RELATIVE => (true, false),
-            R_X86_64_GLOB_DAT | R_X86_64_JUMP_SLOT | R_X86_64_64 => (false, true),
-            _ => (false, false),
-        };
+        let kinds = LinkedKinds::of(self.machine())?;
+        let is_relative = relocation.kind == kinds.relative;
+        let is_symbol = kinds.symbols.contains(&relocation.kind);
         if is_relative {
-            // Relocations of i386 files state no addend: it is in the word.
+            // Relocations of files of 32 bits state no addend: it is in the word.
             let stored = || self.stored_word(Svma(relocation.slot));
-            let svma = if is_x86 { stored()? } else { Svma(relocation.addend) };
+            let svma = if kinds.is_stored { stored()? } else { Svma(relocation.addend) };
             let mut segments = self.segments().iter().filter(|segment| segment.executable);
             return segments
                 .any(|segment| svma.since(segment.svma) < segment.file_size)
@@ -212,6 +270,26 @@ impl Image {
         let offset = self.offset_of_svma(svma)?.sub(self.base().0);
         let bytes = self.bytes().get(usize::try_from(offset.0).ok()?..)?;
         Some(Svma(u32::from_le_bytes(*bytes.first_chunk()?).into()))
+    }
+
+    /// Where code of one kind begins in a 32-bit Arm file, in the order of addresses; true of Thumb, false of ARM.
+    ///
+    /// Source: ELF for the Arm Architecture, "Mapping symbols".
+    #[must_use]
+    pub fn thumb_code(&self) -> Vec<(u64, bool)> {
+        let Ok(file) = object::File::parse(self.bytes()) else { return Vec::new() };
+        let kind = |name: &[u8]| match name {
+            [b'$', b't'] | [b'$', b't', b'.', ..] => Some(true),
+            [b'$', b'a'] | [b'$', b'a', b'.', ..] => Some(false),
+            _ => None,
+        };
+        let symbols = file.symbols();
+        let of = |symbol: object::Symbol<'_, '_>| {
+            Some((symbol.address() & !1, kind(symbol.name_bytes().ok()?)?))
+        };
+        let mut found: Vec<_> = symbols.filter_map(of).collect();
+        found.sort_unstable();
+        found
     }
 
     /// Whether others can be linked to any of its functions, on whatever processor.

@@ -111,6 +111,7 @@ impl Ended {
         let mut limits = findings::limits(&timeline, &engine);
         limits.extend(findings::too_many_names(&profile));
         limits.extend(findings::inconsistent(&engine));
+        limits.extend(findings::unknown_instructions(&engine));
         profile.summary.names_lost |= !limits.is_empty();
         profile.summary.findings.extend(limits);
         timings.symbols = report.timings;

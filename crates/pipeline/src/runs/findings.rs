@@ -1,5 +1,7 @@
 //! The account of the run: what was lost and why, what is wrong with the input, in words for people and programs.
 
+use std::path::PathBuf;
+
 use module_map::{ImageStore, Timeline};
 use perf_data::{Findings, RecordCounts, RecordKind};
 use profile::{EventId, EventLoss, FindingRow, Profile, Summary};
@@ -187,6 +189,25 @@ pub(crate) fn inconsistent(engine: &Engine) -> Vec<FindingRow> {
             count: 1,
         })
         .collect();
+    rows.sort_by(|a, b| a.message.cmp(&b.message));
+    rows
+}
+
+/// Files with call frame instructions that nobody knows.
+pub(crate) fn unknown_instructions(engine: &Engine) -> Vec<FindingRow> {
+    let row = |(path, unknown): (PathBuf, Vec<u8>)| {
+        let unknown: Vec<_> = unknown.iter().map(|one| format!("{one:#04x}")).collect();
+        FindingRow {
+            kind: "unwind-instruction-unknown".to_owned(),
+            message: format!(
+                "{}: descriptions of frames have unknown instructions ({}): chains end there `bad-unwind-info`, unless the code proves a caller",
+                path.display(),
+                unknown.join(", ")
+            ),
+            count: 1,
+        }
+    };
+    let mut rows: Vec<_> = engine.unknown_instructions().into_iter().map(row).collect();
     rows.sort_by(|a, b| a.message.cmp(&b.message));
     rows
 }

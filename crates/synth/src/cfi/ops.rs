@@ -170,6 +170,24 @@ impl CfiOps {
         self.op(0x2d, &[])
     }
 
+    /// `DW_CFA_AARCH64_negate_ra_state_with_pc`.
+    #[must_use]
+    pub fn negate_ra_state_with_pc(self) -> Self {
+        self.op(0x2c, &[])
+    }
+
+    /// `DW_CFA_AARCH64_set_ra_state`: the state, and a distance that is not negative and below 64.
+    #[must_use]
+    pub fn set_ra_state(self, state: u64, distance: u64) -> Self {
+        self.op(0x2b, &[state, distance])
+    }
+
+    /// An instruction without operands that nobody knows.
+    #[must_use]
+    pub fn unknown(self) -> Self {
+        self.op(0x3f, &[])
+    }
+
     fn op(mut self, opcode: u8, operands: &[u64]) -> Self {
         self.writer.u8(opcode);
         for &operand in operands {

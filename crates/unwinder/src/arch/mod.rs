@@ -159,6 +159,20 @@ impl Arch {
         }
     }
 
+    /// The address of the code that a target states: without the lowest bit, which stands for Thumb in 32-bit Arm.
+    pub(crate) const fn code_address(self, target: u64) -> u64 {
+        if matches!(self, Self::Arm) { target & !1 } else { target }
+    }
+
+    /// The registers that functions leave as they were, on processors with a link register, by DWARF number; padded with
+    /// [`UNUSED`].
+    pub(crate) const fn kept_registers(self) -> [u8; N_SLOTS] {
+        match self {
+            Self::S390x => s390x::KEPT,
+            _ => self.numbers().slots,
+        }
+    }
+
     /// How many of the DWARF numbers, from 0 on, are numbers of registers here.
     #[inline]
     pub(crate) const fn columns(self) -> u8 {

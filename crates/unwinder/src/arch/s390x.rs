@@ -24,6 +24,11 @@ pub(super) const NUMBERS: Numbers = Numbers {
 
 const PC: u8 = 32;
 
+/// r6 to r13, f8 to f15: functions leave them as they were.
+///
+/// Source: ELF ABI s390x Supplement, "Registers".
+pub(super) const KEPT: [u8; N_SLOTS] = [6, 7, 8, 9, 10, 11, 12, 13, 24, 25, 26, 27, 28, 29, 30, 31];
+
 /// The frame's address (CFA) is so many bytes above the stack pointer that the function began with: the caller has kept that
 /// room for it.
 ///

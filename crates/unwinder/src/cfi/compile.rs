@@ -96,7 +96,8 @@ fn row_of<'a, S: UnwindSection<Bytes<'a>>>(
     context: &mut Context,
 ) -> Option<Compiled> {
     let run = |context: &mut Context| {
-        let row = fde.unwind_info_for_address(section, bases, context, svma.0).ok()?;
+        let row = fde.unwind_info_for_address(section, bases, context, svma.0);
+        let row = row.inspect_err(|error| info.note_unknown(error)).ok()?;
         compile_row(row, fde, section, arch, source)
     };
     info.long.compile(fde, (section, bases), (svma, arch), context, source, run)

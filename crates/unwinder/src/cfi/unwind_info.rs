@@ -1,8 +1,9 @@
 //! The call frame information of one file: where it is, and which description covers an address.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use address::Svma;
 use budget::Budget;
@@ -20,6 +21,7 @@ use crate::cfi::fde_index::{FdeIndex, HeaderTable};
 use crate::cfi::function_ranges::FunctionRanges;
 use crate::cfi::go::GoRules;
 use crate::cfi::long::LongDescriptions;
+use crate::cfi::signed::translated;
 use crate::rule::SectionBytes;
 
 /// The unwind sections of a file, found when the file is first unwound through.
@@ -29,6 +31,8 @@ pub(crate) struct UnwindInfo {
     pub(crate) arch: Option<Arch>,
     eh_frame: Option<Range<usize>>,
     eh_frame_svma: u64,
+    /// `.eh_frame` with instructions that gimli knows, if it has others.
+    translated: OnceLock<Option<Vec<u8>>>,
     bases: BaseAddresses,
     header: Option<HeaderTable>,
     eh_index: OnceLock<FdeIndex>,
@@ -40,6 +44,8 @@ pub(crate) struct UnwindInfo {
     pub(crate) go: GoRules,
     pub(crate) functions: FunctionRanges,
     contradiction: Option<String>,
+    /// Instructions of descriptions that were asked for, which nobody knows.
+    unknown: Mutex<BTreeSet<u8>>,
 }
 
 #[derive(Debug)]
@@ -97,6 +103,7 @@ impl UnwindInfo {
             arm: if arch == Some(Arch::Arm) { ArmTable::new(image) } else { None },
             eh_frame_svma: eh_frame.as_ref().map_or(0, |(_, svma)| svma.0),
             eh_frame: eh_frame.map(|(range, _)| range),
+            translated: OnceLock::new(),
             bases,
             header,
             eh_index: OnceLock::new(),
@@ -106,6 +113,7 @@ impl UnwindInfo {
             go: GoRules::new(budget, image.bytes().len() as u64),
             functions: FunctionRanges::default(),
             contradiction: None,
+            unknown: Mutex::default(),
             file,
         };
         info.contradiction = contradiction_in(&info);
@@ -125,9 +133,7 @@ impl UnwindInfo {
 
     /// The section of call frame information, and where the file states it.
     pub(super) fn eh_section(&self) -> Option<EhFrame<Bytes<'_>>> {
-        let image = self.file.image();
-        let bytes = image.bytes().get(self.eh_frame.clone()?)?;
-        let mut section = EhFrame::new(bytes, endian_of(image));
+        let mut section = EhFrame::new(self.eh_bytes()?, endian_of(self.file.image()));
         section.set_address_size(self.address_size());
         section.set_vendor(self.vendor());
         Some(section)
@@ -260,6 +266,31 @@ impl UnwindInfo {
         self.arm.as_ref()?.start(self.file.image(), svma)
     }
 
+    /// Notes an unknown instruction, if an error is of one.
+    pub(super) fn note_unknown(&self, error: &gimli::Error) {
+        if let gimli::Error::UnknownCallFrameInstruction(instruction) = error {
+            self.unknown.lock().unwrap_or_else(PoisonError::into_inner).insert(instruction.0);
+        }
+    }
+
+    /// The unknown instructions of the descriptions that were asked for.
+    pub(crate) fn unknown_instructions(&self) -> Vec<u8> {
+        self.unknown.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
+    }
+
+    /// The bytes of `.eh_frame`, with instructions that gimli knows.
+    fn eh_bytes(&self) -> Option<&[u8]> {
+        let bytes = self.file.image().bytes().get(self.eh_frame.clone()?)?;
+        let translate = || self.translated(bytes, true);
+        Some(self.translated.get_or_init(translate).as_deref().unwrap_or(bytes))
+    }
+
+    /// A section with instructions that gimli knows, if it has others.
+    fn translated(&self, section: &[u8], is_eh: bool) -> Option<Vec<u8>> {
+        let is_it = self.arch == Some(Arch::Aarch64) && self.file.image().is_little_endian();
+        if is_it { translated(section, is_eh) } else { None }
+    }
+
     fn find_eh(&self, svma: Svma) -> Option<Result<FoundFde<'_>, gimli::Error>> {
         let section = self.eh_section()?;
         let size = self.eh_frame.as_ref().map_or(0, ExactSizeIterator::len);
@@ -316,7 +347,8 @@ impl UnwindInfo {
 
     fn debug_frame(&self, image: &Image) -> Option<OwnedDebugFrame> {
         let section = image.section(".debug_frame")?;
-        let data = Arc::new(image.section_data(section).map(Cow::into_owned).ok()?);
+        let data = image.section_data(section).map(Cow::into_owned).ok()?;
+        let data = Arc::new(self.translated(&data, false).unwrap_or(data));
         let index = FdeIndex::new(&self.debug_section(&data), &self.bases);
         Some(OwnedDebugFrame { data, index })
     }

@@ -23,13 +23,22 @@ pub(super) struct JumpTable {
 }
 
 impl<'a> CodeBytes<'a> {
-    /// The segment of an address.
+    /// The segment of an address, of x86.
     pub(super) fn around(image: &'a Image, svma: Svma) -> Option<Self> {
+        Self::of(image, svma).filter(|code| code.arch.is_x86())
+    }
+
+    /// The segment of an address, of processors with a link register.
+    pub(super) fn with_link(image: &'a Image, svma: Svma) -> Option<Self> {
+        Self::of(image, svma).filter(|code| !code.arch.is_x86())
+    }
+
+    fn of(image: &'a Image, svma: Svma) -> Option<Self> {
         let mut segments = image.segments().iter().filter(|segment| segment.executable);
         let segment = segments.find(|segment| svma.since(segment.svma) < segment.file_size)?;
         let len = usize::try_from(segment.file_size).ok()?;
         let bytes = image.read_only_bytes(segment.svma, len)?;
-        let arch = Arch::of(image.machine()).filter(|arch| arch.is_x86())?;
+        let arch = Arch::of(image.machine())?;
         Some(Self { image, start: segment.svma.0, bytes, arch })
     }
 
@@ -73,7 +82,8 @@ impl<'a> CodeBytes<'a> {
         self.bytes
     }
 
-    fn from(&self, svma: u64) -> Option<&'a [u8]> {
+    /// The code from an address to the end of the segment.
+    pub(super) fn from(&self, svma: u64) -> Option<&'a [u8]> {
         let at = usize::try_from(svma.wrapping_sub(self.start)).ok()?;
         self.bytes.get(at..).filter(|bytes| !bytes.is_empty())
     }

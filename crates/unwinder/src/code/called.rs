@@ -54,6 +54,8 @@ pub(crate) struct Functions {
     pub(super) depths: Depths,
     /// The functions that processes of the files begin with.
     pub(super) mains: HashMap<u32, Option<Svma>>,
+    /// Where code of Thumb and of ARM begins, by symbols.
+    pub(super) kinds: HashMap<u32, Arc<[(u64, bool)]>>,
     names: RandomState,
     pub(crate) allowance: CodeAllowance,
 }
@@ -80,6 +82,9 @@ impl Functions {
         if memory.code(pc, SIGNAL_CODE).is_some_and(|code| arch.is_signal_trampoline(code)) {
             // Handlers return there without having been called from there.
             return Called::Proven;
+        }
+        if !arch.is_x86() {
+            return self.called_by_link(return_address, at, memory, arch);
         }
         let len = arch.longest_call();
         let Some(code) = memory.code(pc.sub(len as u64), len) else { return Called::Perhaps };
@@ -109,7 +114,7 @@ impl Functions {
     }
 
     /// Whether code that begins there comes to the code at hand.
-    fn from(&mut self, target: InFile<'_>, at: InFile<'_>) -> Called {
+    pub(super) fn from(&mut self, target: InFile<'_>, at: InFile<'_>) -> Called {
         let Some(extent) = self.extent(target) else { return Called::Perhaps };
         if target.file.serial == at.file.serial {
             let called = Called::of(extent.reaches(at.svma));
@@ -124,7 +129,7 @@ impl Functions {
 
     /// Whether the function that a word of a file leads to comes to the code at hand. What the loader writes there is
     /// looked for in the file at hand.
-    fn slot(&mut self, file: &Arc<LoadedImage>, slot: u64, at: InFile<'_>) -> Called {
+    pub(super) fn slot(&mut self, file: &Arc<LoadedImage>, slot: u64, at: InFile<'_>) -> Called {
         let slots = self.slots(file);
         let known = slots.binary_search_by_key(&slot, |&(known, _)| known).ok();
         let entry = match known.and_then(|index| Some(&slots.get(index)?.1)) {

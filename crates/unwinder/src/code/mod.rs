@@ -1,7 +1,7 @@
 //! What the instructions of a file say of frames that no call frame information covers: where a function returns to, by
 //! following its code up to its return; and whether a call can be the one that the function at hand was called by.
 //!
-//! x86 only, of 64 and of 32 bits.
+//! Code of x86, of 64 and of 32 bits, is followed here; that of processors with a link register in `link`.
 
 mod allowance;
 mod bytes;
@@ -10,6 +10,7 @@ mod callee;
 mod direct_calls;
 mod effect;
 mod forward;
+mod link;
 mod paths;
 mod references;
 mod value;
@@ -18,5 +19,6 @@ pub(crate) use allowance::CodeAllowance;
 pub(crate) use called::{Called, Functions, InFile, locate};
 pub(crate) use callee::Function;
 pub(crate) use forward::{Depth, Kept, Start};
-pub(crate) use paths::{Exit, Paths};
+pub(crate) use link::{LinkExit, LinkPaths};
+pub(crate) use paths::{Exit, Extent, Paths, Reach};
 pub(crate) use value::{Base, Sum, Words};

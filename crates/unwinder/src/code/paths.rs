@@ -10,8 +10,10 @@ use hashbrown::HashSet;
 use iced_x86::{Instruction, InstructionInfoFactory, OpKind};
 use module_map::Image;
 
+use crate::arch::Arch;
 use crate::code::bytes::CodeBytes;
 use crate::code::effect::{Next, run};
+use crate::code::link;
 use crate::code::value::{State, Sum, Value, Words};
 
 /// Where a function returns.
@@ -141,8 +143,13 @@ impl Paths {
 }
 
 impl Extent {
-    /// Of a function that begins there.
+    /// Of a function that begins there; of Thumb with the lowest bit of the address set.
     pub(crate) fn of(image: &Image, start: Svma) -> Option<Self> {
+        let is_x86 = Arch::of(image.machine()).is_some_and(Arch::is_x86);
+        if is_x86 { Self::of_x86(image, start) } else { link::extent(image, start) }
+    }
+
+    fn of_x86(image: &Image, start: Svma) -> Option<Self> {
         let mut explorer = Explorer::new(image, start, MOST_OF_EXTENT)?;
         let mut found = Self { complete: true, ..Self::default() };
         let mut words = Words::default();
@@ -152,8 +159,7 @@ impl Extent {
                 continue;
             }
             let end = explorer.run(at, &mut state, &mut words, doubtful);
-            let runs = if doubtful { &mut found.doubtful } else { &mut found.runs };
-            runs.push((at, end.at));
+            found.add((at, end.at), doubtful);
             match end.next {
                 Next::TailCall(Some(slot)) => found.tails.push(slot),
                 Next::TailCall(None) | Next::Lost | Next::Register | Next::Switch(_) => {
@@ -162,15 +168,24 @@ impl Extent {
                 _ => {}
             }
         }
-        found.complete &= explorer.left > 0;
-        found.cost = explorer.cost;
-        merge(&mut found.runs);
-        merge(&mut found.doubtful);
-        found.tails.sort_unstable();
-        found.tails.dedup();
-        found.complete &= found.tails.len() <= MOST_TAILS;
-        found.tails.truncate(MOST_TAILS);
-        Some(found)
+        Some(found.finish(explorer.left > 0, explorer.cost))
+    }
+
+    /// Adds a run of instructions.
+    pub(in crate::code) fn add(&mut self, run: (u64, u64), is_doubtful: bool) {
+        if is_doubtful { &mut self.doubtful } else { &mut self.runs }.push(run);
+    }
+
+    /// The extent once all its runs are there.
+    pub(in crate::code) fn finish(mut self, is_whole: bool, cost: usize) -> Self {
+        self.cost = cost;
+        merge(&mut self.runs);
+        merge(&mut self.doubtful);
+        self.tails.sort_unstable();
+        self.tails.dedup();
+        self.complete &= is_whole && self.tails.len() <= MOST_TAILS;
+        self.tails.truncate(MOST_TAILS);
+        self
     }
 
     /// The runs of instructions that its paths come through.

@@ -1,7 +1,7 @@
 //! What registers and stack slots hold along a path of instructions, as far as it is a constant away from something that is
 //! known where the path begins.
 
-use crate::arch::Arch;
+use crate::arch::{Arch, N_REGISTERS};
 use crate::code::bytes::JumpTable;
 
 /// What a value is counted from.
@@ -69,8 +69,8 @@ impl Words {
     }
 }
 
-/// The number of registers that are followed: the general ones, by their DWARF numbers.
-pub(crate) const N_GENERAL: usize = 16;
+/// The number of registers that are followed, by their DWARF numbers: those of frames.
+pub(crate) const N_GENERAL: usize = N_REGISTERS;
 
 /// The state of a path.
 #[derive(Clone, Debug)]

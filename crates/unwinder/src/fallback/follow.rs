@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use profile::FoundBy;
 
 use crate::arch::{Arch, CallTarget};
-use crate::code::{Base, Called, Exit, Functions, InFile, Paths, Sum, Words, locate};
+use crate::code::{Base, Called, Exit, Functions, InFile, LinkPaths, Paths, Sum, Words, locate};
 use crate::fallback::NoCaller;
 use crate::frame::Caller;
 use crate::state::{Memory, MemoryError, RegisterError, Registers};
@@ -18,6 +18,8 @@ use crate::state::{Memory, MemoryError, RegisterError, Registers};
 #[derive(Default)]
 pub(super) struct Follower {
     paths: HashMap<(u32, u64), Option<Arc<Paths>>>,
+    /// By the file's serial, the address, and whether the frame has called nobody.
+    pub(super) link_paths: HashMap<(u32, u64, bool), Option<Arc<LinkPaths>>>,
     pub(super) functions: Functions,
 }
 
@@ -31,7 +33,7 @@ struct Candidate<'p> {
 }
 
 /// So many addresses are kept; beyond, all are forgotten.
-const MOST_KEPT: usize = 1 << 15;
+pub(super) const MOST_KEPT: usize = 1 << 15;
 /// Words that lead to words that lead to the return address.
 const DEEPEST: u32 = 4;
 
@@ -209,7 +211,7 @@ impl Candidate<'_> {
 }
 
 /// The value of a sum in a frame.
-fn value(
+pub(super) fn value(
     sum: Sum,
     registers: &Registers,
     words: &Words,

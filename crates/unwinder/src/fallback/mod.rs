@@ -8,12 +8,16 @@
 //!
 //! Code that the program copied out of a file, as `CPython` does, is looked at there.
 //!
-//! Elsewhere: the frame pointer, and the return address of leaves. It must be an address in executable memory, and follow a
-//! call where the code there can be read.
+//! On other processors, if the code can be read, the instructions up to the function's return decide alone. Frame pointers
+//! and link registers of recursive functions lead to calls of the same function that are not the frame's own.
+//!
+//! If the code cannot be read: the frame pointer, and the return address of leaves. It must be an address in executable
+//! memory, and follow a call if the code there can be read.
 
 mod analysis;
 mod copied;
 mod follow;
+mod link;
 mod scan;
 
 use std::sync::Arc;
@@ -131,8 +135,11 @@ impl Fallback {
         memory: &Memory<'_>,
         arch: Arch,
     ) -> Result<Caller, NoCaller> {
-        match code.filter(|_| arch.is_x86()) {
-            Some(at) => self.by_code(at, (is_leaf, false), registers, memory, arch),
+        match code {
+            Some(at) if arch.is_x86() => {
+                self.by_code(at, (is_leaf, false), registers, memory, arch)
+            }
+            Some(at) => self.follower.step_by_link(at, is_leaf, registers, memory, arch),
             None => by_frame_pointer(registers, memory, arch)
                 .or_else(|| is_leaf.then(|| by_leaf_rule(registers, memory, arch)).flatten())
                 .ok_or(NoCaller::Unknown),

@@ -41,14 +41,10 @@ pub(crate) enum Link {
     /// A sample showed both.
     Seen,
     /// A frame inside of it is the same in two samples: it is in the same place, was called from the same place of the
-    /// code, and saved the same registers.
+    /// code, and saved the same registers, which tell it apart from other calls.
     SameFrame,
-    /// A sample showed it outside of another call, which may be another one in the same place.
-    Outer,
-    /// Its place agrees, and where it called the next function.
-    SameCall,
-    /// Its place and the function agree.
-    SameFunction,
+    /// Its place and the function agree; whether it is the same call nothing says.
+    SamePlace,
     /// Its place agrees: another function of that place was called before, or is called afterwards.
     OtherFunction,
     /// Nothing: what is between was not seen.
@@ -60,7 +56,7 @@ impl Link {
     /// it may be another one in the same place, so may be what was seen outside of it.
     pub(super) fn outside_of(self, inner: Self) -> Self {
         match self {
-            Self::Seen | Self::SameFrame if inner > Self::SameFrame => Self::Outer,
+            Self::Seen | Self::SameFrame if inner > Self::SameFrame => Self::SamePlace,
             link => link,
         }
     }

@@ -3,14 +3,13 @@
 
 use crate::frame::Place;
 use crate::repair::call::{Call, Link};
+use crate::repair::seen::AROUND;
 use crate::repair::start::StartCalls;
+use crate::repair::variety::Site;
 use crate::repair::view::View;
 
 /// How far from the stack pointer a stack may reach: what threads get as a rule.
 const STACK: u64 = 8 << 20;
-/// How many calls a thread starts with that do nothing else: `_start` to `main`, or `clone` to what the thread was made
-/// for.
-const START: usize = 4;
 /// How many samples must show a call.
 const SEEN: u32 = 4;
 
@@ -94,17 +93,14 @@ impl<'v, 'a> Gap<'v, 'a> {
         Self { past, future, lists, sp, cfa, common }
     }
 
-    /// The calls behind the gap; none where no chain reached its root with them. They may have ended in between and come
-    /// back: see [`Self::without_returning`].
+    /// The calls behind the gap; none if no chain reached its root with them. Calls from a place of the code that came back
+    /// after samples that contradicted them do not count: what was seen before and afterwards says nothing of the time in
+    /// between.
     pub(super) fn calls(&self) -> Behind<'v, 'a> {
-        self.rooted(self.lasting(self.common, |_| true))
-    }
-
-    /// What is left of these calls without those that trials speak against: where calls from there came back after
-    /// samples that contradicted them, what was seen before and afterwards says nothing of the time in between.
-    pub(super) fn without_returning(&self, calls: Behind<'v, 'a>) -> Behind<'v, 'a> {
-        let most = self.common.min(calls.len());
-        self.rooted(self.lasting(most, |call| self.past.trials.lasts(call)))
+        let starts = [self.past.start, self.future.start];
+        // What a stack was used for that is neither a process's nor a thread's own, it may not be used for at other times.
+        let is_lent = starts.into_iter().flatten().any(|start| start.is_lent);
+        self.rooted(if is_lent { &[] } else { self.lasting() })
     }
 
     /// These calls, or what the stack starts with where there are none; if the outermost one is the root, and no further
@@ -119,10 +115,10 @@ impl<'v, 'a> Gap<'v, 'a> {
         if is_rooted { calls } else { Behind::NONE }
     }
 
-    /// The calls that were under way before and after the sample, as one and the same: their callees had saved the same
-    /// registers, and the samples that showed them are no fewer than those in between, which did not. Of so many that
-    /// both know; of the innermost of them `counts` must hold.
-    fn lasting(&self, most: usize, counts: impl Fn(&Call) -> bool) -> &'v [&'a Call] {
+    /// The calls that were under way before and after the sample, as one and the same: the callee of the innermost one had
+    /// saved the same registers, which tell it apart from other calls, and the samples that showed it are no fewer than those
+    /// in between, which did not.
+    fn lasting(&self) -> &'v [&'a Call] {
         let Self { past, future, lists, .. } = self;
         let is_one = |depth: usize| {
             let (Some(one), Some(other)) = (lists.past.get(depth), lists.future.get(depth)) else {
@@ -130,32 +126,38 @@ impl<'v, 'a> Gap<'v, 'a> {
             };
             let seen = one.seen.saturating_add(other.seen);
             let unseen = past.age(one).saturating_add(future.age(other));
-            one.saved.proves(other.saved) && seen >= SEEN.max(unseen) && counts(one)
+            one.saved.proves(other.saved)
+                && seen >= SEEN.max(unseen)
+                && past.trials.lasts(one)
+                && past.variety.tells(Site::of(&one.caller))
+                && future.variety.tells(Site::of(&one.caller))
+                && tells_apart(&lists.past, depth)
         };
-        let innermost = (0..most).rev().find(|depth| is_one(*depth));
+        let innermost = (0..self.common).rev().find(|depth| is_one(*depth));
         lists.past.get(..innermost.map_or(0, |depth| depth + 1)).unwrap_or_default()
     }
 }
 
-/// What the stack starts with. Where only one direction knows it, what is taken for the start may be what the thread
-/// does at its end.
+/// Whether what a callee saved tells it apart from those around it.
+fn tells_apart(calls: &[&Call], depth: usize) -> bool {
+    let Some(saved) = calls.get(depth).map(|call| call.saved) else { return false };
+    let around = calls.iter().enumerate().skip(depth.saturating_sub(AROUND));
+    let mut around = around.take_while(|(at, _)| *at <= depth + AROUND);
+    around.all(|(at, other)| at == depth || other.saved != saved)
+}
+
+/// What the stack starts with: that both know, or the one that knows all samples of the window.
 fn start<'a>(
     before: Option<StartCalls<'a>>,
     after: Option<StartCalls<'a>>,
     cfa: u64,
 ) -> &'a [Call] {
-    // One of them knows all samples of the window.
     let seen = [before, after].into_iter().flatten().map(|start| start.seen).max().unwrap_or(0);
+    let Some((one, other)) = before.or(after).zip(after.or(before)) else { return &[] };
     if seen < SEEN {
         return &[];
     }
-    let calls = |start: Option<StartCalls<'a>>| start.map(|it| it.calls).unwrap_or_default();
-    let (one, other, most) = match (before, after) {
-        (None, _) => (calls(after), calls(after), START),
-        (_, None) => (calls(before), calls(before), START),
-        _ => (calls(before), calls(after), usize::MAX),
-    };
-    let pairs = one.iter().zip(other).take(most);
+    let pairs = one.calls.iter().zip(other.calls);
     let common = pairs.take_while(|(one, other)| one.is_same(other) && one.cfa > cfa).count();
-    one.get(..common).unwrap_or_default()
+    one.calls.get(..common).unwrap_or_default()
 }

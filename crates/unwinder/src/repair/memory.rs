@@ -3,14 +3,15 @@
 
 use hashbrown::HashMap;
 
-use crate::frame::Place;
 use crate::repair::call::{Call, Link};
+use crate::repair::compare::{Comparison, Known, same_calls};
 use crate::repair::functions::{Code, Functions};
 use crate::repair::kept::{Kept, Key};
 use crate::repair::learned::Learned;
 use crate::repair::seen::{Seen, SeenEnd, Stack};
 use crate::repair::start::{KeptStart, Root, StartCalls, Starts};
 use crate::repair::trials::Trials;
+use crate::repair::variety::Variety;
 use crate::repair::view::View;
 
 /// The memory of one direction.
@@ -22,7 +23,9 @@ pub(crate) struct Memory {
     samples: u64,
     starts: Starts,
     kept: Kept,
-    /// What evidence is worth, and the ways that were seen, where this memory is to learn that.
+    /// What it is worth that frames saved the same.
+    variety: Variety,
+    /// What evidence is worth, if this memory is to learn that.
     learned: Option<Learned>,
 }
 
@@ -59,57 +62,30 @@ pub(crate) struct Sight<'a> {
     pub(crate) ways_from: u64,
 }
 
-/// A sample beside what is remembered of its stack.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Comparison {
-    /// So many remembered calls are outside of the sample's frames and not contradicted by them.
-    outside: usize,
-    /// From here on they lie beside the sample's own.
-    beside: usize,
-    /// So many of those, from the outermost one inwards, are the same.
-    same: usize,
-    /// Whether one of these is proven to be the same.
-    proven: bool,
-    pub(crate) known: Known,
-}
-
-/// What is known of a sample's stack outside of it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
-    /// The index of the stack in the memory.
-    pub(crate) stack: u32,
-    /// What says that the sample's last frame belongs to the innermost call outside.
-    link: Link,
-    /// How many samples of the stack were taken in before.
-    now: u32,
-    /// What the stack starts with.
-    pub(super) start: Option<u32>,
-}
-
 impl Memory {
     /// A memory that keeps what so many calls take.
     pub(crate) fn with_room(calls: usize) -> Self {
-        let (index, stacks, samples, starts, learned) = Default::default();
-        Self { index, stacks, samples, starts, learned, kept: Kept::with_room(calls) }
+        let (index, stacks, samples, starts, variety, learned) = Default::default();
+        Self { index, stacks, samples, starts, variety, learned, kept: Kept::with_room(calls) }
     }
 
-    /// The same, that also learns what evidence is worth, and the ways that were seen.
+    /// The same, that also learns what evidence is worth.
     pub(crate) fn learning(calls: usize) -> Self {
         Self { learned: Some(Learned::default()), ..Self::with_room(calls) }
     }
 
     /// Forgets all, and has room for what so many samples show as a rule.
     pub(crate) fn begin_anew(&mut self, n_samples: usize) {
-        let Self { index, stacks, samples, starts, kept, learned } = self;
+        let Self { index, stacks, samples, starts, kept, variety, learned } = self;
         index.clear();
         stacks.clear();
+        variety.clear();
         *samples = 0;
         *starts = Starts::default();
         kept.begin_anew(n_samples);
-        if let Some(Learned { trials, paths, ended }) = learned {
+        if let Some(Learned { trials, ended }) = learned {
             ended.clear();
             *trials = Trials::default();
-            paths.begin_anew(n_samples);
         }
     }
 
@@ -147,15 +123,15 @@ impl Memory {
         let outer = calls.get(..beside).unwrap_or_default().iter().rev();
         let outside = beside - outer.take_while(|call| call.cfa <= told).count();
         remembered.beside = beside;
-        let (same, proven) = same_calls(&seen, calls.get(beside..).unwrap_or_default());
+        let (same, proofs) = same_calls(&seen, (calls, beside), &self.variety);
         let mut comparison = Comparison {
             outside,
             beside,
             same,
-            proven,
             known: Known {
                 stack: index,
                 link: Link::Gap,
+                proofs,
                 now: remembered.samples,
                 start: remembered.root.map(|root| root.start),
             },
@@ -211,18 +187,20 @@ impl Memory {
         calls: Key,
         trials: &'a Trials,
     ) -> View<'a> {
-        let Known { link, now, .. } = *known;
-        View { calls: self.kept.calls(calls), link, trials, start, now, sure: true }
+        let Known { link, proofs, now, .. } = *known;
+        let (calls, variety) = (self.kept.calls(calls), &self.variety);
+        View { calls, link, proofs, trials, variety, start, now, sure: true }
     }
 
     /// Takes in a sample that was compared.
-    pub(crate) fn take_in(&mut self, comparison: &Comparison, sight: &mut Sight<'_>) {
-        let Self { stacks, starts, learned, samples, .. } = self;
+    pub(crate) fn take_in(&mut self, comparison: &Comparison, sight: &Sight<'_>) {
+        let Self { stacks, starts, learned, samples, variety, .. } = self;
         let Some(remembered) = stacks.get_mut(comparison.known.stack as usize) else { return };
         let calls = &mut remembered.calls;
+        let beside = calls.get(comparison.beside..).unwrap_or_default();
+        comparison.note(beside, &sight.seen, variety);
         if let Some(learned) = learned {
-            let beside = calls.get(comparison.beside..).unwrap_or_default();
-            learned.try_out((beside, comparison.same), sight);
+            learned.try_out((beside, comparison.same), &sight.seen);
             let over = beside.get(comparison.same..).unwrap_or_default();
             learned.ended.note((comparison.known.stack, sight.ways_from), over);
         }
@@ -231,10 +209,16 @@ impl Memory {
         let outside = comparison.outside - usize::from(is_over && comparison.outside > 0);
         calls.truncate(comparison.beside + comparison.same);
         calls.drain(outside..comparison.beside);
-        comparison.renew(calls.get_mut(outside..).unwrap_or_default(), sight, learned);
-        comparison.add(calls, sight, learned);
+        comparison.renew(calls.get_mut(outside..).unwrap_or_default(), &sight.seen);
+        let n_known = calls.len();
+        comparison.add(calls, &sight.seen);
+        if let Some(Learned { trials, ended, .. }) = learned {
+            let of = (comparison.known.stack, sight.ways_from);
+            let new = calls.get(n_known..).unwrap_or_default();
+            new.iter().for_each(|call| ended.try_out(of, call, trials));
+        }
         if sight.seen.end == SeenEnd::Root {
-            remembered.root = starts.note(remembered.root, calls);
+            remembered.root = starts.note(remembered.root, calls, sight.code);
         }
         *samples += 1;
         remembered.samples += 1;
@@ -251,6 +235,7 @@ impl Memory {
         if self.stacks.len() > STACKS {
             self.stacks.sort_unstable_by_key(|it| std::cmp::Reverse(it.last));
             self.stacks.truncate(STACKS);
+            self.variety.forget_slots();
             self.index = (0..).zip(&self.stacks).map(|(at, it)| (it.stack, at)).collect();
         }
         self.starts.retain(self.stacks.iter_mut().filter_map(|it| it.root.as_mut()));
@@ -275,87 +260,4 @@ fn first_inside(calls: &[Call], guess: usize, sp: u64) -> usize {
         return outer.len();
     }
     calls.partition_point(is_outside)
-}
-
-/// How many of the calls beside a sample's own are the same, from the outermost one inwards, and whether that is proven
-/// of one of the frames.
-fn same_calls(seen: &Seen<'_>, beside: &[Call]) -> (usize, bool) {
-    let (mut same, mut proven) = (0, false);
-    for ((callee, caller), call) in seen.calls().rev().zip(beside) {
-        if (call.cfa, call.caller.addr()) != (caller.sp, caller.place.addr()) {
-            break;
-        }
-        same += 1;
-        proven |= callee.saved.proves(call.saved);
-    }
-    (same, proven)
-}
-
-impl Comparison {
-    /// What says that the sample's last frame belongs to the innermost call outside.
-    fn link(&self, calls: &[Call], sight: &mut Sight<'_>) -> Link {
-        if sight.seen.end == SeenEnd::Root {
-            return Link::Root;
-        }
-        let call = self.outside.checked_sub(1).and_then(|at| calls.get(at));
-        let Some(call) = call.filter(|it| sight.seen.end == SeenEnd::Cut(Some(it.cfa))) else {
-            return Link::Gap;
-        };
-        let known = calls.get(self.beside).filter(|_| self.same > 0 && self.beside == self.outside);
-        if let Some(known) = known.filter(|known| known.link < Link::OtherFunction) {
-            return known.link.max(if self.proven { Link::SameFrame } else { Link::SameCall });
-        }
-        let last = sight.seen.frames.last().map_or(Place::NOWHERE, |frame| frame.place);
-        let same = sight.functions.same(&call.callee, &last, sight.code);
-        if same { Link::SameFunction } else { Link::OtherFunction }
-    }
-
-    /// Brings calls up to date that the sample shows, too, from the outermost one inwards.
-    fn renew(&self, same: &mut [Call], sight: &Sight<'_>, learned: &mut Option<Learned>) {
-        let shown = sight.seen.calls().enumerate().rev();
-        for (depth, (call, (index, (callee, caller)))) in same.iter_mut().zip(shown).enumerate() {
-            if depth > 0 {
-                call.link = Link::Seen;
-            } else if !self.proven || call.link > self.known.link {
-                call.link = self.known.link.for_later();
-            }
-            call.saved = callee.saved;
-            call.seen = call.seen.saturating_add(1);
-            call.last = self.known.now;
-            call.kept = None;
-            if call.callee.addr() != callee.place.addr() {
-                call.callee = callee.place;
-                if let Some(learned) = learned {
-                    let way = (callee, caller);
-                    learned.note_way((self.known.stack, sight.ways_from), &sight.seen, index, way);
-                }
-            }
-        }
-    }
-
-    /// Adds the calls of the sample that were not known.
-    fn add(&self, calls: &mut Vec<Call>, sight: &Sight<'_>, learned: &mut Option<Learned>) {
-        let n_calls = sight.seen.calls().len();
-        for (index, (callee, caller)) in sight.seen.calls().enumerate().rev().skip(self.same) {
-            let link = if index + 1 == n_calls { self.known.link.for_later() } else { Link::Seen };
-            if let Some(learned) = learned {
-                let way = (callee, caller);
-                learned.note_way((self.known.stack, sight.ways_from), &sight.seen, index, way);
-            }
-            let call = Call {
-                cfa: caller.sp,
-                callee: callee.place,
-                caller: caller.place,
-                saved: callee.saved,
-                link,
-                seen: 1,
-                last: self.known.now,
-                kept: None,
-            };
-            if let Some(Learned { trials, ended, .. }) = learned {
-                ended.try_out((self.known.stack, sight.ways_from), &call, trials);
-            }
-            calls.push(call);
-        }
-    }
 }

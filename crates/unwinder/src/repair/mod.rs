@@ -21,12 +21,12 @@
 //! | | |
 //! |---|---|
 //! | `seen` | what the walk of a sample saw |
-//! | `call`, `memory`, `kept`, `start` | what is remembered of a stack |
-//! | `learned`, `trials`, `ended`, `paths` | what the samples of a window teach |
-//! | `view`, `decide`, `gap`, `call_site`, `functions` | what is decided of a chain |
+//! | `call`, `memory`, `compare`, `kept`, `start` | what is remembered of a stack |
+//! | `learned`, `trials`, `ended`, `variety` | what the samples of a window teach |
+//! | `view`, `decide`, `gap`, `functions` | what is decided of a chain |
 
 mod call;
-mod call_site;
+mod compare;
 mod decide;
 mod ended;
 mod functions;
@@ -34,19 +34,20 @@ mod gap;
 mod kept;
 mod learned;
 mod memory;
-mod paths;
 mod seen;
 mod start;
 #[cfg(test)]
 mod tests;
 mod trials;
+mod variety;
 mod view;
 
+pub(crate) use compare::Known;
 pub(crate) use decide::{CutChain, Repaired};
 pub(crate) use functions::{Code, Functions};
 pub(crate) use gap::Lists;
 pub(crate) use kept::Key;
-pub(crate) use memory::{Known, Memory, Sight};
+pub(crate) use memory::{Memory, Sight};
 pub(crate) use seen::{Seen, SeenEnd, SeenFrame, StackOwner};
 pub(crate) use start::KeptStart;
 pub(crate) use trials::Trials;

@@ -25,6 +25,9 @@ pub(crate) struct SeenFrame {
     pub(crate) saved: Saved,
 }
 
+/// Frames so far away are looked at, to tell one apart: more than most recursions take for a round.
+pub(super) const AROUND: usize = 16;
+
 /// How a chain ended, as far as repair is concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SeenEnd {
@@ -63,14 +66,13 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// Where the frame of that index begins, if it is known; the maximum for the outermost one.
-    pub(crate) fn cfa(&self, index: usize) -> Option<u64> {
-        match (self.frames.get(index + 1), self.end) {
-            (Some(caller), _) => Some(caller.sp),
-            (None, SeenEnd::Root) => Some(u64::MAX),
-            (None, SeenEnd::Cut(cfa)) => cfa,
-            (None, SeenEnd::Other) => None,
-        }
+    /// Whether what a frame saved tells it apart from those around it: none of them saved the same. What functions hand
+    /// down to each other, and frames of a recursion have in common, is the same in any other activation of these.
+    pub(crate) fn tells_apart(&self, index: usize) -> bool {
+        let Some(saved) = self.frames.get(index).map(|frame| frame.saved) else { return false };
+        let around = self.frames.iter().enumerate().skip(index.saturating_sub(AROUND));
+        let mut around = around.take_while(|(at, _)| *at <= index + AROUND);
+        around.all(|(at, other)| at == index || other.saved != saved)
     }
 
     /// The calls, innermost first: each frame with that of its caller.

@@ -1,6 +1,13 @@
-//! The frames that a thread starts with: those that all samples have in common whose chains reach the root.
+//! The frames that a thread starts with: those that all samples have in common whose chains reach the root, as far as they
+//! do nothing but start it. What it was started for may be another thing whenever the dump does not reach so far: a thread
+//! runs one job after the other, and coroutines one after the other have the same stack.
 
+use address::Svma;
+
+use crate::arch::{Arch, CallTarget};
+use crate::frame::Place;
 use crate::repair::call::Call;
+use crate::repair::functions::Code;
 
 /// The calls that a thread starts with.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +18,8 @@ struct Start {
     common: usize,
     /// How many samples showed these.
     seen: u32,
+    /// Whether the stack is neither a process's nor a thread's own, as far as the root says.
+    is_lent: bool,
 }
 
 impl Start {
@@ -26,6 +35,8 @@ pub(crate) struct StartCalls<'a> {
     pub(crate) calls: &'a [Call],
     /// How many samples showed them.
     pub(crate) seen: u32,
+    /// Whether the stack is neither a process's nor a thread's own, as far as the root says.
+    pub(crate) is_lent: bool,
 }
 
 /// A start as it was known at some time: the calls only become fewer.
@@ -58,7 +69,12 @@ const CHANGES: u8 = 4;
 
 impl Starts {
     /// Takes in the calls of a chain that reached its root, outermost first: what is known of that of its stack.
-    pub(super) fn note(&mut self, root: Option<Root>, calls: &[Call]) -> Option<Root> {
+    pub(super) fn note(
+        &mut self,
+        root: Option<Root>,
+        calls: &[Call],
+        code: Code<'_>,
+    ) -> Option<Root> {
         let Some(outermost) = calls.first() else { return root };
         let mut changes = 0;
         if let Some(root) = root
@@ -79,7 +95,10 @@ impl Starts {
             }
         }
         let root = Root { start: self.0.len() as u32, changes, several: false };
-        self.0.push(Start { calls: calls.to_vec(), common: calls.len(), seen: 1 });
+        let most = most_calls(&outermost.caller, code);
+        let calls = calls.get(..most.unwrap_or(1)).unwrap_or(calls).to_vec();
+        let is_lent = most.is_none();
+        self.0.push(Start { common: calls.len(), calls, seen: 1, is_lent });
         Some(root)
     }
 
@@ -97,7 +116,7 @@ impl Starts {
     /// A start, as it is known now.
     pub(crate) fn get(&self, index: Option<u32>) -> Option<StartCalls<'_>> {
         let start = self.0.get(index? as usize)?;
-        Some(StartCalls { calls: start.calls(), seen: start.seen })
+        Some(StartCalls { calls: start.calls(), seen: start.seen, is_lent: start.is_lent })
     }
 
     /// Keeps a start as it is known now, until others are forgotten.
@@ -110,7 +129,27 @@ impl Starts {
     /// A start that was kept.
     pub(crate) fn kept(&self, start: Option<KeptStart>) -> Option<StartCalls<'_>> {
         let KeptStart { at, common, seen } = start?;
-        let calls = self.0.get(at as usize)?.calls.get(..common as usize)?;
-        Some(StartCalls { calls, seen })
+        let start = self.0.get(at as usize)?;
+        let calls = start.calls.get(..common as usize)?;
+        Some(StartCalls { calls, seen, is_lent: start.is_lent })
     }
+}
+
+/// How many calls from the root inwards do nothing but start what they are for: of a process those from `_start` to
+/// `main`, of a thread those of `clone` and of what it calls. `None` if the root is neither's.
+fn most_calls(root: &Place, code: Code<'_>) -> Option<usize> {
+    /// The first code of a process is within so many bytes of its entry point.
+    const ENTRY: u64 = 0x80;
+    const OF_PROCESS: usize = 4;
+    const OF_THREAD: usize = 2;
+    let file = code.images.outcome(code.modules.get(root.module?.index())?)?.ok()?;
+    let (image, return_address) = (file.image(), Svma(root.relative.wrapping_add(1)));
+    if image.entry().0 != 0 && return_address.since(image.entry()) < ENTRY {
+        return Some(OF_PROCESS);
+    }
+    let arch = Arch::of(image.machine())?;
+    let len = arch.longest_call();
+    let bytes = image.read_only_bytes(return_address.sub(len as u64), len)?;
+    let target = arch.call_target(bytes, return_address.0);
+    (target == Some(CallTarget::Indirect)).then_some(OF_THREAD)
 }

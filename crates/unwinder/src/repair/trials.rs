@@ -41,10 +41,6 @@ impl Outcomes {
     }
 }
 
-/// Fewer trials of one place of the code prove nothing.
-const OF_SITE: u32 = 32;
-/// Fewer trials of a module prove nothing.
-const OF_MODULE: u32 = 50;
 /// Fewer trials support nothing.
 const SUPPORT: u32 = 4;
 
@@ -95,22 +91,13 @@ impl Trials {
     }
 
     /// Whether evidence of a kind proves that a function returns to where `call` does. Strong evidence does, unless
-    /// trials speak against it; weak evidence does where there are enough trials.
+    /// trials speak against it; weak evidence never does, for what samples show in full is not a fair choice.
     pub(crate) fn prove(&self, link: Link, call: &Call) -> bool {
-        if link <= Link::Seen {
-            return true;
-        }
         let (site, module) = (self.site(link, call), self.module(link, call));
-        let by_site = site.right >= OF_SITE && site.at_most_one_wrong_of(100);
-        let by_module = module.right >= OF_MODULE && module.at_most_one_wrong_of(100);
-        match link {
-            Link::Root | Link::Seen => true,
-            Link::SameFrame => site.at_most_one_wrong_of(200) && module.at_most_one_wrong_of(200),
-            Link::Outer => site.at_most_one_wrong_of(100) && module.at_most_one_wrong_of(50),
-            Link::SameCall | Link::SameFunction => by_site || site.wrong == 0 && by_module,
-            Link::OtherFunction => by_site,
-            Link::Gap => false,
-        }
+        link <= Link::Seen
+            || link == Link::SameFrame
+                && site.at_most_one_wrong_of(200)
+                && module.at_most_one_wrong_of(200)
     }
 
     /// Whether evidence of a kind was mostly right, so that two of it that agree can be relied on.
@@ -122,39 +109,14 @@ impl Trials {
         site.right >= SUPPORT && site.at_most_one_wrong_of(10)
     }
 
-    /// Whether a frame of a function of `callee`'s module, in the same place and called the same, always returned to the
-    /// same `caller`, or nearly so.
-    pub(crate) fn repeats(&self, callee: &Place, caller: &Place) -> bool {
-        let site = self.at_site(Link::SameCall, caller);
-        let [once, often] =
-            [false, true].map(|often| self.of_module(Link::SameCall, callee, often));
-        let module = Outcomes { right: once.right + often.right, wrong: once.wrong + often.wrong };
-        let by_site = site.right >= SUPPORT && site.at_most_one_wrong_of(100);
-        let by_module = module.right >= OF_MODULE && module.at_most_one_wrong_of(50);
-        by_site || site.wrong == 0 && by_module
-    }
-
     fn site(&self, link: Link, call: &Call) -> Outcomes {
-        self.at_site(link, &call.caller)
-    }
-
-    fn at_site(&self, link: Link, caller: &Place) -> Outcomes {
-        let site = caller.module.map(|module| (tried_as(link), module, caller.relative));
+        let site = call.caller.module.map(|module| (link, module, call.caller.relative));
         site.and_then(|key| self.sites.get(&key)).copied().unwrap_or_default()
     }
 
     fn module(&self, link: Link, call: &Call) -> Outcomes {
-        self.of_module(link, &call.callee, call.seen > 1)
+        let by_link = call.callee.module.and_then(|module| self.modules.get(module.index()));
+        let outcomes = by_link.and_then(|it| it.get(link as usize));
+        outcomes.map(|[once, often]| if call.seen > 1 { *often } else { *once }).unwrap_or_default()
     }
-
-    fn of_module(&self, link: Link, callee: &Place, often_seen: bool) -> Outcomes {
-        let by_link = callee.module.and_then(|module| self.modules.get(module.index()));
-        let outcomes = by_link.and_then(|it| it.get(tried_as(link) as usize));
-        outcomes.map(|[once, often]| if often_seen { *often } else { *once }).unwrap_or_default()
-    }
-}
-
-/// The kind of evidence by whose trials another one is judged.
-const fn tried_as(link: Link) -> Link {
-    if matches!(link, Link::Outer) { Link::SameCall } else { link }
 }

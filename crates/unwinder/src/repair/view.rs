@@ -5,6 +5,7 @@ use crate::repair::call::{Call, Link};
 use crate::repair::kept::Calls;
 use crate::repair::start::StartCalls;
 use crate::repair::trials::Trials;
+use crate::repair::variety::{Proofs, Variety};
 
 /// What one direction says of a sample.
 #[derive(Clone, Copy)]
@@ -13,8 +14,12 @@ pub(crate) struct View<'a> {
     pub(crate) calls: Calls<'a>,
     /// What says that the sample's last frame belongs to the first of them.
     pub(crate) link: Link,
-    /// How far weak evidence can be relied on.
+    /// Where frames return to that prove it.
+    pub(super) proofs: Proofs,
+    /// How far evidence can be relied on.
     pub(crate) trials: &'a Trials,
+    /// What it is worth that frames saved the same.
+    pub(super) variety: &'a Variety,
     /// What the stack starts with.
     pub(crate) start: Option<StartCalls<'a>>,
     /// How many samples of the stack were taken in before this one.
@@ -24,21 +29,21 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
+    /// What proves the first call outside is no proof if the other direction knows that calls from there save the same anyway.
+    pub(super) fn doubt(&mut self, other: &Self) {
+        if self.link == Link::SameFrame && !self.proofs.hold(other.variety) {
+            self.link = Link::SamePlace;
+        }
+    }
+
     /// The next call outside, and what says so.
     pub(super) fn next(&self) -> Option<(&'a Call, Link)> {
         self.calls.innermost().map(|call| (call, self.link)).filter(|_| self.link < Link::Gap)
     }
 
-    /// Where the callee's frame of the next call outside begins.
-    pub(super) fn next_cfa(&self) -> Option<u64> {
-        self.next().map(|(call, _)| call.cfa)
-    }
-
     /// Whether the next call outside is proven by this direction alone.
     pub(super) fn proves_next(&self) -> bool {
-        self.sure
-            && self.link < Link::OtherFunction
-            && self.calls.innermost().is_some_and(|call| self.trials.prove(self.link, call))
+        self.sure && self.calls.innermost().is_some_and(|call| self.trials.prove(self.link, call))
     }
 
     /// Whether this direction supports what both say.

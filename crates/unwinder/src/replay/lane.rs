@@ -1,7 +1,6 @@
 //! A part of the threads, whose samples are repaired beside those of the others: nothing is joined across threads.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
 
 use hashbrown::HashMap;
 use perf_data::read_soon;
@@ -34,8 +33,6 @@ pub(crate) struct WindowSlices<'w> {
 pub(crate) struct Lane {
     past: Past,
     future: Future,
-    /// What the threads that continue chains know of functions.
-    functions: Mutex<Vec<Functions>>,
 }
 
 /// What samples show from the first to the last. It is remembered from one window to the next.
@@ -168,25 +165,19 @@ impl Lane {
         let mut all = Vec::new();
         let mut first = 0;
         loop {
-            let Self { past, future, functions } = self;
+            let Self { past, future } = &*self;
             let (from, to) = (first, past.done);
-            let deciding = Deciding {
-                window,
-                past: &past.memory,
-                future: &future.memory,
-                trials,
-                gaps,
-                functions,
-            };
+            let (past, future) = (&past.memory, &future.memory);
+            let deciding = Deciding { window, past, future, trials, gaps };
             let these = positions.get(from..to).unwrap_or_default();
-            let later = future.said.get(from..to).unwrap_or_default();
-            all.par_extend(deciding.all(these, &past.said, later));
+            let later = self.future.said.get(from..to).unwrap_or_default();
+            all.par_extend(deciding.all(these, &self.past.said, later));
             // Each turn gets further, since one list alone always has room.
             if to >= positions.len() || to == from {
                 break;
             }
             first = to;
-            past.forwards(window, positions);
+            self.past.forwards(window, positions);
         }
         self.past.memory.forget_old();
         all
@@ -214,7 +205,7 @@ impl Future {
                 let outside = memory.keep(&comparison).unwrap_or_default();
                 *slot = Some(Later { known: comparison.known, outside });
             }
-            memory.take_in(&comparison, &mut sight);
+            memory.take_in(&comparison, &sight);
         }
     }
 }
@@ -242,7 +233,7 @@ impl Past {
                         let several = memory.has_several(&known);
                         before = Some(Before { known, outside, start, several });
                     }
-                    memory.take_in(&comparison, &mut sight);
+                    memory.take_in(&comparison, &sight);
                 }
             }
             said.push(before);

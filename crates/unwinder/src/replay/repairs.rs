@@ -1,11 +1,9 @@
 //! What chains are continued with: a sample is decided by what both directions said of it, apart from all others.
 
-use std::sync::{Mutex, PoisonError};
-
 use rayon::prelude::*;
 
 use crate::frame::Place;
-use crate::repair::{CutChain, Functions, Lists, Memory, Repaired, Sight, Trials};
+use crate::repair::{CutChain, Lists, Memory, Repaired, Trials};
 use crate::replay::lane::{Before, Later, Position, WindowSlices};
 
 /// So many samples are decided by one thread at a time.
@@ -24,8 +22,6 @@ pub(super) struct Deciding<'w> {
     pub(super) trials: &'w Trials,
     /// Whether chains may be continued behind a gap.
     pub(super) gaps: bool,
-    /// What is known of functions, of each thread that decided something.
-    pub(super) functions: &'w Mutex<Vec<Functions>>,
 }
 
 /// What chains of a lane are continued with.
@@ -73,7 +69,6 @@ impl<'w> Deciding<'w> {
         before: &[Option<Before>],
         later: &[Option<Later>],
     ) -> Repairs {
-        let mut functions = self.functions().pop().unwrap_or_default();
         let mut lists = Lists::default();
         let said = |at: usize| Some((before.get(at).copied()??, later.get(at).copied()??));
         let chains = || (0..positions.len()).filter_map(said);
@@ -93,13 +88,11 @@ impl<'w> Deciding<'w> {
             }
             let Some(said) = said(at) else { continue };
             let start = all.places.len();
-            let repaired =
-                self.decide((position, said), &mut functions, &mut lists, &mut all.places);
+            let repaired = self.decide((position, said), &mut lists, &mut all.places);
             all.chains.extend(repaired.map(|repaired| (position, repaired, start)));
         }
         all.chains.shrink_to_fit();
         all.places.shrink_to_fit();
-        self.functions().push(functions);
         all
     }
 
@@ -107,25 +100,16 @@ impl<'w> Deciding<'w> {
     fn decide(
         &self,
         (position, (before, later)): (Position, (Before, Later)),
-        functions: &mut Functions,
         lists: &mut Lists<'w>,
         places: &mut Vec<Place>,
     ) -> Option<Repaired> {
         let Self { window, past, future, trials, .. } = *self;
         let seen = window.sample(position)?;
-        let mut sight = Sight { seen, functions, code: window.code, ways_from: u64::MAX };
         let views = [
             past.view_of_then((&before.known, before.start), before.outside, trials),
             future.view(&later.known, later.outside, trials),
         ];
         let several = before.several || future.has_several(&later.known);
-        let learned = future.learned()?;
-        let gaps = self.gaps && !several;
-        let chain = CutChain::new(&mut sight, gaps, (later.known.stack, learned));
-        chain.repair(views, lists, places)
-    }
-
-    fn functions(&self) -> std::sync::MutexGuard<'w, Vec<Functions>> {
-        self.functions.lock().unwrap_or_else(PoisonError::into_inner)
+        CutChain::new(&seen, self.gaps && !several).repair(views, lists, places)
     }
 }

@@ -278,7 +278,8 @@ impl Files {
         Some(decoder.with_table_of_contents(self.known.get(&file)?.contents))
     }
 
-    fn is_linkage(&self, file: u32, svma: u64) -> bool {
+    /// Whether an address is in a procedure linkage table.
+    pub(super) fn is_linkage(&self, file: u32, svma: u64) -> bool {
         let Some(file) = self.known.get(&file) else { return false };
         file.linkage.iter().any(|&(start, end)| start <= svma && svma < end)
     }

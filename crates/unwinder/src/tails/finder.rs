@@ -187,7 +187,8 @@ impl Finder {
     ) -> Option<Decision> {
         let (caller, callee) = (self.file(from, code)?, self.file(to, code)?);
         let at = self.files.described(callee.serial, svma, code)?;
-        if is_signal_frame(&callee, svma, code) {
+        // In an entry of a linkage table the function that it leads to has not run yet.
+        if is_signal_frame(&callee, svma, code) || self.files.is_linkage(callee.serial, svma) {
             return None;
         }
         let mut search = Search { files: &mut self.files, units: &mut self.units, code };
@@ -222,6 +223,7 @@ impl Finder {
             Between::Nothing => return None,
             // The loader's resolver, or a definition of another file, can have been called there.
             Between::NoPath if is_linked => return None,
+            Between::Several(..) if is_linked && called.file != callee.serial => return None,
             Between::NoPath => vec![TailFrame::Unknown],
             Between::Path(path) => path.iter().map(frame).collect(),
             Between::Several(before, after) => {

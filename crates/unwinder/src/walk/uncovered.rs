@@ -211,7 +211,8 @@ impl Walker<'_> {
     /// Whether a return address is in the code that a process begins with.
     fn is_in_entry_code(&self, return_address: u64, memory: &Memory<'_>) -> bool {
         locate(Avma(return_address).sub(1), memory).is_some_and(|at| {
-            self.engine.unwind_info(at.file).is_entry_code(at.svma, memory.images)
+            let info = self.engine.unwind_info(at.file);
+            self.engine.is_entry_code(&info, at.svma, memory.images)
         })
     }
 }

@@ -175,8 +175,8 @@ inclusive      own  samples  function
 100.0 %       30  └ [unknown]  anon
 ";
     assert_eq!(printed("anon", &["tree", "--bottom-up", "--min", "60%"]), expected);
-    let beside = printed("anon", &["tree", "--keep-unrooted", "-n", "9"]);
-    assert!(beside.ends_with("  [unknown]  anon\n2 more lines; --limit 0 shows all\n"), "{beside}");
+    let beside = printed("anon", &["tree", "--keep-unrooted", "-n", "10"]);
+    assert!(beside.ends_with("└ [unknown]  anon\n2 more lines; --limit 0 shows all\n"), "{beside}");
 }
 
 /// Without the source, lines have numbers only.

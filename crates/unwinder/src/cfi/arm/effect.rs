@@ -6,7 +6,7 @@ use crate::cfi::arm::layout::{LR, PC, SP};
 
 /// What an instruction does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Effect {
+pub(crate) enum Effect {
     /// Registers, the lowest first, go below the stack pointer, which moves there.
     Push(u16),
     /// Words from the stack pointer up become registers; it moves behind them.
@@ -26,14 +26,14 @@ pub(super) enum Effect {
 }
 
 /// An instruction: its bytes, what it does, and how many of those that follow run under a condition.
-pub(super) struct Decoded {
-    pub(super) len: usize,
-    pub(super) effect: Effect,
-    pub(super) conditional: u32,
+pub(crate) struct Decoded {
+    pub(crate) len: usize,
+    pub(crate) effect: Effect,
+    pub(crate) conditional: u32,
 }
 
 /// The first instruction of code.
-pub(super) fn decode(code: &[u8], is_thumb: bool) -> Option<Decoded> {
+pub(crate) fn decode(code: &[u8], is_thumb: bool) -> Option<Decoded> {
     let of = |len, effect| Some(Decoded { len, effect, conditional: 0 });
     if !is_thumb {
         return of(4, arm(u32::from_le_bytes(*code.first_chunk()?)));

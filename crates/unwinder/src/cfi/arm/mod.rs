@@ -11,6 +11,7 @@ mod layout;
 mod program;
 mod table;
 
+pub(crate) use effect::{Decoded, Effect, decode};
 pub(crate) use table::ArmTable;
 
 #[cfg(test)]

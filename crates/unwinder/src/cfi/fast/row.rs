@@ -4,6 +4,7 @@ use gimli::constants as dw;
 
 use crate::arch::{Arch, N_SLOTS};
 use crate::cfi::fast::reader::CfiReader;
+use crate::cfi::signed::{NEGATE_RA_STATE_WITH_PC, SET_RA_STATE};
 use crate::rule::{Rule, SimpleRule};
 
 /// What a row has that a simple rule can say.
@@ -105,7 +106,7 @@ impl CfiRow {
     /// The instructions that change the row and have an opcode byte of their own.
     ///
     /// Source: DWARF 5, figure 40; `DW_CFA_GNU_args_size` of the LSB core, which says nothing about registers;
-    /// `DW_CFA_AARCH64_negate_ra_state` of DWARF for the Arm 64-bit Architecture: return addresses are stripped anyway.
+    /// those of DWARF for the Arm 64-bit Architecture about signed return addresses, which are stripped anyway.
     fn change(
         &mut self,
         op: dw::DwCfa,
@@ -143,7 +144,15 @@ impl CfiRow {
                 self.def_cfa_offset_factored(reader.sleb()?, program)
             }
             dw::DW_CFA_def_cfa_offset_sf => self.def_cfa_offset_factored(reader.sleb()?, program),
-            dw::DW_CFA_AARCH64_negate_ra_state if program.arch == Arch::Aarch64 => Some(()),
+            dw::DW_CFA_AARCH64_negate_ra_state | dw::DwCfa(NEGATE_RA_STATE_WITH_PC)
+                if program.arch == Arch::Aarch64 =>
+            {
+                Some(())
+            }
+            dw::DwCfa(SET_RA_STATE) if program.arch == Arch::Aarch64 => {
+                reader.uleb()?;
+                reader.sleb().map(drop)
+            }
             dw::DW_CFA_GNU_args_size => reader.uleb().map(drop),
             _ => None,
         }

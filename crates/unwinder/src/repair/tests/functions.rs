@@ -1,4 +1,4 @@
-//! Evidence that asks a file: whether two addresses are in one function, and what a call can have called.
+//! What a file says: whether two addresses are in one function, and what a stack starts with.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use synth::{
     CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment, eh_frame_hdr,
 };
 
-use crate::repair::tests::notation::{FUNCTION, World, address, check_exact};
+use crate::repair::tests::notation::{FUNCTION, World, address};
 
 const TEXT: u64 = 0x1000;
 const SIZE: u64 = 0x4000;
@@ -22,7 +22,12 @@ fn start(letter: char) -> u64 {
 }
 
 /// A file with a function for each letter, and these calls: (the caller's letter, the code of its call).
-fn world(calls: &[(char, Vec<u8>)]) -> World {
+pub(super) fn world(calls: &[(char, Vec<u8>)]) -> World {
+    world_from(calls, 0)
+}
+
+/// The same, with an entry point.
+fn world_from(calls: &[(char, Vec<u8>)], entry: u64) -> World {
     let mut text = vec![0x90; SIZE as usize];
     for (letter, code) in calls {
         // The address of a frame is the last byte of its call.
@@ -47,6 +52,7 @@ fn world(calls: &[(char, Vec<u8>)]) -> World {
             Section::loaded(".eh_frame", EH_FRAME, built.bytes),
             Section::loaded(".eh_frame_hdr", HEADER, header),
         ],
+        e_entry: entry,
         ..ElfBuilder::x86_64()
     };
     let host = Arc::new(MemoryHost::new());
@@ -77,60 +83,57 @@ fn direct(caller: char, callee: char) -> (char, Vec<u8>) {
 }
 
 /// `call *%rax`.
-fn indirect(caller: char) -> (char, Vec<u8>) {
+pub(super) fn indirect(caller: char) -> (char, Vec<u8>) {
     (caller, vec![0xff, 0xd0])
 }
 
-/// `C` goes on to call from elsewhere.
-const SAME_FUNCTION: &str = "
-    D@10 C@20 B@30 ?
-    D@10 c@20 B@30 ?
-";
-
-/// The frame of the function is in its place: that is weak evidence, and its trials are counted by themselves.
+/// `C` went on to call from elsewhere: it may be the same call as before, so `B` may be the same, too. Without the file it
+/// is another function, so that the call of `C` is over.
 #[test]
 fn another_place_of_the_same_function() {
-    let recording = |rounds: &str, result: &str| {
-        format!("{rounds} \n E@8 C@24 |30 {result} \n D@10 c@20 B@30 ? {rounds}")
+    let text = |found: &str| {
+        format!(
+            "
+            4 x D@10 C@20:7 B@30:6 A@40 $
+            E@8 c@20 |30             => ~ {found}A $
+            4 x D@10 C@20:7 B@30:6 A@40 $
+        "
+        )
     };
-    let rounds = SAME_FUNCTION.repeat(2);
-    world(&[]).check_with(&recording(&rounds, "=> B"), false);
-    // Three trials, one of them across the sample.
-    world(&[]).check_with(&recording("D@10 c@20 B@30 ?", ""), false);
-    // Without the file they are different functions.
-    check_exact(&recording(&rounds, ""));
+    world(&[indirect('A')]).check_with(&text("B "), true);
+    world(&[indirect('A')]).check_with(&text("").replace("c@20", "F@20"), true);
 }
 
-/// `B` calls `C` and `F` at the same place.
-const OTHER_FUNCTION: &str = "
-    D@10 C@20 B@30 A@40 ?
-    D@10 F@20 B@30 A@40 ?
+/// A chain of `H`, and one that was cut off, behind which is what the stack starts with.
+const START: &str = "
+    4 x H@8 G@10 F@20 E@30 D@40 C@50 B@60 A@70 $
+    Q@4 |                            => ~ START $
+    4 x H@8 G@18 F@20 E@30 D@40 C@50 B@60 A@70 $
 ";
 
-#[track_caller]
-fn check_call(calls: &[(char, Vec<u8>)], rounds: usize, result: &str) {
-    let rounds = OTHER_FUNCTION.repeat(rounds);
-    let recording = format!("{rounds} \n E@8 G@24 |30 {result} \n {rounds}");
-    world(calls).check_with(&recording, false);
+/// Of a process the calls from the entry point to `main`, of a thread two, of another stack the outermost function.
+#[test]
+fn what_does_nothing_but_start_a_stack() {
+    for (calls, entry, start) in [
+        (vec![], start('A'), "D C B A"),
+        (vec![indirect('A')], 0, "B A"),
+        (vec![direct('A', 'B')], 0, "A"),
+        (vec![], 0, "A"),
+    ] {
+        let text = START.replace("START", start);
+        world_from(&calls, entry).check_with(&text, true);
+    }
 }
 
-/// A pointer to a function can be one to any.
+/// A stack that is neither a process's nor a thread's own is one of coroutines: what was under way on it before a sample and
+/// afterwards may be of others.
 #[test]
-fn an_indirect_call() {
-    check_call(&[indirect('B')], 10, "=> B A");
-    // Thirty-two trials of that place of the code are needed: these are 31.
-    check_call(&[indirect('B')], 8, "");
-}
-
-/// The code says what it calls.
-#[test]
-fn a_direct_call() {
-    check_call(&[direct('B', 'G')], 10, "=> B A");
-    check_call(&[direct('B', 'C')], 10, "");
-}
-
-/// Before the return address is no call.
-#[test]
-fn no_call() {
-    check_call(&[], 10, "");
+fn what_was_under_way_on_a_stack_of_coroutines() {
+    let text = "
+        4 x D@10 C@20:7 B@30:6 A@40 $
+        E@8 |                            => ~ CALLS $
+        4 x D@10 C@20:7 B@30:6 A@40 $
+    ";
+    world(&[indirect('A')]).check_with(&text.replace("CALLS", "B A"), true);
+    world(&[direct('A', 'B')]).check_with(&text.replace("CALLS", "A"), true);
 }

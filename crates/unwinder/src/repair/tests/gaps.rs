@@ -7,10 +7,10 @@ use crate::repair::tests::notation::{check, check_exact};
 fn the_same_calls_before_and_after() {
     let text = "
         X@30 A@40 $
-        4 x D@10 C@20:7 B@30:7 A@40 $
+        4 x D@10 C@20:7 B@30:6 A@40 $
         E@8 |                         => ~ B A $
         E@8 F@18 |                    => ~ B A $
-        4 x D@10 C@20:7 B@30:7 A@40 $
+        4 x D@10 C@20:7 B@30:6 A@40 $
         X@30 A@40 $
     ";
     check(text);
@@ -23,9 +23,9 @@ fn calls_that_saved_other_registers() {
     check(
         "
         X@30 A@40 $
-        4 x D@10 C@20:7 B@30:7 A@40 $
+        4 x D@10 C@20:7 B@30:6 A@40 $
         E@8 |                         => ~ A $
-        4 x D@10 C@20:8 B@30:7 A@40 $
+        4 x D@10 C@20:8 B@30:6 A@40 $
         X@30 A@40 $
     ",
     );
@@ -39,9 +39,9 @@ fn what_the_sample_shows_itself() {
         check(&format!(
             "
             X@30 A@40 $
-            4 x D@10 C@20:7 B@30:7 A@40 $
+            4 x D@10 C@20:7 B@30:6 A@40 $
             E@8 {cut}
-            4 x D@10 C@20:7 B@30:7 A@40 $
+            4 x D@10 C@20:7 B@30:6 A@40 $
             X@30 A@40 $
         "
         ));
@@ -54,9 +54,9 @@ fn another_function_in_the_place_of_a_callee() {
     check(
         "
         X@30 A@40 $
-        4 x D@10 C@20:7 B@30:7 A@40 $
+        4 x D@10 C@20:7 B@30:6 A@40 $
         E@8 F@18 |30                  => ~ A $
-        4 x D@10 C@20:7 B@30:7 A@40 $
+        4 x D@10 C@20:7 B@30:6 A@40 $
         X@30 A@40 $
     ",
     );
@@ -68,9 +68,9 @@ fn samples_that_showed_the_calls_and_those_that_did_not() {
     check(
         "
         X@30 A@40 $
-        4 x D@10 C@20:7 B@30:7 A@40 $
+        4 x D@10 C@20:7 B@30:6 A@40 $
         3 x E@8 |                     => ~ B A $
-        4 x D@10 C@20:7 B@30:7 A@40 $
+        4 x D@10 C@20:7 B@30:6 A@40 $
         X@30 A@40 $
     ",
     );
@@ -78,9 +78,9 @@ fn samples_that_showed_the_calls_and_those_that_did_not() {
     check(
         "
         X@30 A@40 $
-        D@10 C@20:7 B@30:7 A@40 $
+        D@10 C@20:7 B@30:6 A@40 $
         4 x E@8 |                     => ~ B A $
-        5 x D@10 C@20:7 B@30:7 A@40 $
+        5 x D@10 C@20:7 B@30:6 A@40 $
         X@30 A@40 $
     ",
     );
@@ -90,15 +90,10 @@ fn samples_that_showed_the_calls_and_those_that_did_not() {
 /// afterwards has not gone on all the time.
 #[test]
 fn calls_that_come_back() {
-    let shown = "4 x D@10 C@20:7 B@30:7 A@40 $";
+    let shown = "4 x D@10 C@20:7 B@30:6 A@40 $";
     check(&format!("{shown}\n Y@8 X@28 A@40 $\n {shown}\n E@8 | => ~ A $\n {shown}"));
-    // One in two hundred is borne.
-    let often = "196 x D@10 C@20:7 B@30:7 A@40 $";
-    check(&format!("{shown}\n Y@8 X@28 A@40 $\n {often}\n E@8 | => ~ A $\n {shown}"));
-    let often = "197 x D@10 C@20:7 B@30:7 A@40 $";
-    check(&format!("{shown}\n Y@8 X@28 A@40 $\n {often}\n E@8 | => ~ B A $\n {shown}"));
     // A call that saved other registers is another one.
-    let other = "4 x D@10 C@20:8 B@30:7 A@40 $";
+    let other = "4 x D@10 C@20:8 B@30:6 A@40 $";
     check(&format!("{other}\n Y@8 X@28 A@40 $\n {shown}\n E@8 | => ~ B A $\n {shown}"));
 }
 
@@ -108,9 +103,9 @@ fn too_many_samples_that_did_not_show_the_calls() {
     check(
         "
         X@30 A@40 $
-        2 x D@10 C@20:7 B@30:7 A@40 $
+        2 x D@10 C@20:7 B@30:6 A@40 $
         4 x E@8 |                     => ~ A $
-        2 x D@10 C@20:7 B@30:7 A@40 $
+        2 x D@10 C@20:7 B@30:6 A@40 $
         X@30 A@40 $
     ",
     );
@@ -122,7 +117,7 @@ fn what_a_stack_starts_with() {
     check(
         "
         2 x D@10 C@20 B@30 A@40 $
-        E@8 |                         => ~ C B A $
+        E@8 |                         => ~ B A $
         2 x D@10 C@20 B@30 A@40 $
     ",
     );
@@ -148,18 +143,18 @@ fn too_few_samples_that_show_the_start() {
     );
 }
 
-/// What only one side shows may be what the thread does at its end: the four outermost frames are its start.
+/// What the thread was started for may be another thing at another time.
 #[test]
 fn what_a_stack_starts_with_from_one_side() {
     check(
         "
         4 x G@5 F@10 E@20 D@30 C@40 B@50 A@60 $
-        H@2 |                         => ~ D C B A $
+        H@2 |                         => ~ B A $
     ",
     );
     check(
         "
-        H@2 |                         => ~ D C B A $
+        H@2 |                         => ~ B A $
         4 x G@5 F@10 E@20 D@30 C@40 B@50 A@60 $
     ",
     );
@@ -177,7 +172,7 @@ fn a_root_far_away() {
     check(
         "
         4 x D@10000 C@20000 B@800000 A@800008 $
-        H@8 |                         => ~ C B A $
+        H@8 |                         => ~ B A $
         H@7 |
     ",
     );
@@ -188,9 +183,9 @@ fn a_root_far_away() {
 fn without_a_root() {
     check(
         "
-        5 x D@10 C@20:7 B@30:7 A@40 ?
+        5 x D@10 C@20:7 B@30:6 A@40 ?
         E@8 |
-        5 x D@10 C@20:7 B@30:7 A@40 ?
+        5 x D@10 C@20:7 B@30:6 A@40 ?
     ",
     );
 }
@@ -200,76 +195,35 @@ fn without_a_root() {
 fn two_roots_on_one_stack() {
     check(
         "
-        4 x D@1010 C@1020:7 B@1030:7 A@1040 $
+        4 x D@1010 C@1020:7 B@1030:6 A@1040 $
         D@5010 C@5020:7 B@5030:7 A@5040 $
-        4 x D@1010 C@1020:7 B@1030:7 A@1040 $
+        4 x D@1010:5 C@1020:7 B@1030:6 A@1040 $
         E@1008 |
-        D@1010 C@1020:7 |1030         => B A $
-        4 x D@1010 C@1020:7 B@1030:7 A@1040 $
+        D@1010:5 C@1020:7 |1030       => B A $
+        4 x D@1010 C@1020:7 B@1030:6 A@1040 $
     ",
     );
     // The loader's root and that of the program are near each other.
     check(
         "
         D@1110 C@1120:7 B@1130:7 A@1140 $
-        4 x D@1010 C@1020:7 B@1030:7 A@1040 $
+        4 x D@1010 C@1020:7 B@1030:6 A@1040 $
         E@1008 |                      => ~ B A $
-        4 x D@1010 C@1020:7 B@1030:7 A@1040 $
+        4 x D@1010 C@1020:7 B@1030:6 A@1040 $
     ",
     );
 }
 
-/// A loop that calls `C` through `B`, each time anew.
-const ROUND: &str = "
-    2 x D@10 C@20 B@30 M@40 A@50 $
-    X@30 M@40 A@50 $
-";
-
-/// What a round showed holds for a round of which nothing else is known, where no other way was seen.
+/// A call that saved what the call outside of it saved, too, is not told apart from others.
 #[test]
-fn the_only_way_between() {
-    let rounds = ROUND.repeat(5);
-    check_exact(&format!("{rounds} D@10 C@20 |30 => B M A $ {rounds}"));
-    // The last function is called from `C` at another place.
-    check_exact(&format!("{rounds} Y@10 |20 {rounds}"));
-    check(&format!("{rounds} D@10 Y@20 |30 => ~ M A $ {rounds}"));
-    // Where its frame begins is not known.
-    check(&format!("{rounds} D@10 C@20 | => ~ M A $ {rounds}"));
-}
-
-/// Few trials prove nothing.
-#[test]
-fn the_only_way_of_few_rounds() {
-    check(&format!("{ROUND} D@10 C@20 |30 => ~ M A $ {ROUND}"));
-}
-
-/// What was noted once or twice may be another way the next time: one such call is borne, two are not.
-#[test]
-fn ways_that_were_seldom_seen() {
-    let elsewhere = ROUND.replace("2 x ", "2 x 1: ").replace("X@30", "1: X@30").repeat(10);
-    let cut = |result: &str| format!("2 x X@30 M@40 A@50 $\n D@10 C@20 |30 => {result}\n");
-    let between = |result| format!("{ROUND} {} {ROUND}", cut(result));
-    check(&format!("{elsewhere} {}", between("~ M A $")));
-    check(&format!("{elsewhere} {ROUND} {}", between("B M A $")));
-}
-
-#[test]
-fn two_ways_between() {
-    let rounds = ROUND.repeat(5);
-    let other = "
-        2 x D@10 C@20 E@30 M@40 A@50 $
-        X@30 M@40 A@50 $
-    ";
-    check(&format!("{rounds} {other} D@10 C@20 |30 => ~ M A $ {rounds}"));
-}
-
-/// The other way leads past the call behind the gap, so it is none.
-#[test]
-fn a_way_that_leads_elsewhere() {
-    let rounds = ROUND.repeat(5);
-    let other = "
-        2 x D@10 C@20 E@30 M@48 A@50 $
-        X@30 M@40 A@50 $
-    ";
-    check_exact(&format!("{rounds} {other} {rounds} D@10 C@20 |30 => B M A $ {rounds}"));
+fn registers_that_are_handed_down() {
+    check(
+        "
+        X@30 A@40 $
+        4 x D@10 C@20:7 B@30:7 A@40 $
+        E@8 |                         => ~ A $
+        4 x D@10 C@20:7 B@30:7 A@40 $
+        X@30 A@40 $
+    ",
+    );
 }

@@ -74,7 +74,7 @@ fn starts_of_forgotten_stacks_are_forgotten() {
         })
     };
     let found = [0, 1, STACKS].map(|owner| start(&mut world, &mut memory, owner));
-    assert_eq!(found, [None, Some(2), Some(2)]);
+    assert_eq!(found, [None, Some(1), Some(1)]);
 }
 
 /// The innermost calls of a stack are kept.

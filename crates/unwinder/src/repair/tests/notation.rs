@@ -16,7 +16,8 @@ use std::sync::Arc;
 
 use crate::engine::Engine;
 use crate::frame::Place;
-use crate::repair::memory::Comparison;
+use crate::repair::compare::Comparison;
+use crate::repair::tests::functions::{indirect, world};
 use crate::repair::{
     Code, CutChain, Functions, Lists, Memory, Repaired, Seen, SeenEnd, SeenFrame, Sight, StackOwner,
 };
@@ -154,7 +155,7 @@ impl World {
         let mut sight = Sight { seen: sample.seen(), functions, code, ways_from: 0 };
         let comparison = memory.compare(&mut sight).expect("a sample with frames");
         let result = f(memory, &comparison, &mut sight);
-        memory.take_in(&comparison, &mut sight);
+        memory.take_in(&comparison, &sight);
         result
     }
 
@@ -184,16 +185,13 @@ impl World {
             }
             let (before, start, outside, several) = before;
             let (after, key) = later;
-            let Self { engine, images, modules, functions } = self;
-            let code = Code { engine, images, modules };
-            let mut sight = Sight { seen: sample.seen(), functions, code, ways_from: 0 };
             let several = several || future.has_several(&after);
             let [outside, key] = [outside, key].map(|key| key.expect("room for calls"));
             let views = [
                 past.view_of_then((&before, start), outside, &learned.trials),
                 future.view(&after, key, &learned.trials),
             ];
-            let chain = CutChain::new(&mut sight, gaps && !several, (after.stack, learned));
+            let chain = CutChain::new(&sample.seen(), gaps && !several);
             let mut places = Vec::new();
             let repaired = chain.repair(views, &mut Lists::default(), &mut places);
             all.push(repaired.map_or(String::new(), |repaired| shown(&repaired, &places)));
@@ -225,10 +223,10 @@ fn shown(repaired: &Repaired, places: &[Place]) -> String {
     words.join(" ")
 }
 
-/// Repairs samples of code without files.
+/// Repairs samples of a file whose function `A` is what threads start with: it calls what it is given.
 #[track_caller]
 pub(super) fn check(text: &str) {
-    World::new().check_with(text, true);
+    world(&[indirect('A')]).check_with(text, true);
 }
 
 /// The same, where chains are not to be continued behind a gap.

@@ -19,8 +19,7 @@ const OFF: How = How { join: Join::Off, ..GAPS };
 const CUT: &str = "@E D C stack-exhausted";
 const JOINED: &str = "@E D C +B +A +R root";
 
-/// The four outermost calls are the same in all of them. What is below `B` is seen at two of its addresses, so that it
-/// is known that the function in a place tells who called it.
+/// The four outermost calls are the same in all of them.
 const ROUNDS: &str = "EDCBAR EdCBAR EDCBAR EdCBAR EDCBAR EdCBAR";
 
 fn recording(text: &str) -> Recording {
@@ -120,13 +119,12 @@ fn another_thread_of_the_same_id() {
     }
 }
 
-/// The sample has nothing but registers: its function is where it was before and is afterwards.
+/// The sample has nothing but registers: its function is where it was before and is afterwards, which proves nothing.
 #[test]
 fn a_sample_without_stack() {
     let text = format!("{ROUNDS} D|CBAR {ROUNDS}");
-    recording(&text).check(EXACT, &["@D +C +B +A +R root"]);
+    recording(&text).check(EXACT, &["@D no-user-stack"]);
     recording(&text).check(OFF, &["@D no-user-stack"]);
-    recording("EDCBAR D|CBAR EDCBAR").check(EXACT, &["@D no-user-stack"]);
 }
 
 /// The handler has a stack of its own, below that of the function that it interrupted.
@@ -142,7 +140,8 @@ fn a_handler_on_an_alternate_stack() {
     recording.written((PID, PID), &handler, &[]);
     recording.samples(ROUNDS);
     recording.check(OFF, &["@H signal D stack-exhausted"]);
-    recording.check(EXACT, &["@H signal D +C +B +A +R root"]);
+    // That `D` is where it was before and is afterwards proves nothing.
+    recording.check(EXACT, &["@H signal D stack-exhausted"]);
 }
 
 #[test]
@@ -205,7 +204,14 @@ fn threads_and_batches() {
         let chain = chain.split_once("~").map_or(chain.as_str(), |(inner, _)| inner);
         *counts.entry(chain).or_insert(0) += 1;
     }
-    let expected_counts = [("@E D +C +B +A +R root", 5718), (JOINED, 11_422), ("@H G ", 5719)];
+    let expected_counts = [
+        ("@E D ", 3636),
+        ("@E D +C ", 59),
+        ("@E D +C +B +A +R root", 2023),
+        ("@E D C ", 7919),
+        (JOINED, 3503),
+        ("@H G ", 5719),
+    ];
     assert_eq!(counts.into_iter().collect::<Vec<_>>(), expected_counts);
     assert!(recording.chains(How { threads: 4, ..GAPS }) == expected, "four threads");
     for threads in [1, 4] {

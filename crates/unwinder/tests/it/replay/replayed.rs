@@ -34,6 +34,12 @@ pub(crate) fn replay_counting(bytes: Vec<u8>, files: FileOptions) -> (Vec<Sample
     (samples(&replay), replay.missed_maps.late)
 }
 
+/// The chains of samples by their own bytes: neither repaired nor with frames that tail calls removed.
+pub(crate) fn replay_own_bytes(bytes: Vec<u8>, files: FileOptions) -> Vec<Sampled> {
+    let images = ImageStore::new(files);
+    samples(&replay_as((&Arc::default(), None), (Join::Off, false), &images, bytes))
+}
+
 /// Replays a recording with the rules and images that there are.
 fn replay_with(engine: &Arc<Engine>, images: &ImageStore, bytes: Vec<u8>) -> Replay {
     replay_keeping(engine, images, bytes, None)
@@ -46,7 +52,7 @@ pub(crate) fn replay_keeping(
     bytes: Vec<u8>,
     kept: Option<Arc<KeptRules>>,
 ) -> Replay {
-    replay_as((engine, kept, true), images, bytes)
+    replay_as((engine, kept), (Join::Gaps, true), images, bytes)
 }
 
 /// Replays a recording with or without the frames that tail calls removed.
@@ -55,11 +61,12 @@ pub(crate) fn replay_with_tail_calls(
     bytes: Vec<u8>,
     tail_calls: bool,
 ) -> Replay {
-    replay_as((&Arc::default(), None, tail_calls), images, bytes)
+    replay_as((&Arc::default(), None), (Join::Gaps, tail_calls), images, bytes)
 }
 
 fn replay_as(
-    (engine, kept, tail_calls): (&Arc<Engine>, Option<Arc<KeptRules>>, bool),
+    (engine, kept): (&Arc<Engine>, Option<Arc<KeptRules>>),
+    (join, tail_calls): (Join, bool),
     images: &ImageStore,
     bytes: Vec<u8>,
 ) -> Replay {
@@ -70,7 +77,7 @@ fn replay_as(
     let options = ReplayOptions {
         filter: Filter::default(),
         max_frames: 127,
-        join: Join::Gaps,
+        join,
         learn_files: true,
         tail_calls,
         off_cpu: false,

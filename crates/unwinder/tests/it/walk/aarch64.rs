@@ -7,8 +7,6 @@ use crate::world::{
     FREE, IN_MAIN, IN_ROOT, MAIN, Program, ROOT, SP, TEST, ops, outer_arm, stack, usual,
 };
 
-const BL: [u8; 4] = 0x9400_0001_u32.to_le_bytes();
-
 fn program(rows: CfiOps) -> Program {
     Program::new(Arch::Aarch64, rows)
 }
@@ -165,28 +163,107 @@ fn a_handler_on_an_interrupted_leaf() {
 }
 
 #[test]
+fn newer_instructions_about_signed_return_addresses_say_nothing_else() {
+    let saved = |rows: CfiOps| rows.def_cfa_offset(16).offset(29, 2).offset(30, 1);
+    let by_expression = |rows: CfiOps| {
+        let rows = rows.def_cfa_offset(16).offset(29, 2);
+        rows.expression(30, &le().breg(31, 8))
+    };
+    // Where a simple rule is enough, and where it is not.
+    let all = [
+        saved(ops().negate_ra_state_with_pc()),
+        saved(ops().set_ra_state(2, 4)),
+        by_expression(ops().negate_ra_state_with_pc()),
+        by_expression(ops().set_ra_state(2, 4)),
+    ];
+    for rows in all {
+        let mut stack = stack();
+        outer_arm(stack.word(0).word(IN_MAIN));
+        program(rows).check(&regs(1), &stack, &usual(TEST), EndReason::Root);
+    }
+}
+
+#[test]
+fn unknown_instructions_are_not_replaced_by_a_guess() {
+    let rows = ops().def_cfa_offset(16).offset(29, 2).offset(30, 1).unknown();
+    let mut stack = stack();
+    outer_arm(stack.label("x29").word(0).word(IN_MAIN));
+    let regs = regs(IN_MAIN).set(reg::FP, stack.address("x29"));
+    let one = [(TEST, FoundBy::Sampled)];
+    let program = program(rows).code(IN_MAIN - 4, &bl(IN_MAIN - 4, TEST));
+    program.check(&regs, &stack, &one, EndReason::BadUnwindInfo);
+    let mut world = program.load();
+    world.walk(&regs, &stack.bytes());
+    let unknown: Vec<_> = world.engine.unknown_instructions().into_iter().map(|it| it.1).collect();
+    assert_eq!(unknown, [[0x3f]]);
+}
+
+/// A call at an address.
+fn bl(at: u64, to: u64) -> [u8; 4] {
+    let words = (to.wrapping_sub(at) / 4) as u32 & 0x03ff_ffff;
+    (0x9400_0000 | words).to_le_bytes()
+}
+
+fn code(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+#[test]
 fn without_information_a_leaf_has_its_link_register() {
-    let program = program(ops()).code(IN_MAIN - 4, &BL);
+    let leaf = code(&[0x8b01_0000, 0xd65f_03c0]); // add x0, x0, x1; ret
+    let program = program(ops()).code(FREE, &leaf);
+    let call = program.code(IN_MAIN - 4, &bl(IN_MAIN - 4, FREE));
     let mut stack = stack();
     outer_arm(&mut stack);
     let regs = UserRegs::aarch64(FREE, SP).set(reg::LR, IN_MAIN);
     let mut expected = usual(FREE);
     expected[1].1 = FoundBy::LeafRule;
-    program.check(&regs, &stack, &expected, EndReason::Root);
-    // Not where no call stands before it.
-    let regs = UserRegs::aarch64(FREE, SP).set(reg::LR, MAIN + 0x40);
-    program.check(&regs, &stack, &[(FREE, FoundBy::Sampled)], EndReason::NoUnwindInfo);
+    call.check(&regs, &stack, &expected, EndReason::Root);
+    let one = [(FREE, FoundBy::Sampled)];
+    // Not where no call stands before it, nor one of another function.
+    let elsewhere = UserRegs::aarch64(FREE, SP).set(reg::LR, MAIN + 0x40);
+    call.check(&elsewhere, &stack, &one, EndReason::NoUnwindInfo);
+    let other = call.code(IN_MAIN - 4, &bl(IN_MAIN - 4, TEST));
+    other.code(TEST, &leaf).check(&regs, &stack, &one, EndReason::NoUnwindInfo);
 }
 
 #[test]
-fn without_information_the_frame_pointer_counts() {
-    let program = program(ops()).code(IN_MAIN - 4, &BL);
+fn without_information_the_code_says_where_the_return_address_is() {
+    let function = code(&[
+        0xa9be_7bfd, // stp x29, x30, [sp, #-32]!
+        0x9100_03fd, // mov x29, sp
+        0xd503_201f, // nop
+        0xa8c2_7bfd, // ldp x29, x30, [sp], #32
+        0xd65f_03c0, // ret
+    ]);
+    let program = program(ops()).code(FREE, &function).code(IN_MAIN - 4, &bl(IN_MAIN - 4, FREE));
+    for (at, how) in
+        [(0, FoundBy::LeafRule), (4, FoundBy::Code), (8, FoundBy::Code), (16, FoundBy::LeafRule)]
+    {
+        let is_saved = how == FoundBy::Code;
+        let mut stack = stack();
+        if is_saved {
+            stack.word(0).word(IN_MAIN).words(1, 2);
+        }
+        outer_arm(&mut stack);
+        let lr = if is_saved { 1 } else { IN_MAIN };
+        // The frame pointer is the caller's up to the second instruction.
+        let regs = UserRegs::aarch64(FREE + at, SP).set(reg::LR, lr).set(reg::FP, SP + 0x40);
+        let mut expected = usual(FREE + at);
+        expected[1].1 = how;
+        program.check(&regs, &stack, &expected, EndReason::Root);
+    }
+}
+
+#[test]
+fn a_frame_pointer_alone_proves_nothing() {
+    // A recursive function that is not come out of: its record can be that of an outer activation.
+    let function = code(&[0x9400_0000, 0x17ff_ffff]); // bl .; b .-4
+    let program = program(ops()).code(FREE, &function).code(IN_MAIN - 4, &bl(IN_MAIN - 4, FREE));
     let mut stack = stack();
-    outer_arm(stack.words(1, 2).label("x29").word(0).word(IN_MAIN));
+    outer_arm(stack.words(1, 2).label("x29").word(0).word(FREE + 4));
     let regs = UserRegs::aarch64(FREE, SP).set(reg::FP, stack.address("x29"));
-    let mut expected = usual(FREE);
-    expected[1].1 = FoundBy::FramePointer;
-    program.check(&regs, &stack, &expected, EndReason::Root);
+    program.check(&regs, &stack, &[(FREE, FoundBy::Sampled)], EndReason::NoUnwindInfo);
 }
 
 #[test]

@@ -7,8 +7,6 @@ use crate::world::{FREE, IN_MAIN, Program, SP, TEST, ops, outer_arm, stack, usua
 
 const RA: u32 = 1;
 const FP: u32 = 22;
-/// `bl`.
-const CALL: [u8; 4] = 0x5400_1000_u32.to_le_bytes();
 
 #[test]
 fn a_leaf_returns_to_its_register() {
@@ -31,14 +29,35 @@ fn saved_registers() {
 }
 
 #[test]
-fn without_information_the_frame_pointer_counts() {
-    let program = Program::new(Arch::Loongarch64, ops()).code(IN_MAIN - 4, &CALL);
+fn without_information_the_code_says_where_the_return_address_is() {
+    let function = [
+        0x02ff_8063_u32, // addi.d $sp, $sp, -32
+        0x29c0_6061,     // st.d $ra, $sp, 24
+        0x29c0_4076,     // st.d $fp, $sp, 16
+        0x0340_0000,     // nop
+        0x28c0_6061,     // ld.d $ra, $sp, 24
+        0x28c0_4076,     // ld.d $fp, $sp, 16
+        0x02c0_8063,     // addi.d $sp, $sp, 32
+        0x4c00_0020,     // jr $ra
+    ];
+    let code: Vec<u8> = function.iter().flat_map(|word| word.to_le_bytes()).collect();
+    // bl
+    let words = (FREE - (IN_MAIN - 4)) as u32 / 4;
+    let call = (0x5400_0000 | (words & 0xffff) << 10 | words >> 16).to_le_bytes();
+    let program = Program::new(Arch::Loongarch64, ops()).code(FREE, &code);
+    let program = program.code(IN_MAIN - 4, &call);
     let mut stack = stack();
-    outer_arm(stack.words(1, 2).word(0).word(IN_MAIN).label("fp"));
-    let regs = UserRegs::loongarch64(FREE, SP).set(FP, stack.address("fp"));
-    let mut expected = usual(FREE);
-    expected[1].1 = FoundBy::FramePointer;
+    outer_arm(stack.words(1, 2).word(0).word(IN_MAIN));
+    let regs = UserRegs::loongarch64(FREE + 12, SP).set(RA, 1);
+    let mut expected = usual(FREE + 12);
+    expected[1].1 = FoundBy::Code;
     program.check(&regs, &stack, &expected, EndReason::Root);
+    // A call of another function is none of this one.
+    let other = program
+        .code(IN_MAIN - 4, &0x5400_1000_u32.to_le_bytes())
+        .code(IN_MAIN + 12, &0x4c00_0020_u32.to_le_bytes());
+    let one = [(FREE + 12, FoundBy::Sampled)];
+    other.check(&regs, &stack, &one, EndReason::NoUnwindInfo);
 }
 
 #[test]

@@ -16,3 +16,4 @@ mod narrow;
 mod previous_stack;
 mod return_probe;
 mod signals;
+mod withheld;

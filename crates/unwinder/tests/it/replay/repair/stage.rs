@@ -44,9 +44,11 @@ pub(crate) fn address(letter: char) -> u64 {
 
 fn program() -> Program {
     let functions = ('A'..='Z').filter(|letter| *letter != 'R');
+    // It calls what the thread is for: `call *%rax`.
     let root = ops().undefined(16);
     let program = Program::empty(Arch::X86_64).function(address('R') - 0x10, 0x40, root);
-    functions.fold(program.code(TRAMPOLINE, &RESTORE_RT), |program, letter| {
+    let program = program.code(TRAMPOLINE, &RESTORE_RT).code(address('R') - 2, &[0xff, 0xd0]);
+    functions.fold(program, |program, letter| {
         // The frame: two words of its own, rbx, the return address.
         program.function(address(letter) - 0x10, 0x40, ops().def_cfa_offset(32).offset(3, 2))
     })
@@ -68,7 +70,10 @@ impl Written {
                 Some(0) => frames.last_mut().unwrap().1 = 0,
                 Some(digit) => frames.last_mut().unwrap().1 = saved(digit.into()),
                 None if letter == '|' => shown = Some(frames.len()),
-                None => frames.push((address(letter), saved(1))),
+                None => {
+                    let value = u64::from(u32::from(letter.to_ascii_uppercase()));
+                    frames.push((address(letter), saved(value)));
+                }
             }
         }
         Self::of(&frames, shown)

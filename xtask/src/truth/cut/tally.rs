@@ -118,7 +118,7 @@ fn is_prefix(copy: &Chain<'_>, truth: &Chain<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::truth::chains::lettered as frames;
+    use crate::truth::cut::chains::lettered as frames;
 
     /// What is counted for copies of one true chain, each with its end and whether a part is joined.
     fn tally(truth: &str, copies: &[(&str, &str, bool)]) -> Tally {

@@ -1,0 +1,84 @@
+//! All paths from a frame's address to the returns of its function.
+
+use address::Svma;
+use hashbrown::HashSet;
+use module_map::Image;
+
+use crate::arch::{Flow, N_SLOTS};
+use crate::code::link::explorer::{Explorer, Open, forget_changed};
+use crate::code::value::{State, Sum, Value, Words};
+
+/// A return, in values that the frame's address has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LinkExit {
+    /// The caller's stack pointer.
+    pub(crate) sp: Sum,
+    pub(crate) return_address: Sum,
+    /// The registers that functions leave as they were, in the order of the processor's slots.
+    pub(crate) saved: [Value; N_SLOTS],
+}
+
+/// The returns that paths from an address come to.
+#[derive(Default, Debug)]
+pub(crate) struct LinkPaths {
+    /// Without repetition.
+    pub(crate) exits: Vec<LinkExit>,
+    pub(crate) words: Words,
+    pub(crate) cost: usize,
+    /// All exits come after calls that need not return.
+    pub(crate) is_doubtful: bool,
+}
+
+/// Instructions from the address on that are followed.
+const MOST: usize = 6_000;
+/// Returns of one function that differ.
+const MOST_EXITS: usize = 16;
+
+impl LinkPaths {
+    /// From an instruction of a file on, of Thumb with the lowest bit set. A frame that has called somebody has lost its
+    /// link register, and others that calls may change.
+    pub(crate) fn from(image: &Image, start: Svma, is_leaf: bool) -> Option<Self> {
+        let mut explorer = Explorer::new(image, start, MOST)?;
+        let mut state = State::new(explorer.arch());
+        if !is_leaf {
+            forget_changed(&mut state);
+        }
+        explorer.push(Open { at: start.0, state, call: None, is_doubtful: false });
+        let mut found = Self::default();
+        let mut seen = HashSet::new();
+        let arch = explorer.arch();
+        while let Some(mut open) = explorer.next() {
+            if open.is_doubtful && !found.exits.is_empty() {
+                break;
+            }
+            let link = open.state.get(arch.return_address());
+            if !seen.insert((open.at, open.state.sp(), link)) {
+                continue;
+            }
+            let end = explorer.run(&mut open, &mut found.words);
+            let target = match end.next {
+                Flow::Return => end.returns_to,
+                Flow::JumpSlot(_) => arch.return_address(),
+                _ => continue,
+            };
+            found.is_doubtful |= open.is_doubtful;
+            found.add(&open.state, target);
+        }
+        found.cost = explorer.cost;
+        Some(found)
+    }
+
+    fn add(&mut self, state: &State, target: u8) {
+        let (Some(sp), Some(return_address)) = (state.sp(), state.get(target)) else { return };
+        let saved = state.arch.kept_registers().map(|register| state.get(register));
+        let is_same =
+            |known: &&mut LinkExit| known.sp == sp && known.return_address == return_address;
+        if let Some(known) = self.exits.iter_mut().find(is_same) {
+            for (one, other) in known.saved.iter_mut().zip(saved) {
+                *one = one.filter(|_| *one == other);
+            }
+        } else if self.exits.len() < MOST_EXITS {
+            self.exits.push(LinkExit { sp, return_address, saved });
+        }
+    }
+}

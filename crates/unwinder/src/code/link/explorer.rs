@@ -1,0 +1,235 @@
+//! Paths of instructions, run after run: a run ends with the first instruction that has another successor than the next one.
+
+use std::collections::VecDeque;
+
+use address::Svma;
+use hashbrown::HashSet;
+use module_map::Image;
+
+use crate::arch::{Arch, Flow, FlowDecoder};
+use crate::code::bytes::CodeBytes;
+use crate::code::link::machine::{LinkUse, Machine};
+use crate::code::link::{aarch64, arm, loongarch64, ppc64, riscv64, s390x};
+use crate::code::value::{State, Words};
+
+/// The beginning of a run.
+#[derive(Clone, Debug)]
+pub(super) struct Open {
+    /// Its address; of Thumb code with the lowest bit set.
+    pub(super) at: u64,
+    pub(super) state: State,
+    /// The return address of the last call, as long as the link register has it.
+    pub(super) call: Option<u64>,
+    /// It follows a call that need not return.
+    pub(super) is_doubtful: bool,
+}
+
+/// The end of a run.
+#[derive(Debug)]
+pub(super) struct RunEnd {
+    /// After the last instruction.
+    pub(super) at: u64,
+    pub(super) next: Flow,
+    /// The register of a return.
+    pub(super) returns_to: u8,
+    /// The return address of a call that cannot have returned: what follows it begins another function.
+    pub(super) contradicts: Option<u64>,
+}
+
+/// Paths that have still to be followed.
+pub(super) struct Explorer<'a> {
+    code: CodeBytes<'a>,
+    table_of_contents: Option<u64>,
+    pub(super) left: usize,
+    /// Instructions that were decoded, and for each run as much as it costs.
+    pub(super) cost: usize,
+    open: VecDeque<Open>,
+    doubtful: VecDeque<Open>,
+    /// Return addresses of calls that do not return.
+    pub(super) endless: HashSet<u64>,
+}
+
+/// The cost of a run beside its instructions: a state is copied.
+const COST_OF_RUN: usize = 16;
+/// The table of contents of POWER begins before the middle of what can be counted from it.
+///
+/// Source: 64-bit ELF V2 ABI, "TOC": `.TOC.` is 0x8000 bytes into the section.
+const TABLE_BIAS: u64 = 0x8000;
+
+impl<'a> Explorer<'a> {
+    pub(super) fn new(image: &'a Image, start: Svma, most: usize) -> Option<Self> {
+        let code = CodeBytes::with_link(image, start)?;
+        let table = || image.section(".got").or_else(|| image.section(".toc"));
+        let table = table().filter(|_| code.arch == Arch::Ppc64);
+        Some(Self {
+            table_of_contents: table.map(|table| table.svma.0.wrapping_add(TABLE_BIAS)),
+            code,
+            left: most,
+            cost: 0,
+            open: VecDeque::new(),
+            doubtful: VecDeque::new(),
+            endless: HashSet::new(),
+        })
+    }
+
+    pub(super) const fn arch(&self) -> Arch {
+        self.code.arch
+    }
+
+    pub(super) fn push(&mut self, open: Open) {
+        if open.is_doubtful { &mut self.doubtful } else { &mut self.open }.push_back(open);
+    }
+
+    /// The next path. Those after calls that need not return come last.
+    pub(super) fn next(&mut self) -> Option<Open> {
+        if self.left == 0 {
+            return None;
+        }
+        self.open.pop_front().or_else(|| self.doubtful.pop_front())
+    }
+
+    /// Runs instructions to the end of the run, and opens what follows.
+    pub(super) fn run(&mut self, from: &mut Open, words: &mut Words) -> RunEnd {
+        let arch = self.arch();
+        let mut end = RunEnd {
+            at: from.at,
+            next: Flow::Stop,
+            returns_to: arch.return_address(),
+            contradicts: None,
+        };
+        self.cost += COST_OF_RUN;
+        let Some(code) = self.code.from(arch.code_address(from.at)) else { return end };
+        let Some(decoder) = FlowDecoder::new(arch, code, from.at) else { return end };
+        let mut rest = code;
+        for step in decoder.with_table_of_contents(self.table_of_contents) {
+            if self.left == 0 {
+                break;
+            }
+            self.left -= 1;
+            self.cost += 1;
+            let bytes = rest;
+            rest = rest.get(step.next.wrapping_sub(step.at) as usize..).unwrap_or_default();
+            end.at = step.next;
+            match step.flow {
+                Flow::Next => {
+                    let link = effect(arch, bytes, step.at, &mut from.state, words);
+                    if let Some(call) = from.call.filter(|_| link.is_saved) {
+                        end.contradicts = Some(call);
+                        return end;
+                    }
+                    from.call = from.call.filter(|_| !link.is_written);
+                    continue;
+                }
+                Flow::Call(_) | Flow::CallSlot(_) | Flow::CallIndirect => {
+                    forget_changed(&mut from.state);
+                    from.call = Some(step.next);
+                    if self.endless.contains(&step.next) || self.is_padding(step.next) {
+                        self.push(Open { at: step.next, is_doubtful: true, ..from.clone() });
+                        end.next = step.flow;
+                        return end;
+                    }
+                    continue;
+                }
+                Flow::Branch(target) => {
+                    self.push(Open { at: step.next, ..from.clone() });
+                    self.push(Open { at: target, ..from.clone() });
+                }
+                Flow::Jump(target) => self.push(Open { at: target, ..from.clone() }),
+                Flow::Return => {
+                    end.returns_to = return_of(arch, bytes, step.at, &mut from.state, words);
+                    let is_by_link = end.returns_to == arch.return_address();
+                    end.contradicts = from.call.filter(|_| is_by_link);
+                }
+                Flow::JumpSlot(_) | Flow::JumpIndirect | Flow::Stop => {}
+            }
+            end.next = step.flow;
+            break;
+        }
+        end
+    }
+
+    /// Returns true if only padding lies between an address and the next place where functions begin.
+    fn is_padding(&self, at: u64) -> bool {
+        const ALIGNMENT: u64 = 16;
+        let start = self.arch().code_address(at);
+        let Some(code) = self.code.from(start) else { return true };
+        let len = start.next_multiple_of(ALIGNMENT).wrapping_sub(start) as usize;
+        let code = code.get(..len).unwrap_or(code);
+        !code.is_empty() && is_filler(self.arch(), code)
+    }
+}
+
+/// Returns true if code consists of instructions that do nothing, or of zeros.
+fn is_filler(arch: Arch, code: &[u8]) -> bool {
+    let nops: &[&[u8]] = match arch {
+        Arch::Aarch64 => &[&[0x1f, 0x20, 0x03, 0xd5], &[0; 4]],
+        Arch::Riscv64 => &[&[0x13, 0, 0, 0], &[0x01, 0], &[0, 0]],
+        Arch::Loongarch64 => &[&[0, 0, 0x40, 0x03], &[0; 4]],
+        Arch::Ppc64 => &[&[0, 0, 0, 0x60], &[0; 4]],
+        Arch::S390x => &[&[0x07, 0x07], &[0x07, 0x00], &[0, 0]],
+        Arch::Arm => &[&[0x00, 0xf0, 0x20, 0xe3], &[0x00, 0xbf], &[0, 0]],
+        Arch::X86 | Arch::X86_64 => &[&[0x90], &[0xcc]],
+    };
+    let mut rest = code;
+    while !rest.is_empty() {
+        let Some(next) = nops.iter().find_map(|nop| rest.strip_prefix(*nop)) else { return false };
+        rest = next;
+    }
+    true
+}
+
+/// Runs an instruction that is no branch.
+fn effect(arch: Arch, bytes: &[u8], at: u64, state: &mut State, words: &mut Words) -> LinkUse {
+    let mut machine = Machine::new(state, words);
+    let word = || word_of(bytes);
+    match arch {
+        Arch::Aarch64 => aarch64::run(word(), &mut machine),
+        Arch::Riscv64 => riscv64::run(word(), &mut machine),
+        Arch::Loongarch64 => loongarch64::run(word(), &mut machine),
+        // Instructions of eight bytes write one register.
+        Arch::Ppc64 if word() >> 26 == 1 => {
+            let suffix = bytes.get(4..).map_or(0, word_of);
+            machine.kill((suffix >> 21 & 0x1f) as u8);
+        }
+        Arch::Ppc64 => ppc64::run(word(), &mut machine),
+        Arch::S390x => {
+            let mut all = [0; 6];
+            all.iter_mut().zip(bytes).for_each(|(to, &from)| *to = from);
+            s390x::run(all, &mut machine);
+        }
+        Arch::Arm => arm::run(bytes, at, &mut machine),
+        Arch::X86 | Arch::X86_64 => {}
+    }
+    machine.link
+}
+
+/// The first word, or what there is of it.
+fn word_of(bytes: &[u8]) -> u32 {
+    let mut word = [0; 4];
+    word.iter_mut().zip(bytes).for_each(|(to, &from)| *to = from);
+    u32::from_le_bytes(word)
+}
+
+/// Runs a return, and gives the register that it goes to.
+fn return_of(arch: Arch, bytes: &[u8], at: u64, state: &mut State, words: &mut Words) -> u8 {
+    match arch {
+        Arch::Aarch64 => aarch64::returns_to(word_of(bytes)),
+        Arch::Riscv64 => riscv64::returns_to(word_of(bytes)),
+        Arch::Arm => arm::run_return(bytes, at, &mut Machine::new(state, words)),
+        _ => arch.return_address(),
+    }
+}
+
+/// A call changes what it may.
+pub(super) fn forget_changed(state: &mut State) {
+    let registers: &[u8] = match state.arch {
+        Arch::Aarch64 => &aarch64::CALLER_SAVED,
+        Arch::Riscv64 => &riscv64::CALLER_SAVED,
+        Arch::Loongarch64 => &loongarch64::CALLER_SAVED,
+        Arch::Ppc64 => &ppc64::CALLER_SAVED,
+        Arch::S390x => &s390x::CALLER_SAVED,
+        Arch::Arm => &arm::CALLER_SAVED,
+        Arch::X86 | Arch::X86_64 => &[],
+    };
+    registers.iter().for_each(|&register| state.set(register, None));
+}

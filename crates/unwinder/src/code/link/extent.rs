@@ -1,0 +1,59 @@
+//! The parts of the code that the paths from a function's start come through.
+
+use address::Svma;
+use hashbrown::HashSet;
+use module_map::Image;
+
+use crate::arch::Flow;
+use crate::code::link::explorer::{Explorer, Open};
+use crate::code::paths::Extent;
+use crate::code::value::{State, Words};
+
+/// Instructions from a function's start that are followed.
+const MOST: usize = 16_000;
+/// How often paths are followed again because a call proved to be one that does not return.
+const MOST_ROUNDS: usize = 12;
+
+/// The extent of a function that begins there; of a Thumb function with the lowest bit set. A call that does not return is
+/// followed by another function, which gives itself away: it saves the link register, or returns by it, though it has what
+/// the call left there. Then the paths are followed again without going on after that call.
+pub(in crate::code) fn extent(image: &Image, start: Svma) -> Option<Extent> {
+    let mut explorer = Explorer::new(image, start, MOST)?;
+    for round in 1.. {
+        let (found, contradicted) = follow(&mut explorer, start);
+        let is_known = contradicted.iter().all(|call| explorer.endless.contains(call));
+        if is_known || round == MOST_ROUNDS || explorer.left == 0 {
+            return Some(found.finish(is_known && explorer.left > 0, explorer.cost));
+        }
+        explorer.endless.extend(contradicted);
+    }
+    None
+}
+
+fn follow(explorer: &mut Explorer<'_>, start: Svma) -> (Extent, Vec<u64>) {
+    let arch = explorer.arch();
+    let mut found = Extent::default();
+    found.complete = true;
+    let mut contradicted = Vec::new();
+    let mut words = Words::default();
+    let mut seen = HashSet::new();
+    while explorer.next().is_some() {}
+    explorer.push(Open { at: start.0, state: State::new(arch), call: None, is_doubtful: false });
+    while let Some(mut open) = explorer.next() {
+        if !seen.insert(open.at) {
+            continue;
+        }
+        let (begin, is_doubtful) = (arch.code_address(open.at), open.is_doubtful);
+        let end = explorer.run(&mut open, &mut words);
+        found.add((begin, arch.code_address(end.at)), is_doubtful);
+        if !is_doubtful {
+            contradicted.extend(end.contradicts);
+        }
+        match end.next {
+            Flow::JumpSlot(slot) => found.tails.push(slot),
+            Flow::JumpIndirect => found.complete = false,
+            _ => {}
+        }
+    }
+    (found, contradicted)
+}

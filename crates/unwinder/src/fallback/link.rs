@@ -1,0 +1,160 @@
+//! The caller on processors with a link register, by the instructions from the frame's address to its function's return. Each
+//! return states where the return address is; a call that can be one of this function must stand before it.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use address::{Avma, Svma};
+use profile::FoundBy;
+
+use crate::arch::{Arch, UNUSED};
+use crate::code::{Base, Called, InFile, LinkExit, LinkPaths, Sum, Words};
+use crate::fallback::NoCaller;
+use crate::fallback::follow::{Follower, MOST_KEPT, value};
+use crate::frame::Caller;
+use crate::state::{Memory, MemoryError, RegisterError, Registers};
+
+/// A return, with the values that it has in a sample.
+struct Candidate<'p> {
+    exit: &'p LinkExit,
+    /// The caller's stack pointer.
+    sp: u64,
+    return_address: u64,
+    called: Called,
+}
+
+impl Follower {
+    /// The caller of a frame.
+    ///
+    /// # Errors
+    /// Why none is proven.
+    pub(super) fn step_by_link(
+        &mut self,
+        at: InFile<'_>,
+        is_leaf: bool,
+        registers: &mut Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Result<Caller, NoCaller> {
+        let paths = self.link_paths_of(at, is_leaf, arch).ok_or(NoCaller::Unknown)?;
+        let (best, cut) = self.best_exit(&paths, at, registers, (memory, arch));
+        match best {
+            Some(one) if one.called == Called::Proven || !(cut.is_some() || paths.is_doubtful) => {
+                let found_by = one.found_by(arch);
+                one.apply(registers, &paths.words, memory, arch);
+                Ok(Caller { pc: Avma(one.return_address), exact: false, found_by })
+            }
+            None if !paths.is_doubtful => Err(cut.map_or(NoCaller::Unknown, NoCaller::Cut)),
+            _ => Err(NoCaller::Unknown),
+        }
+    }
+
+    /// The one return for whose address the most speaks, if there is one; and the end of the frame of a return whose
+    /// address lies past the recorded bytes.
+    fn best_exit<'p>(
+        &mut self,
+        paths: &'p LinkPaths,
+        at: InFile<'_>,
+        registers: &Registers,
+        (memory, arch): (&Memory<'_>, Arch),
+    ) -> (Option<Candidate<'p>>, Option<u64>) {
+        let mut best: Option<Candidate<'p>> = None;
+        let mut is_one = true;
+        let mut cut = None;
+        for exit in &paths.exits {
+            let read = |sum: Sum| value(sum, registers, &paths.words, memory, 0);
+            let sp = read(exit.sp);
+            let return_address = read(exit.return_address);
+            let (sp, return_address) = match (sp, return_address) {
+                (Ok(sp), Ok(return_address)) if sp >= registers.sp(arch) => {
+                    (sp, arch.strip(return_address))
+                }
+                (Ok(sp), Err(RegisterError::Memory(MemoryError::PastDump))) => {
+                    cut = Some(sp);
+                    continue;
+                }
+                _ => continue,
+            };
+            let called = self.functions.called(return_address, at, memory, arch);
+            if called == Called::Never {
+                continue;
+            }
+            let is_same =
+                |best: &Candidate<'p>| (best.sp, best.return_address) == (sp, return_address);
+            match best.as_ref().map(|best| (best.called.cmp(&called), is_same(best))) {
+                Some((Ordering::Greater, _) | (_, true)) => {}
+                Some((Ordering::Equal, false)) => is_one = false,
+                Some((Ordering::Less, _)) | None => {
+                    is_one = true;
+                    best = Some(Candidate { exit, sp, return_address, called });
+                }
+            }
+        }
+        (best.filter(|_| is_one), cut)
+    }
+
+    /// The paths from the instruction that runs next in a frame.
+    fn link_paths_of(
+        &mut self,
+        at: InFile<'_>,
+        is_leaf: bool,
+        arch: Arch,
+    ) -> Option<Arc<LinkPaths>> {
+        let start = if is_leaf { at.svma } else { at.svma.add(1) };
+        if self.link_paths.len() >= MOST_KEPT {
+            self.link_paths.clear();
+        }
+        let key = (at.file.serial, start.0, is_leaf);
+        if let Some(known) = self.link_paths.get(&key) {
+            return known.clone();
+        }
+        if !self.functions.allowance.has_left(at.file) {
+            return None;
+        }
+        let is_thumb = arch == Arch::Arm && self.functions.is_thumb(at.file, start);
+        let first = if is_thumb { Svma(start.0 | 1) } else { start };
+        let paths = LinkPaths::from(at.file.image(), first, is_leaf).map(Arc::new);
+        let cost = paths.as_ref().map_or(1, |paths| paths.cost);
+        self.functions.allowance.used(at.file, cost);
+        self.link_paths.insert(key, paths.clone());
+        paths
+    }
+}
+
+impl Candidate<'_> {
+    fn found_by(&self, arch: Arch) -> FoundBy {
+        let is_untouched =
+            |sum: Sum, register: u8| sum == Sum { base: Base::Register(register), offset: 0 };
+        let is_leaf = is_untouched(self.exit.return_address, arch.return_address())
+            && is_untouched(self.exit.sp, arch.sp());
+        if is_leaf { FoundBy::LeafRule } else { FoundBy::Code }
+    }
+
+    /// The registers become those of the caller.
+    fn apply(&self, registers: &mut Registers, words: &Words, memory: &Memory<'_>, arch: Arch) {
+        let before = registers.clone();
+        for (register, saved) in arch.kept_registers().into_iter().zip(self.exit.saved) {
+            if register == UNUSED || register == arch.return_address() {
+                continue;
+            }
+            let slot = |index: u16| {
+                let address = words.address(index)?;
+                value(address, &before, words, memory, 0).ok()
+            };
+            match saved {
+                None => registers.forget(register),
+                Some(Sum { base: Base::Register(same), offset: 0 }) if same == register => {}
+                Some(Sum { base: Base::Word(index), offset: 0 }) => match slot(index) {
+                    Some(slot) => registers.set_saved(register, slot),
+                    None => registers.forget(register),
+                },
+                Some(other) => match value(other, &before, words, memory, 0) {
+                    Ok(value) => registers.set(register, value),
+                    Err(_) => registers.forget(register),
+                },
+            }
+        }
+        registers.set(arch.sp(), self.sp);
+        registers.set(arch.return_address(), self.return_address);
+    }
+}

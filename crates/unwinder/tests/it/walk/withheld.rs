@@ -1,0 +1,143 @@
+//! Recordings of all processors without the call frame information of their files: a chain reaches the root that it has with
+//! it, or ends early; no frame is another one.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use host::MemoryHost;
+use module_map::FileOptions;
+use unwinder::EndReason;
+
+use crate::replay::replayed::{Sampled, replay_own_bytes};
+
+fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
+}
+
+/// The files below a directory.
+fn files_below(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files_below(&path, found);
+        } else {
+            found.push(path);
+        }
+    }
+}
+
+/// Sections and segments that describe frames, by other names and kinds that nobody asks for.
+fn withhold(file: &mut [u8]) {
+    const UNWIND_SEGMENTS: [u64; 2] = [0x6474_e550, 0x7000_0001];
+    let names = [".eh_frame", ".debug_frame", ".ARM.exidx", ".ARM.extab", ".gnu_debugdata"];
+    for name in names {
+        let starts: Vec<usize> = file
+            .windows(name.len())
+            .enumerate()
+            .filter(|(_, it)| *it == name.as_bytes())
+            .map(|it| it.0)
+            .collect();
+        for start in starts {
+            // The names of sections, and parts of them.
+            if file[start + name.len()] == 0 || file[start..].starts_with(b".eh_frame_hdr\0") {
+                file[start + 1] = b'x';
+            }
+        }
+    }
+    let (is_wide, is_little) = (file[4] == 2, file[5] == 1);
+    let number = |file: &[u8], at: usize, len: usize| {
+        let bytes = &file[at..at + len];
+        let add = |sum: u64, byte: &u8| sum << 8 | u64::from(*byte);
+        if is_little { bytes.iter().rev().fold(0, add) } else { bytes.iter().fold(0, add) }
+    };
+    let table = if is_wide { number(file, 32, 8) } else { number(file, 28, 4) } as usize;
+    let sizes = if is_wide { 54 } else { 42 };
+    let (size, count) = (number(file, sizes, 2) as usize, number(file, sizes + 2, 2) as usize);
+    for at in (0..count).map(|index| table + index * size) {
+        if UNWIND_SEGMENTS.contains(&number(file, at, 4)) {
+            file[at..at + 4].fill(0);
+        }
+    }
+}
+
+fn samples(case: &str, change: impl Fn(&mut [u8])) -> Vec<Sampled> {
+    let (sysroot, host) = (testdata().join("sysroot"), Arc::new(MemoryHost::new()));
+    let mut files = Vec::new();
+    files_below(&sysroot, &mut files);
+    for file in files {
+        let recorded = Path::new("/").join(file.strip_prefix(&sysroot).unwrap());
+        let is_shared = recorded.starts_with("/usr");
+        if is_shared || recorded.components().any(|part| part.as_os_str() == case) {
+            let mut bytes = std::fs::read(&file).unwrap();
+            if !is_shared && bytes.starts_with(b"\x7fELF") {
+                change(&mut bytes);
+            }
+            host.insert(recorded, bytes);
+        }
+    }
+    let recording = std::fs::read(testdata().join("cases").join(case).join("perf.data")).unwrap();
+    replay_own_bytes(recording, FileOptions { host, ..FileOptions::default() })
+}
+
+/// Of the chains that are whole with call frame information: those that are the same without it, those that end early or have
+/// a gap, and those with another frame or with an end too soon that is called a root.
+fn counts(case: &str) -> (usize, usize, usize) {
+    let (truth, ours) = (samples(case, |_| {}), samples(case, withhold));
+    assert_eq!(truth.len(), ours.len());
+    let (mut again, mut early, mut wrong) = (0, 0, 0);
+    for ((_, truth, whole), (_, ours, end)) in truth.iter().zip(&ours) {
+        if *whole != EndReason::Root {
+            continue;
+        }
+        let addresses = |chain: &[(u64, unwinder::FoundBy, bool)]| -> Vec<u64> {
+            chain.iter().map(|frame| frame.0).collect()
+        };
+        let (truth, ours) = (addresses(truth), addresses(ours));
+        // A gap is at address 0; the frames outside of it are the outer ones of the chain.
+        let gap = ours.iter().position(|&at| at == 0);
+        let (inner, outer) = ours.split_at(gap.unwrap_or(ours.len()));
+        let is_part =
+            truth.starts_with(inner) && truth.ends_with(outer.get(1..).unwrap_or_default());
+        match (ours == truth, is_part, *end == EndReason::Root) {
+            (true, _, true) => again += 1,
+            (_, true, false) => early += 1,
+            _ => wrong += 1,
+        }
+    }
+    (again, early, wrong)
+}
+
+/// A recording, the chains that are the same again, and those that end early.
+const TABLE: [(&str, usize, usize); 24] = [
+    ("aarch64-chain", 0, 30),
+    ("aarch64-signed", 0, 33),
+    ("anon", 15, 0),
+    ("arm-chain", 52, 9),
+    ("arm-fp", 35, 26),
+    ("copied", 13, 0),
+    ("deep", 5, 0),
+    ("dlopen", 23, 0),
+    ("exceptions", 0, 38),
+    ("fork", 48, 0),
+    ("inlines-clang-lld", 38, 0),
+    ("inlines-gcc", 35, 0),
+    ("leaf-nofp", 35, 0),
+    ("norm", 33, 0),
+    ("off-cpu", 95, 0),
+    ("plt", 19, 0),
+    ("ppc64le-chain", 33, 24),
+    ("realign-gcc", 53, 0),
+    ("recursion-rs", 41, 0),
+    ("riscv64-chain", 57, 7),
+    ("s390x-chain", 54, 7),
+    ("signal", 44, 0),
+    ("spin-static", 31, 0),
+    ("tailcall", 31, 0),
+];
+
+#[test]
+fn no_chain_has_another_frame() {
+    for (case, again, early) in TABLE {
+        assert_eq!(counts(case), (again, early, 0), "{case}");
+    }
+}

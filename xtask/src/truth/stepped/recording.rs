@@ -1,0 +1,81 @@
+//! Stops as the samples of a recording.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use synth::{
+    Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, Record, SampleBuilder, SampleId,
+    x86_64_reg,
+};
+
+use super::machine::Mapping;
+use super::trace::Stop;
+
+/// The process, whatever its number was.
+const PID: u32 = 1000;
+/// More than the helper copies of a stack.
+const STACK_BYTES: u32 = 65_528;
+/// Values of segment registers, which `USUAL_MASK` asks for between the flags and `r8`.
+const SEGMENTS: [u64; 2] = [0x33, 0x2b];
+
+/// A recording under construction. Sample N has the time 10 N + 10.
+pub(in crate::truth) struct Recording {
+    builder: PerfDataBuilder,
+    samples: u64,
+}
+
+impl Recording {
+    /// A recording without samples.
+    pub(in crate::truth) fn new() -> Self {
+        let mut builder = PerfDataBuilder::new(Endian::Little);
+        let attr = EventAttr {
+            sample_stack_user: STACK_BYTES,
+            ..EventAttr::dwarf(x86_64_reg::USUAL_MASK)
+        };
+        builder.event("cpu-clock:u", attr, &[1]);
+        builder.feature(&Feature::Arch("x86_64"));
+        builder.record(&Record::Comm { pid: PID, tid: PID, comm: b"stepped", exec: true });
+        Self { builder, samples: 0 }
+    }
+
+    /// The mappings from the next sample on.
+    pub(in crate::truth) fn map(&mut self, mappings: &[Mapping]) {
+        for mapping in mappings.iter().filter(|mapping| !mapping.name.is_empty()) {
+            let (major, minor) = mapping.device;
+            let file = MmapFile::Inode { major, minor, inode: mapping.inode, generation: 0 };
+            let record = Record::Mmap2 {
+                pid: PID,
+                tid: PID,
+                addr: mapping.start,
+                len: mapping.end - mapping.start,
+                pgoff: mapping.offset,
+                file,
+                prot: mapping.prot,
+                flags: 2,
+                name: mapping.name.as_bytes(),
+            };
+            self.builder.record_at(&record, SampleId::at(PID, PID, self.samples * 10 + 1));
+        }
+    }
+
+    /// Adds a sample.
+    pub(in crate::truth) fn add(&mut self, stop: &Stop) {
+        self.samples += 1;
+        let (first, last) = stop.registers.split_at(10);
+        let values = [first, &SEGMENTS, last].concat();
+        let sample = SampleBuilder::at(stop.pc(), PID, PID, self.samples * 10)
+            .with_regs(&values)
+            .with_stack(&stop.stack);
+        self.builder.sample(&sample);
+    }
+
+    /// Number of samples.
+    pub(in crate::truth) const fn len(&self) -> u64 {
+        self.samples
+    }
+
+    /// Writes the file.
+    pub(in crate::truth) fn write(&self, file: &Path) -> Result<()> {
+        std::fs::write(file, self.builder.build()).with_context(|| file.display().to_string())
+    }
+}

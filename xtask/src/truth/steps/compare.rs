@@ -1,0 +1,162 @@
+//! A chain of ours beside the true one.
+
+use super::shadow::True;
+use crate::truth::stepped::{Chain, Frame, Kind};
+
+/// What a chain of ours is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Verdict {
+    /// It claims the root, and is the true one, jumps included.
+    Exact,
+    /// It claims the root, and is the true one, with marks in the place of some frames.
+    Marked,
+    /// It claims the root, and is the true one without jumps behind calls that state no target.
+    Unstated,
+    /// It claims the root, and is the true one without some jumps that it does not mark.
+    Lacking,
+    /// It claims the root, and is not the true one.
+    Wrong,
+    /// It ends early, and has the inner frames of the true one.
+    Early,
+    /// It ends early, and lacks jumps of the true one that it does not mark.
+    EarlyLacking,
+    /// It ends early, with a frame that the true one has not.
+    EarlyWrong,
+}
+
+/// Compares.
+pub(super) fn verdict(ours: &Chain, truth: &[True]) -> Verdict {
+    let whole = ours.claims_root();
+    let marked = ours.frames.iter().any(|frame| matches!(frame.kind, Kind::Tails | Kind::Gap));
+    if agrees(&ours.frames, truth, whole) {
+        return match (whole, marked) {
+            (true, false) => Verdict::Exact,
+            (true, true) => Verdict::Marked,
+            (false, _) => Verdict::Early,
+        };
+    }
+    let agrees_without = |is_optional: fn(&True) -> bool| {
+        let optional = |frame: &True| frame.optional || is_optional(frame);
+        let frames: Vec<True> =
+            truth.iter().map(|frame| True { optional: optional(frame), ..*frame }).collect();
+        agrees(&ours.frames, &frames, whole)
+    };
+    if whole && agrees_without(|frame| frame.indirect) {
+        return Verdict::Unstated;
+    }
+    match (whole, agrees_without(|frame| frame.tail)) {
+        (true, true) => Verdict::Lacking,
+        (true, false) => Verdict::Wrong,
+        (false, true) => Verdict::EarlyLacking,
+        (false, false) => Verdict::EarlyWrong,
+    }
+}
+
+/// Whether the frames are those of the truth, in which optional ones may be missing, to its end or to some frame.
+fn agrees(ours: &[Frame], truth: &[True], to_the_end: bool) -> bool {
+    // Which numbers of frames of the truth can be behind us.
+    let mut behind = vec![false; truth.len() + 1];
+    behind[0] = true;
+    skip(&mut behind, truth, |frame| frame.optional);
+    for (at, frame) in ours.iter().enumerate() {
+        let mut next = vec![false; truth.len() + 1];
+        match frame.kind {
+            Kind::Plain | Kind::Tail => {
+                for (number, one) in truth.iter().enumerate() {
+                    next[number + 1] = behind[number] && is_same(frame, one, at == 0);
+                }
+            }
+            Kind::Tails => {
+                next.clone_from(&behind);
+                skip(&mut next, truth, |frame| frame.tail);
+            }
+            Kind::Gap => {
+                next.clone_from(&behind);
+                skip(&mut next, truth, |_| true);
+            }
+        }
+        skip(&mut next, truth, |frame| frame.optional);
+        behind = next;
+    }
+    if to_the_end { behind[truth.len()] } else { behind.contains(&true) }
+}
+
+/// Goes past such frames.
+fn skip(behind: &mut [bool], truth: &[True], is_skipped: impl Fn(&True) -> bool) {
+    for (number, frame) in truth.iter().enumerate() {
+        behind[number + 1] |= behind[number] && is_skipped(frame);
+    }
+}
+
+/// A return address is looked up one byte before. If several jumps of a function lead on, ours has the function's first
+/// address.
+fn is_same(ours: &Frame, truth: &True, innermost: bool) -> bool {
+    match (ours.kind == Kind::Tail, truth.tail) {
+        (true, true) => ours.addr == truth.addr || ours.addr == truth.start,
+        (false, false) => ours.addr + u64::from(!innermost) == truth.addr,
+        _ => false,
+    }
+}
+
+/// The first frame of ours up to which the chains do not agree, for the explanation.
+pub(super) fn first_difference(ours: &Chain, truth: &[True]) -> usize {
+    let agreed = |number: &usize| agrees(&ours.frames[..*number], truth, false);
+    (0..=ours.frames.len()).take_while(agreed).last().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `a` is a frame at an address, `A` one left by a jump.
+    fn truth(letters: &str) -> Vec<True> {
+        let frame = |(at, letter): (usize, char)| {
+            let tail = letter.is_ascii_uppercase();
+            let addr = u64::from(u32::from(letter)) * 16 + u64::from(!tail && at > 0);
+            let (optional, indirect) = (letter == 'T', letter == 'R');
+            True { addr, tail, start: addr & !15, optional, indirect }
+        };
+        letters.chars().enumerate().map(frame).collect()
+    }
+
+    /// The same, with `*` for jumps that are not known and `_` for any frames.
+    fn ours(letters: &str, end: &str) -> Chain {
+        let frame = |letter: char| Frame {
+            addr: u64::from(u32::from(letter)) * 16,
+            kind: match letter {
+                '*' => Kind::Tails,
+                '_' => Kind::Gap,
+                'A'..='Z' => Kind::Tail,
+                _ => Kind::Plain,
+            },
+            name: String::new(),
+        };
+        Chain { end: end.to_owned(), frames: letters.chars().map(frame).collect() }
+    }
+
+    #[test]
+    fn chains_that_claim_the_root() {
+        let of = |one: &str, other: &str| verdict(&ours(one, "root"), &truth(other));
+        assert_eq!(of("aXYb", "aXYb"), Verdict::Exact);
+        assert_eq!(of("aXb", "aTXb"), Verdict::Exact);
+        assert_eq!(of("aX*b", "aXYZb"), Verdict::Marked);
+        assert_eq!(of("a*b", "ab"), Verdict::Marked);
+        assert_eq!(of("a_d", "aXbcd"), Verdict::Marked);
+        assert_eq!(of("ab", "aXb"), Verdict::Lacking);
+        assert_eq!(of("aXb", "aXRb"), Verdict::Unstated);
+        assert_eq!(of("ab", "aXRb"), Verdict::Lacking);
+        assert_eq!(of("aXb", "ab"), Verdict::Wrong);
+        assert_eq!(of("aYXb", "aXYb"), Verdict::Wrong);
+        assert_eq!(of("a*c", "abc"), Verdict::Wrong);
+        assert_eq!(of("ab", "abc"), Verdict::Wrong);
+    }
+
+    #[test]
+    fn chains_that_end_early() {
+        let of = |one: &str, other: &str| verdict(&ours(one, "stack-exhausted"), &truth(other));
+        assert_eq!(of("ab", "abXc"), Verdict::Early);
+        assert_eq!(of("ab", "aXbc"), Verdict::EarlyLacking);
+        assert_eq!(of("ad", "abc"), Verdict::EarlyWrong);
+        assert_eq!(first_difference(&ours("abd", "root"), &truth("abc")), 2);
+    }
+}
