@@ -3,13 +3,14 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use address::{Avma, Bias, BuildId, FileOffset, Svma};
 use budget::{Budget, SharedAllowance};
 use host::{Content, Damage, Host, Origin};
-use object::{Object as _, ObjectSymbol as _};
+use object::{Object as _, ObjectSymbol as _, SymbolKind};
 
 use super::data::ElfData;
 use super::relocate::{SectionLayout, link};
@@ -305,6 +306,28 @@ impl Image {
         let mut symbols = file.symbols().chain(file.dynamic_symbols());
         let found = symbols.find(|symbol| symbol.name_bytes() == Ok(name))?;
         Some(Svma(found.address()))
+    }
+
+    /// The code of the functions that symbols name, ordered by start, as the file states it. A symbol without a size has no
+    /// range. A part of a function that a compiler moved elsewhere is entered by jumps and left out.
+    ///
+    /// Source: `gcc/symtab.cc` and `llvm/lib/CodeGen/MachineFunctionSplitter.cpp`: the suffixes `.cold`, `.cold.0`.
+    #[must_use]
+    pub fn function_ranges(&self) -> Vec<Range<Svma>> {
+        const PART: &[u8] = b".cold";
+        let Ok(file) = object::File::parse(self.bytes()) else { return Vec::new() };
+        let is_whole = |name: &[u8]| !name.windows(PART.len()).any(|part| part == PART);
+        let symbols = file.symbols().chain(file.dynamic_symbols()).filter(|symbol| {
+            symbol.kind() == SymbolKind::Text
+                && symbol.is_definition()
+                && symbol.name_bytes().is_ok_and(is_whole)
+        });
+        let range = |start: u64, size: u64| Some(Svma(start)..Svma(start.checked_add(size)?));
+        let ranges = symbols.filter_map(|symbol| range(symbol.address(), symbol.size()));
+        let mut ranges: Vec<_> = ranges.filter(|range| !range.is_empty()).collect();
+        ranges.sort_unstable_by_key(|range| (range.start, range.end));
+        ranges.dedup();
+        ranges
     }
 
     /// Whether a symbol states a size that reaches from its address to this one.

@@ -60,7 +60,7 @@ impl<'d> RecordedRegisters<'d> {
     }
 
     /// All registers as (bit number, value), ascending.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + use<'d> {
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + Clone + use<'d> {
         let (mut mask, endian) = (self.mask, self.endian);
         let (words, _) = self.values.as_chunks::<8>();
         words.iter().map_while(move |&word| {

@@ -10,6 +10,7 @@ mod entries;
 mod fast;
 mod fde;
 mod fde_index;
+mod function_ranges;
 mod function_starts;
 mod go;
 mod long;

@@ -18,6 +18,7 @@ use crate::cfi::entries::entries;
 use crate::cfi::fast::{FastCfi, FastRule, LastCie};
 use crate::cfi::fde::{Bytes, Fde, endian_of, fde_at};
 use crate::cfi::fde_index::{FdeIndex, HeaderTable};
+use crate::cfi::function_ranges::FunctionRanges;
 use crate::cfi::go::GoRules;
 use crate::cfi::long::LongDescriptions;
 use crate::cfi::signed::translated;
@@ -41,6 +42,7 @@ pub(crate) struct UnwindInfo {
     arm: Option<ArmTable>,
     pub(crate) long: LongDescriptions,
     pub(crate) go: GoRules,
+    pub(crate) functions: FunctionRanges,
     contradiction: Option<String>,
     /// Instructions of descriptions that were asked for, which nobody knows.
     unknown: Mutex<BTreeSet<u8>>,
@@ -109,6 +111,7 @@ impl UnwindInfo {
             mini_frame: OnceLock::new(),
             long: LongDescriptions::new(budget, image.bytes().len() as u64),
             go: GoRules::new(budget, image.bytes().len() as u64),
+            functions: FunctionRanges::default(),
             contradiction: None,
             unknown: Mutex::default(),
             file,

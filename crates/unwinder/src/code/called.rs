@@ -9,6 +9,7 @@ use module_map::{LoadedImage, SlotValue};
 
 use crate::arch::{Arch, CallTarget};
 use crate::code::allowance::CodeAllowance;
+use crate::code::forward::Depths;
 use crate::code::paths::{Extent, Reach};
 use crate::code::references::References;
 use crate::state::Memory;
@@ -50,6 +51,9 @@ pub(crate) struct Functions {
     /// Where the calls of functions return to.
     pub(super) calls: HashMap<(u32, u64), Arc<[u64]>>,
     pub(super) references: HashMap<(u32, u64), Arc<References>>,
+    pub(super) depths: Depths,
+    /// The functions that processes of the files begin with.
+    pub(super) mains: HashMap<u32, Option<Svma>>,
     /// Where code of Thumb and of ARM begins, by symbols.
     pub(super) kinds: HashMap<u32, Arc<[(u64, bool)]>>,
     names: RandomState,
@@ -176,6 +180,14 @@ impl Functions {
     /// Returns true if other files can find the function that begins at an address by its name.
     pub(super) fn is_exported(&mut self, function: InFile<'_>) -> bool {
         self.exported(function.file).iter().any(|&(_, svma)| svma == function.svma)
+    }
+
+    /// Returns true if a file is a C library, or the part of one that begins threads.
+    pub(crate) fn begins_threads(&mut self, file: &Arc<LoadedImage>) -> bool {
+        let names: [&[u8]; 2] = [b"__libc_start_main", b"pthread_create"];
+        let hashes = names.map(|name| self.names.hash_one(name));
+        let exported = self.exported(file);
+        hashes.iter().any(|hash| exported.binary_search_by_key(hash, |&(known, _)| known).is_ok())
     }
 
     fn exported(&mut self, file: &Arc<LoadedImage>) -> &[(u64, Svma)] {

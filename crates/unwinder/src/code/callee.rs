@@ -58,6 +58,17 @@ impl Functions {
         }
     }
 
+    /// Returns true if all ways from the start of a function are known, and lead to code of files: what the dynamic loader
+    /// links is.
+    pub(crate) fn stays_in_file(&mut self, function: InFile<'_>) -> bool {
+        let Some(extent) = self.extent(function).filter(|extent| extent.complete) else {
+            return false;
+        };
+        let slots = self.slots(function.file);
+        let is_linked = |slot: &u64| slots.binary_search_by_key(slot, |&(known, _)| known).is_ok();
+        extent.tails.iter().all(is_linked)
+    }
+
     /// Where the calls of a function return to, in its file.
     pub(crate) fn calls_of(&mut self, function: InFile<'_>) -> Arc<[u64]> {
         let key = (function.file.serial, function.svma.0);

@@ -77,6 +77,11 @@ pub(crate) const N_GENERAL: usize = N_REGISTERS;
 pub(crate) struct State {
     registers: [Value; N_GENERAL],
     stored: Vec<Stored>,
+    /// How many stores are kept; beyond, those that are no saved registers are forgotten, or the path is given up.
+    most_stored: usize,
+    forgets: bool,
+    /// Some were forgotten.
+    has_forgotten: bool,
     /// The table that distances were read from last, as those of a switch are.
     table: Option<JumpTable>,
     /// What registers and words there are.
@@ -94,6 +99,8 @@ struct Stored {
 impl State {
     /// More stores than a path has before its function returns, as a rule.
     const MOST_STORED: usize = 256;
+    /// Stores that are kept of a path from the start of a function: many such paths wait at a time.
+    const MOST_OF_FUNCTION: usize = 64;
 
     /// Where a path begins: every register holds itself.
     pub(crate) fn new(arch: Arch) -> Self {
@@ -101,7 +108,21 @@ impl State {
         for (register, number) in registers.iter_mut().zip(0..) {
             *register = Some(Sum { base: Base::Register(number), offset: 0 });
         }
-        Self { registers, stored: Vec::new(), table: None, arch }
+        let most_stored = Self::MOST_STORED;
+        Self {
+            registers,
+            stored: Vec::new(),
+            most_stored,
+            forgets: false,
+            has_forgotten: false,
+            table: None,
+            arch,
+        }
+    }
+
+    /// The same where a function begins, whose stores can be many.
+    pub(super) fn of_entry(arch: Arch) -> Self {
+        Self { most_stored: Self::MOST_OF_FUNCTION, forgets: true, ..Self::new(arch) }
     }
 
     pub(crate) fn get(&self, register: u8) -> Value {
@@ -147,7 +168,7 @@ impl State {
         if let Some(stored) = self.stored.iter().rev().find(|stored| stored.overlaps(at, size)) {
             return if stored.at == at && stored.size == size { stored.value } else { None };
         }
-        if at.base == Base::Zero { None } else { words.at(at) }
+        if at.base == Base::Zero || self.has_forgotten { None } else { words.at(at) }
     }
 
     /// Writes `size` bytes. What is written to an address that is not known changes nothing: code does not write over what
@@ -156,11 +177,25 @@ impl State {
         let Some(at) = at.filter(|at| at.base != Base::Zero) else { return true };
         self.stored.retain(|stored| !stored.is_within(at, size));
         self.stored.push(Stored { at, size, value });
-        self.stored.len() <= Self::MOST_STORED
+        if self.forgets && self.stored.len() > self.most_stored {
+            self.has_forgotten = true;
+            self.stored.retain(Stored::is_register);
+        }
+        self.stored.len() <= self.most_stored
+    }
+
+    /// Where the first store of a value is that is still there.
+    pub(super) fn slot_of(&self, value: Sum) -> Value {
+        self.stored.iter().find(|stored| stored.value == Some(value)).map(|stored| stored.at)
     }
 }
 
 impl Stored {
+    /// Whether it saves a register as it was where the path begins.
+    const fn is_register(&self) -> bool {
+        matches!(self.value, Some(Sum { base: Base::Register(_), offset: 0 }))
+    }
+
     const fn overlaps(&self, at: Sum, size: i64) -> bool {
         let before = at.offset.wrapping_sub(self.at.offset);
         self.is_beside(at) && before < self.size && before > -size

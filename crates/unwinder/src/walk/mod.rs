@@ -4,6 +4,7 @@
 mod assembly;
 mod executed;
 mod limits;
+mod lost;
 mod plain;
 mod proof;
 mod return_probe;
@@ -78,6 +79,10 @@ pub struct Walker<'e> {
     probed: Option<Box<Probed>>,
     /// A frame of the walk stands on a frame pointer in code that cannot be read.
     is_guessed: bool,
+    /// Frames are missing before the caller that a step found.
+    skips_frames: bool,
+    /// Frames are missing in the walk.
+    has_gap: bool,
     /// The address of the last frame is behind the system call that it waits for.
     is_behind_call: bool,
     /// Where a slot leads is tried out: by call frame information alone.
@@ -114,6 +119,8 @@ impl<'e> Walker<'e> {
             left_at: None,
             probed: None,
             is_guessed: false,
+            skips_frames: false,
+            has_gap: false,
             is_behind_call: false,
             is_trial: false,
             trial_left: 0,
@@ -143,14 +150,15 @@ impl<'e> Walker<'e> {
     pub fn walk(
         &mut self,
         state: &UserState<'_>,
-        sampled: impl Iterator<Item = (u32, u64)>,
+        sampled: impl Iterator<Item = (u32, u64)> + Clone,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let arch = state.arch;
         let first = frames.len();
         (self.cut_at, self.left_at, self.is_guessed) = (None, None, false);
-        self.probed = None;
+        (self.probed, self.skips_frames, self.has_gap) = (None, false, false);
         self.trial_left = most_tried(state.stack.len());
+        let again = sampled.clone();
         let (registers, pc) = initial_registers(state, sampled);
         let Some(pc) = pc else { return EndReason::NoUserRegs };
         let memory = Memory {
@@ -179,7 +187,11 @@ impl<'e> Walker<'e> {
         if reason == EndReason::OtherStack && self.left_at.is_some() {
             return self.walk_below_switch(first, &memory, arch, frames);
         }
-        reason
+        if reason == EndReason::Root && !self.has_gap {
+            return reason;
+        }
+        let again = || initial_registers(state, again).0;
+        self.complete(reason, (pc, first), again, &memory, arch, frames)
     }
 
     /// Walks from a frame: where it is looked up, and whether it has called nobody yet that could still be running, since it
@@ -308,7 +320,7 @@ impl<'e> Walker<'e> {
         is_leaf: bool,
         previous: &mut StackCache,
         (memory, arch): (&Memory<'_>, Arch),
-        frames: &mut [Frame],
+        frames: &mut Vec<Frame>,
     ) {
         let Some(frame) = frames.last_mut() else { return };
         if let (Some(evidence), false) = (&step.evidence, is_leaf) {
@@ -318,6 +330,7 @@ impl<'e> Walker<'e> {
         if std::mem::take(&mut self.is_behind_call) {
             frame.relative = frame.relative.wrapping_sub(1);
         }
+        self.add_gap(frames);
     }
 
     /// How many frames a walk may have.

@@ -61,21 +61,51 @@ impl Walker<'_> {
             return Ok(Step { caller: None, evidence: Some(Evidence::Outermost) });
         }
         let step = |caller| Ok(Step { caller, evidence: None });
+        let before = registers.clone();
         if Self::is_coroutine_entry(place, registers, memory, arch) {
             return step(None);
         }
         match self.cache.fallback.step(code, place.is_leaf, registers, memory, arch) {
             Ok(caller) => {
                 self.is_guessed |= code.is_none() && caller.found_by == FoundBy::FramePointer;
+                let caller = match code {
+                    Some(_) => caller,
+                    None => self.step_in_memory(caller, place, (&before, registers), memory, arch),
+                };
                 return step(Some(caller));
             }
             Err(NoCaller::Root) => return step(None),
             Err(NoCaller::Cut(_)) if rule == Rule::OtherStack => {}
-            Err(NoCaller::Cut(end)) => {
-                self.cut_at = Some(end);
-                return Err(EndReason::StackExhausted);
-            }
+            Err(NoCaller::Cut(end)) => return Err(self.cut_off_at(end)),
             Err(NoCaller::Unknown) => {}
+        }
+        if rule != Rule::OtherStack {
+            registers.clone_from(&before);
+        }
+        self.search_caller(rule, code, place, registers, memory, arch)
+    }
+
+    /// The step by what the stack has, if neither a rule nor the code up to the return says where the caller is.
+    fn search_caller(
+        &mut self,
+        rule: Rule,
+        code: Option<InFile<'_>>,
+        place: &Uncovered<'_>,
+        registers: &mut Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Result<Step, EndReason> {
+        let step = |caller| Ok(Step { caller, evidence: None });
+        if let Some(at) = code.filter(|_| rule != Rule::OtherStack) {
+            let at = (at, place.lookup);
+            match self.step_from_start(at, place.is_leaf, registers, memory, arch) {
+                Err(NoCaller::Cut(end)) => return Err(self.cut_off_at(end)),
+                found => {
+                    if let Ok(caller) = found {
+                        return step(Some(caller));
+                    }
+                }
+            }
         }
         let found = match code {
             // A word of this stack says nothing where the caller's frame is on another.
@@ -97,6 +127,12 @@ impl Walker<'_> {
         Err(why)
     }
 
+    /// The end of a chain whose last frame ends at an address past the recorded bytes.
+    const fn cut_off_at(&mut self, end: u64) -> EndReason {
+        self.cut_at = Some(end);
+        EndReason::StackExhausted
+    }
+
     /// The step from a frame whose rule states what is not to be had; where nothing else is proven, it ends for that.
     #[cold]
     pub(super) fn step_beside_rule(
@@ -116,7 +152,12 @@ impl Walker<'_> {
         let before = registers.clone();
         let how = (place.is_leaf, true);
         let by_code = self.cache.fallback.by_code(code, how, registers, memory, arch).ok();
-        let caller = by_code.or_else(|| {
+        let by_start = |walker: &mut Self, registers: &mut Registers| {
+            registers.clone_from(&before);
+            let at = (code, place.lookup);
+            walker.step_from_start(at, place.is_leaf, registers, memory, arch).ok()
+        };
+        let caller = by_code.or_else(|| by_start(self, registers)).or_else(|| {
             registers.clone_from(&before);
             self.scan(Some(code), place.is_leaf, registers, memory, arch)
         });

@@ -376,7 +376,7 @@ fn files_of(host: &Arc<MemoryHost>) -> FileOptions {
 }
 
 /// The registers as a sample has them.
-pub(crate) fn sampled(regs: &UserRegs) -> impl Iterator<Item = (u32, u64)> {
+pub(crate) fn sampled(regs: &UserRegs) -> impl Iterator<Item = (u32, u64)> + Clone {
     let mask = regs.usual_mask();
     (0..64).filter(move |bit| mask >> bit & 1 == 1).zip(regs.usual_values())
 }

@@ -153,18 +153,18 @@ fn trees() {
     let expected = "\
 30 samples of cpu-clock:u
 inclusive      own  samples  function
-   50.0 %                15  _start  anon
-   50.0 %                15  └ __libc_start_main  libc.so.6
-   50.0 %                15  └ libc.so.6+0x271d0  libc.so.6
-   50.0 %                15  └ main  anon
-   50.0 %                15  └ call_copy  anon
-   50.0 %                15  └ [unknown]  anon
-   50.0 %                15  └ target  anon
-   50.0 %   50.0 %       15  └ spin  anon
-   50.0 %                15  [truncated]
-   50.0 %                15  └ [unknown]  anon
-   50.0 %                15  └ target  anon
-   50.0 %   50.0 %       15  └ spin  anon
+  100.0 %                30  _start  anon
+  100.0 %                30  └ __libc_start_main  libc.so.6
+  100.0 %                30  └ libc.so.6+0x271d0  libc.so.6
+  100.0 %                30  └ main  anon
+   50.0 %                15  ├─ call_copy  anon
+   50.0 %                15  │  └ [unknown]  anon
+   50.0 %                15  │  └ target  anon
+   50.0 %   50.0 %       15  │  └ spin  anon
+   50.0 %                15  └─ [gap]
+   50.0 %                15     └ [unknown]  anon
+   50.0 %                15     └ target  anon
+   50.0 %   50.0 %       15     └ spin  anon
 ";
     assert_eq!(printed("anon", &["tree"]), expected);
     let expected = "\
@@ -175,8 +175,8 @@ inclusive      own  samples  function
 100.0 %       30  └ [unknown]  anon
 ";
     assert_eq!(printed("anon", &["tree", "--bottom-up", "--min", "60%"]), expected);
-    let beside = printed("anon", &["tree", "--keep-unrooted", "-n", "9"]);
-    assert!(beside.ends_with("  [unknown]  anon\n2 more lines; --limit 0 shows all\n"), "{beside}");
+    let beside = printed("anon", &["tree", "--keep-unrooted", "-n", "10"]);
+    assert!(beside.ends_with("└ [unknown]  anon\n2 more lines; --limit 0 shows all\n"), "{beside}");
 }
 
 /// Without the source, lines have numbers only.

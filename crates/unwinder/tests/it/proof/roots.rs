@@ -56,6 +56,6 @@ fn the_first_function_of_c_is_not_the_entry() {
     let mut stack = stack();
     stack.word(1).word(first + 9).word(2).word(start + 0x10).words(0, 8);
     let chain =
-        [(TEST + 8, FoundBy::Sampled), (first + 8, FoundBy::Cfi), (start + 0xf, FoundBy::Scan)];
+        [(TEST + 8, FoundBy::Sampled), (first + 8, FoundBy::Cfi), (start + 0xf, FoundBy::Code)];
     program.check(&UserRegs::x86_64(TEST + 8, SP), &stack, &chain, EndReason::Root);
 }

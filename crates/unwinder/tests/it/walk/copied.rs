@@ -61,8 +61,13 @@ fn a_copy_is_left_as_its_original() {
 #[test]
 fn what_is_no_copy_ends_the_chain() {
     let ends = |code: &[u8], returns_to: u64| {
-        let two = vec![(TEST, FoundBy::Sampled), (returns_to - 1, FoundBy::Cfi)];
-        assert_eq!(walk(code, returns_to), (two, EndReason::AnonymousMemory));
+        let frames = vec![
+            (TEST, FoundBy::Sampled),
+            (returns_to - 1, FoundBy::Cfi),
+            (0, FoundBy::Gap),
+            (IN_ROOT - 1, FoundBy::Scan),
+        ];
+        assert_eq!(walk(code, returns_to), (frames, EndReason::RootAcrossGap));
     };
     // Another place than behind the call of a copy.
     ends(&TRAMPOLINE, COPIES + RETURNS_TO + 1);

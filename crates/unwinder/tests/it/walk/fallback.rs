@@ -89,12 +89,12 @@ fn a_frame_pointer_past_the_stack_bytes() {
 
 #[test]
 fn callers_without_information_need_a_frame_pointer() {
-    // `test` returns into `free`; what is on top there is not its return address.
-    let program = program(&[0xe8, 0, 0, 0, 0, 0x90, 0x90]);
+    // `free` pushes a word and calls `test`; what is on top there is not its return address.
+    let program = program(&[0x50, 0xe8, 0, 0, 0, 0, 0x90]);
     let mut stack = stack();
-    stack.word(FREE + 5).word(IN_MAIN).words(0, 8);
+    stack.word(FREE + 6).word(IN_MAIN).words(0, 8);
     let test = crate::world::TEST;
-    let two = [(test, FoundBy::Sampled), (FREE + 4, FoundBy::Cfi)];
+    let two = [(test, FoundBy::Sampled), (FREE + 5, FoundBy::Cfi)];
     program.check(&UserRegs::x86_64(test, SP), &stack, &two, EndReason::NoUnwindInfo);
 }
 

@@ -8,6 +8,7 @@ mod ends;
 mod executed;
 mod fallback;
 mod frame_address;
+mod from_start;
 mod go;
 mod linear;
 mod loongarch;

@@ -79,8 +79,8 @@ fn samples(case: &str, change: impl Fn(&mut [u8])) -> Vec<Sampled> {
     replay_own_bytes(recording, FileOptions { host, ..FileOptions::default() })
 }
 
-/// Of the chains that are whole with call frame information: those that are the same without it, those that end early, and
-/// those with another frame or with an end too soon that is called a root.
+/// Of the chains that are whole with call frame information: those that are the same without it, those that end early or have
+/// a gap, and those with another frame or with an end too soon that is called a root.
 fn counts(case: &str) -> (usize, usize, usize) {
     let (truth, ours) = (samples(case, |_| {}), samples(case, withhold));
     assert_eq!(truth.len(), ours.len());
@@ -93,7 +93,12 @@ fn counts(case: &str) -> (usize, usize, usize) {
             chain.iter().map(|frame| frame.0).collect()
         };
         let (truth, ours) = (addresses(truth), addresses(ours));
-        match (ours == truth, truth.starts_with(&ours), *end == EndReason::Root) {
+        // A gap is at address 0; the frames outside of it are the outer ones of the chain.
+        let gap = ours.iter().position(|&at| at == 0);
+        let (inner, outer) = ours.split_at(gap.unwrap_or(ours.len()));
+        let is_part =
+            truth.starts_with(inner) && truth.ends_with(outer.get(1..).unwrap_or_default());
+        match (ours == truth, is_part, *end == EndReason::Root) {
             (true, _, true) => again += 1,
             (_, true, false) => early += 1,
             _ => wrong += 1,
@@ -126,8 +131,8 @@ const TABLE: [(&str, usize, usize); 24] = [
     ("riscv64-chain", 57, 7),
     ("s390x-chain", 54, 7),
     ("signal", 44, 0),
-    ("spin-static", 0, 31),
-    ("tailcall", 4, 27),
+    ("spin-static", 31, 0),
+    ("tailcall", 31, 0),
 ];
 
 #[test]

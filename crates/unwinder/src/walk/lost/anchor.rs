@@ -1,0 +1,190 @@
+//! The outside of a chain that is lost in code without call frame information: how the thread began is known, and the frames
+//! from there inwards are on the stack in the order of their calls.
+//!
+//! ```text
+//!   dump:  [ frame that is lost | code of a just-in-time compiler ... ][ W3 | W2 | W1 | W0 ]
+//!            a gap                                                       |    |    |    ^ returns into the code that begins
+//!                                                                        |    |    |      the thread: the anchor
+//!                                                                        |    |    ^ each ends where the next one is, by call
+//!                                                                        |    |      frame information or the code
+//!                                                                        ^ the innermost can be left over from an earlier call
+//! ```
+
+use std::collections::BTreeMap;
+
+use address::Avma;
+use profile::{EndReason, FoundBy};
+
+use crate::arch::Arch;
+use crate::cache::StackCache;
+use crate::code::{Called, InFile, locate};
+use crate::frame::Frame;
+use crate::rule::{Rule, SimpleRule};
+use crate::state::{Memory, Registers};
+use crate::walk::Walker;
+use crate::walk::lost::is_in_file;
+use crate::walk::returned::follows_call;
+
+/// Bytes of a word.
+const WORD: u64 = 8;
+/// Return addresses on a stack that are looked at.
+const MOST_WORDS: usize = 4096;
+
+/// A return address on the stack that leads to the beginning of the thread.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    word: u64,
+    /// Where the return address of its function is; `None` of the outermost.
+    outer: Option<u64>,
+    /// The frame pointer of its function, if its frame is counted from that.
+    fp: Option<u64>,
+    /// How many return addresses lead to this one directly.
+    inner: u32,
+    /// The last of them.
+    inner_at: u64,
+    /// The call before the outer return address is proven to be one of its function.
+    is_called: bool,
+}
+
+impl Walker<'_> {
+    /// Continues a lost chain, whose frames begin at `own_first`, from the beginning of the thread inwards; what is between is
+    /// a gap. Otherwise the chain stays as it is, and ends for the reason `lost`.
+    #[cold]
+    pub(in crate::walk) fn walk_from_anchor(
+        &mut self,
+        lost: EndReason,
+        own_first: usize,
+        memory: &Memory<'_>,
+        arch: Arch,
+        frames: &mut Vec<Frame>,
+    ) -> EndReason {
+        let own = frames.len();
+        let most = own_first.saturating_add(self.max_frames);
+        let sp = frames.get(own_first..).and_then(<[Frame]>::last).map_or(0, |frame| frame.sp);
+        if arch != Arch::X86_64 || own + 2 > most || sp == 0 {
+            return lost;
+        }
+        let Some((slot, link)) = self.innermost_sure(sp, memory, arch) else { return lost };
+        let mut registers = Registers::new();
+        registers.set(arch.sp(), slot.wrapping_add(WORD));
+        registers.set(arch.return_address(), link.word);
+        if let Some(fp) = link.fp {
+            registers.set(arch.fp(), fp);
+        }
+        let cut_at = self.cut_at;
+        frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
+        let from = (Avma(link.word).sub(1), false);
+        let mut previous = StackCache::default();
+        let end = self.walk_from(from, &mut previous, registers, memory, arch, frames);
+        if let Some(frame) = frames.get_mut(own + 1) {
+            frame.found_by = FoundBy::Scan;
+        }
+        if end == EndReason::Root && frames.len() <= most {
+            return EndReason::RootAcrossGap;
+        }
+        frames.truncate(own);
+        self.cut_at = cut_at;
+        lost
+    }
+
+    /// The innermost return address that surely is one of the chain: the only way inwards from the one beginning of a thread
+    /// that is on the stack from `sp` on, as far as each call is proven to be one of the function inside of it. The call by
+    /// which a C library begins a thread needs no proof: the library calls nothing else there. The last word of the way can
+    /// be left over from an earlier call.
+    fn innermost_sure(&mut self, sp: u64, memory: &Memory<'_>, arch: Arch) -> Option<(u64, Link)> {
+        let links = self.links(sp, memory, arch);
+        let mut outermost = links.iter().filter(|(_, link)| link.outer.is_none());
+        let (&root, &first) = outermost.next().filter(|_| outermost.next().is_none())?;
+        let mut way = vec![(root, first)];
+        while let Some((last, _)) = way.last().filter(|(_, last)| last.inner == 1) {
+            let inner = way.last().map(|(_, last)| last.inner_at)?;
+            debug_assert!(inner < *last, "inner frames are further down");
+            way.push((inner, *links.get(&inner)?));
+        }
+        let of_library = self.of_library(&way, memory);
+        let is_unproven = |(_, link): &(u64, Link)| !link.is_called;
+        let sure = of_library + 1;
+        if let Some(first) = way.iter().skip(sure).position(is_unproven) {
+            way.truncate(sure + first);
+        } else if way.len() > of_library && way.last().is_some_and(|(_, last)| last.inner == 0) {
+            way.pop();
+        }
+        way.pop()
+    }
+
+    /// How many of the outermost return addresses are those of a C library that begins a process or a thread.
+    fn of_library(&mut self, way: &[(u64, Link)], memory: &Memory<'_>) -> usize {
+        /// `_start`, and two frames of the library.
+        const MOST: usize = 3;
+        let functions = self.cache.fallback.functions();
+        let mut is_of_library = |link: &Link| {
+            let at = locate(Avma(link.word).sub(1), memory);
+            at.is_some_and(|at| functions.begins_threads(at.file))
+        };
+        let last = way.iter().take(MOST).rposition(|(_, link)| is_of_library(link));
+        last.map_or(0, |last| last + 1)
+    }
+
+    /// The return addresses on the stack that lead to the beginning of a thread, by their places.
+    fn links(&mut self, sp: u64, memory: &Memory<'_>, arch: Arch) -> BTreeMap<u64, Link> {
+        let end = memory.stack_start.wrapping_add(memory.stack.len() as u64);
+        let first = sp.wrapping_add(sp.wrapping_neg() % WORD);
+        let mut links = BTreeMap::<u64, Link>::new();
+        let slots = (0..end.saturating_sub(first) / WORD).rev().map(|index| first + WORD * index);
+        let words = slots.filter_map(|slot| Some((slot, memory.recorded(slot)?)));
+        let in_files = words.filter(|&(_, word)| is_in_file(Avma(word).sub(1), memory));
+        let calls = in_files.filter(|&(_, word)| follows_call(word, memory, arch));
+        for (slot, word) in calls.take(MOST_WORDS) {
+            let lookup = Avma(word).sub(1);
+            let Some(at) = locate(lookup, memory) else { continue };
+            let rule = self.rule_of((at.file.serial, at.svma, lookup), memory, arch);
+            let mut link =
+                Link { word, outer: None, fp: None, inner: 0, inner_at: 0, is_called: false };
+            if rule != Rule::Outermost {
+                let Some((outer, fp)) = self.outer_slot((at, lookup), slot, rule, memory) else {
+                    continue;
+                };
+                let Some(outer_link) = links.get_mut(&outer) else { continue };
+                let called = self.cache.fallback.called(outer_link.word, at, memory, arch);
+                if called == Called::Never {
+                    continue;
+                }
+                outer_link.inner += 1;
+                outer_link.inner_at = slot;
+                link = Link { outer: Some(outer), fp, is_called: called == Called::Proven, ..link };
+            }
+            links.insert(slot, link);
+        }
+        links
+    }
+
+    /// Where the return address of a function is that waits for a call whose return address is at `slot`; and its frame
+    /// pointer, if the rule counts from that. Then the code from the function's start says how deep the call is.
+    fn outer_slot(
+        &mut self,
+        (at, lookup): (InFile<'_>, Avma),
+        slot: u64,
+        rule: Rule,
+        memory: &Memory<'_>,
+    ) -> Option<(u64, Option<u64>)> {
+        let arch = Arch::X86_64;
+        let Rule::Simple(rule) = rule else { return None };
+        let SimpleRule { cfa_register, cfa_offset, signal, .. } = rule;
+        if signal || rule.return_address() != -1 {
+            return None;
+        }
+        let sp = slot.wrapping_add(WORD);
+        if cfa_register == arch.sp() {
+            let outer = sp.wrapping_add_signed(cfa_offset.into()).wrapping_sub(WORD);
+            return (outer > slot).then_some((outer, None));
+        }
+        if cfa_register != arch.fp() {
+            return None;
+        }
+        let start = self.described_start(at, lookup, memory)?;
+        let depth = self.cache.fallback.functions().depth(start, at, false)?;
+        let outer = sp.wrapping_add_signed(depth.sp?.wrapping_neg());
+        let fp = outer.wrapping_add(WORD).wrapping_add_signed(-i64::from(cfa_offset));
+        (outer > slot).then_some((outer, Some(fp)))
+    }
+}

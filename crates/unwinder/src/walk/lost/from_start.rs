@@ -1,0 +1,185 @@
+//! The step from a frame whose function's start is known: the code from there to the frame says where the return address is.
+//!
+//! A start is known by a symbol, by the description of the function, by the entry code that gives `main` to the C library,
+//! by a direct call on the stack, and by a frame record that the frame pointer still leads to.
+
+use address::{Avma, Svma};
+use profile::FoundBy;
+
+use crate::arch::{Arch, CallTarget};
+use crate::code::{Called, Depth, InFile, Kept, Start};
+use crate::fallback::NoCaller;
+use crate::frame::Caller;
+use crate::rule::{Rule, SimpleRule};
+use crate::state::{Memory, MemoryError, Registers};
+use crate::walk::Walker;
+use crate::walk::lost::is_in_file;
+
+/// How far after its start a function can be that a call on the stack names.
+const LONGEST: u64 = 1 << 20;
+/// Bytes of a word.
+const WORD: u64 = 8;
+
+impl Walker<'_> {
+    /// The caller of a frame by the depth of its stack, if the start of its function is known. The registers become the
+    /// caller's.
+    ///
+    /// # Errors
+    /// `Cut` if the return address is past the recorded bytes, `Unknown` if nothing is proven.
+    #[cold]
+    pub(in crate::walk) fn step_from_start(
+        &mut self,
+        (at, lookup): (InFile<'_>, Avma),
+        is_leaf: bool,
+        registers: &mut Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Result<Caller, NoCaller> {
+        if arch != Arch::X86_64 {
+            return Err(NoCaller::Unknown);
+        }
+        for start in self.starts_of(at, lookup, memory).into_iter().flatten() {
+            let depth = self.cache.fallback.functions().depth(start, at, is_leaf);
+            let Some(entry) = depth.and_then(|depth| depth.entry(registers, memory, arch)) else {
+                continue;
+            };
+            match memory.read(entry) {
+                Err(MemoryError::PastDump) => return Err(NoCaller::Cut(entry.wrapping_add(WORD))),
+                Err(MemoryError::NotRecorded) => {}
+                Ok(word) if self.is_called(word, at, memory, arch) => {
+                    let depth = depth.ok_or(NoCaller::Unknown)?;
+                    return Ok(depth.apply((entry, word), is_leaf, registers, arch));
+                }
+                Ok(_) => {}
+            }
+        }
+        let found = self.by_calls((at, lookup), is_leaf, registers, memory, arch);
+        let found = found.or_else(|| {
+            let depth = self.cache.fallback.functions().depth_by_record(at, is_leaf)?;
+            depth.sp?;
+            let entry = depth.entry(registers, memory, arch)?;
+            let word = memory.recorded(entry)?;
+            self.is_called(word, at, memory, arch).then_some((depth, entry, word))
+        });
+        let (depth, entry, word) = found.ok_or(NoCaller::Unknown)?;
+        Ok(depth.apply((entry, word), is_leaf, registers, arch))
+    }
+
+    fn is_called(&mut self, word: u64, at: InFile<'_>, memory: &Memory<'_>, arch: Arch) -> bool {
+        self.cache.fallback.called(word, at, memory, arch) != Called::Never
+    }
+
+    /// The starts that the file states.
+    fn starts_of(
+        &mut self,
+        at: InFile<'_>,
+        lookup: Avma,
+        memory: &Memory<'_>,
+    ) -> [Option<Start>; 3] {
+        let images = memory.images;
+        let info = self.engine.unwind_info(at.file);
+        let symbol = info.functions.of(at.svma, at.file, images);
+        let symbol = symbol.map(|range| Start { svma: range.start, end: Some(range.end) });
+        let described = self.described_start(at, lookup, memory);
+        let main = self.cache.fallback.functions().main_of(at);
+        let main = main.filter(|&main| at.svma.since(main) < LONGEST);
+        [symbol, described, main.map(|svma| Start { svma, end: None })]
+    }
+
+    /// The start of the function that call frame information describes, if that is where calls enter it: the parts of a
+    /// function that a compiler moved elsewhere are entered by jumps.
+    pub(super) fn described_start(
+        &mut self,
+        at: InFile<'_>,
+        lookup: Avma,
+        memory: &Memory<'_>,
+    ) -> Option<Start> {
+        let (start, end) = self.engine.described(at.file, at.svma, memory.images)?;
+        let place = (at.file.serial, start, lookup.sub(at.svma.since(start)));
+        let rule = self.rule_of(place, memory, Arch::X86_64);
+        let is_entry = matches!(rule, Rule::Simple(SimpleRule { cfa_register, cfa_offset: 8, .. })
+            if cfa_register == Arch::X86_64.sp());
+        is_entry.then_some(Start { svma: start, end: Some(end) })
+    }
+
+    /// The one word of the dump that follows a direct call of the function at hand, and lies where the code from the call's
+    /// target on says that the return address is.
+    fn by_calls(
+        &mut self,
+        (at, lookup): (InFile<'_>, Avma),
+        is_leaf: bool,
+        registers: &Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Option<(Depth, u64, u64)> {
+        let len = arch.longest_call();
+        let sp = registers.sp(arch);
+        let first = sp.wrapping_add(sp.wrapping_neg() % WORD);
+        let mut found: Option<(Depth, u64, u64)> = None;
+        for slot in (0..memory.stack.len() as u64 / WORD).map(|index| first + WORD * index) {
+            let Some(word) = memory.recorded(slot) else { break };
+            if !is_in_file(Avma(word).sub(1), memory) {
+                continue;
+            }
+            let code = memory.code(Avma(word).sub(len as u64), len);
+            let target = code.and_then(|code| arch.call_target(code, word));
+            let Some(CallTarget::Address(target)) = target else { continue };
+            let way = lookup.0.wrapping_sub(target);
+            if way >= LONGEST
+                || self.cache.fallback.called(word, at, memory, arch) != Called::Proven
+            {
+                continue;
+            }
+            let start = Start { svma: Svma(at.svma.0.wrapping_sub(way)), end: None };
+            let depth = self.cache.fallback.functions().depth(start, at, is_leaf);
+            let Some(depth) = depth else { continue };
+            if depth.entry(registers, memory, arch) != Some(slot) {
+                continue;
+            }
+            if found.replace((depth, slot, word)).is_some_and(|(_, known, _)| known != slot) {
+                return None;
+            }
+        }
+        found
+    }
+}
+
+impl Depth {
+    /// Where the return address is; `None` if that is not known, or the stack pointer and the frame pointer contradict each
+    /// other.
+    fn entry(&self, registers: &Registers, memory: &Memory<'_>, arch: Arch) -> Option<u64> {
+        let sp = registers.sp(arch);
+        let by_sp = self.sp.map(|depth| sp.wrapping_add_signed(depth.wrapping_neg()));
+        let fp = self.fp.zip(registers.get(arch.fp(), memory).ok());
+        let by_fp = fp.map(|(depth, fp)| fp.wrapping_add_signed(depth.wrapping_neg()));
+        let entry = match (by_sp, by_fp) {
+            (Some(one), Some(other)) if one != other => None,
+            (one, other) => one.or(other),
+        };
+        entry.filter(|&entry| entry >= sp && entry.is_multiple_of(WORD))
+    }
+
+    /// The registers become those of the caller.
+    fn apply(
+        &self,
+        (entry, return_address): (u64, u64),
+        is_leaf: bool,
+        registers: &mut Registers,
+        arch: Arch,
+    ) -> Caller {
+        let is_top = entry == registers.sp(arch) && is_leaf;
+        for (register, kept) in arch.callee_saved().into_iter().zip(self.saved) {
+            match kept {
+                Kept::Same => {}
+                Kept::Slot(slot) => {
+                    registers.set_saved(register, entry.wrapping_add_signed(slot));
+                }
+                Kept::Unknown => registers.forget(register),
+            }
+        }
+        registers.set(arch.sp(), entry.wrapping_add(WORD));
+        registers.set(arch.return_address(), return_address);
+        let found_by = if is_top { FoundBy::LeafRule } else { FoundBy::Code };
+        Caller { pc: Avma(return_address), exact: false, found_by }
+    }
+}

@@ -1,0 +1,156 @@
+//! Frame pointers in memory without a file, as just-in-time compilers make it. Such code need not keep the frame pointer: it
+//! can lead to a frame further out. Then the frames between the two are a gap.
+//!
+//! ```text
+//!   rsp -> | ... | rbp as it is now | return address in memory without a file | ... | <- rbp: a record further out
+//! ```
+
+use address::Avma;
+use module_map::MappedKind;
+use profile::FoundBy;
+
+use crate::arch::{Arch, CallTarget};
+use crate::code::locate;
+use crate::fallback::frame_record;
+use crate::frame::Caller;
+use crate::state::{Memory, Registers};
+use crate::walk::Walker;
+use crate::walk::uncovered::Uncovered;
+
+/// Words of a frame that are looked at.
+const MOST_WORDS: usize = 4096;
+
+/// The caller of a frame in memory without a file.
+enum Beyond {
+    /// It is the next frame.
+    Next(Caller),
+    /// Frames are missing between them.
+    AcrossGap(Caller),
+}
+
+impl Walker<'_> {
+    /// The caller of a frame whose code cannot be read. If frames are missing before it, the walk notes that.
+    #[cold]
+    pub(in crate::walk) fn step_in_memory(
+        &mut self,
+        caller: Caller,
+        place: &Uncovered<'_>,
+        moved: (&Registers, &mut Registers),
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Caller {
+        let is_memory = matches!(place.mapping.kind, MappedKind::Anonymous | MappedKind::Unopened);
+        if place.mapping.file.is_some() || !is_memory {
+            return caller;
+        }
+        let beyond = self.beyond_memory(caller, place.is_leaf, moved, memory, arch);
+        self.skips_frames = matches!(beyond, Beyond::AcrossGap(_));
+        let (Beyond::Next(caller) | Beyond::AcrossGap(caller)) = beyond;
+        caller
+    }
+
+    /// Whether the caller that the frame pointer leads to is the next frame. `before` are the registers in the frame, and
+    /// `registers` those of the caller.
+    fn beyond_memory(
+        &mut self,
+        caller: Caller,
+        is_leaf: bool,
+        (before, registers): (&Registers, &mut Registers),
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Beyond {
+        if caller.found_by != FoundBy::FramePointer {
+            return Beyond::Next(caller);
+        }
+        if self.cannot_enter_memory(caller.pc, memory, arch) {
+            let sp = before.sp(arch);
+            let word = memory.recorded(sp).filter(|_| is_leaf && arch.is_x86());
+            let Some(word) = word.filter(|&word| is_after_indirect_call(word, memory, arch)) else {
+                return Beyond::AcrossGap(caller);
+            };
+            // Nothing was pushed: the frame pointer is still the caller's.
+            registers.clone_from(before);
+            registers.set(arch.sp(), sp.wrapping_add(arch.word()));
+            registers.set(arch.return_address(), word);
+            let found_by = FoundBy::LeafRule;
+            return Beyond::Next(Caller { pc: Avma(word), exact: false, found_by });
+        }
+        if has_frame_below_record(is_leaf, (before, caller.pc), memory, arch) {
+            return Beyond::AcrossGap(caller);
+        }
+        Beyond::Next(caller)
+    }
+
+    /// Whether the call before a return address is one of a function of a file from which no way leads to code elsewhere.
+    fn cannot_enter_memory(&mut self, pc: Avma, memory: &Memory<'_>, arch: Arch) -> bool {
+        let len = arch.longest_call();
+        let code = memory.code(pc.sub(len as u64), len);
+        let target = code.and_then(|code| arch.call_target(code, pc.0));
+        let Some(CallTarget::Address(target)) = target else { return false };
+        let target = locate(Avma(target), memory);
+        target.is_some_and(|target| self.cache.fallback.functions().stays_in_file(target))
+    }
+}
+
+/// Whether an indirect call stands before an address, in code that can be read.
+fn is_after_indirect_call(word: u64, memory: &Memory<'_>, arch: Arch) -> bool {
+    let len = arch.longest_call();
+    let is_code = memory.space.lookup(Avma(word).sub(1)).is_some_and(|it| it.executable);
+    let code = memory.code(Avma(word).sub(len as u64), len).filter(|_| is_code);
+    code.and_then(|code| arch.call_target(code, word)) == Some(CallTarget::Indirect)
+}
+
+/// Whether a frame without a record of its own lies between the stack pointer and the record that the frame pointer leads to:
+/// it saved the frame pointer as it is now, next to its return address in memory without a file. So does compiled code of
+/// `HotSpot`, which leaves the frame pointer to the frame of the interpreter or of the stub that called it.
+///
+/// Such a pair of words can also be left over in the frame of code that keeps the frame pointer. It counts at the stack pointer
+/// of a sampled frame, which has pushed nothing else, and below a record as the interpreter or C++ has one.
+fn has_frame_below_record(
+    is_leaf: bool,
+    (registers, caller): (&Registers, Avma),
+    memory: &Memory<'_>,
+    arch: Arch,
+) -> bool {
+    let (Some(record), Ok(fp)) =
+        (frame_record(registers, memory, arch), registers.get(arch.fp(), memory))
+    else {
+        return false;
+    };
+    let (sp, word_size) = (registers.sp(arch), arch.word());
+    let first = sp.wrapping_add(sp.wrapping_neg() % word_size);
+    let is_frame = |slot: u64| {
+        memory.recorded(slot) == Some(fp)
+            && memory
+                .recorded(slot.wrapping_add(word_size))
+                .is_some_and(|word| is_in_memory(arch.strip(word), memory))
+    };
+    if is_leaf {
+        let top = memory.recorded(first).filter(|_| first < record);
+        if top.is_some_and(|word| is_in_memory(arch.strip(word), memory)) || is_frame(first) {
+            return true;
+        }
+    }
+    let is_of_others = !is_in_memory(caller.0, memory) || is_interpreter(record, memory, arch);
+    let slots = (first..record.saturating_sub(word_size)).step_by(word_size as usize);
+    is_of_others && slots.take(MOST_WORDS).any(is_frame)
+}
+
+/// Whether a record can be that of a frame of the interpreter of `HotSpot`: below it is the stack pointer of the caller.
+///
+/// Source: `frame_x86.hpp` and `frame_aarch64.hpp` of `OpenJDK`: `interpreter_frame_sender_sp_offset` is -1.
+fn is_interpreter(record: u64, memory: &Memory<'_>, arch: Arch) -> bool {
+    /// Bytes of arguments that a caller has pushed.
+    const ARGUMENTS: u64 = 4096;
+    let end = record.wrapping_add(2 * arch.word());
+    let sender = memory.recorded(record.wrapping_sub(arch.word()));
+    sender.is_some_and(|sp| sp >= end && sp - end < ARGUMENTS)
+}
+
+/// Whether an address is in executable memory without a file.
+fn is_in_memory(address: u64, memory: &Memory<'_>) -> bool {
+    memory.space.lookup(Avma(address)).is_some_and(|mapping| {
+        let kind = memory.space.module(&mapping).map(|module| module.kind);
+        mapping.executable && matches!(kind, Some(MappedKind::Anonymous | MappedKind::Unopened))
+    })
+}

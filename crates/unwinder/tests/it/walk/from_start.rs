@@ -1,0 +1,104 @@
+//! Callers by the code from the start of a function, past memory without a file, and from the beginning of the thread inwards.
+
+use synth::{UserRegs, x86_64_reg as reg};
+use unwinder::{Arch, EndReason, FoundBy};
+
+use crate::world::{FREE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, ops, outer, stack};
+
+/// Memory without a file that is executable.
+const MEMORY: u64 = 0x5000_0000;
+
+fn shown(frames: &[(u64, FoundBy)]) -> Vec<String> {
+    frames.iter().map(|(at, how)| format!("{at:#x} {how}")).collect()
+}
+
+#[test]
+fn a_function_that_never_returns_has_its_return_address_where_its_start_says() {
+    // push %rbx; sub $0x10,%rsp; call test: nothing comes after the call but an endless loop through a register.
+    let free = [0x53, 0x48, 0x83, 0xec, 0x10];
+    let program = Program::new(Arch::X86_64, ops())
+        .call(IN_ROOT, MAIN)
+        .call(IN_MAIN, FREE)
+        .code(FREE, &free)
+        .call(FREE + 10, TEST)
+        .code(FREE + 10, &[0xff, 0xe3]);
+    let mut stack = stack();
+    outer(stack.word(FREE + 10).words(0, 2).word(0xb).word(IN_MAIN));
+    let expected = [
+        (TEST, FoundBy::Sampled),
+        (FREE + 9, FoundBy::Cfi),
+        (IN_MAIN - 1, FoundBy::Code),
+        (IN_ROOT - 1, FoundBy::Cfi),
+    ];
+    program.check(&UserRegs::x86_64(TEST, SP), &stack, &expected, EndReason::Root);
+}
+
+#[test]
+fn the_code_decides_behind_the_first_exit_of_a_description_written_by_hand() {
+    // The description says that rbx is saved still: nop; ret.
+    let test = ops().def_cfa_offset(16);
+    let program = Program::new(Arch::X86_64, test)
+        .call(IN_ROOT, MAIN)
+        .call(IN_MAIN, TEST)
+        .code(TEST, &[0x90, 0xc3]);
+    let mut stack = stack();
+    stack.word(IN_MAIN).word(0x1234).words(0, 2).word(IN_ROOT);
+    let expected =
+        [(TEST, FoundBy::Sampled), (IN_MAIN - 1, FoundBy::LeafRule), (IN_ROOT - 1, FoundBy::Cfi)];
+    program.check(&UserRegs::x86_64(TEST, SP), &stack, &expected, EndReason::Root);
+}
+
+#[test]
+fn a_frame_that_saved_the_frame_pointer_below_the_record_is_a_gap() {
+    // A sampled frame in memory pushed rbp, which leads to a record that `main` returns from.
+    let program =
+        Program::new(Arch::X86_64, ops()).call(IN_ROOT, MAIN).code(IN_MAIN - 2, &[0xff, 0xd0]);
+    let mut world = program.load();
+    world.map(MEMORY, 0x1000, 0, b"//anon", [true, false]);
+    let mut with = stack();
+    with.label("sp").word(SP + 32).word(MEMORY + 0x80).words(0, 2).label("rbp");
+    outer(with.word(0).word(IN_MAIN));
+    let regs = UserRegs::x86_64(MEMORY + 0x10, SP).set(reg::BP, with.address("rbp"));
+    let (frames, end) = world.walk(&regs, &with.bytes());
+    let expected = [
+        (MEMORY + 0x10, FoundBy::Sampled),
+        (0, FoundBy::Gap),
+        (IN_MAIN - 1, FoundBy::FramePointer),
+        (IN_ROOT - 1, FoundBy::Cfi),
+    ];
+    assert_eq!((shown(&frames), end), (shown(&expected), EndReason::RootAcrossGap));
+    let mut without = stack();
+    without.words(0, 4);
+    outer(without.word(0).word(IN_MAIN));
+    let (frames, end) = world.walk(&regs, &without.bytes());
+    let expected = [expected[0], expected[2], expected[3]];
+    assert_eq!((shown(&frames), end), (shown(&expected), EndReason::Root));
+}
+
+#[test]
+fn a_lost_chain_goes_on_from_the_beginning_of_the_thread() {
+    // `root` calls `main`, which calls `test`, which called code in memory without a file through a register.
+    let program = Program::new(Arch::X86_64, ops())
+        .call(IN_ROOT, MAIN)
+        .call(IN_MAIN, TEST)
+        .code(TEST + 6, &[0xff, 0xd0]);
+    let mut world = program.load();
+    world.map(MEMORY, 0x1000, 0, b"//anon", [true, false]);
+    let regs = UserRegs::x86_64(MEMORY + 0x10, SP).set(reg::BP, 7);
+    let mut one = stack();
+    outer(one.words(1, 3).word(TEST + 8).word(IN_MAIN));
+    let (frames, end) = world.walk(&regs, &one.bytes());
+    let expected = [
+        (MEMORY + 0x10, FoundBy::Sampled),
+        (0, FoundBy::Gap),
+        (IN_MAIN - 1, FoundBy::Scan),
+        (IN_ROOT - 1, FoundBy::Cfi),
+    ];
+    assert_eq!((shown(&frames), end), (shown(&expected), EndReason::RootAcrossGap));
+    // Two beginnings of threads: nothing says which.
+    let mut two = stack();
+    outer(two.words(1, 3).word(IN_MAIN));
+    outer(two.word(IN_MAIN));
+    let (frames, end) = world.walk(&regs, &two.bytes());
+    assert_eq!((shown(&frames), end), (shown(&expected[..1]), EndReason::AnonymousMemory));
+}
