@@ -173,6 +173,24 @@ impl Arch {
         }
     }
 
+    /// The register of the first argument of a function, by its number in instructions, on processors with a link register
+    /// whose C library begins programs with one call that gets `main` as its first argument.
+    pub(crate) const fn first_argument(self) -> Option<u32> {
+        match self {
+            Self::Aarch64 | Self::Arm => Some(0),
+            Self::Riscv64 => Some(10),
+            Self::Loongarch64 => Some(4),
+            Self::S390x => Some(2),
+            // POWER gives a table.
+            Self::Ppc64 | Self::X86_64 | Self::X86 => None,
+        }
+    }
+
+    /// How many bytes a call puts on the stack: its return address, or nothing.
+    pub(crate) const fn pushed_by_call(self) -> u64 {
+        if self.is_x86() { self.word() } else { 0 }
+    }
+
     /// How many of the DWARF numbers, from 0 on, are numbers of registers here.
     #[inline]
     pub(crate) const fn columns(self) -> u8 {

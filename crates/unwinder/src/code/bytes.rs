@@ -33,7 +33,8 @@ impl<'a> CodeBytes<'a> {
         Self::of(image, svma).filter(|code| !code.arch.is_x86())
     }
 
-    fn of(image: &'a Image, svma: Svma) -> Option<Self> {
+    /// The segment of an address.
+    pub(super) fn of(image: &'a Image, svma: Svma) -> Option<Self> {
         let mut segments = image.segments().iter().filter(|segment| segment.executable);
         let segment = segments.find(|segment| svma.since(segment.svma) < segment.file_size)?;
         let len = usize::try_from(segment.file_size).ok()?;
@@ -96,6 +97,12 @@ impl<'a> CodeBytes<'a> {
     /// Whether there is nothing between the address and the next place where functions begin but what fills such gaps.
     pub(super) fn is_padding(&self, svma: u64) -> bool {
         const ALIGNMENT: u64 = 16;
+        if !self.arch.is_x86() {
+            let Some(code) = self.from(svma) else { return true };
+            let len = svma.next_multiple_of(ALIGNMENT).wrapping_sub(svma) as usize;
+            let code = code.get(..len).unwrap_or(code);
+            return !code.is_empty() && is_filler(self.arch, code);
+        }
         let Some(mut decoder) = self.decoder(svma) else { return true };
         let mut at = svma;
         let mut instruction = Instruction::default();
@@ -111,4 +118,23 @@ impl<'a> CodeBytes<'a> {
         }
         at != svma && at.is_multiple_of(ALIGNMENT)
     }
+}
+
+/// Returns true if code consists of instructions that do nothing, or of zeros.
+fn is_filler(arch: Arch, code: &[u8]) -> bool {
+    let nops: &[&[u8]] = match arch {
+        Arch::Aarch64 => &[&[0x1f, 0x20, 0x03, 0xd5], &[0; 4]],
+        Arch::Riscv64 => &[&[0x13, 0, 0, 0], &[0x01, 0], &[0, 0]],
+        Arch::Loongarch64 => &[&[0, 0, 0x40, 0x03], &[0; 4]],
+        Arch::Ppc64 => &[&[0, 0, 0, 0x60], &[0; 4]],
+        Arch::S390x => &[&[0x07, 0x07], &[0x07, 0x00], &[0, 0]],
+        Arch::Arm => &[&[0x00, 0xf0, 0x20, 0xe3], &[0x00, 0xbf], &[0, 0]],
+        Arch::X86 | Arch::X86_64 => &[&[0x90], &[0xcc]],
+    };
+    let mut rest = code;
+    while !rest.is_empty() {
+        let Some(next) = nops.iter().find_map(|nop| rest.strip_prefix(*nop)) else { return false };
+        rest = next;
+    }
+    true
 }

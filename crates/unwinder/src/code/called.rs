@@ -9,7 +9,7 @@ use module_map::{LoadedImage, SlotValue};
 
 use crate::arch::{Arch, CallTarget};
 use crate::code::allowance::CodeAllowance;
-use crate::code::forward::Depths;
+use crate::code::depth::Depths;
 use crate::code::paths::{Extent, Reach};
 use crate::code::references::References;
 use crate::state::Memory;
@@ -76,12 +76,18 @@ impl Functions {
         arch: Arch,
     ) -> Called {
         let pc = Avma(return_address);
-        if !memory.space.lookup(pc.sub(1)).is_some_and(|mapping| mapping.executable) {
+        let is_code = |at: Avma| memory.space.lookup(at).is_some_and(|mapping| mapping.executable);
+        let is_first = !is_code(pc.sub(1));
+        // A trampoline can be the first code of a mapping.
+        if is_first && !is_code(pc) {
             return Called::Never;
         }
         if memory.code(pc, SIGNAL_CODE).is_some_and(|code| arch.is_signal_trampoline(code)) {
             // Handlers return there without having been called from there.
             return Called::Proven;
+        }
+        if is_first {
+            return Called::Never;
         }
         if !arch.is_x86() {
             return self.called_by_link(return_address, at, memory, arch);

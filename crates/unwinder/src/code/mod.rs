@@ -1,15 +1,19 @@
 //! What the instructions of a file say of frames that no call frame information covers: where a function returns to, by
 //! following its code up to its return; and whether a call can be the one that the function at hand was called by.
 //!
-//! Code of x86, of 64 and of 32 bits, is followed here; that of processors with a link register in `link`.
+//! Code of x86, of 64 and of 32 bits, is followed here; that of processors with a link register in `link`. From the start of a
+//! function (`depth`, `forward`), instructions of all of them look the same (`instructions`).
 
 mod allowance;
 mod bytes;
 mod called;
 mod callee;
+mod depth;
 mod direct_calls;
 mod effect;
+mod entry;
 mod forward;
+mod instructions;
 mod link;
 mod paths;
 mod references;
@@ -18,7 +22,7 @@ mod value;
 pub(crate) use allowance::CodeAllowance;
 pub(crate) use called::{Called, Functions, InFile, locate};
 pub(crate) use callee::Function;
-pub(crate) use forward::{Depth, Kept, Start};
+pub(crate) use depth::{Depth, Kept, Start};
 pub(crate) use link::{LinkExit, LinkPaths};
 pub(crate) use paths::{Exit, Extent, Paths, Reach};
 pub(crate) use value::{Base, Sum, Words};

@@ -96,7 +96,8 @@ impl Walker<'_> {
         arch: Arch,
     ) -> Result<Step, EndReason> {
         let step = |caller| Ok(Step { caller, evidence: None });
-        if let Some(at) = code.filter(|_| rule != Rule::OtherStack) {
+        // A description that cannot be read is not replaced by less than the way to the return.
+        if let Some(at) = code.filter(|_| !matches!(rule, Rule::OtherStack | Rule::Damaged)) {
             let at = (at, place.lookup);
             match self.step_from_start(at, place.is_leaf, registers, memory, arch) {
                 Err(NoCaller::Cut(end)) => return Err(self.cut_off_at(end)),

@@ -76,6 +76,17 @@ impl<'a> FlowDecoder<'a> {
         }
         self
     }
+
+    /// Returns where a jump to the contents of a register would lead, if the instructions so far stated that: a jump to an
+    /// address or through a word. Registers have the numbers of instructions. Not known on x86.
+    pub(crate) fn leads_to(&self, register: u32) -> Option<Flow> {
+        match &self.of_processor {
+            OfProcessor::X86(_) => None,
+            OfProcessor::Words(instructions) => {
+                Some(instructions.leads_to(register)).filter(|flow| *flow != Flow::JumpIndirect)
+            }
+        }
+    }
 }
 
 impl Iterator for FlowDecoder<'_> {

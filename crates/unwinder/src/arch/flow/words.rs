@@ -35,6 +35,11 @@ impl<'a> Instructions<'a> {
         }
     }
 
+    /// A jump to the contents of a register.
+    pub(super) fn leads_to(&self, register: u32) -> Flow {
+        self.known.jump(register, 0)
+    }
+
     /// The next instruction; `None` at the end of the code.
     pub(super) fn next(&mut self) -> Option<Step> {
         if self.code.is_empty() {

@@ -123,7 +123,9 @@ impl<'a> Explorer<'a> {
                 Flow::Call(_) | Flow::CallSlot(_) | Flow::CallIndirect => {
                     forget_changed(&mut from.state);
                     from.call = Some(step.next);
-                    if self.endless.contains(&step.next) || self.is_padding(step.next) {
+                    if self.endless.contains(&step.next)
+                        || self.code.is_padding(arch.code_address(step.next))
+                    {
                         self.push(Open { at: step.next, is_doubtful: true, ..from.clone() });
                         end.next = step.flow;
                         return end;
@@ -147,39 +149,16 @@ impl<'a> Explorer<'a> {
         }
         end
     }
-
-    /// Returns true if only padding lies between an address and the next place where functions begin.
-    fn is_padding(&self, at: u64) -> bool {
-        const ALIGNMENT: u64 = 16;
-        let start = self.arch().code_address(at);
-        let Some(code) = self.code.from(start) else { return true };
-        let len = start.next_multiple_of(ALIGNMENT).wrapping_sub(start) as usize;
-        let code = code.get(..len).unwrap_or(code);
-        !code.is_empty() && is_filler(self.arch(), code)
-    }
-}
-
-/// Returns true if code consists of instructions that do nothing, or of zeros.
-fn is_filler(arch: Arch, code: &[u8]) -> bool {
-    let nops: &[&[u8]] = match arch {
-        Arch::Aarch64 => &[&[0x1f, 0x20, 0x03, 0xd5], &[0; 4]],
-        Arch::Riscv64 => &[&[0x13, 0, 0, 0], &[0x01, 0], &[0, 0]],
-        Arch::Loongarch64 => &[&[0, 0, 0x40, 0x03], &[0; 4]],
-        Arch::Ppc64 => &[&[0, 0, 0, 0x60], &[0; 4]],
-        Arch::S390x => &[&[0x07, 0x07], &[0x07, 0x00], &[0, 0]],
-        Arch::Arm => &[&[0x00, 0xf0, 0x20, 0xe3], &[0x00, 0xbf], &[0, 0]],
-        Arch::X86 | Arch::X86_64 => &[&[0x90], &[0xcc]],
-    };
-    let mut rest = code;
-    while !rest.is_empty() {
-        let Some(next) = nops.iter().find_map(|nop| rest.strip_prefix(*nop)) else { return false };
-        rest = next;
-    }
-    true
 }
 
 /// Runs an instruction that is no branch.
-fn effect(arch: Arch, bytes: &[u8], at: u64, state: &mut State, words: &mut Words) -> LinkUse {
+pub(in crate::code) fn effect(
+    arch: Arch,
+    bytes: &[u8],
+    at: u64,
+    state: &mut State,
+    words: &mut Words,
+) -> LinkUse {
     let mut machine = Machine::new(state, words);
     let word = || word_of(bytes);
     match arch {
@@ -221,7 +200,7 @@ fn return_of(arch: Arch, bytes: &[u8], at: u64, state: &mut State, words: &mut W
 }
 
 /// A call changes what it may.
-pub(super) fn forget_changed(state: &mut State) {
+pub(in crate::code) fn forget_changed(state: &mut State) {
     let registers: &[u8] = match state.arch {
         Arch::Aarch64 => &aarch64::CALLER_SAVED,
         Arch::Riscv64 => &riscv64::CALLER_SAVED,

@@ -4,11 +4,11 @@ use crate::code::value::{State, Sum, Words};
 
 /// What one instruction does to the link register, apart from the state.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct LinkUse {
+pub(in crate::code) struct LinkUse {
     /// It gets another value.
-    pub(super) is_written: bool,
+    pub(in crate::code) is_written: bool,
     /// Its value is saved.
-    pub(super) is_saved: bool,
+    pub(in crate::code) is_saved: bool,
 }
 
 /// The state of a path while an instruction is run. Registers have their DWARF numbers, as those of the frames.

@@ -23,4 +23,5 @@ mod riscv64;
 mod s390x;
 
 pub(crate) use exits::{LinkExit, LinkPaths};
+pub(super) use explorer::{effect as effect_of, forget_changed};
 pub(super) use extent::extent;

@@ -6,19 +6,17 @@
 use address::{Avma, Svma};
 use profile::FoundBy;
 
-use crate::arch::{Arch, CallTarget};
+use crate::arch::{Arch, CallTarget, UNUSED};
 use crate::code::{Called, Depth, InFile, Kept, Start};
 use crate::fallback::NoCaller;
 use crate::frame::Caller;
 use crate::rule::{Rule, SimpleRule};
-use crate::state::{Memory, MemoryError, Registers};
+use crate::state::{Memory, MemoryError, RegisterError, Registers};
 use crate::walk::Walker;
 use crate::walk::lost::is_in_file;
 
 /// How far after its start a function can be that a call on the stack names.
 const LONGEST: u64 = 1 << 20;
-/// Bytes of a word.
-const WORD: u64 = 8;
 
 impl Walker<'_> {
     /// The caller of a frame by the depth of its stack, if the start of its function is known. The registers become the
@@ -35,19 +33,19 @@ impl Walker<'_> {
         memory: &Memory<'_>,
         arch: Arch,
     ) -> Result<Caller, NoCaller> {
-        if arch != Arch::X86_64 {
+        if arch == Arch::X86 {
             return Err(NoCaller::Unknown);
         }
         for start in self.starts_of(at, lookup, memory).into_iter().flatten() {
             let depth = self.cache.fallback.functions().depth(start, at, is_leaf);
-            let Some(entry) = depth.and_then(|depth| depth.entry(registers, memory, arch)) else {
-                continue;
-            };
-            match memory.read(entry) {
-                Err(MemoryError::PastDump) => return Err(NoCaller::Cut(entry.wrapping_add(WORD))),
-                Err(MemoryError::NotRecorded) => {}
+            let Some(depth) = depth else { continue };
+            let Some(entry) = depth.entry(registers, memory, arch) else { continue };
+            match depth.return_address(entry, registers, memory, arch) {
+                Err(RegisterError::Memory(MemoryError::PastDump)) => {
+                    return Err(NoCaller::Cut(entry.wrapping_add(arch.pushed_by_call())));
+                }
+                Err(_) => {}
                 Ok(word) if self.is_called(word, at, memory, arch) => {
-                    let depth = depth.ok_or(NoCaller::Unknown)?;
                     return Ok(depth.apply((entry, word), is_leaf, registers, arch));
                 }
                 Ok(_) => {}
@@ -58,7 +56,7 @@ impl Walker<'_> {
             let depth = self.cache.fallback.functions().depth_by_record(at, is_leaf)?;
             depth.sp?;
             let entry = depth.entry(registers, memory, arch)?;
-            let word = memory.recorded(entry)?;
+            let word = depth.return_address(entry, registers, memory, arch).ok()?;
             self.is_called(word, at, memory, arch).then_some((depth, entry, word))
         });
         let (depth, entry, word) = found.ok_or(NoCaller::Unknown)?;
@@ -96,14 +94,15 @@ impl Walker<'_> {
     ) -> Option<Start> {
         let (start, end) = self.engine.described(at.file, at.svma, memory.images)?;
         let place = (at.file.serial, start, lookup.sub(at.svma.since(start)));
-        let rule = self.rule_of(place, memory, Arch::X86_64);
-        let is_entry = matches!(rule, Rule::Simple(SimpleRule { cfa_register, cfa_offset: 8, .. })
-            if cfa_register == Arch::X86_64.sp());
+        let arch = Arch::of(at.file.image().machine())?;
+        let rule = self.rule_of(place, memory, arch);
+        let is_entry = matches!(rule, Rule::Simple(SimpleRule { cfa_register, cfa_offset, .. })
+            if cfa_register == arch.sp() && i64::from(cfa_offset) == arch.pushed_by_call().cast_signed());
         is_entry.then_some(Start { svma: start, end: Some(end) })
     }
 
     /// The one word of the dump that follows a direct call of the function at hand, and lies where the code from the call's
-    /// target on says that the return address is.
+    /// target on says that the return address is; or the link register of a leaf.
     fn by_calls(
         &mut self,
         (at, lookup): (InFile<'_>, Avma),
@@ -113,11 +112,15 @@ impl Walker<'_> {
         arch: Arch,
     ) -> Option<(Depth, u64, u64)> {
         let len = arch.longest_call();
-        let sp = registers.sp(arch);
-        let first = sp.wrapping_add(sp.wrapping_neg() % WORD);
+        let (sp, word_size) = (registers.sp(arch), arch.word());
+        let first = sp.wrapping_add(sp.wrapping_neg() % word_size);
+        let slots = (0..memory.stack.len() as u64 / word_size).map(|at| first + word_size * at);
+        let is_linked = is_leaf && !arch.is_x86();
+        let link = registers.get(arch.return_address(), memory).ok().filter(|_| is_linked);
+        let words = slots.map_while(|slot| Some((Some(slot), memory.recorded(slot)?)));
         let mut found: Option<(Depth, u64, u64)> = None;
-        for slot in (0..memory.stack.len() as u64 / WORD).map(|index| first + WORD * index) {
-            let Some(word) = memory.recorded(slot) else { break };
+        for (slot, word) in link.map(|word| (None, word)).into_iter().chain(words) {
+            let word = arch.strip(word);
             if !is_in_file(Avma(word).sub(1), memory) {
                 continue;
             }
@@ -133,10 +136,11 @@ impl Walker<'_> {
             let start = Start { svma: Svma(at.svma.0.wrapping_sub(way)), end: None };
             let depth = self.cache.fallback.functions().depth(start, at, is_leaf);
             let Some(depth) = depth else { continue };
-            if depth.entry(registers, memory, arch) != Some(slot) {
+            let entry = depth.entry(registers, memory, arch);
+            let Some(entry) = entry.filter(|&entry| depth.returns_by(entry, slot)) else {
                 continue;
-            }
-            if found.replace((depth, slot, word)).is_some_and(|(_, known, _)| known != slot) {
+            };
+            if found.replace((depth, entry, word)).is_some_and(|(_, known, _)| known != entry) {
                 return None;
             }
         }
@@ -156,7 +160,34 @@ impl Depth {
             (Some(one), Some(other)) if one != other => None,
             (one, other) => one.or(other),
         };
-        entry.filter(|&entry| entry >= sp && entry.is_multiple_of(WORD))
+        entry.filter(|&entry| entry >= sp && entry.is_multiple_of(arch.word()))
+    }
+
+    /// Whether the return address is at a place of the stack, or in the register of a leaf if there is none.
+    fn returns_by(&self, entry: u64, slot: Option<u64>) -> bool {
+        match (self.return_address, slot) {
+            (Kept::Slot(offset), Some(slot)) => entry.wrapping_add_signed(offset) == slot,
+            (Kept::Same, None) => true,
+            _ => false,
+        }
+    }
+
+    /// The return address of a frame that entry is known of.
+    fn return_address(
+        &self,
+        entry: u64,
+        registers: &Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Result<u64, RegisterError> {
+        let word = match self.return_address {
+            Kept::Slot(offset) => {
+                memory.read(entry.wrapping_add_signed(offset)).map_err(RegisterError::Memory)?
+            }
+            Kept::Same => registers.get(arch.return_address(), memory)?,
+            Kept::Unknown => return Err(RegisterError::Unknown),
+        };
+        Ok(arch.strip(word))
     }
 
     /// The registers become those of the caller.
@@ -167,8 +198,12 @@ impl Depth {
         registers: &mut Registers,
         arch: Arch,
     ) -> Caller {
-        let is_top = entry == registers.sp(arch) && is_leaf;
-        for (register, kept) in arch.callee_saved().into_iter().zip(self.saved) {
+        let is_untouched = arch.is_x86() || self.return_address == Kept::Same;
+        let is_top = entry == registers.sp(arch) && is_leaf && is_untouched;
+        for (register, kept) in arch.kept_registers().into_iter().zip(self.saved) {
+            if register == UNUSED || register == arch.return_address() {
+                continue;
+            }
             match kept {
                 Kept::Same => {}
                 Kept::Slot(slot) => {
@@ -177,7 +212,7 @@ impl Depth {
                 Kept::Unknown => registers.forget(register),
             }
         }
-        registers.set(arch.sp(), entry.wrapping_add(WORD));
+        registers.set(arch.sp(), entry.wrapping_add(arch.pushed_by_call()));
         registers.set(arch.return_address(), return_address);
         let found_by = if is_top { FoundBy::LeafRule } else { FoundBy::Code };
         Caller { pc: Avma(return_address), exact: false, found_by }

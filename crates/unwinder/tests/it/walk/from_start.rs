@@ -1,9 +1,9 @@
 //! Callers by the code from the start of a function, past memory without a file, and from the beginning of the thread inwards.
 
-use synth::{UserRegs, x86_64_reg as reg};
+use synth::{UserRegs, aarch64_reg, x86_64_reg as reg};
 use unwinder::{Arch, EndReason, FoundBy};
 
-use crate::world::{FREE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, ops, outer, stack};
+use crate::world::{FREE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, ops, outer, outer_arm, stack};
 
 /// Memory without a file that is executable.
 const MEMORY: u64 = 0x5000_0000;
@@ -31,6 +31,35 @@ fn a_function_that_never_returns_has_its_return_address_where_its_start_says() {
         (IN_ROOT - 1, FoundBy::Cfi),
     ];
     program.check(&UserRegs::x86_64(TEST, SP), &stack, &expected, EndReason::Root);
+}
+
+#[test]
+fn the_start_says_where_a_function_saved_its_link_register() {
+    // stp x29, x30, [sp, #-32]!; mov x29, sp; str x19, [sp, #16]; bl test: then an endless loop through a register.
+    let words =
+        |words: &[u32]| -> Vec<u8> { words.iter().flat_map(|it| it.to_le_bytes()).collect() };
+    let bl =
+        |at: u64, to: u64| words(&[0x9400_0000 | (to.wrapping_sub(at) / 4) as u32 & 0x03ff_ffff]);
+    let test = ops().def_cfa_offset(16).offset(29, 2).offset(30, 1);
+    let program = Program::new(Arch::Aarch64, test)
+        .code(IN_MAIN - 4, &bl(IN_MAIN - 4, FREE))
+        .code(FREE, &words(&[0xa9be_7bfd, 0x9100_03fd, 0xf900_0bf3]))
+        .code(FREE + 12, &bl(FREE + 12, TEST))
+        .code(FREE + 16, &words(&[0xd61f_0020]));
+    let mut stack = stack();
+    stack.word_of_label("x29").word(FREE + 16).label("x29").word(0).word(IN_MAIN).words(0, 2);
+    outer_arm(&mut stack);
+    let expected = [
+        (TEST, FoundBy::Sampled),
+        (FREE + 15, FoundBy::Cfi),
+        (IN_MAIN - 1, FoundBy::Code),
+        (IN_ROOT - 1, FoundBy::Cfi),
+    ];
+    let regs = UserRegs::aarch64(TEST, SP).set(aarch64_reg::LR, 1);
+    program.check(&regs, &stack, &expected, EndReason::Root);
+    // Not if the call is one of another function.
+    let other = program.code(IN_MAIN - 4, &bl(IN_MAIN - 4, FREE + 0x200));
+    other.check(&regs, &stack, &expected[..2], EndReason::NoUnwindInfo);
 }
 
 #[test]

@@ -1,0 +1,111 @@
+//! The frame of a function at one of its instructions, as the code from the function's start says; and the starts of functions
+//! that nobody states.
+
+use std::sync::Arc;
+
+use address::Svma;
+
+use crate::arch::{Arch, N_SLOTS};
+use crate::code::bytes::CodeBytes;
+use crate::code::called::{Functions, InFile, MOST_KEPT};
+use crate::code::forward::depth_at;
+
+/// Where a function is known to begin.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Start {
+    /// Its first instruction, as the file states it.
+    pub(crate) svma: Svma,
+    /// Where its code ends, if that is stated.
+    pub(crate) end: Option<Svma>,
+}
+
+/// What the code says of a frame at an instruction. "Entry" is the stack pointer that the function began with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Depth {
+    /// The stack pointer, in bytes from entry.
+    pub(crate) sp: Option<i64>,
+    /// The frame pointer, in bytes from entry.
+    pub(crate) fp: Option<i64>,
+    /// The return address. Calls of x86 put it at entry.
+    pub(crate) return_address: Kept,
+    /// The registers that functions leave as they were, in the order of the processor.
+    pub(crate) saved: [Kept; N_SLOTS],
+}
+
+/// Where the caller's value of a register is, or the return address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kept {
+    /// In the register.
+    Same,
+    /// In memory, in bytes from entry.
+    Slot(i64),
+    /// It is not known.
+    Unknown,
+}
+
+impl Start {
+    /// Whether an address can be in the function.
+    pub(super) const fn holds(self, svma: u64) -> bool {
+        match self.end {
+            Some(end) => svma >= self.svma.0 & !1 && svma < end.0,
+            None => true,
+        }
+    }
+}
+
+/// Depths that are kept: by the file's serial, the start, the address, and whether it is that of the next instruction.
+pub(super) type Depths = hashbrown::HashMap<(u32, Start, u64, bool), Option<Depth>>;
+
+/// Functions that are looked for before an address whose start nobody states.
+const MOST_BEFORE: usize = 3;
+/// How far before it.
+const LONGEST: u64 = 1 << 16;
+
+impl Functions {
+    /// The depth at an address that a frame is looked up at, if the function begins at `start` and all ways from there
+    /// agree. In a frame that called somebody, the address is in the call.
+    pub(crate) fn depth(&mut self, start: Start, at: InFile<'_>, is_leaf: bool) -> Option<Depth> {
+        let key = (at.file.serial, start, at.svma.0, is_leaf);
+        if let Some(&known) = self.depths.get(&key) {
+            return known;
+        }
+        if self.depths.len() >= MOST_KEPT {
+            self.depths.clear();
+        }
+        if !self.allowance.has_left(at.file) {
+            return None;
+        }
+        let arch = Arch::of(at.file.image().machine())?;
+        let is_thumb = arch == Arch::Arm && self.is_thumb(at.file, start.svma);
+        let first = if is_thumb { Svma(start.svma.0 | 1) } else { start.svma };
+        let start_of_code = Start { svma: first, ..start };
+        let (depth, cost) = depth_at(at.file.image(), start_of_code, (at.svma, is_leaf));
+        self.allowance.used(at.file, cost.max(1));
+        self.depths.insert(key, depth);
+        depth
+    }
+
+    /// The depth by the nearest function before an address that begins with a frame record (`push %rbp; mov %rsp,%rbp`),
+    /// if all ways from there agree and the frame pointer still leads to the record.
+    ///
+    /// Source: Intel SDM, volume 2, PUSH and MOV: `89 /r` and `8b /r` are two encodings of the same move.
+    pub(crate) fn depth_by_record(&mut self, at: InFile<'_>, is_leaf: bool) -> Option<Depth> {
+        const RECORDS: [[u8; 4]; 2] = [[0x55, 0x48, 0x89, 0xe5], [0x55, 0x48, 0x8b, 0xec]];
+        const RECORD: i64 = -8;
+        let image = Arc::clone(at.file);
+        let code = CodeBytes::around(image.image(), at.svma)?;
+        let end = usize::try_from(at.svma.0.wrapping_sub(code.start())).ok()?;
+        let begin = end.saturating_sub(LONGEST as usize);
+        let before = code.bytes().get(begin..end)?;
+        let records = before.windows(4).enumerate().rev();
+        let records = records.filter(|(_, bytes)| RECORDS.iter().any(|record| bytes == record));
+        for (offset, _) in records.take(MOST_BEFORE) {
+            let svma = Svma(code.start().wrapping_add((begin + offset) as u64));
+            let depth = self.depth(Start { svma, end: None }, at, is_leaf);
+            if let Some(depth) = depth.filter(|depth| depth.fp == Some(RECORD)) {
+                return Some(depth);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,100 @@
+//! The function that the entry code of a program gives to the C library: `main`.
+
+use address::Svma;
+use iced_x86::InstructionInfoFactory;
+use module_map::Image;
+
+use crate::arch::{Arch, Flow, FlowDecoder};
+use crate::code::bytes::CodeBytes;
+use crate::code::called::{Functions, InFile};
+use crate::code::effect::{Next, run};
+use crate::code::value::{State, Sum, Words};
+
+/// Instructions of the entry code that are looked at.
+const INSTRUCTIONS: usize = 24;
+
+impl Functions {
+    /// The function of a file's entry code that a process begins with: the address that it gives the C library.
+    pub(crate) fn main_of(&mut self, at: InFile<'_>) -> Option<Svma> {
+        let file = at.file;
+        if let Some(&known) = self.mains.get(&file.serial) {
+            return known;
+        }
+        let slots = self.slots(file);
+        let linked = |slot: u64| {
+            let known = slots.binary_search_by_key(&slot, |&(known, _)| known).ok()?;
+            match slots.get(known)?.1 {
+                module_map::SlotValue::Address(svma) => Some(svma),
+                module_map::SlotValue::Symbol(_) => None,
+            }
+        };
+        let found = main_given(file.image(), linked);
+        self.mains.insert(file.serial, found);
+        found
+    }
+}
+
+/// The first argument of the first call that the entry code makes, if it is an address of code.
+fn main_given(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svma> {
+    let arch = Arch::of(image.machine())?;
+    let given = match arch {
+        Arch::X86_64 => given_by_x86(image, linked)?,
+        _ => given_by_flow(image, linked)?,
+    };
+    CodeBytes::of(image, given).map(|_| given)
+}
+
+/// The same on x86-64.
+///
+/// Source: psABI x86-64, section 3.4.1, "Initial Stack and Register State"; `sysdeps/x86_64/start.S` of glibc.
+fn given_by_x86(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svma> {
+    const ARGUMENT: u8 = 5;
+    let code = CodeBytes::around(image, image.entry()).filter(|code| code.arch == Arch::X86_64)?;
+    let mut decoder = code.decoder(image.entry().0)?;
+    let (mut state, mut words) = (State::new(code.arch), Words::default());
+    let mut factory = InstructionInfoFactory::new();
+    let mut given = None;
+    for instruction in decoder.iter().take(INSTRUCTIONS) {
+        let before = state.get(ARGUMENT);
+        let next = run(&instruction, &mut state, &mut words, &mut factory);
+        match next {
+            Next::On => {}
+            Next::Call => {
+                return before.and_then(Sum::as_constant).map(Svma).or(given);
+            }
+            _ => return None,
+        }
+        if state.get(ARGUMENT) != before {
+            given = instruction
+                .is_ip_rel_memory_operand()
+                .then(|| linked(instruction.ip_rel_memory_address()))
+                .flatten();
+        }
+    }
+    None
+}
+
+/// The same on processors whose instructions are followed by their flow of control.
+///
+/// Source: `sysdeps/aarch64/start.S` of glibc, and its like of other processors: `__libc_start_main(main, …)`.
+fn given_by_flow(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svma> {
+    let code = CodeBytes::with_link(image, image.entry())?;
+    let argument = code.arch.first_argument()?;
+    let entry = image.entry().0;
+    let bytes = code.from(code.arch.code_address(entry))?;
+    let mut decoder = FlowDecoder::new(code.arch, bytes, entry)?;
+    for _ in 0..INSTRUCTIONS {
+        let given = decoder.leads_to(argument);
+        match decoder.next()?.flow {
+            Flow::Next => {}
+            Flow::Call(_) | Flow::CallSlot(_) | Flow::CallIndirect => match given {
+                Some(Flow::Jump(address)) => return Some(Svma(address)),
+                Some(Flow::JumpSlot(slot)) => return linked(slot),
+                // A call that sets up a register, as of RISC-V.
+                _ => {}
+            },
+            _ => return None,
+        }
+    }
+    None
+}

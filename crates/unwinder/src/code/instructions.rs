@@ -1,0 +1,125 @@
+//! Instructions of a function one after another, with their effect on a path: x86's and those of processors with a link
+//! register look the same from here.
+
+use iced_x86::{Decoder, Instruction, InstructionInfoFactory};
+
+use crate::arch::{Flow, FlowDecoder, Step};
+use crate::code::bytes::{CodeBytes, JumpTable};
+use crate::code::effect;
+use crate::code::link::{effect_of, forget_changed};
+use crate::code::value::{State, Words};
+
+/// Where a path goes on behind an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Then {
+    /// At the next instruction.
+    On,
+    /// At the next instruction, if the function that is called returns. Where that is, if it is stated.
+    Call(Option<u64>),
+    /// At the next instruction, or there.
+    Branch(u64),
+    /// There.
+    Jump(u64),
+    /// At one of several places.
+    Switch(JumpTable),
+    /// Elsewhere, or nowhere.
+    Away,
+}
+
+/// Instructions from an address to the end of its segment.
+pub(super) struct Instructions<'a> {
+    of_processor: OfProcessor<'a>,
+    /// The link register still has what the last call left there.
+    has_call: bool,
+}
+
+enum OfProcessor<'a> {
+    X86 { decoder: Decoder<'a>, instruction: Instruction },
+    Others { decoder: FlowDecoder<'a>, step: Step, rest: &'a [u8], bytes: &'a [u8] },
+}
+
+impl<'a> Instructions<'a> {
+    /// Instructions from an address on, which has its lowest bit set if it is of Thumb code. `is_behind_call` says that the
+    /// path comes from a call right before it.
+    pub(super) fn new(code: CodeBytes<'a>, at: u64, is_behind_call: bool) -> Option<Self> {
+        let of_processor = if code.arch.is_x86() {
+            let instruction = Instruction::default();
+            OfProcessor::X86 { decoder: code.decoder(at)?, instruction }
+        } else {
+            let rest = code.from(code.arch.code_address(at))?;
+            let step = Step { at, next: at, flow: Flow::Stop };
+            let decoder = FlowDecoder::new(code.arch, rest, at)?;
+            OfProcessor::Others { decoder, step, rest, bytes: rest }
+        };
+        Some(Self { of_processor, has_call: is_behind_call })
+    }
+
+    /// Decodes the next instruction: where it is, and where the one behind it is.
+    pub(super) fn decode(&mut self) -> Option<(u64, u64)> {
+        match &mut self.of_processor {
+            OfProcessor::X86 { decoder, instruction } => {
+                if !decoder.can_decode() {
+                    return None;
+                }
+                decoder.decode_out(instruction);
+                Some((instruction.ip(), instruction.next_ip()))
+            }
+            OfProcessor::Others { decoder, step, rest, bytes } => {
+                *step = decoder.next()?;
+                *bytes = rest;
+                let len = usize::try_from(step.next.wrapping_sub(step.at)).ok()?;
+                *rest = rest.get(len..).unwrap_or_default();
+                Some((step.at, step.next))
+            }
+        }
+    }
+
+    /// Runs the instruction that was decoded last.
+    pub(super) fn run(
+        &mut self,
+        state: &mut State,
+        words: &mut Words,
+        factory: &mut InstructionInfoFactory,
+    ) -> Then {
+        match &self.of_processor {
+            OfProcessor::X86 { instruction, .. } => {
+                match effect::run(instruction, state, words, factory) {
+                    effect::Next::On => Then::On,
+                    effect::Next::Call => Then::Call(Some(instruction.near_branch_target())),
+                    effect::Next::Branch(target) => Then::Branch(target),
+                    effect::Next::Jump(target) => Then::Jump(target),
+                    effect::Next::Switch(table) => Then::Switch(table),
+                    _ => Then::Away,
+                }
+            }
+            OfProcessor::Others { step, bytes, .. } => {
+                let called = match step.flow {
+                    Flow::Next => {
+                        let link = effect_of(state.arch, bytes, step.at, state, words);
+                        // A function that begins here is followed into, from a call that does not return.
+                        if self.has_call && link.is_saved {
+                            return Then::Away;
+                        }
+                        self.has_call &= !link.is_written;
+                        return Then::On;
+                    }
+                    Flow::Branch(target) => return Then::Branch(target),
+                    Flow::Jump(target) => return Then::Jump(target),
+                    Flow::Call(target) => Some(target),
+                    Flow::CallSlot(_) | Flow::CallIndirect => None,
+                    Flow::Return | Flow::JumpSlot(_) | Flow::JumpIndirect | Flow::Stop => {
+                        return Then::Away;
+                    }
+                };
+                forget_changed(state);
+                self.has_call = true;
+                Then::Call(called)
+            }
+        }
+    }
+
+    /// Returns true if the link register has what a call left there that need not have returned.
+    pub(super) const fn has_call(&self) -> bool {
+        self.has_call
+    }
+}
