@@ -14,6 +14,7 @@ mod linked;
 mod machine;
 mod parts;
 mod prefetch;
+mod program;
 mod relocate;
 mod relocate_raw;
 mod section;

@@ -89,6 +89,29 @@ impl GoRules {
         })
     }
 
+    /// Where each goroutine of a program begins: in `goexit`, in the instruction that its first function does not return to
+    /// the start of. `None` if code of C can begin goroutines.
+    ///
+    /// Source: `newproc1` in src/runtime/proc.go of Go; `src/runtime/cgo/asm_amd64.s`.
+    pub(crate) fn goroutine_begins(&self, image: &Image) -> Option<Svma> {
+        let functions = self.table(image)?.functions(image);
+        if functions.iter().any(|function| function.is_named(b"crosscall2")) {
+            return None;
+        }
+        let mut named = functions.iter().filter(|it| it.is_named(b"runtime.goexit"));
+        let begins = named.find(GoFunction::is_top_frame)?.start;
+        Some(begins).filter(|_| !named.any(|it| it.is_top_frame()))
+    }
+
+    /// Returns true if a function is run by goroutines only: one of a package that Go's runtime does not use.
+    pub(crate) fn is_of_goroutine(&self, image: &Image, svma: Svma) -> bool {
+        let returned_to = |table: &GoTable| {
+            let (function, _) = table.functions(image).returned_to(svma)?;
+            Some(is_beside_runtime(function.name()?))
+        };
+        self.table(image).and_then(returned_to).unwrap_or(false)
+    }
+
     fn table(&self, image: &Image) -> Option<&GoTable> {
         self.table.get_or_init(|| GoTable::find(image)?.ok()).as_ref()
     }
@@ -110,6 +133,15 @@ impl GoRules {
         }
         None
     }
+}
+
+/// Returns true if a function's name has a package that Go's runtime has no part in.
+fn is_beside_runtime(name: &[u8]) -> bool {
+    const OF_RUNTIME: [&[u8]; 7] =
+        [b"runtime", b"internal", b"type", b"go", b"syscall", b"sync", b"reflect"];
+    let end = name.iter().position(|byte| !byte.is_ascii_alphanumeric());
+    let Some((first, rest)) = end.map(|end| name.split_at(end)) else { return false };
+    rest.contains(&b'.') && !first.is_empty() && !OF_RUNTIME.contains(&first)
 }
 
 /// Whether a stack begins with a function: what it was called by does not go on once it returns. `mcall` leaves the
@@ -153,4 +185,26 @@ fn simple_rule(function: &GoFunction<'_>, size: i32, has_saved_fp: bool) -> Simp
         *slot = -2;
     }
     SimpleRule { cfa_register: arch.sp(), signal: false, cfa_offset: size + WORD, saved }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_that_only_goroutines_run() {
+        let of_goroutines: [&[u8]; 4] =
+            [b"main.work", b"main.main.func1", b"github.com/a/b.F", b"encoding/json.Marshal"];
+        let of_all: [&[u8]; 7] = [
+            b"runtime.mallocgc",
+            b"runtime/internal/atomic.Load",
+            b"internal/runtime/maps.newTable",
+            b"type:.eq.main.T",
+            b"sync/atomic.LoadInt64",
+            b"crosscall2",
+            b"",
+        ];
+        assert!(of_goroutines.into_iter().all(is_beside_runtime));
+        assert!(!of_all.into_iter().any(is_beside_runtime));
+    }
 }

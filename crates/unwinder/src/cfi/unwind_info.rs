@@ -22,6 +22,7 @@ use crate::cfi::function_ranges::FunctionRanges;
 use crate::cfi::go::GoRules;
 use crate::cfi::long::LongDescriptions;
 use crate::cfi::signed::translated;
+use crate::repair::Beginnings;
 use crate::rule::SectionBytes;
 
 /// The unwind sections of a file, found when the file is first unwound through.
@@ -42,6 +43,8 @@ pub(crate) struct UnwindInfo {
     arm: Option<ArmTable>,
     pub(crate) long: LongDescriptions,
     pub(crate) go: GoRules,
+    /// Where the stacks begin of a program that the file is.
+    pub(crate) beginnings: Beginnings,
     pub(crate) functions: FunctionRanges,
     contradiction: Option<String>,
     /// Instructions of descriptions that were asked for, which nobody knows.
@@ -111,6 +114,7 @@ impl UnwindInfo {
             mini_frame: OnceLock::new(),
             long: LongDescriptions::new(budget, image.bytes().len() as u64),
             go: GoRules::new(budget, image.bytes().len() as u64),
+            beginnings: Beginnings::default(),
             functions: FunctionRanges::default(),
             contradiction: None,
             unknown: Mutex::default(),

@@ -1,7 +1,9 @@
 //! What is outside of a chain that was cut off: what samples before it and after it say, put together.
 
 use crate::frame::Place;
+use crate::repair::beginning::beginning;
 use crate::repair::call::{Call, Link};
+use crate::repair::functions::Code;
 use crate::repair::gap::{Gap, Lists};
 use crate::repair::seen::Seen;
 use crate::repair::view::View;
@@ -15,6 +17,8 @@ pub(crate) struct Repaired {
     pub(crate) gap: Option<usize>,
     /// How many bytes of stack the chain would have needed to reach its root, if the last of them is the root.
     pub(crate) root: Option<u64>,
+    /// The last of them is the root, wherever it is on the stack.
+    pub(crate) begins: bool,
 }
 
 /// A chain that is to be continued.
@@ -51,6 +55,24 @@ impl CutChain {
         self.go_outwards([past, future], lists, &mut repaired, places);
         repaired.len = places.len() - first;
         (repaired.len > 0).then_some(repaired)
+    }
+
+    /// The same, and if the root is not known then the beginning of the stack, behind a gap.
+    pub(crate) fn repair_to_beginning<'a>(
+        &self,
+        views: [View<'a>; 2],
+        lists: &mut Lists<'a>,
+        places: &mut Vec<Place>,
+        (seen, code): (&Seen<'_>, Code<'_>),
+    ) -> Option<Repaired> {
+        let found = self.repair(views, lists, places);
+        if !self.gaps || found.is_some_and(|it| it.root.is_some() || it.gap.is_some()) {
+            return found;
+        }
+        let Some(place) = beginning(seen, code) else { return found };
+        let known = found.unwrap_or_default();
+        places.push(place);
+        Some(Repaired { len: known.len + 1, gap: Some(known.len), root: None, begins: true })
     }
 
     fn go_outwards<'a>(

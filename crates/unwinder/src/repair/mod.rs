@@ -21,10 +21,12 @@
 //! | | |
 //! |---|---|
 //! | `seen` | what the walk of a sample saw |
+//! | `beginning` | how a stack begins that no sample shows to its root |
 //! | `call`, `memory`, `compare`, `kept`, `start` | what is remembered of a stack |
 //! | `learned`, `trials`, `ended`, `variety` | what the samples of a window teach |
 //! | `view`, `decide`, `gap`, `functions` | what is decided of a chain |
 
+mod beginning;
 mod call;
 mod compare;
 mod decide;
@@ -42,6 +44,7 @@ mod trials;
 mod variety;
 mod view;
 
+pub(crate) use beginning::Beginnings;
 pub(crate) use compare::Known;
 pub(crate) use decide::{CutChain, Repaired};
 pub(crate) use functions::{Code, Functions};

@@ -51,6 +51,7 @@ impl Lengthening {
         (row.stack, row.layout) = (stack, LayoutId::new(layout));
         row.end = match (is_whole, repaired.root, repaired.gap) {
             (false, ..) => EndReason::MaxFrames,
+            (_, None, _) if repaired.begins => EndReason::RootAcrossGap,
             (_, None, _) => row.end,
             (_, _, None) => EndReason::Root,
             (_, _, Some(_)) => EndReason::RootAcrossGap,

@@ -110,6 +110,7 @@ impl<'w> Deciding<'w> {
             future.view(&later.known, later.outside, trials),
         ];
         let several = before.several || future.has_several(&later.known);
-        CutChain::new(&seen, self.gaps && !several).repair(views, lists, places)
+        let chain = CutChain::new(&seen, self.gaps && !several);
+        chain.repair_to_beginning(views, lists, places, (&seen, window.code))
     }
 }

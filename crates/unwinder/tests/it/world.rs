@@ -14,7 +14,7 @@ use host::MemoryHost;
 use module_map::{FileIdentity, FileOptions, ImageStore, MapEvent, Space, Timeline};
 use synth::{
     CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment, StackBuilder,
-    Symbol, UserRegs, eh_frame_hdr,
+    Symbol, UserRegs, eh_frame_hdr, elf_const,
 };
 use unwinder::{Arch, EndReason, Engine, FoundBy, Frame, UserState, Walker};
 
@@ -64,6 +64,8 @@ pub(crate) struct Program {
     /// Put into the file besides.
     pub(crate) sections: Vec<Section>,
     pub(crate) entry: u64,
+    /// It is a program, and no library.
+    pub(crate) is_program: bool,
 }
 
 impl Program {
@@ -78,7 +80,7 @@ impl Program {
             Arch::Riscv64 => 0x13_u32.to_le_bytes().repeat(TEXT_SIZE as usize / 4),
         };
         let (functions, sections) = (Vec::new(), Vec::new());
-        Self { arch, text, form: Form::Header, functions, sections, entry: 0 }
+        Self { arch, text, form: Form::Header, functions, sections, entry: 0, is_program: false }
     }
 
     /// `root` and `main` as usual, `test` with these instructions after those of its CIE.
@@ -181,7 +183,9 @@ impl Program {
             Arch::Loongarch64 | Arch::S390x | Arch::Ppc64 => ElfBuilder::loongarch64(),
             Arch::X86 => ElfBuilder::x86(),
         };
+        let e_type = if self.is_program { elf_const::ET_EXEC } else { base.e_type };
         ElfBuilder {
+            e_type,
             e_entry: self.entry,
             segments: vec![
                 Segment::load_text(0x1000, 0x1000, TEXT_SIZE),

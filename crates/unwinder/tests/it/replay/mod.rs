@@ -1,5 +1,6 @@
 //! Samples through the whole replay.
 
+mod beginnings;
 mod kept;
 mod late;
 mod processors;

@@ -1,0 +1,131 @@
+//! How a stack begins, if no sample shows it: that of the first thread of a program, and that of a goroutine.
+//!
+//! ```text
+//!   program    a function of the program, on the stack that the kernel made    _start, the call that does not return
+//!   goroutine  a function of a Go program that is none of Go's runtime         runtime.goexit
+//! ```
+//!
+//! Constructors run below `_start` without `main`, and functions at exit as well: only the outermost frame is proven.
+
+use std::sync::OnceLock;
+
+use address::Svma;
+use iced_x86::{FlowControl, Mnemonic};
+use module_map::{ElfMachine, Image};
+
+use crate::cfi::UnwindInfo;
+use crate::frame::Place;
+use crate::repair::functions::Code;
+use crate::repair::seen::Seen;
+
+/// Frames that are looked at, from the outermost one inwards.
+const MOST_FRAMES: usize = 64;
+
+/// Where the stacks of a program begin, each looked for once.
+#[derive(Default, Debug)]
+pub(crate) struct Beginnings {
+    /// In the call of `_start` that does not return.
+    of_program: OnceLock<Option<Svma>>,
+    /// In `runtime.goexit`.
+    of_goroutines: OnceLock<Option<Svma>>,
+}
+
+/// The outermost frame of a chain that was cut off, if what the chain shows proves it.
+pub(super) fn beginning(seen: &Seen<'_>, code: Code<'_>) -> Option<Place> {
+    let mut last = None;
+    let is_first_stack = is_first_stack(seen);
+    for frame in seen.frames.iter().rev().take(MOST_FRAMES) {
+        // Functions of one file follow each other, as a rule.
+        let module = frame.place.module?;
+        if last.is_none_or(|(known, _)| known != module) {
+            let file = code.images.outcome(code.modules.get(module.index())?)?.ok()?;
+            last = Some((module, file));
+        }
+        let file = last?.1;
+        if file.image().machine() != ElfMachine::X86_64 {
+            return None;
+        }
+        let info = code.engine.unwind_info(file);
+        let (at, image) = (Svma(frame.place.relative), file.image());
+        let begins = info.goroutine_begins(image, at).or_else(|| {
+            let is_it = is_first_stack && on_first_stack(frame.sp);
+            is_it.then(|| info.program_begins(image)).flatten()
+        });
+        if let Some(Svma(relative)) = begins {
+            return Some(Place { relative, ..frame.place });
+        }
+    }
+    None
+}
+
+impl UnwindInfo {
+    /// Where a program begins of which a function runs.
+    fn program_begins(&self, image: &Image) -> Option<Svma> {
+        let find = || call_of_entry(image).filter(|_| image.begins_at_entry());
+        *self.beginnings.of_program.get_or_init(find)
+    }
+
+    /// Where the goroutine begins that an address of a Go program is run by; `None` if that need not be one.
+    fn goroutine_begins(&self, image: &Image, at: Svma) -> Option<Svma> {
+        let find = || self.go.goroutine_begins(image).filter(|_| !image.has_loader());
+        let begins = (*self.beginnings.of_goroutines.get_or_init(find))?;
+        self.go.is_of_goroutine(image, at).then_some(begins)
+    }
+}
+
+/// Where the last address of the call is that the entry code of a program ends with.
+///
+/// Source: `sysdeps/x86_64/start.S` of glibc: `call *__libc_start_main@GOTPCREL(%rip); hlt`.
+fn call_of_entry(image: &Image) -> Option<Svma> {
+    const BYTES: usize = 64;
+    let code = (1..=BYTES).rev().find_map(|len| image.read_only_bytes(image.entry(), len))?;
+    let entry = image.entry().0;
+    let mut decoder = iced_x86::Decoder::with_ip(64, code, entry, iced_x86::DecoderOptions::NONE);
+    while decoder.can_decode() {
+        let instruction = decoder.decode();
+        match instruction.flow_control() {
+            FlowControl::Next => {}
+            FlowControl::Call | FlowControl::IndirectCall => {
+                let behind = instruction.next_ip();
+                let is_last = decoder.can_decode() && decoder.decode().mnemonic() == Mnemonic::Hlt;
+                return is_last.then_some(Svma(behind - 1));
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Returns true if the outermost frame of a chain is on the stack that the kernel made for the program.
+fn is_first_stack(seen: &Seen<'_>) -> bool {
+    seen.frames.last().is_some_and(|frame| on_first_stack(frame.sp))
+}
+
+/// Returns true if a stack pointer is on the stack that the kernel made for the program: above all that it maps later. Without
+/// random addresses, it maps below the last 128 MiB; else below the 16 GiB that the stack is moved in.
+///
+/// Source: `mmap_base` in `arch/x86/mm/mmap.c` of Linux: `SIZE_128M`, `stack_maxrandom_size`.
+const fn on_first_stack(sp: u64) -> bool {
+    /// Addresses of processes end here.
+    const END: u64 = 0x7fff_ffff_f000;
+    const RANDOM: u64 = 16 << 30;
+    /// What is mapped without random addresses begins here, and goes downwards.
+    const MAPPED: u64 = END - (128 << 20);
+    /// So much can be mapped there.
+    const SIZE: u64 = 4 << 30;
+    sp < END && (sp >= MAPPED || sp >= END - RANDOM && sp < MAPPED - SIZE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_stack_is_above_all_that_is_mapped() {
+        let at = on_first_stack;
+        // A stack at a random address, and without.
+        assert!(at(0x7ffd_1234_5678) && at(0x7fff_ffff_e000));
+        // Threads, at random addresses and without; the heap of a program.
+        assert!(!at(0x7f12_3456_7890) && !at(0x7fff_f7d0_0000) && !at(0x5555_5576_0000));
+    }
+}
