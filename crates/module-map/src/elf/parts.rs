@@ -2,6 +2,8 @@
 //!
 //! Source: ELF, "Symbol Table", `Elf64_Sym` and `Elf32_Sym`.
 
+use std::borrow::Cow;
+
 use address::Svma;
 use memchr::memchr;
 
@@ -33,7 +35,7 @@ const LONGEST_NAME: usize = 4096;
 /// The symbols of code of a file: the address that the file states for each, and the place of its name. They lie in pots
 /// by address, and a pot is sorted once it is asked for: few are.
 #[derive(Debug, Default)]
-pub struct CodeSymbols {
+pub(crate) struct CodeSymbols {
     symbols: Vec<(u64, u32)>,
     /// The end of each pot, and whether it is sorted.
     pots: Vec<(u32, bool)>,
@@ -100,7 +102,7 @@ impl CodeSymbols {
 impl Image {
     /// The symbols of code in `.symtab`; none if the file is stripped. Their names are not read.
     #[must_use]
-    pub fn code_symbols(&self) -> CodeSymbols {
+    pub(crate) fn code_symbols(&self) -> CodeSymbols {
         CodeSymbols::new(&self.read_code_symbols().unwrap_or_default())
     }
 
@@ -131,14 +133,32 @@ impl Image {
     /// Whether one of its symbols calls the code that begins at an address, as the file states it, a part of a function:
     /// `.cold`, moved out, or a veneer.
     #[must_use]
-    pub fn is_part(&self, symbols: &mut CodeSymbols, svma: Svma) -> bool {
+    pub(crate) fn is_part(&self, symbols: &mut CodeSymbols, svma: Svma) -> bool {
         let mut named = symbols.names_at(svma.0).peekable();
         if named.peek().is_none() {
             return false;
         }
-        let names = self.section(".strtab").and_then(|names| self.section_data(names).ok());
-        let Some(names) = names else { return false };
+        let Some(names) = self.names() else { return false };
         named.any(|at| name_at(&names, at).is_some_and(is_part))
+    }
+
+    /// Whether its symbols call the code at an address the part of the function that begins at another one.
+    #[must_use]
+    pub(crate) fn is_part_of(&self, symbols: &mut CodeSymbols, part: Svma, whole: Svma) -> bool {
+        let parts: Vec<u32> = symbols.names_at(part.0).collect();
+        if parts.is_empty() {
+            return false;
+        }
+        let Some(names) = self.names() else { return false };
+        let wholes: Vec<&[u8]> =
+            symbols.names_at(whole.0).filter_map(|at| name_at(&names, at)).collect();
+        let mut of = parts.iter().filter_map(|&at| whole_of(name_at(&names, at)?));
+        of.any(|name| wholes.contains(&name))
+    }
+
+    /// The names of its symbols.
+    fn names(&self) -> Option<Cow<'_, [u8]>> {
+        self.section_data(self.section(".strtab")?).ok()
     }
 }
 
@@ -150,6 +170,11 @@ fn name_at(names: &[u8], at: u32) -> Option<&[u8]> {
 }
 
 fn is_part(name: &[u8]) -> bool {
+    whole_of(name).is_some() || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+}
+
+/// The name of the function that a part is of: `f` of `f.cold` and of `f.cold.1`.
+fn whole_of(name: &[u8]) -> Option<&[u8]> {
     // Compilers number what they make twice: `.cold.1`, `.cold.llvm.7`.
     let is_number = |byte: &u8| byte.is_ascii_digit();
     let mut rest = name;
@@ -158,8 +183,7 @@ fn is_part(name: &[u8]) -> bool {
         let before = name.get(..name.len() - digits).and_then(|name| name.strip_suffix(b"."));
         rest = before.map_or(name, |before| before.strip_suffix(b".llvm").unwrap_or(before));
     }
-    ENDINGS.iter().any(|ending| rest.ends_with(ending))
-        || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+    ENDINGS.iter().find_map(|ending| rest.strip_suffix(*ending))
 }
 
 #[cfg(test)]
@@ -182,6 +206,14 @@ mod tests {
         for function in ["f", "f.part.0", "f.constprop.0", "f.coldish", "cold", "_ZTVN1AE", ""] {
             assert!(!is_part(function.as_bytes()), "{function}");
         }
+    }
+
+    #[test]
+    fn parts_have_the_name_of_their_function() {
+        assert_eq!(whole_of(b"f.part.0.cold"), Some(&b"f.part.0"[..]));
+        assert_eq!(whole_of(b"f.cold.llvm.7"), Some(&b"f"[..]));
+        assert_eq!(whole_of(b"f.warm.2"), Some(&b"f"[..]));
+        assert_eq!(whole_of(b"f.part.0"), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use address::Svma;
 use hashbrown::HashMap;
-use module_map::{CallSlot, CodeSymbols, Image, LoadedImage};
+use module_map::{CallSlot, Image, LoadedImage};
 
 use crate::arch::{Arch, Flow, FlowDecoder};
 use crate::cfi::{CfiScratch, FoundFde, UnwindInfo};
@@ -66,8 +66,6 @@ pub(super) struct Files {
     entries: HashMap<(u32, u64), bool>,
     /// Functions of dynamic symbols, by the file at hand.
     linked: HashMap<(Named, u32), Option<Described>>,
-    /// The symbols of a file and of its debug file.
-    symbols: HashMap<u32, [CodeSymbols; 2]>,
     pub(super) allowance: CodeAllowance,
     scratch: CfiScratch,
 }
@@ -279,16 +277,18 @@ impl Files {
     }
 
     /// Whether a symbol calls the code at an address a part of a function.
-    fn is_part(&mut self, file: u32, svma: u64, code: Code<'_>) -> bool {
-        let Self { known, symbols, .. } = self;
-        let Some(File { image, .. }) = known.get(&file) else { return false };
-        let debug = image.debug(code.images);
-        let images = [Some(image.image()), debug.map(|debug| &**debug)];
-        let symbols = symbols.entry(file).or_insert_with(|| {
-            images.map(|it| it.map_or_else(CodeSymbols::default, Image::code_symbols))
-        });
-        let mut pairs = images.into_iter().zip(symbols);
-        pairs.any(|(image, symbols)| image.is_some_and(|it| it.is_part(symbols, Svma(svma))))
+    fn is_part(&self, file: u32, svma: u64, code: Code<'_>) -> bool {
+        self.known.get(&file).is_some_and(|it| it.image.is_part(Svma(svma), code.images))
+    }
+
+    /// Whether symbols call one a part of the other.
+    pub(super) fn is_part_of(&self, part: Described, whole: Described, code: Code<'_>) -> bool {
+        let (start, whole_start) = (Svma(part.start), Svma(whole.start));
+        part.file == whole.file
+            && self
+                .known
+                .get(&part.file)
+                .is_some_and(|it| it.image.is_part_of(start, whole_start, code.images))
     }
 }
 
