@@ -1,13 +1,15 @@
 //! An opened file and the further files that belong to it, each looked for when it is first wanted.
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use address::Svma;
 
 use super::debug_file;
 use super::shared::{CacheIdentity, DebugMark};
 use super::split_dwarf::SplitFiles;
 use super::store::ImageStore;
-use crate::elf::{FileAllowance, Image, unpack};
+use crate::elf::{CallSlot, CodeSymbols, FileAllowance, Image, unpack};
 
 /// An opened file and what belongs to it, as one run found it. Shared by all modules of the same content.
 #[derive(Debug)]
@@ -20,6 +22,9 @@ pub struct LoadedImage {
     debug: OnceLock<Option<Arc<Image>>>,
     alt: OnceLock<Option<Arc<Image>>>,
     mini: OnceLock<Option<Image>>,
+    call_slots: OnceLock<Vec<(u64, CallSlot)>>,
+    /// Those of the file and of its debug file.
+    symbols: OnceLock<Mutex<[CodeSymbols; 2]>>,
     split: SplitFiles,
 }
 
@@ -39,6 +44,8 @@ impl LoadedImage {
             debug,
             alt: OnceLock::new(),
             mini: OnceLock::new(),
+            call_slots: OnceLock::new(),
+            symbols: OnceLock::new(),
             split: SplitFiles::default(),
         }
     }
@@ -47,6 +54,38 @@ impl LoadedImage {
     #[must_use]
     pub const fn image(&self) -> &Image {
         &self.image
+    }
+
+    /// What the dynamic loader writes to a word of the global offset table, an address as the file states it.
+    pub fn call_slot(&self, slot: u64) -> Option<CallSlot> {
+        let slots = self.call_slots.get_or_init(|| self.image.call_slots());
+        let at = slots.binary_search_by_key(&slot, |&(known, _)| known).ok()?;
+        slots.get(at).map(|&(_, value)| value)
+    }
+
+    /// Whether a symbol calls the code that begins at an address, as the file states it, a part of a function: `.cold`, moved
+    /// out, or a veneer.
+    pub fn is_part(&self, svma: Svma, store: &ImageStore) -> bool {
+        self.with_symbols(store, |image, symbols| image.is_part(symbols, svma))
+    }
+
+    /// Whether a symbol calls the code at an address a part of the function that begins at another one.
+    pub fn is_part_of(&self, part: Svma, whole: Svma, store: &ImageStore) -> bool {
+        self.with_symbols(store, |image, symbols| image.is_part_of(symbols, part, whole))
+    }
+
+    /// Asks the file, then its debug file.
+    fn with_symbols(
+        &self,
+        store: &ImageStore,
+        is_it: impl Fn(&Image, &mut CodeSymbols) -> bool,
+    ) -> bool {
+        let images = [Some(&self.image), self.debug(store).map(|debug| &**debug)];
+        let read = || Mutex::new(images.map(|it| it.map(Image::code_symbols).unwrap_or_default()));
+        let symbols = self.symbols.get_or_init(read);
+        let mut symbols = symbols.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pairs = images.into_iter().zip(&mut *symbols);
+        pairs.any(|(image, symbols)| image.is_some_and(|image| is_it(image, symbols)))
     }
 
     /// Its separate debug file, looked for at the first call and checked by build-id or CRC.

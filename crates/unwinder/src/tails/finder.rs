@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use address::{ModuleId, Svma};
 use budget::Exhausted;
@@ -42,7 +42,12 @@ pub(crate) enum TailFrame {
 #[derive(Default, Debug)]
 pub(crate) struct TailCalls {
     idle: Mutex<Vec<Finder>>,
+    shared: Arc<Shared>,
 }
+
+/// What the finders of all threads know: the functions between one that is called and one that runs.
+#[derive(Default, Debug)]
+struct Shared(Mutex<HashMap<[Described; 2], Arc<OnceLock<Between>>>>);
 
 /// What the call before a caller's return address calls.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +68,7 @@ pub(crate) struct Finder {
     /// The file of a module.
     modules: HashMap<ModuleId, Option<Arc<LoadedImage>>>,
     calls: HashMap<(ModuleId, u64), Call>,
-    between: HashMap<(Described, u32, u64), Arc<Between>>,
+    shared: Arc<Shared>,
     pairs: HashMap<[(ModuleId, u64); 2], Option<Decision>>,
 }
 
@@ -78,7 +83,8 @@ impl std::fmt::Debug for Finder {
 impl TailCalls {
     /// A finder that may have decided pairs before.
     pub(crate) fn take(&self) -> Finder {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.unwrap_or_else(|| Finder { shared: Arc::clone(&self.shared), ..Finder::default() })
     }
 
     /// Keeps a finder for the next.
@@ -91,6 +97,17 @@ impl TailCalls {
         let finders = self.idle.into_inner().unwrap_or_else(PoisonError::into_inner);
         let all = finders.into_iter().flat_map(|it| it.files.allowance.into_exhausted());
         all.collect()
+    }
+}
+
+impl Shared {
+    /// The place of an answer; a thread that wants it waits for one that looks for it.
+    fn get(&self, called_and_callee: [Described; 2]) -> Arc<OnceLock<Between>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_KEPT {
+            known.clear();
+        }
+        Arc::clone(known.entry(called_and_callee).or_default())
     }
 }
 
@@ -188,7 +205,7 @@ impl Finder {
         let (caller, callee) = (self.file(from, code)?, self.file(to, code)?);
         let at = self.files.described(callee.serial, svma, code)?;
         // In an entry of a linkage table the function that it leads to has not run yet.
-        if is_signal_frame(&callee, svma, code) || self.files.is_linkage(callee.serial, svma) {
+        if self.files.is_linkage(callee.serial, svma) {
             return None;
         }
         let mut search = Search { files: &mut self.files, units: &mut self.units, code };
@@ -197,15 +214,14 @@ impl Finder {
             Call::Symbol(name) => (search.files.symbol(name, callee.serial, code)?, true),
             Call::Unknown => return None,
         };
-        let key = (called, callee.serial, at.start);
-        let between = match self.between.get(&key) {
-            Some(known) => Arc::clone(known),
-            None => {
-                let found = Arc::new(search.between(called, (callee.serial, svma)));
-                self.between.insert(key, Arc::clone(&found));
-                found
+        let between = self.shared.get([called, at]);
+        let between = between.get_or_init(|| {
+            // The cold part of the function that is called. Its code would say so, too.
+            if search.files.is_part_of(at, called, code) {
+                return Between::Nothing;
             }
-        };
+            search.between(called, (callee.serial, svma))
+        });
         let frame = |left: &Left| {
             let place = |serial: u32| match serial {
                 it if it == caller.serial => Some(from),
@@ -219,7 +235,7 @@ impl Finder {
                 (Some(module), None) => TailFrame::Function(module, svma),
             }
         };
-        let mut frames: Vec<TailFrame> = match &*between {
+        let mut frames: Vec<TailFrame> = match between {
             Between::Nothing => return None,
             // The loader's resolver, or a definition of another file, can have been called there.
             Between::NoPath if is_linked => return None,
@@ -232,6 +248,9 @@ impl Finder {
                 before.chain([TailFrame::Unknown]).chain(after).collect()
             }
         };
+        if is_signal_frame(&callee, svma, code) {
+            return None;
+        }
         frames.dedup_by(|one, other| (*one, *other) == (TailFrame::Unknown, TailFrame::Unknown));
         Some(frames.into())
     }

@@ -78,9 +78,9 @@ macro_rules! for_each_case {
             arm_chain: [folded] { "root": 61 }
             arm_fp: [folded] { "root": 61 }
             copied: [folded ndjson] { "root": 13, "root-across-gap": 31 }
-            deep: [folded summary] { "root": 37 }
+            deep: [folded summary] { "root": 5, "root-across-gap": 32 }
             dlopen: [folded ndjson summary] { "root": 23 }
-            exceptions: [folded summary] { "not-mapped": 1, "root": 38, "root-across-gap": 1 }
+            exceptions: [folded summary] { "register-unknown": 2, "root": 38 }
             fork: [folded ndjson] { "root": 48 }
             inlines_clang_lld: [folded perf_script] { "root": 38 }
             inlines_gcc: [folded ndjson] { "root": 35 }
