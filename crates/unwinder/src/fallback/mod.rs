@@ -9,7 +9,8 @@
 //! Code that the program copied out of a file, as `CPython` does, is looked at there.
 //!
 //! On other processors, if the code can be read, the instructions up to the function's return decide, and then those from
-//! its start (`walk/lost`). Frame pointers and link registers of recursive functions lead to calls of the same function that are not the frame's own.
+//! its start (`walk/lost`). Frame pointers and link registers of recursive functions lead to calls of the
+//! same function that are not the frame's own.
 //!
 //! If the code cannot be read: the frame pointer, and the return address of leaves. It must be an address in executable
 //! memory, and follow a call if the code there can be read.
