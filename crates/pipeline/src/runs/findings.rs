@@ -212,6 +212,16 @@ pub(crate) fn unknown_instructions(engine: &Engine) -> Vec<FindingRow> {
     rows
 }
 
+/// Names and paths that formats cut which repeat them for each frame.
+pub(crate) fn long_texts(profile: &Profile) -> Option<FindingRow> {
+    let count = profile.strings.long();
+    (count > 0).then(|| FindingRow {
+        kind: "long-text".to_owned(),
+        message: "names or paths may have more than 4,096 bytes as they are printed: formats that repeat them for each frame cut them; formats with tables (json, pprof) have up to 64 KiB of them".to_owned(),
+        count,
+    })
+}
+
 /// Names that found no room in the table of strings.
 pub(crate) fn too_many_names(profile: &Profile) -> Option<FindingRow> {
     let count = profile.strings.left_out();
