@@ -23,12 +23,14 @@ mod allowance;
 mod json;
 mod memory;
 mod meter;
+mod reserve;
 mod resource;
 
 pub use allowance::{Allowance, Exhausted, SharedAllowance};
 pub use json::{JsonShape, TooDeep};
-pub use memory::{Held, Memory, MemoryExceeded, MemoryUse};
+pub use memory::{Held, Memory, MemoryExceeded, MemoryUse, set_gauge};
 pub use meter::{Charged, JsonRefused, Meter};
+pub use reserve::{may_fail, try_reserve};
 pub use resource::{Limit, Resource};
 
 /// What input may use of each resource. One value for a run, passed down to whatever reads.

@@ -6,7 +6,7 @@
 use std::cell::Cell;
 
 use crate::json::{JsonShape, TooDeep};
-use crate::{Budget, Exhausted, Resource};
+use crate::{Budget, Exhausted, Resource, try_reserve};
 
 /// What one reader may still spend on one input. Loops share it, also nested ones.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl Meter {
         self.hold(bytes)?;
         let mut items = Vec::new();
         let Counter { resource, limit, .. } = self.bytes;
-        items.try_reserve_exact(n).map_err(|_| Exhausted { resource, limit })?;
+        try_reserve(&mut items, n).map_err(|_| Exhausted { resource, limit })?;
         Ok(items)
     }
 

@@ -307,7 +307,7 @@ impl Pipeline {
     }
 
     fn setting<'a>(&'a self, options: &'a Options, observer: &'a Arc<dyn Observer>) -> Setting<'a> {
-        let memory = Arc::new(Memory::new(options.limits.memory));
+        let memory = Arc::new(Memory::new(options.limits.memory.bytes()));
         let cache = options.cache.as_ref().map(|place| Arc::new(Cache::new(place, &memory)));
         Setting { host: &self.host, kept: self.kept.generation(), options, observer, memory, cache }
     }

@@ -103,6 +103,13 @@ pub fn clean_up_on_signals() -> io::Result<()> {
     Ok(())
 }
 
+/// Removes what is there now, for a process that ends at once. Nobody is waited for: what is being made stays.
+pub(crate) fn remove_now() {
+    if let Ok(known) = TEMPORARIES.try_lock() {
+        known.iter().for_each(|path| remove(path));
+    }
+}
+
 /// Source: proc(5), `SigIgn` in `/proc/PID/status`: signal 1 is the lowest bit.
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
