@@ -1,8 +1,8 @@
 //! An allocator that counts what a program has, and ends it with status 2 and one line rather than let it take all that
 //! its machine has.
 //!
-//! Each thread counts in one of some counters; their sum is looked at whenever one of them has grown by a step. So
-//! threads do not wait for each other, and what one thread takes and another gives back is counted once.
+//! The first threads of a process have a counter each, the others share one. The sum is looked at whenever a counter has
+//! grown by a step. So threads do not wait for each other, and what one takes and another gives back is counted once.
 #![allow(unsafe_code, reason = "an allocator cannot be written without; argued for at each place")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -13,8 +13,10 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering}
 use super::parts::current_part;
 use crate::writing::temporaries::remove_now;
 
-/// Counters.
-const COUNTERS: usize = 64;
+/// Counters of single threads.
+const OWNED: usize = 255;
+/// All counters: the last one is that of all other threads.
+const COUNTERS: usize = OWNED + 1;
 /// The power of two that a counter grows by before the sum is looked at: 256 KiB.
 const STEP: u32 = 18;
 /// The exit status of a command without output.
@@ -66,14 +68,22 @@ pub fn hold_temporary(bytes: i64) {
 fn count(bytes: i64) -> bool {
     let own = OWN.try_with(|own| match own.get() {
         usize::MAX => {
-            let next = NEXT.fetch_add(1, Ordering::Relaxed) % COUNTERS;
+            let next = NEXT.fetch_add(1, Ordering::Relaxed).min(OWNED);
             own.set(next);
             next
         }
         own => own,
     });
-    let Some(counter) = BYTES.get(own.unwrap_or(0)) else { return true };
-    let before = counter.0.fetch_add(bytes, Ordering::Relaxed);
+    let own = own.unwrap_or(OWNED);
+    let Some(Counter(counter)) = BYTES.get(own) else { return true };
+    let before = if own < OWNED {
+        // Nobody else writes it.
+        let before = counter.load(Ordering::Relaxed);
+        counter.store(before.wrapping_add(bytes), Ordering::Relaxed);
+        before
+    } else {
+        counter.fetch_add(bytes, Ordering::Relaxed)
+    };
     let is_same_step = (before ^ before.wrapping_add(bytes)) >> STEP == 0;
     is_same_step || bytes < 0 || is_within_limit()
 }
@@ -194,5 +204,46 @@ unsafe impl GlobalAlloc for CountingAllocator {
             refuse(more, Cause::Failed(new_size));
         }
         moved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The one test of this process that counts: the counters are the process's.
+    #[test]
+    fn what_is_taken_by_one_thread_and_given_back_by_another_is_counted_once() {
+        const BYTES: usize = 1 << 20;
+        let layout = Layout::from_size_align(BYTES, 8).expect("a layout");
+        let before = allocated_bytes();
+        let threads = std::thread::scope(|scope| {
+            let take = || {
+                // SAFETY: the layout has a size.
+                (unsafe { CountingAllocator.alloc_zeroed(layout) }) as usize
+            };
+            let threads: Vec<_> = (0..300).map(|_| scope.spawn(take)).collect();
+            threads.into_iter().map(|it| it.join().expect("memory")).collect::<Vec<_>>()
+        });
+        assert_eq!(allocated_bytes() - before, 300 * BYTES as u64);
+        for (index, memory) in threads.into_iter().enumerate() {
+            let memory = memory as *mut u8;
+            let new_size = BYTES / 2 + index;
+            // SAFETY: the memory is of this allocator and layout, and is not used any more after that.
+            unsafe {
+                let moved = CountingAllocator.realloc(memory, layout, new_size);
+                let moved_layout = Layout::from_size_align(new_size, 8).expect("a layout");
+                CountingAllocator.dealloc(moved, moved_layout);
+            }
+        }
+        assert_eq!(allocated_bytes(), before);
+        hold_temporary(5);
+        assert_eq!(allocated_bytes(), before + 5);
+        hold_temporary(-5);
+        limit_memory(Some(allocated_bytes() + 100));
+        let mut items = Vec::<u8>::new();
+        // The tests' own allocator is another one: nothing is refused.
+        assert!(budget::try_reserve(&mut items, 1 << 20).is_ok());
+        limit_memory(None);
     }
 }

@@ -100,8 +100,14 @@ impl ElfData {
                 return Err(ImageError::OtherFormat { path: path.to_owned() });
             }
             Ok(file) => Headers::read(&file, all, &mut allowance),
-            Err(source) => Headers::read_unsectioned(all, &mut allowance)
-                .ok_or_else(|| ImageError::NotElf { path: path.to_owned(), source })?,
+            Err(source) => Headers::read_unsectioned(all, &mut allowance).ok_or_else(|| {
+                let path = path.to_owned();
+                if all.starts_with(b"\x7fELF") {
+                    ImageError::Damaged { path, source }
+                } else {
+                    ImageError::NotElf { path, source }
+                }
+            })?,
         };
         Ok(Self {
             bytes,

@@ -244,7 +244,7 @@ fn section_headers_that_cannot_be_read() {
     assert!(image.has_lost_sections());
     // A file that is cut off within its segments is of no use.
     let cut = Image::from_vec(Path::new("cut"), whole[..0x2800].to_vec());
-    assert!(matches!(cut, Err(ImageError::NotElf { .. })), "{cut:?}");
+    assert!(matches!(cut, Err(ImageError::Damaged { .. })), "{cut:?}");
 }
 
 /// Whatever the tables say, sections lie in the file, and no table is read far beyond it.

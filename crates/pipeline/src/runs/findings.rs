@@ -7,7 +7,7 @@ use perf_data::{Findings, RecordCounts, RecordKind};
 use profile::{EventId, EventLoss, FindingRow, Profile, Summary};
 use unwinder::{Engine, SharedMemory};
 
-use super::identity::{refused, unverified};
+use super::identity::{has_damaged, refused, unverified};
 use super::losses::losses;
 use super::nameless::nameless;
 use crate::names::NameReport;
@@ -49,6 +49,7 @@ pub(crate) fn account(
         });
     }
     summary.findings.extend(refused(timeline, images));
+    let files_damaged = has_damaged(timeline, images);
     summary.findings.extend(unverified(timeline, images));
     summary.findings.extend(parents_in_paths(timeline));
     let of_files = images.findings();
@@ -63,7 +64,7 @@ pub(crate) fn account(
     let hints = hints_to_give(profile, timeline);
     profile.summary.findings.extend(hints);
     profile.summary.findings.extend(kernel_identity(names));
-    profile.summary.names_lost |= names.lost.has_damage() || files_lost;
+    profile.summary.names_lost |= names.lost.has_damage() || files_lost || files_damaged;
     let lost = names.lost.rows().into_iter().map(|row| FindingRow {
         kind: row.kind.to_owned(),
         message: row.message,
