@@ -53,7 +53,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 pub use allocator::{
-    CountingAllocator, FreedMemory, MemoryPart, allocated_bytes, hold_temporary, limit_memory,
+    CountedBytes, CountingAllocator, FreedMemory, MemoryPart, allocated_bytes, limit_memory,
     memory_is_for, usual_memory_limit,
 };
 pub use byte_stream::{ByteStream, Ready};

@@ -7,8 +7,9 @@ use std::sync::{Mutex, PoisonError};
 
 use hashbrown::HashMap;
 use host::{
-    ByteStream, Content, DirEntry, FILE_STORE, FileKind, FileOwner, FileStamp, FileStat, Host,
-    HostError, HostFile, HostFinding, HostText, Origin, READ_LIMIT, Reads, RecordedFile,
+    ByteStream, Content, CountedBytes, DirEntry, FILE_STORE, FileKind, FileOwner, FileStamp,
+    FileStat, Host, HostError, HostFile, HostFinding, HostText, Origin, READ_LIMIT, Reads,
+    RecordedFile,
 };
 
 use crate::manifest::{Bytes, Found, Manifest, Place};
@@ -32,6 +33,9 @@ pub struct BundleHost {
 pub(super) struct BundleContent {
     pub(super) bytes: Content,
     pub(super) reads: Reads,
+    /// Its memory, which is that of a mapping.
+    #[expect(dead_code, reason = "it counts while it lives")]
+    pub(super) counted: CountedBytes,
 }
 
 impl BundleHost {

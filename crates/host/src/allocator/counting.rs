@@ -57,9 +57,29 @@ pub fn allocated_bytes() -> u64 {
 }
 
 /// Counts bytes of a temporary file that is in memory, as files in tmpfs are; negative ones are given back.
-pub fn hold_temporary(bytes: i64) {
+pub(crate) fn hold_temporary(bytes: i64) {
     if !count(bytes) {
         end(Cause::Limit);
+    }
+}
+
+/// Memory that did not come from the allocator, as that of a mapping without a file; it counts while this value lives.
+#[derive(Debug, Default)]
+pub struct CountedBytes(i64);
+
+impl CountedBytes {
+    /// Called before so many bytes are taken.
+    #[must_use]
+    pub fn new(bytes: u64) -> Self {
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX >> 8);
+        hold_temporary(bytes);
+        Self(bytes)
+    }
+}
+
+impl Drop for CountedBytes {
+    fn drop(&mut self) {
+        hold_temporary(-self.0);
     }
 }
 
@@ -237,9 +257,10 @@ mod tests {
             }
         }
         assert_eq!(allocated_bytes(), before);
-        hold_temporary(5);
+        let counted = CountedBytes::new(5);
         assert_eq!(allocated_bytes(), before + 5);
-        hold_temporary(-5);
+        drop(counted);
+        assert_eq!(allocated_bytes(), before);
         limit_memory(Some(allocated_bytes() + 100));
         let mut items = Vec::<u8>::new();
         // The tests' own allocator is another one: nothing is refused.

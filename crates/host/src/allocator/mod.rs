@@ -5,7 +5,8 @@ mod freed;
 mod parts;
 mod usual;
 
-pub use counting::{CountingAllocator, allocated_bytes, hold_temporary, limit_memory};
+pub(crate) use counting::hold_temporary;
+pub use counting::{CountedBytes, CountingAllocator, allocated_bytes, limit_memory};
 pub use freed::FreedMemory;
 pub use parts::{MemoryPart, memory_is_for};
 pub use usual::usual_memory_limit;
