@@ -1,7 +1,7 @@
 //! Archives of build-id caches: what they unpack to stays in its folder, and within its limit.
 #![no_main]
 
-mod memory;
+mod cost;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ fn run(bytes: &[u8]) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    memory::bounded(bytes.len(), || {
+    cost::bounded(bytes.len(), || {
         run(bytes);
         LIMIT.of(bytes.len() as u64)
     });

@@ -1,7 +1,7 @@
 //! Bundles: the tar file inside them, its manifest, ranges and sizes; and what the machine that they stand for answers.
 #![no_main]
 
-mod memory;
+mod cost;
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ fn run(bytes: &[u8]) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    memory::bounded(bytes.len(), || {
+    cost::bounded(bytes.len(), || {
         run(bytes);
         let packed = zstd::stream::encode_all(bytes, 1).expect("memory");
         run(&packed);

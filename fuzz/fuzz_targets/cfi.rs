@@ -8,7 +8,7 @@
 #![no_main]
 
 mod input;
-mod memory;
+mod cost;
 mod walk;
 
 use std::path::Path;
@@ -74,7 +74,7 @@ fn run(bytes: &[u8]) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    memory::bounded(bytes.len(), || {
+    cost::bounded(bytes.len(), || {
         run(bytes);
         0
     });

@@ -1,7 +1,7 @@
 //! The joining of records over compressed chunks: records cut at any place give what they give in one piece.
 #![no_main]
 
-mod memory;
+mod cost;
 
 use libfuzzer_sys::fuzz_target;
 use perf_data::{Findings, Input, RecordCounts, RecordKind, Session, SessionOptions, SharedBytes};
@@ -74,6 +74,6 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&chunk, records)) = bytes.split_first() else {
         return;
     };
-    memory::bounded(bytes.len(), || damaged(bytes));
-    memory::bounded(bytes.len(), || cut(chunk, records));
+    cost::bounded(bytes.len(), || damaged(bytes));
+    cost::bounded(bytes.len(), || cut(chunk, records));
 });

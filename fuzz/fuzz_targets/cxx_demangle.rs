@@ -1,7 +1,7 @@
 //! A mangled name of C++, demangled in every form. What is demangled does not depend on the names before it.
 #![no_main]
 
-mod memory;
+mod cost;
 
 use cxx_demangle::{Demangler, Options, Parts, Spelling};
 use libfuzzer_sys::fuzz_target;
@@ -26,7 +26,7 @@ fn run(name: &[u8]) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    memory::bounded(bytes.len(), || {
+    cost::bounded(bytes.len(), || {
         run(bytes);
         0
     });

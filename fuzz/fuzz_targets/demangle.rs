@@ -1,7 +1,7 @@
 //! Names of other languages than C++, one a line.
 #![no_main]
 
-mod memory;
+mod cost;
 
 use libfuzzer_sys::fuzz_target;
 use symbolizer::{Demangle, Languages, demangle, demangle_in};
@@ -29,7 +29,7 @@ fn is_cpp(name: &[u8]) -> bool {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    memory::bounded(bytes.len(), || {
+    cost::bounded(bytes.len(), || {
         run(bytes);
         0
     });

@@ -7,7 +7,7 @@
 #![no_main]
 
 mod input;
-mod memory;
+mod cost;
 
 use std::path::Path;
 
@@ -114,7 +114,7 @@ fn run(bytes: &[u8]) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    memory::bounded(bytes.len(), || {
+    cost::bounded(bytes.len(), || {
         run(bytes);
         0
     });

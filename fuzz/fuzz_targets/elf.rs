@@ -3,7 +3,7 @@
 #![no_main]
 
 mod input;
-mod memory;
+mod cost;
 mod walk;
 
 use std::path::{Path, PathBuf};
@@ -151,5 +151,5 @@ fn run(bytes: &[u8]) -> u64 {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    memory::bounded(bytes.len(), || run(bytes));
+    cost::bounded(bytes.len(), || run(bytes));
 });

@@ -1,7 +1,7 @@
 //! A whole file, as a mapped one: batches, and every record decoded.
 #![no_main]
 
-mod memory;
+mod cost;
 
 use std::ops::ControlFlow;
 
@@ -37,5 +37,5 @@ fn read(bytes: SharedBytes) -> u64 {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    memory::bounded(bytes.len(), || read(SharedBytes::from(bytes.to_vec())));
+    cost::bounded(bytes.len(), || read(SharedBytes::from(bytes.to_vec())));
 });

@@ -1,7 +1,7 @@
 //! A dump of JIT code: what it loads on the timeline, and the image that is made of it.
 #![no_main]
 
-mod memory;
+mod cost;
 mod walk;
 
 use std::sync::Arc;
@@ -57,7 +57,7 @@ fn run(bytes: &[u8]) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    memory::bounded(bytes.len(), || {
+    cost::bounded(bytes.len(), || {
         run(bytes);
         0
     });

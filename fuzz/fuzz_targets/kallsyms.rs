@@ -2,7 +2,7 @@
 #![no_main]
 
 mod input;
-mod memory;
+mod cost;
 
 use address::Avma;
 use input::Input;
@@ -37,7 +37,7 @@ fn run(bytes: &[u8]) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    memory::bounded(bytes.len(), || {
+    cost::bounded(bytes.len(), || {
         run(bytes);
         0
     });

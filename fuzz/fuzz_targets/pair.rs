@@ -10,7 +10,7 @@
 #![no_main]
 
 mod input;
-mod memory;
+mod cost;
 
 use std::io;
 use std::path::PathBuf;
@@ -209,7 +209,7 @@ fn run(bytes: &[u8]) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    memory::bounded(bytes.len(), || {
+    cost::bounded(bytes.len(), || {
         run(bytes);
         0
     });

@@ -2,7 +2,7 @@
 //! one block gives.
 #![no_main]
 
-mod memory;
+mod cost;
 
 use std::io::Cursor;
 
@@ -24,7 +24,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut stream = b"PERFILE2\x10\0\0\0\0\0\0\0".to_vec();
     stream.extend_from_slice(bytes);
     let small = SessionOptions { batch_bytes: 512, read_bytes: 64, ..SessionOptions::default() };
-    memory::bounded(bytes.len(), || {
+    cost::bounded(bytes.len(), || {
         let whole =
             samples(Input::File(SharedBytes::from(stream.clone())), SessionOptions::default());
         let streamed = samples(Input::Stream(Box::new(Cursor::new(stream))), small);

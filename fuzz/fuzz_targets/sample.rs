@@ -1,7 +1,7 @@
 //! One sample: 24 bytes say what it carries, the rest is its body.
 #![no_main]
 
-mod memory;
+mod cost;
 
 use libfuzzer_sys::fuzz_target;
 use perf_data::{Findings, Input, Sample, Session, SessionOptions, SharedBytes};
@@ -59,7 +59,7 @@ fuzz_target!(|bytes: &[u8]| {
     file.extend([9, 0, 0, 0, 2, 0]);
     file.extend((size as u16).to_le_bytes());
     file.extend(body);
-    memory::bounded(file.len(), || {
+    cost::bounded(file.len(), || {
         read(&file);
         0
     });

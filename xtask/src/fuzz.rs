@@ -4,27 +4,25 @@
 //! `--repeat RUNS` tries so many inputs, the same ones each time, and forgets them: a check that fails for the change
 //! it checks and not for its luck.
 //!
-//! An input fails that panics, that takes longer than a second, or that takes more memory than four times its bytes (the
-//! targets count their allocations). Runs on the stable compiler, which is set to allow what sanitizers need.
+//! An input fails that panics, hangs, or costs more processor time or memory than its bytes allow: the targets measure
+//! both (`fuzz_targets/cost.rs`). Runs on the stable compiler, which is set to allow what sanitizers need.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
 use crate::args::Args;
 use crate::command;
 
-/// What an input may take, and what the process, with what it keeps to find new inputs. A reading thread may still be
-/// ending when an input is done, so leaks are not looked for.
+/// Seconds after which an input hangs, and limits of the process with the inputs that it keeps. A reading thread may
+/// still be ending when an input is done, so leaks are not looked for.
 const LIMITS: &[&str] =
-    &["-timeout=1", "-rss_limit_mb=2048", "-malloc_limit_mb=512", "-detect_leaks=0"];
+    &["-timeout=30", "-rss_limit_mb=2048", "-malloc_limit_mb=512", "-detect_leaks=0"];
 /// An input of `pair` goes through all of the program, and has ten thousands of features: to weigh inputs by how rare
 /// theirs are takes sixteen times as long as to run them.
 const PLAIN_SCHEDULE: (&str, &str) = ("pair", "-entropic=0");
-/// How often such an input is tried again: on a busy machine it may only have waited for its turn.
-const TRIES: u32 = 3;
 /// Where the choice of inputs begins in a run to be repeated.
 const SEED: u32 = 13;
 
@@ -117,47 +115,30 @@ impl Fuzz<'_> {
         Ok(command)
     }
 
-    /// Goes on after inputs that only seemed to take long, until the time is over.
+    /// Tries inputs until the time is over.
     fn run(&self, seconds: u64, more: Option<&Path>) -> Result<ExitCode> {
         let start = Instant::now();
         let corpus = self.corpus()?;
-        let mut slow = 0;
-        loop {
-            let left = Duration::from_secs(seconds).saturating_sub(start.elapsed()).as_secs();
-            if left == 0 {
-                break;
-            }
-            let mut command = self.command("run")?;
-            command.arg(&corpus).arg(self.folder.join("seeds").join(self.target));
-            command.args(more);
-            command.arg("--").args(LIMITS).arg("-print_final_stats=1");
-            command.arg(format!("-max_total_time={left}"));
-            if self.target == PLAIN_SCHEDULE.0 {
-                command.arg(PLAIN_SCHEDULE.1);
-            }
-            if let Some(runs) = self.repeat {
-                command.arg(format!("-runs={runs}")).arg(format!("-seed={SEED}"));
-            }
-            let begun = std::time::SystemTime::now();
-            command::announce(&command);
-            match command.status()?.code() {
-                Some(0) => break,
-                Some(_) => match self.artifact(begun)? {
-                    Some(input) if self.is_fast(&input)? => {
-                        slow += 1;
-                        std::fs::remove_file(&input)?;
-                    }
-                    Some(input) => bail!("{} fails: {}", self.target, input.display()),
-                    None => bail!("{} does not run", self.target),
-                },
-                None => bail!("{} was ended by a signal", self.target),
-            }
+        let mut command = self.command("run")?;
+        command.arg(&corpus).arg(self.folder.join("seeds").join(self.target));
+        command.args(more);
+        command.arg("--").args(LIMITS).arg("-print_final_stats=1");
+        command.arg(format!("-max_total_time={seconds}"));
+        if self.target == PLAIN_SCHEDULE.0 {
+            command.arg(PLAIN_SCHEDULE.1);
         }
-        println!(
-            "{}: {} s, no failure; {slow} inputs waited for a busy machine",
-            self.target,
-            start.elapsed().as_secs()
-        );
+        if let Some(runs) = self.repeat {
+            command.arg(format!("-runs={runs}")).arg(format!("-seed={SEED}"));
+        }
+        let begun = std::time::SystemTime::now();
+        command::announce(&command);
+        match (command.status()?.code(), self.artifact(begun)?) {
+            (Some(0), _) => {}
+            (Some(_), Some(input)) => bail!("{} fails: {}", self.target, input.display()),
+            (Some(_), None) => bail!("{} does not run", self.target),
+            (None, _) => bail!("{} was ended by a signal", self.target),
+        }
+        println!("{}: {} s, no failure", self.target, start.elapsed().as_secs());
         Ok(ExitCode::SUCCESS)
     }
 
@@ -188,21 +169,5 @@ impl Fuzz<'_> {
             }
         }
         Ok(None)
-    }
-
-    /// Whether an input that was given up as too slow is not, run by itself.
-    fn is_fast(&self, input: &Path) -> Result<bool> {
-        if !command::file_name(input).starts_with("timeout-") {
-            return Ok(false);
-        }
-        for _ in 0..TRIES {
-            let mut command = self.command("run")?;
-            command.arg(input).arg("--").args(LIMITS);
-            command::announce(&command);
-            if command.status()?.success() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 }

@@ -15,10 +15,10 @@ use super::truth::Costs;
 use crate::command;
 
 /// Seconds after which the program is ended; it does not end by itself.
-const SECONDS: &str = "60";
+const SECONDS: &str = "150";
 
 /// How long the program may be silent before it has printed everything, and after.
-const LONG: Duration = Duration::from_secs(15);
+const LONG: Duration = Duration::from_secs(60);
 const MOMENT: Duration = Duration::from_millis(1500);
 
 /// In one of so many samples of a recording that is not of the test data its backend may have other frames.

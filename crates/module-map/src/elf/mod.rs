@@ -29,6 +29,7 @@ pub(crate) use identity::MadeOf;
 pub use image::Image;
 pub use linked::SlotValue;
 pub use machine::ElfMachine;
+pub use parts::CodeSymbols;
 pub use relocate::MODULE_CODE;
 pub(crate) use relocate::{SectionLayout, link};
 pub use section::Section;

@@ -1,23 +1,18 @@
 //! The symbols that compilers and linkers give to pieces of functions.
 //!
-//! Source: ELF, "Symbol Table", `Elf64_Sym` and `Elf32_Sym`: the name, then the value after 8 or 4 bytes.
+//! Source: ELF, "Symbol Table", `Elf64_Sym` and `Elf32_Sym`.
 
 use address::Svma;
-use hashbrown::HashSet;
-use memchr::{memchr, memmem, memrchr};
+use memchr::memchr;
 
-use super::{ElfMachine, Image};
+use super::Image;
 
-/// What is in the names of code that is no function of its own: parts that compilers and BOLT place elsewhere since they
-/// run more rarely, repeated code that LLVM moved out of functions, and veneers of linkers.
+/// The ends of the names of code that is no function of its own, but for numbers: parts that compilers and BOLT place
+/// elsewhere since they run more rarely.
+const ENDINGS: [&[u8]; 2] = [b".cold", b".warm"];
+/// The beginnings of such names: repeated code that LLVM moved out of functions, and veneers of linkers.
 ///
 /// Source: LLVM, `MachineOutliner.cpp`; lld, `Thunks.cpp`.
-const WORDS: [&[u8]; 5] = [b".cold", b".warm", b"OUTLINED_FUNCTION_", b"Thunk_", b"__long_branch_"];
-/// How many of [`WORDS`] names of x86 have: its calls reach everything.
-const WORDS_OF_X86: usize = 3;
-/// Those of [`WORDS`] that names end with, but for numbers.
-const ENDINGS: [&[u8]; 2] = [b".cold", b".warm"];
-/// Those of [`WORDS`] that names begin with.
 const BEGINNINGS: [&[u8]; 6] = [
     b"OUTLINED_FUNCTION_",
     b"__AArch64ADRPThunk_",
@@ -28,62 +23,130 @@ const BEGINNINGS: [&[u8]; 6] = [
 ];
 /// Of a file of 64 bits.
 const CLASS_64: u8 = 2;
+/// The types of symbols of code: functions, and labels of assembly.
+const TYPES: [u8; 2] = [0, 2];
+/// Symbols of one address that are looked at.
+const MOST_ALIASES: usize = 16;
+/// Longer names are left out.
+const LONGEST_NAME: usize = 4096;
 
-impl Image {
-    /// Where the code begins that symbols call a part of a function: `.cold`, moved out, or a veneer. Addresses as the file
-    /// states them, in the order of the symbol table. The names of most files have no such word, so that their symbols
-    /// need not be looked at.
-    #[must_use]
-    pub fn part_symbols(&self) -> Vec<Svma> {
-        self.parts().unwrap_or_default()
+/// The symbols of code of a file: the address that the file states for each, and the place of its name. They lie in pots
+/// by address, and a pot is sorted once it is asked for: few are.
+#[derive(Debug, Default)]
+pub struct CodeSymbols {
+    symbols: Vec<(u64, u32)>,
+    /// The end of each pot, and whether it is sorted.
+    pots: Vec<(u32, bool)>,
+    first: u64,
+    /// Bits of an address that are of one pot.
+    shift: u32,
+}
+
+/// Symbols of a pot on average.
+const OF_POT: usize = 32;
+
+impl CodeSymbols {
+    fn new(unsorted: &[(u64, u32)]) -> Self {
+        let (mut first, mut last) = (unsorted.first().map_or(0, |it| it.0), 0);
+        for &(value, _) in unsorted {
+            (first, last) = (first.min(value), last.max(value));
+        }
+        let wanted = (unsorted.len() / OF_POT).max(1) as u64;
+        let span = last.saturating_sub(first) / wanted;
+        let shift = (u64::BITS - span.leading_zeros()).min(u64::BITS - 1);
+        let n_pots = usize::try_from(last.saturating_sub(first) >> shift).unwrap_or(0) + 1;
+        let pot = |value: u64| ((value - first) >> shift) as usize;
+        let mut pots = vec![(0_u32, false); n_pots + 1];
+        for &(value, _) in unsorted {
+            pots[pot(value) + 1].0 += 1;
+        }
+        let mut end = 0;
+        for pot in &mut pots {
+            end += pot.0;
+            pot.0 = end;
+        }
+        let mut symbols = vec![(0, 0); unsorted.len()];
+        for &symbol in unsorted {
+            // The begin of each pot becomes its end.
+            let at = &mut pots[pot(symbol.0)].0;
+            symbols[*at as usize] = symbol;
+            *at += 1;
+        }
+        pots.pop();
+        Self { symbols, pots, first, shift }
     }
 
-    fn parts(&self) -> Option<Vec<Svma>> {
-        let data = |name| self.section_data(self.section(name)?).ok();
-        let names = data(".strtab")?;
-        let is_x86 = matches!(self.machine(), ElfMachine::X86_64 | ElfMachine::X86);
-        let words = if is_x86 { WORDS.get(..WORDS_OF_X86)? } else { &WORDS[..] };
-        let parts = part_names(&names, words);
-        if parts.is_empty() {
-            return None;
+    /// The names of the symbols at an address.
+    fn names_at(&mut self, svma: u64) -> impl Iterator<Item = u32> {
+        let named = self.pot_of(svma).unwrap_or_default();
+        let first = named.partition_point(|&(value, _)| value < svma);
+        let named = named.get(first..).unwrap_or_default().iter().take(MOST_ALIASES);
+        named.take_while(move |&&(value, _)| value == svma).map(|&(_, name)| name)
+    }
+
+    /// The symbols around an address, in the order of their addresses.
+    fn pot_of(&mut self, svma: u64) -> Option<&[(u64, u32)]> {
+        let at = usize::try_from(svma.checked_sub(self.first)? >> self.shift).ok()?;
+        let begin = at.checked_sub(1).and_then(|at| self.pots.get(at)).map_or(0, |pot| pot.0);
+        let (end, is_sorted) = self.pots.get_mut(at)?;
+        let symbols = self.symbols.get_mut(begin as usize..*end as usize)?;
+        if !std::mem::replace(is_sorted, true) {
+            symbols.sort_unstable();
         }
-        let symbols = data(".symtab")?;
-        let is_wide = self.bytes().get(4) == Some(&CLASS_64);
-        let (size, value) = if is_wide { (24, 8) } else { (16, 4) };
-        let word = |bytes: &[u8]| {
-            let word = *bytes.first_chunk()?;
-            let little = self.is_little_endian();
-            Some(if little { u32::from_le_bytes(word) } else { u32::from_be_bytes(word) })
-        };
-        let long = |bytes: &[u8]| {
-            let word = *bytes.first_chunk()?;
-            let little = self.is_little_endian();
-            Some(if little { u64::from_le_bytes(word) } else { u64::from_be_bytes(word) })
-        };
-        let part = |symbol: &[u8]| {
-            parts.contains(&word(symbol)?).then_some(())?;
-            let value = symbol.get(value..)?;
-            Some(Svma(if is_wide { long(value)? } else { word(value)?.into() }))
-        };
-        Some(symbols.chunks_exact(size).filter_map(part).collect())
+        Some(symbols)
     }
 }
 
-/// Where the names of parts begin in a table of strings.
-fn part_names(names: &[u8], words: &[&[u8]]) -> HashSet<u32> {
-    let mut found = HashSet::new();
-    for word in words {
-        for at in memmem::find_iter(names, word) {
-            let start =
-                names.get(..at).and_then(|before| memrchr(0, before)).map_or(0, |at| at + 1);
-            let rest = names.get(start..).unwrap_or_default();
-            let name = rest.get(..memchr(0, rest).unwrap_or(rest.len())).unwrap_or_default();
-            if let (true, Ok(start)) = (is_part(name), u32::try_from(start)) {
-                found.insert(start);
-            }
-        }
+impl Image {
+    /// The symbols of code in `.symtab`; none if the file is stripped. Their names are not read.
+    #[must_use]
+    pub fn code_symbols(&self) -> CodeSymbols {
+        CodeSymbols::new(&self.read_code_symbols().unwrap_or_default())
     }
-    found
+
+    fn read_code_symbols(&self) -> Option<Vec<(u64, u32)>> {
+        let table = self.section_data(self.section(".symtab")?).ok()?;
+        let is_little = self.is_little_endian();
+        let number = |bytes: &[u8]| {
+            let word = *bytes.first_chunk()?;
+            Some(if is_little { u32::from_le_bytes(word) } else { u32::from_be_bytes(word) })
+        };
+        let is_code = |info: u8| TYPES.contains(&(info & 0xf));
+        if self.bytes().get(4) != Some(&CLASS_64) {
+            let symbol = |it: &[u8; 16]| {
+                is_code(it[12]).then_some((u64::from(number(&it[4..])?), number(it)?))
+            };
+            return Some(table.as_chunks().0.iter().filter_map(symbol).collect());
+        }
+        let symbol = |it: &[u8; 24]| {
+            is_code(it[4]).then_some(())?;
+            let value = *it[8..].first_chunk()?;
+            let value =
+                if is_little { u64::from_le_bytes(value) } else { u64::from_be_bytes(value) };
+            Some((value, number(it)?))
+        };
+        Some(table.as_chunks().0.iter().filter_map(symbol).collect())
+    }
+
+    /// Whether one of its symbols calls the code that begins at an address, as the file states it, a part of a function:
+    /// `.cold`, moved out, or a veneer.
+    #[must_use]
+    pub fn is_part(&self, symbols: &mut CodeSymbols, svma: Svma) -> bool {
+        let mut named = symbols.names_at(svma.0).peekable();
+        if named.peek().is_none() {
+            return false;
+        }
+        let names = self.section(".strtab").and_then(|names| self.section_data(names).ok());
+        let Some(names) = names else { return false };
+        named.any(|at| name_at(&names, at).is_some_and(is_part))
+    }
+}
+
+/// The name at a place of a table of strings.
+fn name_at(names: &[u8], at: u32) -> Option<&[u8]> {
+    let rest = names.get(at as usize..)?;
+    let rest = rest.get(..LONGEST_NAME).unwrap_or(rest);
+    rest.get(..memchr(0, rest)?)
 }
 
 fn is_part(name: &[u8]) -> bool {
@@ -122,11 +185,37 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_in_a_table_of_strings() {
-        let names = b"\0main\0f.cold\0g.coldish\0OUTLINED_FUNCTION_3\0h.warm";
-        let mut found: Vec<u32> = part_names(names, &WORDS).into_iter().collect();
-        found.sort_unstable();
-        assert_eq!(found, [6, 23, 43]);
-        assert!(part_names(b"\0main\0", &WORDS).is_empty());
+    fn symbols_are_found_by_their_address() {
+        let value = |number: u64| 0x1000 + number * number % 509 * 16;
+        let symbols: Vec<_> = (0..2000).map(|number| (value(number), number as u32)).collect();
+        let mut pots = CodeSymbols::new(&symbols);
+        assert_eq!((pots.pots.len(), pots.shift), (32, 8));
+        for at in 0xfff..0x3000 {
+            let mut expected: Vec<_> =
+                symbols.iter().filter(|it| it.0 == at).map(|it| it.1).take(MOST_ALIASES).collect();
+            expected.sort_unstable();
+            assert_eq!(pots.names_at(at).collect::<Vec<_>>(), expected);
+        }
+        assert_eq!(pots.names_at(u64::MAX).count(), 0);
+    }
+
+    #[test]
+    fn addresses_far_from_each_other_are_found() {
+        for symbols in [vec![], vec![(5, 1)], vec![(u64::MAX, 1), (0, 2)], vec![(7, 1); 100]] {
+            let mut pots = CodeSymbols::new(&symbols);
+            for at in [0, 5, 7, u64::MAX] {
+                let n_here = symbols.iter().filter(|it| it.0 == at).count().min(MOST_ALIASES);
+                assert_eq!(pots.names_at(at).count(), n_here, "{at:#x} of {symbols:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_end_with_a_zero() {
+        let names = b"\0main\0f.cold\0g";
+        assert_eq!(name_at(names, 1), Some(&b"main"[..]));
+        assert_eq!(name_at(names, 7), Some(&b".cold"[..]));
+        assert_eq!(name_at(names, 13), None);
+        assert_eq!(name_at(names, 99), None);
     }
 }

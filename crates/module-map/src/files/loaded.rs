@@ -7,7 +7,7 @@ use super::debug_file;
 use super::shared::{CacheIdentity, DebugMark};
 use super::split_dwarf::SplitFiles;
 use super::store::ImageStore;
-use crate::elf::{FileAllowance, Image, unpack};
+use crate::elf::{CallSlot, FileAllowance, Image, unpack};
 
 /// An opened file and what belongs to it, as one run found it. Shared by all modules of the same content.
 #[derive(Debug)]
@@ -20,6 +20,7 @@ pub struct LoadedImage {
     debug: OnceLock<Option<Arc<Image>>>,
     alt: OnceLock<Option<Arc<Image>>>,
     mini: OnceLock<Option<Image>>,
+    call_slots: OnceLock<Vec<(u64, CallSlot)>>,
     split: SplitFiles,
 }
 
@@ -39,6 +40,7 @@ impl LoadedImage {
             debug,
             alt: OnceLock::new(),
             mini: OnceLock::new(),
+            call_slots: OnceLock::new(),
             split: SplitFiles::default(),
         }
     }
@@ -47,6 +49,13 @@ impl LoadedImage {
     #[must_use]
     pub const fn image(&self) -> &Image {
         &self.image
+    }
+
+    /// What the dynamic loader writes to a word of the global offset table, an address as the file states it.
+    pub fn call_slot(&self, slot: u64) -> Option<CallSlot> {
+        let slots = self.call_slots.get_or_init(|| self.image.call_slots());
+        let at = slots.binary_search_by_key(&slot, |&(known, _)| known).ok()?;
+        slots.get(at).map(|&(_, value)| value)
     }
 
     /// Its separate debug file, looked for at the first call and checked by build-id or CRC.

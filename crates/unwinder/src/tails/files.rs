@@ -1,11 +1,10 @@
 //! The functions of a file as its call frame information describes them, and where its calls and jumps lead.
 
-use std::cell::OnceCell;
 use std::sync::Arc;
 
 use address::Svma;
-use hashbrown::{HashMap, HashSet};
-use module_map::{CallSlot, Image, LoadedImage};
+use hashbrown::HashMap;
+use module_map::{CallSlot, CodeSymbols, Image, LoadedImage};
 
 use crate::arch::{Arch, Flow, FlowDecoder};
 use crate::cfi::{CfiScratch, FoundFde, UnwindInfo};
@@ -67,8 +66,8 @@ pub(super) struct Files {
     entries: HashMap<(u32, u64), bool>,
     /// Functions of dynamic symbols, by the file at hand.
     linked: HashMap<(Named, u32), Option<Described>>,
-    /// The parts of functions that symbols name, by file.
-    parts: HashMap<u32, HashSet<u64>>,
+    /// The symbols of a file and of its debug file.
+    symbols: HashMap<u32, [CodeSymbols; 2]>,
     pub(super) allowance: CodeAllowance,
     scratch: CfiScratch,
 }
@@ -81,8 +80,6 @@ struct File {
     linkage: Vec<(u64, u64)>,
     /// What r2 has in its code, on POWER.
     contents: Option<u64>,
-    /// The words of its global offset table.
-    slots: OnceCell<Vec<(u64, CallSlot)>>,
 }
 
 /// Jumps from one procedure linkage entry or veneer to the next.
@@ -115,7 +112,6 @@ impl Files {
                 info: code.engine.unwind_info(image),
                 linkage: linkage.map(|it| (it.svma.0, it.svma.0.wrapping_add(it.size))).collect(),
                 contents: table.map(|it| it.svma.0.wrapping_add(CONTENTS)),
-                slots: OnceCell::new(),
             }
         });
     }
@@ -219,11 +215,9 @@ impl Files {
     /// Where a call or a jump through a word of a file lands.
     pub(super) fn slot(&mut self, file: u32, slot: u64, code: Code<'_>) -> Landing {
         let Some(known) = self.known.get(&file) else { return Landing::Unknown };
-        let slots = known.slots.get_or_init(|| known.image.image().call_slots());
-        let found = slots.binary_search_by_key(&slot, |&(known, _)| known).ok();
-        match found.and_then(|at| slots.get(at)) {
-            Some(&(_, CallSlot::Address(svma))) => self.function_at(file, svma.0, code),
-            Some(&(_, CallSlot::Symbol(symbol))) => Landing::Symbol(Named { file, symbol }),
+        match known.image.call_slot(slot) {
+            Some(CallSlot::Address(svma)) => self.function_at(file, svma.0, code),
+            Some(CallSlot::Symbol(symbol)) => Landing::Symbol(Named { file, symbol }),
             None => Landing::Unknown,
         }
     }
@@ -289,14 +283,15 @@ impl Files {
 
     /// Whether a symbol calls the code at an address a part of a function.
     fn is_part(&mut self, file: u32, svma: u64, code: Code<'_>) -> bool {
-        let Self { known, parts, .. } = self;
+        let Self { known, symbols, .. } = self;
         let Some(File { image, .. }) = known.get(&file) else { return false };
-        let parts = parts.entry(file).or_insert_with(|| {
-            let debug = image.debug(code.images).map(|debug| debug.part_symbols());
-            let own = image.image().part_symbols();
-            own.into_iter().chain(debug.into_iter().flatten()).map(|svma| svma.0).collect()
+        let debug = image.debug(code.images);
+        let images = [Some(image.image()), debug.map(|debug| &**debug)];
+        let symbols = symbols.entry(file).or_insert_with(|| {
+            images.map(|it| it.map_or_else(CodeSymbols::default, Image::code_symbols))
         });
-        parts.contains(&svma)
+        let mut pairs = images.into_iter().zip(symbols);
+        pairs.any(|(image, symbols)| image.is_some_and(|it| it.is_part(symbols, Svma(svma))))
     }
 }
 

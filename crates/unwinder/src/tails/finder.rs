@@ -188,7 +188,7 @@ impl Finder {
         let (caller, callee) = (self.file(from, code)?, self.file(to, code)?);
         let at = self.files.described(callee.serial, svma, code)?;
         // In an entry of a linkage table the function that it leads to has not run yet.
-        if is_signal_frame(&callee, svma, code) || self.files.is_linkage(callee.serial, svma) {
+        if self.files.is_linkage(callee.serial, svma) {
             return None;
         }
         let mut search = Search { files: &mut self.files, units: &mut self.units, code };
@@ -232,6 +232,9 @@ impl Finder {
                 before.chain([TailFrame::Unknown]).chain(after).collect()
             }
         };
+        if is_signal_frame(&callee, svma, code) {
+            return None;
+        }
         frames.dedup_by(|one, other| (*one, *other) == (TailFrame::Unknown, TailFrame::Unknown));
         Some(frames.into())
     }

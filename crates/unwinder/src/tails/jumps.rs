@@ -39,16 +39,23 @@ const MOST_LEAVINGS: usize = 256;
 
 impl Jumps {
     /// Those of the code of a description.
-    pub(super) fn of(described: Described, steps: FlowDecoder<'_>) -> Self {
+    pub(super) fn of(described: Described, mut steps: FlowDecoder<'_>) -> Self {
         let mut found = Self::default();
+        // The last instruction, if code goes on behind it.
         let mut last = None;
-        for step in steps {
+        loop {
+            let passed = steps.pass_within(described.start, described.end);
+            found.cost += passed.n_instructions;
+            if passed.n_instructions > 0 {
+                last = passed.goes_on;
+            }
+            let Some(step) = steps.next() else { break };
             found.cost += 1;
             found.add(step, described);
-            last = Some(step);
+            last = matches!(step.flow, Flow::Next | Flow::Branch(_)).then_some(step.at);
         }
-        if let Some(Step { at, flow: Flow::Next | Flow::Branch(_), .. }) = last {
-            found.leavings.push(Leaving { site: at, to: LeavesTo::Following });
+        if let Some(site) = last {
+            found.leavings.push(Leaving { site, to: LeavesTo::Following });
         }
         found.is_partial |= found.leavings.len() > MOST_LEAVINGS;
         found.leavings.truncate(MOST_LEAVINGS);

@@ -55,6 +55,11 @@ impl Unit {
     pub(super) fn contains(&self, file: u32, svma: u64) -> bool {
         self.parts.iter().any(|part| part.contains(file, svma))
     }
+
+    /// Whether one of its parts has an address of a file behind its beginning.
+    fn contains_inside(&self, file: u32, svma: u64) -> bool {
+        self.parts.iter().any(|part| part.contains(file, svma) && part.start != svma)
+    }
 }
 
 impl Units {
@@ -84,6 +89,10 @@ impl Units {
             unit.is_unclear |= jumps.is_partial;
             for leaving in &jumps.leavings {
                 let landing = match leaving.to {
+                    // Into the cold part, by one more of many jumps.
+                    LeavesTo::Code(target, _) if unit.contains_inside(part.file, target) => {
+                        continue;
+                    }
                     LeavesTo::Code(target, by) => files.landing(part.file, target, by, code),
                     LeavesTo::Slot(slot) => files.slot(part.file, slot, code),
                     LeavesTo::Following => following(part, files, code),

@@ -2,6 +2,7 @@
 
 mod aarch64;
 mod arm;
+mod common;
 mod known;
 mod loongarch64;
 mod ppc64;
@@ -49,6 +50,14 @@ pub(crate) struct Step {
     pub(crate) flow: Flow,
 }
 
+/// Instructions that were passed.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Passed {
+    pub(crate) n_instructions: usize,
+    /// The address of the last one, if it can go on behind itself.
+    pub(crate) goes_on: Option<u64>,
+}
+
 /// Decodes instructions one after another, as they stand in memory.
 pub(crate) struct FlowDecoder<'a> {
     of_processor: OfProcessor<'a>,
@@ -75,6 +84,15 @@ impl<'a> FlowDecoder<'a> {
             instructions.set_table_of_contents(address);
         }
         self
+    }
+
+    /// Passes instructions that go on within a range of code or call code outside of it, if that is quickly seen.
+    #[inline]
+    pub(crate) fn pass_within(&mut self, start: u64, end: u64) -> Passed {
+        match &mut self.of_processor {
+            OfProcessor::X86(instructions) => instructions.pass_within(start, end),
+            OfProcessor::Words(_) => Passed::default(),
+        }
     }
 }
 

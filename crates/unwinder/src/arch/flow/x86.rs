@@ -5,10 +5,14 @@
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 use crate::arch::Arch;
-use crate::arch::flow::{Flow, Step};
+use crate::arch::flow::{Flow, Passed, Step, common};
 
 /// Instructions one after another.
 pub(super) struct Instructions<'a> {
+    code: &'a [u8],
+    /// Where the code begins in memory, and the next instruction in the code.
+    start: u64,
+    next: usize,
     decoder: Decoder<'a>,
     instruction: Instruction,
     arch: Arch,
@@ -17,18 +21,79 @@ pub(super) struct Instructions<'a> {
 impl<'a> Instructions<'a> {
     pub(super) fn new(arch: Arch, code: &'a [u8], at: u64) -> Self {
         let decoder = Decoder::with_ip(arch.bitness(), code, at, DecoderOptions::NONE);
-        Self { decoder, instruction: Instruction::default(), arch }
+        Self { code, start: at, next: 0, decoder, instruction: Instruction::default(), arch }
+    }
+
+    /// Passes common instructions that stay in a range of code, or call code outside of it.
+    #[inline]
+    pub(super) fn pass_within(&mut self, start: u64, end: u64) -> Passed {
+        let mut passed = Passed::default();
+        if self.arch != Arch::X86_64 {
+            return passed;
+        }
+        while let Some(code) = self.code.get(self.next..).and_then(|code| code.first_chunk()) {
+            let at = self.start.wrapping_add(self.next as u64);
+            let mut len = common::plain(code);
+            let mut goes_on = true;
+            if len == 0 {
+                let Some(step) = common::turn(code, at) else { break };
+                let is_inside = |target| start <= target && target < end;
+                goes_on = match step.flow {
+                    Flow::Next => true,
+                    Flow::Branch(target) if is_inside(target) => true,
+                    Flow::Jump(target) if is_inside(target) => false,
+                    Flow::Call(target) if !is_inside(target) => false,
+                    Flow::Return | Flow::Stop => false,
+                    _ => break,
+                };
+                len = step.next.wrapping_sub(at) as usize;
+            }
+            self.next += len;
+            passed.n_instructions += 1;
+            passed.goes_on = goes_on.then_some(at);
+        }
+        passed
+    }
+
+    /// The next bytes of code that a common instruction may begin with.
+    #[inline]
+    fn rest(&self) -> Option<&'a [u8; common::LONGEST]> {
+        self.code.get(self.next..)?.first_chunk().filter(|_| self.arch == Arch::X86_64)
     }
 
     /// The next instruction; `None` at the end of the code.
+    #[inline]
     pub(super) fn next(&mut self) -> Option<Step> {
-        if !self.decoder.can_decode() {
+        if self.next >= self.code.len() {
             return None;
         }
-        let at = self.decoder.ip();
+        let at = self.start.wrapping_add(self.next as u64);
+        let common = self.rest().and_then(|code| common(code, at));
+        let step = match common {
+            Some(step) => step,
+            None => self.decode(at)?,
+        };
+        self.next += usize::try_from(step.next.wrapping_sub(at)).ok()?;
+        Some(step)
+    }
+
+    /// Decodes an instruction of any kind.
+    #[cold]
+    fn decode(&mut self, at: u64) -> Option<Step> {
+        self.decoder.set_position(self.next).ok()?;
+        self.decoder.set_ip(at);
         self.decoder.decode_out(&mut self.instruction);
         let flow = flow(&self.instruction, self.arch);
         Some(Step { at, next: self.instruction.next_ip(), flow })
+    }
+}
+
+/// The instruction at the beginning of some code, if it is a common one.
+#[inline]
+fn common(code: &[u8; common::LONGEST], at: u64) -> Option<Step> {
+    match common::plain(code) {
+        0 => common::turn(code, at),
+        len => Some(Step { at, next: at.wrapping_add(len as u64), flow: Flow::Next }),
     }
 }
 
@@ -79,6 +144,8 @@ fn slot(instruction: &Instruction, arch: Arch) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use module_map::Image;
+
     use super::*;
 
     fn flows(arch: Arch, code: &[u8]) -> Vec<(u64, Flow)> {
@@ -146,5 +213,84 @@ mod tests {
     fn code_that_ends_inside_an_instruction_stops() {
         assert_eq!(flows(Arch::X86_64, &[0xe8, 0, 0]), [(0x1000, Flow::Stop)]);
         assert_eq!(flows(Arch::X86_64, &[]), []);
+    }
+
+    /// What the decoder says of the instruction at the beginning of some code.
+    fn decoded(code: &[u8]) -> Step {
+        Instructions::new(Arch::X86_64, code, 0x1000).decode(0x1000).unwrap()
+    }
+
+    /// Every opcode behind every prefix, with all `ModRM` bytes.
+    #[test]
+    fn common_instructions_are_those_of_the_decoder() {
+        let prefixes: [&[u8]; 12] = [
+            &[],
+            &[0x66],
+            &[0xf2],
+            &[0xf3],
+            &[0x2e],
+            &[0x41],
+            &[0x48],
+            &[0x4d],
+            &[0x66, 0x48],
+            &[0x64, 0xf3],
+            &[0x66, 0x66, 0x2e],
+            &[0x48, 0x66],
+        ];
+        let (mut n_common, mut n_all) = (0, 0);
+        for prefix in prefixes {
+            for opcode in 0..512_usize {
+                for modrm in 0..=u8::MAX {
+                    let mut code = prefix.to_vec();
+                    code.extend((opcode >= 256).then_some(0x0f));
+                    code.extend([opcode as u8, modrm, modrm.rotate_left(3), 0x12, 0x34, 0x56]);
+                    code.extend([0x81, 0xf2, 0x9a, 0xbc, 0xde, 0xff, 0x0f]);
+                    code.resize(20, 0x90);
+                    n_all += 1;
+                    if let Some(step) = common(code.first_chunk().unwrap(), 0x1000) {
+                        assert_eq!(step, decoded(&code), "{code:02x?}");
+                        n_common += 1;
+                    }
+                }
+            }
+        }
+        assert_eq!((n_all, n_common), (1_572_864, 443_883));
+    }
+
+    #[test]
+    fn instructions_are_passed_that_stay_in_a_range() {
+        let mut code = vec![0x90, 0x74, 0x00, 0xc3, 0x48, 0x89, 0xe5, 0x74, 0x7f];
+        code.resize(40, 0x90);
+        let mut instructions = Instructions::new(Arch::X86_64, &code, 0x1000);
+        let passed = instructions.pass_within(0x1000, 0x1028);
+        assert_eq!(passed, Passed { n_instructions: 4, goes_on: Some(0x1004) });
+        let jump = Step { at: 0x1007, next: 0x1009, flow: Flow::Branch(0x1088) };
+        assert_eq!(instructions.next(), Some(jump));
+        // The last bytes are decoded one by one.
+        let passed = instructions.pass_within(0x1000, 0x1028);
+        assert_eq!(passed, Passed { n_instructions: 16, goes_on: Some(0x1018) });
+        assert_eq!(instructions.pass_within(0x1000, 0x1028), Passed::default());
+        assert_eq!(std::iter::from_fn(|| instructions.next()).count(), 15);
+        let mut instructions = Instructions::new(Arch::X86_64, &code[..19], 0x1000);
+        let passed = instructions.pass_within(0x1000, 0x1028);
+        assert_eq!(passed, Passed { n_instructions: 3, goes_on: None });
+    }
+
+    /// The code of this test itself.
+    #[test]
+    fn most_instructions_are_common() {
+        let path = std::env::current_exe().unwrap();
+        let image = Image::open(&host::RealHost, &path, host::Origin::User).unwrap();
+        let code = image.section_data(image.section(".text").unwrap()).unwrap();
+        let (mut n_common, mut n_all, mut at) = (0, 0, 0);
+        while let Some(rest) = code.get(at..).and_then(|code| code.first_chunk()) {
+            let step = decoded(rest);
+            let common = common(rest, 0x1000);
+            assert!(common.is_none_or(|common| common == step), "{:02x?}", &code[at..at + 16]);
+            n_all += 1;
+            n_common += usize::from(common.is_some());
+            at += (step.next - 0x1000) as usize;
+        }
+        assert!(n_common * 100 >= n_all * 90, "{n_common} of {n_all}");
     }
 }

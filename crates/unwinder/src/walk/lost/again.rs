@@ -6,13 +6,17 @@ use profile::{EndReason, FoundBy};
 
 use crate::arch::Arch;
 use crate::cache::StackCache;
-use crate::code::{Called, locate};
+use crate::code::{Called, InFile, enters, locate};
 use crate::frame::Frame;
 use crate::state::{Memory, Registers};
 use crate::walk::Walker;
 
+/// Frames of a chain whose first step may be wrong.
+const MOST_REFUTED: usize = 4;
+
 impl Walker<'_> {
-    /// Whether the first step of a chain cannot be right: it leads to no code, or to an address that no call stands before.
+    /// Whether the first step of a short chain cannot be right: it leads to no code, or to an address that no call stands
+    /// before. Behind a wrong step the next ones lead nowhere, so a chain of more frames had a right one.
     #[cold]
     pub(in crate::walk) fn is_first_refuted(
         &mut self,
@@ -27,15 +31,27 @@ impl Walker<'_> {
         }
         match frames {
             [_] => matches!(end, EndReason::NotMapped | EndReason::OtherStack),
-            [_, second, ..] if second.found_by == FoundBy::Cfi && end != EndReason::MaxFrames => {
+            [_, second, ..] if second.found_by == FoundBy::Cfi && frames.len() <= MOST_REFUTED => {
                 // Handlers of signals return to an address that is looked up itself.
                 let returns = [1, 0].map(|behind| second.in_process().add(behind).0);
-                let fallback = &mut self.cache.fallback;
-                let at = locate(pc, memory);
-                let mut is_called = |word| {
-                    at.is_some_and(|at| fallback.called(word, at, memory, arch) != Called::Never)
+                // Frames of more than the recorded bytes are long, but no sign of a wrong step.
+                if end == EndReason::StackExhausted {
+                    return !returns.into_iter().any(|word| is_after_call(word, memory, arch));
+                }
+                let Some(at) = locate(pc, memory) else { return false };
+                let start = self.engine.described(at.file, at.svma, memory.images);
+                let start = start.map(|(svma, _)| InFile { svma, ..at });
+                // Most calls are of the function itself. Else it can have been entered by jumps, which takes longer to see.
+                let may_enter = |start| {
+                    let enters = |word| enters(word, start, memory, arch) != Called::Never;
+                    returns.into_iter().any(enters)
                 };
-                at.is_some() && !returns.into_iter().any(&mut is_called)
+                if start.is_some_and(may_enter) {
+                    return false;
+                }
+                let fallback = &mut self.cache.fallback;
+                let is_called = |word| fallback.called(word, at, memory, arch) != Called::Never;
+                !returns.into_iter().any(is_called)
             }
             _ => false,
         }
@@ -73,4 +89,11 @@ impl Walker<'_> {
         }
         Some(end)
     }
+}
+
+/// Whether a call stands before an address, or the code there cannot be read.
+fn is_after_call(address: u64, memory: &Memory<'_>, arch: Arch) -> bool {
+    let len = arch.longest_call();
+    let code = memory.code(Avma(address).sub(len as u64), len);
+    code.is_none_or(|code| arch.call_target(code, address).is_some())
 }

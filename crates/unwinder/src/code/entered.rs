@@ -1,0 +1,76 @@
+//! Whether a call leads straight to the beginning of a function. No code is followed for it but that of a linkage table.
+
+use address::Avma;
+use module_map::CallSlot;
+
+use crate::arch::{Arch, CallTarget, Flow, FlowDecoder};
+use crate::code::called::{Called, InFile, locate};
+use crate::state::Memory;
+
+/// Bytes and instructions of an entry of a linkage table.
+const LINKAGE_BYTES: usize = 16;
+const LINKAGE_INSTRUCTIONS: usize = 3;
+
+/// Whether the call before a return address, an address in the process, is one of the function that begins at `start`:
+/// directly, through a linkage table, or through a word that the loader fills. `Never` if no call is there, or one of
+/// another function, which can go on in this one.
+pub(crate) fn enters(
+    return_address: u64,
+    start: InFile<'_>,
+    memory: &Memory<'_>,
+    arch: Arch,
+) -> Called {
+    let (pc, len) = (Avma(return_address), arch.longest_call());
+    let Some(code) = memory.code(pc.sub(len as u64), len) else { return Called::Perhaps };
+    match arch.call_target(code, return_address) {
+        None => Called::Never,
+        Some(CallTarget::Address(target)) => match locate(Avma(target), memory) {
+            Some(target) if is_one(target, start) => Called::Proven,
+            Some(target) => match linkage_slot(target, arch) {
+                Some(slot) => leads_to(target, slot, start),
+                None => Called::Never,
+            },
+            None => Called::Never,
+        },
+        Some(CallTarget::Indirect) => {
+            let Some(caller) = locate(pc.sub(1), memory) else { return Called::Perhaps };
+            match arch.slot_of_call(code, caller.svma.add(1).0) {
+                Some(slot) => leads_to(caller, slot, start),
+                None => Called::Perhaps,
+            }
+        }
+    }
+}
+
+/// Whether a word of the file that `from` is in leads to a function.
+fn leads_to(from: InFile<'_>, slot: u64, start: InFile<'_>) -> Called {
+    let function = match from.file.call_slot(slot) {
+        Some(CallSlot::Address(svma)) => Some(InFile { svma, ..from }),
+        Some(CallSlot::Symbol(symbol)) => {
+            let name = from.file.image().dynamic_name(symbol);
+            let svma = name.and_then(|name| start.file.image().exported_function(&name));
+            svma.map(|svma| InFile { svma, ..start })
+        }
+        None => None,
+    };
+    match function {
+        Some(function) if is_one(function, start) => Called::Proven,
+        Some(_) => Called::Never,
+        // A resolver decides, or it is of another file, which can go on in this one.
+        None => Called::Perhaps,
+    }
+}
+
+fn is_one(one: InFile<'_>, other: InFile<'_>) -> bool {
+    (one.file.serial, one.svma) == (other.file.serial, other.svma)
+}
+
+/// The word that an entry of a linkage table jumps through.
+fn linkage_slot(at: InFile<'_>, arch: Arch) -> Option<u64> {
+    let code = at.file.image().read_only_bytes(at.svma, LINKAGE_BYTES)?;
+    let steps = FlowDecoder::new(arch, code, at.svma.0)?.take(LINKAGE_INSTRUCTIONS);
+    match steps.map(|step| step.flow).find(|flow| *flow != Flow::Next) {
+        Some(Flow::JumpSlot(slot)) => Some(slot),
+        _ => None,
+    }
+}
