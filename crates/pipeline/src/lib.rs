@@ -81,8 +81,8 @@ pub use module_map::ImageLimits;
 pub use names::NameReport;
 pub use observer::{Download, Observer, Stage, Unobserved, Waiting};
 pub use options::{
-    CachePlace, Demangle, FileSearch, Join, Limits, NameOptions, Options, SampleFilter, Servers,
-    TimePoint, TimeRange,
+    CachePlace, Demangle, FileSearch, Join, Limits, MemoryLimit, NameOptions, Options,
+    SampleFilter, Servers, TimePoint, TimeRange,
 };
 pub use perf_data::Head;
 pub use recording_key::recording_key;

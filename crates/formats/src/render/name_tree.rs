@@ -100,11 +100,10 @@ impl NameTree {
 
     /// A label's text.
     pub(crate) fn label(&self, label: StringId) -> &[u8] {
-        let label_text = || self.labels.get(label);
-        if self.cut.is_empty() {
-            return label_text();
+        if let Some(text) = self.cut.get(&label) {
+            return text;
         }
-        self.cut.get(&label).map_or_else(label_text, |text| text)
+        self.labels.get(label)
     }
 
     /// How many paths of names there are.

@@ -8,10 +8,10 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::Write as _;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
 use super::parts::current_part;
-use crate::writing::temporaries::remove_now;
 
 /// Counters of single threads.
 const OWNED: usize = 255;
@@ -29,6 +29,8 @@ struct Counter(AtomicI64);
 static BYTES: [Counter; COUNTERS] = [const { Counter(AtomicI64::new(0)) }; COUNTERS];
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 static NEXT: AtomicUsize = AtomicUsize::new(0);
+/// What is to be done before the program ends.
+static CLEAN_UP: OnceLock<fn()> = OnceLock::new();
 static ENDS: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
@@ -47,6 +49,11 @@ pub struct CountingAllocator;
 pub fn limit_memory(bytes: Option<u64>) {
     budget::set_gauge(allocated_bytes);
     LIMIT.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
+}
+
+/// What is to be done before a program ends that has no memory; it waits for nobody. The first one stays.
+pub(crate) fn clean_up_at_end(clean_up: fn()) {
+    let _ = CLEAN_UP.set(clean_up);
 }
 
 /// Bytes that are allocated at the moment; 0 without a [`CountingAllocator`].
@@ -168,7 +175,9 @@ fn end(cause: Cause) -> ! {
     let text = line.get(..line.len() - left).unwrap_or_default();
     // SAFETY: write takes the text that it is given the length of, and may be called at any time.
     let _ = unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
-    remove_now();
+    if let Some(clean_up) = CLEAN_UP.get() {
+        clean_up();
+    }
     // SAFETY: _exit may be called at any time; no other code of the process runs after it.
     unsafe { libc::_exit(NO_OUTPUT) }
 }

@@ -5,8 +5,8 @@ mod freed;
 mod parts;
 mod usual;
 
-pub(crate) use counting::hold_temporary;
 pub use counting::{CountedBytes, CountingAllocator, allocated_bytes, limit_memory};
+pub(crate) use counting::{clean_up_at_end, hold_temporary};
 pub use freed::FreedMemory;
 pub use parts::{MemoryPart, memory_is_for};
 pub use usual::usual_memory_limit;

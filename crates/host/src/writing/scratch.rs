@@ -21,7 +21,7 @@ pub struct ScratchDir {
 }
 
 /// Source: linux/magic.h, `TMPFS_MAGIC`.
-const TMPFS: i64 = 0x0102_1994;
+const TMPFS: i128 = 0x0102_1994;
 
 impl ScratchDir {
     /// Makes a folder below `parent`.
@@ -35,7 +35,7 @@ impl ScratchDir {
             match Temporary::file(parent.join(random_name("unwind-perf-")), create) {
                 Ok((temporary, ())) => {
                     let stat = rustix::fs::statfs(temporary.path());
-                    let is_in_memory = stat.is_ok_and(|stat| stat.f_type as i64 == TMPFS);
+                    let is_in_memory = stat.is_ok_and(|stat| i128::from(stat.f_type) == TMPFS);
                     return Ok(Self { temporary, is_in_memory, held: AtomicI64::new(0) });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

@@ -1,10 +1,5 @@
 //! Sizes of memory.
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-use crate::json::NumberOrText;
-
 /// Bytes that the program itself and its caches need.
 const LEAST: u64 = 32 << 20;
 
@@ -46,27 +41,6 @@ impl MemoryLimit {
     /// As for [`parse_memory`].
     pub fn parse(text: &str) -> Result<Self, String> {
         if text == "none" { Ok(Self::None) } else { parse_memory(text).map(Self::Bytes) }
-    }
-}
-
-impl Serialize for MemoryLimit {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Usual => serializer.serialize_none(),
-            Self::None => serializer.serialize_str("none"),
-            Self::Bytes(bytes) => serializer.serialize_u64(*bytes),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for MemoryLimit {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = match Option::<NumberOrText>::deserialize(deserializer)? {
-            None => return Ok(Self::Usual),
-            Some(NumberOrText::Number(number)) => number.to_string(),
-            Some(NumberOrText::Text(text)) => text,
-        };
-        Self::parse(&text).map_err(D::Error::custom)
     }
 }
 

@@ -57,7 +57,7 @@ const MOST_BYTES: usize = 16 << 20;
 impl Row {
     /// Bytes of its texts as JSON, at most.
     fn bytes(&self) -> usize {
-        let printed = |byte: u8| if byte < b' ' || byte >= 0x7f { 6 } else { 2 };
+        let printed = |byte: u8| if (b' '..0x7f).contains(&byte) { 2 } else { 6 };
         let texts = [&self.name, &self.module, &self.mark, &self.file];
         let bytes = texts.into_iter().flatten().flat_map(|text| text.bytes());
         bytes.map(printed).sum()
