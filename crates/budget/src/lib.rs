@@ -4,6 +4,7 @@
 //! whose product is larger than anything that a program ever had. So what such input makes grow, memory or work, is
 //! counted: a [`Budget`] says for each [`Resource`] how much of it input of a size may use, an [`Allowance`] counts
 //! it, and what runs out is an [`Exhausted`] that names it, for a finding. The rest of the input is read nevertheless.
+//! A [`Meter`] is what readers draw from: the steps of their loops and the bytes that they hold.
 //! What all of a run holds in memory is one count, a [`Memory`]; a run that passes its limit ends.
 //!
 //! ```
@@ -19,11 +20,17 @@
 //! ```
 
 mod allowance;
+mod json;
 mod memory;
+mod meter;
+mod reserve;
 mod resource;
 
 pub use allowance::{Allowance, Exhausted, SharedAllowance};
-pub use memory::{Held, Memory, MemoryExceeded, MemoryUse};
+pub use json::{JsonShape, TooDeep};
+pub use memory::{Held, Memory, MemoryExceeded, MemoryUse, set_gauge};
+pub use meter::{Charged, JsonRefused, Meter};
+pub use reserve::{may_fail, try_reserve};
 pub use resource::{Limit, Resource};
 
 /// What input may use of each resource. One value for a run, passed down to whatever reads.

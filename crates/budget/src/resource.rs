@@ -38,6 +38,19 @@ pub enum Resource {
     /// Bytes of files that a run has in memory in all, of whatever size its input is: unpacked, laid out, made of dumps of
     /// JIT code, or read as lists.
     HeldInAll,
+    /// Steps of a reader's loops, of its input: table entries that are looked at, bytes that are searched, JSON values.
+    Steps,
+    /// Bytes that a reader holds in tables, of its input.
+    HeldBytes,
+    /// Bytes of the list of contents of a bundle, of the bundle.
+    ManifestBytes,
+    /// JSON values of that list, of the bundle.
+    ManifestValues,
+    /// Bytes of the files of a bundle, which are held, of the bundle.
+    BundleBytes,
+    /// Bytes of a file that its segments state, and its sections, each with a fixed amount beside them. Those of real
+    /// files do not overlap: they take its size.
+    StatedBytes,
 }
 
 /// How much of a resource input may use: so much in any case, so much more for each of its bytes, and never more than
@@ -64,7 +77,7 @@ impl Limit {
 
 impl Resource {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 20] = [
         Self::UnpackedBytes,
         Self::NameBytes,
         Self::DebugEntries,
@@ -79,6 +92,12 @@ impl Resource {
         Self::RecordBytes,
         Self::PackedRecords,
         Self::HeldInAll,
+        Self::Steps,
+        Self::HeldBytes,
+        Self::ManifestBytes,
+        Self::ManifestValues,
+        Self::BundleBytes,
+        Self::StatedBytes,
     ];
 
     /// What input may use of it unless a run says otherwise: several times what real files use.
@@ -99,6 +118,12 @@ impl Resource {
             Self::RecordBytes => (512 << 20, 64, UNLIMITED),
             Self::PackedRecords => (1 << 20, 1, UNLIMITED),
             Self::HeldInAll => (64 << 30, 0, 64 << 30),
+            Self::Steps => (1 << 20, 4, UNLIMITED),
+            Self::HeldBytes => (1 << 20, 16, UNLIMITED),
+            Self::ManifestBytes => (1 << 20, 16, 64 << 20),
+            Self::ManifestValues => (1 << 18, 1, 1 << 21),
+            Self::BundleBytes => (64 << 20, 64, UNLIMITED),
+            Self::StatedBytes => (1 << 22, 4, UNLIMITED),
         };
         Limit { base, per_byte, most }
     }
@@ -122,6 +147,12 @@ impl fmt::Display for Resource {
             Self::RecordBytes => "bytes of unpacked records",
             Self::PackedRecords => "packed records",
             Self::HeldInAll => "bytes of files in memory",
+            Self::Steps => "steps through its tables",
+            Self::HeldBytes => "bytes held of it",
+            Self::ManifestBytes => "bytes of its manifest",
+            Self::ManifestValues => "values of its manifest",
+            Self::BundleBytes => "bytes of its files",
+            Self::StatedBytes => "bytes stated by its headers",
         })
     }
 }

@@ -48,7 +48,7 @@ pub enum Error {
         limit: u64,
     },
     /// It would take too much.
-    #[error("the bundle states {0}")]
+    #[error("the bundle has more than its size accounts for")]
     TooMuch(#[from] Exhausted),
 }
 

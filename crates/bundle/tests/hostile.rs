@@ -192,7 +192,7 @@ fn bombs_are_refused_before_they_unpack() {
         pack(&entries)
     };
     let large = error(&stated(&good(), 1 << 40, json!([])));
-    assert!(large.contains("bytes of unpacked records"), "{large}");
+    assert!(large.contains("bytes of its files"), "{large}");
     let holes = error(&stated(&good(), 1 << 60, json!([[0, 1_u64 << 60]])));
     assert!(holes.contains("bytes") && holes.contains("wrong"), "{holes}");
     let many: Vec<_> = (0..20_000_u64).map(|at| json!([2 * at, 2 * at + 1])).collect();
@@ -200,7 +200,7 @@ fn bombs_are_refused_before_they_unpack() {
     assert_eq!(many, "the manifest of the bundle is wrong: its files have more than 16384 holes");
     // One whose manifest is all there is.
     let deep = changed(|it| it[0].2 = b"[".repeat(1 << 20));
-    assert!(error(&deep).starts_with("the manifest of the bundle is damaged"));
+    assert!(error(&deep).ends_with("JSON that is nested deeper than 32"));
 }
 
 #[test]
@@ -236,4 +236,45 @@ fn other_files_are_no_bundles() {
         assert!(!is_bundle(bytes));
         assert!(Bundle::read(bytes, &Budget::default()).is_err());
     }
+}
+
+/// The good bundle with so many places of a path in its manifest.
+fn with_places(n: usize) -> Vec<u8> {
+    with_manifest(|it| {
+        let place = json!({ "path": "/a", "is": "failed", "why": "missing" });
+        it["places"].as_array_mut().expect("a list").extend(vec![place; n]);
+    })
+}
+
+/// A manifest of places that are alike packs to a hundredth.
+#[test]
+fn the_manifest_is_in_proportion_to_the_bundle() {
+    let too_much = |packed: &[u8], base: usize, per_byte: usize, what: &str| {
+        let limit = budget::Exhausted {
+            resource: budget::Resource::ManifestBytes,
+            limit: (base + per_byte * packed.len()) as u64,
+        };
+        let text = limit.to_string().replace("bytes of its manifest", what);
+        assert_eq!(
+            error(packed),
+            format!("the bundle has more than its size accounts for: {text}")
+        );
+    };
+    assert!(Bundle::read(&with_places(1_000), &Budget::default()).is_ok());
+    too_much(&with_places(100_000), 1 << 20, 16, "bytes of its manifest");
+    let values = with_manifest(|it| it["zz"] = json!(vec![0; 400_000]));
+    too_much(&values, 1 << 18, 1, "values of its manifest");
+    let words = with_manifest(|it| {
+        it["version"] = json!(2);
+        it["search"] = json!(vec![["--sysroot", "sr"]; 257]);
+    });
+    let wrong = "the manifest of the bundle is wrong: it names more than 256 folders and files";
+    assert_eq!(error(&words), wrong);
+    let deep = changed(|entries| {
+        let json = String::from_utf8(entries[0].2.clone()).expect("text");
+        let nested = format!("{{\"zz\":{}{},", "[".repeat(40), "]".repeat(40));
+        entries[0].2 = json.replacen('{', &nested, 1).into_bytes();
+    });
+    let wrong = "the manifest of the bundle is wrong: JSON that is nested deeper than 32";
+    assert_eq!(error(&deep), wrong);
 }

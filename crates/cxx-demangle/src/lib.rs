@@ -26,8 +26,9 @@
 //! and template parameters are indices of what they stand for, which is therefore parsed once, and as a rule printed
 //! once: its text is copied. A [`Demangler`] keeps its vectors from name to name.
 //!
-//! Names are hostile: the length of a name, its nesting, the steps of printing and the length of the output are
-//! limited, and a name that comes to a limit is not demangled. The costs are at most linear in these limits.
+//! Names are hostile: the length of a name and its nesting are limited, the steps of printing and the length of the
+//! output by the length of the name. A name that reaches a limit is not demangled. The cost of a name is at most linear in
+//! its length, so that of many names is at most linear in their bytes.
 
 mod node;
 mod operators;

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use address::Svma;
+use budget::{Exhausted, Meter};
 use module_map::{Image, Section};
 
 use crate::bytes::u64_at;
@@ -28,11 +29,14 @@ pub struct GoTable {
 pub struct BadGoTable {
     /// Where it begins in the file.
     pub offset: u64,
+    /// What ran out before it was found out where its code is, if that is why.
+    pub exhausted: Option<Exhausted>,
 }
 
 /// The words of a file as they are once it is loaded at the addresses that it states.
 struct Words<'i> {
     image: &'i Image,
+    meter: &'i Meter,
     relative: Vec<(Svma, Svma)>,
 }
 
@@ -42,11 +46,11 @@ const RECORDS: u64 = 13;
 const TEXT: u64 = 22;
 
 impl GoTable {
-    /// The table of a file; `None` where it has none of a version that is read.
+    /// The table of a file; `None` where it has none of a version that is read. The meter is that of the file.
     ///
     /// # Errors
     /// Where there is one that cannot be read.
-    pub fn find(image: &Image) -> Option<Result<Self, BadGoTable>> {
+    pub fn find(image: &Image, meter: &Meter) -> Option<Result<Self, BadGoTable>> {
         let is_wide = image.bytes().get(4) == Some(&2);
         if !is_wide || !image.is_little_endian() {
             return None;
@@ -54,7 +58,7 @@ impl GoTable {
         let named = [".gopclntab", ".data.rel.ro.gopclntab"];
         let found = match named.into_iter().find_map(|name| image.section(name)) {
             Some(section) => (place_of(section, image)?, section.svma.0),
-            None => hidden(image)?,
+            None => hidden(image, meter)?,
         };
         let (bytes, svma) = found;
         let offset = bytes.start as u64;
@@ -63,15 +67,21 @@ impl GoTable {
         let is_old = all.starts_with(&[0xfb, 0xff, 0xff, 0xff]);
         let layout = Layout::read(all);
         if is_old || layout.is_none_or(|layout| layout.functions == 0) {
-            return (!is_old).then_some(Err(BadGoTable { offset }));
+            return (!is_old).then_some(Err(BadGoTable { offset, exhausted: None }));
         }
-        Some(Self::with(image, bytes, svma, layout?).ok_or(BadGoTable { offset }))
+        let table = Self::with(image, (bytes, svma), layout?, meter);
+        Some(table.ok_or_else(|| BadGoTable { offset, exhausted: meter.exhausted() }))
     }
 
-    fn with(image: &Image, bytes: Range<usize>, svma: u64, layout: Layout) -> Option<Self> {
+    fn with(
+        image: &Image,
+        (bytes, svma): (Range<usize>, u64),
+        layout: Layout,
+        meter: &Meter,
+    ) -> Option<Self> {
         let mut table = Self { bytes, layout, text: layout.text, inlined_calls: 0..0 };
         if layout.version != Version::Go116 {
-            let words = Words { image, relative: image.relative_words() };
+            let words = Words { image, meter, relative: image.relative_words() };
             let module = words.module(svma, &layout);
             if let Some((module, text)) = module.zip(module.and_then(|it| words.get(it, TEXT))) {
                 table.text = text;
@@ -111,14 +121,14 @@ fn place_of(section: &Section, image: &Image) -> Option<Range<usize>> {
 }
 
 /// The table of a file that an external linker linked: it is among the data that is read-only once it is relocated.
-fn hidden(image: &Image) -> Option<(Range<usize>, u64)> {
+fn hidden(image: &Image, meter: &Meter) -> Option<(Range<usize>, u64)> {
     const ALIGNMENT: usize = 8;
     [".go.buildinfo", ".note.go.buildid"].iter().find_map(|name| image.section(name))?;
     let section = image.section(".data.rel.ro")?;
     let place = place_of(section, image)?;
     let bytes = image.bytes().get(place.clone())?;
     let is_table = |at: &usize| bytes.get(*at..).is_some_and(|rest| Layout::read(rest).is_some());
-    let at = (0..bytes.len()).step_by(ALIGNMENT).find(is_table)?;
+    let at = meter.each((0..bytes.len()).step_by(ALIGNMENT)).find(is_table)?;
     Some((place.start + at..place.end, section.svma.0.checked_add(at as u64)?))
 }
 
@@ -152,7 +162,7 @@ impl Words<'_> {
         if let Ok(known) = self.relative.binary_search_by_key(&svma, |&(word, _)| word) {
             return Some(self.relative.get(known)?.1.0);
         }
-        let mut segments = self.image.segments().iter();
+        let mut segments = self.meter.each(self.image.segments());
         let segment = segments.find(|segment| svma.since(segment.svma) < segment.file_size)?;
         let at = segment.offset.0.checked_add(svma.since(segment.svma))?;
         u64_at(self.image.bytes(), usize::try_from(at).ok()?)
@@ -167,14 +177,14 @@ impl Words<'_> {
                 && self.get(at, NAMES) == part(layout.names)
                 && self.get(at, RECORDS) == part(layout.records)
         };
-        let relative = self.relative.iter().filter(|(_, address)| address.0 == table);
+        let relative = self.meter.each(&self.relative).filter(|(_, address)| address.0 == table);
         relative.map(|(word, _)| word.0).find(is_module).or_else(|| {
             let segments = self.image.segments().iter().filter(|segment| segment.writable);
             let words = segments.flat_map(|segment| {
                 let start = usize::try_from(segment.offset.0).unwrap_or(usize::MAX);
                 let size = usize::try_from(segment.file_size).unwrap_or(usize::MAX);
                 let bytes = self.image.bytes().get(start..start.saturating_add(size));
-                let words = bytes.unwrap_or_default().chunks_exact(8).enumerate();
+                let words = self.meter.each(bytes.unwrap_or_default().chunks_exact(8)).enumerate();
                 let wanted = table.to_le_bytes();
                 let found = words.filter(move |(_, word)| *word == wanted);
                 found.map(|(index, _)| segment.svma.0.wrapping_add(8 * index as u64))

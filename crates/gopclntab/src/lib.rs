@@ -7,7 +7,7 @@
 //! has bytes.
 //!
 //! ```
-//! use address::Svma;
+//! use budget::{Budget, Meter};
 //! use gopclntab::GoTable;
 //! use module_map::Image;
 //! use synth::{ElfBuilder, Section, Segment};
@@ -19,7 +19,8 @@
 //!     ..ElfBuilder::x86_64()
 //! };
 //! let image = Image::from_vec("program".as_ref(), elf.build())?;
-//! assert!(GoTable::find(&image).is_none());
+//! let meter = Meter::new(&Budget::default(), image.bytes().len());
+//! assert!(GoTable::find(&image, &meter).is_none());
 //! # Ok::<(), module_map::ImageError>(())
 //! ```
 

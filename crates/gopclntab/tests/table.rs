@@ -1,7 +1,8 @@
 //! Tables of all versions, with what they say of functions; and damaged ones.
 
 use address::Svma;
-use gopclntab::{GoFunction, GoFunctions, GoTable, GoValueKind};
+use budget::{Budget, Limit, Meter, Resource};
+use gopclntab::{BadGoTable, GoFunction, GoFunctions, GoTable, GoValueKind};
 use module_map::Image;
 use proptest::prelude::{ProptestConfig, any, proptest};
 use synth::{
@@ -56,6 +57,11 @@ fn program(section: &str, made: GoTableBytes, further: Vec<Section>) -> Image {
     Image::from_vec("program".as_ref(), elf.build()).expect("an ELF file")
 }
 
+/// The table of a file, with what the file may cost.
+fn find(image: &Image) -> Option<Result<GoTable, BadGoTable>> {
+    GoTable::find(image, &Meter::new(&Budget::default(), image.bytes().len()))
+}
+
 fn pieces(function: &GoFunction<'_>, kind: GoValueKind) -> Vec<(u64, i32)> {
     function.values(kind).map(|piece| (piece.end, piece.value)).collect()
 }
@@ -84,7 +90,7 @@ fn all_versions_say_the_same() {
     for (magic, has_calls) in [(0xffff_fffa, false), (0xffff_fff0, true), (0xffff_fff1, true)] {
         let made = builder(magic, TEXT).build(TABLE, TREES);
         let image = program(".gopclntab", made, Vec::new());
-        let table = GoTable::find(&image).expect("a table").expect("a good one");
+        let table = find(&image).expect("a table").expect("a good one");
         check(&table.functions(&image), has_calls);
     }
 }
@@ -93,12 +99,12 @@ fn all_versions_say_the_same() {
 fn the_module_says_where_the_code_is() {
     let made = builder(0xffff_fff1, 0).build(TABLE, TREES);
     let image = program(".gopclntab", made.clone(), Vec::new());
-    let table = GoTable::find(&image).expect("a table").expect("a good one");
+    let table = find(&image).expect("a table").expect("a good one");
     check(&table.functions(&image), true);
     // Without it, functions are nowhere.
     let made = GoTableBytes { module: vec![0; 0x180], ..made };
     let image = program(".gopclntab", made, Vec::new());
-    assert_eq!(GoTable::find(&image).map(|found| found.is_ok()), Some(false));
+    assert_eq!(find(&image).map(|found| found.is_ok()), Some(false));
 }
 
 #[test]
@@ -106,10 +112,10 @@ fn a_table_without_a_section_of_its_own() {
     let mut made = builder(0xffff_fff0, TEXT).build(TABLE + 0x40, TREES);
     made.table.splice(0..0, [1; 0x40]);
     let image = program(".data.rel.ro", made.clone(), Vec::new());
-    assert!(GoTable::find(&image).is_none(), "nothing says that it is a Go program");
+    assert!(find(&image).is_none(), "nothing says that it is a Go program");
     let mark = Section::loaded(".go.buildinfo", DATA + 0x800, vec![1; 16]);
     let image = program(".data.rel.ro", made, vec![mark]);
-    let table = GoTable::find(&image).expect("a table").expect("a good one");
+    let table = find(&image).expect("a table").expect("a good one");
     check(&table.functions(&image), true);
 }
 
@@ -117,7 +123,7 @@ fn a_table_without_a_section_of_its_own() {
 fn what_fills_the_gap_before_a_function_is_of_that() {
     let made = builder(0xffff_fff1, TEXT).build(TABLE, TREES);
     let image = program(".gopclntab", made, Vec::new());
-    let table = GoTable::find(&image).expect("a table").expect("a good one");
+    let table = find(&image).expect("a table").expect("a good one");
     let functions = table.functions(&image);
     let meant = |svma: u64| {
         let (function, meant) = functions.returned_to(Svma(svma)).expect("a function");
@@ -134,7 +140,7 @@ fn what_is_too_old_is_no_table() {
     let mut made = builder(0xffff_fff0, TEXT).build(TABLE, TREES);
     made.table[0] = 0xfb;
     made.table[1..4].fill(0xff);
-    assert!(GoTable::find(&program(".gopclntab", made, Vec::new())).is_none());
+    assert!(find(&program(".gopclntab", made, Vec::new())).is_none());
 }
 
 proptest! {
@@ -147,7 +153,7 @@ proptest! {
         let at = at.index(made.table.len() - 4);
         made.table[at..at + 4].copy_from_slice(&to);
         let image = program(".gopclntab", made, Vec::new());
-        if let Some(Ok(table)) = GoTable::find(&image) {
+        if let Some(Ok(table)) = find(&image) {
             let functions = table.functions(&image);
             for svma in (0x1000..0x1110).step_by(8) {
                 let Some(function) = functions.at(Svma(svma)) else { continue };
@@ -163,4 +169,23 @@ proptest! {
 /// More steps than any table of these can have.
 const fn made_len() -> usize {
     0x1000
+}
+
+/// Words are looked at once for each segment that states them, so the size of the file has to account for the segments.
+#[test]
+fn looking_for_the_module_is_charged() {
+    let made = builder(0xffff_fff1, 0).build(TABLE, TREES);
+    let image = program(".gopclntab", made.clone(), Vec::new());
+    let limit = |base| Limit { base, per_byte: 0, most: base };
+    let found = |steps| {
+        let budget = Budget::default().with(Resource::Steps, limit(steps));
+        let meter = Meter::new(&budget, image.bytes().len());
+        let found = GoTable::find(&image, &meter).expect("a table");
+        (found.map(drop), meter.used().0)
+    };
+    let (whole, steps) = found(1 << 20);
+    assert_eq!((whole, steps), (Ok(()), 41));
+    let exhausted = budget::Exhausted { resource: Resource::Steps, limit: 8 };
+    let offset = image.section(".gopclntab").expect("a section").offset().0;
+    assert_eq!(found(8), (Err(BadGoTable { offset, exhausted: Some(exhausted) }), 8));
 }

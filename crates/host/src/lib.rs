@@ -52,7 +52,10 @@ use std::fmt::Debug;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-pub use allocator::FreedMemory;
+pub use allocator::{
+    CountedBytes, CountingAllocator, FreedMemory, MemoryPart, allocated_bytes, limit_memory,
+    memory_is_for, usual_memory_limit,
+};
 pub use byte_stream::{ByteStream, Ready};
 pub use content::{Content, Damage, NewContent, Pages, Reads};
 pub use error::HostError;

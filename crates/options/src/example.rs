@@ -5,8 +5,8 @@ use std::num::{NonZeroU16, NonZeroUsize};
 use address::{Avma, FileOffset, Pid, Tid, Timestamp};
 
 use crate::{
-    CachePlace, Demangle, FileSearch, Hint, HintScope, Join, Limits, NameOptions, Options,
-    SampleFilter, Servers, TimePoint, TimeRange,
+    CachePlace, Demangle, FileSearch, Hint, HintScope, Join, Limits, MemoryLimit, NameOptions,
+    Options, SampleFilter, Servers, TimePoint, TimeRange,
 };
 
 /// Options of which none has its default, for tests of code that passes options on.
@@ -64,7 +64,7 @@ pub fn every_option() -> Options {
         join: Join::Exact,
         tail_calls: false,
         off_cpu: true,
-        limits: Limits { memory: Some(64 << 20), jobs: NonZeroU16::new(3) },
+        limits: Limits { memory: MemoryLimit::Bytes(64 << 20), jobs: NonZeroU16::new(3) },
         cache: Some(CachePlace { folder: path("c"), most: 1 << 40 }),
     }
 }

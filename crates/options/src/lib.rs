@@ -35,6 +35,7 @@ pub use names::NameOptions;
 pub use run::{MAX_FRAMES, Options};
 pub use samples::SampleFilter;
 pub use values::{
-    Bytes, Hint, HintError, HintScope, Normalization, Percent, TimePoint, TimeRange, from_hex,
-    parse_cpus, parse_memory, parse_percent, parse_seconds, parse_share, parse_size, to_hex,
+    Bytes, Hint, HintError, HintScope, MemoryLimit, Normalization, Percent, TimePoint, TimeRange,
+    from_hex, parse_cpus, parse_memory, parse_percent, parse_seconds, parse_share, parse_size,
+    to_hex,
 };

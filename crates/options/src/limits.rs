@@ -4,15 +4,15 @@ use std::num::NonZeroU16;
 
 use serde::{Deserialize, Serialize};
 
-use crate::json;
+use crate::{MemoryLimit, json};
 
 /// Resources that a run may take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
-    /// Bytes of memory for all that the run holds, except mapped files; `None` for no limit. Half of it is for files.
-    #[serde(rename = "max_memory", deserialize_with = "json::size")]
-    pub memory: Option<u64>,
+    /// Memory for all that the run holds, except mapped files. Half of it is for files.
+    #[serde(rename = "max_memory")]
+    pub memory: MemoryLimit,
     /// Number of threads; `None` for one per processor. The caller of a run makes the pool of threads.
     #[serde(deserialize_with = "jobs")]
     pub jobs: Option<NonZeroU16>,

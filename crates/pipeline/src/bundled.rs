@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bundle::{Bundle, BundleHost, bundle_of_stream, is_bundle};
-use host::{FileKind, Host, Origin};
+use host::{FileKind, Host, MemoryPart, Origin, memory_is_for};
 use module_map::ImageLimits;
 use options::{FileSearch, Options, Servers};
 
@@ -68,6 +68,7 @@ impl Pipeline {
         let path = match source {
             Source::Path(path) => path,
             Source::Stream { name, bytes } => {
+                memory_is_for(MemoryPart::Bundle);
                 let bundle = bundle_of_stream(bytes).and_then(|bytes| {
                     bytes.map(|bytes| Bundle::read(&bytes, &self.budget())).transpose()
                 });
@@ -83,6 +84,7 @@ impl Pipeline {
         if !is_bundle(&file.content) {
             return Ok(None);
         }
+        memory_is_for(MemoryPart::Bundle);
         let bundle = Bundle::read(&file.content, &self.budget());
         if file.content.damage().happened() {
             return Err(Error::CutShort { path: path.clone() });

@@ -81,8 +81,8 @@ pub use module_map::ImageLimits;
 pub use names::NameReport;
 pub use observer::{Download, Observer, Stage, Unobserved, Waiting};
 pub use options::{
-    CachePlace, Demangle, FileSearch, Join, Limits, NameOptions, Options, SampleFilter, Servers,
-    TimePoint, TimeRange,
+    CachePlace, Demangle, FileSearch, Join, Limits, MemoryLimit, NameOptions, Options,
+    SampleFilter, Servers, TimePoint, TimeRange,
 };
 pub use perf_data::Head;
 pub use recording_key::recording_key;
@@ -307,7 +307,7 @@ impl Pipeline {
     }
 
     fn setting<'a>(&'a self, options: &'a Options, observer: &'a Arc<dyn Observer>) -> Setting<'a> {
-        let memory = Arc::new(Memory::new(options.limits.memory));
+        let memory = Arc::new(Memory::new(options.limits.memory.bytes()));
         let cache = options.cache.as_ref().map(|place| Arc::new(Cache::new(place, &memory)));
         Setting { host: &self.host, kept: self.kept.generation(), options, observer, memory, cache }
     }

@@ -12,7 +12,7 @@ use crate::error::Error;
 
 /// Prefetches less where the usual batches would take more than a part of the limit.
 pub(crate) fn prefetch(limits: Limits, options: SessionOptions) -> SessionOptions {
-    let Some(bytes) = limits.memory else { return options };
+    let Some(bytes) = limits.memory.bytes() else { return options };
     SessionOptions {
         batch_bytes: options.batch_bytes.min(bytes / 8),
         pending_bytes: options.pending_bytes.min(bytes / 2),
@@ -25,7 +25,7 @@ pub(crate) fn prefetch(limits: Limits, options: SessionOptions) -> SessionOption
 
 /// What files may cost: what is in memory of them is no more than half of the limit, since a run needs tables, too.
 pub(crate) fn file_budget(limits: Limits, budget: Budget) -> Budget {
-    let Some(bytes) = limits.memory else { return budget };
+    let Some(bytes) = limits.memory.bytes() else { return budget };
     let limit = budget.limit(Resource::HeldInAll);
     let most = limit.most.min(bytes / 2);
     budget.with(Resource::HeldInAll, Limit { most, ..limit })

@@ -1,7 +1,10 @@
 //! The observer of a run: it learns how far the run has come, and is asked whether the run is still wanted.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::Duration;
+
+use host::{MemoryPart, memory_is_for};
 
 /// What a run does at the moment.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -62,6 +65,16 @@ pub trait Observer: Debug + Send + Sync {
     fn is_cancelled(&self) -> bool {
         false
     }
+}
+
+/// A stage begins: the observer learns it, and what the process takes is for it.
+pub(crate) fn begin(observer: &Arc<dyn Observer>, stage: Stage) {
+    memory_is_for(match stage {
+        Stage::Reading => MemoryPart::Recording,
+        Stage::Unwinding => MemoryPart::Stacks,
+        Stage::Symbolizing => MemoryPart::Names,
+    });
+    observer.stage(stage);
 }
 
 /// Nobody watches.

@@ -8,8 +8,8 @@ use budget::{Budget, Limit, Resource};
 use host::{Host, MemoryHost, RefusingHost};
 use perf_data::{Finding, Findings, Session, SessionOptions};
 use pipeline::{
-    Error, ImageLimits, Limits, Observer, Options, Pipeline, SampleFilter, Source, TimePoint,
-    TimeRange, Unobserved,
+    Error, ImageLimits, Limits, MemoryLimit, Observer, Options, Pipeline, SampleFilter, Source,
+    TimePoint, TimeRange, Unobserved,
 };
 use synth::{
     CompressedKind, Compressor, Endian, EventAttr, Feature, PerfDataBuilder, Record, SampleBuilder,
@@ -208,7 +208,7 @@ fn errors_say_what_is_wrong() {
         &unobserved(),
     );
     assert_eq!(missing.expect_err("an error").to_string(), "cannot read nothing");
-    let limits = Limits { memory: Some(1000), ..Limits::default() };
+    let limits = Limits { memory: MemoryLimit::Bytes(1000), ..Limits::default() };
     let large = with(Options { limits, ..Options::default() });
     assert!(matches!(large, Error::MemoryLimit { exceeded } if exceeded.limit == 1000));
 }
@@ -231,7 +231,7 @@ fn all_that_is_held_counts_together() {
     };
     let run = |samples, forks, memory| {
         let options = Options {
-            limits: Limits { memory: Some(memory), ..Limits::default() },
+            limits: Limits { memory: MemoryLimit::Bytes(memory), ..Limits::default() },
             ..Options::default()
         };
         match data(samples, forks).analyze(perf_data(), &options, &unobserved()) {

@@ -94,8 +94,8 @@ pub use quality::{
 };
 pub use reason::{EndReason, FoundBy};
 pub use tables::{
-    EventRow, FrameRow, InlineRow, LayoutRow, LocationAddress, LocationRow, ModuleBias, ModuleKind,
-    ModuleRow, ProcessKey, RecordingInfo, SampleRow, StackRow, StringHasher, Strings, Table,
-    ThreadRow, WallClock,
+    EventRow, FrameRow, InlineRow, LONGEST_IN_TABLE, LONGEST_REPEATED, LayoutRow, LocationAddress,
+    LocationRow, ModuleBias, ModuleKind, ModuleRow, ProcessKey, RecordingInfo, SampleRow, StackRow,
+    StringHasher, Strings, Table, ThreadRow, WallClock,
 };
 pub use thread_names::folded_thread_name;

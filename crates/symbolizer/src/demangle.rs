@@ -1,6 +1,7 @@
 //! Mangled names to readable ones: Rust (legacy and v0) first, because legacy Rust names look like C++, then C++,
 //! then other languages.
-//! Names are hostile: recursion and output are bounded, those of C++ by the demangler.
+//! Names are hostile: each costs at most in proportion to its length. The demanglers of C++ and D see to that themselves;
+//! that of Rust is bounded by its input, output and nesting.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -15,6 +16,11 @@ use crate::languages::{self, Languages};
 const MAX_MANGLED: usize = 1 << 16;
 /// Longest demangled name of Rust, in bytes; a longer one is left mangled.
 const MAX_DEMANGLED: usize = 1 << 16;
+/// The same in proportion to the mangled name.
+const DEMANGLED_PER_BYTE: usize = 64;
+const LEAST_DEMANGLED: usize = 1 << 12;
+/// Paths without text that a byte of output may stand for, on average.
+const SILENT_PATHS: usize = 16;
 
 /// The readable form of a symbol; the symbol itself where it is not mangled. A version after it (`@@GLIBC_2.34`) is left
 /// out, `@plt` stays.
@@ -89,7 +95,7 @@ fn is_mangled(symbol: &[u8]) -> bool {
 
 fn rust(name: &str, how: Demangle) -> Option<Vec<u8>> {
     let parsed = rustc_demangle::try_demangle(name).ok()?;
-    let mut out = Bounded::default();
+    let mut out = Bounded { text: String::new(), most: most_rust(name.as_bytes()) };
     write!(out, "{parsed:#}").ok()?;
     Some(shortened(out.text, how).into_bytes())
 }
@@ -177,15 +183,29 @@ fn keyed_to(name: &[u8]) -> Option<(&'static [u8], &[u8])> {
     constructors().or_else(destructors).filter(|(_, name)| name.starts_with(b"_Z"))
 }
 
+/// Bytes that a name of Rust may be demangled to. The demangler follows back references, each time it comes to one, and
+/// paths with empty names print nothing: so a name with such paths has the less output the more of them it has.
+///
+/// Source: the Rust symbol mangling (v0), "Path" (`N` and a namespace), "Undisambiguated identifier" (length 0).
+fn most_rust(name: &[u8]) -> usize {
+    let pairs = || name.windows(2).filter_map(|pair| pair.first_chunk::<2>());
+    let nested = pairs().filter(|[tag, space]| *tag == b'N' && space.is_ascii_lowercase()).count();
+    let empty =
+        pairs().filter(|[before, length]| *length == b'0' && !matches!(before, b'1'..=b'9'));
+    let silent = nested.min(empty.count());
+    let most = LEAST_DEMANGLED + DEMANGLED_PER_BYTE * name.len();
+    MAX_DEMANGLED.min(most).min(most * SILENT_PATHS / (1 + silent))
+}
+
 /// Collects text and fails where it gets out of proportion.
-#[derive(Default)]
 struct Bounded {
     text: String,
+    most: usize,
 }
 
 impl std::fmt::Write for Bounded {
     fn write_str(&mut self, part: &str) -> std::fmt::Result {
-        if self.text.len() + part.len() > MAX_DEMANGLED {
+        if self.text.len() + part.len() > self.most {
             return Err(std::fmt::Error);
         }
         self.text.push_str(part);
@@ -283,6 +303,23 @@ mod tests {
             check(name, name, name);
         }
         assert_eq!(&*demangle(b"_Z3f\xff\xfev", Demangle::Full), b"_Z3f\xff\xfev");
+    }
+
+    #[test]
+    fn names_cost_in_proportion_to_their_length() {
+        // Each type has the one before it twice: 17 of them are 131,072.
+        let mut name = "_Z1f1AIiiE".to_owned();
+        for index in 0..17 {
+            let last = char::from(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[2 * index]);
+            name += &format!("1BIS{last}_S{last}_E");
+            let text = demangle(name.as_bytes(), Demangle::Full);
+            let most = 4096 + 64 * name.len();
+            assert!(text.len() <= most && (index < 10 || text == name.as_bytes()), "{index}");
+        }
+        assert_eq!((most_rust(b"_RNvC1a1f"), most_rust(&[b'a'; 2000])), (4672, 1 << 16));
+        // Paths whose names are empty, in a tuple of references to them.
+        let silent = format!("{}C1a{}", "Nt".repeat(400), "0".repeat(400));
+        assert_eq!(most_rust(silent.as_bytes()), (4096 + 64 * 1203) * 16 / 401);
     }
 
     #[test]

@@ -82,8 +82,9 @@ fn value_at(values: &[GoValue], place: u64) -> Option<i32> {
 }
 
 impl<'f> Resolver<'f> {
-    fn spend(&mut self) -> bool {
-        let taken = self.steps.take(1);
+    /// Takes a step, and one more for each 64 bytes of a name, which is hashed.
+    fn spend(&mut self, name: &[u8]) -> bool {
+        let taken = self.steps.take(1 + name.len() as u64 / 64);
         self.exhausted = self.exhausted.or(taken.err());
         self.exhausted.is_none()
     }
@@ -96,7 +97,7 @@ impl<'f> Resolver<'f> {
         let length = function.end.since(function.start);
         let mut values = Vec::new();
         for piece in function.values(kind).take_while(|_| is_wanted) {
-            if !self.spend() {
+            if !self.spend(&[]) {
                 break;
             }
             values.push(piece);
@@ -131,13 +132,14 @@ impl<'f> Resolver<'f> {
         for _ in 0..MAX_INLINES {
             let call = value_at(&tables.inlined_calls, place);
             let Some(call) = call.and_then(|number| function.inlined_call(number)) else { break };
-            if !self.spend() {
+            if !self.spend(call.name) {
                 break;
             }
             self.push(Some(call.name), place, tables, true);
             place = call.place;
         }
-        self.push(function.name(), place, tables, false);
+        let name = function.name().filter(|name| name.len() < 64 || self.spend(name));
+        self.push(name, place, tables, false);
     }
 
     fn push(&mut self, name: Option<&'f [u8]>, place: u64, tables: &Tables<'f>, inlined: bool) {

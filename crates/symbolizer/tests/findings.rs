@@ -65,6 +65,16 @@ fn a_split_file_that_is_missing_or_of_another_build() {
     assert_eq!(found(&ask(source, &names, 0x40_1003)), (vec!["outer".to_owned()], vec![]));
 }
 
+/// Zeros end entries: after the last of them nothing but padding may be in a unit.
+#[test]
+fn entries_after_the_end_of_their_unit() {
+    let file = patched("gcc-dwarf5", ".debug_info", 0x60, &[0; 8]);
+    let symbols = ask(SymbolSource::of(&file), &Options::default(), 0x40_1032);
+    let (names, findings) = found(&symbols);
+    let kinds: Vec<_> = findings.into_iter().map(|(kind, _)| kind).collect();
+    assert_eq!((names.len(), kinds), (1, vec![Kind::Entries]));
+}
+
 /// The root of a unit belongs to it: one whose stated length ends before says nothing, and its entries are not read.
 #[test]
 fn a_unit_that_ends_within_its_header() {

@@ -15,14 +15,20 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
+use host::{CountingAllocator, limit_memory, usual_memory_limit};
 
 use crate::args::{Cli, Command, color_in_arguments, with_suggestion};
 use crate::terminal::{NO_OUTPUT, NOT_RECORDED, choose_colors, exit_code};
+
+/// What the program has is counted, so that it ends in order where that is too much.
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// The command that the program was started as: `perf_to_profile` and `hotspot-perfparser` can be links to
 /// `unwind-perf`, which it is under any other name.
 #[must_use]
 pub fn by_name() -> ExitCode {
+    limit_memory(usual_memory_limit());
     let started_as = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
     match started_as.file_name().and_then(OsStr::to_str) {
         Some("perf_to_profile") => perf_to_profile(),

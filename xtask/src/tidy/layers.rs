@@ -18,7 +18,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("perf-data", &["address", "budget"]),
     ("module-map", &["address", "budget", "host", "options"]),
     ("bundle", &["address", "budget", "host", "options", "perf-data", "module-map", "profile"]),
-    ("gopclntab", &["address", "module-map"]),
+    ("gopclntab", &["address", "budget", "module-map"]),
     (
         "unwinder",
         &["address", "budget", "gopclntab", "options", "perf-data", "module-map", "profile"],

@@ -134,9 +134,14 @@ impl Manifest {
     fn check(&self) -> Result<(), Error> {
         /// Each that can be watched is a mapping, of which a process has 65,530.
         const MOST_HOLES: usize = 16 << 10;
+        /// Folders and files that a user names. Each module is looked for in all of them.
+        const MOST_NAMED: usize = 256;
         let n_holes: usize = self.contents.iter().map(|stored| stored.holes.len()).sum();
         if n_holes > MOST_HOLES {
             return Err(Error::wrong(format!("its files have more than {MOST_HOLES} holes")));
+        }
+        if self.search.named() > MOST_NAMED {
+            return Err(Error::wrong(format!("it names more than {MOST_NAMED} folders and files")));
         }
         for Stored { name, size, holes, .. } in &self.contents {
             if !is_name(name) {

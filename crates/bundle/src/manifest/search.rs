@@ -10,6 +10,24 @@ use serde_json::{Map, Value};
 #[serde(try_from = "Json", into = "Map<String, Value>")]
 pub(crate) struct Search(pub(crate) FileSearch);
 
+impl Search {
+    /// Folders, files and hints that it names.
+    pub(super) fn named(&self) -> usize {
+        let files = &self.0;
+        let lists = [
+            &files.modules,
+            &files.sysroots,
+            &files.build_id_stores,
+            &files.debug_dirs,
+            &files.extra_dirs,
+            &files.perf_map_dirs,
+            &files.source_dirs,
+        ];
+        let paths: usize = lists.into_iter().map(Vec::len).sum();
+        paths + files.path_map.len() + files.hints.len()
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected an object of options")]
 enum Json {

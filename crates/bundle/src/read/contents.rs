@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
-use host::{NewContent, Reads};
+use host::{CountedBytes, NewContent, Reads};
 
 use super::BundleContent;
 use crate::error::Error;
@@ -19,6 +19,8 @@ pub(super) fn read_content(
         return Err(differs("its size"));
     }
     let size = address(stored.size).ok_or_else(|| differs("its size"))?;
+    let kept = stored.kept().iter().fold(0, |sum: u64, it| sum.saturating_add(it.end - it.start));
+    let counted = CountedBytes::new(kept);
     let mut new = NewContent::new(size)?;
     let mut hasher = Hasher::default();
     let mut at = 0;
@@ -36,7 +38,7 @@ pub(super) fn read_content(
     }
     let holes = stored.holes.iter().filter_map(|&(from, to)| Some(address(from)?..address(to)?));
     let (bytes, reads): (_, Reads) = new.finish(&holes.collect::<Vec<_>>())?;
-    Ok(BundleContent { bytes, reads })
+    Ok(BundleContent { bytes, reads, counted })
 }
 
 fn address(offset: u64) -> Option<usize> {

@@ -7,8 +7,9 @@ use std::sync::{Mutex, PoisonError};
 
 use hashbrown::HashMap;
 use host::{
-    ByteStream, Content, DirEntry, FILE_STORE, FileKind, FileOwner, FileStamp, FileStat, Host,
-    HostError, HostFile, HostFinding, HostText, Origin, READ_LIMIT, Reads, RecordedFile,
+    ByteStream, Content, CountedBytes, DirEntry, FILE_STORE, FileKind, FileOwner, FileStamp,
+    FileStat, Host, HostError, HostFile, HostFinding, HostText, Origin, READ_LIMIT, Reads,
+    RecordedFile,
 };
 
 use crate::manifest::{Bytes, Found, Manifest, Place};
@@ -16,7 +17,8 @@ use crate::manifest::{Bytes, Found, Manifest, Place};
 /// Answers from a bundle alone.
 #[derive(Debug)]
 pub struct BundleHost {
-    places: HashMap<Bytes, Vec<Place>>,
+    /// By path and by the folder that it was not to leave.
+    places: HashMap<Bytes, HashMap<Option<Bytes>, Place>>,
     variables: HashMap<String, Option<OsString>>,
     vdso: Option<Vec<u8>>,
     contents: Vec<BundleContent>,
@@ -31,6 +33,9 @@ pub struct BundleHost {
 pub(super) struct BundleContent {
     pub(super) bytes: Content,
     pub(super) reads: Reads,
+    /// Its memory, which is that of a mapping.
+    #[expect(dead_code, reason = "it counts while it lives")]
+    pub(super) counted: CountedBytes,
 }
 
 impl BundleHost {
@@ -38,12 +43,13 @@ impl BundleHost {
         let vdso = manifest.vdso.and_then(|at| contents.get(at));
         let vdso = vdso.map(|content| content.bytes.to_vec());
         let mut paths = vec![PathBuf::new(); contents.len()];
-        let mut places: HashMap<Bytes, Vec<Place>> = HashMap::new();
+        let mut places: HashMap<Bytes, HashMap<Option<Bytes>, Place>> = HashMap::new();
         for place in &manifest.places {
             if let Some(path) = place.content().and_then(|at| paths.get_mut(at)) {
                 *path = place.path.to_path();
             }
-            places.entry(place.path.clone()).or_default().push(place.clone());
+            let of_path = places.entry(place.path.clone()).or_default();
+            of_path.entry(place.root.clone()).or_insert_with(|| place.clone());
         }
         let variables = manifest.variables.iter();
         let variables = variables
@@ -63,7 +69,7 @@ impl BundleHost {
     fn place(&self, path: &Path, origin: Origin<'_>) -> Result<&Place, HostError> {
         let root = origin.root().map(Bytes::of_path);
         let places = self.places.get(&Bytes::of_path(path));
-        let known = places.and_then(|it| it.iter().find(|place| place.root == root));
+        let known = places.and_then(|it| it.get(&root));
         known.ok_or_else(|| self.unknown(path))
     }
 

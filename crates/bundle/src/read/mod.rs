@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use ::host::ByteStream;
-use budget::{Budget, Resource};
+use budget::{Budget, Exhausted, JsonShape, Resource};
 
 use self::contents::read_content;
 use self::host::BundleContent;
@@ -20,8 +20,8 @@ use crate::manifest::{Manifest, NAME};
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Bytes of a block of a tar file.
 const BLOCK: usize = 512;
-/// Bytes of a manifest at most: some million places.
-const MOST_OF_MANIFEST: u64 = 256 << 20;
+/// Nesting of a manifest at most.
+const DEEPEST: usize = 32;
 /// Bytes of all files with their holes, which take no memory.
 const MOST_IN_ALL: u64 = 32 << 30;
 
@@ -74,21 +74,26 @@ impl Bundle {
     /// # Errors
     /// Where it is damaged, has not what its manifest says, or states too much.
     pub fn read(bytes: &[u8], budget: &Budget) -> Result<Self, Error> {
-        let mut allowance = budget.allowance(Resource::RecordBytes, bytes.len() as u64);
+        let mut allowance = budget.allowance(Resource::BundleBytes, bytes.len() as u64);
+        let most_of_manifest = budget.limit(Resource::ManifestBytes).of(bytes.len() as u64);
         // Headers and padding come with what is stored.
         let stream = zstd::stream::read::Decoder::new(bytes)?
-            .take(allowance.left().saturating_add(MOST_OF_MANIFEST));
+            .take(allowance.left().saturating_add(most_of_manifest));
         let mut archive = tar::Archive::new(stream);
         let mut entries = archive.entries()?;
         let mut first = entries.next().ok_or_else(|| cut(NAME))??;
         expect_entry(&first, NAME)?;
-        if first.size() > MOST_OF_MANIFEST {
-            return Err(Error::wrong("it is too large"));
+        if first.size() > most_of_manifest {
+            let resource = Resource::ManifestBytes;
+            return Err(Error::TooMuch(Exhausted { resource, limit: most_of_manifest }));
         }
-        allowance.take(first.size())?;
         let mut json = Vec::new();
         first.read_to_end(&mut json)?;
+        let shape =
+            JsonShape::of(&json, DEEPEST).map_err(|error| Error::wrong(error.to_string()))?;
+        budget.allowance(Resource::ManifestValues, bytes.len() as u64).take(shape.values)?;
         let manifest = Manifest::parse(&json)?;
+        drop(json);
         let mut in_all = 0_u64;
         for stored in &manifest.contents {
             let kept =

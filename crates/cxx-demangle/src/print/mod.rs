@@ -15,8 +15,13 @@ use crate::{Options, Parts, Spelling};
 
 /// Longest output, in bytes.
 const MAX_OUTPUT: usize = 1 << 16;
+/// The same in proportion to the mangled name, so that many short names cannot cost as much as long ones.
+const OUTPUT_PER_BYTE: usize = 64;
+const LEAST_OUTPUT: usize = 1 << 12;
 /// Nodes that are printed or asked for their shape: substitutions can double at each step and print nothing.
-const MAX_STEPS: u32 = 1 << 18;
+const MAX_STEPS: usize = 1 << 18;
+const STEPS_PER_BYTE: usize = 128;
+const LEAST_STEPS: usize = 1 << 10;
 /// Nesting of nodes; a name refers to names that refer to others, so it can be deeper than the mangled name.
 const MAX_DEPTH: u32 = 768;
 
@@ -45,7 +50,8 @@ pub(crate) struct Printer<'a> {
     /// Nodes that are being printed and may contain themselves.
     active: Vec<Id>,
     depth: u32,
-    steps: u32,
+    steps: usize,
+    most_output: usize,
     is_too_large: bool,
 }
 
@@ -69,7 +75,8 @@ impl<'a> Printer<'a> {
             expansions: 0,
             active: Vec::new(),
             depth: 0,
-            steps: MAX_STEPS,
+            steps: (LEAST_STEPS + STEPS_PER_BYTE * input.len()).min(MAX_STEPS),
+            most_output: (LEAST_OUTPUT + OUTPUT_PER_BYTE * input.len()).min(MAX_OUTPUT),
             is_too_large: false,
         }
     }
@@ -77,7 +84,7 @@ impl<'a> Printer<'a> {
     /// Prints a name; `None` where it gets out of proportion.
     pub(crate) fn name(mut self, name: Id) -> Option<()> {
         self.print(name);
-        (!self.is_too_large && self.out.len() <= MAX_OUTPUT).then_some(())
+        (!self.is_too_large && self.out.len() <= self.most_output).then_some(())
     }
 
     /// Both parts of a node.
@@ -181,7 +188,7 @@ impl<'a> Printer<'a> {
     /// Counts a step; whether there may be one more.
     #[inline]
     fn enter(&mut self) -> bool {
-        if self.depth >= MAX_DEPTH || self.steps == 0 || self.out.len() > MAX_OUTPUT {
+        if self.depth >= MAX_DEPTH || self.steps == 0 || self.out.len() > self.most_output {
             self.give_up();
             return false;
         }
@@ -220,7 +227,7 @@ impl<'a> Printer<'a> {
 
     /// Text that is in the output already.
     fn copy(&mut self, at: usize, length: usize) {
-        if at + length > self.out.len() || self.out.len() > MAX_OUTPUT {
+        if at + length > self.out.len() || self.out.len() > self.most_output {
             return self.give_up();
         }
         self.out.extend_from_within(at..at + length);

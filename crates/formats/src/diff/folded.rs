@@ -7,6 +7,7 @@ use profile::query::diff::Diff;
 
 use super::labels::full_function;
 use super::stacks::stacks;
+use crate::render::cut::push_repeated;
 use crate::render::text::{push_label, push_number};
 
 /// Prints a line for each distinct stack, sorted by its bytes.
@@ -14,17 +15,16 @@ pub(super) fn print(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
     let mut lines: Vec<(Vec<u8>, [u64; 2])> = Vec::new();
     for stack in stacks(diff) {
         let mut line = Vec::new();
-        push_label(&mut line, stack.thread.map_or(b"", |name| diff.text(name)));
+        let thread = stack.thread.map_or(&b""[..], |name| diff.text(name));
+        push_repeated(&mut line, thread, push_label);
         if stack.truncated {
             line.extend_from_slice(b";[truncated]");
         }
         for function in stack.functions.iter().rev() {
             line.push(b';');
             let row = diff.functions.get(*function);
-            push_label(
-                &mut line,
-                &row.map_or_else(Default::default, |row| full_function(diff, row)),
-            );
+            let name = row.map_or_else(Default::default, |row| full_function(diff, row));
+            push_repeated(&mut line, &name, push_label);
         }
         lines.push((line, stack.costs));
     }

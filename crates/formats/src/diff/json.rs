@@ -11,6 +11,7 @@ use profile::query::diff::{
 use super::DiffGate;
 use super::labels::function;
 use super::notes::sentence;
+use crate::render::cut::in_table;
 use crate::render::text::{push_json, push_number};
 
 /// Counts up with changes that break readers: a field removed, or with another meaning.
@@ -276,7 +277,7 @@ impl Writer {
 
     fn string(&mut self, text: &[u8]) {
         self.text.push(b'"');
-        push_json(&mut self.text, text);
+        push_json(&mut self.text, &in_table(text));
         self.text.push(b'"');
     }
 

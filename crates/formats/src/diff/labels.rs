@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use profile::query::diff::{Diff, DiffFunction, DiffModuleId, DiffName};
 
+use crate::render::cut::push_repeated;
 use crate::render::text::push_line_safe;
 
 /// The name of a function; `[unknown]` for code whose function is not known.
@@ -48,7 +49,7 @@ pub(super) fn with_module(function: &str, module: Option<String>) -> String {
 /// A name as text that does nothing to a terminal.
 pub(super) fn shown(name: &[u8]) -> String {
     let mut out = Vec::with_capacity(name.len());
-    push_line_safe(&mut out, name);
+    push_repeated(&mut out, name, push_line_safe);
     String::from_utf8_lossy(&out).into_owned()
 }
 

@@ -11,11 +11,12 @@ use std::io;
 use hashbrown::HashMap;
 
 use crate::printer::Printer;
+use crate::render::cut::push_cut;
 use crate::render::text::{push_line_safe, push_number};
 use profile::query::{
     Function, FunctionId, FunctionLine, FunctionMarks, Functions, event_name, group, period_units,
 };
-use profile::{EventId, Profile, StringId, Table, ThreadId};
+use profile::{EventId, LONGEST_IN_TABLE, Profile, StringId, Table, ThreadId};
 
 /// Bytes that are collected before they are written.
 const FLUSH_SIZE: usize = 1 << 18;
@@ -235,7 +236,12 @@ impl<'a> NumberedNames<'a> {
             text.push(b' ');
             match name.0 {
                 Some(name) if !self.profile.strings.get(name).is_empty() => {
-                    push_line_safe(text, self.profile.strings.get(name));
+                    push_cut(
+                        text,
+                        self.profile.strings.get(name),
+                        LONGEST_IN_TABLE,
+                        push_line_safe,
+                    );
                 }
                 _ if word.ends_with("fn") => text.extend_from_slice(b"[unknown]"),
                 _ => text.extend_from_slice(b"???"),

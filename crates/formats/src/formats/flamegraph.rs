@@ -8,8 +8,8 @@ use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines}
 use crate::formats::folded::Folded;
 use crate::printer::Printer;
 use crate::render::text::push_line_safe;
-use profile::Profile;
 use profile::query::{WeightUnit, Weights, found_counts};
+use profile::{LONGEST_REPEATED, Profile};
 
 /// Draws an SVG picture.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,7 @@ impl Printer for Flamegraph {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
         let mut folded = Vec::new();
         let joined = found_counts(profile).joined > 0;
-        self.stacks.print_marked(profile, joined.then_some(MARK), &mut folded)?;
+        self.stacks.print_marked(profile, joined.then_some(MARK), most_of_names, &mut folded)?;
         let folded = String::from_utf8_lossy(&folded).replace(NO_XML, "\u{fffd}");
         let lines: Vec<String> = folded.lines().map(unmistakable).collect();
         let mut options = Options::default();
@@ -63,6 +63,15 @@ impl Flamegraph {
             WeightUnit::Events => "events",
         }
     }
+}
+
+/// Bytes of the names of all frames, and of one name at least.
+const BYTES_OF_NAMES: usize = 32 << 20;
+const SHORTEST: usize = 64;
+
+/// Bytes of a name in a picture with so many frames.
+fn most_of_names(frames: usize) -> usize {
+    (BYTES_OF_NAMES / frames.max(1)).clamp(SHORTEST, LONGEST_REPEATED)
 }
 
 /// Characters that XML has not, beside control characters.

@@ -15,7 +15,9 @@ use crate::render::joined_paths::{JoinedPaths, joined_names};
 use crate::render::name_tree::{NameId, NameTree};
 use crate::render::text::push_number;
 use profile::query::Weights;
-use profile::{Profile, SampleRow, StackId, StringId, Table, ThreadId, ThreadRow};
+use profile::{
+    LONGEST_REPEATED, Profile, SampleRow, StackId, StringId, Table, ThreadId, ThreadRow,
+};
 
 /// Prints folded stacks.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +38,7 @@ pub struct Folded {
 
 impl Printer for Folded {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        self.print_marked(profile, None, out)
+        self.print_marked(profile, None, |_| LONGEST_REPEATED, out)
     }
 }
 
@@ -45,11 +47,13 @@ const GAP: &[u8] = b"[gap]";
 
 impl Folded {
     /// Prints the stacks. With a `mark`, it stands behind the names of frames that most of their samples have from other
-    /// samples; equal stacks may then be several lines.
+    /// samples; equal stacks may then be several lines. `most` gives the bytes of a name at most, of how many paths of names
+    /// there are.
     pub(crate) fn print_marked(
         &self,
         profile: &Profile,
         mark: Option<&[u8]>,
+        most: impl Fn(usize) -> usize,
         out: &mut dyn io::Write,
     ) -> io::Result<()> {
         let mut tree = NameTree::new(profile, self.inlines, self.kernel_suffix);
@@ -59,6 +63,7 @@ impl Folded {
             .map(|thread| tree.intern(&self.root_name(profile, thread)))
             .collect();
         let unknown = tree.intern(b"");
+        tree.cut_labels(most(tree.len()));
         let comm = |sample: &SampleRow| comms.get(sample.thread).copied().unwrap_or(unknown);
         let joined = mark.map(|_| joined_names(profile, &tree)).unwrap_or_default();
         let lines = self.lines(profile, &tree, comm, &joined);
@@ -67,7 +72,7 @@ impl Folded {
         write_rows(out, lines.len(), cost, |rows, text| {
             let mut path = Vec::new();
             for line in lines.get(rows).unwrap_or_default() {
-                let start = text.len();
+                let mut is_empty = self.root == StackRoot::None && !line.truncated;
                 if self.root != StackRoot::None {
                     text.extend_from_slice(tree.label(line.comm));
                     text.push(b';');
@@ -77,13 +82,17 @@ impl Folded {
                 }
                 self.path(&tree, line.node, &mut path);
                 paths.walk((line.comm, line.truncated), &path, |label, joined| {
+                    if !text.goes_on() {
+                        return;
+                    }
+                    is_empty = false;
                     let label = tree.label(label);
                     text.extend_from_slice(label);
                     let mark = mark.filter(|_| joined && label != GAP);
                     text.extend_from_slice(mark.unwrap_or_default());
                     text.push(b';');
                 });
-                if text.len() == start {
+                if is_empty {
                     text.extend_from_slice(b"[no frames];");
                 }
                 text.pop();

@@ -12,8 +12,8 @@ use crate::render::frame_texts::FrameTexts;
 use crate::render::text::{push_hex, push_json, push_number};
 use profile::query::{BiasCache, FrameFunction, StackWalker};
 use profile::{
-    FoundBy, FrameRow, InlineRow, LocationRow, ModuleKind, Profile, RowId as _, SampleId,
-    SampleRow, Table, ThreadId,
+    FoundBy, FrameRow, InlineRow, LONGEST_REPEATED, LocationRow, ModuleKind, Profile, RowId as _,
+    SampleId, SampleRow, Table, ThreadId,
 };
 
 /// Prints one JSON object a line.
@@ -61,11 +61,16 @@ impl Ndjson {
                 let rows = samples.start + rows.start..samples.start + rows.end;
                 for sample in profile.samples.as_slice().get(rows).unwrap_or_default() {
                     lines.head(sample, text);
-                    let before = text.len();
+                    let mut has_frames = false;
                     walker.walk(sample, &mut biases, |frame, addr| {
+                        if !text.goes_on() {
+                            return;
+                        }
+                        let before = text.len();
                         texts.push(frame, text, |text| push_addr(text, addr.0));
+                        has_frames |= text.len() > before;
                     });
-                    if text.len() > before {
+                    if has_frames {
                         // The comma after the last frame.
                         text.pop();
                     }
@@ -98,7 +103,7 @@ struct JsonLines<'a> {
 
 impl<'a> JsonLines<'a> {
     fn new(profile: &'a Profile) -> Self {
-        let strings = Escaped::new(&profile.strings, push_json);
+        let strings = Escaped::new(&profile.strings, LONGEST_REPEATED, push_json);
         let threads = profile.threads.iter().map(|thread| {
             let mut text =
                 format!("\"pid\":{},\"tid\":{},\"comm\":\"", thread.pid, thread.tid).into_bytes();

@@ -26,8 +26,8 @@ use crate::render::text::{
 };
 use profile::query::{BiasCache, FrameFunction, StackWalker};
 use profile::{
-    EventId, FoundBy, FrameId, FrameRow, InlineRow, LocationRow, Profile, RowId as _, SampleId,
-    SampleRow, Table, ThreadId, ThreadRow,
+    EventId, FoundBy, FrameId, FrameRow, InlineRow, LONGEST_REPEATED, LocationRow, Profile,
+    RowId as _, SampleId, SampleRow, Table, ThreadId, ThreadRow,
 };
 
 /// Prints what `perf script` prints.
@@ -59,6 +59,9 @@ impl Printer for PerfScript {
                         continue;
                     }
                     walker.walk(sample, &mut biases, |frame, addr| {
+                        if !text.goes_on() {
+                            return;
+                        }
                         let delta = deltas.get(frame).copied().unwrap_or(0);
                         let addr = addr.add(delta.into());
                         texts.push(frame, text, |text| push_addr(text, addr.0));
@@ -98,7 +101,7 @@ struct ScriptLines<'a> {
 impl<'a> ScriptLines<'a> {
     fn new(profile: &'a Profile, fields: ScriptFields) -> Self {
         let shown = Shown::new(fields);
-        let strings = Escaped::new(&profile.strings, push_line_safe);
+        let strings = Escaped::new(&profile.strings, LONGEST_REPEATED, push_line_safe);
         let threads = profile
             .threads
             .iter()

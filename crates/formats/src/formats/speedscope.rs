@@ -11,12 +11,15 @@ use hashbrown::HashMap;
 
 use crate::options::StackWeight;
 use crate::printer::Printer;
+use crate::render::cut::in_table;
 use crate::render::escaped::Escaped;
 use crate::render::text::{push_json, push_module_label, push_number};
 use profile::query::{
     FunctionId, FunctionLine, FunctionMarks, Functions, event_name, group, period_units,
 };
-use profile::{EventId, Profile, RowId as _, SampleRow, StackId, StringId, Table, ThreadId};
+use profile::{
+    EventId, LONGEST_IN_TABLE, Profile, RowId as _, SampleRow, StackId, StringId, Table, ThreadId,
+};
 
 /// Samples above which only merged stacks are written.
 pub(crate) const MERGE_ABOVE: usize = 100_000;
@@ -188,7 +191,7 @@ impl SpeedscopeDocument<'_> {
     }
 
     fn head(&mut self) -> io::Result<()> {
-        let strings = Escaped::new(&self.profile.strings, push_json);
+        let strings = Escaped::new(&self.profile.strings, LONGEST_IN_TABLE, push_json);
         let marks = FunctionMarks::new(self.profile, &self.functions.rows);
         self.text.extend_from_slice(
             b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":\"unwind-perf ",
@@ -200,7 +203,7 @@ impl SpeedscopeDocument<'_> {
             match (function.name, function.module) {
                 (None, Some(module)) => {
                     let mut label = Vec::new();
-                    push_module_label(&mut label, self.profile.strings.get(module));
+                    push_module_label(&mut label, &in_table(self.profile.strings.get(module)));
                     push_json(&mut self.text, &label);
                 }
                 (name, _) => {

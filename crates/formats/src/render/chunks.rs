@@ -7,9 +7,11 @@
 //! ```
 //!
 //! The text is the concatenation of the rows' texts, so neither the number of threads nor the cut into chunks shows.
+//! A chunk whose text becomes too large to be held is given up, and rendered again when its turn to be written comes:
+//! then its text is written piece by piece.
 
 use std::io;
-use std::ops::Range;
+use std::ops::{Deref, DerefMut, Range};
 
 use rayon::iter::{
     IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _,
@@ -21,6 +23,64 @@ const CHUNK_COST: u64 = 4096;
 /// Chunks of a batch for each thread: enough to even out unequal ones, few enough to hold their texts.
 const CHUNKS_PER_THREAD: usize = 2;
 
+/// Bytes of all texts that are held, and of the text of a chunk at least and at most.
+const ALL_BYTES: usize = 256 << 20;
+const CHUNK_BYTES: (usize, usize) = (2 << 20, 8 << 20);
+
+/// Bytes of the text of a chunk that are held, if so many chunks make a batch: one is rendered while one is written.
+fn bytes_of_chunk(batch: usize) -> usize {
+    (ALL_BYTES / (2 * batch.max(1))).clamp(CHUNK_BYTES.0, CHUNK_BYTES.1)
+}
+
+/// The text of a chunk while it is rendered.
+pub(crate) struct ChunkText<'o> {
+    text: Vec<u8>,
+    /// Bytes that are held.
+    most: usize,
+    /// Where the text goes when it is large; `None` while other chunks are written.
+    out: Option<&'o mut dyn io::Write>,
+    error: io::Result<()>,
+    is_given_up: bool,
+}
+
+impl ChunkText<'_> {
+    /// Called before each part of a row: writes what there is if it is much. Returns false if nothing more of the chunk is
+    /// wanted, so that the rest need not be rendered.
+    #[inline]
+    pub(crate) fn goes_on(&mut self) -> bool {
+        if self.text.len() < self.most && !self.is_given_up {
+            return true;
+        }
+        self.make_place()
+    }
+
+    #[cold]
+    fn make_place(&mut self) -> bool {
+        if let Some(out) = self.out.as_mut().filter(|_| !self.is_given_up) {
+            self.error = out.write_all(&self.text);
+            self.is_given_up = self.error.is_err();
+        } else {
+            self.is_given_up = true;
+        }
+        self.text.clear();
+        !self.is_given_up
+    }
+}
+
+impl Deref for ChunkText<'_> {
+    type Target = Vec<u8>;
+
+    fn deref(&self) -> &Vec<u8> {
+        &self.text
+    }
+}
+
+impl DerefMut for ChunkText<'_> {
+    fn deref_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.text
+    }
+}
+
 /// Writes the texts of `rows` rows to `out`. `cost` gives about how many frames a row has; `render` appends the text
 /// of a range of rows to a buffer.
 ///
@@ -30,7 +90,7 @@ pub(crate) fn write_rows(
     out: &mut dyn io::Write,
     rows: usize,
     cost: impl Fn(usize) -> u64,
-    render: impl Fn(Range<usize>, &mut Vec<u8>) + Sync,
+    render: impl Fn(Range<usize>, &mut ChunkText<'_>) + Sync,
 ) -> io::Result<()> {
     let ranges = Ranges { next: 0, rows, cost };
     write_chunks(out, ranges, CHUNKS_PER_THREAD, |rows, text| render(rows.clone(), text))
@@ -45,7 +105,7 @@ pub(crate) fn write_chunks<C: Send + Sync>(
     out: &mut dyn io::Write,
     mut chunks: impl Iterator<Item = C>,
     per_thread: usize,
-    render: impl Fn(&C, &mut Vec<u8>) + Sync,
+    render: impl Fn(&C, &mut ChunkText<'_>) + Sync,
 ) -> io::Result<()> {
     let size = per_thread * rayon::current_num_threads().max(1);
     let mut current = TextBatch::default();
@@ -57,7 +117,7 @@ pub(crate) fn write_chunks<C: Send + Sync>(
         let (batch, render) = (&mut following, &render);
         rayon::in_place_scope(|scope| {
             scope.spawn(move |_| batch.render(render));
-            current.texts.iter().take(current.chunks.len()).try_for_each(|text| out.write_all(text))
+            current.write(out, render)
         })?;
         std::mem::swap(&mut current, &mut following);
     }
@@ -67,12 +127,15 @@ pub(crate) fn write_chunks<C: Send + Sync>(
 /// Chunks and their texts; the texts' memory is used again.
 struct TextBatch<C> {
     chunks: Vec<C>,
-    texts: Vec<Vec<u8>>,
+    /// `None` of a chunk that was given up.
+    texts: Vec<Option<Vec<u8>>>,
+    /// Bytes of the text of each that are held.
+    most: usize,
 }
 
 impl<C> Default for TextBatch<C> {
     fn default() -> Self {
-        Self { chunks: Vec::new(), texts: Vec::new() }
+        Self { chunks: Vec::new(), texts: Vec::new(), most: 0 }
     }
 }
 
@@ -80,14 +143,45 @@ impl<C: Send + Sync> TextBatch<C> {
     fn refill(&mut self, chunks: &mut impl Iterator<Item = C>, size: usize) {
         self.chunks.clear();
         self.chunks.extend(chunks.take(size));
-        self.texts.resize_with(size, Vec::new);
+        self.texts.resize_with(size, || None);
+        self.most = bytes_of_chunk(size);
     }
 
-    fn render(&mut self, render: &(impl Fn(&C, &mut Vec<u8>) + Sync)) {
-        self.texts.par_iter_mut().zip(&self.chunks).for_each(|(text, chunk)| {
+    fn render(&mut self, render: &(impl Fn(&C, &mut ChunkText<'_>) + Sync)) {
+        let most = self.most;
+        self.texts.par_iter_mut().zip(&self.chunks).for_each(|(slot, chunk)| {
+            let mut text = slot.take().unwrap_or_default();
             text.clear();
-            render(chunk, text);
+            let mut text = ChunkText { text, most, out: None, error: Ok(()), is_given_up: false };
+            render(chunk, &mut text);
+            *slot = (!text.is_given_up).then_some(text.text);
         });
+    }
+
+    /// Writes the texts, and those of chunks that were given up while they are rendered.
+    fn write(
+        &self,
+        out: &mut dyn io::Write,
+        render: &impl Fn(&C, &mut ChunkText<'_>),
+    ) -> io::Result<()> {
+        for (chunk, text) in self.chunks.iter().zip(&self.texts) {
+            if let Some(text) = text {
+                out.write_all(text)?;
+                continue;
+            }
+            let mut text = ChunkText {
+                text: Vec::new(),
+                most: self.most,
+                out: Some(&mut *out),
+                error: Ok(()),
+                is_given_up: false,
+            };
+            render(chunk, &mut text);
+            let ChunkText { text, error, .. } = text;
+            error?;
+            out.write_all(&text)?;
+        }
+        Ok(())
     }
 }
 
@@ -125,13 +219,50 @@ mod tests {
                 rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
             let written = pool.install(|| {
                 let mut out = Vec::new();
-                let render = |range: Range<usize>, text: &mut Vec<u8>| {
+                let render = |range: Range<usize>, text: &mut ChunkText<'_>| {
                     range.for_each(|row| text.extend_from_slice(format!("{row}\n").as_bytes()));
                 };
                 write_rows(&mut out, rows, |row| row as u64 % 100, render).map(|()| out)
             });
             assert_eq!(written.expect("a vector takes everything"), expected, "{threads} threads");
         }
+    }
+
+    /// Counts what is written, and the largest piece.
+    #[derive(Default)]
+    struct Counting {
+        bytes: usize,
+        largest: usize,
+    }
+
+    impl io::Write for Counting {
+        fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+            self.bytes += text.len();
+            self.largest = self.largest.max(text.len());
+            Ok(text.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_row_of_any_length_is_written_in_pieces() {
+        const PART: usize = 1 << 20;
+        let mut out = Counting::default();
+        let render = |range: Range<usize>, text: &mut ChunkText<'_>| {
+            for _ in range {
+                for _ in 0..50 {
+                    if text.goes_on() {
+                        text.extend_from_slice(&[b'x'; PART]);
+                    }
+                }
+            }
+        };
+        write_rows(&mut out, 3, |_| 50, render).expect("it takes everything");
+        let most = bytes_of_chunk(CHUNKS_PER_THREAD * rayon::current_num_threads());
+        assert_eq!((out.bytes, out.largest), (150 * PART, most));
+        assert_eq!([1, 4, 64, 999].map(bytes_of_chunk), [8 << 20, 8 << 20, 2 << 20, 2 << 20]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! All strings of a profile in the escaping of one format, done once for each distinct string.
 
+use crate::render::cut::push_cut;
 use profile::{StringId, Strings, Table, row_ids};
 
 /// The strings of a profile, escaped. Those that need no escaping, nearly all, are not copied.
@@ -17,13 +18,14 @@ row_ids! {
 }
 
 impl<'a> Escaped<'a> {
-    /// Escapes all `strings` with `escape`, which appends its second argument to its first.
-    pub(crate) fn new(strings: &'a Strings, escape: fn(&mut Vec<u8>, &[u8])) -> Self {
+    /// Escapes all `strings` with `escape`, which appends its second argument to its first. No string has more than `most`
+    /// bytes then.
+    pub(crate) fn new(strings: &'a Strings, most: usize, escape: fn(&mut Vec<u8>, &[u8])) -> Self {
         let mut scratch = Vec::new();
         let mut changed = Table::<ChangedId, Box<[u8]>>::new();
         let slots = strings.iter().map(|string| {
             scratch.clear();
-            escape(&mut scratch, string);
+            push_cut(&mut scratch, string, most, escape);
             if scratch == string {
                 return None;
             }
@@ -58,7 +60,7 @@ mod tests {
         let mut strings = Strings::default();
         let plain = strings.intern(b"main");
         let quoted = strings.intern(b"operator\"\"_s");
-        let escaped = Escaped::new(&strings, push_json);
+        let escaped = Escaped::new(&strings, 64, push_json);
         assert_eq!(escaped.get(plain), b"main");
         assert_eq!(escaped.get(quoted), b"operator\\\"\\\"_s");
         assert_eq!(escaped.get(StringId::new(9)), b"");

@@ -2,6 +2,7 @@
 
 pub(crate) mod chunks;
 pub(crate) mod code_ranges;
+pub(crate) mod cut;
 pub(crate) mod escaped;
 pub(crate) mod frame_texts;
 pub(crate) mod inline_rows;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 
+use crate::render::cut::cut;
 use crate::render::text::{push_label, push_module_label};
 use profile::query::functions;
 use profile::{InlineRow, Profile, RowId, StackId, StringId, Strings, Table, row_ids};
@@ -25,8 +26,10 @@ struct NameNode {
 /// The tree, and where each stack of the profile is in it.
 #[derive(Debug)]
 pub(crate) struct NameTree {
-    /// Names as they are printed.
+    /// Names as they are printed, before they are cut.
     labels: Strings,
+    /// Those that are longer than what is printed of them.
+    cut: HashMap<StringId, Box<[u8]>>,
     nodes: Table<NameId, NameNode>,
     /// By stack of the profile.
     of_stack: Table<StackId, Option<NameId>>,
@@ -36,8 +39,12 @@ impl NameTree {
     /// The tree of all stacks of `profile`. `inlines`: whether inlined functions are nodes of their own;
     /// `kernel_suffix`: whether names of kernel functions get the suffix `_[k]`.
     pub(crate) fn new(profile: &Profile, inlines: bool, kernel_suffix: bool) -> Self {
-        let mut tree =
-            Self { labels: Strings::default(), nodes: Table::new(), of_stack: Table::new() };
+        let mut tree = Self {
+            labels: Strings::default(),
+            cut: HashMap::new(),
+            nodes: Table::new(),
+            of_stack: Table::new(),
+        };
         let mut namer =
             Namer { profile, kernel_suffix, known: HashMap::new(), scratch: Vec::new() };
         let mut children: HashMap<(Option<NameId>, StringId), NameId> = HashMap::new();
@@ -85,9 +92,23 @@ impl NameTree {
         self.labels.intern(&text)
     }
 
+    /// From now on labels have at most so many bytes.
+    pub(crate) fn cut_labels(&mut self, most: usize) {
+        let all = self.labels.ids();
+        self.cut = all.filter_map(|id| Some((id, cut(self.labels.get(id), most)?))).collect();
+    }
+
     /// A label's text.
     pub(crate) fn label(&self, label: StringId) -> &[u8] {
+        if let Some(text) = self.cut.get(&label) {
+            return text;
+        }
         self.labels.get(label)
+    }
+
+    /// How many paths of names there are.
+    pub(crate) const fn len(&self) -> usize {
+        self.nodes.len()
     }
 
     /// The node of a stack of the profile; `None` for an empty one.

@@ -5,13 +5,23 @@ use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
 
+use crate::allocator::hold_temporary;
 use crate::writing::temporaries::{Temporary, random_name};
 
 /// A fresh folder of the real machine that only this user can enter, removed with all that is in it when this value is
 /// dropped.
 #[derive(Debug)]
-pub struct ScratchDir(Temporary);
+pub struct ScratchDir {
+    temporary: Temporary,
+    /// Whether its files are in memory: they are in tmpfs.
+    is_in_memory: bool,
+    held: AtomicI64,
+}
+
+/// Source: linux/magic.h, `TMPFS_MAGIC`.
+const TMPFS: i128 = 0x0102_1994;
 
 impl ScratchDir {
     /// Makes a folder below `parent`.
@@ -23,7 +33,11 @@ impl ScratchDir {
         for _ in 0..ATTEMPTS {
             let create = |path: &Path| DirBuilder::new().mode(0o700).create(path);
             match Temporary::file(parent.join(random_name("unwind-perf-")), create) {
-                Ok((temporary, ())) => return Ok(Self(temporary)),
+                Ok((temporary, ())) => {
+                    let stat = rustix::fs::statfs(temporary.path());
+                    let is_in_memory = stat.is_ok_and(|stat| i128::from(stat.f_type) == TMPFS);
+                    return Ok(Self { temporary, is_in_memory, held: AtomicI64::new(0) });
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -34,7 +48,22 @@ impl ScratchDir {
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
-        self.0.path()
+        self.temporary.path()
+    }
+
+    /// Called before so many bytes are written into a file of it: they count as memory of the process if they are in memory.
+    pub fn hold(&self, bytes: u64) {
+        if self.is_in_memory {
+            let bytes = i64::try_from(bytes).unwrap_or(i64::MAX >> 8);
+            self.held.fetch_add(bytes, Ordering::Relaxed);
+            hold_temporary(bytes);
+        }
+    }
+}
+
+impl Drop for ScratchDir {
+    fn drop(&mut self) {
+        hold_temporary(-*self.held.get_mut());
     }
 }
 

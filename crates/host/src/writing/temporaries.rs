@@ -12,6 +12,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
+use crate::allocator::clean_up_at_end;
+
 /// What is there now.
 static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
@@ -32,6 +34,7 @@ impl Temporary {
         path: PathBuf,
         create: impl FnOnce(&Path) -> io::Result<T>,
     ) -> io::Result<(Self, T)> {
+        clean_up_at_end(remove_now);
         // A signal waits until it is known, and nothing is made any more once one has come.
         let mut known = temporaries();
         let made = create(&path)?;
@@ -101,6 +104,13 @@ pub fn clean_up_on_signals() -> io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// Removes what is there now, for a process that ends at once. Nobody is waited for: what is being made stays.
+fn remove_now() {
+    if let Ok(known) = TEMPORARIES.try_lock() {
+        known.iter().for_each(|path| remove(path));
+    }
 }
 
 /// Source: proc(5), `SigIgn` in `/proc/PID/status`: signal 1 is the lowest bit.

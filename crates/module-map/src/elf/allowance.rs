@@ -20,6 +20,9 @@ pub(crate) struct FileAllowance {
     unpacked: Allowance,
     relocations: Allowance,
     names: Allowance,
+    segments: Allowance,
+    sections: Allowance,
+    is_laid_out: bool,
     left_out: Vec<LeftOut>,
 }
 
@@ -31,6 +34,9 @@ impl FileAllowance {
             unpacked: allowance(Resource::UnpackedBytes),
             relocations: allowance(Resource::Relocations),
             names: allowance(Resource::NameBytes),
+            segments: allowance(Resource::StatedBytes),
+            sections: allowance(Resource::StatedBytes),
+            is_laid_out: false,
             left_out: Vec::new(),
         }
     }
@@ -78,6 +84,33 @@ impl FileAllowance {
     ) -> Result<(), Exhausted> {
         let taken = self.names.take(bytes as u64);
         taken.inspect_err(|&why| self.note(what, why))
+    }
+
+    /// From now on it is of the file as it was laid out here, whose sections are not counted again.
+    pub(crate) fn laid_out(mut self, bytes: usize) -> Self {
+        self.is_laid_out = true;
+        let bytes = (bytes as u64).saturating_mul(2).saturating_add(self.sections.limit());
+        self.sections = Allowance::new(Resource::StatedBytes, bytes);
+        self
+    }
+
+    /// Whether the file was laid out here.
+    pub(crate) const fn is_laid_out(&self) -> bool {
+        self.is_laid_out
+    }
+
+    /// Uses a segment that states so many bytes of the file. Look-ups go through all segments: one costs 64 KiB beside.
+    pub(crate) fn segment(&mut self, file_bytes: u64) -> Result<(), Exhausted> {
+        const EACH: u64 = 64 << 10;
+        let taken = self.segments.take(file_bytes.saturating_add(EACH));
+        taken.inspect_err(|&why| self.note(|| "the table of segments".to_owned(), why))
+    }
+
+    /// Uses a section that states so many bytes of the file, and 1 KiB for itself.
+    pub(crate) fn section(&mut self, file_bytes: u64) -> Result<(), Exhausted> {
+        const EACH: u64 = 1 << 10;
+        let taken = self.sections.take(file_bytes.saturating_add(EACH));
+        taken.inspect_err(|&why| self.note(|| "the table of sections".to_owned(), why))
     }
 
     fn note(&mut self, what: impl FnOnce() -> String, why: Exhausted) {

@@ -35,6 +35,20 @@ const FUNCTION: u8 = 2;
 /// A symbol without a type is one of assembly.
 const NO_TYPE: u8 = 0;
 
+/// The addresses that ranges have, as ranges that do not overlap, in order.
+fn disjoint(ranges: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
+    let mut sorted: Vec<_> = ranges.filter(|(start, end)| start < end).collect();
+    sorted.sort_unstable();
+    let mut merged: Vec<(u64, u64)> = Vec::new();
+    for (start, end) in sorted {
+        match merged.last_mut().filter(|last| start <= last.1) {
+            Some(last) => last.1 = last.1.max(end),
+            None => merged.push((start, end)),
+        }
+    }
+    merged
+}
+
 impl Image {
     /// The words of the global offset table that the dynamic loader fills with addresses of code, in the order of their
     /// addresses, as the file states them. Of files of 64 bits; what a resolver decides is left out.
@@ -43,13 +57,14 @@ impl Image {
         let Some(kinds) = self.kinds() else { return Vec::new() };
         let sections = self.sections().iter();
         let tables = sections.filter(|section| section.name.starts_with(b".got"));
-        let tables: Vec<_> =
-            tables.map(|it| (it.svma.0, it.svma.0.wrapping_add(it.size))).collect();
+        let tables = disjoint(tables.map(|it| (it.svma.0, it.svma.0.saturating_add(it.size))));
         let mut slots = Vec::new();
         for relocations in [".rela.dyn", ".rela.plt"].into_iter().filter_map(|it| self.table(it)) {
             for relocation in relocations.as_chunks::<RELOCATION>().0 {
                 let Some(slot) = self.number_64(relocation, 0) else { continue };
-                if tables.iter().any(|&(start, end)| start <= slot && slot < end) {
+                let after = tables.partition_point(|&(start, _)| start <= slot);
+                let table = after.checked_sub(1).and_then(|at| tables.get(at));
+                if table.is_some_and(|&(_, end)| slot < end) {
                     slots.extend(self.call_slot(relocation, &kinds).map(|value| (slot, value)));
                 }
             }

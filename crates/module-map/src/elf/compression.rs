@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::io::{self, Read};
 
+use budget::try_reserve;
+
 use super::FileAllowance;
 
 /// Memory for the window of xz, in KiB. Source: xz(1): `-9` takes 64 MiB, and files of larger ones are not found.
@@ -98,7 +100,9 @@ pub(crate) fn inflate(compressed: &[u8], size: u64) -> io::Result<Vec<u8>> {
 
 /// A sound zlib stream of that very size; all others are for the decoder that goes step by step.
 fn at_once(compressed: &[u8], size: usize) -> Option<Vec<u8>> {
-    let mut unpacked = vec![0; size];
+    let mut unpacked = Vec::new();
+    try_reserve(&mut unpacked, size).ok()?;
+    unpacked.resize(size, 0);
     let len = libdeflater::Decompressor::new().zlib_decompress(compressed, &mut unpacked).ok()?;
     (len == size).then_some(unpacked)
 }

@@ -100,8 +100,14 @@ impl ElfData {
                 return Err(ImageError::OtherFormat { path: path.to_owned() });
             }
             Ok(file) => Headers::read(&file, all, &mut allowance),
-            Err(source) => Headers::read_unsectioned(all, &mut allowance)
-                .ok_or_else(|| ImageError::NotElf { path: path.to_owned(), source })?,
+            Err(source) => Headers::read_unsectioned(all, &mut allowance).ok_or_else(|| {
+                let path = path.to_owned();
+                if all.starts_with(b"\x7fELF") {
+                    ImageError::Damaged { path, source }
+                } else {
+                    ImageError::NotElf { path, source }
+                }
+            })?,
         };
         Ok(Self {
             bytes,
@@ -168,11 +174,11 @@ impl Headers {
         bytes: &[u8],
         allowance: &mut FileAllowance,
     ) -> Self {
-        let segments: Vec<Segment> = file.segments().map(|segment| Segment::of(&segment)).collect();
+        let segments = segments_of(file, bytes.len() as u64, allowance);
         let build_id = build_id(file, bytes);
         let machine = ElfMachine::of(file, bytes);
         let little_endian = file.is_little_endian();
-        let (mut sections, sections_lost) = sections_of(file, allowance);
+        let (mut sections, sections_lost) = sections_of(file, bytes.len() as u64, allowance);
         if sections_lost {
             allowance.note_damaged("the table of section headers");
         }
@@ -210,10 +216,26 @@ impl Headers {
     }
 }
 
+/// The segments as far as the size of the file accounts for them: many may state the same bytes. Those of a file that was
+/// laid out here are its sections with code, which are counted as such.
+fn segments_of<'d, R: ReadRef<'d>>(
+    file: &object::File<'d, R>,
+    file_bytes: u64,
+    allowance: &mut FileAllowance,
+) -> Vec<Segment> {
+    let all = file.segments().map(|segment| Segment::of(&segment));
+    if allowance.is_laid_out() {
+        return all.collect();
+    }
+    let fits = |segment: &Segment| allowance.segment(segment.file_size.min(file_bytes)).is_ok();
+    all.take_while(fits).collect()
+}
+
 /// The sections that have names, each counted: many may share the end of one long name, or state the same bytes. And
 /// whether there are some whose name cannot be read, though the header states the section of their names.
 fn sections_of<'d, R: ReadRef<'d>>(
     file: &object::File<'d, R>,
+    file_bytes: u64,
     allowance: &mut FileAllowance,
 ) -> (Vec<Section>, bool) {
     let mut sections = Vec::new();
@@ -224,6 +246,10 @@ fn sections_of<'d, R: ReadRef<'d>>(
             continue;
         };
         if allowance.name(name.len(), || "the names of sections".to_owned()).is_err() {
+            break;
+        }
+        let stated = section.file_range().map_or(0, |(_, size)| size.min(file_bytes));
+        if allowance.section(stated).is_err() {
             break;
         }
         sections.extend(section_of(&section, name, allowance));

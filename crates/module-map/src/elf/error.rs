@@ -19,6 +19,14 @@ pub enum ImageError {
         /// What the parser said.
         source: object::Error,
     },
+    /// A file that begins as an ELF file, whose headers cannot be read or lead out of it.
+    #[error("{} begins as an ELF file and cannot be read: it is damaged or cut short; replace it by an intact copy", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What the parser said.
+        source: object::Error,
+    },
     /// An object file of another format.
     #[error("{} is an object file, but not ELF", path.display())]
     OtherFormat {
@@ -66,6 +74,15 @@ pub enum ImageError {
 }
 
 impl ImageError {
+    /// Returns true if the file is an ELF file that lost something.
+    #[must_use]
+    pub const fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Self::Damaged { .. } | Self::SectionOutside { .. } | Self::Relocatable { .. }
+        )
+    }
+
     /// Whether nothing is at the path, as opposed to something that cannot be used.
     #[must_use]
     pub fn is_missing(&self) -> bool {

@@ -71,7 +71,9 @@ impl Image {
         }
         let mut allowance = FileAllowance::new(&Budget::default(), image.bytes().len());
         let linked = link(path, image.bytes(), SectionLayout::FileOffsets, &mut allowance)?;
-        Self::from_vec(path, linked)
+        let allowance = allowance.laid_out(linked.len());
+        let data = ElfData::parse_with(path, Content::from(linked), allowance)?;
+        Ok(Self::of(path, None, Arc::new(data)))
     }
 
     /// An image of the content of an opened file.

@@ -86,6 +86,7 @@ impl Archive {
             ) {
                 let size = entry.size().max(SMALLEST);
                 allowance.take(size).map_err(io::Error::other)?;
+                self.dir.hold(size);
                 entry.unpack_in(self.dir())?;
             }
         }

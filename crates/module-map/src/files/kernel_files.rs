@@ -223,6 +223,7 @@ pub(crate) fn parse(
         return ElfData::parse_with(path, unpacked, allowance);
     }
     let linked = link(path, &unpacked, SectionLayout::KernelModule, &mut allowance)?;
+    let allowance = allowance.laid_out(linked.len());
     ElfData::parse_with(path, Content::from(linked), allowance)
 }
 

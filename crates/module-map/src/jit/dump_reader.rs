@@ -76,6 +76,11 @@ impl JitReader for DumpReader {
         let Some(file) = self.store.open_data_file(name, pid) else { return Ok(None) };
         self.count(&file)?;
         let Some((dump, code, damage)) = collect(&file.content, self.machine) else {
+            let message = format!(
+                "the dump of JIT code {} does not begin as one; its code has no names",
+                name.display()
+            );
+            self.store.note(FileFindingKind::JitDump, message);
             return Ok(None);
         };
         self.note(name, damage, file.content.damage().happened());

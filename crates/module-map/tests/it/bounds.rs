@@ -142,3 +142,36 @@ fn names_of_sections_are_counted() {
         "/bin/app: the names of sections asks for more than 8 bytes of names; it was left out";
     assert_eq!(findings(&store), [(FileFindingKind::LeftOut, message.to_owned())]);
 }
+
+/// Many headers may state the same bytes; who goes through each of them would go through the file many times.
+#[test]
+fn headers_state_no_more_than_their_file_accounts_for() {
+    let image = |n: usize| {
+        let mut elf = builder(7);
+        let last = *elf.segments.last().expect("a segment");
+        elf.segments.extend(vec![last; n]);
+        let section = Section::new(".more", elf_const::SHT_PROGBITS, vec![1; 8]);
+        elf.sections.extend(vec![section; 5 * n]);
+        elf.build()
+    };
+    let of = |bytes: &[u8]| {
+        let (_, options) = machine(&[("/bin/app", bytes)]);
+        let store = ImageStore::new(options);
+        let mut timeline = module_map::Timeline::new();
+        timeline.map(&code(1, 0x1000, 0x1000, 0, "/bin/app"));
+        let file = store.image(&timeline.modules()[0]).expect("the program");
+        let image = file.image();
+        (image.segments().len(), image.sections().len(), findings(&store))
+    };
+    let (segments, _, found) = of(&image(8));
+    assert_eq!((segments, found), (builder(7).segments.len() + 8, Vec::new()));
+    let bytes = image(2000);
+    let limit = (1 << 22) + 4 * bytes.len() as u64;
+    let why = budget::Exhausted { resource: Resource::StatedBytes, limit };
+    let left_out = |what: &str| {
+        (FileFindingKind::LeftOut, format!("/bin/app: {what} asks for {why}; it was left out"))
+    };
+    let (segments, sections, found) = of(&bytes);
+    assert_eq!((segments, sections), (118, 7524));
+    assert_eq!(found, [left_out("the table of sections"), left_out("the table of segments")]);
+}

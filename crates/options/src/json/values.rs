@@ -3,9 +3,11 @@
 
 use std::num::NonZeroUsize;
 
-use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
+
+use crate::values::MemoryLimit;
 
 /// One value, or several.
 #[derive(Deserialize)]
@@ -237,4 +239,25 @@ pub(crate) fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
         Some(NumberOrText::Text(text)) => text,
     };
     crate::values::memory::parse_memory(&text).map(Some).map_err(D::Error::custom)
+}
+
+impl Serialize for MemoryLimit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Usual => serializer.serialize_none(),
+            Self::None => serializer.serialize_str("none"),
+            Self::Bytes(bytes) => serializer.serialize_u64(*bytes),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for MemoryLimit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = match Option::<NumberOrText>::deserialize(deserializer)? {
+            None => return Ok(Self::Usual),
+            Some(NumberOrText::Number(number)) => number.to_string(),
+            Some(NumberOrText::Text(text)) => text,
+        };
+        Self::parse(&text).map_err(serde::de::Error::custom)
+    }
 }

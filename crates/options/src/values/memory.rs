@@ -3,6 +3,47 @@
 /// Bytes that the program itself and its caches need.
 const LEAST: u64 = 32 << 20;
 
+/// A limit of memory. In JSON a number of bytes or text such as `2G`, `"none"`, or null.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MemoryLimit {
+    /// Whatever the program does if nobody says: a library has no limit, the command half of the machine's memory.
+    #[default]
+    Usual,
+    /// No limit.
+    None,
+    /// So many bytes.
+    Bytes(u64),
+}
+
+impl MemoryLimit {
+    /// The bytes that were named.
+    #[must_use]
+    pub const fn bytes(self) -> Option<u64> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Usual | Self::None => None,
+        }
+    }
+
+    /// The bytes, if a program has so many as its usual limit.
+    #[must_use]
+    pub const fn or_usual(self, usual: Option<u64>) -> Option<u64> {
+        match self {
+            Self::Usual => usual,
+            Self::None => None,
+            Self::Bytes(bytes) => Some(bytes),
+        }
+    }
+
+    /// Reads a limit: `none`, or a size as [`parse_memory`] does.
+    ///
+    /// # Errors
+    /// As for [`parse_memory`].
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text == "none" { Ok(Self::None) } else { parse_memory(text).map(Self::Bytes) }
+    }
+}
+
 /// Reads a size of memory: `500M`, `2G`, or a number of bytes. Units are powers of 1024.
 ///
 /// # Errors
@@ -44,6 +85,10 @@ mod tests {
         assert_eq!(parse_memory("1M"), Err("at least 32 M are needed".to_owned()));
         assert_eq!(parse_memory("5T"), Err("unknown unit T; there are K, M and G".to_owned()));
         assert_eq!((parse_size("1M"), parse_size("0")), (Ok(1 << 20), Ok(0)));
+        assert_eq!(MemoryLimit::parse("none"), Ok(MemoryLimit::None));
+        assert_eq!(MemoryLimit::parse("2g"), Ok(MemoryLimit::Bytes(2 << 30)));
+        let usual = [MemoryLimit::Usual, MemoryLimit::None, MemoryLimit::Bytes(3)];
+        assert_eq!(usual.map(|it| it.or_usual(Some(7))), [Some(7), None, Some(3)]);
         assert_eq!(parse_memory("M"), Err("expected a number with K, M or G".to_owned()));
     }
 }

@@ -11,7 +11,7 @@ mod time;
 pub use bytes::{Bytes, from_hex, to_hex};
 pub use cpus::parse_cpus;
 pub use hint::{Hint, HintError, HintScope};
-pub use memory::{parse_memory, parse_size};
+pub use memory::{MemoryLimit, parse_memory, parse_size};
 pub use normalization::Normalization;
 pub use percent::{Percent, parse_percent, parse_share};
 pub use time::{TimePoint, TimeRange, parse_seconds};

@@ -9,6 +9,9 @@ const FREE: u64 = 256 << 20;
 /// … and beyond that to so many times their own size. Recordings pack 6 to 1 as a rule.
 const RATIO: u64 = 24;
 
+/// Memory for the window of xz, in KiB. Source: xz(1): `-9` takes 64 MiB.
+const XZ_WINDOW: u32 = 128 << 10;
+
 /// How a recording is compressed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Compression {
@@ -43,7 +46,7 @@ impl Compression {
         let inner: Box<dyn Read + Send> = match self {
             Self::Zstd => Box::new(zstd::stream::read::Decoder::new(compressed)?),
             Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(compressed)),
-            Self::Xz => Box::new(lzma_rust2::XzReader::new(compressed, true)),
+            Self::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(compressed, true, XZ_WINDOW)),
         };
         Ok(Box::new(Capped { inner, taken, given: 0 }))
     }
@@ -79,5 +82,25 @@ impl Read for Capped {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "expands without measure"));
         }
         Ok(len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `PERFILE2` by xz, with a dictionary of 1 GiB: some bytes that ask for much memory.
+    #[test]
+    fn the_window_of_xz_is_bounded() {
+        const PACKED: [u8; 60] = [
+            253, 55, 122, 88, 90, 0, 0, 1, 105, 34, 222, 54, 2, 0, 33, 1, 36, 0, 0, 0, 94, 31, 199,
+            249, 1, 0, 7, 80, 69, 82, 70, 73, 76, 69, 50, 0, 183, 251, 135, 106, 0, 1, 28, 8, 68,
+            96, 42, 200, 144, 66, 153, 13, 1, 0, 0, 0, 0, 1, 89, 90,
+        ];
+        assert_eq!(Compression::detect(&PACKED), Some(Compression::Xz));
+        let mut text = Vec::new();
+        let expanded = Compression::Xz.expand(Box::new(&PACKED[..]));
+        let read = expanded.and_then(|mut expanded| expanded.read_to_end(&mut text));
+        assert_eq!((read.is_err(), text), (true, Vec::new()));
     }
 }

@@ -79,7 +79,8 @@ impl Prefetch {
             return files;
         }
         // A download could delay one that a walk waits for. What is unpacked in advance counts against a limit.
-        let may_unpack = images.options().fetcher.is_none() && options.limits.memory.is_none();
+        let may_unpack =
+            images.options().fetcher.is_none() && options.limits.memory.bytes().is_none();
         let modules = partial.timeline.modules();
         let new = partial.met.get(self.modules..).unwrap_or_default();
         self.modules = partial.met.len();

@@ -114,6 +114,8 @@ impl Ended {
         limits.extend(findings::unknown_instructions(&engine));
         profile.summary.names_lost |= !limits.is_empty();
         profile.summary.findings.extend(limits);
+        // Names are there; some formats cut them.
+        profile.summary.findings.extend(findings::long_texts(&profile));
         timings.symbols = report.timings;
         timings.images = images.n_images();
         let is_damaged = found.severity() == Some(Severity::Damage) || profile.summary.names_lost;

@@ -7,7 +7,7 @@ use perf_data::{Findings, RecordCounts, RecordKind};
 use profile::{EventId, EventLoss, FindingRow, Profile, Summary};
 use unwinder::{Engine, SharedMemory};
 
-use super::identity::{refused, unverified};
+use super::identity::{has_damaged, refused, unverified};
 use super::losses::losses;
 use super::nameless::nameless;
 use crate::names::NameReport;
@@ -49,6 +49,7 @@ pub(crate) fn account(
         });
     }
     summary.findings.extend(refused(timeline, images));
+    let files_damaged = has_damaged(timeline, images);
     summary.findings.extend(unverified(timeline, images));
     summary.findings.extend(parents_in_paths(timeline));
     let of_files = images.findings();
@@ -63,7 +64,7 @@ pub(crate) fn account(
     let hints = hints_to_give(profile, timeline);
     profile.summary.findings.extend(hints);
     profile.summary.findings.extend(kernel_identity(names));
-    profile.summary.names_lost |= names.lost.has_damage() || files_lost;
+    profile.summary.names_lost |= names.lost.has_damage() || files_lost || files_damaged;
     let lost = names.lost.rows().into_iter().map(|row| FindingRow {
         kind: row.kind.to_owned(),
         message: row.message,
@@ -210,6 +211,16 @@ pub(crate) fn unknown_instructions(engine: &Engine) -> Vec<FindingRow> {
     let mut rows: Vec<_> = engine.unknown_instructions().into_iter().map(row).collect();
     rows.sort_by(|a, b| a.message.cmp(&b.message));
     rows
+}
+
+/// Names and paths that formats cut which repeat them for each frame.
+pub(crate) fn long_texts(profile: &Profile) -> Option<FindingRow> {
+    let count = profile.strings.long();
+    (count > 0).then(|| FindingRow {
+        kind: "long-text".to_owned(),
+        message: "names or paths may have more than 4,096 bytes as they are printed: formats that repeat them for each frame cut them; formats with tables (json, pprof) have up to 64 KiB of them".to_owned(),
+        count,
+    })
 }
 
 /// Names that found no room in the table of strings.

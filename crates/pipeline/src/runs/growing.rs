@@ -31,7 +31,7 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::limits::prefetch;
 use crate::names::{NameReport, Prefetch, resolve};
-use crate::observer::Stage;
+use crate::observer::{Stage, begin};
 use crate::setting::Setting;
 use crate::source::Source;
 use crate::timings::Timings;
@@ -126,7 +126,7 @@ pub(crate) fn analyze_growing(
         return Err(Error::OffCpuWhileGrowing);
     }
     let mut timings = Timings::start();
-    setting.observer.stage(Stage::Reading);
+    begin(setting.observer, Stage::Reading);
     let reader = Reader::default();
     let mut is_stream = false;
     let stream_input = |bytes| {
@@ -195,7 +195,7 @@ impl Run<'_> {
         }
         let mut growing = Growing::new(session.head(), stream, growth);
         growing.begin(replayer.partial().profile)?;
-        self.observer.stage(Stage::Unwinding);
+        begin(self.observer, Stage::Unwinding);
         let mut wait = LOOK;
         loop {
             let batch = match growing.next(&mut session, wait, &mut found) {

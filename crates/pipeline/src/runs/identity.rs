@@ -13,6 +13,13 @@ pub(super) fn refused(timeline: &Timeline, images: &ImageStore) -> Vec<FindingRo
     outcomes.filter_map(Result::err).filter_map(row).collect()
 }
 
+/// Returns true if the file of a module that frames are in is damaged.
+pub(super) fn has_damaged(timeline: &Timeline, images: &ImageStore) -> bool {
+    let outcomes = timeline.modules().iter().filter_map(|module| images.outcome(module));
+    let mut refused = outcomes.filter_map(Result::err);
+    refused.any(|error| matches!(error, LoadError::Unusable(error) if error.is_damage()))
+}
+
 /// The kind of finding for a refusal; `None` for modules that have no file.
 const fn kind_of(error: &LoadError) -> Option<&'static str> {
     match error {

@@ -17,7 +17,7 @@ use crate::files::Files;
 use crate::limits::prefetch;
 use crate::names::Prefetch;
 use crate::names::resolve;
-use crate::observer::Stage;
+use crate::observer::{Stage, begin};
 use crate::setting::Setting;
 use crate::source::Source;
 use crate::timings::Timings;
@@ -36,7 +36,7 @@ struct Replayed {
 pub(crate) fn analyze(setting: &Setting<'_>, source: Source) -> Result<Analysis, Error> {
     let Setting { host, observer, .. } = setting;
     let mut timings = Timings::start();
-    observer.stage(Stage::Reading);
+    begin(observer, Stage::Reading);
     let mut again = can_be_read_again(&***host, &source).then(|| source.name().to_owned());
     let mut next = Some(source);
     // What can be read only once must be replayed right at once.
@@ -53,7 +53,7 @@ pub(crate) fn analyze(setting: &Setting<'_>, source: Source) -> Result<Analysis,
         }
         next = again.take().map(Source::Path);
         quick = false;
-        observer.stage(Stage::Reading);
+        begin(observer, Stage::Reading);
     }
     Err(Error::BrokenOff)
 }
@@ -122,7 +122,7 @@ impl Run<'_> {
         let Reading { session, found, prefetch, files } = reading;
         let (mut samples, mut done) = (0, 0);
         let mut next = first;
-        self.observer.stage(Stage::Unwinding);
+        begin(self.observer, Stage::Unwinding);
         while let Some(batch) = next {
             timings.ended("scan");
             samples += batch.samples().len() as u64;
@@ -164,7 +164,7 @@ impl Run<'_> {
             mut held,
         } = replay;
         self.go_on()?;
-        self.observer.stage(Stage::Symbolizing);
+        begin(self.observer, Stage::Symbolizing);
         let head = session.head().clone();
         add_head(&mut profile, &head);
         if let Some(times) = &off_cpu {

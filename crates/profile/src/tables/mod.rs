@@ -20,6 +20,6 @@ pub use module::{ModuleKind, ModuleRow};
 pub use recording::{RecordingInfo, WallClock};
 pub use sample::SampleRow;
 pub use stack::StackRow;
-pub use strings::{StringHasher, Strings};
+pub use strings::{LONGEST_IN_TABLE, LONGEST_REPEATED, StringHasher, Strings};
 pub use table::Table;
 pub use thread::{ProcessKey, ThreadRow};

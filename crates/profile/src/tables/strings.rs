@@ -44,6 +44,11 @@ impl StringHasher {
     }
 }
 
+/// Bytes of a name or path in formats that repeat it for each frame. What is longer is cut there.
+pub const LONGEST_REPEATED: usize = 4 << 10;
+/// Bytes of a name or path in tables, which have it once.
+pub const LONGEST_IN_TABLE: usize = 64 << 10;
+
 impl Strings {
     /// The id of `string`, which is added where it is new. Where all strings together pass 4 GiB, it is the id of a string
     /// that says so; [`Self::left_out`] counts that.
@@ -98,6 +103,24 @@ impl Strings {
     #[must_use]
     pub const fn left_out(&self) -> u64 {
         self.left_out
+    }
+
+    /// How many strings have more than [`LONGEST_REPEATED`] bytes as they may be printed: a control character has up to
+    /// six, a byte that is not ASCII three.
+    #[must_use]
+    pub fn long(&self) -> u64 {
+        let printed = |byte: &u8| match byte {
+            0..0x20 | 0x7f => 6,
+            b'"' | b'\\' => 2,
+            0x80.. => 3,
+            _ => 1,
+        };
+        let may_be_long = |string: &&[u8]| string.len() > LONGEST_REPEATED / 6;
+        let is_long = |string: &&[u8]| {
+            string.len() > LONGEST_REPEATED
+                || string.iter().map(printed).sum::<usize>() > LONGEST_REPEATED
+        };
+        self.iter().filter(may_be_long).filter(is_long).count() as u64
     }
 
     /// The string with that id; empty where there is none.

@@ -92,6 +92,11 @@ struct ModuleFile {
     opened: Option<String>,
 }
 
+/// The same of which an answer may have any number.
+pub(super) fn short_text(profile: &Profile, id: StringId) -> String {
+    String::from_utf8_lossy(&formats::short_text(profile.strings.get(id))).into_owned()
+}
+
 /// A string of a profile as text.
 pub(super) fn text(profile: &Profile, id: StringId) -> String {
     String::from_utf8_lossy(profile.strings.get(id)).into_owned()
@@ -123,7 +128,7 @@ pub(super) fn about(profile: &Profile, damaged: bool) -> About {
     let threads = profile.threads.iter().take(MOST_THREADS).map(|thread| Thread {
         pid: thread.pid.0,
         tid: thread.tid.0,
-        comm: text(profile, thread.comm),
+        comm: short_text(profile, thread.comm),
     });
     About {
         header: header(profile),
@@ -168,7 +173,7 @@ fn losses(profile: &Profile) -> Vec<Loss> {
         module: loss
             .module
             .and_then(|id| profile.modules.get(id))
-            .map(|module| text(profile, module.path)),
+            .map(|module| short_text(profile, module.path)),
         samples: loss.samples,
         reason: loss.reason.clone(),
         help: loss.help.clone(),

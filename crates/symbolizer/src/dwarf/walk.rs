@@ -184,10 +184,9 @@ impl<'s> UnitWalker<'_, 's> {
             let at = cursor.at();
             let code = cursor.uleb().ok_or(at)?;
             if code == 0 {
-                let Some(popped) = outer.pop() else { return Ok(()) };
-                scope = popped;
+                scope = outer.pop().flatten();
                 if outer.is_empty() {
-                    return Ok(());
+                    return self.only_padding(cursor.at());
                 }
                 continue;
             }
@@ -224,6 +223,13 @@ impl<'s> UnitWalker<'_, 's> {
             scope = inner;
         }
         Ok(())
+    }
+
+    /// Checks that nothing but zeros follows the entries of the unit, which end at `at`. Other bytes there are entries whose
+    /// place in the tree is lost: the error.
+    fn only_padding(&self, at: usize) -> Result<(), usize> {
+        let rest = self.file.sections.info.get(at..self.unit.end).unwrap_or_default();
+        rest.iter().position(|&byte| byte != 0).map_or(Ok(()), |first| Err(at + first))
     }
 
     /// The scope below a function, or a call that was inlined into `parent`, and where to go on after it when nothing is

@@ -57,7 +57,8 @@ impl Account {
             let kind = SymbolFindingKind::OverBudget(resource);
             self.add(number, kind, image.path(), file.costs.limit(resource));
         }
-        if let Some(Exhausted { resource, limit }) = opened.no_more_names {
+        let ran_out = [opened.no_more_names, loaded.go_exhausted];
+        for Exhausted { resource, limit } in ran_out.into_iter().flatten() {
             let kind = SymbolFindingKind::OverBudget(resource);
             self.add(number, kind, request.source.image.path(), limit);
         }

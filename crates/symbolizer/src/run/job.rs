@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use address::Svma;
-use budget::Exhausted;
+use budget::{Budget, Exhausted, Meter};
 use gopclntab::{GoFunctions, GoTable};
 use module_map::Image;
 
@@ -24,6 +24,8 @@ pub(crate) struct LoadedFiles<'a> {
     pub(crate) alt: Option<DwarfSections<'a>>,
     /// Where the table of Go functions of the image is.
     pub(crate) go: Option<GoTable>,
+    /// What ran out while it was looked for, if that is why there is none.
+    pub(crate) go_exhausted: Option<Exhausted>,
     /// Symbol tables, and tables of Go functions, that could not be read: the file, and their offsets in it.
     pub(crate) damage: Vec<(PathBuf, u64)>,
 }
@@ -38,10 +40,11 @@ impl<'a> LoadedFiles<'a> {
     }
 
     /// Finds the Go functions of a file, where it has such a table.
-    pub(crate) fn find_go(&mut self, image: &'a Image) {
-        match GoTable::find(image) {
+    pub(crate) fn find_go(&mut self, image: &'a Image, budget: &Budget) {
+        match GoTable::find(image, &Meter::new(budget, image.bytes().len())) {
             None => {}
             Some(Ok(table)) => self.go = Some(table),
+            Some(Err(bad)) if bad.exhausted.is_some() => self.go_exhausted = bad.exhausted,
             Some(Err(bad)) => self.damage.push((image.path().to_owned(), bad.offset)),
         }
     }

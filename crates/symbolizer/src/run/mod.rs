@@ -116,7 +116,7 @@ fn load<'a>(request: &Request<'a>, options: &Options<'_>) -> LoadedFiles<'a> {
     let before = loaded.tables.len();
     loaded.add_table(source.image, ".dynsym", ".dynstr");
     loaded.dynsym = (loaded.tables.len() > before).then_some(before);
-    loaded.find_go(source.image);
+    loaded.find_go(source.image, &options.budget);
     for image in [source.debug, source.mini].into_iter().flatten() {
         loaded.add_table(image, ".symtab", ".strtab");
     }

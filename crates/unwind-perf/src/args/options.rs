@@ -9,7 +9,7 @@ use address::{Pid, Tid};
 use anyhow::{Context as _, bail};
 use clap::CommandFactory as _;
 use formats::FormatOptions;
-use host::{ByteStream, Host, Origin, RealHost};
+use host::{ByteStream, Host, Origin, RealHost, limit_memory, usual_memory_limit};
 use options::{
     FileSearch, Hint, Limits, Options, PathMap, SampleFilter, Servers, TimeRange, parse_path_map,
 };
@@ -143,12 +143,13 @@ impl RunArgs {
                 tail_calls: !self.join.no_tail_calls,
                 off_cpu: false,
                 limits: Limits {
-                    memory: self.max_memory,
+                    memory: self.max_memory.unwrap_or_default(),
                     jobs: self.jobs.and_then(NonZeroU16::new),
                 },
                 cache: self.symbols.cache(),
             },
         };
+        limit_memory(options.limits.memory.or_usual(usual_memory_limit()));
         options.files.source_dirs.extend_from_slice(source_dirs);
         let map_files = options.files.map_files.clone();
         options.files = usable(&options.files)?;

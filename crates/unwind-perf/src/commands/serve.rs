@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use cache::make_folder;
-use host::{Host as _, RealHost, ScratchDir, replace_file};
+use host::{Host as _, RealHost, ScratchDir, limit_memory, replace_file, usual_memory_limit};
 use options::{CachePlace, Limits, Options};
 use pipeline::{StreamOptions, usual_build_id_dirs};
 use service::{
@@ -22,6 +22,9 @@ use crate::terminal::{Out, Status};
 
 /// Bytes of profiles that a worker keeps for the next questions.
 const KEPT: u64 = 1 << 30;
+
+/// Bytes of memory of a worker, if nothing is said and the machine has twice as much.
+const WORKER_MEMORY: u64 = 4 << 30;
 
 /// Bytes of results that are kept, and how long the work at a recording may take, where nothing is said.
 const RESULTS: u64 = 2 << 30;
@@ -44,7 +47,8 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<ServeOptions> {
     let program = std::env::current_exe().context("this program cannot be found again")?;
     // Files that the operator named are read once here, so that a mistake is not each job's.
     let WorkerArgs { jobs, max_memory, files, sources } = &args.worker;
-    let limits = Limits { memory: *max_memory, jobs: jobs.and_then(NonZeroU16::new) };
+    let limits =
+        Limits { memory: max_memory.unwrap_or_default(), jobs: jobs.and_then(NonZeroU16::new) };
     let run =
         Options { files: files.search_with(&sources.source_dir)?, limits, ..Options::default() };
     let store = args.store.clone().map_or_else(usual_store, Ok)?;
@@ -134,7 +138,9 @@ pub(super) fn work() -> anyhow::Result<Status> {
     let folder = options.cache.as_ref().map(|place| place.folder.clone());
     let writable = [Some(temporary), cache.filter(|_| network), folder];
     let writable = writable.into_iter().flatten().collect();
-    let memory = options.limits.memory;
+    let memory = options.limits.memory.bytes();
+    let usual = usual_memory_limit().map_or(WORKER_MEMORY, |bytes| bytes.min(WORKER_MEMORY));
+    limit_memory(options.limits.memory.or_usual(Some(usual)));
     confine(&Confinement { memory, readable, writable, network }).context("cannot be confined")?;
     let options = WorkerOptions {
         options,

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use formats::{Format, Printer};
-use host::NewFile;
+use host::{MemoryPart, NewFile, memory_is_for};
 use pipeline::{FileSearch, Options};
 use profile::Profile;
 
@@ -273,6 +273,7 @@ pub(crate) fn print_profile(
     printer: &dyn Printer,
     target: &OutputTarget,
 ) -> anyhow::Result<()> {
+    memory_is_for(MemoryPart::Output);
     print_to(target, |out| printer.print(profile, out))
 }
 

@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use address::Svma;
-use budget::{Budget, Exhausted, Resource, SharedAllowance};
+use budget::{Budget, Exhausted, Meter, Resource, SharedAllowance};
 use gopclntab::{GoFunction, GoTable, GoValueKind};
 use module_map::Image;
 
@@ -20,6 +20,7 @@ pub(crate) struct GoRules {
     table: OnceLock<Option<GoTable>>,
     /// Steps through the tables of large functions.
     steps: SharedAllowance,
+    budget: Budget,
     exhausted: OnceLock<Exhausted>,
     scheduler_frames: OnceLock<Vec<(Svma, SimpleRule)>>,
 }
@@ -42,6 +43,7 @@ impl GoRules {
         Self {
             table: OnceLock::new(),
             steps: budget.shared_allowance(Resource::FrameInstructions, file_bytes),
+            budget: *budget,
             exhausted: OnceLock::new(),
             scheduler_frames: OnceLock::new(),
         }
@@ -113,7 +115,17 @@ impl GoRules {
     }
 
     fn table(&self, image: &Image) -> Option<&GoTable> {
-        self.table.get_or_init(|| GoTable::find(image)?.ok()).as_ref()
+        let find = || {
+            let meter = Meter::new(&self.budget, image.bytes().len());
+            match GoTable::find(image, &meter)? {
+                Ok(table) => Some(table),
+                Err(bad) => {
+                    bad.exhausted.map(|exhausted| self.exhausted.get_or_init(|| exhausted));
+                    None
+                }
+            }
+        };
+        self.table.get_or_init(find).as_ref()
     }
 
     /// Bytes between the return address and the stack pointer.

@@ -92,6 +92,8 @@ const CONTENTS: u64 = 0x8000;
 const STUB: usize = 64;
 /// Functions begin at multiples of it, if nothing makes them smaller on purpose.
 const ALIGNMENT: u64 = 16;
+/// Linkage tables of a file: `.plt`, `.plt.sec` and `.plt.got`.
+const MOST_LINKAGE: usize = 16;
 /// So many addresses are remembered of each kind; then all are forgotten.
 const MOST_KEPT: usize = 1 << 16;
 
@@ -102,6 +104,7 @@ impl Files {
             let sections = image.image().sections().iter();
             let table = sections.clone().find(|section| &*section.name == b".got");
             let linkage = sections.filter(|section| section.name.starts_with(b".plt"));
+            let linkage = linkage.take(MOST_LINKAGE);
             File {
                 image: Arc::clone(image),
                 info: code.engine.unwind_info(image),

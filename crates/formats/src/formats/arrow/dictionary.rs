@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::render::cut::in_table;
 use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{ArrayRef, DictionaryArray, Int8Array, Int32Array, StringArray};
 use arrow_schema::ArrowError;
@@ -46,7 +47,7 @@ impl Dictionary {
                 *mark = true;
             }
         }
-        let string = |index| Cow::Borrowed(profile.strings.get(StringId::from_index(index)));
+        let string = |index| in_table(profile.strings.get(StringId::from_index(index)));
         Self::new(is_used.into_iter().enumerate().map(|(index, used)| used.then(|| string(index))))
     }
 

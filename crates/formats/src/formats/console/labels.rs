@@ -3,13 +3,14 @@
 use profile::query::{Cost, Function, FunctionMarks, WeightUnit, Weights, event_name};
 use profile::{Profile, StringId};
 
+use crate::render::cut::push_repeated;
 use crate::render::numbers::{counted, grouped};
 use crate::render::text::push_line_safe;
 
 /// The text of a name, without what a terminal would act on.
 pub(super) fn text(name: &[u8]) -> String {
     let mut out = Vec::with_capacity(name.len());
-    push_line_safe(&mut out, name);
+    push_repeated(&mut out, name, push_line_safe);
     String::from_utf8_lossy(&out).into_owned()
 }
 

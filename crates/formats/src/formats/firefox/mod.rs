@@ -17,7 +17,7 @@ use crate::printer::Printer;
 use crate::render::escaped::Escaped;
 use crate::render::text::{push_json, push_number};
 use profile::query::period_units;
-use profile::{Profile, StringId};
+use profile::{LONGEST_IN_TABLE, Profile, StringId};
 use sink::GzipSink;
 use tables::SharedTables;
 use threads::{first_time, threads};
@@ -85,7 +85,7 @@ struct StringArray<'a> {
 impl<'a> StringArray<'a> {
     fn new(profile: &'a Profile) -> Self {
         Self {
-            strings: Escaped::new(&profile.strings, push_json),
+            strings: Escaped::new(&profile.strings, LONGEST_IN_TABLE, push_json),
             n_strings: profile.strings.len() as u32,
             made: Vec::new(),
         }

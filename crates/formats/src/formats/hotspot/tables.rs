@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use super::message::{Kind, Stream};
+use crate::render::cut::in_table;
 use profile::query::functions;
 use profile::{InlineRow, LocationId, LocationRow, ModuleKind, ModuleRow, Profile, StringId};
 
@@ -176,7 +177,7 @@ impl<W> Definitions<W> {
         self.n_strings += 1;
         self.stream.begin(Kind::String);
         self.stream.i32(number);
-        self.stream.bytes(text);
+        self.stream.bytes(&in_table(text));
         self.stream.end();
         number
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::ops::Range;
 
 use crate::render::chunks::write_chunks;
+use crate::render::cut::in_table;
 use crate::render::text::{push_hex, push_json, push_number};
 
 /// Elements that a thread renders at a time.
@@ -176,6 +177,6 @@ pub(super) fn address(out: &mut Vec<u8>, address: u64) {
 #[inline]
 pub(super) fn string(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
-    push_json(out, text);
+    push_json(out, &in_table(text));
     out.push(b'"');
 }

@@ -1,6 +1,7 @@
 //! The dictionary: tables of rows that profiles name by their indexes. The first row of each is the zero value, whose
 //! encoding has no bytes; no row stands there twice, and none that nothing names.
 
+use crate::render::cut::in_table;
 use profile::Strings;
 
 use crate::render::protobuf::ProtoMessage;
@@ -51,7 +52,7 @@ pub(super) struct Dictionary {
 impl Dictionary {
     /// The index of a string. Bytes that are not UTF-8 become U+FFFD.
     pub(super) fn string(&mut self, text: &[u8]) -> u64 {
-        self.strings.index(String::from_utf8_lossy(text).as_bytes())
+        self.strings.index(String::from_utf8_lossy(&in_table(text)).as_bytes())
     }
 
     /// The index of an attribute.

@@ -1,5 +1,6 @@
 //! JSON as the head of the page needs it: written in order, by functions that put what is inside.
 
+use crate::render::cut::in_table;
 use crate::render::text::push_json;
 
 /// JSON that is being written.
@@ -39,7 +40,7 @@ impl HeadJson {
     pub(crate) fn string(&mut self, text: &[u8]) {
         self.comma();
         self.text.push(b'"');
-        push_json(&mut self.text, text);
+        push_json(&mut self.text, &in_table(text));
         self.text.push(b'"');
     }
 

@@ -3,6 +3,8 @@
 use address::ModuleId;
 use parquet::data_type::ByteArray;
 use profile::query::Programs;
+
+use crate::render::cut::push_repeated;
 use profile::{EndReason, FoundBy, ModuleKind, Profile, StringId, Table};
 
 /// The profile and its names.
@@ -21,7 +23,12 @@ pub(super) struct Values<'a> {
 
 impl<'a> Values<'a> {
     pub(super) fn new(profile: &'a Profile) -> Self {
-        let lossy = |name: &[u8]| ByteArray::from(&*String::from_utf8_lossy(name));
+        // A page repeats names once its dictionary is full.
+        let lossy = |name: &[u8]| {
+            let mut shown = Vec::new();
+            push_repeated(&mut shown, name, |out, text| out.extend_from_slice(text));
+            ByteArray::from(&*String::from_utf8_lossy(&shown))
+        };
         let build_id = |id: &address::BuildId| ByteArray::from(&*id.to_string());
         Self {
             profile,

@@ -14,6 +14,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::printer::Printer;
+use crate::render::cut::in_table;
 use crate::render::protobuf::ProtoMessage;
 use places::PlaceTables;
 use profile::query::{SampleGroup, each_location, event_name, group, period_units};
@@ -91,7 +92,7 @@ impl Default for StringTable {
 impl StringTable {
     /// The index of a name. Bytes that are not UTF-8 become U+FFFD.
     pub(crate) fn index(&mut self, name: &[u8]) -> u64 {
-        self.strings.intern(String::from_utf8_lossy(name).as_bytes()).as_u32().into()
+        self.strings.intern(String::from_utf8_lossy(&in_table(name)).as_bytes()).as_u32().into()
     }
 
     /// All of them, in the order of their indexes.

@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::limits::prefetch;
 use crate::names::{NameReport, Prefetch, resolve};
-use crate::observer::Stage;
+use crate::observer::{Stage, begin};
 use crate::runs::analysis::{Analysis, Ended};
 use crate::runs::assemble::{add_head, add_modules, add_threads};
 use crate::runs::live_bytes::Reader;
@@ -46,7 +46,7 @@ pub(crate) fn analyze_live(
     growth: &mut dyn LiveGrowth,
 ) -> Result<Analysis, Error> {
     let mut timings = Timings::start();
-    setting.observer.stage(Stage::Reading);
+    begin(setting.observer, Stage::Reading);
     let reader = Reader::default();
     let input = |bytes| reader.input(bytes, setting.observer);
     let Opened { input, path, size, damage, .. } = open_with(&**setting.host, source, input)?;
@@ -89,7 +89,7 @@ impl Run<'_> {
         let clock = LagClock::new(session.head(), &**self.setting.host);
         let mut live = Live::new(session.head(), options, clock, growth);
         live.begin(replayer.partial().profile)?;
-        self.observer.stage(Stage::Unwinding);
+        begin(self.observer, Stage::Unwinding);
         self.follow((&mut session, &mut found), &mut replayer, &files, &mut live)?;
         timings.ended("replay");
         replayer.end(self);

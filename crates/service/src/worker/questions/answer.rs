@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::problem::{Kind, Problem};
 use crate::query::{Query, View};
-use crate::worker::about::text;
+use crate::worker::about::short_text as text;
 
 /// An answer.
 #[derive(Debug, Serialize)]
@@ -51,6 +51,40 @@ pub(super) struct Row {
     pub(super) inclusive: u64,
 }
 
+/// Bytes of the texts of an answer, as JSON has them.
+const MOST_BYTES: usize = 16 << 20;
+
+impl Row {
+    /// Bytes of its texts as JSON, at most.
+    fn bytes(&self) -> usize {
+        let printed = |byte: u8| if (b' '..0x7f).contains(&byte) { 2 } else { 6 };
+        let texts = [&self.name, &self.module, &self.mark, &self.file];
+        let bytes = texts.into_iter().flatten().flat_map(|text| text.bytes());
+        bytes.map(printed).sum()
+    }
+}
+
+/// The rows that have so many bytes at most, from the first on, and how many are left out with them. A node of a tree
+/// comes after the one that it is below.
+fn within(
+    most: usize,
+    rows: impl Iterator<Item = Row>,
+    n_rows: usize,
+    cut: usize,
+) -> (Vec<Row>, usize) {
+    let mut left = most;
+    let fits = |row: &Row| match left.checked_sub(row.bytes()) {
+        Some(rest) => {
+            left = rest;
+            true
+        }
+        None => false,
+    };
+    let rows: Vec<Row> = rows.take_while(fits).collect();
+    let cut = cut + (n_rows - rows.len());
+    (rows, cut)
+}
+
 /// Answers a question.
 ///
 /// # Errors
@@ -67,13 +101,15 @@ pub(in crate::worker) fn rows(
     let (rows, cut): (Vec<Row>, _) = match query.view {
         View::Top => {
             let (rows, cut) = table(&selection, query.group, least, query.rows());
-            (rows.iter().map(|row| table_row(profile, &selection, row)).collect(), cut)
+            let row = |row: &TableRow| table_row(profile, &selection, row);
+            within(MOST_BYTES, rows.iter().map(row), rows.len(), cut)
         }
         View::Tree => {
             let Query { inverted, depth, .. } = *query;
             let (rows, cut) =
                 tree(&selection, TreeShape { inverted, depth, least, most: query.rows() });
-            (rows.iter().map(|row| tree_row(profile, &selection, row)).collect(), cut)
+            let row = |row: &TreeRow| tree_row(profile, &selection, row);
+            within(MOST_BYTES, rows.iter().map(row), rows.len(), cut)
         }
     };
     let event = selection.event.map(|event| event_name(profile, event));
@@ -139,5 +175,22 @@ fn code_row(profile: &Profile, selection: &Selection<'_>, at: FunctionLine) -> R
         file: text(if at.line > 0 { at.file } else { function.file }),
         line: (at.line > 0).then_some(at.line),
         ..Row::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_end_where_their_texts_have_too_many_bytes() {
+        let row = |name: &str| Row { name: Some(name.to_owned()), ..Row::default() };
+        let names = ["ab", "\u{1b}", "abc", ""];
+        assert_eq!(names.map(|name| row(name).bytes()), [4, 6, 6, 0]);
+        let within = |most| {
+            let (rows, cut) = within(most, names.iter().map(|name| row(name)), names.len(), 5);
+            (rows.len(), cut)
+        };
+        assert_eq!([16, 15, 10, 3].map(within), [(4, 5), (2, 7), (2, 7), (0, 9)]);
     }
 }

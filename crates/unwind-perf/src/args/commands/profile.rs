@@ -7,7 +7,7 @@ use anyhow::bail;
 use clap::{Args, CommandFactory as _, ValueHint};
 use formats::Format;
 use host::Origin;
-use options::{MAX_FRAMES, Percent, parse_memory, parse_percent};
+use options::{MAX_FRAMES, MemoryLimit, Percent, parse_percent};
 
 use crate::args::Cli;
 use crate::args::groups::FileArgs;
@@ -144,9 +144,10 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) timings: bool,
 
-    /// Limit of what a run holds in memory, such as 500M; one that needs more ends with an error that says what for
-    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
-    pub(crate) max_memory: Option<u64>,
+    /// Limit of what a run holds in memory, such as 500M, or none; one that needs more ends with status 2 and a line that
+    /// says what for [default: half of the memory of the machine or its control group]
+    #[arg(long, value_name = "SIZE", value_parser = MemoryLimit::parse)]
+    pub(crate) max_memory: Option<MemoryLimit>,
 
     /// Limit of the user frames of a callchain; the rest is cut off at the outer end
     #[arg(long, value_name = "N", default_value_t = MAX_FRAMES)]

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use options::parse_memory;
+use options::{MemoryLimit, parse_memory};
 use service::Listen;
 
 use crate::args::groups::{FileArgs, SourceArgs};
@@ -85,9 +85,10 @@ pub(crate) struct WorkerArgs {
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
 
-    /// Limit of the memory of the process that reads recordings, such as 4G; a job that needs more fails
-    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
-    pub(crate) max_memory: Option<u64>,
+    /// Limit of the memory of the process that reads recordings, such as 8G, or none; a job that needs more fails [default:
+    /// 4G, or half of the memory of the machine or its control group if that is less]
+    #[arg(long, value_name = "SIZE", value_parser = MemoryLimit::parse)]
+    pub(crate) max_memory: Option<MemoryLimit>,
 
     #[command(flatten)]
     pub(crate) files: FileArgs,

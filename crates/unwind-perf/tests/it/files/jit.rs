@@ -50,6 +50,33 @@ fn a_jitdump_is_read_directly() {
     check(&kinds(Case::named("jit").run(&["-q", "-f", "ndjson"])));
 }
 
+/// A file whose head is lost is no dump any more, and no chain is complete without saying so.
+#[test]
+fn files_whose_heads_or_ends_are_lost_are_told() {
+    let case = Case::named("jit");
+    let folder = empty_folder("lost-jit");
+    copy_folder(&sysroot(), &folder);
+    let sysroot = folder.to_str().expect("text");
+    let damaged = |name: &str, damage: &dyn Fn(&mut Vec<u8>)| {
+        let path = folder.join("tmp/unwind-perf-testdata/jit").join(name);
+        let whole = std::fs::read(&path).expect("a file");
+        let mut bytes = whole.clone();
+        damage(&mut bytes);
+        std::fs::write(&path, bytes).expect("written");
+        let arguments = ["-f", "folded", "perf.data", "--sysroot", sysroot];
+        let ran = run(&case.folder, &arguments).expect_status(1);
+        std::fs::write(&path, whole).expect("written");
+        ran.stderr
+    };
+    let dump = damaged("jit-371.dump", &|bytes| bytes[0] ^= 0xff);
+    let said = "jitdump-damaged: the dump of JIT code /tmp/unwind-perf-testdata/jit/jit-371.dump does not begin as one; its \
+                code has no names\n";
+    assert!(dump.contains(said), "{dump}");
+    let program = damaged("jit", &|bytes| bytes.truncate(bytes.len() / 8));
+    let said = "begins as an ELF file and cannot be read: it is damaged or cut short; replace it by an intact copy\n";
+    assert!(program.contains(said) && program.contains("file-unusable: "), "{program}");
+}
+
 #[test]
 fn a_jitdump_that_is_cut_is_told() {
     let case = Case::named("jit");

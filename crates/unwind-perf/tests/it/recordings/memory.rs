@@ -40,10 +40,25 @@ fn more_than_may_be_taken_ends_the_run() {
     let little = run(&folder, &[&["little"], &LIMIT[..]].concat()).expect_status(0);
     assert_eq!(little.json()["summary"]["frames"], 12_000);
     let much = run(&folder, &[&["much"], &LIMIT[..]].concat()).expect_status(2);
-    let begin = "unwind-perf: the recording needs more than the 32 MB of --max-memory, which ended at stacks (stacks: ";
+    let line = "unwind-perf: more than the 32 MB of --max-memory were needed while stacks were unwound; allow more, or ask for \
+                less with --pid, --comm, --event or --time\n";
+    assert_eq!((much.stderr.as_str(), much.text()), (line, ""));
+    let none = ["much", "--max-memory", "none", "--no-symbols", "-q"];
+    let none = run(&folder, &none).expect_status(0);
+    assert_eq!(none.json()["summary"]["frames"], 1_200_000);
+}
+
+/// A run that has little left ends in order, and says what it held.
+#[test]
+fn what_is_held_is_named() {
+    let folder = empty_folder("memory-held");
+    std::fs::write(folder.join("perf.data"), chains(3_000, 3_000)).expect("a file");
+    let limit = ["perf.data", "--max-memory", "80M", "--no-symbols", "-q"];
+    let ended = run(&folder, &limit).expect_status(2);
+    let begin = "unwind-perf: the recording needs more than the 80 MB of --max-memory, which ended at stacks (stacks: ";
     let end = "; allow more, or ask for less with --pid, --comm, --event or --time\n";
-    assert!(much.stderr.starts_with(begin) && much.stderr.ends_with(end), "{}", much.stderr);
-    assert_eq!(much.text(), "");
+    assert!(ended.stderr.starts_with(begin) && ended.stderr.ends_with(end), "{}", ended.stderr);
+    assert_eq!(ended.text(), "");
 }
 
 /// Ten times the samples of the same chains: only the table of samples is longer.

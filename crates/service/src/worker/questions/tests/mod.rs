@@ -29,6 +29,21 @@ fn answers_are_those_that_counting_each_sample_gives() {
     assert!(asked[1] > asked[0], "{asked:?}");
 }
 
+/// Rows repeat the paths of modules, which can have any length.
+#[test]
+fn long_texts_are_cut() {
+    let mut profile = profile(&mut Numbers::new(3));
+    let long = profile.strings.intern(&vec![b'x'; 65_000]);
+    profile.modules.iter_mut().for_each(|module| module.path = long);
+    let index = Index::new(&profile, true);
+    for view in [View::Top, View::Tree] {
+        let query = Query { view, ..Query::default() };
+        let text = serde_json::to_string(&rows(&profile, &index, &query).unwrap()).unwrap();
+        let cut = format!("\"module\":\"{}…#1442c965\"", "x".repeat(4084));
+        assert!(text.contains(&cut) && !text.contains(&"x".repeat(4085)), "{view:?}");
+    }
+}
+
 /// A question at random.
 fn query(numbers: &mut Numbers) -> Query {
     let mut some = |all: &[&str]| -> Vec<String> {

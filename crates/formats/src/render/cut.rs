@@ -1,0 +1,150 @@
+//! Texts that are longer than what is printed of them. A recording or a file can state a name of any length once, and
+//! have it in each frame.
+//!
+//! What is cut ends with `…#` and eight hexadecimal digits of a hash of the whole text. Nothing is told apart by that:
+//! tables are keyed by the ids of the texts.
+
+use std::borrow::Cow;
+
+use profile::{LONGEST_IN_TABLE, LONGEST_REPEATED};
+
+/// Bytes of the mark: three of the ellipsis, the `#`, eight digits.
+const MARK: usize = 12;
+
+/// Longest escape of one byte: `\u001b`.
+const ESCAPE: usize = 6;
+
+/// Appends `text` by `push`, which escapes it; if that is more than `most` bytes, so much of its beginning as leaves
+/// place for the mark, and the mark.
+pub(crate) fn push_cut(
+    out: &mut Vec<u8>,
+    text: &[u8],
+    most: usize,
+    push: impl Fn(&mut Vec<u8>, &[u8]),
+) {
+    let start = out.len();
+    if text.len() <= most {
+        push(out, text);
+        if text.len() <= most / ESCAPE || out.len() - start <= most {
+            return;
+        }
+    }
+    let (mut fits, mut too_long) = (0, text.len().min(most).saturating_add(1));
+    while too_long - fits > 1 {
+        let middle = fits + (too_long - fits) / 2;
+        out.truncate(start);
+        push(out, beginning(text, middle));
+        if out.len() - start <= most.saturating_sub(MARK) {
+            fits = middle;
+        } else {
+            too_long = middle;
+        }
+    }
+    out.truncate(start);
+    push(out, beginning(text, fits));
+    push_mark(out, text);
+}
+
+/// The same of a text that is escaped already; `None` if it is printed as it is.
+pub(crate) fn cut(text: &[u8], most: usize) -> Option<Box<[u8]>> {
+    if text.len() <= most {
+        return None;
+    }
+    let kept = beginning(text, most.saturating_sub(MARK));
+    // No half of an escape.
+    let tail = kept.len().saturating_sub(ESCAPE - 1);
+    let escape = kept.iter().skip(tail).rposition(|&byte| byte == b'\\');
+    let kept = escape.map_or(kept, |at| kept.get(..tail + at).unwrap_or(kept));
+    let mut out = kept.to_vec();
+    push_mark(&mut out, text);
+    Some(out.into())
+}
+
+/// A text of a format that repeats it for each function or frame: [`LONGEST_REPEATED`] bytes of it.
+pub(crate) fn push_repeated(out: &mut Vec<u8>, text: &[u8], push: impl Fn(&mut Vec<u8>, &[u8])) {
+    push_cut(out, text, LONGEST_REPEATED, push);
+}
+
+/// The beginning of a text for answers that repeat it, before it is escaped: [`LONGEST_REPEATED`] bytes.
+#[must_use]
+pub fn short_text(text: &[u8]) -> Cow<'_, [u8]> {
+    shortened(text, LONGEST_REPEATED)
+}
+
+/// A text in a table that has it once, before it is escaped: [`LONGEST_IN_TABLE`] bytes of it.
+pub(crate) fn in_table(text: &[u8]) -> Cow<'_, [u8]> {
+    shortened(text, LONGEST_IN_TABLE)
+}
+
+fn shortened(text: &[u8], most: usize) -> Cow<'_, [u8]> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let mut out = beginning(text, most.saturating_sub(MARK)).to_vec();
+    push_mark(&mut out, text);
+    Cow::Owned(out)
+}
+
+/// At most so many bytes of a text, without a part of a character at the end.
+fn beginning(text: &[u8], most: usize) -> &[u8] {
+    let mut end = most.min(text.len());
+    for _ in 0..3 {
+        let is_inside = text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80);
+        if !is_inside || end == 0 {
+            break;
+        }
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+/// Appends `…#` and the hash.
+fn push_mark(out: &mut Vec<u8>, text: &[u8]) {
+    out.extend_from_slice("…#".as_bytes());
+    out.extend_from_slice(format!("{:08x}", hash(text)).as_bytes());
+}
+
+/// The hash of a text in the mark.
+///
+/// Source: FNV-1a of 32 bits, draft-eastlake-fnv.
+fn hash(text: &[u8]) -> u32 {
+    text.iter().fold(0x811c_9dc5, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::text::push_json;
+
+    fn json(text: &[u8], most: usize) -> String {
+        let mut out = b">".to_vec();
+        push_cut(&mut out, text, most, push_json);
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn what_is_printed_is_bounded() {
+        assert_eq!(hash(b"foobar"), 0xbf9c_f968);
+        assert_eq!(json(&[b'a'; 20], 20), format!(">{}", "a".repeat(20)));
+        assert_eq!(json(&[b'a'; 21], 20), format!(">{}…#{:08x}", "a".repeat(8), hash(&[b'a'; 21])));
+        // Escapes count, and none is cut in two.
+        assert_eq!(json(b"a\x1b\x1b", 13), r">a\u001b\u001b");
+        let escapes = b"a\x1b\x1b\x1b";
+        assert_eq!(json(escapes, 18), format!(">a…#{:08x}", hash(escapes)));
+        let umlauts = "äöü€".repeat(9);
+        assert_eq!(json(umlauts.as_bytes(), 20), format!(">äöü…#{:08x}", hash(umlauts.as_bytes())));
+        let long = vec![0x1b; 65_000];
+        let text = json(&long, 4096);
+        assert_eq!(text.len(), 1 + 680 * 6 + MARK);
+    }
+
+    #[test]
+    fn escaped_texts_are_cut_between_escapes() {
+        let cut =
+            |text: &[u8], most| cut(text, most).map(|it| String::from_utf8_lossy(&it).into_owned());
+        assert_eq!(cut(b"abc", 3), None);
+        let text = br"abcdefgh\x1bxyzxyzxyzxyz";
+        assert_eq!(cut(text, 22), Some(format!("abcdefgh…#{:08x}", hash(text))));
+        assert_eq!(cut(text, 20), Some(format!("abcdefgh…#{:08x}", hash(text))));
+    }
+}

@@ -1,0 +1,279 @@
+//! An allocator that counts what a program has, and ends it with status 2 and one line rather than let it take all that
+//! its machine has.
+//!
+//! The first threads of a process have a counter each, the others share one. The sum is looked at whenever a counter has
+//! grown by a step. So threads do not wait for each other, and what one takes and another gives back is counted once.
+#![allow(unsafe_code, reason = "an allocator cannot be written without; argued for at each place")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::io::Write as _;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
+
+use super::parts::current_part;
+
+/// Counters of single threads.
+const OWNED: usize = 255;
+/// All counters: the last one is that of all other threads.
+const COUNTERS: usize = OWNED + 1;
+/// The power of two that a counter grows by before the sum is looked at: 256 KiB.
+const STEP: u32 = 18;
+/// The exit status of a command without output.
+const NO_OUTPUT: i32 = 2;
+
+/// A counter, alone in its part of a processor's cache.
+#[repr(align(128))]
+struct Counter(AtomicI64);
+
+static BYTES: [Counter; COUNTERS] = [const { Counter(AtomicI64::new(0)) }; COUNTERS];
+static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+/// What is to be done before the program ends.
+static CLEAN_UP: OnceLock<fn()> = OnceLock::new();
+static ENDS: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    /// The counter of this thread; none yet if it is too large.
+    static OWN: Cell<usize> = const { Cell::new(usize::MAX) };
+    /// Whether this thread ends the program, and may have what it needs for that.
+    static IS_EXEMPT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The system's allocator, counted. A program makes it its own by `#[global_allocator]`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CountingAllocator;
+
+/// From now on the process ends where it has more than so many bytes; `None` for no limit. Without a
+/// [`CountingAllocator`] nothing is counted.
+pub fn limit_memory(bytes: Option<u64>) {
+    budget::set_gauge(allocated_bytes);
+    LIMIT.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
+}
+
+/// What is to be done before a program ends that has no memory; it waits for nobody. The first one stays.
+pub(crate) fn clean_up_at_end(clean_up: fn()) {
+    let _ = CLEAN_UP.set(clean_up);
+}
+
+/// Bytes that are allocated at the moment; 0 without a [`CountingAllocator`].
+#[must_use]
+pub fn allocated_bytes() -> u64 {
+    let sum = BYTES.iter().fold(0_i64, |sum, it| sum.wrapping_add(it.0.load(Ordering::Relaxed)));
+    u64::try_from(sum).unwrap_or(0)
+}
+
+/// Counts bytes of a temporary file that is in memory, as files in tmpfs are; negative ones are given back.
+pub(crate) fn hold_temporary(bytes: i64) {
+    if !count(bytes) {
+        end(Cause::Limit);
+    }
+}
+
+/// Memory that did not come from the allocator, as that of a mapping without a file; it counts while this value lives.
+#[derive(Debug, Default)]
+pub struct CountedBytes(i64);
+
+impl CountedBytes {
+    /// Called before so many bytes are taken.
+    #[must_use]
+    pub fn new(bytes: u64) -> Self {
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX >> 8);
+        hold_temporary(bytes);
+        Self(bytes)
+    }
+}
+
+impl Drop for CountedBytes {
+    fn drop(&mut self) {
+        hold_temporary(-self.0);
+    }
+}
+
+/// Counts; returns false if the process has more than it may have.
+#[inline]
+fn count(bytes: i64) -> bool {
+    let own = OWN.try_with(|own| match own.get() {
+        usize::MAX => {
+            let next = NEXT.fetch_add(1, Ordering::Relaxed).min(OWNED);
+            own.set(next);
+            next
+        }
+        own => own,
+    });
+    let own = own.unwrap_or(OWNED);
+    let Some(Counter(counter)) = BYTES.get(own) else { return true };
+    let before = if own < OWNED {
+        // Nobody else writes it.
+        let before = counter.load(Ordering::Relaxed);
+        counter.store(before.wrapping_add(bytes), Ordering::Relaxed);
+        before
+    } else {
+        counter.fetch_add(bytes, Ordering::Relaxed)
+    };
+    let is_same_step = (before ^ before.wrapping_add(bytes)) >> STEP == 0;
+    is_same_step || bytes < 0 || is_within_limit()
+}
+
+#[cold]
+fn is_within_limit() -> bool {
+    allocated_bytes() <= LIMIT.load(Ordering::Relaxed)
+        || IS_EXEMPT.try_with(Cell::get).unwrap_or(false)
+}
+
+/// The size of a layout, which is at most `isize::MAX`.
+#[inline]
+const fn size(layout: Layout) -> i64 {
+    layout.size().cast_signed() as i64
+}
+
+/// Why there is no memory.
+#[derive(Clone, Copy)]
+enum Cause {
+    Limit,
+    Failed(usize),
+}
+
+/// Takes back what was counted for memory that there is none of; ends the program unless the caller can do without.
+#[cold]
+fn refuse(counted: i64, cause: Cause) {
+    count(-counted);
+    if !budget::may_fail() {
+        end(cause);
+    }
+}
+
+/// Ends the program: one line on standard error, no temporary files, status 2. Other threads wait for the end.
+#[cold]
+fn end(cause: Cause) -> ! {
+    if ENDS.swap(true, Ordering::SeqCst) && !IS_EXEMPT.try_with(Cell::get).unwrap_or(false) {
+        loop {
+            // SAFETY: pause waits for a signal, and may be called at any time.
+            unsafe { libc::pause() };
+        }
+    }
+    let _ = IS_EXEMPT.try_with(|exempt| exempt.set(true));
+    let mut line = [0_u8; 320];
+    let mut rest = &mut line[..];
+    let part = current_part();
+    // Nothing is allocated for it, and a line that is too long is cut.
+    let _ = match cause {
+        Cause::Limit => {
+            let limit = LIMIT.load(Ordering::Relaxed) >> 20;
+            writeln!(
+                rest,
+                "unwind-perf: more than the {limit} MB of --max-memory were needed while {part}; allow more, or ask for \
+                 less with --pid, --comm, --event or --time"
+            )
+        }
+        Cause::Failed(bytes) => writeln!(
+            rest,
+            "unwind-perf: the system has no memory for {bytes} bytes more, needed while {part}; limit it with --max-memory"
+        ),
+    };
+    let left = rest.len();
+    let text = line.get(..line.len() - left).unwrap_or_default();
+    // SAFETY: write takes the text that it is given the length of, and may be called at any time.
+    let _ = unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
+    if let Some(clean_up) = CLEAN_UP.get() {
+        clean_up();
+    }
+    // SAFETY: _exit may be called at any time; no other code of the process runs after it.
+    unsafe { libc::_exit(NO_OUTPUT) }
+}
+
+// SAFETY: all calls are passed on to the system's allocator with the arguments that they came with; what is refused is a
+// null pointer, which the trait allows.
+unsafe impl GlobalAlloc for CountingAllocator {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if !count(size(layout)) {
+            refuse(size(layout), Cause::Limit);
+            return std::ptr::null_mut();
+        }
+        // SAFETY: the caller's promise for the layout.
+        let memory = unsafe { System.alloc(layout) };
+        if memory.is_null() {
+            refuse(size(layout), Cause::Failed(layout.size()));
+        }
+        memory
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if !count(size(layout)) {
+            refuse(size(layout), Cause::Limit);
+            return std::ptr::null_mut();
+        }
+        // SAFETY: the caller's promise for the layout.
+        let memory = unsafe { System.alloc_zeroed(layout) };
+        if memory.is_null() {
+            refuse(size(layout), Cause::Failed(layout.size()));
+        }
+        memory
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise for the memory, which came from this allocator, and so from the system's.
+        unsafe { System.dealloc(memory, layout) };
+        count(-size(layout));
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, memory: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        let more = new_size.cast_signed() as i64 - size(layout);
+        if !count(more) {
+            refuse(more, Cause::Limit);
+            return std::ptr::null_mut();
+        }
+        // SAFETY: the caller's promise for the memory, the layout and the new size.
+        let moved = unsafe { System.realloc(memory, layout, new_size) };
+        if moved.is_null() {
+            refuse(more, Cause::Failed(new_size));
+        }
+        moved
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The one test of this process that counts: the counters are the process's.
+    #[test]
+    fn what_is_taken_by_one_thread_and_given_back_by_another_is_counted_once() {
+        const BYTES: usize = 1 << 20;
+        let layout = Layout::from_size_align(BYTES, 8).expect("a layout");
+        let before = allocated_bytes();
+        let threads = std::thread::scope(|scope| {
+            let take = || {
+                // SAFETY: the layout has a size.
+                (unsafe { CountingAllocator.alloc_zeroed(layout) }) as usize
+            };
+            let threads: Vec<_> = (0..300).map(|_| scope.spawn(take)).collect();
+            threads.into_iter().map(|it| it.join().expect("memory")).collect::<Vec<_>>()
+        });
+        assert_eq!(allocated_bytes() - before, 300 * BYTES as u64);
+        for (index, memory) in threads.into_iter().enumerate() {
+            let memory = memory as *mut u8;
+            let new_size = BYTES / 2 + index;
+            // SAFETY: the memory is of this allocator and layout, and is not used any more after that.
+            unsafe {
+                let moved = CountingAllocator.realloc(memory, layout, new_size);
+                let moved_layout = Layout::from_size_align(new_size, 8).expect("a layout");
+                CountingAllocator.dealloc(moved, moved_layout);
+            }
+        }
+        assert_eq!(allocated_bytes(), before);
+        let counted = CountedBytes::new(5);
+        assert_eq!(allocated_bytes(), before + 5);
+        drop(counted);
+        assert_eq!(allocated_bytes(), before);
+        limit_memory(Some(allocated_bytes() + 100));
+        let mut items = Vec::<u8>::new();
+        // The tests' own allocator is another one: nothing is refused.
+        assert!(budget::try_reserve(&mut items, 1 << 20).is_ok());
+        limit_memory(None);
+    }
+}

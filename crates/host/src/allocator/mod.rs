@@ -1,0 +1,12 @@
+//! The allocator of a program: what it keeps, how much it may have, and how much that should be.
+
+mod counting;
+mod freed;
+mod parts;
+mod usual;
+
+pub use counting::{CountedBytes, CountingAllocator, allocated_bytes, limit_memory};
+pub(crate) use counting::{clean_up_at_end, hold_temporary};
+pub use freed::FreedMemory;
+pub use parts::{MemoryPart, memory_is_for};
+pub use usual::usual_memory_limit;
