@@ -12,5 +12,5 @@ mod jobs;
 mod live;
 mod same_bytes;
 mod symbols;
-mod traced;
+pub(crate) mod traced;
 mod uploads;
