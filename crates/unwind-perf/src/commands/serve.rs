@@ -60,6 +60,7 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<ServeOptions> {
         listen: args.listen.clone(),
         open: args.open,
         names: args.host_name.clone(),
+        proxies: args.trusted_proxy.clone(),
         store,
         keep: RESULTS,
         uploads: None,

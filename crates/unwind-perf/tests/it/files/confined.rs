@@ -97,6 +97,9 @@ fn is_inside(line: &str, folder: &Path) -> bool {
     }
     let opened = line.rsplit_once(" = ").and_then(|(_, result)| {
         let path = result.split_once('<')?.1.split(">").next()?;
+        // The kernel's word for the process that asks.
+        let own = format!("/proc/{}/", line.split(' ').next()?);
+        let path = path.replacen(&own, "/proc/self/", 1);
         path.starts_with('/').then(|| PathBuf::from(path))
     });
     // The kernel resolves the path below the folder: where it led says the result.

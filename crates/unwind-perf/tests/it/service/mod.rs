@@ -7,6 +7,7 @@ mod faults;
 mod firefox;
 mod full_disk;
 mod guard;
+mod held;
 mod interrupted;
 mod jobs;
 mod live;
