@@ -26,7 +26,8 @@ pub struct FileSearch {
     /// Folders that stand for `/`. If there is one, recorded paths are looked up below these folders alone.
     #[serde(rename = "sysroot", with = "json::paths")]
     pub sysroots: Vec<PathBuf>,
-    /// Build-id caches, and archives of `perf archive`. None: the store of `record`, and `~/.debug`.
+    /// Build-id caches, and archives of `perf archive`. None: the store of `record`, and
+    /// `~/.debug`; with a sysroot none.
     #[serde(rename = "buildid_dirs", with = "json::paths")]
     pub build_id_stores: Vec<PathBuf>,
     /// Folders of separate debug files. None: `/usr/lib/debug` below each sysroot.

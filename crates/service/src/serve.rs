@@ -13,7 +13,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
 use crate::front::{self, Answers, Door, LISTENERS, Metrics, QUEUE, Secrets, Service, Uploads};
-use crate::http::{Listener, router, serve_connections};
+use crate::http::{Listener, Manners, router, serve_connections};
 use crate::jobs::Jobs;
 use crate::live::{LiveInput, Watched};
 use crate::recordings::{Root, Roots};
@@ -46,6 +46,8 @@ pub struct ServeOptions {
     pub open: bool,
     /// More names under which the service is asked, such as that of a proxy.
     pub names: Vec<String>,
+    /// Addresses of proxies: connections of them are not counted by address.
+    pub proxies: Vec<IpAddr>,
     /// Where results are kept.
     pub store: PathBuf,
     /// Bytes of results that are kept.
@@ -191,7 +193,8 @@ async fn run(
         let watching = front::watch(service, watched, input);
         tokio::spawn(async move { watching.await.inspect_err(|_| stopper.stop()) })
     });
-    serve_connections(listener, router(Arc::clone(&service)), stopping).await;
+    let manners = Manners::new(options.proxies);
+    serve_connections(listener, router(Arc::clone(&service)), manners, stopping).await;
     let watched = match watching {
         Some(watching) => watching.await.map_err(io::Error::other)?,
         None => Ok(()),

@@ -1,6 +1,8 @@
 //! Where to look for files: on which machine, and below which folders.
 
+use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -91,6 +93,18 @@ impl FileOptions {
     /// What a server has under that id.
     pub(crate) fn fetched(&self, id: BuildId, kind: FetchKind) -> Option<PathBuf> {
         self.fetcher.as_ref()?.0.fetch(id, kind)
+    }
+
+    /// Whether the data of a file that was opened below `root` may be read as memory of a recorded process. With a sysroot
+    /// only of files in one, and in what the user named beside it: files of others must not come out as return addresses.
+    #[must_use]
+    pub fn has_data_below(&self, root: &Path) -> bool {
+        let is_mapped =
+            |(_, to): &(Vec<u8>, Vec<u8>)| Path::new(OsStr::from_bytes(to)).starts_with(root);
+        let named = [&self.sysroots, &self.build_id_dirs, &self.recorded_copies, &self.debug_dirs];
+        self.sysroots.is_empty()
+            || named.into_iter().flatten().any(|dir| dir == root)
+            || self.path_map.iter().any(is_mapped)
     }
 
     /// What a path below a directory of debug files must not leave: the sysroot that it is in; of the system's own the

@@ -238,7 +238,8 @@ fn build_id_dirs(
         dirs.push(archive.dir().to_owned());
         archives.push(archive);
     }
-    if dirs.is_empty() {
+    // With a sysroot, nothing is opened that is neither in it nor named by the user.
+    if dirs.is_empty() && search.sysroots.is_empty() {
         dirs.extend(usual_build_id_dirs(host));
     }
     Ok((dirs, archives))

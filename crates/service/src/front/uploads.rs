@@ -10,6 +10,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use host::NewFile;
 use http_body_util::BodyExt as _;
+use hyper::body::Body as _;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::Mutex;
 
@@ -55,6 +56,10 @@ pub(crate) async fn receive(
     let uploads = service.uploads.as_ref().ok_or_else(off)?;
     let _turn = uploads.turn.lock().await;
     let room = MOST.saturating_sub(uploads.size()).min(MOST_OF_ONE);
+    let too_large = || Problem::new(Kind::TooLarge).detail(format!("more than {room} bytes"));
+    if body.size_hint().lower() > room {
+        return Err(too_large());
+    }
     let place = uploads.folder.join("upload");
     let mut file = NewFile::beside(&place).map_err(|error| no_space(&error))?;
     let mut digest = Sha256::new();
@@ -69,7 +74,7 @@ pub(crate) async fn receive(
         let Ok(bytes) = frame.map_err(broken)?.into_data() else { continue };
         size += bytes.len() as u64;
         if size > room {
-            return Err(Problem::new(Kind::TooLarge).detail(format!("more than {room} bytes")));
+            return Err(too_large());
         }
         digest.update(&bytes);
         file.write_all(&bytes).map_err(|error| no_space(&error))?;

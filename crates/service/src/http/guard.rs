@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
+use super::places::Peer;
 use crate::front::{Door, Service};
 use crate::problem::{Kind, Problem};
 
@@ -68,16 +69,31 @@ fn check(service: &Service, request: &Request) -> Result<(), Problem> {
     if !service.secrets.is_host(host) {
         return Err(Problem::new(Kind::WrongHost).detail("the header Host names another service"));
     }
+    // The target of a request through a proxy names the service, too.
+    let target = request.uri().authority().map(|target| target.as_str());
+    if target.is_some_and(|target| !service.secrets.is_host(target)) {
+        return Err(Problem::new(Kind::WrongHost).detail("the target names another service"));
+    }
+    let seen = |is_known: bool| {
+        let peer = request.extensions().get::<Peer>().filter(|_| is_known);
+        peer.into_iter().for_each(Peer::has_token);
+        is_known
+    };
     if let Some((door, has_token)) = service.secrets.door(path) {
         if !(door == Door::Firefox && cors(service, request)) {
             check_origin(service, request, false)?;
         }
         let wrong =
             || Problem::new(Kind::NoToken).hint("the service has new addresses at each start");
-        return if has_token { Ok(()) } else { Err(wrong()) };
+        return if seen(has_token) { Ok(()) } else { Err(wrong()) };
     }
     check_origin(service, request, is_open(path))?;
-    if is_open(path) || is_known(service, headers)? {
+    let is_known = is_known(service, headers);
+    if is_open(path) {
+        seen(is_known.unwrap_or(false));
+        return Ok(());
+    }
+    if seen(is_known?) {
         return Ok(());
     }
     Err(Problem::new(Kind::NoToken).hint("open the address that the service printed at its start"))

@@ -1,9 +1,11 @@
 //! JSON in and out, and problems as answers.
 
+use axum::RequestExt as _;
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use hyper::body::Body as _;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -50,8 +52,21 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
         if !is_json(kind.unwrap_or_default()) {
             return Err(Problem::new(Kind::WrongType).hint("content-type: application/json"));
         }
-        let body = Bytes::from_request(request, state).await;
-        let body = body.map_err(|_| Problem::new(Kind::TooLarge).detail("the body"))?;
+        let too_large = || Problem::new(Kind::TooLarge).detail("the body");
+        // The limit of the route; of a body that is known to be larger nothing is read.
+        let stated = request.body().size_hint().lower();
+        let request = request.with_limited_body();
+        if request.body().size_hint().upper().is_some_and(|most| most < stated) {
+            return Err(too_large());
+        }
+        let body = Bytes::from_request(request, state).await.map_err(|error| {
+            let is_late = error.status() != StatusCode::PAYLOAD_TOO_LARGE;
+            if is_late {
+                Problem::new(Kind::BadRequest).detail("the body broke off")
+            } else {
+                too_large()
+            }
+        })?;
         let value = serde_json::from_slice(&body);
         let value = value.map_err(|error| Problem::new(Kind::BadRequest).detail(error.to_string()));
         Ok(Self(value?))

@@ -6,8 +6,10 @@ mod followed;
 mod guard;
 mod json;
 mod log;
+mod pace;
 mod pages;
 mod params;
+mod places;
 mod questions;
 mod received;
 mod recordings;
@@ -16,4 +18,4 @@ mod server;
 mod symbols;
 
 pub(crate) use router::router;
-pub(crate) use server::{Listener, serve_connections};
+pub(crate) use server::{Listener, Manners, serve_connections};

@@ -59,6 +59,9 @@ pub enum NoKernelNames {
         Remedy::SaveList
     )]
     NotRecorded,
+    /// No list was found, and with a sysroot the running kernel is not asked.
+    #[error("with --sysroot the running kernel is not asked for its symbols; {}", Remedy::NameList)]
+    NotAsked,
     /// No list was found, and the running kernel's build-id is not known.
     #[error("the running kernel states no build-id; {}", Remedy::NameList)]
     RunningUnknown,
@@ -78,9 +81,10 @@ impl NoKernelNames {
             {
                 Some(Remedy::ShowAddresses)
             }
-            Self::OtherRunning { .. } | Self::RunningUnknown | Self::Unreadable(_) => {
-                Some(Remedy::NameList)
-            }
+            Self::OtherRunning { .. }
+            | Self::NotAsked
+            | Self::RunningUnknown
+            | Self::Unreadable(_) => Some(Remedy::NameList),
             Self::Useless { .. } | Self::OtherKernel { .. } | Self::NotRecorded => {
                 Some(Remedy::SaveList)
             }

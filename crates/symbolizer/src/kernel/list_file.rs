@@ -74,6 +74,9 @@ impl KernelListPlaces<'_> {
         if let Some(file) = id.and_then(|id| cached(self.images, id)) {
             return Ok(file);
         }
+        if !self.images.options().sysroots.is_empty() {
+            return Err(NoKernelNames::NotAsked);
+        }
         let system = |by_release| {
             let path = PathBuf::from("/proc/kallsyms");
             KernelListFile { path, root: None, by_release }

@@ -64,6 +64,7 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<ServeOptions> {
         listen: args.listen.clone(),
         open: args.open,
         names: args.host_name.clone(),
+        proxies: args.trusted_proxy.clone(),
         store,
         keep: RESULTS,
         uploads: None,
@@ -128,8 +129,13 @@ pub(super) fn work() -> anyhow::Result<Status> {
     let Some(WorkerSetup { mut options, foreign }) = setup else { return Ok(Status::Complete) };
     let files = &options.files;
     let stores = files.build_id_stores.iter().chain(&files.debug_dirs).cloned();
-    let readable =
-        if foreign { stores.chain(usual_stores()).collect() } else { vec![PathBuf::from("/")] };
+    let usual = files.sysroots.is_empty().then(usual_stores).into_iter().flatten();
+    let sysroots = files.sysroots.iter().cloned();
+    let readable = if foreign {
+        stores.chain(sysroots).chain(usual).collect()
+    } else {
+        vec![PathBuf::from("/")]
+    };
     let temporary = std::env::temp_dir();
     let cache = RealHost.home().map(|home| home.join(".cache"));
     let network = !files.debuginfod.is_empty();

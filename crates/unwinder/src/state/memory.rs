@@ -3,8 +3,8 @@
 
 use std::cell::Cell;
 
-use address::Avma;
-use module_map::{ImageStore, Space};
+use address::{Avma, Svma};
+use module_map::{Image, ImageStore, Space};
 
 use crate::arch::{Arch, NARROW, WIDE};
 
@@ -171,7 +171,15 @@ impl Memory<'_> {
 
     /// Bytes of a file that is mapped there read-only: they were what the file says.
     fn read_file(&self, address: u64) -> Option<u64> {
-        let bytes = self.code(Avma(address), self.word_size() as usize)?;
+        let (image, svma) = self.mapped_image(Avma(address))?;
+        // Which words are read is decided by expressions of files, which strangers may have written.
+        let Some(root) = image.origin().root() else { return self.word_of(image, svma) };
+        let is_read = self.images.options().has_data_below(root);
+        is_read.then(|| self.word_of(image, svma)).flatten()
+    }
+
+    fn word_of(&self, image: &Image, svma: Svma) -> Option<u64> {
+        let bytes = image.read_only_bytes(svma, self.word_size() as usize)?;
         match bytes.first_chunk::<8>() {
             Some(word) => Some(self.word(*word)),
             None => self.last_word(bytes),
@@ -180,9 +188,15 @@ impl Memory<'_> {
 
     /// Up to `len` bytes of a file that is mapped there and not writable.
     pub(crate) fn code(&self, address: Avma, len: usize) -> Option<&[u8]> {
+        let (image, svma) = self.mapped_image(address)?;
+        image.read_only_bytes(svma, len)
+    }
+
+    /// The file that is mapped at an address and not writable, and the address that it states for that byte.
+    fn mapped_image(&self, address: Avma) -> Option<(&Image, Svma)> {
         let mapping = self.images.mapping_at(address, self.space).filter(|it| !it.writable)?;
         let image = self.images.image(self.space.module(&mapping)?).ok()?.image();
         let svma = image.svma_of_offset(mapping.offset_of(address), mapping.executable)?;
-        image.read_only_bytes(svma, len)
+        Some((image, svma))
     }
 }

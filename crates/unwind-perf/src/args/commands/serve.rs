@@ -1,6 +1,6 @@
 //! The arguments of `serve`, and those that `live` shares with it.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
@@ -52,6 +52,10 @@ pub(crate) struct FrontArgs {
     /// Answer also where the service is called NAME, such as that of a proxy, with its port; can be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) host_name: Vec<String>,
+
+    /// Address of a proxy that many clients connect through: it may have more connections than others; can be repeated
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) trusted_proxy: Vec<IpAddr>,
 
     /// Do not open the browser
     #[arg(long)]

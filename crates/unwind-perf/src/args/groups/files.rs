@@ -16,12 +16,12 @@ pub(crate) struct FileArgs {
     #[arg(long, value_name = "FROM=TO")]
     pub(crate) path_map: Vec<String>,
 
-    /// Look for recorded paths below DIR and nowhere else; can be repeated
+    /// Look for recorded paths below DIR and nowhere else: nothing outside is opened that no option names; can be repeated
     #[arg(long, value_name = "DIR")]
     pub(crate) sysroot: Vec<PathBuf>,
 
     /// A build-id cache, or an archive that perf archive made; can be repeated [default: the store of record, and
-    /// ~/.debug]
+    /// ~/.debug; none with --sysroot]
     #[arg(long, value_name = "DIR|FILE")]
     pub(crate) buildid_dir: Vec<PathBuf>,
 

@@ -1,5 +1,6 @@
 //! The files that a recording names: which are used, and what they give.
 
+mod confined;
 mod debug_files;
 mod downloads;
 mod identity;

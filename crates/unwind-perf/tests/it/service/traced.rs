@@ -13,7 +13,7 @@ use super::client::Served;
 use crate::support::run::empty_folder;
 
 /// What a stranger would like to see opened.
-fn targets(folder: &Path) -> Vec<String> {
+pub(crate) fn targets(folder: &Path) -> Vec<String> {
     let below = |name: &str| folder.join(name).to_str().expect("UTF-8").to_owned();
     let fixed = ["/etc/passwd", "/etc/shadow", "/dev/zero", "/proc/self/mem", "/proc/1/maps"];
     let more = ["../../etc/hostname", "/tmp/perf-7.map", "/tmp/jit-7.dump", "/sys/kernel/notes"];
@@ -23,7 +23,7 @@ fn targets(folder: &Path) -> Vec<String> {
 }
 
 /// A recording with a mapping and a sample in it for each path, with build-ids and without.
-fn recording(paths: &[String]) -> Vec<u8> {
+pub(crate) fn recording(paths: &[String]) -> Vec<u8> {
     let mut data = PerfDataBuilder::new(Endian::Little);
     let sample_type =
         sample_type::IDENTIFIER | sample_type::IP | sample_type::TID | sample_type::TIME;
@@ -56,11 +56,20 @@ fn recording(paths: &[String]) -> Vec<u8> {
     data.build()
 }
 
-#[test]
-fn nothing_that_an_upload_names_is_looked_at() {
+/// Whether there is a strace that works; says so where there is none.
+pub(crate) fn can_trace() -> bool {
     let mut attempt = Command::new("strace");
     attempt.args(["-qq", "-o", "/dev/null", "true"]).stderr(Stdio::null());
-    if !attempt.status().is_ok_and(|status| status.success()) {
+    let can = attempt.status().is_ok_and(|status| status.success());
+    if !can {
+        println!("skipped: strace does not trace here");
+    }
+    can
+}
+
+#[test]
+fn nothing_that_an_upload_names_is_looked_at() {
+    if !can_trace() {
         return;
     }
     let folder = empty_folder("service-traced-root");

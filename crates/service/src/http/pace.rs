@@ -1,0 +1,128 @@
+//! Progress: who sends a body, or takes an answer, must go on with it. So many bytes are due in each span of time.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use http_body_util::BodyExt as _;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep};
+
+/// Bytes that are due in each span.
+pub(super) const LEAST: usize = 1 << 10;
+
+/// What is written: an end where the other side takes too little of it.
+pub(super) struct Paced<S> {
+    stream: S,
+    span: Duration,
+    /// Runs from when the other side did not take what was there.
+    late: Option<Pin<Box<Sleep>>>,
+    /// Bytes that were written since.
+    written: usize,
+}
+
+impl<S> Paced<S> {
+    pub(super) const fn new(stream: S, span: Duration) -> Self {
+        Self { stream, span, late: None, written: 0 }
+    }
+
+    /// What a write gave, unless it took too long. `wanted` bytes were there.
+    fn account(
+        &mut self,
+        context: &mut Context<'_>,
+        wanted: usize,
+        result: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(Ok(written)) = &result {
+            self.written += written;
+            if *written == wanted || self.written >= LEAST {
+                self.late = None;
+            }
+        }
+        if result.is_ready() {
+            return result;
+        }
+        let span = self.span;
+        if self.late.is_none() {
+            self.written = 0;
+        }
+        let late = self.late.get_or_insert_with(|| Box::pin(sleep(span)));
+        ready!(late.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, into)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let result = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.account(context, bytes.len(), result)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// A body that ends with an error where the client sends too little of it.
+pub(super) fn paced(body: Body, span: Duration) -> Body {
+    Body::new(PacedBody { body, span, late: Box::pin(sleep(span)), got: 0 })
+}
+
+struct PacedBody {
+    body: Body,
+    span: Duration,
+    late: Pin<Box<Sleep>>,
+    got: usize,
+}
+
+impl hyper::body::Body for PacedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<hyper::body::Frame<Bytes>, axum::Error>>> {
+        let this = &mut *self;
+        let mut next = this.body.frame();
+        if let Poll::Ready(frame) = Pin::new(&mut next).poll(context) {
+            let bytes = frame.as_ref().and_then(|it| it.as_ref().ok()?.data_ref());
+            this.got += bytes.map_or(0, Bytes::len);
+            if this.got >= LEAST {
+                this.got = 0;
+                this.late.as_mut().reset(Instant::now() + this.span);
+            }
+            return Poll::Ready(frame);
+        }
+        ready!(this.late.as_mut().poll(context));
+        Poll::Ready(Some(Err(axum::Error::new(io::Error::from(io::ErrorKind::TimedOut)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> hyper::body::SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,133 @@
+//! Who is connected. Connections without the token have places that give way: where all are taken, or too many by one
+//! address, the oldest of them is ended for the next one. Those with the token are counted by themselves and stay.
+
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+/// How many connections there may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Most {
+    /// Connections that have not shown the token, and as many that have.
+    pub(super) each: usize,
+    /// Those of one address that have not.
+    pub(super) by_address: usize,
+}
+
+/// The connections that are open.
+#[derive(Debug)]
+pub(super) struct Places {
+    most: Most,
+    /// In the order in which they came.
+    open: Mutex<Vec<Arc<Seat>>>,
+}
+
+#[derive(Debug)]
+struct Seat {
+    /// `None` for those whose address says nothing: of Unix sockets and proxies.
+    address: Option<IpAddr>,
+    end: Notify,
+    known: Mutex<bool>,
+}
+
+/// The place of a connection, free again when this value goes.
+#[derive(Debug)]
+pub(super) struct Place {
+    seat: Arc<Seat>,
+    places: Arc<Places>,
+}
+
+/// What a request knows of its connection.
+#[derive(Clone, Debug)]
+pub(super) struct Peer(Arc<Place>);
+
+impl Seat {
+    fn known(&self) -> MutexGuard<'_, bool> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Places {
+    pub(super) fn new(most: Most) -> Arc<Self> {
+        Arc::new(Self { most, open: Mutex::default() })
+    }
+
+    fn open(&self) -> MutexGuard<'_, Vec<Arc<Seat>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place for a connection; the oldest one without the token is ended where there is none.
+    pub(super) fn take(self: &Arc<Self>, address: Option<IpAddr>) -> Place {
+        let mut open = self.open();
+        let unknown = |seat: &Arc<Seat>| !*seat.known();
+        let same = |seat: &Arc<Seat>| unknown(seat) && address.is_some() && seat.address == address;
+        let too_many = |open: &[Arc<Seat>], wanted: &dyn Fn(&Arc<Seat>) -> bool, most| {
+            let first = open.iter().position(wanted);
+            first.filter(|_| open.iter().filter(|seat| wanted(seat)).count() >= most)
+        };
+        let oldest = too_many(&open, &same, self.most.by_address)
+            .or_else(|| too_many(&open, &unknown, self.most.each));
+        if let Some(oldest) = oldest {
+            open.remove(oldest).end.notify_one();
+        }
+        let seat = Arc::new(Seat { address, end: Notify::new(), known: Mutex::new(false) });
+        open.push(Arc::clone(&seat));
+        drop(open);
+        Place { seat, places: Arc::clone(self) }
+    }
+}
+
+impl Place {
+    /// Waits until the place is given to another connection.
+    pub(super) async fn ended(&self) {
+        self.seat.end.notified().await;
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.places.open().retain(|seat| !Arc::ptr_eq(seat, &self.seat));
+    }
+}
+
+impl Peer {
+    pub(super) fn new(place: Place) -> Self {
+        Self(Arc::new(place))
+    }
+
+    pub(super) fn place(&self) -> &Place {
+        &self.0
+    }
+
+    /// The connection has shown the token. Where as many have as may, it goes on as one that has not.
+    pub(super) fn has_token(&self) {
+        let open = self.0.places.open();
+        if open.iter().filter(|seat| *seat.known()).count() < self.0.places.most.each {
+            *self.0.seat.known() = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_without_the_token_gives_way() {
+        let places = Places::new(Most { each: 3, by_address: 2 });
+        let address = |last| Some(IpAddr::from([10, 0, 0, last]));
+        let count = |wanted| places.open().iter().filter(|it| it.address == wanted).count();
+        let first = Peer::new(places.take(address(1)));
+        first.has_token();
+        let two: Vec<Place> = (0..3).map(|_| places.take(address(1))).collect();
+        // One with the token, and two without.
+        assert_eq!((count(address(1)), places.open().len()), (3, 3));
+        let more = [places.take(address(2)), places.take(None), places.take(None)];
+        assert_eq!((count(address(1)), count(address(2)), count(None)), (1, 1, 2));
+        drop(two);
+        assert_eq!(places.open().len(), 4);
+        drop((first, more));
+        assert_eq!(places.open().len(), 0);
+    }
+}
