@@ -27,7 +27,7 @@ fuzz_target!(|bytes: &[u8]| {
     cost::bounded(bytes.len(), || {
         let whole =
             samples(Input::File(SharedBytes::from(stream.clone())), SessionOptions::default());
-        let streamed = samples(Input::Stream(Box::new(Cursor::new(stream))), small);
+        let streamed = samples(Input::Stream(Box::new(Cursor::new(stream.clone()))), small);
         assert_eq!(whole.map(|it| it.0), streamed.map(|it| it.0));
         whole.map_or(0, |it| it.1)
     });

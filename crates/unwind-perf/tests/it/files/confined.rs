@@ -78,13 +78,13 @@ fn check(folder: &Path, home: &Path, words: &[&str]) {
     command.arg("perf.data").arg("--sysroot").arg(sysroot());
     command.current_dir(folder).env_clear().env("HOME", home);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let output = command.output().unwrap();
+    let output = command.output().expect("strace runs");
     let status = output.status.code();
     let message = String::from_utf8_lossy(&output.stderr);
     // A recording without stacks has nothing to annotate; no other status than these is promised.
     assert!(matches!(status, Some(0..=2)), "{words:?}: {status:?} {message}");
     assert!(!message.contains("error: unexpected argument"), "{words:?}: {message}");
-    let trace = std::fs::read_to_string(&log).unwrap();
+    let trace = std::fs::read_to_string(&log).expect("a trace");
     assert!(trace.contains("perf.data"), "strace saw nothing");
     let outside: Vec<&str> = trace.lines().filter(|line| !is_inside(line, folder)).collect();
     assert_eq!(outside, Vec::<&str>::new(), "{words:?}");

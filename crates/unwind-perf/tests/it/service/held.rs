@@ -10,8 +10,8 @@ use crate::support::cases::Case;
 /// So many connections that say `text`, and neither go on with it nor read.
 fn hold(served: &Served, text: &str) -> Vec<TcpStream> {
     let connect = |_| {
-        let mut stream = TcpStream::connect(&served.address).unwrap();
-        stream.set_write_timeout(Some(Duration::from_millis(50))).unwrap();
+        let mut stream = TcpStream::connect(&served.address).expect("a connection");
+        stream.set_write_timeout(Some(Duration::from_millis(50))).expect("a limit");
         // What does not fit is not sent.
         let _ = stream.write_all(text.as_bytes());
         stream

@@ -60,11 +60,7 @@ pub(crate) fn recording(paths: &[String]) -> Vec<u8> {
 pub(crate) fn can_trace() -> bool {
     let mut attempt = Command::new("strace");
     attempt.args(["-qq", "-o", "/dev/null", "true"]).stderr(Stdio::null());
-    let can = attempt.status().is_ok_and(|status| status.success());
-    if !can {
-        println!("skipped: strace does not trace here");
-    }
-    can
+    attempt.status().is_ok_and(|status| status.success())
 }
 
 #[test]
