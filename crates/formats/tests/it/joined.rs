@@ -137,7 +137,7 @@ fn json_has_words_and_counts() {
     assert_eq!(locations["module"], json!([0, 0, null, 0, 0, null]));
     let summary = &json["summary"];
     assert_eq!((&summary["samples_joined"], &summary["samples_with_gap"]), (&json!(2), &json!(1)));
-    assert_eq!(summary["found_by"], json!([4, 5, 0, 0, 0, 0, 0, 0, 0, 3, 1]));
+    assert_eq!(summary["found_by"], json!([4, 5, 0, 0, 0, 0, 0, 0, 0, 3, 1, 0, 0]));
     assert_eq!(summary["end"][1], 1);
 }
 

@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn rows_are_small() {
-        assert_eq!(size_of::<LocationRow>(), 56);
+        assert_eq!(size_of::<LocationRow>(), 64);
         assert_eq!(size_of::<InlineRow>(), 28);
     }
 }

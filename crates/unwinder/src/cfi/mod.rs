@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod agreement;
 mod arm;
+mod beginnings;
 mod compile;
 mod consistency;
 mod entries;

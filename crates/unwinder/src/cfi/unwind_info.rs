@@ -12,6 +12,7 @@ use module_map::{Image, ImageStore, LoadedImage};
 
 use crate::arch::{Arch, CallTarget};
 use crate::cfi::arm::ArmTable;
+use crate::cfi::beginnings::Beginnings;
 use crate::cfi::compile::{Compiled, RowSource};
 use crate::cfi::consistency::contradiction_in;
 use crate::cfi::entries::entries;
@@ -22,7 +23,6 @@ use crate::cfi::function_ranges::FunctionRanges;
 use crate::cfi::go::GoRules;
 use crate::cfi::long::LongDescriptions;
 use crate::cfi::signed::translated;
-use crate::repair::Beginnings;
 use crate::rule::SectionBytes;
 
 /// The unwind sections of a file, found when the file is first unwound through.

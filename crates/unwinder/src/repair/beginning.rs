@@ -7,28 +7,15 @@
 //!
 //! Constructors run below `_start` without `main`, and functions at exit as well: only the outermost frame is proven.
 
-use std::sync::OnceLock;
-
 use address::Svma;
-use iced_x86::{FlowControl, Mnemonic};
-use module_map::{ElfMachine, Image};
+use module_map::ElfMachine;
 
-use crate::cfi::UnwindInfo;
 use crate::frame::Place;
 use crate::repair::functions::Code;
 use crate::repair::seen::Seen;
 
 /// Frames that are looked at, from the outermost one inwards.
 const MOST_FRAMES: usize = 64;
-
-/// Where the stacks of a program begin, each looked for once.
-#[derive(Default, Debug)]
-pub(crate) struct Beginnings {
-    /// In the call of `_start` that does not return.
-    of_program: OnceLock<Option<Svma>>,
-    /// In `runtime.goexit`.
-    of_goroutines: OnceLock<Option<Svma>>,
-}
 
 /// The outermost frame of a chain that was cut off, if what the chain shows proves it.
 pub(super) fn beginning(seen: &Seen<'_>, code: Code<'_>) -> Option<Place> {
@@ -53,44 +40,6 @@ pub(super) fn beginning(seen: &Seen<'_>, code: Code<'_>) -> Option<Place> {
         });
         if let Some(Svma(relative)) = begins {
             return Some(Place { relative, ..frame.place });
-        }
-    }
-    None
-}
-
-impl UnwindInfo {
-    /// Where a program begins of which a function runs.
-    fn program_begins(&self, image: &Image) -> Option<Svma> {
-        let find = || call_of_entry(image).filter(|_| image.begins_at_entry());
-        *self.beginnings.of_program.get_or_init(find)
-    }
-
-    /// Where the goroutine begins that an address of a Go program is run by; `None` if that need not be one.
-    fn goroutine_begins(&self, image: &Image, at: Svma) -> Option<Svma> {
-        let find = || self.go.goroutine_begins(image).filter(|_| !image.has_loader());
-        let begins = (*self.beginnings.of_goroutines.get_or_init(find))?;
-        self.go.is_of_goroutine(image, at).then_some(begins)
-    }
-}
-
-/// Where the last address of the call is that the entry code of a program ends with.
-///
-/// Source: `sysdeps/x86_64/start.S` of glibc: `call *__libc_start_main@GOTPCREL(%rip); hlt`.
-fn call_of_entry(image: &Image) -> Option<Svma> {
-    const BYTES: usize = 64;
-    let code = (1..=BYTES).rev().find_map(|len| image.read_only_bytes(image.entry(), len))?;
-    let entry = image.entry().0;
-    let mut decoder = iced_x86::Decoder::with_ip(64, code, entry, iced_x86::DecoderOptions::NONE);
-    while decoder.can_decode() {
-        let instruction = decoder.decode();
-        match instruction.flow_control() {
-            FlowControl::Next => {}
-            FlowControl::Call | FlowControl::IndirectCall => {
-                let behind = instruction.next_ip();
-                let is_last = decoder.can_decode() && decoder.decode().mnemonic() == Mnemonic::Hlt;
-                return is_last.then_some(Svma(behind - 1));
-            }
-            _ => return None,
         }
     }
     None

@@ -44,7 +44,6 @@ mod trials;
 mod variety;
 mod view;
 
-pub(crate) use beginning::Beginnings;
 pub(crate) use compare::Known;
 pub(crate) use decide::{CutChain, Repaired};
 pub(crate) use functions::{Code, Functions};

@@ -14,6 +14,7 @@ const ALLOWED: &[&str] = &[
     env!("CARGO_BIN_EXE_unwind-perf"),
     "/etc/ld.so.cache",
     "/etc/ld.so.preload",
+    "/proc/meminfo",
     "/proc/self",
     "/sys/fs/cgroup",
     "/sys/devices/system/cpu",
