@@ -40,13 +40,14 @@ pub(super) fn beside_stock(bench: &Bench<'_>) -> Result<String> {
     need(bench)?;
     let ours = with_ours(bench)?;
     let stock = printed(&mut hotspot(bench, None), bench.truth.total)?;
-    let Verdict { samples, equal, joined, longer, across_gap, other, frames, names, first } =
-        compare(&ours, &stock)?;
+    let verdict = compare(&ours, &stock)?;
+    let Verdict { samples, equal, joined, longer, across_gap, with_tail_calls, .. } = verdict;
+    let Verdict { other, frames, names, first, .. } = verdict;
     let [n_ours, n_stock] = frames;
     let text = format!(
         "{samples} samples with the same time and cost; frames of {equal} equal, {joined} joined by its backend, \
-         {longer} longer with ours, {across_gap} equal up to a gap; {n_ours} frames with ours, {n_stock} with its own; \
-         {names} named alike"
+         {longer} longer with ours, {across_gap} equal up to a gap, {with_tail_calls} but for frames of tail calls; \
+         {n_ours} frames with ours, {n_stock} with its own; {names} named alike"
     );
     if other == 0 {
         return Ok(text);

@@ -18,6 +18,8 @@ pub(super) struct Verdict {
     pub(super) longer: usize,
     /// Samples that are equal up to a gap of ours, where the stock backend ends or guesses.
     pub(super) across_gap: usize,
+    /// Samples that are equal but for frames of ours that tail calls removed.
+    pub(super) with_tail_calls: usize,
     /// The rest.
     pub(super) other: usize,
     /// Frames with ours, and with the stock backend.
@@ -54,6 +56,7 @@ pub(super) fn compare(ours: &str, stock: &str) -> Result<Verdict> {
             Beside::Joined => verdict.joined += 1,
             Beside::Longer => verdict.longer += 1,
             Beside::AcrossGap => verdict.across_gap += 1,
+            Beside::WithTailCalls => verdict.with_tail_calls += 1,
             Beside::Other => {
                 verdict.other += 1;
                 let both = || Some(format!("ours:\n{}its own:\n{}", shown(one), shown(other)));
@@ -113,15 +116,24 @@ enum Beside {
     Joined,
     Longer,
     AcrossGap,
+    WithTailCalls,
     Other,
 }
+
+/// Frames one after another that tail calls removed.
+const MOST_TAIL_CALLS: usize = 8;
 
 /// Compares the frames of ours with those of the stock backend, innermost first. With us a function that others were
 /// inlined into has the address of these; the stock backend may not know of it, or gives it another address.
 fn beside(ours: &[(u64, &str)], stock: &[(u64, &str)]) -> Beside {
     let own = |at: usize| ours.get(at).map(|frame| frame.0);
     let inlined_into = |at: usize| at > 0 && own(at).is_some() && own(at) == own(at - 1);
-    let (mut at, mut theirs) = (0, 0);
+    // The stock backend goes on with one of the next frames of ours.
+    let is_tail_call = |at: usize, other: u64| {
+        let mut next = (at + 1..).map_while(own).take(MOST_TAIL_CALLS);
+        at > 0 && next.any(|address| address & IN_PAGE == other & IN_PAGE)
+    };
+    let (mut at, mut theirs, mut n_tail_calls) = (0, 0, 0);
     while let Some(address) = own(at) {
         if ours.get(at).is_some_and(|frame| frame.1 == GAP) {
             return Beside::AcrossGap;
@@ -129,7 +141,7 @@ fn beside(ours: &[(u64, &str)], stock: &[(u64, &str)]) -> Beside {
         theirs += usize::from(is_made_up(address, stock, theirs));
         let Some(&(other, _)) = stock.get(theirs) else {
             let rest_is_inlined = (at..ours.len()).all(inlined_into);
-            return if rest_is_inlined { Beside::Equal } else { Beside::Longer };
+            return if rest_is_inlined { equal(n_tail_calls) } else { Beside::Longer };
         };
         if address & IN_PAGE == other & IN_PAGE {
             theirs += 1;
@@ -141,11 +153,18 @@ fn beside(ours: &[(u64, &str)], stock: &[(u64, &str)]) -> Beside {
             // Where it goes on with the next frame, it knows fewer inlined functions.
             theirs += usize::from(own(next).is_none_or(|it| it & IN_PAGE != other & IN_PAGE));
         } else if ours.get(at).is_none_or(|frame| frame.1 != LEFT_OUT) {
-            return Beside::Other;
+            if !is_tail_call(at, other) {
+                return Beside::Other;
+            }
+            n_tail_calls += 1;
         }
         at += 1;
     }
-    if theirs == stock.len() { Beside::Equal } else { Beside::Joined }
+    if theirs == stock.len() { equal(n_tail_calls) } else { Beside::Joined }
+}
+
+const fn equal(n_tail_calls: usize) -> Beside {
+    if n_tail_calls == 0 { Beside::Equal } else { Beside::WithTailCalls }
 }
 
 /// A name without scopes, parameters, and what a compiler put after it.
@@ -178,6 +197,9 @@ mod tests {
         assert_eq!((moved.equal, moved.joined, moved.other), (1, 1, 0));
         let fini = OURS.replace("\t00a0 main", "\t0111 _dl_fini (r)\n\t00a0 main");
         assert_eq!(compare(&fini, OURS).expect("the same samples").equal, 2);
+        let tail = OURS.replace("\t00a0 main", "\t0111 left (r)\n\t0122 left_too (r)\n\t00a0 main");
+        let verdict = compare(&tail, OURS).expect("the same samples");
+        assert_eq!((verdict.equal, verdict.with_tail_calls, verdict.other), (0, 1, 1));
         let repeated = OURS
             .replace("\t00a0 main (r)\n", "\t00a0 main (r)\n\t81200000 main (r)\n\t00a8 b (r)\n");
         let without = repeated.replace("\t81200000 main (r)\n", "");

@@ -217,16 +217,20 @@ fn on_a_terminal(case: &Case, arguments: &[&str]) -> (String, String, Option<i32
     let files = ["perf.data", "--sysroot", sysroot.to_str().expect("UTF-8")];
     let mut started = command(&case.folder, &[&files, arguments].concat());
     started.stdout(Stdio::from(theirs.try_clone().expect("a terminal")));
+    // A terminal holds a few KiB: it is read while the command writes.
+    let mut ours = File::from(ours);
+    let reader = std::thread::spawn(move || {
+        let (mut text, mut byte) = (Vec::new(), [0]);
+        while ours.read(&mut byte).expect("what was written") == 1 && byte[0] != 4 {
+            text.push(byte[0]);
+        }
+        text
+    });
     let ran = started.output().expect("the command runs");
     // A line that ends all, so that reading ends.
     use std::io::Write as _;
     (&theirs).write_all(b"\x04").expect("an end");
-    let mut text = Vec::new();
-    let mut ours = File::from(ours);
-    let mut byte = [0];
-    while ours.read(&mut byte).expect("what was written") == 1 && byte[0] != 4 {
-        text.push(byte[0]);
-    }
+    let text = reader.join().expect("all that was written");
     let text = String::from_utf8(text).expect("UTF-8").replace("\r\n", "\n");
     (text, String::from_utf8(ran.stderr).expect("UTF-8"), ran.status.code())
 }

@@ -128,7 +128,9 @@ impl Walker<'_> {
     /// The return addresses on the stack that lead to the beginning of a thread, by their places.
     fn links(&mut self, sp: u64, memory: &Memory<'_>, arch: Arch) -> BTreeMap<u64, Link> {
         let end = memory.stack_start.wrapping_add(memory.stack.len() as u64);
-        let first = sp.wrapping_add(sp.wrapping_neg() % WORD);
+        // A frame can be anywhere; the recorded stack is all that is looked at.
+        let first = sp.max(memory.stack_start);
+        let first = first.wrapping_add(first.wrapping_neg() % WORD);
         let mut links = BTreeMap::<u64, Link>::new();
         let slots = (0..end.saturating_sub(first) / WORD).rev().map(|index| first + WORD * index);
         let words = slots.filter_map(|slot| Some((slot, memory.recorded(slot)?)));
