@@ -47,7 +47,7 @@ fn call_of_entry(image: &Image) -> Option<Svma> {
             FlowControl::Call | FlowControl::IndirectCall => {
                 let behind = instruction.next_ip();
                 let is_last = decoder.can_decode() && decoder.decode().mnemonic() == Mnemonic::Hlt;
-                return is_last.then_some(Svma(behind - 1));
+                return is_last.then_some(Svma(behind.wrapping_sub(1)));
             }
             _ => return None,
         }

@@ -151,10 +151,11 @@ fn push_of<'a>(
     let row = rows.next_row().ok()??;
     let after = offset_of(row.cfa())?;
     let stored = row.registers().find_map(|(register, rule)| {
-        let is_on_top = matches!(rule, RegisterRule::Offset(offset) if *offset == -after);
+        let is_on_top =
+            matches!(rule, RegisterRule::Offset(offset) if offset.checked_neg() == Some(after));
         arch.register(register.0).filter(|_| is_on_top)
     });
-    let push = Push { bytes: after - before, register: stored };
+    let push = Push { bytes: after.checked_sub(before)?, register: stored };
     Some((Svma(row.start_address()), push))
 }
 

@@ -114,7 +114,8 @@ impl Walker<'_> {
         let len = arch.longest_call();
         let (sp, word_size) = (registers.sp(arch), arch.word());
         let first = sp.wrapping_add(sp.wrapping_neg() % word_size);
-        let slots = (0..memory.stack.len() as u64 / word_size).map(|at| first + word_size * at);
+        let slots =
+            (0..memory.stack.len() as u64 / word_size).map(|at| first.wrapping_add(word_size * at));
         let is_linked = is_leaf && !arch.is_x86();
         let link = registers.get(arch.return_address(), memory).ok().filter(|_| is_linked);
         let words = slots.map_while(|slot| Some((Some(slot), memory.recorded(slot)?)));
