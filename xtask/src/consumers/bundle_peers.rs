@@ -35,7 +35,19 @@ fn script(folder: &Path, options: impl FnOnce(&mut Command)) -> Result<String> {
     let mut perf = Command::new("perf");
     perf.args(["script", "--no-inline", "-i"]).arg(folder.join("perf.data"));
     options(&mut perf);
-    command::quiet_output(&mut perf)
+    Ok(without_names_of_vdso(&command::quiet_output(&mut perf)?))
+}
+
+/// perf takes the names of the vDSO from wherever it finds one, or not at all: they are no part of the comparison.
+fn without_names_of_vdso(text: &str) -> String {
+    let line = |line: &str| match line.strip_suffix(" ([vdso])") {
+        Some(frame) => {
+            let mut words = frame.split_whitespace();
+            format!("{} ([vdso])\n", words.next().unwrap_or_default())
+        }
+        None => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
 }
 
 fn in_hotspot(bench: &Bench<'_>, folder: &Path, unpacked: &Path, samples: u64) -> Result<()> {
@@ -64,4 +76,17 @@ fn same(who: &str, with_files: &str, with_bundle: &str) -> Result<()> {
         "{who} shows another result of the unpacked bundle than of the files: {first:?}"
     );
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_the_vdso_do_not_count() {
+        let named = "\t  b6a __vdso_clock_gettime+0x7a ([vdso])\n\t  1234 main (/bin/a)\n";
+        let unnamed = "\t  b6a [unknown] ([vdso])\n\t  1234 main (/bin/a)\n";
+        assert_eq!(without_names_of_vdso(named), "b6a ([vdso])\n\t  1234 main (/bin/a)\n");
+        assert_eq!(without_names_of_vdso(named), without_names_of_vdso(unnamed));
+    }
 }
