@@ -127,7 +127,7 @@ fn details() {
     assert!(of(7).ends_with(&tail.concat()));
     assert_eq!(of(0)[20..], [0, 0, 0, 1]);
     assert_eq!(of(12)[20..], [0]);
-    assert_eq!(of(6)[20..], 7_u64.to_be_bytes());
+    assert_eq!(of(6).len(), 20);
     assert_eq!(of(8), [0, 0, 0, 3, 0, 0, 0, 2, 0, 0xe9]);
     let sample = of(14);
     let costs = [&[0, 0, 0, 2, 0, 0, 0, 0][..], &10_u64.to_be_bytes(), &[0, 0, 0, 1]];

@@ -285,7 +285,6 @@ impl<W: io::Write> HotspotStream<W> {
         let stream = &mut self.tables.stream;
         stream.begin(Kind::Lost);
         TaskRecord::of_sample((thread.pid, thread.tid), last).write(stream);
-        stream.u64(lost);
         stream.end();
     }
 

@@ -58,9 +58,9 @@ impl ThreadNames {
         record.write(stream);
         match it.what {
             TaskChange::Started(parent) => stream.i32(parent.0),
-            TaskChange::Lost(count) => stream.u64(count),
             TaskChange::Switched(out) => stream.bool(out),
-            TaskChange::Ended | TaskChange::Named(_) => {}
+            // hotspot 1.3.0 stops reading at a loss that says how many records were lost.
+            TaskChange::Lost(_) | TaskChange::Ended | TaskChange::Named(_) => {}
         }
         stream.end();
         if let TaskChange::Started(_) = it.what {

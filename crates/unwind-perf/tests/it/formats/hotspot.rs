@@ -59,7 +59,7 @@ fn reported(stream: &[u8], kinds: &[u8]) -> Vec<String> {
             THREAD_START => format!("start {task} of {}", number(fields, 20)),
             THREAD_END => format!("end {task}"),
             COMMAND => format!("name {task} {}", strings[&number(fields, 20)]),
-            LOST => format!("lost {task} {}", number(fields, 24)),
+            LOST => format!("lost {task}, {} bytes", fields.len()),
             SWITCH => format!("switch {task} {}", fields[20]),
             _ => format!("sample {task}"),
         });
@@ -161,7 +161,7 @@ fn tracepoints_switches_and_losses() {
     std::fs::write(folder.join("perf.data"), with_tracepoint().build()).expect("written");
     let stream = run(&folder, &["perf.data", "-q", "-f", "hotspot"]).expect_status(0).stdout;
     let all = reported(&stream, &[SWITCH, LOST, TRACEPOINT]);
-    assert_eq!(all, ["switch 3/4 1", "lost 3/4 6", "sample 3/4"]);
+    assert_eq!(all, ["switch 3/4 1", "lost 3/4, 20 bytes", "sample 3/4"]);
     let of = |kind| messages(&stream).into_iter().find(|it| it.0 == kind).expect("a message").1;
     let named = |text: &str| {
         let strings = messages(&stream).into_iter().filter(|it| it.0 == STRING);
