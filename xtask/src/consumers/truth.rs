@@ -3,8 +3,12 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 use super::TOP;
+
+/// The name of a frame without one.
+const NAMELESS: &str = "[no name]";
 
 /// Costs by name: of the function itself, and of it with all that it called, a sample counted once.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -30,8 +34,8 @@ impl Costs {
     }
 }
 
-/// What the folded stacks say.
-#[derive(Debug)]
+/// What our own output says.
+#[derive(Debug, Default)]
 pub(super) struct Truth {
     pub(super) total: u64,
     pub(super) costs: Costs,
@@ -45,22 +49,42 @@ fn is_nameless(name: &str) -> bool {
 impl Truth {
     /// Reads folded stacks without roots.
     pub(super) fn of_folded(text: &str) -> Result<Self> {
-        let mut truth = Self { total: 0, costs: Costs::default() };
+        let mut truth = Self::default();
         for line in text.lines() {
             let (stack, weight) = line.rsplit_once(' ').context("no weight")?;
             let weight: u64 = weight.parse().with_context(|| line.to_owned())?;
             truth.total += weight;
-            let mut names: Vec<&str> = stack.split(';').collect();
-            if let Some(&leaf) = names.last() {
-                *truth.costs.own.entry(leaf.to_owned()).or_default() += weight;
-            }
-            names.sort_unstable();
-            names.dedup();
-            for name in names {
-                *truth.costs.inclusive.entry(name.to_owned()).or_default() += weight;
-            }
+            truth.add(stack.rsplit(';').map(str::to_owned).collect(), weight);
         }
         Ok(truth)
+    }
+
+    /// Reads the lines of samples of all events, each of which counts once.
+    pub(super) fn of_samples(text: &str) -> Result<Self> {
+        let mut truth = Self::default();
+        for line in text.lines() {
+            let sample: Value = serde_json::from_str(line).with_context(|| line.to_owned())?;
+            let Some(frames) = sample.get("frames").and_then(Value::as_array) else { continue };
+            let name = |frame: &Value| match frame.get("function").and_then(Value::as_str) {
+                Some(name) => name.replace(';', ":"),
+                None => NAMELESS.to_owned(),
+            };
+            truth.total += 1;
+            truth.add(frames.iter().map(name).collect(), 1);
+        }
+        Ok(truth)
+    }
+
+    /// Adds a chain, the leaf first.
+    fn add(&mut self, mut names: Vec<String>, weight: u64) {
+        if let Some(leaf) = names.first() {
+            *self.costs.own.entry(leaf.clone()).or_default() += weight;
+        }
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            *self.costs.inclusive.entry(name).or_default() += weight;
+        }
     }
 
     /// Compares the total and the most costly functions. What a consumer does not show at all is not in its table:
@@ -114,6 +138,19 @@ fn compare_top(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn samples_of_all_events_count() {
+        let text = concat!(
+            "{\"event\":\"a\",\"frames\":[{\"function\":\"f;g\"},{\"module\":\"m\"},{\"function\":\"main\"}]}\n",
+            "{\"event\":\"b\",\"frames\":[{\"function\":\"main\"}]}\n",
+            "{\"summary\":{}}\n",
+        );
+        let truth = Truth::of_samples(text).unwrap();
+        assert_eq!(truth.total, 2);
+        assert_eq!((truth.costs.own["f:g"], truth.costs.own["main"]), (1, 1));
+        assert_eq!((truth.costs.inclusive["main"], truth.costs.inclusive[NAMELESS]), (2, 1));
+    }
 
     #[test]
     fn recursion_counts_once_and_differences_are_told() {
