@@ -5,7 +5,7 @@
 //! it checks and not for its luck.
 //!
 //! An input fails that panics, hangs, or costs more processor time or memory than its bytes allow: the targets measure
-//! both (`fuzz_targets/cost.rs`). Runs on the stable compiler, which is set to allow what sanitizers need.
+//! both (`fuzz_targets/cost.rs`). Runs on the stable compiler, which is set to allow the flags of sanitizers.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

@@ -18,7 +18,7 @@ pub struct JsonShape {
 }
 
 impl JsonShape {
-    /// The shape of a text. One that is not JSON has a shape, too: the parser says what is wrong.
+    /// The shape of a text. One that is not JSON has a shape, too: the parser reports the error.
     ///
     /// Source: RFC 8259, sections 2 and 7.
     ///

@@ -4,7 +4,7 @@
 //! whose product is larger than anything that a program ever had. So what such input makes grow, memory or work, is
 //! counted: a [`Budget`] says for each [`Resource`] how much of it input of a size may use, an [`Allowance`] counts
 //! it, and what runs out is an [`Exhausted`] that names it, for a finding. The rest of the input is read nevertheless.
-//! A [`Meter`] is what readers draw from: the steps of their loops and the bytes that they hold.
+//! Readers draw from a [`Meter`]: the steps of their loops and the bytes that they hold.
 //! What all of a run holds in memory is one count, a [`Memory`]; a run that passes its limit ends.
 //!
 //! ```

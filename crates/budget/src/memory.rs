@@ -65,16 +65,16 @@ impl fmt::Display for MemoryExceeded {
     }
 }
 
-/// What tells how many bytes the process has allocated.
+/// Gives the number of bytes that the process has allocated.
 static GAUGE: OnceLock<fn() -> u64> = OnceLock::new();
 
-/// From now on a [`Memory`] with a limit counts what the gauge tells, too: bytes that the process has allocated. The first
+/// From now on a [`Memory`] with a limit counts the bytes of the gauge, too: those that the process has allocated. The first
 /// gauge stays.
 pub fn set_gauge(gauge: fn() -> u64) {
     let _ = GAUGE.set(gauge);
 }
 
-/// What the process has, as a share of the limit: at seven eighths of it a run ends in order, before the process is ended.
+/// The share of the limit at which a run ends in order, before the process is ended: seven eighths of it.
 fn gauged() -> u64 {
     GAUGE.get().map_or(0, |gauge| gauge().saturating_mul(8) / 7)
 }

@@ -1,14 +1,14 @@
 //! One interface through which readers of untrusted input spend: steps that they take and bytes that they hold.
 //!
 //! A loop over the input runs over [`Meter::each`], which charges every item before it is handed out and ends when the
-//! input has used what its size accounts for. So no loop, nested or not, does more than the meter allows.
+//! input has used the share of its size. So no loop, nested or not, does more than the meter allows.
 
 use std::cell::Cell;
 
 use crate::json::{JsonShape, TooDeep};
 use crate::{Budget, Exhausted, Resource, try_reserve};
 
-/// What one reader may still spend on one input. Loops share it, also nested ones.
+/// The steps and bytes that one reader may still spend on one input. Loops share it, also nested ones.
 #[derive(Debug)]
 pub struct Meter {
     steps: Counter,
@@ -108,7 +108,7 @@ impl Meter {
         (self.steps.used(), self.bytes.used())
     }
 
-    /// What ran out first, if anything did.
+    /// The first resource that ran out.
     #[must_use]
     pub const fn exhausted(&self) -> Option<Exhausted> {
         self.exhausted.get()

@@ -29,7 +29,7 @@ pub struct GoTable {
 pub struct BadGoTable {
     /// Where it begins in the file.
     pub offset: u64,
-    /// What ran out before it was found out where its code is, if that is why.
+    /// The resource that ran out before its code was found, if one did.
     pub exhausted: Option<Exhausted>,
 }
 
@@ -46,7 +46,7 @@ const RECORDS: u64 = 13;
 const TEXT: u64 = 22;
 
 impl GoTable {
-    /// The table of a file; `None` where it has none of a version that is read. The meter is that of the file.
+    /// The table of a file; `None` if it has none of a known version. The meter is that of the file.
     ///
     /// # Errors
     /// Where there is one that cannot be read.

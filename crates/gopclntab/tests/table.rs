@@ -57,7 +57,7 @@ fn program(section: &str, made: GoTableBytes, further: Vec<Section>) -> Image {
     Image::from_vec("program".as_ref(), elf.build()).expect("an ELF file")
 }
 
-/// The table of a file, with what the file may cost.
+/// The table of a file, and the meter of the file.
 fn find(image: &Image) -> Option<Result<GoTable, BadGoTable>> {
     GoTable::find(image, &Meter::new(&Budget::default(), image.bytes().len()))
 }

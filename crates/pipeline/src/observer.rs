@@ -67,7 +67,7 @@ pub trait Observer: Debug + Send + Sync {
     }
 }
 
-/// A stage begins: the observer learns it, and what the process takes is for it.
+/// A stage begins: the observer learns it, and the memory that the process takes is for it.
 pub(crate) fn begin(observer: &Arc<dyn Observer>, stage: Stage) {
     memory_is_for(match stage {
         Stage::Reading => MemoryPart::Recording,

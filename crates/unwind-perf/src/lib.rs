@@ -20,7 +20,7 @@ use host::{CountingAllocator, limit_memory, usual_memory_limit};
 use crate::args::{Cli, Command, color_in_arguments, with_suggestion};
 use crate::terminal::{NO_OUTPUT, NOT_RECORDED, choose_colors, exit_code};
 
-/// What the program has is counted, so that it ends in order where that is too much.
+/// Counts the memory of the program, so that it ends in order if that is too much.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 

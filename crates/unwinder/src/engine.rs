@@ -283,22 +283,6 @@ impl Engine {
         }
     }
 
-    /// Where the description that covers an address begins and ends.
-    pub(crate) fn described(
-        &self,
-        file: &Arc<LoadedImage>,
-        svma: Svma,
-        images: &ImageStore,
-    ) -> Option<(Svma, Svma)> {
-        let info = self.unwind_info(file);
-        match info.find(svma, images)?.ok()? {
-            FoundFde::Eh(fde, _) | FoundFde::Debug(fde, ..) => {
-                let start = Svma(fde.initial_address());
-                Some((start, start.add(fde.len())))
-            }
-        }
-    }
-
     fn keep_row(&self, row: FullRow) -> u32 {
         let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
         rows.all.push(Arc::new(row));

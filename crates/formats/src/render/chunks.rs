@@ -37,14 +37,14 @@ pub(crate) struct ChunkText<'o> {
     text: Vec<u8>,
     /// Bytes that are held.
     most: usize,
-    /// Where the text goes when it is large; `None` while other chunks are written.
+    /// The output that a large text goes to; `None` while other chunks are written.
     out: Option<&'o mut dyn io::Write>,
     error: io::Result<()>,
     is_given_up: bool,
 }
 
 impl ChunkText<'_> {
-    /// Called before each part of a row: writes what there is if it is much. Returns false if nothing more of the chunk is
+    /// Called before each part of a row: writes the text so far if it is long. Returns false if nothing more of the chunk is
     /// wanted, so that the rest need not be rendered.
     #[inline]
     pub(crate) fn goes_on(&mut self) -> bool {
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// Counts what is written, and the largest piece.
+    /// Counts the bytes that are written, and the largest piece.
     #[derive(Default)]
     struct Counting {
         bytes: usize,

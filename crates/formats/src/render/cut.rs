@@ -1,7 +1,7 @@
-//! Texts that are longer than what is printed of them. A recording or a file can state a name of any length once, and
+//! Texts that are too long to be printed in full. A recording or a file can state a name of any length once, and
 //! have it in each frame.
 //!
-//! What is cut ends with `…#` and eight hexadecimal digits of a hash of the whole text. Nothing is told apart by that:
+//! A cut text ends with `…#` and eight hexadecimal digits of a hash of the whole text. Nothing is told apart by that:
 //! tables are keyed by the ids of the texts.
 
 use std::borrow::Cow;

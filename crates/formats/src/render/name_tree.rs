@@ -28,7 +28,7 @@ struct NameNode {
 pub(crate) struct NameTree {
     /// Names as they are printed, before they are cut.
     labels: Strings,
-    /// Those that are longer than what is printed of them.
+    /// Those that are too long to be printed in full.
     cut: HashMap<StringId, Box<[u8]>>,
     nodes: Table<NameId, NameNode>,
     /// By stack of the profile.

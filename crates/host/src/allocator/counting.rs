@@ -1,5 +1,5 @@
-//! An allocator that counts what a program has, and ends it with status 2 and one line rather than let it take all that
-//! its machine has.
+//! An allocator that counts the memory of a program, and ends it with status 2 and one line before it takes all memory of
+//! its machine.
 //!
 //! The first threads of a process have a counter each, the others share one. The sum is looked at whenever a counter has
 //! grown by a step. So threads do not wait for each other, and what one takes and another gives back is counted once.
@@ -29,14 +29,14 @@ struct Counter(AtomicI64);
 static BYTES: [Counter; COUNTERS] = [const { Counter(AtomicI64::new(0)) }; COUNTERS];
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 static NEXT: AtomicUsize = AtomicUsize::new(0);
-/// What is to be done before the program ends.
+/// Called before the program ends.
 static CLEAN_UP: OnceLock<fn()> = OnceLock::new();
 static ENDS: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     /// The counter of this thread; none yet if it is too large.
     static OWN: Cell<usize> = const { Cell::new(usize::MAX) };
-    /// Whether this thread ends the program, and may have what it needs for that.
+    /// Whether this thread ends the program, for which it may allocate.
     static IS_EXEMPT: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -44,14 +44,14 @@ thread_local! {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CountingAllocator;
 
-/// From now on the process ends where it has more than so many bytes; `None` for no limit. Without a
+/// From now on the process ends if it has more than so many bytes; `None` for no limit. Without a
 /// [`CountingAllocator`] nothing is counted.
 pub fn limit_memory(bytes: Option<u64>) {
     budget::set_gauge(allocated_bytes);
     LIMIT.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
 }
 
-/// What is to be done before a program ends that has no memory; it waits for nobody. The first one stays.
+/// Sets the function that is called before a program without memory ends. It waits for nobody. The first one stays.
 pub(crate) fn clean_up_at_end(clean_up: fn()) {
     let _ = CLEAN_UP.set(clean_up);
 }
@@ -134,7 +134,7 @@ enum Cause {
     Failed(usize),
 }
 
-/// Takes back what was counted for memory that there is none of; ends the program unless the caller can do without.
+/// Takes back the count of refused memory; ends the program unless the caller can do without.
 #[cold]
 fn refuse(counted: i64, cause: Cause) {
     count(-counted);

@@ -1,4 +1,4 @@
-//! The allocator of a program: what it keeps, how much it may have, and how much that should be.
+//! The allocator of a program: the memory that it keeps, the limit, and the usual limit.
 
 mod counting;
 mod freed;

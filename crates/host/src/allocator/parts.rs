@@ -1,4 +1,4 @@
-//! What a program works at, for the line that it prints if it has no more memory.
+//! The part that a program works at, for the line that it prints if it has no more memory.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

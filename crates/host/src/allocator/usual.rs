@@ -1,4 +1,4 @@
-//! How much memory a program may have if nobody says: half of what its machine, or its control group, has.
+//! The usual limit of memory: half of that of the machine or its control group.
 #![allow(
     clippy::disallowed_methods,
     reason = "fixed places of the kernel, read before there is a host"

@@ -106,7 +106,8 @@ pub fn clean_up_on_signals() -> io::Result<()> {
     Ok(())
 }
 
-/// Removes what is there now, for a process that ends at once. Nobody is waited for: what is being made stays.
+/// Removes the files that are there now, for a process that ends at once. It waits for nobody: files that are being made
+/// stay.
 fn remove_now() {
     if let Ok(known) = TEMPORARIES.try_lock() {
         known.iter().for_each(|path| remove(path));

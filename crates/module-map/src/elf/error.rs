@@ -16,7 +16,7 @@ pub enum ImageError {
     NotElf {
         /// The file.
         path: PathBuf,
-        /// What the parser said.
+        /// The parser's message.
         source: object::Error,
     },
     /// A file that begins as an ELF file, whose headers cannot be read or lead out of it.
@@ -24,7 +24,7 @@ pub enum ImageError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What the parser said.
+        /// The parser's message.
         source: object::Error,
     },
     /// An object file of another format.

@@ -13,7 +13,7 @@ use host::{Content, Damage, Host, Origin};
 use object::{Object as _, ObjectSymbol as _, SymbolKind};
 
 use super::data::ElfData;
-use super::relocate::{SectionLayout, link};
+use super::relocations::{SectionLayout, link};
 use super::section::{self, Section};
 use super::{ElfMachine, FileAllowance, ImageError, LeftOut, MadeOf, Segment};
 

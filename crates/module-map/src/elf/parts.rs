@@ -32,20 +32,20 @@ const MOST_ALIASES: usize = 16;
 /// Longer names are left out.
 const LONGEST_NAME: usize = 4096;
 
-/// The symbols of code of a file: the address that the file states for each, and the place of its name. They lie in pots
-/// by address, and a pot is sorted once it is asked for: few are.
+/// The symbols of code of a file: the address that the file states for each, and the place of its name. They lie in
+/// buckets by address; a bucket is sorted when it is first asked for, and few are.
 #[derive(Debug, Default)]
 pub(crate) struct CodeSymbols {
     symbols: Vec<(u64, u32)>,
-    /// The end of each pot, and whether it is sorted.
-    pots: Vec<(u32, bool)>,
+    /// The end of each bucket, and whether it is sorted.
+    buckets: Vec<(u32, bool)>,
     first: u64,
-    /// Bits of an address that are of one pot.
+    /// Bits of an address within one bucket.
     shift: u32,
 }
 
-/// Symbols of a pot on average.
-const OF_POT: usize = 32;
+/// Symbols of a bucket on average.
+const OF_BUCKET: usize = 32;
 
 impl CodeSymbols {
     fn new(unsorted: &[(u64, u32)]) -> Self {
@@ -53,44 +53,45 @@ impl CodeSymbols {
         for &(value, _) in unsorted {
             (first, last) = (first.min(value), last.max(value));
         }
-        let wanted = (unsorted.len() / OF_POT).max(1) as u64;
+        let wanted = (unsorted.len() / OF_BUCKET).max(1) as u64;
         let span = last.saturating_sub(first) / wanted;
         let shift = (u64::BITS - span.leading_zeros()).min(u64::BITS - 1);
-        let n_pots = usize::try_from(last.saturating_sub(first) >> shift).unwrap_or(0) + 1;
-        let pot = |value: u64| ((value - first) >> shift) as usize;
-        let mut pots = vec![(0_u32, false); n_pots + 1];
+        let n_buckets = usize::try_from(last.saturating_sub(first) >> shift).unwrap_or(0) + 1;
+        let bucket = |value: u64| ((value - first) >> shift) as usize;
+        let mut buckets = vec![(0_u32, false); n_buckets + 1];
         for &(value, _) in unsorted {
-            pots[pot(value) + 1].0 += 1;
+            buckets[bucket(value) + 1].0 += 1;
         }
         let mut end = 0;
-        for pot in &mut pots {
-            end += pot.0;
-            pot.0 = end;
+        for bucket in &mut buckets {
+            end += bucket.0;
+            bucket.0 = end;
         }
         let mut symbols = vec![(0, 0); unsorted.len()];
         for &symbol in unsorted {
-            // The begin of each pot becomes its end.
-            let at = &mut pots[pot(symbol.0)].0;
+            // The beginning of each bucket becomes its end.
+            let at = &mut buckets[bucket(symbol.0)].0;
             symbols[*at as usize] = symbol;
             *at += 1;
         }
-        pots.pop();
-        Self { symbols, pots, first, shift }
+        buckets.pop();
+        Self { symbols, buckets, first, shift }
     }
 
     /// The names of the symbols at an address.
     fn names_at(&mut self, svma: u64) -> impl Iterator<Item = u32> {
-        let named = self.pot_of(svma).unwrap_or_default();
+        let named = self.bucket_of(svma).unwrap_or_default();
         let first = named.partition_point(|&(value, _)| value < svma);
         let named = named.get(first..).unwrap_or_default().iter().take(MOST_ALIASES);
         named.take_while(move |&&(value, _)| value == svma).map(|&(_, name)| name)
     }
 
     /// The symbols around an address, in the order of their addresses.
-    fn pot_of(&mut self, svma: u64) -> Option<&[(u64, u32)]> {
+    fn bucket_of(&mut self, svma: u64) -> Option<&[(u64, u32)]> {
         let at = usize::try_from(svma.checked_sub(self.first)? >> self.shift).ok()?;
-        let begin = at.checked_sub(1).and_then(|at| self.pots.get(at)).map_or(0, |pot| pot.0);
-        let (end, is_sorted) = self.pots.get_mut(at)?;
+        let begin =
+            at.checked_sub(1).and_then(|at| self.buckets.get(at)).map_or(0, |bucket| bucket.0);
+        let (end, is_sorted) = self.buckets.get_mut(at)?;
         let symbols = self.symbols.get_mut(begin as usize..*end as usize)?;
         if !std::mem::replace(is_sorted, true) {
             symbols.sort_unstable();
@@ -220,24 +221,24 @@ mod tests {
     fn symbols_are_found_by_their_address() {
         let value = |number: u64| 0x1000 + number * number % 509 * 16;
         let symbols: Vec<_> = (0..2000).map(|number| (value(number), number as u32)).collect();
-        let mut pots = CodeSymbols::new(&symbols);
-        assert_eq!((pots.pots.len(), pots.shift), (32, 8));
+        let mut buckets = CodeSymbols::new(&symbols);
+        assert_eq!((buckets.buckets.len(), buckets.shift), (32, 8));
         for at in 0xfff..0x3000 {
             let mut expected: Vec<_> =
                 symbols.iter().filter(|it| it.0 == at).map(|it| it.1).take(MOST_ALIASES).collect();
             expected.sort_unstable();
-            assert_eq!(pots.names_at(at).collect::<Vec<_>>(), expected);
+            assert_eq!(buckets.names_at(at).collect::<Vec<_>>(), expected);
         }
-        assert_eq!(pots.names_at(u64::MAX).count(), 0);
+        assert_eq!(buckets.names_at(u64::MAX).count(), 0);
     }
 
     #[test]
     fn addresses_far_from_each_other_are_found() {
         for symbols in [vec![], vec![(5, 1)], vec![(u64::MAX, 1), (0, 2)], vec![(7, 1); 100]] {
-            let mut pots = CodeSymbols::new(&symbols);
+            let mut buckets = CodeSymbols::new(&symbols);
             for at in [0, 5, 7, u64::MAX] {
                 let n_here = symbols.iter().filter(|it| it.0 == at).count().min(MOST_ALIASES);
-                assert_eq!(pots.names_at(at).count(), n_here, "{at:#x} of {symbols:?}");
+                assert_eq!(buckets.names_at(at).count(), n_here, "{at:#x} of {symbols:?}");
             }
         }
     }

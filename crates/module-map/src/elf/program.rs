@@ -1,4 +1,4 @@
-//! What a file is for a process that runs it: a program, and whether code of it can run before its entry point does.
+//! The role of a file in a process: a program or not, and whether its code can run before its entry point.
 
 use object::LittleEndian;
 use object::elf::{DT_FLAGS_1, DT_PREINIT_ARRAY, ET_DYN, ET_EXEC, FileHeader64, PT_INTERP};
@@ -22,7 +22,6 @@ impl Image {
         let Ok(header) = FileHeader64::<LittleEndian>::parse(bytes) else { return false };
         let Ok(endian) = header.endian() else { return false };
         let Ok(segments) = header.program_headers(endian, bytes) else { return false };
-        let has_loader = segments.iter().any(|segment| segment.p_type(endian) == PT_INTERP);
         let dynamic = segments.iter().find_map(|segment| segment.dynamic(endian, bytes).ok()?);
         let entries = dynamic.unwrap_or_default();
         let mut flags =
@@ -38,7 +37,7 @@ impl Image {
             .any(|entry| entry.tag32(endian).map(i64::from) == Some(DT_PREINIT_ARRAY.0))
             || self.section(".dynsym").is_none()
             || self.exports_functions();
-        is_program && !(has_loader && is_entered)
+        is_program && !(self.has_loader() && is_entered)
     }
 
     /// Returns true if a dynamic loader runs before the program.

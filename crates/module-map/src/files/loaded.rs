@@ -56,7 +56,7 @@ impl LoadedImage {
         &self.image
     }
 
-    /// What the dynamic loader writes to a word of the global offset table, an address as the file states it.
+    /// The value that the dynamic loader writes to a word of the global offset table, an address as the file states it.
     pub fn call_slot(&self, slot: u64) -> Option<CallSlot> {
         let slots = self.call_slots.get_or_init(|| self.image.call_slots());
         let at = slots.binary_search_by_key(&slot, |&(known, _)| known).ok()?;

@@ -96,7 +96,7 @@ impl FileOptions {
     }
 
     /// Whether the data of a file that was opened below `root` may be read as memory of a recorded process. With a sysroot
-    /// only of files in one, and in what the user named beside it: files of others must not come out as return addresses.
+    /// only of files in one, and of those that the user named beside it: files of others must not come out as return addresses.
     #[must_use]
     pub fn has_data_below(&self, root: &Path) -> bool {
         let is_mapped =

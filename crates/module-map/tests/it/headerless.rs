@@ -293,7 +293,7 @@ fn linked_slots_without_section_headers() {
     }
 }
 
-/// What is done for each relocation does not grow with the segments, of which the size of a file allows some hundreds.
+/// The work for each relocation does not grow with the segments, of which the size of a file allows some hundreds.
 #[test]
 fn many_segments_and_many_relocations() {
     const SLOTS: u64 = 0x3e00;

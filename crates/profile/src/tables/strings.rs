@@ -44,7 +44,7 @@ impl StringHasher {
     }
 }
 
-/// Bytes of a name or path in formats that repeat it for each frame. What is longer is cut there.
+/// Bytes of a name or path in formats that repeat it for each frame. Longer ones are cut there.
 pub const LONGEST_REPEATED: usize = 4 << 10;
 /// Bytes of a name or path in tables, which have it once.
 pub const LONGEST_IN_TABLE: usize = 64 << 10;

@@ -76,7 +76,7 @@ fn check(service: &Service, request: &Request) -> Result<(), Problem> {
     }
     let seen = |is_known: bool| {
         let peer = request.extensions().get::<Peer>().filter(|_| is_known);
-        peer.into_iter().for_each(Peer::has_token);
+        peer.into_iter().for_each(Peer::note_token);
         is_known
     };
     if let Some((door, has_token)) = service.secrets.door(path) {

@@ -60,8 +60,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
             return Err(too_large());
         }
         let body = Bytes::from_request(request, state).await.map_err(|error| {
-            let is_late = error.status() != StatusCode::PAYLOAD_TOO_LARGE;
-            if is_late {
+            let is_broken_off = error.status() != StatusCode::PAYLOAD_TOO_LARGE;
+            if is_broken_off {
                 Problem::new(Kind::BadRequest).detail("the body broke off")
             } else {
                 too_large()

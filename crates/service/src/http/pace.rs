@@ -13,11 +13,11 @@ use tokio::time::{Instant, Sleep, sleep};
 /// Bytes that are due in each span.
 pub(super) const LEAST: usize = 1 << 10;
 
-/// What is written: an end where the other side takes too little of it.
+/// The bytes that are written; an error if the other side takes too few of them.
 pub(super) struct Paced<S> {
     stream: S,
     span: Duration,
-    /// Runs from when the other side did not take what was there.
+    /// Runs from the moment at which the other side took nothing.
     late: Option<Pin<Box<Sleep>>>,
     /// Bytes that were written since.
     written: usize,
@@ -28,7 +28,7 @@ impl<S> Paced<S> {
         Self { stream, span, late: None, written: 0 }
     }
 
-    /// What a write gave, unless it took too long. `wanted` bytes were there.
+    /// The result of a write of `wanted` bytes, unless it took too long.
     fn account(
         &mut self,
         context: &mut Context<'_>,
@@ -83,7 +83,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
     }
 }
 
-/// A body that ends with an error where the client sends too little of it.
+/// A body that ends with an error if the client sends too little of it.
 pub(super) fn paced(body: Body, span: Duration) -> Body {
     Body::new(PacedBody { body, span, late: Box::pin(sleep(span)), got: 0 })
 }

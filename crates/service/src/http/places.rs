@@ -1,7 +1,8 @@
-//! Who is connected. Connections without the token have places that give way: where all are taken, or too many by one
+//! The open connections. Connections without the token have places that give way: if all are taken, or too many by one
 //! address, the oldest of them is ended for the next one. Those with the token are counted by themselves and stay.
 
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -28,7 +29,8 @@ struct Seat {
     /// `None` for those whose address says nothing: of Unix sockets and proxies.
     address: Option<IpAddr>,
     end: Notify,
-    known: Mutex<bool>,
+    /// It has shown the token.
+    is_known: AtomicBool,
 }
 
 /// The place of a connection, free again when this value goes.
@@ -38,13 +40,13 @@ pub(super) struct Place {
     places: Arc<Places>,
 }
 
-/// What a request knows of its connection.
+/// The connection of a request.
 #[derive(Clone, Debug)]
 pub(super) struct Peer(Arc<Place>);
 
 impl Seat {
-    fn known(&self) -> MutexGuard<'_, bool> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn is_known(&self) -> bool {
+        self.is_known.load(Ordering::Relaxed)
     }
 }
 
@@ -57,10 +59,10 @@ impl Places {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a connection; the oldest one without the token is ended where there is none.
+    /// A place for a connection; the oldest one without the token is ended if there is none.
     pub(super) fn take(self: &Arc<Self>, address: Option<IpAddr>) -> Place {
         let mut open = self.open();
-        let unknown = |seat: &Arc<Seat>| !*seat.known();
+        let unknown = |seat: &Arc<Seat>| !seat.is_known();
         let same = |seat: &Arc<Seat>| unknown(seat) && address.is_some() && seat.address == address;
         let too_many = |open: &[Arc<Seat>], wanted: &dyn Fn(&Arc<Seat>) -> bool, most| {
             let first = open.iter().position(wanted);
@@ -71,7 +73,7 @@ impl Places {
         if let Some(oldest) = oldest {
             open.remove(oldest).end.notify_one();
         }
-        let seat = Arc::new(Seat { address, end: Notify::new(), known: Mutex::new(false) });
+        let seat = Arc::new(Seat { address, end: Notify::new(), is_known: AtomicBool::new(false) });
         open.push(Arc::clone(&seat));
         drop(open);
         Place { seat, places: Arc::clone(self) }
@@ -100,11 +102,11 @@ impl Peer {
         &self.0
     }
 
-    /// The connection has shown the token. Where as many have as may, it goes on as one that has not.
-    pub(super) fn has_token(&self) {
+    /// Notes that the connection has shown the token. If the most have, it goes on as one that has not.
+    pub(super) fn note_token(&self) {
         let open = self.0.places.open();
-        if open.iter().filter(|seat| *seat.known()).count() < self.0.places.most.each {
-            *self.0.seat.known() = true;
+        if open.iter().filter(|seat| seat.is_known()).count() < self.0.places.most.each {
+            self.0.seat.is_known.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -119,7 +121,7 @@ mod tests {
         let address = |last| Some(IpAddr::from([10, 0, 0, last]));
         let count = |wanted| places.open().iter().filter(|it| it.address == wanted).count();
         let first = Peer::new(places.take(address(1)));
-        first.has_token();
+        first.note_token();
         let two: Vec<Place> = (0..3).map(|_| places.take(address(1))).collect();
         // One with the token, and two without.
         assert_eq!((count(address(1)), places.open().len()), (3, 3));

@@ -21,7 +21,7 @@ use tokio::sync::{Semaphore, watch};
 use super::pace::{Paced, paced};
 use super::places::{Most, Peer, Places};
 
-/// Connections at a time without the token, and as many with it, where the process may have the descriptors.
+/// Connections at a time without the token, and as many with it, if the process may have the descriptors.
 pub(super) const CONNECTIONS: usize = 100;
 
 /// Of those without it, how many one address may have.
@@ -82,7 +82,7 @@ fn most() -> Most {
     Most { each, by_address: each.min(BY_ADDRESS) }
 }
 
-/// What connections are held to.
+/// The limits of connections.
 #[derive(Debug)]
 pub(crate) struct Manners {
     most: Most,

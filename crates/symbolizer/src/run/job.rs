@@ -24,7 +24,7 @@ pub(crate) struct LoadedFiles<'a> {
     pub(crate) alt: Option<DwarfSections<'a>>,
     /// Where the table of Go functions of the image is.
     pub(crate) go: Option<GoTable>,
-    /// What ran out while it was looked for, if that is why there is none.
+    /// The resource that ran out during the search, if one did.
     pub(crate) go_exhausted: Option<Exhausted>,
     /// Symbol tables, and tables of Go functions, that could not be read: the file, and their offsets in it.
     pub(crate) damage: Vec<(PathBuf, u64)>,

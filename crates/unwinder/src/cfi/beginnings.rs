@@ -8,7 +8,7 @@ use module_map::Image;
 
 use crate::cfi::UnwindInfo;
 
-/// Where the stacks of a program begin, each looked for once.
+/// The beginnings of the stacks of a program, each looked for once.
 #[derive(Default, Debug)]
 pub(crate) struct Beginnings {
     /// In the call of `_start` that does not return.
@@ -18,13 +18,13 @@ pub(crate) struct Beginnings {
 }
 
 impl UnwindInfo {
-    /// Where a program begins of which a function runs.
+    /// The beginning of the first stack of a program, of which a function runs.
     pub(crate) fn program_begins(&self, image: &Image) -> Option<Svma> {
         let find = || call_of_entry(image).filter(|_| image.begins_at_entry());
         *self.beginnings.of_program.get_or_init(find)
     }
 
-    /// Where the goroutine begins that an address of a Go program is run by; `None` if that need not be one.
+    /// The beginning of the goroutine that runs an address of a Go program; `None` if that need not be one.
     pub(crate) fn goroutine_begins(&self, image: &Image, at: Svma) -> Option<Svma> {
         let find = || self.go.goroutine_begins(image).filter(|_| !image.has_loader());
         let begins = (*self.beginnings.of_goroutines.get_or_init(find))?;
@@ -32,7 +32,7 @@ impl UnwindInfo {
     }
 }
 
-/// Where the last address of the call is that the entry code of a program ends with.
+/// The last address of the call that ends the entry code of a program.
 ///
 /// Source: `sysdeps/x86_64/start.S` of glibc: `call *__libc_start_main@GOTPCREL(%rip); hlt`.
 fn call_of_entry(image: &Image) -> Option<Svma> {

@@ -1,4 +1,4 @@
-//! Where the function of an address begins and ends, by the symbols of its file.
+//! The range of the function of an address, by the symbols of its file.
 
 use std::ops::Range;
 use std::sync::OnceLock;

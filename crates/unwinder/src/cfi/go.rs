@@ -91,7 +91,7 @@ impl GoRules {
         })
     }
 
-    /// Where each goroutine of a program begins: in `goexit`, in the instruction that its first function does not return to
+    /// The beginning of each goroutine of a program: in `goexit`, in the instruction that its first function does not return to
     /// the start of. `None` if code of C can begin goroutines.
     ///
     /// Source: `newproc1` in src/runtime/proc.go of Go; `src/runtime/cgo/asm_amd64.s`.

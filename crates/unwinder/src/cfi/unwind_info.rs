@@ -43,7 +43,7 @@ pub(crate) struct UnwindInfo {
     arm: Option<ArmTable>,
     pub(crate) long: LongDescriptions,
     pub(crate) go: GoRules,
-    /// Where the stacks begin of a program that the file is.
+    /// The beginnings of its stacks, if the file is a program.
     pub(crate) beginnings: Beginnings,
     pub(crate) functions: FunctionRanges,
     contradiction: Option<String>,
@@ -177,15 +177,24 @@ impl UnwindInfo {
         cfi.rule(offset, svma, last)
     }
 
-    /// Where the description of an address begins and how long its code is, if the fast path knows that.
-    pub(crate) fn fast_range(
+    /// The range of code of the description that covers an address, as the file states both.
+    pub(crate) fn described(
         &self,
         svma: Svma,
-        arch: Arch,
+        images: &ImageStore,
         last: &mut LastCie,
-    ) -> Option<(u64, u64)> {
-        let (cfi, offset) = self.fast_cfi(svma, arch)?;
-        cfi.range(offset, svma, last)
+    ) -> Option<Range<Svma>> {
+        let fast = self.arch.and_then(|arch| self.fast_cfi(svma, arch));
+        let fast = fast.and_then(|(cfi, offset)| cfi.range(offset, svma, last));
+        let (start, len) = match fast {
+            Some(range) => range,
+            None => match self.find(svma, images)?.ok()? {
+                FoundFde::Eh(fde, _) | FoundFde::Debug(fde, ..) => {
+                    (fde.initial_address(), fde.len())
+                }
+            },
+        };
+        Some(Svma(start)..Svma(start).add(len))
     }
 
     /// The section of the fast path, and where in it the last description is that begins at an address or before it.

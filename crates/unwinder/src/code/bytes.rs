@@ -99,7 +99,7 @@ impl<'a> CodeBytes<'a> {
         const ALIGNMENT: u64 = 16;
         if !self.arch.is_x86() {
             let Some(code) = self.from(svma) else { return true };
-            let len = svma.next_multiple_of(ALIGNMENT).wrapping_sub(svma) as usize;
+            let len = (svma.wrapping_neg() % ALIGNMENT) as usize;
             let code = code.get(..len).unwrap_or(code);
             return !code.is_empty() && is_filler(self.arch, code);
         }

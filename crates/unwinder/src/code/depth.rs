@@ -10,16 +10,16 @@ use crate::code::bytes::CodeBytes;
 use crate::code::called::{Functions, InFile, MOST_KEPT};
 use crate::code::forward::depth_at;
 
-/// Where a function is known to begin.
+/// The known beginning of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Start {
     /// Its first instruction, as the file states it.
     pub(crate) svma: Svma,
-    /// Where its code ends, if that is stated.
+    /// The end of its code, if that is stated.
     pub(crate) end: Option<Svma>,
 }
 
-/// What the code says of a frame at an instruction. "Entry" is the stack pointer that the function began with.
+/// The frame at an instruction, by the code. "Entry" is the stack pointer that the function began with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Depth {
     /// The stack pointer, in bytes from entry.
@@ -32,7 +32,7 @@ pub(crate) struct Depth {
     pub(crate) saved: [Kept; N_SLOTS],
 }
 
-/// Where the caller's value of a register is, or the return address.
+/// The place of the caller's value of a register, or of the return address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kept {
     /// In the register.

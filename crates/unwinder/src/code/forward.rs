@@ -23,11 +23,11 @@ use crate::code::value::{Base, State, Sum, Value, Words};
 const MOST: usize = 1 << 16;
 /// Paths that wait at one time.
 const MOST_OPEN: usize = 1 << 12;
-/// Entries of a switch that are looked at, if it is stated where the function ends, and else.
+/// Entries of a switch that are looked at, if the end of the function is stated, and else.
 const ENTRIES: u64 = 512;
 const ENTRIES_WITHOUT_END: u64 = 4;
 
-/// What several ways to one place have in common.
+/// The common part of several ways to one place.
 #[derive(Default)]
 enum Agreed<T> {
     #[default]
@@ -53,7 +53,7 @@ impl<T: PartialEq> Agreed<T> {
     }
 }
 
-/// The depth at the place of a frame, and what finding it cost, in instructions. Of a Thumb function, the start has its lowest
+/// The depth at the place of a frame, and the cost of finding it, in instructions. Of a Thumb function, the start has its lowest
 /// bit set.
 pub(super) fn depth_at(image: &Image, start: Start, place: (Svma, bool)) -> (Option<Depth>, usize) {
     let code = CodeBytes::of(image, start.svma)
@@ -68,7 +68,7 @@ pub(super) fn depth_at(image: &Image, start: Start, place: (Svma, bool)) -> (Opt
 struct Open {
     at: u64,
     state: State,
-    /// The link register has what a call left there.
+    /// The link register has the value that a call left there.
     has_call: bool,
 }
 
@@ -88,7 +88,7 @@ struct Forward<'a> {
     fp: Agreed<i64>,
     return_address: Agreed<Kept>,
     saved: [Agreed<Kept>; N_SLOTS],
-    /// Paths that could not be kept lead to nobody knows where.
+    /// Paths that could not be kept lead to unknown places.
     is_full: bool,
 }
 

@@ -9,12 +9,12 @@ use crate::code::effect;
 use crate::code::link::{effect_of, forget_changed};
 use crate::code::value::{State, Words};
 
-/// Where a path goes on behind an instruction.
+/// The ways on from an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Then {
     /// At the next instruction.
     On,
-    /// At the next instruction, if the function that is called returns. Where that is, if it is stated.
+    /// At the next instruction, if the called function returns; its address, if that is stated.
     Call(Option<u64>),
     /// At the next instruction, or there.
     Branch(u64),
@@ -29,7 +29,7 @@ pub(super) enum Then {
 /// Instructions from an address to the end of its segment.
 pub(super) struct Instructions<'a> {
     of_processor: OfProcessor<'a>,
-    /// The link register still has what the last call left there.
+    /// The link register still has the value that the last call left there.
     has_call: bool,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Instructions<'a> {
         Some(Self { of_processor, has_call: is_behind_call })
     }
 
-    /// Decodes the next instruction: where it is, and where the one behind it is.
+    /// Decodes the next instruction: its address, and the address behind it.
     pub(super) fn decode(&mut self) -> Option<(u64, u64)> {
         match &mut self.of_processor {
             OfProcessor::X86 { decoder, instruction } => {
@@ -118,7 +118,7 @@ impl<'a> Instructions<'a> {
         }
     }
 
-    /// Returns true if the link register has what a call left there that need not have returned.
+    /// Returns true if the link register has the value of a call that need not have returned.
     pub(super) const fn has_call(&self) -> bool {
         self.has_call
     }

@@ -120,7 +120,7 @@ impl State {
         }
     }
 
-    /// The same where a function begins, whose stores can be many.
+    /// The same at the beginning of a function, whose stores can be many.
     pub(super) fn of_entry(arch: Arch) -> Self {
         Self { most_stored: Self::MOST_OF_FUNCTION, forgets: true, ..Self::new(arch) }
     }
@@ -184,14 +184,14 @@ impl State {
         self.stored.len() <= self.most_stored
     }
 
-    /// Where the first store of a value is that is still there.
+    /// The place of the first store of a value that is still there.
     pub(super) fn slot_of(&self, value: Sum) -> Value {
         self.stored.iter().find(|stored| stored.value == Some(value)).map(|stored| stored.at)
     }
 }
 
 impl Stored {
-    /// Whether it saves a register as it was where the path begins.
+    /// Whether it saves a register with its value at the beginning of the path.
     const fn is_register(&self) -> bool {
         matches!(self.value, Some(Sum { base: Base::Register(_), offset: 0 }))
     }

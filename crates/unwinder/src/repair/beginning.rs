@@ -17,7 +17,7 @@ use crate::repair::seen::Seen;
 /// Frames that are looked at, from the outermost one inwards.
 const MOST_FRAMES: usize = 64;
 
-/// The outermost frame of a chain that was cut off, if what the chain shows proves it.
+/// The outermost frame of a chain that was cut off, if the frames of the chain prove it.
 pub(super) fn beginning(seen: &Seen<'_>, code: Code<'_>) -> Option<Place> {
     let mut last = None;
     let is_first_stack = is_first_stack(seen);
@@ -58,7 +58,7 @@ const fn on_first_stack(sp: u64) -> bool {
     /// Addresses of processes end here.
     const END: u64 = 0x7fff_ffff_f000;
     const RANDOM: u64 = 16 << 30;
-    /// What is mapped without random addresses begins here, and goes downwards.
+    /// Mappings without random addresses begin here, and go downwards.
     const MAPPED: u64 = END - (128 << 20);
     /// So much can be mapped there.
     const SIZE: u64 = 4 << 30;

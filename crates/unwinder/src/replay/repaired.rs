@@ -94,13 +94,13 @@ struct UsedRows<'s> {
     chain: Vec<(StackId, StackRow)>,
     /// Who finds the frames that tail calls removed.
     tail_calls: Option<(&'s mut Finder, Code<'s>)>,
-    /// By frame of the slice: what it calls.
+    /// By frame of the slice: the function that it calls.
     calls: Vec<SliceCall>,
     /// By stack: what was added to it. Empty if nothing was added to any.
     added: Vec<Added>,
 }
 
-/// What a frame of the slice calls.
+/// The function that a frame of the slice calls.
 #[derive(Clone, Copy, Debug)]
 enum SliceCall {
     /// That was not asked yet.

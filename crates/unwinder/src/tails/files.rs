@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use module_map::{CallSlot, Image, LoadedImage};
 
 use crate::arch::{Arch, Flow, FlowDecoder};
-use crate::cfi::{CfiScratch, FoundFde, UnwindInfo};
+use crate::cfi::{CfiScratch, UnwindInfo};
 use crate::code::CodeAllowance;
 use crate::repair::Code;
 use crate::rule::{Cfa, Recovery, Rule, SimpleRule};
@@ -131,16 +131,8 @@ impl Files {
         let Self { known, described, scratch, .. } = self;
         *described.entry((file, svma)).or_insert_with(|| {
             let info = &known.get(&file)?.info;
-            let fast = info.fast_range(Svma(svma), info.arch?, &mut scratch.last_cie);
-            if let Some((start, len)) = fast {
-                return Some(Described { file, start, end: start.wrapping_add(len) });
-            }
-            match info.find(Svma(svma), code.images)?.ok()? {
-                FoundFde::Eh(fde, _) | FoundFde::Debug(fde, ..) => {
-                    let start = fde.initial_address();
-                    Some(Described { file, start, end: start.wrapping_add(fde.len()) })
-                }
-            }
+            let range = info.described(Svma(svma), code.images, &mut scratch.last_cie)?;
+            Some(Described { file, start: range.start.0, end: range.end.0 })
         })
     }
 

@@ -45,7 +45,7 @@ pub(crate) struct TailCalls {
     shared: Arc<Shared>,
 }
 
-/// What the finders of all threads know: the functions between one that is called and one that runs.
+/// The answers of the finders of all threads: the functions between one that is called and one that runs.
 #[derive(Default, Debug)]
 struct Shared(Mutex<HashMap<[Described; 2], Arc<OnceLock<Between>>>>);
 

@@ -46,7 +46,7 @@ pub(super) struct Units {
 const MOST_PARTS: usize = 16;
 /// Bytes of code of one description.
 const LARGEST: u64 = 4 << 20;
-/// Where functions begin that follow others.
+/// Alignments of the beginnings of functions that follow others.
 const ALIGNMENTS: [u64; 4] = [1, 16, 32, 64];
 const MOST_KEPT: usize = 1 << 16;
 

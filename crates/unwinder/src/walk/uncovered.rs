@@ -85,7 +85,7 @@ impl Walker<'_> {
         self.search_caller(rule, code, place, registers, memory, arch)
     }
 
-    /// The step by what the stack has, if neither a rule nor the code up to the return says where the caller is.
+    /// The step by the words of the stack, if neither a rule nor the code up to the return leads to the caller.
     fn search_caller(
         &mut self,
         rule: Rule,

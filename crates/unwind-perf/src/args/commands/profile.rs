@@ -145,7 +145,7 @@ pub(crate) struct RunArgs {
     pub(crate) timings: bool,
 
     /// Limit of what a run holds in memory, such as 500M, or none; one that needs more ends with status 2 and a line that
-    /// says what for [default: half of the memory of the machine or its control group]
+    /// names the part [default: half of the memory of the machine or its control group]
     #[arg(long, value_name = "SIZE", value_parser = MemoryLimit::parse)]
     pub(crate) max_memory: Option<MemoryLimit>,
 

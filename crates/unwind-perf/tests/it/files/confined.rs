@@ -1,5 +1,5 @@
 //! With `--sysroot`, no command opens or looks at a path outside that no option names, as strace sees it; nothing is tried
-//! where there is no strace.
+//! without strace.
 
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,8 +8,8 @@ use crate::service::traced::{can_trace, recording, targets};
 use crate::support::cases::{self, Case};
 use crate::support::run::empty_folder;
 
-/// What a run may open beside the sysroot, its recording and its output: the program, the loader with its libraries, and
-/// what the kernel says about this very process and how many processors it may use.
+/// The paths that a run may open beside the sysroot, its recording and its output: the program, the loader with its libraries, and
+/// the kernel's files about this very process and its processors.
 const ALLOWED: &[&str] = &[
     env!("CARGO_BIN_EXE_unwind-perf"),
     "/etc/ld.so.cache",
@@ -20,7 +20,7 @@ const ALLOWED: &[&str] = &[
     "/sys/devices/system/cpu",
 ];
 
-/// Where the loader finds libraries.
+/// The folders of the loader's libraries.
 const LIBRARIES: &[&str] = &["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
 
 /// The sysroot, without `..`, as the kernel names what was opened in it.
@@ -55,7 +55,7 @@ fn with_a_sysroot_nothing_outside_is_opened() {
     }
     let folder = empty_folder("confined");
     let home = empty_folder("confined-home");
-    // What would be found: the default stores hold a file for the build-id of each mapping.
+    // Files that would be found: the default stores hold a file for the build-id of each mapping.
     for store in [".debug", ".cache/unwind-perf/files"] {
         let entry = home.join(store).join(".build-id/ab").join("ab".repeat(19));
         std::fs::create_dir_all(&entry).unwrap();
@@ -103,7 +103,7 @@ fn is_inside(line: &str, folder: &Path) -> bool {
         let path = path.replacen(&own, "/proc/self/", 1);
         path.starts_with('/').then(|| PathBuf::from(path))
     });
-    // The kernel resolves the path below the folder: where it led says the result.
+    // The kernel resolves the path below the folder: the result names the end.
     let in_root = line.contains("RESOLVE_IN_ROOT");
     let asked = asked(line).filter(|_| !in_root);
     let root =

@@ -48,7 +48,7 @@ fn more_than_may_be_taken_ends_the_run() {
     assert_eq!(none.json()["summary"]["frames"], 1_200_000);
 }
 
-/// A run that has little left ends in order, and says what it held.
+/// A run that has little left ends in order, and lists the parts that it held.
 #[test]
 fn what_is_held_is_named() {
     let folder = empty_folder("memory-held");

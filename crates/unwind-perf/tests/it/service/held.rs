@@ -12,7 +12,7 @@ fn hold(served: &Served, text: &str) -> Vec<TcpStream> {
     let connect = |_| {
         let mut stream = TcpStream::connect(&served.address).expect("a connection");
         stream.set_write_timeout(Some(Duration::from_millis(50))).expect("a limit");
-        // What does not fit is not sent.
+        // The rest is not sent.
         let _ = stream.write_all(text.as_bytes());
         stream
     };

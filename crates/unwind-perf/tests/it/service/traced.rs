@@ -56,7 +56,7 @@ pub(crate) fn recording(paths: &[String]) -> Vec<u8> {
     data.build()
 }
 
-/// Whether there is a strace that works; says so where there is none.
+/// Whether there is a strace that works.
 pub(crate) fn can_trace() -> bool {
     let mut attempt = Command::new("strace");
     attempt.args(["-qq", "-o", "/dev/null", "true"]).stderr(Stdio::null());

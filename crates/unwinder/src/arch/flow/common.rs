@@ -1,4 +1,4 @@
-//! The instructions of x86-64 that compilers write most, without a full decoder: how long each one is, and where it goes on.
+//! The instructions of x86-64 that compilers write most, without a full decoder: their lengths, and the ways on from them.
 //! Functions are decoded from end to end for their jumps, and most instructions of a function are none. An instruction that
 //! is not among these is left to the decoder; the tests hold both against each other.
 //!
@@ -9,7 +9,7 @@ use crate::arch::flow::{Flow, Step};
 /// No instruction is longer.
 pub(super) const LONGEST: usize = 16;
 
-/// What follows an opcode, by bits: a `ModRM` byte with what it asks for; an immediate of one byte; one of four bytes, or of
+/// The bytes that follow an opcode, by bits: a `ModRM` byte with what it asks for; an immediate of one byte; one of four bytes, or of
 /// two with an operand-size prefix, or of eight beside [`PLAIN`] and REX.W; nothing else.
 const MODRM: u8 = 1;
 const IMM8: u8 = 2;
@@ -129,7 +129,7 @@ const fn two_bytes() -> [u8; 256] {
     table
 }
 
-/// The bytes of a `ModRM` byte with its SIB byte and displacement; 4 more if there is no displacement and [`no_base`].
+/// The bytes of a `ModRM` byte with its SIB byte and displacement, if the SIB byte has a base.
 static OPERAND: [u8; 256] = operands();
 
 const fn operands() -> [u8; 256] {
@@ -147,11 +147,6 @@ const fn operands() -> [u8; 256] {
         modrm += 1;
     }
     table
-}
-
-/// Whether a SIB byte without a displacement has one nevertheless, since it has no base.
-const fn no_base(modrm: u8, sib: u8) -> bool {
-    modrm & 0xc7 == 4 && sib & 7 == 5
 }
 
 /// The length of the instruction at the beginning of some code, if it is a common one that goes on behind itself; else 0.
@@ -206,14 +201,15 @@ pub(super) fn plain(code: &[u8; LONGEST]) -> usize {
             }
         }
     }
-    len += usize::from(OPERAND[usize::from(modrm)]);
-    if no_base(modrm, code[next + 1]) { len + 4 } else { len }
+    len + operand(modrm, code[next + 1])
 }
 
 /// The bytes of a `ModRM` byte with its SIB byte and displacement.
 #[inline]
 fn operand(modrm: u8, sib: u8) -> usize {
-    usize::from(OPERAND[usize::from(modrm)]) + if no_base(modrm, sib) { 4 } else { 0 }
+    // Without a base there is a displacement.
+    let has_no_base = modrm & 0xc7 == 4 && sib & 7 == 5;
+    usize::from(OPERAND[usize::from(modrm)]) + if has_no_base { 4 } else { 0 }
 }
 
 /// The instruction at the beginning of some code, if it is a common one that can go elsewhere, or one of floating point.
@@ -243,7 +239,7 @@ pub(super) fn turn(code: &[u8; LONGEST], at: u64) -> Option<Step> {
     Some(Step { at, next: at.wrapping_add(len as u64), flow })
 }
 
-/// What follows 0xff, of which there are so many bytes before: the length and the flow.
+/// The length and the flow of an instruction with the opcode 0xff, which has so many bytes before `code`.
 #[inline]
 fn indirect(code: &[u8], before: usize, slot: u64) -> Option<(usize, Flow)> {
     let (&modrm, &sib) = (code.first()?, code.get(1)?);

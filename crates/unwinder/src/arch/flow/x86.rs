@@ -10,7 +10,7 @@ use crate::arch::flow::{Flow, Passed, Step, common};
 /// Instructions one after another.
 pub(super) struct Instructions<'a> {
     code: &'a [u8],
-    /// Where the code begins in memory, and the next instruction in the code.
+    /// The address of the code, and the offset of the next instruction in it.
     start: u64,
     next: usize,
     decoder: Decoder<'a>,
@@ -28,10 +28,7 @@ impl<'a> Instructions<'a> {
     #[inline]
     pub(super) fn pass_within(&mut self, start: u64, end: u64) -> Passed {
         let mut passed = Passed::default();
-        if self.arch != Arch::X86_64 {
-            return passed;
-        }
-        while let Some(code) = self.code.get(self.next..).and_then(|code| code.first_chunk()) {
+        while let Some(code) = self.rest() {
             let at = self.start.wrapping_add(self.next as u64);
             let mut len = common::plain(code);
             let mut goes_on = true;
@@ -55,7 +52,7 @@ impl<'a> Instructions<'a> {
         passed
     }
 
-    /// The next bytes of code that a common instruction may begin with.
+    /// The next bytes of code, if a common instruction can begin there.
     #[inline]
     fn rest(&self) -> Option<&'a [u8; common::LONGEST]> {
         self.code.get(self.next..)?.first_chunk().filter(|_| self.arch == Arch::X86_64)
@@ -215,7 +212,7 @@ mod tests {
         assert_eq!(flows(Arch::X86_64, &[]), []);
     }
 
-    /// What the decoder says of the instruction at the beginning of some code.
+    /// The instruction at the beginning of some code, by the decoder.
     fn decoded(code: &[u8]) -> Step {
         Instructions::new(Arch::X86_64, code, 0x1000).decode(0x1000).unwrap()
     }

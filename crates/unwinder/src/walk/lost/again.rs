@@ -1,4 +1,4 @@
-//! A sampled frame whose call frame information leads to no return address: what the code says decides. Descriptions that are
+//! A sampled frame whose call frame information leads to no return address: the code decides. Descriptions that are
 //! written by hand hold in a line, and not along the jumps.
 
 use address::Avma;
@@ -39,8 +39,8 @@ impl Walker<'_> {
                     return !returns.into_iter().any(|word| is_after_call(word, memory, arch));
                 }
                 let Some(at) = locate(pc, memory) else { return false };
-                let start = self.engine.described(at.file, at.svma, memory.images);
-                let start = start.map(|(svma, _)| InFile { svma, ..at });
+                let description = self.description_of(at, memory);
+                let start = description.map(|range| InFile { svma: range.start, ..at });
                 // Most calls are of the function itself. Else it can have been entered by jumps, which takes longer to see.
                 let may_enter = |start| {
                     let enters = |word| enters(word, start, memory, arch) != Called::Never;

@@ -34,7 +34,7 @@ const MOST_WORDS: usize = 4096;
 #[derive(Clone, Copy, Debug)]
 struct Link {
     word: u64,
-    /// Where the return address of its function is; `None` of the outermost.
+    /// The place of the return address of its function; `None` of the outermost.
     outer: Option<u64>,
     /// The frame pointer of its function, if its frame is counted from that.
     fp: Option<u64>,
@@ -47,7 +47,7 @@ struct Link {
 }
 
 impl Walker<'_> {
-    /// Continues a lost chain, whose frames begin at `own_first`, from the beginning of the thread inwards; what is between is
+    /// Continues a lost chain, whose frames begin at `own_first`, from the beginning of the thread inwards; the part between is
     /// a gap. Otherwise the chain stays as it is, and ends for the reason `lost`.
     #[cold]
     pub(in crate::walk) fn walk_from_anchor(
@@ -160,7 +160,7 @@ impl Walker<'_> {
         links
     }
 
-    /// Where the return address of a function is that waits for a call whose return address is at `slot`; and its frame
+    /// The place of the return address of a function that waits for a call with its return address at `slot`; and its frame
     /// pointer, if the rule counts from that. Then the code from the function's start says how deep the call is.
     fn outer_slot(
         &mut self,

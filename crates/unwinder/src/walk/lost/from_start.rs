@@ -1,7 +1,9 @@
-//! The step from a frame whose function's start is known: the code from there to the frame says where the return address is.
+//! The step from a frame whose function's start is known: the code from there to the frame leads to the return address.
 //!
 //! A start is known by a symbol, by the description of the function, by the entry code that gives `main` to the C library,
 //! by a direct call on the stack, and by a frame record that the frame pointer still leads to.
+
+use std::ops::Range;
 
 use address::{Avma, Svma};
 use profile::FoundBy;
@@ -84,7 +86,17 @@ impl Walker<'_> {
         [symbol, described, main.map(|svma| Start { svma, end: None })]
     }
 
-    /// The start of the function that call frame information describes, if that is where calls enter it: the parts of a
+    /// The range of code of the description that covers an address.
+    pub(super) fn description_of(
+        &mut self,
+        at: InFile<'_>,
+        memory: &Memory<'_>,
+    ) -> Option<Range<Svma>> {
+        let last = &mut self.cache.scratch.last_cie;
+        self.engine.unwind_info(at.file).described(at.svma, memory.images, last)
+    }
+
+    /// The start of the function that call frame information describes, if calls enter it there: the parts of a
     /// function that a compiler moved elsewhere are entered by jumps.
     pub(super) fn described_start(
         &mut self,
@@ -92,7 +104,7 @@ impl Walker<'_> {
         lookup: Avma,
         memory: &Memory<'_>,
     ) -> Option<Start> {
-        let (start, end) = self.engine.described(at.file, at.svma, memory.images)?;
+        let Range { start, end } = self.description_of(at, memory)?;
         let place = (at.file.serial, start, lookup.sub(at.svma.since(start)));
         let arch = Arch::of(at.file.image().machine())?;
         let rule = self.rule_of(place, memory, arch);
@@ -101,7 +113,7 @@ impl Walker<'_> {
         is_entry.then_some(Start { svma: start, end: Some(end) })
     }
 
-    /// The one word of the dump that follows a direct call of the function at hand, and lies where the code from the call's
+    /// The one word of the dump that follows a direct call of the function at hand, and lies at the place that the code from the call's
     /// target on says that the return address is; or the link register of a leaf.
     fn by_calls(
         &mut self,
@@ -150,7 +162,7 @@ impl Walker<'_> {
 }
 
 impl Depth {
-    /// Where the return address is; `None` if that is not known, or the stack pointer and the frame pointer contradict each
+    /// The place of the return address; `None` if that is not known, or the stack pointer and the frame pointer contradict each
     /// other.
     fn entry(&self, registers: &Registers, memory: &Memory<'_>, arch: Arch) -> Option<u64> {
         let sp = registers.sp(arch);

@@ -57,7 +57,7 @@ impl Walker<'_> {
     }
 }
 
-/// Whether an address is in the code of a mapped file. What the kernel maps is not looked at for a word of the stack: it would
+/// Whether an address is in the code of a mapped file. Mappings of the kernel are not looked at for a word of the stack: it would
 /// have to be found first.
 fn is_in_file(address: Avma, memory: &Memory<'_>) -> bool {
     memory.space.lookup(address).is_some_and(|mapping| {

@@ -89,7 +89,7 @@ fn a_frame_pointer_past_the_stack_bytes() {
 
 #[test]
 fn callers_without_information_need_a_frame_pointer() {
-    // `free` pushes a word and calls `test`; what is on top there is not its return address.
+    // `free` pushes a word and calls `test`; the word on top there is not its return address.
     let program = program(&[0x50, 0xe8, 0, 0, 0, 0, 0x90]);
     let mut stack = stack();
     stack.word(FREE + 6).word(IN_MAIN).words(0, 8);

@@ -9,11 +9,11 @@ use std::path::Path;
 
 use address::Svma;
 
-use super::compression::inflate_section;
 use super::relocate_raw::{
     Header, ObjectReader, RawSection, SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR,
 };
-use super::{FileAllowance, ImageError};
+use crate::elf::compression::inflate_section;
+use crate::elf::{FileAllowance, ImageError};
 
 /// Where the sections go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use address::Svma;
 
-use super::{ElfMachine, Image};
+use crate::elf::{ElfMachine, Image};
 
 /// What the dynamic loader writes to a word of the global offset table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -13,7 +13,7 @@ use object::elf::{
 };
 use object::{Object as _, ObjectSymbol as _, RelocationFlags, RelocationTarget};
 
-use super::{ElfMachine, Image};
+use crate::elf::{ElfMachine, Image};
 
 /// What the dynamic loader writes to a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

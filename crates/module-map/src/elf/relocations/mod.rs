@@ -1,0 +1,11 @@
+//! Relocations: those that the kernel applies to its modules, and those by which the dynamic loader links files.
+
+mod call_slots;
+mod linked;
+mod relocate;
+mod relocate_raw;
+
+pub use call_slots::CallSlot;
+pub use linked::SlotValue;
+pub use relocate::MODULE_CODE;
+pub(crate) use relocate::{SectionLayout, link};
