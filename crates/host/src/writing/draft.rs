@@ -10,6 +10,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat, readlinkat, renamea
 use rustix::io::Errno;
 
 use crate::forbidden::link_of;
+use crate::writing::leftovers::{hold, remove_leftovers};
 use crate::writing::new_file::HALF_DONE;
 use crate::writing::temporaries::{Temporary, random_name};
 
@@ -41,11 +42,12 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// A new file that is written and read.
+    /// A new file that is written and read. What dead processes left in the folder is removed.
     ///
     /// # Errors
     /// If it cannot be created.
     pub(crate) fn new(folder: Folder<'_>, mode: Mode) -> io::Result<Self> {
+        remove_leftovers(folder.path);
         match nameless(folder, mode) {
             Some(file) => Ok(Self { file, temporary: None }),
             None => Self::named(folder, mode),
@@ -58,6 +60,7 @@ impl Draft {
             OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let (temporary, file) = with_new_name(folder, |name| {
             let file = openat(folder.at, name, flags, mode)?;
+            hold(file.as_fd(), folder.at, name)?;
             Ok(File::from(file))
         })?;
         Ok(Self { file, temporary: Some(temporary) })
@@ -109,6 +112,8 @@ fn nameless(folder: Folder<'_>, mode: Mode) -> Option<File> {
     let file = file.ok()?;
     // Without /proc it gets no name.
     readlinkat(CWD, link_of(file.as_fd()), Vec::new()).ok()?;
+    // The lock is for the time in which it has a temporary name.
+    hold(file.as_fd(), folder.at, below).ok()?;
     Some(File::from(file))
 }
 

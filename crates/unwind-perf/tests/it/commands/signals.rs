@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::cases::Case;
-use crate::support::run::{command, empty_folder, listing};
+use crate::support::run::{command, empty_folder, listing, run};
 
 /// Waits until a folder has so many entries.
 fn wait_for(folder: &Path, entries: usize) {
@@ -84,4 +84,23 @@ fn a_kill_leaves_no_part_of_an_output() {
         assert_eq!(listing(&folder), before);
         assert!(before.is_empty() || std::fs::read(folder.join("out")).expect("old") == b"old");
     }
+}
+
+/// What a killed process left goes with the next run that writes there, and with that alone.
+#[test]
+fn the_next_run_removes_what_a_killed_one_left() {
+    let folder = empty_folder("signals-leftovers");
+    let node = rustix::system::uname().nodename().to_bytes().to_vec();
+    let machine = node
+        .iter()
+        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
+    let names = [machine, machine ^ 1].map(|it| format!(".unwind-perf-{it:08x}-0123456789abcdef"));
+    for name in &names {
+        std::fs::write(folder.join(name), "half").expect("written");
+    }
+    std::fs::write(folder.join("perf.data"), Case::named("plt").bytes()).expect("written");
+    run(&folder, &["-q", "-f", "folded", "perf.data"]);
+    assert_eq!(listing(&folder).len(), 3);
+    run(&folder, &["-q", "-f", "folded", "perf.data", "-o", "out"]);
+    assert_eq!(listing(&folder), [names[1].as_str(), "out", "perf.data"]);
 }
