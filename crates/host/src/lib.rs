@@ -67,6 +67,7 @@ pub use real::RealHost;
 pub use recorded_file::{MapsLine, RecordedFile};
 pub use refusing::RefusingHost;
 pub use stat::{DirEntry, FileKind, FileOwner, FileStamp, FileStat, HostFile, HostText};
+pub use writing::growing::GrowingFile;
 pub use writing::new_file::{NewFile, replace_file};
 pub use writing::scratch::ScratchDir;
 pub use writing::stream_copy::StreamCopy;
