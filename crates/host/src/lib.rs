@@ -62,7 +62,7 @@ pub use error::HostError;
 pub use finding::HostFinding;
 pub use handed::HandedHost;
 pub use memory::MemoryHost;
-pub use own::{OwnEntry, OwnFile, OwnFolder, OwnTree};
+pub use own::{Distrust, OwnEntry, OwnFile, OwnFolder, OwnTree, distrust_of, follow_own_links};
 pub use real::RealHost;
 pub use recorded_file::{MapsLine, RecordedFile};
 pub use refusing::RefusingHost;
