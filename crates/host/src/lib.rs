@@ -206,6 +206,12 @@ pub trait Host: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Why a folder that holds files of earlier runs is not trusted; `None` if other users have no part in it, or it does
+    /// not exist.
+    fn distrust(&self, _folder: &Path) -> Option<Distrust> {
+        None
+    }
+
     /// The bytes of [`Host::text`].
     ///
     /// # Errors
