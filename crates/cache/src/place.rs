@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::time::{Duration, SystemTime};
 
-use host::{OwnFile, OwnFolder};
+use host::{OwnFile, OwnFolder, distrust_of};
 
 use crate::answers::Answers;
 use crate::key::{Key, Kind};
@@ -16,8 +16,11 @@ pub use options::CachePlace;
 /// Makes the folder of a cache now, for a process that may make none later.
 ///
 /// # Errors
-/// Where it cannot be made or written.
+/// Where it cannot be made or written, or other users have a part in it.
 pub fn make_folder(place: &CachePlace) -> io::Result<()> {
+    if let Some(distrust) = distrust_of(&place.folder) {
+        return Err(io::Error::other(distrust));
+    }
     let (name, text) = TAG;
     OwnFolder::at(place.folder.clone()).write(name, &[text])
 }

@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use crate::found::{io_error, stamp_of};
 use crate::{
-    ByteStream, Content, DirEntry, FileKind, FileStat, Host, HostError, HostFile, HostFinding,
-    HostText, Origin, RecordedFile,
+    ByteStream, Content, DirEntry, Distrust, FileKind, FileStat, Host, HostError, HostFile,
+    HostFinding, HostText, Origin, RecordedFile,
 };
 
 /// Answers as another host does, but for one path, which stands for a file that is open already.
@@ -107,6 +107,10 @@ impl Host for HandedHost {
 
     fn file_store(&self) -> Option<PathBuf> {
         self.inner.file_store()
+    }
+
+    fn distrust(&self, folder: &Path) -> Option<Distrust> {
+        self.inner.distrust(folder)
     }
 
     fn findings(&self) -> Vec<HostFinding> {

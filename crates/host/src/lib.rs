@@ -62,11 +62,12 @@ pub use error::HostError;
 pub use finding::HostFinding;
 pub use handed::HandedHost;
 pub use memory::MemoryHost;
-pub use own::{OwnEntry, OwnFile, OwnFolder, OwnTree};
+pub use own::{Distrust, OwnEntry, OwnFile, OwnFolder, OwnTree, distrust_of, follow_own_links};
 pub use real::RealHost;
 pub use recorded_file::{MapsLine, RecordedFile};
 pub use refusing::RefusingHost;
 pub use stat::{DirEntry, FileKind, FileOwner, FileStamp, FileStat, HostFile, HostText};
+pub use writing::growing::GrowingFile;
 pub use writing::new_file::{NewFile, replace_file};
 pub use writing::scratch::ScratchDir;
 pub use writing::stream_copy::StreamCopy;
@@ -203,6 +204,12 @@ pub trait Host: Debug + Send + Sync {
     /// What the host could not answer though somebody may know, so far; a machine itself knows all that can be known.
     fn findings(&self) -> Vec<HostFinding> {
         Vec::new()
+    }
+
+    /// Why a folder that holds files of earlier runs is not trusted; `None` if other users have no part in it, or it does
+    /// not exist.
+    fn distrust(&self, _folder: &Path) -> Option<Distrust> {
+        None
     }
 
     /// The bytes of [`Host::text`].

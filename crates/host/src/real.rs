@@ -14,8 +14,8 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::confined::open_inside;
 use crate::found::{Found, io_error, stamp_of};
 use crate::{
-    ByteStream, DirEntry, FileKind, FileOwner, FileStamp, FileStat, Host, HostError, HostFile,
-    HostText, LIST_LIMIT, Origin, READ_LIMIT, RecordedFile,
+    ByteStream, DirEntry, Distrust, FileKind, FileOwner, FileStamp, FileStat, Host, HostError,
+    HostFile, HostText, LIST_LIMIT, Origin, READ_LIMIT, RecordedFile,
 };
 
 /// The machine that this process runs on. It remembers nothing from question to question.
@@ -123,6 +123,10 @@ impl Host for RealHost {
         let now = clock_gettime(id);
         let seconds = u64::try_from(now.tv_sec).ok()?;
         seconds.checked_mul(1_000_000_000)?.checked_add(u64::try_from(now.tv_nsec).ok()?)
+    }
+
+    fn distrust(&self, folder: &Path) -> Option<Distrust> {
+        crate::distrust_of(folder)
     }
 
     fn variable(&self, name: &str) -> Option<OsString> {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::{
-    ByteStream, DirEntry, FileStamp, FileStat, Host, HostError, HostFile, HostFinding, HostText,
-    Origin, RecordedFile,
+    ByteStream, DirEntry, Distrust, FileStamp, FileStat, Host, HostError, HostFile, HostFinding,
+    HostText, Origin, RecordedFile,
 };
 
 /// Answers as another host does, but refuses every question whose path is of [`Origin::Recording`] or [`Origin::Process`], without looking
@@ -102,6 +102,10 @@ impl Host for RefusingHost {
 
     fn file_store(&self) -> Option<PathBuf> {
         self.inner.file_store()
+    }
+
+    fn distrust(&self, folder: &Path) -> Option<Distrust> {
+        self.inner.distrust(folder)
     }
 
     fn findings(&self) -> Vec<HostFinding> {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use budget::MemoryExceeded;
-use host::HostError;
+use host::{Distrust, HostError};
 use options::HintError;
 
 /// A run has no result. The cause, where there is one, is the [`source`](std::error::Error::source).
@@ -106,6 +106,16 @@ pub enum Error {
         path: PathBuf,
         /// Why it cannot be unpacked.
         source: io::Error,
+    },
+    /// A folder with files of earlier runs that other users have a part in.
+    #[error("{distrust}; name a folder of this user that no other one can write (chmod go-w)")]
+    SharedFolder {
+        /// The name of the option in [`options`], or of one that the caller has.
+        option: &'static str,
+        /// The folder.
+        path: PathBuf,
+        /// The part that others have in it.
+        distrust: Distrust,
     },
     /// Hints that contradict each other.
     #[error(transparent)]

@@ -1,4 +1,5 @@
-//! Options that name more options: files with hints, and the debuginfod servers of the environment.
+//! Options that name more options: files with hints, and the debuginfod servers of the environment. And folders that are
+//! refused.
 
 use std::borrow::Cow;
 use std::io::{self, Read as _};
@@ -13,11 +14,15 @@ use crate::error::Error;
 /// them.
 ///
 /// # Errors
-/// If a file with hints cannot be read or has a line that is not a hint, or the environment names no server.
+/// If a file with hints cannot be read or has a line that is not a hint, the environment names no server, or other users
+/// have a part in a build-id cache.
 pub(crate) fn resolved<'f>(
     files: &'f FileSearch,
     host: &dyn Host,
 ) -> Result<Cow<'f, FileSearch>, Error> {
+    for path in &files.build_id_stores {
+        refuse_shared("buildid_dirs", path, host)?;
+    }
     if files.map_files.is_empty() && !files.debuginfod.environment {
         return Ok(Cow::Borrowed(files));
     }
@@ -32,6 +37,18 @@ pub(crate) fn resolved<'f>(
         }
     }
     Ok(Cow::Owned(files))
+}
+
+/// Refuses a named folder with files of earlier runs if other users have a part in it.
+pub(crate) fn refuse_shared(
+    option: &'static str,
+    path: &Path,
+    host: &dyn Host,
+) -> Result<(), Error> {
+    match host.distrust(path) {
+        Some(distrust) => Err(Error::SharedFolder { option, path: path.to_owned(), distrust }),
+        None => Ok(()),
+    }
 }
 
 /// The debuginfod servers that the environment names.

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use host::{
-    ByteStream, DirEntry, FileStat, Host, HostError, HostFile, HostFinding, HostText, Origin,
-    Reads, RecordedFile,
+    ByteStream, DirEntry, Distrust, FileStat, Host, HostError, HostFile, HostFinding, HostText,
+    Origin, Reads, RecordedFile,
 };
 
 use super::taken::Taken;
@@ -145,6 +145,10 @@ impl Host for JournalHost {
         let value = self.inner.variable(name);
         self.notes().variables.insert(name.to_owned(), value.clone());
         value
+    }
+
+    fn distrust(&self, folder: &Path) -> Option<Distrust> {
+        self.inner.distrust(folder)
     }
 
     fn findings(&self) -> Vec<HostFinding> {

@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, Timespec, Timestamps, UTIME_NOW, ioctl_ficlone, openat,
-    renameat, statat, unlinkat, utimensat,
+    AtFlags, Dir, FileType, Mode, Timespec, Timestamps, UTIME_NOW, ioctl_ficlone, statat, unlinkat,
+    utimensat,
 };
 use rustix::io::Errno;
 
 use super::folder::OwnFile;
 use crate::Content;
+use crate::writing::draft::{Draft, Folder};
 use crate::writing::new_file::HALF_DONE;
-use crate::writing::temporaries::{Temporary, random_name};
 
 /// Bytes that are written at a time.
 const PIECE: usize = 1 << 20;
@@ -95,16 +95,12 @@ impl OwnEntry {
         source: Option<&File>,
         is_right: impl FnOnce(Content) -> bool,
     ) -> io::Result<()> {
-        let temporary = random_name(HALF_DONE);
-        let flags =
-            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let create = |_: &Path| {
-            let made = openat(&self.folder, temporary.as_str(), flags, Mode::RUSR | Mode::WUSR)?;
-            Ok(File::from(made))
-        };
-        let (mut known, mut file) = Temporary::file(self.path.join(&temporary), create)?;
+        let folder =
+            Folder { at: self.folder.as_fd(), below: Path::new(""), path: self.path.as_path() };
+        let draft = Draft::new(folder, Mode::RUSR | Mode::WUSR)?;
+        let mut file = draft.file();
         let len = bytes.len() as u64;
-        let is_shared = source.is_some_and(|source| ioctl_ficlone(&file, source).is_ok())
+        let is_shared = source.is_some_and(|source| ioctl_ficlone(file, source).is_ok())
             && file.metadata()?.len() == len;
         if !is_shared {
             file.set_len(0)?;
@@ -112,12 +108,10 @@ impl OwnEntry {
                 file.write_all(piece)?;
             }
         }
-        if !is_right(Content::of_file(&file, len)?) {
+        if !is_right(Content::of_file(file, len)?) {
             return Err(io::Error::other("the file changed while it was copied"));
         }
-        renameat(&self.folder, temporary.as_str(), &self.folder, name)?;
-        known.keep();
-        Ok(())
+        draft.complete(folder, Path::new(name))
     }
 }
 

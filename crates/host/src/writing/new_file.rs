@@ -1,17 +1,20 @@
-//! Files that appear when they are complete. The one place where files are made: each is a new one beside its place, under
-//! a name that nobody can foresee, and is gone when the writing ends early, also by a signal.
+//! Files that appear when they are complete. The one place where files are made: each is a new one beside its place, without
+//! a name or under one that nobody can foresee, and is gone when the writing ends early, also by a signal.
 #![allow(
     clippy::disallowed_methods,
     reason = "files are written here, for libraries and the command"
 )]
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::writing::temporaries::{Temporary, random_name};
+use rustix::fs::Mode;
+use rustix::io::Errno;
+
+use crate::writing::draft::{Draft, Folder};
 
 /// How the names of files begin that are being written.
 pub(crate) const HALF_DONE: &str = ".unwind-perf-";
@@ -19,14 +22,13 @@ pub(crate) const HALF_DONE: &str = ".unwind-perf-";
 /// A file that is being written, and its place. Removed unless it is completed.
 #[derive(Debug)]
 pub struct NewFile {
-    file: File,
-    temporary: Temporary,
+    draft: Draft,
     place: PathBuf,
 }
 
 impl NewFile {
-    /// A new file in the folder of `place`, which is its name when it is complete. Never follows a link, never opens what
-    /// is there already.
+    /// A new file in the folder of `place`, which is its name when it is complete. Until then it has no name if the file
+    /// system can do that. Never follows a link, never opens what is there already.
     ///
     /// # Errors
     /// Where it cannot be made.
@@ -43,41 +45,24 @@ impl NewFile {
     }
 
     fn with_mode(place: &Path, mode: u32) -> io::Result<Self> {
-        /// Names that others may have taken.
-        const ATTEMPTS: u32 = 16;
-        for _ in 0..ATTEMPTS {
-            let path = place.with_file_name(random_name(HALF_DONE));
-            let create = |path: &Path| {
-                let mut options = OpenOptions::new();
-                options
-                    .read(true)
-                    .write(true)
-                    .create_new(true)
-                    .mode(mode)
-                    .custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
-                options.open(path)
-            };
-            match Temporary::file(path, create) {
-                Ok((temporary, file)) => {
-                    return Ok(Self { file, temporary, place: place.to_owned() });
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
+        // Only a folder has such a name.
+        if [&b"/"[..], b"/."].iter().any(|end| place.as_os_str().as_bytes().ends_with(end)) {
+            return Err(Errno::NOTDIR.into());
         }
-        Err(io::ErrorKind::AlreadyExists.into())
+        let draft = Draft::new(Folder::of(place), Mode::from_raw_mode(mode))?;
+        Ok(Self { draft, place: place.to_owned() })
     }
 
-    /// Where it is while it is written.
+    /// A path by which this process can open it while it is written.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        self.temporary.path()
+    pub fn path(&self) -> PathBuf {
+        self.draft.path()
     }
 
     /// Gives the file its name, in the place of what has it.
     ///
     /// # Errors
-    /// Where it cannot be renamed; then it is removed.
+    /// Where it cannot be linked or renamed; then it is removed.
     pub fn complete(self) -> io::Result<()> {
         let place = self.place.clone();
         self.complete_as(&place)
@@ -87,28 +72,26 @@ impl NewFile {
     ///
     /// # Errors
     /// As for [`Self::complete`].
-    pub fn complete_as(mut self, place: &Path) -> io::Result<()> {
-        self.file.flush()?;
-        fs::rename(self.temporary.path(), place)?;
-        self.temporary.keep();
-        Ok(())
+    pub fn complete_as(self, place: &Path) -> io::Result<()> {
+        let name = place.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        self.draft.complete(Folder::of(&self.place), Path::new(name))
     }
 }
 
 /// For another process that writes it.
 impl AsFd for NewFile {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+        self.draft.file().as_fd()
     }
 }
 
 impl Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
+        self.draft.file().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+        self.draft.file().flush()
     }
 }
 
@@ -146,6 +129,15 @@ mod tests {
         assert_eq!(std::fs::read(&path).expect("the first"), b"first");
         let names = std::fs::read_dir(dir.path().join("a/b")).expect("a folder");
         assert_eq!(names.count(), 1);
+    }
+
+    #[test]
+    fn a_place_that_names_a_folder_is_refused() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        for end in ["new/", "new/."] {
+            let refused = NewFile::beside(&dir.path().join(end)).expect_err("a folder");
+            assert_eq!(refused.raw_os_error(), Some(Errno::NOTDIR.raw_os_error()));
+        }
     }
 
     #[test]

@@ -1,20 +1,31 @@
 //! A folder for what is unpacked: nobody had it before, and it goes with its value.
 #![allow(clippy::disallowed_methods, reason = "folders are made here, for everything else")]
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File};
 use std::io;
+use std::os::fd::AsFd as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use rustix::fs::CWD;
+
 use crate::allocator::hold_temporary;
+use crate::writing::leftovers::{hold, remove_leftovers};
 use crate::writing::temporaries::{Temporary, random_name};
+
+/// How the names of folders begin that are removed.
+pub(crate) const SCRATCH: &str = "unwind-perf-";
+/// The same for those that hold recordings: no other process removes these.
+const RECORDINGS: &str = "unwind-perf-recordings-";
 
 /// A fresh folder of the real machine that only this user can enter, removed with all that is in it when this value is
 /// dropped.
 #[derive(Debug)]
 pub struct ScratchDir {
     temporary: Temporary,
+    /// Has a lock, so that others know that it is in use.
+    _held: File,
     /// Whether its files are in memory: they are in tmpfs.
     is_in_memory: bool,
     held: AtomicI64,
@@ -29,14 +40,42 @@ impl ScratchDir {
     /// # Errors
     /// Where it cannot be made.
     pub fn below(parent: &Path) -> io::Result<Self> {
+        remove_leftovers(parent);
+        Self::named(parent, SCRATCH)
+    }
+
+    /// The same for recordings: if this process is killed, what is in it stays for the user.
+    ///
+    /// # Errors
+    /// As for [`Self::below`].
+    pub fn for_recordings(parent: &Path) -> io::Result<Self> {
+        Self::named(parent, RECORDINGS)
+    }
+
+    fn named(parent: &Path, prefix: &str) -> io::Result<Self> {
         const ATTEMPTS: u32 = 16;
         for _ in 0..ATTEMPTS {
-            let create = |path: &Path| DirBuilder::new().mode(0o700).create(path);
-            match Temporary::file(parent.join(random_name("unwind-perf-")), create) {
-                Ok((temporary, ())) => {
+            let create = |path: &Path| {
+                DirBuilder::new().mode(0o700).create(path)?;
+                // Another process may take it away before it is held.
+                let taken = |error: io::Error| match error.kind() {
+                    io::ErrorKind::NotFound => io::ErrorKind::AlreadyExists.into(),
+                    _ => error,
+                };
+                let folder = File::open(path).map_err(taken)?;
+                hold(folder.as_fd(), CWD, path)?;
+                Ok(folder)
+            };
+            match Temporary::file(parent.join(random_name(prefix)), create) {
+                Ok((temporary, held)) => {
                     let stat = rustix::fs::statfs(temporary.path());
                     let is_in_memory = stat.is_ok_and(|stat| i128::from(stat.f_type) == TMPFS);
-                    return Ok(Self { temporary, is_in_memory, held: AtomicI64::new(0) });
+                    return Ok(Self {
+                        temporary,
+                        _held: held,
+                        is_in_memory,
+                        held: AtomicI64::new(0),
+                    });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
@@ -80,5 +119,17 @@ mod tests {
         let path = first.path().to_owned();
         drop(first);
         assert!(!path.exists() && second.path().is_dir());
+    }
+
+    #[test]
+    fn a_folder_of_recordings_is_no_leftover() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let killed = ScratchDir::for_recordings(dir.path()).expect("a folder");
+        let place = killed.path().to_owned();
+        std::mem::forget(killed);
+        let name = place.file_name().expect("a name").to_string_lossy().into_owned();
+        assert!(name.starts_with("unwind-perf-recordings-"), "{name}");
+        drop(ScratchDir::below(dir.path()).expect("another"));
+        assert!(place.is_dir());
     }
 }

@@ -13,6 +13,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::allocator::clean_up_at_end;
+use crate::writing::leftovers::MACHINE;
 
 /// What is there now.
 static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -62,7 +63,7 @@ impl Drop for Temporary {
 }
 
 /// Removes a file, or a folder with all that is in it; what cannot be removed is left to whatever cleans up.
-fn remove(path: &Path) {
+pub(crate) fn remove(path: &Path) {
     /// Others may still write into a folder.
     const ATTEMPTS: u32 = 16;
     let is_dir = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
@@ -78,10 +79,11 @@ fn remove(path: &Path) {
     }
 }
 
-/// A name that nobody can foresee.
+/// A name that nobody can foresee, and that says on which machine it was given.
 pub(crate) fn random_name(prefix: &str) -> String {
     // Keys come from the system's source of random numbers.
-    format!("{prefix}{:016x}", RandomState::new().hash_one(std::process::id()))
+    let random = RandomState::new().hash_one(std::process::id());
+    format!("{prefix}{:08x}-{random:016x}", *MACHINE)
 }
 
 /// From now on temporary files and folders are removed when SIGINT, SIGTERM or SIGHUP ends this process. For commands: a

@@ -32,6 +32,8 @@ pub enum FileFindingKind {
     JitDump,
     /// A server that did not give what it was asked for, though it did not say that it has no such file.
     Server,
+    /// A usual folder of files by build-id that other users have a part in.
+    SharedFolder,
     /// What a bundle does not know, since nobody asked for it when it was made.
     NotInBundle,
     /// A part of a file that a bundle left out, and that was read.
@@ -52,6 +54,7 @@ impl FileFindingKind {
             Self::CutShort => "file-cut-short",
             Self::JitDump => "jitdump-damaged",
             Self::Server => "debuginfod-failed",
+            Self::SharedFolder => "folder-not-trusted",
             Self::NotInBundle => "not-in-bundle",
             Self::Hole => "hole",
         }
@@ -60,7 +63,10 @@ impl FileFindingKind {
     /// Whether names, lines or frames may be missing because of it, and nobody chose that.
     #[must_use]
     pub const fn is_damage(self) -> bool {
-        !matches!(self, Self::ForeignPerfMap | Self::StalePerfMap | Self::UndatedPerfMap)
+        !matches!(
+            self,
+            Self::ForeignPerfMap | Self::StalePerfMap | Self::UndatedPerfMap | Self::SharedFolder
+        )
     }
 }
 

@@ -19,16 +19,16 @@ use std::sync::Arc;
 
 use address::{BuildId, FileOffset};
 use budget::Budget;
-use host::{Host, Origin};
+use host::{Distrust, Host, Origin};
 use module_map::{
-    Archive, DEBUG_DIR, DumpReader, ElfMachine, ExtraFiles, Fetcher, FileOptions, Hint, Image,
-    ImageStore, RECORDED_COPIES, Section, Timeline,
+    Archive, DEBUG_DIR, DumpReader, ElfMachine, ExtraFiles, Fetcher, FileFindingKind, FileOptions,
+    Hint, Image, ImageStore, RECORDED_COPIES, Section, Timeline,
 };
 use options::{FileSearch, given_file};
 use perf_data::{Head, RecordedArch};
 
 use crate::error::Error;
-use crate::given::resolved;
+use crate::given::{refuse_shared, resolved};
 use crate::limits::file_budget;
 use crate::observer::Observer;
 use crate::recording_key::recording_key;
@@ -53,7 +53,8 @@ impl Files {
     /// Opens what the options name; everything else is opened when a module asks for it.
     ///
     /// # Errors
-    /// Where an archive, a hint or the address of a server cannot be used.
+    /// Where an archive, a hint or the address of a server cannot be used, or other users have a part in a named folder
+    /// with files of earlier runs.
     pub(crate) fn new(
         setting: &Setting<'_>,
         head: &Head,
@@ -88,13 +89,21 @@ impl Files {
         let Setting { host, kept, options, observer, memory, .. } = setting;
         let search = &*resolved(&options.files, &***host)?;
         let budget = file_budget(options.limits, kept.budget);
-        let (build_id_dirs, archives) = build_id_dirs(search, &***host, &budget)?;
+        if let Some(place) = &options.cache {
+            refuse_shared("cache", &place.folder, &***host)?;
+        }
+        let BuildIdDirs { dirs, archives, distrusted } =
+            BuildIdDirs::of(search, &***host, &budget)?;
         let fetcher = fetcher(search, host, observer, budget)?;
         let memory = memory.clone();
-        let options = file_options(search, machine, host, build_id_dirs, fetcher, budget);
+        let options = file_options(search, machine, host, dirs, fetcher, budget);
         let recorded_copies = recorded_copies(&options.build_id_dirs, recording, &***host);
         let options = FileOptions { memory, recorded_copies, ..options };
         let images = Arc::new(ImageStore::sharing(options, Arc::clone(&kept.images)));
+        for distrust in distrusted {
+            let message = format!("{distrust}; no file of it is used");
+            images.note(FileFindingKind::SharedFolder, message);
+        }
         let mut hints = Vec::new();
         for (hint, image) in open_hints(&search.hints, &***host)? {
             let offset = hint.offset.unwrap_or(FileOffset(0));
@@ -220,29 +229,44 @@ fn fetcher(
     }
 }
 
-/// The build-id caches; archives among them are unpacked.
-fn build_id_dirs(
-    search: &FileSearch,
-    host: &dyn Host,
-    budget: &Budget,
-) -> Result<(Vec<PathBuf>, Vec<Archive>), Error> {
-    let mut dirs = Vec::new();
-    let mut archives = Vec::new();
-    for path in &search.build_id_stores {
-        if host.is_dir(path, Origin::User) {
-            dirs.push(path.clone());
-            continue;
+/// The build-id caches.
+#[derive(Default)]
+struct BuildIdDirs {
+    dirs: Vec<PathBuf>,
+    /// The unpacked archives among them.
+    archives: Vec<Archive>,
+    /// Why usual ones are not among them.
+    distrusted: Vec<Distrust>,
+}
+
+impl BuildIdDirs {
+    /// Those that the options name, else the usual ones.
+    ///
+    /// # Errors
+    /// If an archive cannot be unpacked.
+    fn of(search: &FileSearch, host: &dyn Host, budget: &Budget) -> Result<Self, Error> {
+        let mut found = Self::default();
+        for path in &search.build_id_stores {
+            if host.is_dir(path, Origin::User) {
+                found.dirs.push(path.clone());
+                continue;
+            }
+            let archive = Archive::unpack(host, path, &std::env::temp_dir(), budget)
+                .map_err(|source| Error::NoBuildIdStore { path: path.clone(), source })?;
+            found.dirs.push(archive.dir().to_owned());
+            found.archives.push(archive);
         }
-        let archive = Archive::unpack(host, path, &std::env::temp_dir(), budget)
-            .map_err(|source| Error::NoBuildIdStore { path: path.clone(), source })?;
-        dirs.push(archive.dir().to_owned());
-        archives.push(archive);
+        // With a sysroot, nothing is opened that is neither in it nor named by the user.
+        if found.dirs.is_empty() && search.sysroots.is_empty() {
+            for dir in usual_build_id_dirs(host) {
+                match host.distrust(&dir) {
+                    Some(distrust) => found.distrusted.push(distrust),
+                    None => found.dirs.push(dir),
+                }
+            }
+        }
+        Ok(found)
     }
-    // With a sysroot, nothing is opened that is neither in it nor named by the user.
-    if dirs.is_empty() && search.sysroots.is_empty() {
-        dirs.extend(usual_build_id_dirs(host));
-    }
-    Ok((dirs, archives))
 }
 
 /// The folders of the stores with copies for this recording alone.

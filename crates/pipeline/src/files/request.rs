@@ -149,7 +149,7 @@ impl Requests {
                 !stopped
             })?;
             file.flush()?;
-            check(file.path(), written, request.id)
+            check(&file.path(), written, request.id)
         });
         match kept {
             Ok(()) => Ok(written),

@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use host::NewFile;
+use host::GrowingFile;
 use serde_json::value::RawValue;
 
 use super::service::{Service, no_space};
@@ -21,8 +21,18 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What a copy of the stream is written into, and what is left of the stream for it where the worker breaks.
 struct Kept {
-    file: NewFile,
+    file: GrowingFile,
     stream: OwnedFd,
+}
+
+impl Kept {
+    /// Begins the copy, and tells where it is: if the service is killed, it stays there.
+    fn beside(place: &Path, stream: &OwnedFd, tell: fn(&str)) -> io::Result<Self> {
+        let kept = Self { file: GrowingFile::beside(place)?, stream: stream.try_clone()? };
+        let (path, place) = (kept.file.path().display(), place.display());
+        tell(&format!("the copy is {path} while the stream comes, and {place} afterwards"));
+        Ok(kept)
+    }
 }
 
 /// Watches a stream to its end, or until the service stops.
@@ -49,9 +59,7 @@ pub(crate) async fn watch(
         copied: copy.is_some(),
     };
     let tables = service.store.begin("live").map_err(|error| no_space(&error))?;
-    let kept = copy.as_deref().map(|place| -> io::Result<Kept> {
-        Ok(Kept { file: NewFile::beside(place)?, stream: stream.try_clone()? })
-    });
+    let kept = copy.as_deref().map(|place| Kept::beside(place, &stream, tell));
     let kept = kept.transpose().map_err(|error| not_kept(copy.as_ref(), &error))?;
     let output = tables.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?;
     let mut files = vec![stream, output];
@@ -161,7 +169,12 @@ async fn complete(
             _ = stopping.wait_for(|stopping| *stopping) => {}
         }
     }
-    file.complete().map_err(|error| not_kept(copy.as_ref(), &error))?;
+    let path = file.path().display().to_string();
+    let renamed = file.complete();
+    renamed.map_err(|error| {
+        let error = io::Error::new(error.kind(), format!("{error}; the copy stays in {path}"));
+        not_kept(copy.as_ref(), &error)
+    })?;
     let name = copy.as_deref().and_then(|place| place.file_name()?.to_str());
     if let Some(opened) = name.and_then(|name| service.roots.by_name(name).ok()) {
         service.roots.name_live(Ok(opened.recording.id.clone()));

@@ -66,6 +66,9 @@ pub(crate) fn with_argument(error: Error) -> anyhow::Error {
         | Error::NothingRan { .. }
         | Error::NoOffCpuSamples { .. } => "--weight off-cpu".to_owned(),
         Error::NoBuildIdStore { path, .. } => format!("--buildid-dir {}", path.display()),
+        Error::SharedFolder { option, path, .. } => {
+            format!("{} {}", argument_of(option), path.display())
+        }
         Error::NotAServer { url } => format!("--debuginfod {url}"),
         Error::BundleHasFiles { path, option } => {
             let error = Error::BundleHasFiles { path: path.clone(), option: argument_of(option) };

@@ -25,7 +25,8 @@ pub(super) fn run(args: &LiveArgs) -> anyhow::Result<Status> {
     let tell = |text: &str| eprintln!("unwind-perf: {text}");
     let copy = args.output.clone();
     let live = LiveInput { stream, name, keep: args.keep.0, copy, tell };
-    serve(ServeOptions { live: Some(live), ..options(&args.front)? }, &args.front)
+    let (options, _scratch) = options(&args.front)?;
+    serve(ServeOptions { live: Some(live), ..options }, &args.front)
 }
 
 /// What standard input is. The worker gets it; here nothing holds it open, so that perf learns when nobody reads any more.

@@ -11,14 +11,14 @@ use anyhow::Context as _;
 use cache::make_folder;
 use host::{Host as _, RealHost, ScratchDir, limit_memory, replace_file, usual_memory_limit};
 use options::{CachePlace, Limits, Options};
-use pipeline::{StreamOptions, usual_build_id_dirs};
+use pipeline::{Error, StreamOptions, usual_build_id_dirs};
 use service::{
     Addresses, Confinement, ServeOptions, WorkerCommand, WorkerOptions, WorkerSetup, confine,
 };
 
-use crate::args::{FrontArgs, ServeArgs, WorkerArgs, host};
+use crate::args::{FrontArgs, ServeArgs, WorkerArgs, host, with_argument};
 use crate::hotspot;
-use crate::terminal::{Out, Status};
+use crate::terminal::{Out, Status, print_note, shown};
 
 /// Bytes of profiles that a worker keeps for the next questions.
 const KEPT: u64 = 1 << 30;
@@ -36,14 +36,14 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Status> {
     if paths.is_empty() && args.uploads.is_none() {
         paths.push(PathBuf::from("."));
     }
-    let options = options(&args.front)?;
+    let (options, _scratch) = options(&args.front)?;
     let deadline = Duration::from_secs(args.deadline);
     let uploads = args.uploads.clone();
     serve(ServeOptions { paths, keep: args.keep, uploads, deadline, ..options }, &args.front)
 }
 
-/// What the arguments say that every command has which serves.
-pub(super) fn options(args: &FrontArgs) -> anyhow::Result<ServeOptions> {
+/// What the arguments say that every command has which serves, and the store if it is a temporary one.
+pub(super) fn options(args: &FrontArgs) -> anyhow::Result<(ServeOptions, Option<ScratchDir>)> {
     let program = std::env::current_exe().context("this program cannot be found again")?;
     // Files that the operator named are read once here, so that a mistake is not each job's.
     let WorkerArgs { jobs, max_memory, files, sources } = &args.worker;
@@ -51,14 +51,14 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<ServeOptions> {
         Limits { memory: max_memory.unwrap_or_default(), jobs: jobs.and_then(NonZeroU16::new) };
     let run =
         Options { files: files.search_with(&sources.source_dir)?, limits, ..Options::default() };
-    let store = args.store.clone().map_or_else(usual_store, Ok)?;
+    let (store, scratch) = store(args)?;
     // Untrusted recordings have no part in the cache.
     let workers = [false, true].map(|foreign| {
         let cache = (!foreign).then(|| CachePlace::usual(store.join("names")));
         let setup = WorkerSetup { options: Options { cache, ..run.clone() }, foreign };
         WorkerCommand { program: program.clone(), setup }
     });
-    Ok(ServeOptions {
+    let options = ServeOptions {
         paths: Vec::new(),
         live: None,
         listen: args.listen.clone(),
@@ -73,7 +73,22 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<ServeOptions> {
         logs: !args.quiet,
         firefox: args.firefox,
         debuginfod: args.debuginfod_server,
-    })
+    };
+    Ok((options, scratch))
+}
+
+/// Where results are kept: in the named folder, else in the usual one, else in one that goes with the process.
+fn store(args: &FrontArgs) -> anyhow::Result<(PathBuf, Option<ScratchDir>)> {
+    let folder = args.store.clone().map_or_else(usual_store, Ok)?;
+    let Some(distrust) = RealHost.distrust(&folder) else { return Ok((folder, None)) };
+    if args.store.is_some() {
+        let refused = Error::SharedFolder { option: "store", path: folder, distrust };
+        return Err(with_argument(refused));
+    }
+    let distrust = shown(&distrust.to_string());
+    print_note(&format!("{distrust}; results are kept until the service ends"));
+    let scratch = ScratchDir::below(&std::env::temp_dir()).context("no folder for results")?;
+    Ok((scratch.path().to_owned(), Some(scratch)))
 }
 
 /// Serves until a signal ends it.

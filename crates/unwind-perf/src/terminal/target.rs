@@ -8,9 +8,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use formats::{Format, Printer};
-use host::{MemoryPart, NewFile, memory_is_for};
+use host::{MemoryPart, NewFile, follow_own_links, memory_is_for};
 use pipeline::{FileSearch, Options};
 use profile::Profile;
 
@@ -132,13 +132,13 @@ impl OutputTarget {
             Ok(metadata) => {
                 let id = file_id(&metadata);
                 inputs.check(id, &path.display())?;
-                let place = follow_links(path);
+                let place = follow_links(path)?;
                 // What a descriptor of /dev/fd leads to may have no name any more.
                 let is_there = fs::metadata(&place).is_ok_and(|there| file_id(&there) == id);
                 Ok((file(place), id.is_some() && is_there))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Ok((file(follow_links(path)), true))
+                Ok((file(follow_links(path)?), true))
             }
             Err(error) => Err(error).with_context(|| format!("cannot write {}", path.display())),
         }
@@ -186,17 +186,15 @@ impl OutputTarget {
     }
 }
 
-/// Where a path leads, also where nothing is there yet: only the last component is followed, since what is beside the
-/// file is reached by the others as they are.
-fn follow_links(path: &Path) -> PathBuf {
-    /// As many as Linux follows.
-    const LINKS: usize = 40;
-    let mut path = path.to_owned();
-    for _ in 0..LINKS {
-        let Ok(next) = fs::read_link(&path) else { break };
-        path = path.parent().unwrap_or(Path::new("")).join(next);
-    }
-    path
+/// Where a path leads, also if nothing is there yet: only the last component is followed, since others reach what is beside
+/// the file as it is.
+///
+/// # Errors
+/// If the link, or the file that it leads to, is another user's.
+fn follow_links(path: &Path) -> anyhow::Result<PathBuf> {
+    follow_own_links(path).map_err(|distrust| {
+        anyhow!("cannot write {}: {distrust}; name the file itself", path.display())
+    })
 }
 
 /// An open target.

@@ -52,7 +52,7 @@ pub(in crate::http) async fn columns(
     let watched = watched(&service)?;
     let view = watched.view();
     let kept = match &*watched.last() {
-        Some(last) => Some(opened(last.path())?),
+        Some(last) => Some(opened(&last.path())?),
         None => None,
     };
     let file = match kept {
@@ -76,7 +76,7 @@ async fn ask(service: &Service) -> Result<File, Problem> {
         return Err(Problem::new(Kind::Gone).detail("nothing has come yet"));
     }
     // Its name goes, what is in it stays until it is read.
-    opened(output.path())
+    opened(&output.path())
 }
 
 #[allow(clippy::disallowed_methods, reason = "a file that the service has made is read")]

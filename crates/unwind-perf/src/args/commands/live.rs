@@ -18,7 +18,7 @@ pub(crate) struct LiveArgs {
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = parse_keep)]
     pub(crate) keep: Keep,
 
-    /// Write all that comes to KEEP.perf, too; at its end it is served as every recording
+    /// Write all that comes to KEEP.perf, too, which is KEEP.perf.part until the end; then it is served as every recording
     #[arg(short, long, value_name = "KEEP.perf", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 

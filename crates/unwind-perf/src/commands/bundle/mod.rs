@@ -152,7 +152,7 @@ fn write(
         let written = bundle::write(&run.taken, &run.facts, &run.recorded, &keep, &mut out);
         let written = written.and_then(|it| out.flush().map(|()| it)).with_context(failed)?;
         drop(out);
-        let holes = match replay(new.path(), observer, run.facts.json_sha256)? {
+        let holes = match replay(&new.path(), observer, run.facts.json_sha256)? {
             Outcome::Same => return Ok((written, new, true)),
             Outcome::Other { holes } => holes,
         };

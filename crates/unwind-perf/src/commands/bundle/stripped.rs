@@ -49,7 +49,7 @@ impl Stripped {
             tv_nsec: i64::try_from(written.rem_euclid(1_000_000_000))?,
         };
         futimens(&file, &Timestamps { last_access: time, last_modification: time })?;
-        let opened = machine.descriptor(file.path(), Origin::User)?;
+        let opened = machine.descriptor(&file.path(), Origin::User)?;
         let host: Arc<dyn Host> = Arc::new(HandedHost::new(machine, input, opened)?);
         Ok(Self { host, profile: analysis.profile, _file: file })
     }

@@ -14,11 +14,11 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use pipeline::{Analysis, NameOptions, Observer, Options, Unobserved};
+use pipeline::{Analysis, Error, NameOptions, Observer, Options, Unobserved};
 
 use self::packed::Packed;
 use self::previous::Previous;
-use crate::args::{RecordArgs, host, pipeline, source};
+use crate::args::{RecordArgs, host, pipeline, source, with_argument};
 use crate::terminal::{Status, print_damage, print_error, print_summary, shown};
 
 /// Records, and looks at what was recorded.
@@ -33,6 +33,12 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
     }
     if args.output == Path::new("-") {
         bail!("-o -: a stream is not looked at; start perf record itself for one");
+    }
+    if let Some(path) = &args.buildid_dir
+        && let Some(distrust) = host().distrust(path)
+    {
+        let (option, path) = ("buildid_dirs", path.clone());
+        return Err(with_argument(Error::SharedFolder { option, path, distrust }));
     }
     if !args.bundle {
         return record(args, &args.output, || look_at(args));

@@ -29,7 +29,7 @@ impl Packed {
         let bundle = output.with_extension("upb");
         let otherwise =
             if bundle == output { output.with_extension("data") } else { output.to_owned() };
-        let folder = ScratchDir::below(folder_of(output))
+        let folder = ScratchDir::for_recordings(folder_of(output))
             .with_context(|| format!("cannot write beside {}", output.display()))?;
         let name = otherwise.file_name().context("-o names no file")?;
         let recording = folder.path().join(name);

@@ -44,7 +44,7 @@ impl Previous {
             return None;
         }
         // Where nothing can be written, perf will fail as well.
-        let folder = ScratchDir::below(folder_of(&self.recording)).ok()?;
+        let folder = ScratchDir::for_recordings(folder_of(&self.recording)).ok()?;
         let aside = folder.path().join("perf.data.old");
         fs::rename(&self.old, &aside).ok()?;
         Some((folder, aside))

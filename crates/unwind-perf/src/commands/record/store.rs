@@ -75,7 +75,10 @@ fn place(args: &RecordArgs, host: &dyn Host) -> Result<Place, String> {
             let home = shown(&home.display().to_string());
             Err(format!("{home} is of another user (uid {user})"))
         }
-        None => Ok(Place { store, home: host.home() }),
+        None => match host.distrust(store.folder()) {
+            Some(distrust) => Err(shown(&distrust.to_string())),
+            None => Ok(Place { store, home: host.home() }),
+        },
     }
 }
 

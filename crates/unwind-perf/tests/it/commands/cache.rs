@@ -183,3 +183,33 @@ fn the_folder_is_shown_and_emptied() {
     let missing = run(&folder, &["cache", "info", "none"]).expect_status(2);
     assert!(missing.stderr.contains("the folder none of kept names"), "{}", missing.stderr);
 }
+
+#[test]
+fn a_named_folder_that_others_can_write_is_refused() {
+    let folder = empty_folder("cache-shared");
+    let shared = folder.join("shared");
+    std::fs::create_dir(&shared).expect("a folder");
+    let writable = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(&shared, writable).expect("set");
+    std::fs::write(folder.join("perf.data"), Case::named(CASE).bytes()).expect("written");
+    std::os::unix::fs::symlink("shared", folder.join("link")).expect("a link");
+    for (option, arguments) in [
+        ("--cache", &["perf.data"][..]),
+        ("--buildid-dir", &["perf.data"]),
+        #[cfg(feature = "service")]
+        ("--store", &["serve", "--no-open", "perf.data"]),
+        #[cfg(feature = "service")]
+        ("--store", &["live", "--no-open"]),
+    ] {
+        for name in ["shared", "link"] {
+            let ran = run(&folder, &[arguments, &[option, name]].concat()).expect_status(2);
+            let message = format!(
+                "unwind-perf: {option} {name}: {name} can be written by others (mode 777); name a folder of this user that \
+                 no other one can write (chmod go-w)\n"
+            );
+            assert_eq!((ran.stderr, ran.stdout), (message, Vec::new()));
+        }
+    }
+    assert_eq!(listing(&folder), ["link", "perf.data", "shared"]);
+    assert_eq!(listing(&shared), Vec::<String>::new());
+}

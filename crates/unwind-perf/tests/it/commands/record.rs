@@ -251,3 +251,34 @@ fn a_bundle_takes_the_place_of_the_recording() {
     assert!(ran.stderr.contains("cannot be bundled; the recording is in r.data"), "{}", ran.stderr);
     assert_eq!(recordings(&folder), ["r.data", "r.upb"]);
 }
+
+/// Others could have put files there: that of another program under the build-id.
+#[test]
+fn a_default_store_that_others_can_write_is_not_used() {
+    let folder = folder("record-shared");
+    let arguments = ["-o", "r.data", "--", "/bin/true"];
+    record(&folder, &arguments).expect_status(0);
+    fs::remove_file(folder.join("app")).expect("removed");
+    assert_eq!(functions(&folder, &["r.data"]), "[unknown];[truncated];known 1\n");
+    let store = folder.join(".cache/unwind-perf/files");
+    fs::set_permissions(&store, fs::Permissions::from_mode(0o777)).expect("set");
+    let child = command(&folder, &["-f", "json", "r.data"]).env("HOME", &folder).spawn();
+    let json = finish(child.expect("the command starts")).expect_status(0).json();
+    let findings = json["summary"]["findings"].as_array().expect("findings");
+    let why = format!("{} can be written by others (mode 777)", store.display());
+    let message = format!("{why}; no file of it is used");
+    let found = findings.iter().find(|it| it["kind"] == "folder-not-trusted").expect("one");
+    assert_eq!(found["message"], message.as_str());
+    assert!(!functions(&folder, &["r.data"]).contains("known 1"));
+    let ran = record(&folder, &arguments).expect_status(0);
+    let line = format!("stored: no file: {why}; --buildid-dir DIR names a folder\n");
+    assert!(ran.stderr.contains(&line), "{}", ran.stderr);
+    // A named one is an error before anything is recorded.
+    let store = store.to_str().expect("UTF-8");
+    let named = ["--buildid-dir", store, "-o", "r.new", "--", "/bin/true"];
+    let line = format!(
+        "unwind-perf: --buildid-dir {store}: {why}; name a folder of this user that no other one can write (chmod go-w)\n"
+    );
+    assert_eq!(record(&folder, &named).expect_status(125).stderr, line);
+    assert!(!folder.join("r.new").exists());
+}

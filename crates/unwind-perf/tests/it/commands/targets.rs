@@ -2,7 +2,7 @@
 //! meant.
 
 use std::fs;
-use std::os::unix::fs::{FileTypeExt as _, symlink};
+use std::os::unix::fs::{FileTypeExt as _, lchown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -187,6 +187,33 @@ fn links_are_followed() {
     let ran = run(&folder, &["perf.data", "-o", "loop"]).expect_status(2);
     let message = "unwind-perf: cannot write loop: Too many levels of symbolic links";
     assert_eq!(ran.stderr, format!("{message} (os error 40)\n"));
+}
+
+/// Nobody else decides which file is written.
+#[test]
+fn links_of_others_and_to_their_files_are_not_followed() {
+    let (folder, bytes) = folder_with_recording("targets-foreign");
+    symlink("new", folder.join("link")).expect("a link");
+    symlink("theirs", folder.join("mine")).expect("a link");
+    fs::write(folder.join("theirs"), "theirs").expect("written");
+    // Only the superuser can give them away.
+    if lchown(folder.join("link"), Some(12_345), None).is_err() {
+        return;
+    }
+    lchown(folder.join("theirs"), Some(12_345), None).expect("given");
+    let before = listing(&folder);
+    let recording = folder.join("perf.data");
+    for (name, why) in [
+        ("link", "link is a link of another user (uid 12345)"),
+        ("mine", "theirs belongs to another user (uid 12345)"),
+    ] {
+        let message = format!("unwind-perf: cannot write {name}: {why}; name the file itself");
+        for arguments in [&["perf.data", "-o", name][..], &["inject", "perf.data", "-o", name]] {
+            refused(run(&folder, arguments), &message, &recording, &bytes);
+        }
+    }
+    assert_eq!(listing(&folder), before);
+    assert_eq!(fs::read(folder.join("theirs")).expect("a file"), b"theirs");
 }
 
 /// A recording needs a file; no FIFO gets replaced by one.

@@ -111,6 +111,18 @@ impl Served {
         self.child.id()
     }
 
+    /// The next line that it writes to standard error.
+    pub(super) fn line_of_stderr(&mut self) -> String {
+        let mut line = Vec::new();
+        let stderr = self.child.stderr.as_mut().expect("standard error");
+        // Nothing behind the line is taken.
+        let mut byte = [0];
+        while stderr.read(&mut byte).expect("a byte") > 0 && byte != *b"\n" {
+            line.push(byte[0]);
+        }
+        String::from_utf8(line).expect("UTF-8")
+    }
+
     /// Waits for its end.
     pub(super) fn finish(mut self) -> Ran {
         let stdout = self.child.stdout.take();

@@ -1,10 +1,12 @@
 //! Jobs: begun once, followed, kept, and done again where something changed.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use serde_json::{Value, json};
 
 use super::client::Served;
 use crate::support::cases::{Case, sysroot};
-use crate::support::run::{empty_folder, results};
+use crate::support::run::{command, empty_folder, listing, results};
 
 /// A service over copies of a case.
 fn served(test: &str, names: &[&str]) -> Served {
@@ -131,4 +133,23 @@ fn results_outlive_the_service() {
     let second = Served::over(store, &folder, &arguments);
     assert_eq!(second.get(&format!("/api/v1/recordings/{id}/columns")).status, 200);
     assert!(second.workers().is_empty(), "nothing had to be read");
+}
+
+/// Results of a usual folder that others can write would be others' results.
+#[test]
+fn a_usual_folder_that_others_can_write_is_not_used() {
+    let home = empty_folder("service-shared-home");
+    let folder = home.join(".cache/unwind-perf/service");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let case = Case::named("spin-lld");
+    let mut command = command(&case.folder, &["serve", "--no-open", "--quiet", "perf.data"]);
+    command.env("HOME", &home);
+    let mut served = Served::of(command, 0, folder.clone());
+    let why = "can be written by others (mode 777); results are kept until the service ends";
+    assert_eq!(served.line_of_stderr(), format!("{} {why}", folder.display()));
+    let id = served.id("perf.data");
+    assert_eq!(served.follow(&analyze(&served, &id))["state"], "done");
+    assert_eq!(served.get(&format!("/api/v1/recordings/{id}/columns")).status, 200);
+    assert_eq!(listing(&folder), Vec::<String>::new());
 }

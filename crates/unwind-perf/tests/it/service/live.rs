@@ -11,7 +11,7 @@ use synth::{Endian, EventAttr, PerfDataBuilder, PipeLayout, SampleBuilder, UserR
 
 use super::client::Served;
 use crate::support::cases::Case;
-use crate::support::run::{empty_folder, run};
+use crate::support::run::{empty_folder, listing, run};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -305,4 +305,27 @@ fn a_fifo_is_waited_for_and_a_broken_worker_breaks_no_copy() {
     assert_eq!(view["problem"]["type"], "urn:unwind-perf:worker-ended");
     assert_eq!(std::fs::read(PathBuf::from(keep)).unwrap(), bytes);
     assert!(view["recording"].is_string());
+}
+
+/// What came until then is under the name that was told.
+#[test]
+fn a_killed_service_leaves_a_readable_copy() {
+    let folder = empty_folder("live-killed");
+    let keep = place(&folder);
+    let bytes = stream();
+    for part in ["keep.perf.part", "keep.perf.part-2"] {
+        let (mut served, mut input) = Served::live("live-killed", &folder, &["-o", &keep]);
+        input.write_all(&bytes[..bytes.len() / 2]).unwrap();
+        wait(&served, "samples come", |view| view["kept"].as_u64() > Some(0));
+        let told = format!("unwind-perf: the copy is {0}/{part} while", folder.display());
+        let line = served.line_of_stderr();
+        assert!(line.starts_with(&told), "{line}");
+        kill(&served, Signal::KILL);
+        drop(served);
+        let copy = std::fs::read(folder.join(part)).unwrap();
+        assert!(!copy.is_empty() && bytes.starts_with(&copy));
+        let shown = run(&folder, &[part, "-q", "-f", "folded"]);
+        assert!(shown.status <= 1 && !shown.stdout.is_empty(), "{}", shown.stderr);
+    }
+    assert_eq!(listing(&folder), ["keep.perf.part", "keep.perf.part-2"]);
 }

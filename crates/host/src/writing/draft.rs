@@ -1,0 +1,216 @@
+//! A new file until it gets its name: it has none if the file system can do without, else one of our own.
+
+use std::fs::File;
+use std::io::{self, Seek as _};
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat, readlinkat, renameat};
+use rustix::io::Errno;
+
+use crate::forbidden::link_of;
+use crate::writing::leftovers::{hold, remove_leftovers};
+use crate::writing::new_file::HALF_DONE;
+use crate::writing::temporaries::{Temporary, random_name};
+
+/// The folder of a new file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Folder<'f> {
+    /// An opened folder, or the current one.
+    pub(crate) at: BorrowedFd<'f>,
+    /// The path from there; empty for that folder itself.
+    pub(crate) below: &'f Path,
+    /// The path by which a signal handler finds the folder.
+    pub(crate) path: &'f Path,
+}
+
+impl<'f> Folder<'f> {
+    /// The folder that `place` is in.
+    pub(crate) fn of(place: &'f Path) -> Self {
+        let folder = place.parent().unwrap_or(Path::new(""));
+        Self { at: CWD, below: folder, path: folder }
+    }
+}
+
+/// A file without its name.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    file: File,
+    /// Its temporary name, if it needs one.
+    temporary: Option<Temporary>,
+}
+
+impl Draft {
+    /// A new file that is written and read. What dead processes left in the folder is removed.
+    ///
+    /// # Errors
+    /// If it cannot be created.
+    pub(crate) fn new(folder: Folder<'_>, mode: Mode) -> io::Result<Self> {
+        remove_leftovers(folder.path);
+        match nameless(folder, mode) {
+            Some(file) => Ok(Self { file, temporary: None }),
+            None => Self::named(folder, mode),
+        }
+    }
+
+    /// The same under a temporary name.
+    fn named(folder: Folder<'_>, mode: Mode) -> io::Result<Self> {
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let (temporary, file) = with_new_name(folder, |name| {
+            let file = openat(folder.at, name, flags, mode)?;
+            hold(file.as_fd(), folder.at, name)?;
+            Ok(File::from(file))
+        })?;
+        Ok(Self { file, temporary: Some(temporary) })
+    }
+
+    pub(crate) const fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// A path that leads to it as long as this process has it.
+    pub(crate) fn path(&self) -> PathBuf {
+        match &self.temporary {
+            Some(temporary) => temporary.path().to_owned(),
+            None => PathBuf::from(link_of(self.file.as_fd())),
+        }
+    }
+
+    /// Gives it its name in the folder, in the place of the file that has it. A name that is free never shows another file,
+    /// and no other name shows this one.
+    ///
+    /// # Errors
+    /// If it cannot be linked or renamed; then it is removed.
+    pub(crate) fn complete(self, folder: Folder<'_>, name: &Path) -> io::Result<()> {
+        let place = folder.below.join(name);
+        let mut temporary = match self.temporary {
+            Some(temporary) => temporary,
+            None => match link(&self.file, folder.at, &place) {
+                Ok(()) => return Ok(()),
+                Err(Errno::EXIST) => {
+                    with_new_name(folder, |name| Ok(link(&self.file, folder.at, name)?))?.0
+                }
+                // A file system that has files without names, and gives them none.
+                Err(_) => return copy_of(self.file, folder)?.complete(folder, name),
+            },
+        };
+        let made = folder.below.join(temporary.path().file_name().unwrap_or_default());
+        renameat(folder.at, &made, folder.at, &place)?;
+        temporary.keep();
+        Ok(())
+    }
+}
+
+/// A file without a name; `None` if the file system has none, or no path would lead to it.
+///
+/// Source: open(2), `O_TMPFILE`.
+fn nameless(folder: Folder<'_>, mode: Mode) -> Option<File> {
+    let below = if folder.below.as_os_str().is_empty() { Path::new(".") } else { folder.below };
+    let file = openat(folder.at, below, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode);
+    let file = file.ok()?;
+    // Without /proc it gets no name.
+    readlinkat(CWD, link_of(file.as_fd()), Vec::new()).ok()?;
+    // The lock is for the time in which it has a temporary name.
+    hold(file.as_fd(), folder.at, below).ok()?;
+    Some(File::from(file))
+}
+
+/// Source: open(2): a file without a name gets one by its link below /proc.
+fn link(file: &File, at: BorrowedFd<'_>, place: &Path) -> Result<(), Errno> {
+    linkat(CWD, link_of(file.as_fd()), at, place, AtFlags::SYMLINK_FOLLOW)
+}
+
+/// Makes something under a temporary name, which is given from [`Folder::at`] on.
+fn with_new_name<T>(
+    folder: Folder<'_>,
+    make: impl Fn(&Path) -> io::Result<T>,
+) -> io::Result<(Temporary, T)> {
+    /// Names that others may have taken.
+    const ATTEMPTS: u32 = 16;
+    for _ in 0..ATTEMPTS {
+        let name = random_name(HALF_DONE);
+        let below = folder.below.join(&name);
+        match Temporary::file(folder.path.join(&name), |_| make(&below)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made,
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// The same bytes under a temporary name.
+fn copy_of(mut file: File, folder: Folder<'_>) -> io::Result<Draft> {
+    let copy = Draft::named(folder, Mode::from_raw_mode(file.metadata()?.mode() & 0o777))?;
+    file.rewind()?;
+    io::copy(&mut file, &mut &copy.file)?;
+    Ok(copy)
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests look at what was written")]
+mod tests {
+    use std::io::Write as _;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+    use crate::ScratchDir;
+
+    const MODE: Mode = Mode::from_raw_mode(0o640);
+
+    fn count(dir: &ScratchDir) -> usize {
+        std::fs::read_dir(dir.path()).expect("a folder").count()
+    }
+
+    /// Both ways give the same, for a free name and for one that is taken.
+    #[test]
+    fn a_file_gets_its_name_with_or_without_a_temporary_one() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        let place = dir.path().join("file");
+        let folder = Folder::of(&place);
+        let named = || Draft::named(folder, MODE).expect("a file");
+        let copied = || {
+            let mut draft = Draft::new(folder, MODE).expect("a file");
+            draft.file.write_all(b"copied ").expect("written");
+            let copy = copy_of(draft.file, folder).expect("copied");
+            assert!(copy.temporary.is_some());
+            copy
+        };
+        let new = || Draft::new(folder, MODE).expect("a file");
+        type Make<'m> = &'m dyn Fn() -> Draft;
+        let ways: [(Make<'_>, &[u8]); 3] =
+            [(&new, b"text"), (&named, b"text"), (&copied, b"copied text")];
+        for (make, text) in ways {
+            for before in [0, 1] {
+                let draft = make();
+                let names = before + usize::from(draft.temporary.is_some());
+                assert_eq!(count(&dir), names);
+                (&draft.file).write_all(b"text").expect("written");
+                assert_eq!(std::fs::read(draft.path()).expect("readable"), text);
+                draft.complete(folder, Path::new("file")).expect("named");
+                assert_eq!(std::fs::read(&place).expect("the file"), text);
+                let mode = std::fs::metadata(&place).expect("the file").permissions().mode();
+                assert_eq!((mode & 0o777 & !0o640, count(&dir)), (0, 1));
+            }
+            std::fs::remove_file(&place).expect("removed");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_named_is_gone() {
+        let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
+        std::fs::create_dir(dir.path().join("taken")).expect("a folder");
+        let place = dir.path().join("taken");
+        let folder = Folder::of(&place);
+        for make in [Draft::new, Draft::named] {
+            let draft = make(folder, MODE).expect("a file");
+            let failed = draft.complete(folder, Path::new("taken"));
+            assert_eq!(failed.expect_err("a folder").kind(), io::ErrorKind::IsADirectory);
+            assert_eq!(count(&dir), 1);
+        }
+        let none = dir.path().join("none/file");
+        let missing = Draft::new(Folder::of(&none), MODE).expect_err("no folder");
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+    }
+}
