@@ -11,7 +11,7 @@ use super::identity::LoadError;
 use super::loaded::LoadedImage;
 use super::shared::Form;
 use super::store::ImageStore;
-use super::{debug_file, kernel_files};
+use super::{debug, kernel_files};
 use crate::elf::Image;
 
 impl ImageStore {
@@ -81,6 +81,6 @@ impl ImageStore {
     /// The separate debug file of a build-id, whose program is not at hand.
     #[must_use]
     pub fn debug_file_by_id(&self, id: BuildId) -> Option<Arc<Image>> {
-        debug_file::find_by_id(id, self).map(Arc::new)
+        debug::find_by_id(id, self).map(Arc::new)
     }
 }

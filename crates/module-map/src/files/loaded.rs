@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use address::Svma;
 
-use super::debug_file;
+use super::debug;
+use super::debug::SplitFiles;
 use super::shared::{CacheIdentity, DebugMark};
-use super::split_dwarf::SplitFiles;
 use super::store::ImageStore;
 use crate::elf::{CallSlot, CodeSymbols, FileAllowance, Image, unpack};
 
@@ -91,7 +91,7 @@ impl LoadedImage {
     /// Its separate debug file, looked for at the first call and checked by build-id or CRC.
     pub fn debug(&self, store: &ImageStore) -> Option<&Arc<Image>> {
         let find = || {
-            let found = debug_file::find(&self.image, store);
+            let found = debug::find(&self.image, store);
             self.identity.note_debug(mark_of(found.as_deref()));
             found
         };
@@ -107,7 +107,7 @@ impl LoadedImage {
     pub fn alt(&self, store: &ImageStore) -> Option<&Arc<Image>> {
         let find = || {
             let debug = self.debug(store).map(|debug| &**debug);
-            debug_file::find_alt(&self.image, debug, store)
+            debug::find_alt(&self.image, debug, store)
         };
         self.alt.get_or_init(find).as_ref()
     }

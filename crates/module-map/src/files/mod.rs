@@ -5,7 +5,7 @@ mod archive;
 mod by_content;
 mod by_id;
 mod candidates;
-mod debug_file;
+mod debug;
 mod extra;
 mod fetch;
 mod findings;
@@ -15,7 +15,6 @@ mod loaded;
 mod options;
 mod outcomes;
 mod shared;
-mod split_dwarf;
 mod store;
 mod vdso;
 

@@ -17,7 +17,7 @@ use super::loaded::{LoadedImage, mark_of};
 use super::options::FileOptions;
 use super::outcomes::{FoundImage, ImageOutcome, Outcomes};
 use super::shared::{ContentKey, Form, SharedImages};
-use super::{debug_file, kernel_files};
+use super::{debug, kernel_files};
 use crate::elf::{ElfData, Image, ImageError, LeftOut};
 use crate::module::{MappedKind, Module};
 
@@ -396,7 +396,7 @@ impl ImageStore {
         let debug = OnceLock::new();
         let identity = self.shared.identity(key.as_ref(), self.debug_search, |known| {
             let same = known.debug().is_none_or(|mark| {
-                let now = debug.get_or_init(|| debug_file::find(&image, self));
+                let now = debug.get_or_init(|| debug::find(&image, self));
                 mark_of(now.as_deref()) == *mark
             });
             same && self.with_run(|run| run.serials.insert(known.serial))

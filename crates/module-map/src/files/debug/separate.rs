@@ -8,11 +8,13 @@ use std::sync::Arc;
 
 use address::BuildId;
 
-use super::candidates::{FileCandidate, below, cached, places, split_id, user_files, with_suffix};
-use super::fetch::FetchKind;
-use super::options::FileOptions;
-use super::store::ImageStore;
 use crate::elf::Image;
+use crate::files::candidates::{
+    FileCandidate, below, cached, places, split_id, user_files, with_suffix,
+};
+use crate::files::fetch::FetchKind;
+use crate::files::options::FileOptions;
+use crate::files::store::ImageStore;
 
 /// The debug file of `image`, if one exists and is proven to belong to it.
 pub(crate) fn find(image: &Image, store: &ImageStore) -> Option<Arc<Image>> {

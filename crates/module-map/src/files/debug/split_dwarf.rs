@@ -8,9 +8,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::candidates::{FileCandidate, below, places, split_id, user_files, with_suffix};
-use super::store::ImageStore;
 use crate::elf::Image;
+use crate::files::candidates::{FileCandidate, below, places, split_id, user_files, with_suffix};
+use crate::files::store::ImageStore;
 
 /// The split files of one image. They are opened when they are first asked for, and stay as long as the image.
 #[derive(Debug, Default)]

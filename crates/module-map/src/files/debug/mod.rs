@@ -1,0 +1,8 @@
+//! The files that have the debug information of another one: its separate debug file, the supplementary file that it
+//! shares with others, and the files of its split units.
+
+mod separate;
+mod split_dwarf;
+
+pub(crate) use separate::{find, find_alt, find_by_id};
+pub(crate) use split_dwarf::SplitFiles;
