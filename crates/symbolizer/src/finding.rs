@@ -33,6 +33,8 @@ pub enum SymbolFindingKind {
     UnitRoot,
     /// `.debug_info`: entries of a unit could not be read to their end.
     Entries,
+    /// `.debug_info`: an entry refers to a name, an address, a list of ranges or another entry that cannot be read.
+    Reference,
     /// `.debug_line`: the line program of a unit could not be read to its end.
     LineProgram,
     /// `.debug_info`: a unit whose contents are in another file, which was not found (split DWARF: `.dwo`, `.dwp`).
@@ -53,6 +55,7 @@ impl SymbolFindingKind {
             Self::UnitHeader => "debug-header-damaged",
             Self::UnitRoot => "debug-unit-damaged",
             Self::Entries => "debug-info-damaged",
+            Self::Reference => "debug-reference-damaged",
             Self::LineProgram => "line-table-damaged",
             Self::SplitUnitMissing => "dwo-missing",
             Self::AltFileMissing => "dwz-missing",
@@ -82,6 +85,10 @@ impl fmt::Display for SymbolFinding {
             SymbolFindingKind::Entries => write!(
                 f,
                 "{path}: the entry at {first:#x} of .debug_info cannot be read; inlined functions of its unit are missing"
+            ),
+            SymbolFindingKind::Reference => write!(
+                f,
+                "{path}: the entry at {first:#x} of .debug_info refers to a name, an address, a list of ranges or an entry that cannot be read; names, inlined functions or lines are missing"
             ),
             SymbolFindingKind::LineProgram => write!(
                 f,

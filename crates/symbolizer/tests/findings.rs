@@ -131,6 +131,38 @@ fn damage_in_each_section() {
     }
 }
 
+/// The file with a section, or its second half, filled with a byte.
+fn filled(name: &str, section: &str, from_half: bool, byte: u8) -> Image {
+    let file = image(name);
+    let len =
+        file.section_data(file.section(section).expect("such a section")).expect("bytes").len();
+    let skip = if from_half { len / 2 } else { 0 };
+    patched(name, section, skip, &vec![byte; len - skip])
+}
+
+/// Sections that were lost, as by holes of a file, are told of, also those that entries and symbols only refer to.
+#[test]
+fn sections_that_were_overwritten() {
+    let kinds = |section: &str, from_half: bool, byte: u8| {
+        let file = filled("gcc-dwarf5", section, from_half, byte);
+        let symbols = ask(SymbolSource::of(&file), &Options::default(), 0x40_1038);
+        symbols.findings.iter().map(|finding| finding.kind).collect::<Vec<_>>()
+    };
+    for (section, from_half, byte, expected) in [
+        (".debug_info", false, 0, &[Kind::Section][..]),
+        (".debug_str", false, 0, &[Kind::Section, Kind::Reference]),
+        (".debug_str", true, 0xff, &[Kind::Reference]),
+        (".debug_line_str", false, 0, &[Kind::Section, Kind::Reference]),
+        (".debug_line", true, 0, &[Kind::LineProgram]),
+        (".symtab", false, 0, &[Kind::Section]),
+        (".symtab", true, 0xff, &[Kind::Section]),
+        (".strtab", false, 0, &[Kind::Section]),
+        (".strtab", false, 0xff, &[Kind::Section]),
+    ] {
+        assert_eq!(kinds(section, from_half, byte), expected, "{section} {from_half} {byte:#x}");
+    }
+}
+
 /// Where the second abbreviation begins: the first ends with two zeros.
 fn second_abbreviation(name: &str) -> usize {
     let file = image(name);

@@ -104,6 +104,8 @@ impl ElfData {
                 let path = path.to_owned();
                 if all.starts_with(b"\x7fELF") {
                     ImageError::Damaged { path, source }
+                } else if all.iter().take(16).all(|&byte| byte == 0) {
+                    ImageError::Overwritten { path }
                 } else {
                     ImageError::NotElf { path, source }
                 }
@@ -149,11 +151,15 @@ pub(crate) fn build_id_of(bytes: &[u8]) -> Option<BuildId> {
 }
 
 fn build_id<'d, R: ReadRef<'d>>(file: &object::File<'d, R>, bytes: &[u8]) -> Option<BuildId> {
-    // Each section of notes is gone through; many may state the same bytes.
-    if note_bytes(file) > 4 * bytes.len() as u64 {
+    if !has_few_notes(file, bytes) {
         return None;
     }
     file.build_id().ok().flatten().and_then(BuildId::new)
+}
+
+/// Whether notes are read: each section of them is gone through, and many may state the same bytes.
+fn has_few_notes<'d, R: ReadRef<'d>>(file: &object::File<'d, R>, bytes: &[u8]) -> bool {
+    note_bytes(file) <= 4 * bytes.len() as u64
 }
 
 /// What the headers of a file state.
@@ -181,6 +187,11 @@ impl Headers {
         let (mut sections, sections_lost) = sections_of(file, bytes.len() as u64, allowance);
         if sections_lost {
             allowance.note_damaged("the table of section headers");
+        }
+        let mut notes = sections.iter().filter(|it| &*it.name == b".note.gnu.build-id");
+        let is_read = has_few_notes(file, bytes);
+        if build_id.is_none() && is_read && notes.any(Section::has_bytes) {
+            allowance.note_damaged("the note with the build-id");
         }
         if sections.iter().all(|section| section.name.is_empty()) {
             let is_wide = file.is_64();
@@ -314,7 +325,10 @@ fn section_of<'d, R: ReadRef<'d>>(
     name: &[u8],
     allowance: &mut FileAllowance,
 ) -> Option<Section> {
-    let range = section.compressed_file_range().ok()?;
+    let Ok(range) = section.compressed_file_range() else {
+        allowance.note_damaged(&format!("section {}", String::from_utf8_lossy(name)));
+        return None;
+    };
     let unpacked = (range.format != CompressionFormat::None).then_some(range.uncompressed_size);
     let words = || format!("section {}", String::from_utf8_lossy(name));
     let too_large = unpacked.and_then(|size| allowance.unpack(size, words).err());

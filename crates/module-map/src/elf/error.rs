@@ -27,6 +27,12 @@ pub enum ImageError {
         /// The parser's message.
         source: object::Error,
     },
+    /// A file that has nothing, or zeros where its headers were.
+    #[error("{} is empty or begins with zeros: its content was lost; replace it by an intact copy", path.display())]
+    Overwritten {
+        /// The file.
+        path: PathBuf,
+    },
     /// An object file of another format.
     #[error("{} is an object file, but not ELF", path.display())]
     OtherFormat {
@@ -79,7 +85,10 @@ impl ImageError {
     pub const fn is_damage(&self) -> bool {
         matches!(
             self,
-            Self::Damaged { .. } | Self::SectionOutside { .. } | Self::Relocatable { .. }
+            Self::Damaged { .. }
+                | Self::Overwritten { .. }
+                | Self::SectionOutside { .. }
+                | Self::Relocatable { .. }
         )
     }
 

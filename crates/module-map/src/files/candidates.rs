@@ -43,6 +43,11 @@ impl FileCandidate {
         Self { path, named_by: NamedBy::Stored { root: root.to_owned() } }
     }
 
+    /// Returns true if the user named the file, or a folder that it is in.
+    pub(crate) const fn is_of_user(&self) -> bool {
+        matches!(self.named_by, NamedBy::User)
+    }
+
     /// A link of `/proc/PID` to a file that the process has mapped.
     pub(crate) const fn of_process(path: PathBuf) -> Self {
         Self { path, named_by: NamedBy::Process }

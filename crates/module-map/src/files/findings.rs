@@ -30,6 +30,10 @@ pub enum FileFindingKind {
     CutShort,
     /// A dump of JIT code that does not end with a whole record, or has damaged ones.
     JitDump,
+    /// A section that another file is packed in, which does not unpack.
+    Section,
+    /// A file with debug information of another one that was found and cannot be used.
+    DebugFile,
     /// A server that did not give what it was asked for, though it did not say that it has no such file.
     Server,
     /// A usual folder of files by build-id that other users have a part in.
@@ -53,6 +57,8 @@ impl FileFindingKind {
             Self::LeftOut => "file-part-left-out",
             Self::CutShort => "file-cut-short",
             Self::JitDump => "jitdump-damaged",
+            Self::Section => "section-unreadable",
+            Self::DebugFile => "debug-file-unusable",
             Self::Server => "debuginfod-failed",
             Self::SharedFolder => "folder-not-trusted",
             Self::NotInBundle => "not-in-bundle",
@@ -102,6 +108,11 @@ impl FileFindings {
             .unwrap_or_else(PoisonError::into_inner)
             .entry((kind, message))
             .or_default() += 1;
+    }
+
+    /// The same, however often it is noted.
+    pub(crate) fn note_once(&self, kind: FileFindingKind, message: String) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert((kind, message), 1);
     }
 
     /// By kind and message; of each kind the first few, and how many more there are.

@@ -7,9 +7,10 @@ use address::Svma;
 
 use super::debug;
 use super::debug::SplitFiles;
+use super::findings::FileFindingKind;
 use super::shared::{CacheIdentity, DebugMark};
 use super::store::ImageStore;
-use crate::elf::{CallSlot, CodeSymbols, FileAllowance, Image, unpack};
+use crate::elf::{CallSlot, CodeSymbols, FileAllowance, Image, Section, unpack};
 
 /// An opened file and what belongs to it, as one run found it. Shared by all modules of the same content.
 #[derive(Debug)]
@@ -116,20 +117,34 @@ impl LoadedImage {
     ///
     /// Source: the GDB manual, "`MiniDebugInfo`": `.gnu_debugdata` is an ELF file compressed with xz.
     pub fn mini(&self, store: &ImageStore) -> Option<&Image> {
-        let open = || {
-            let data = self.image.section_data(self.image.section(".gnu_debugdata")?).ok()?;
-            let mut allowance = FileAllowance::new(&store.options().budget, data.len());
-            let unpacked = unpack(&data, &mut allowance);
-            store.note_left_out(&self.image, ".gnu_debugdata: ", &allowance.into_left_out());
-            let unpacked = unpacked.ok()?.into_owned();
-            if !store.may_hold(self.image.path(), unpacked.len() as u64) {
-                return None;
-            }
-            let mut name = self.image.path().as_os_str().to_owned();
-            name.push("[.gnu_debugdata]");
-            Image::from_vec(&PathBuf::from(name), unpacked).ok()
-        };
+        let open = || self.open_mini(store, self.image.section(".gnu_debugdata")?);
         self.mini.get_or_init(open).as_ref()
+    }
+
+    fn open_mini(&self, store: &ImageStore, section: &Section) -> Option<Image> {
+        let damaged = || {
+            let path = self.image.path().display();
+            let message = format!(
+                "{path}: section .gnu_debugdata cannot be unpacked; names of functions are missing"
+            );
+            store.note(FileFindingKind::Section, message);
+            None
+        };
+        let Ok(data) = self.image.section_data(section) else { return damaged() };
+        let mut allowance = FileAllowance::new(&store.options().budget, data.len());
+        let unpacked = unpack(&data, &mut allowance);
+        let left_out = allowance.into_left_out();
+        store.note_left_out(&self.image, ".gnu_debugdata: ", &left_out);
+        let Ok(unpacked) = unpacked else {
+            return if left_out.is_empty() { damaged() } else { None };
+        };
+        let unpacked = unpacked.into_owned();
+        if !store.may_hold(self.image.path(), unpacked.len() as u64) {
+            return None;
+        }
+        let mut name = self.image.path().as_os_str().to_owned();
+        name.push("[.gnu_debugdata]");
+        Image::from_vec(&PathBuf::from(name), unpacked).ok().or_else(damaged)
     }
 
     /// Whether nothing that belongs to the file was left out or went missing while it was read, as far as it was asked for.

@@ -236,6 +236,11 @@ impl ImageStore {
         self.findings.note(kind, message);
     }
 
+    /// Notes what is to be said once, whoever comes to it.
+    pub(super) fn note_once(&self, kind: FileFindingKind, message: String) {
+        self.findings.note_once(kind, message);
+    }
+
     /// Notes what of a file is not there for anybody, because there is too much of it.
     pub(crate) fn note_left_out(&self, image: &Image, part: &str, left_out: &[LeftOut]) {
         for LeftOut { what, why } in left_out {

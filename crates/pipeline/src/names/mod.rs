@@ -44,6 +44,8 @@ pub(crate) use self::prefetch::Prefetch;
 pub struct NameReport {
     /// Why the kernel has none, in plain words; only where kernel code was mapped.
     pub kernel_refused: Option<String>,
+    /// Whether that is because the list is damaged.
+    pub kernel_damaged: bool,
     /// What would give it names.
     pub kernel_remedy: Option<Remedy>,
     /// Whether nothing but the release and the place of the kernel says that its names are of the recorded one.
@@ -65,6 +67,7 @@ pub struct NameReport {
 impl NameReport {
     /// Takes in what is to be said of further names.
     pub(crate) fn add(&mut self, other: Self) {
+        self.kernel_damaged |= other.kernel_damaged;
         self.kernel_refused = self.kernel_refused.take().or(other.kernel_refused);
         self.kernel_remedy = self.kernel_remedy.or(other.kernel_remedy);
         self.kernel_by_release |= other.kernel_by_release;
@@ -156,6 +159,7 @@ pub(crate) fn resolve(
     let timings = watch.timings.into_inner().unwrap_or_else(PoisonError::into_inner);
     NameReport {
         kernel_remedy: refused.as_ref().and_then(NoKernelNames::remedy),
+        kernel_damaged: refused.as_ref().is_some_and(NoKernelNames::is_damage),
         kernel_refused: refused.filter(|_| kernel.files.is_empty()).map(|it| it.to_string()),
         kernel_by_release,
         shared_ids: kernel.shared_ids,

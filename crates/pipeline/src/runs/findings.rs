@@ -73,6 +73,7 @@ pub(crate) fn account(
     profile.summary.findings.extend(lost);
     if let Some(reason) = names.kernel_refused.as_ref().filter(|_| has_nameless_kernel(profile)) {
         let message = format!("no kernel names: {reason}");
+        profile.summary.names_lost |= names.kernel_damaged;
         profile.summary.findings.push(FindingRow {
             kind: "kernel-names".to_owned(),
             message,

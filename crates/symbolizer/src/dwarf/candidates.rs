@@ -21,6 +21,8 @@ pub(crate) struct Candidates {
     pub(crate) units: Vec<[Option<u32>; CANDIDATES]>,
     /// What ran out before all ranges were read.
     pub(crate) exhausted: Option<Resource>,
+    /// The units whose ranges could not be read to their end.
+    pub(crate) damage: Vec<u64>,
 }
 
 impl Candidates {
@@ -28,7 +30,7 @@ impl Candidates {
         let mut covers =
             Covers { index, covers: Vec::new(), limit: MANY, held: file.held.another(0) };
         let mut ranges = file.costs.whole(Resource::AddressRanges);
-        let mut exhausted = None;
+        let (mut exhausted, mut damage) = (None, Vec::new());
         let mut users: HashMap<ListKey<'_>, usize> = HashMap::new();
         // Of units with the same list the last ones are chosen, so that it is read for them only.
         for (number, unit) in file.units.iter().enumerate().rev() {
@@ -42,12 +44,15 @@ impl Candidates {
             let root = &unit.root;
             let pcs = Pcs { low: root.low_pc, high: root.high_pc, ranges: root.ranges };
             // Damaged lists give what was read of them.
-            let _ = each_range(file, unit, &pcs, |start, end| {
+            let read = each_range(file, unit, &pcs, |start, end| {
                 covers.add(Cover { start, end, item: number as u32 });
                 let enough = ranges.take(1);
                 exhausted = exhausted.or(enough.err().map(|error| error.resource));
                 enough.is_ok()
             });
+            if read.is_none() {
+                damage.push(unit.offset as u64);
+            }
             if exhausted.is_some() {
                 break;
             }
@@ -58,7 +63,7 @@ impl Candidates {
                 *slot = found;
             }
         });
-        Self { units, exhausted }
+        Self { units, exhausted, damage }
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) struct UnitCosts {
     pub(crate) frames: Allowance,
     /// What ran out first.
     pub(crate) exhausted: Option<Resource>,
+    /// The first entry that refers to what cannot be read.
+    pub(crate) unread: Option<u64>,
 }
 
 impl UnitCosts {
@@ -51,6 +53,15 @@ impl UnitCosts {
                 exhausted.get_or_insert(error.resource);
                 false
             }
+        }
+    }
+}
+
+impl UnitCosts {
+    /// Notes an entry that refers to what cannot be read. That too much was read is another matter.
+    pub(crate) fn note_unread(&mut self, entry: usize) {
+        if self.exhausted.is_none() {
+            self.unread.get_or_insert(entry as u64);
         }
     }
 }
@@ -120,6 +131,7 @@ impl FileCosts {
             names: of(Resource::DebugEntries, NAME_READS, entries, 0),
             frames: of(Resource::DebugEntries, 1, entries / 4, FRAMES),
             exhausted: None,
+            unread: None,
         }
     }
 }

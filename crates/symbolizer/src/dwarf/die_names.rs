@@ -32,6 +32,8 @@ struct EntryNames<'a> {
     /// `DW_AT_decl_file` and `DW_AT_decl_line`.
     file: Option<u64>,
     line: Option<u64>,
+    /// Whether a name is stated that cannot be read.
+    is_unread: bool,
 }
 
 /// The name of a function.
@@ -127,19 +129,40 @@ pub(crate) fn origin(files: DwarfPair<'_, '_>, entry: usize, costs: &mut UnitCos
 /// What an entry says. Its attributes, and the bytes that they have, count for the unit that asks.
 fn read<'f>(
     files: DwarfPair<'f, '_>,
+    entry: EntryRef,
+    costs: &mut UnitCosts,
+) -> Option<EntryNames<'f>> {
+    let (in_alt, offset) = entry;
+    // That there is no supplementary file is told otherwise.
+    if costs.names.left() == 0 || (in_alt && files.alt.is_none()) {
+        return None;
+    }
+    let named = read_entry(files, entry, costs);
+    if named.as_ref().is_none_or(|named| named.is_unread) {
+        costs.note_unread(offset);
+    }
+    named
+}
+
+fn read_entry<'f>(
+    files: DwarfPair<'f, '_>,
     (in_alt, offset): EntryRef,
     costs: &mut UnitCosts,
 ) -> Option<EntryNames<'f>> {
-    if costs.names.left() == 0 {
-        return None;
-    }
     let file = if in_alt { files.alt? } else { files.file };
     let unit = file.unit_at(offset)?;
     let abbrevs = file.abbrevs(unit)?;
     let mut cursor = ByteCursor::new(&file.sections.info, offset, file.sections.big_endian);
     let abbrev = abbrevs.get(cursor.uleb()?)?;
     let mut named = EntryNames::default();
-    let string = |value| file.string(unit, value, files.alt).filter(|name| !name.is_empty());
+    let mut is_unread = false;
+    let mut string = |value: Value<'f>| {
+        let text = file.string(unit, value, files.alt);
+        // Who has no name to state leaves the attribute out.
+        let is_read = text.is_some_and(|text| !text.is_empty());
+        is_unread |= !is_read && value.is_stored_string(files.alt.is_some());
+        text.filter(|name| !name.is_empty())
+    };
     let reference = |value: Value<'_>| match value {
         Value::UnitRef(offset) => {
             Some((in_alt, unit.offset.checked_add(usize::try_from(offset).ok()?)?))
@@ -174,6 +197,7 @@ fn read<'f>(
             _ => named.linkage = string(value),
         }
     }
+    named.is_unread = is_unread;
     let bytes = cursor.at().saturating_sub(offset) as u64;
     UnitCosts::spend(&mut costs.names, bytes, &mut costs.exhausted).then_some(named)
 }

@@ -66,8 +66,8 @@ impl<'a> DwarfSections<'a> {
         let load = |name: &&str| {
             let Some(section) = named(name) else { return (Cow::default(), None) };
             match image.section_data(section) {
-                Ok(data) => (data, None),
-                Err(_) => (Cow::default(), Some(section.offset().0)),
+                Ok(data) if !is_overwritten(image, name, &data) => (data, None),
+                _ => (Cow::default(), Some(section.offset().0)),
             }
         };
         let mut loaded: Vec<_> = NAMES.par_iter().map(load).collect();
@@ -94,6 +94,19 @@ impl<'a> DwarfSections<'a> {
     pub(crate) fn endian(&self) -> RunTimeEndian {
         if self.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little }
     }
+}
+
+/// Whether a section has nothing but zeros, as holes of files have: no compiler writes so many.
+fn is_overwritten(image: &Image, name: &str, data: &[u8]) -> bool {
+    let most = match name {
+        ".debug_str" | ".debug_line_str" => 2,
+        // Before they are relocated, addresses are zeros.
+        ".debug_ranges" | ".debug_addr" if image.is_relocatable() => usize::MAX,
+        // Lists of discarded code may be empty.
+        ".debug_ranges" => 64,
+        _ => 16,
+    };
+    data.len() > most && data.iter().all(|&byte| byte == 0)
 }
 
 /// The units of a file and its abbreviation tables, which are compiled when they are first needed.

@@ -191,6 +191,15 @@ pub(crate) fn read<'a>(
 }
 
 impl Value<'_> {
+    /// Whether it says where a string is, in a section of its file or, if that is there, of the supplementary one.
+    pub(crate) const fn is_stored_string(self, has_alt: bool) -> bool {
+        match self {
+            Self::Str(_) | Self::LineStr(_) | Self::StrIndex(_) => true,
+            Self::AltStr(_) => has_alt,
+            _ => false,
+        }
+    }
+
     /// A number that is not negative.
     pub(crate) fn number(self) -> Option<u64> {
         match self {

@@ -82,9 +82,16 @@ fn each_of_list(
             usize::try_from(other.section_offset()?.checked_add(unit.ranges_base)?).ok()?,
         ),
     };
-    let base = unit.root.low_pc.and_then(|low| file.address(unit, low)).unwrap_or(0);
+    let base = match unit.root.low_pc {
+        Some(low) => file.address(unit, low)?,
+        None => 0,
+    };
     let addr = DebugAddr::from(Slice::new(&sections.addr, endian));
     let addr_base = DebugAddrBase(usize::try_from(unit.root.addr_base.unwrap_or(0)).ok()?);
+    // No list of DWARF 5 is written without ranges, also of code that is discarded later.
+    if encoding.version >= 5 {
+        lists.raw_ranges(offset, encoding).ok()?.next().ok()??;
+    }
     let mut iter = lists.ranges(offset, encoding, base, &addr, addr_base).ok()?;
     while let Some(range) = iter.next().ok()? {
         if is_alive(unit, range.begin, range.end) && !give(range.begin, range.end) {

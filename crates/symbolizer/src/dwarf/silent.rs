@@ -149,6 +149,8 @@ fn functions(file: &DwarfFile<'_>, unit: &Unit<'_>, index: &AddressIndex<'_>) ->
     if let Some(resource) = costs.exhausted {
         let limit = file.costs.limit(resource);
         found.damage = Some((SymbolFindingKind::OverBudget(resource), limit));
+    } else if found.damage.is_none() {
+        found.damage = costs.unread.map(|entry| (SymbolFindingKind::Reference, entry));
     }
     found
 }

@@ -71,6 +71,7 @@ pub(crate) fn read_units<'a>(
 ) -> UnitList<'a> {
     let mut list = UnitList::default();
     let mut at = 0;
+    let mut gap = None;
     while at < info.len() {
         let Some((cursor, end, offset_size)) = unit_extent(info, at, big_endian) else {
             list.damage = Some(at as u64);
@@ -78,6 +79,13 @@ pub(crate) fn read_units<'a>(
         };
         // Linkers fill gaps with zeros, which are units without contents.
         let is_empty = cursor.at() == end;
+        let gap_from = *gap.get_or_insert(at);
+        if !is_empty {
+            gap = None;
+        } else if end - gap_from > LARGEST_GAP && list.bad_units.last() != Some(&(gap_from as u64))
+        {
+            list.bad_units.push(gap_from as u64);
+        }
         let unit = entries.take(if is_empty { 0 } else { UNIT_COST });
         match unit.and_then(|()| read_unit(cursor, &mut roots, (at, end), offset_size)) {
             Ok(Some(unit)) => list.units.push(unit),
@@ -92,6 +100,9 @@ pub(crate) fn read_units<'a>(
     }
     list
 }
+
+/// Zeros between units at most; more are units that were overwritten.
+const LARGEST_GAP: usize = 64;
 
 /// Entries that a unit counts as. The smallest that says anything has some forty bytes.
 const UNIT_COST: u64 = 32;

@@ -1,5 +1,7 @@
 //! What a unit says about the addresses that it holds.
 
+use std::sync::Arc;
+
 use address::Svma;
 use budget::{Held, Resource};
 use hashbrown::HashMap;
@@ -158,6 +160,7 @@ pub(crate) fn resolve<'f>(sources: UnitSources<'_, 'f, '_>, job: &UnitJob<'_>) -
         let limit = entries.file.costs.limit(resource);
         result.damage.push((SymbolFindingKind::OverBudget(resource), limit));
     }
+    result.damage.extend(costs.unread.map(|entry| (SymbolFindingKind::Reference, entry)));
     result.count(&entries.file.held);
     result
 }
@@ -368,7 +371,12 @@ impl<'f> Resolver<'_, 'f, '_> {
             return known;
         }
         let names = file.file_names(unit);
-        let path = names.and_then(|names| self.join(file, unit, names, number));
+        // That of the unit itself is told of as such.
+        let is_own = !in_alt && unit.offset == self.unit.offset;
+        if names.is_none() && unit.root.line_program.is_some() && !is_own {
+            self.costs.note_unread(unit.entries);
+        }
+        let path = names.and_then(|names| self.join((file, in_alt), unit, names, number));
         let path = path.map(|path| self.result.files.push(path));
         self.paths.insert(key, path);
         path
@@ -381,24 +389,36 @@ impl<'f> Resolver<'_, 'f, '_> {
         if let Some(&known) = self.paths.get(&key) {
             return known;
         }
-        let path = self.join(self.files.file, self.unit, lines.header.file_names(), number);
+        let header = Arc::clone(&lines.header);
+        let path = self.join((self.files.file, false), self.unit, header.file_names(), number);
         let path = path.map(|path| self.result.files.push(path));
         self.paths.insert(key, path);
         path
     }
 
+    /// The path of a file of a unit's line program; the unit is in that file, or in the supplementary one.
     fn join(
-        &self,
-        file: &'f DwarfFile<'_>,
+        &mut self,
+        (file, in_alt): (&'f DwarfFile<'_>, bool),
         unit: &'f Unit<'_>,
         names: FileNames<'_, 'f>,
         number: u64,
     ) -> Option<FilePath<'f>> {
-        let text = |value: Option<Value<'f>>| {
-            value.and_then(|value| file.string(unit, value, self.files.alt))
+        let alt = self.files.alt;
+        let mut is_whole = true;
+        let mut text = |value: Option<Value<'f>>| {
+            let value = value?;
+            let text = file.string(unit, value, alt);
+            is_whole &= text.is_some() || !value.is_stored_string(alt.is_some());
+            text
         };
         let (comp_dir, name) = (text(unit.root.comp_dir), text(unit.root.name));
-        FilePath::of(names, number, comp_dir, name, &mut |value| text(Some(value)))
+        let path = FilePath::of(names, number, comp_dir, name, &mut |value| text(Some(value)));
+        let is_nameless = path.as_ref().is_some_and(FilePath::is_nameless);
+        if (!is_whole || is_nameless) && !in_alt {
+            self.costs.note_unread(unit.entries);
+        }
+        path
     }
 }
 

@@ -227,8 +227,13 @@ impl<'s> UnitWalker<'_, 's> {
 
     /// Checks that nothing but zeros follows the entries of the unit, which end at `at`. Other bytes there are entries whose
     /// place in the tree is lost: the error.
+    /// So are many zeros: they were entries before they were overwritten.
     fn only_padding(&self, at: usize) -> Result<(), usize> {
+        const LONGEST: usize = 64;
         let rest = self.file.sections.info.get(at..self.unit.end).unwrap_or_default();
+        if rest.len() > LONGEST {
+            return Err(at);
+        }
         rest.iter().position(|&byte| byte != 0).map_or(Ok(()), |first| Err(at + first))
     }
 
@@ -262,14 +267,17 @@ impl<'s> UnitWalker<'_, 's> {
         let addresses = self.addresses;
         let UnitCosts { ranges, exhausted, .. } = &mut *self.costs;
         if let Some(give) = self.functions.as_mut().filter(|_| parent.is_none()) {
-            let _ = each_range(self.file, self.unit, &attributes.pcs, |start, end| {
+            let read = each_range(self.file, self.unit, &attributes.pcs, |start, end| {
                 give(start, end);
                 UnitCosts::spend(ranges, 1, exhausted)
             });
+            if read.is_none() {
+                self.costs.note_unread(entry);
+            }
             return None;
         }
         let (mut low_pc, mut used) = (u64::MAX, false);
-        let _ = each_range(self.file, self.unit, &attributes.pcs, |start, end| {
+        let read = each_range(self.file, self.unit, &attributes.pcs, |start, end| {
             low_pc = low_pc.min(start);
             let first = addresses.partition_point(|address| address.0 < start);
             let within = addresses
@@ -288,6 +296,9 @@ impl<'s> UnitWalker<'_, 's> {
             }
             enough
         });
+        if read.is_none() {
+            self.costs.note_unread(entry);
+        }
         let function = parent.and_then(|id| Some(scopes.get(id)?.function.unwrap_or(id)));
         let call = attributes.call;
         used.then(|| scopes.push(Scope { parent, function, entry, low_pc, call }))

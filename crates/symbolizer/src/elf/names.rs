@@ -3,6 +3,8 @@
 
 use std::cell::{Cell, RefCell};
 use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use budget::{Allowance, Budget, Exhausted, Held, Resource};
 
@@ -14,6 +16,8 @@ pub(crate) struct NameReader<'t, 'a> {
     pub(crate) tables: &'t [SymbolTable<'a>],
     left: RefCell<Allowance>,
     exhausted: Cell<Option<Exhausted>>,
+    /// The tables with symbols that cannot be.
+    damaged: RefCell<BTreeSet<u32>>,
     /// How what is made of the tables is held.
     pub(crate) held: Held,
 }
@@ -29,6 +33,7 @@ impl<'t, 'a> NameReader<'t, 'a> {
             tables,
             left: RefCell::new(budget.allowance(Resource::NameBytes, bytes)),
             exhausted: Cell::new(None),
+            damaged: RefCell::default(),
             held: held.another(0),
         }
     }
@@ -36,6 +41,20 @@ impl<'t, 'a> NameReader<'t, 'a> {
     /// Where names were too many bytes.
     pub(crate) fn exhausted(&self) -> Option<Exhausted> {
         self.exhausted.get()
+    }
+
+    /// Notes that a table has a symbol that no linker writes: without anything, or with a name that is not there.
+    pub(crate) fn note_damage(&self, table: u32) {
+        self.damaged.borrow_mut().insert(table);
+    }
+
+    /// Those tables: the file of each, and where it is in that.
+    pub(crate) fn damaged(&self) -> Vec<(PathBuf, u64)> {
+        let place = |&table: &u32| {
+            let (path, at) = self.tables.get(table as usize)?.place;
+            Some((path.to_owned(), at.0))
+        };
+        self.damaged.borrow().iter().filter_map(place).collect()
     }
 
     /// The name at a place, which is counted. `None` where there is none, or names were too many bytes.

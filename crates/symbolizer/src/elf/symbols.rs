@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::path::Path;
 
 use address::FileOffset;
 use hashbrown::HashMap;
@@ -32,6 +33,8 @@ pub(crate) struct SymbolTable<'a> {
     wide: bool,
     big_endian: bool,
     thumb: bool,
+    /// The file, and where the table is in it.
+    pub(crate) place: (&'a Path, FileOffset),
 }
 
 /// An entry of a symbol table.
@@ -65,6 +68,7 @@ impl<'a> SymbolTable<'a> {
             wide: image.bytes().get(4) == Some(&2),
             big_endian: !image.is_little_endian(),
             thumb: image.machine() == ElfMachine::Arm,
+            place: (image.path(), symbols.offset()),
         }))
     }
 
@@ -122,6 +126,12 @@ impl Symbol {
 
     const fn bind(&self) -> u8 {
         self.info >> 4
+    }
+
+    /// Whether it has nothing: only the first one of a table is so.
+    const fn is_null(&self) -> bool {
+        let Self { name, info, other, section, value, size } = *self;
+        name == 0 && info == 0 && other == 0 && section == 0 && value == 0 && size == 0
     }
 
     pub(crate) const fn is_function(&self) -> bool {
@@ -194,6 +204,9 @@ pub(crate) fn lookup<'t>(
             last = Some((place, name));
             // Names that cannot be read were empty; those that are too many are none.
             let is_missing = name.is_none() && names.exhausted().is_some();
+            if !is_missing && name.is_none_or(<[u8]>::is_empty) {
+                names.note_damage(candidate.table);
+            }
             *slot = Some(CoveringSymbol {
                 start: candidate.symbol.value,
                 name: name.unwrap_or_default(),
@@ -246,7 +259,11 @@ fn collect(
 ) {
     let mut section = (0, 0);
     let Some(table) = names.tables.get(number as usize) else { return };
-    for symbol in table.symbols() {
+    let n_strings = table.strings().len();
+    for (at, symbol) in table.symbols().enumerate() {
+        if symbol.name as usize >= n_strings || (at > 0 && symbol.is_null()) {
+            names.note_damage(number);
+        }
         if !symbol.may_name_code() {
             continue;
         }

@@ -68,6 +68,12 @@ pub enum NoKernelNames {
 }
 
 impl NoKernelNames {
+    /// Returns true if a list is there that is none: all of it was lost or overwritten. Some systems have an empty one.
+    #[must_use]
+    pub const fn is_damage(&self) -> bool {
+        matches!(self, Self::Useless { source: KallsymsError::Empty { size }, .. } if *size > 0)
+    }
+
     /// What would give the kernel's code names; `None` if nothing is known to.
     #[must_use]
     pub fn remedy(&self) -> Option<Remedy> {

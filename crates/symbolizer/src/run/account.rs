@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use budget::Exhausted;
-use module_map::Image;
+use module_map::{Image, Section};
 
 use crate::bytes::c_string_at;
 use crate::dwarf::DwarfFile;
@@ -32,7 +32,7 @@ impl Account {
         loaded: &LoadedFiles<'_>,
         opened: &OpenedFiles<'_>,
     ) {
-        for (path, place) in &loaded.damage {
+        for (path, place) in loaded.damage.iter().chain(&opened.damaged_tables) {
             self.add(number, SymbolFindingKind::Section, path, *place);
         }
         let files = [(loaded.main_image, &opened.main), (request.source.alt, &opened.alt)];
@@ -57,6 +57,11 @@ impl Account {
             let kind = SymbolFindingKind::OverBudget(resource);
             self.add(number, kind, image.path(), file.costs.limit(resource));
         }
+        if let Some((image, _)) = main {
+            for &place in &opened.candidates.damage {
+                self.add(number, SymbolFindingKind::Reference, image.path(), place);
+            }
+        }
         let ran_out = [opened.no_more_names, loaded.go_exhausted];
         for Exhausted { resource, limit } in ran_out.into_iter().flatten() {
             let kind = SymbolFindingKind::OverBudget(resource);
@@ -64,7 +69,7 @@ impl Account {
         }
         let is_hit = opened.candidates.units.iter().flatten().any(Option::is_some);
         if let Some(image) = loaded.main_image.filter(|_| is_hit && request.source.alt.is_none())
-            && alt_name(image).is_some()
+            && names_alt(image)
         {
             self.add(number, SymbolFindingKind::AltFileMissing, image.path(), 0);
         }
@@ -80,8 +85,9 @@ impl Account {
         let main = loaded.main_image.map(Image::path);
         for &(kind, place) in &done.result.damage {
             // The entries are those of the split file, the rest is in the linked one.
-            let split =
-                splits.path_of(done.job.unit).filter(|_| kind == SymbolFindingKind::Entries);
+            let is_of_entries =
+                matches!(kind, SymbolFindingKind::Entries | SymbolFindingKind::Reference);
+            let split = splits.path_of(done.job.unit).filter(|_| is_of_entries);
             if let Some(path) = split.or(main) {
                 self.add(done.job.request, kind, path, place);
             }
@@ -167,6 +173,15 @@ impl Found<'_> {
 fn split_name(file: &DwarfFile<'_>, place: u64) -> Option<Vec<u8>> {
     let unit = file.units.iter().find(|unit| unit.offset as u64 == place)?;
     file.string(unit, unit.root.dwo_name?, None)?.short().map(<[u8]>::to_vec)
+}
+
+/// Whether a file states that there is a supplementary one; if its section cannot be read, it does.
+fn names_alt(image: &Image) -> bool {
+    let is_itself = |sup: &Section| {
+        image.section_data(sup).is_ok_and(|sup| sup.get(2).is_some_and(|&itself| itself != 0))
+    };
+    image.section(".gnu_debugaltlink").is_some()
+        || image.section(".debug_sup").is_some_and(|sup| !is_itself(sup))
 }
 
 /// What a file calls the supplementary one.

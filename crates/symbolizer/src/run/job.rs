@@ -63,6 +63,8 @@ pub(crate) struct OpenedFiles<'l> {
     pub(crate) candidates: Candidates,
     /// Which languages the file is proven to have code of.
     pub(crate) languages: Proof<'l>,
+    /// Symbol tables with damage: the file, and their offsets in it.
+    pub(crate) damaged_tables: Vec<(PathBuf, u64)>,
     /// Whether the names of symbols ran out.
     pub(crate) no_more_names: Option<Exhausted>,
 }

@@ -174,6 +174,7 @@ fn open<'l>(
         go,
         candidates,
         languages,
+        damaged_tables: names.damaged(),
         no_more_names: names.exhausted(),
     }
 }

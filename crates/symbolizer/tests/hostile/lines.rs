@@ -48,6 +48,11 @@ fn units(offsets: impl Iterator<Item = u32>, line: Vec<u8>) -> Debug {
     debug
 }
 
+/// Strings that have the folders of units: their ends are at each place.
+fn folder() -> synth::Section {
+    section(".debug_str", [vec![b'd'; 64], vec![0]].concat())
+}
+
 fn known_lines(named: &Named) -> usize {
     named.frames.iter().filter(|frame| frame.line > 0).count()
 }
@@ -60,7 +65,9 @@ fn addresses(units: u64) -> Vec<u64> {
 fn a_program_that_units_share_is_run_once() {
     let line = program(1, &[rows(TEXT, 16 * 50), END.to_vec()].concat(), 0);
     let size = line.len() as u64;
-    let named = units([0; 50].into_iter(), line).ask(&addresses(50), &[(Resource::LineRows, size)]);
+    let mut debug = units([0; 50].into_iter(), line);
+    debug.more.push(folder());
+    let named = debug.ask(&addresses(50), &[(Resource::LineRows, size)]);
     assert_eq!((kinds(&named), known_lines(&named)), (vec![], 50));
 }
 
@@ -84,6 +91,7 @@ fn rows_that_go_back_again_and_again() {
     let zigzag: Vec<u8> = (0..100).flat_map(|_| rows(TEXT, 0x100)).collect();
     let line = program(1, &[zigzag, END.to_vec()].concat(), 0);
     let mut debug = units([0].into_iter(), line);
+    debug.more.push(folder());
     debug.info[12 + 8..12 + 12].copy_from_slice(&0x100_u32.to_le_bytes());
     let all: Vec<u64> = (0..0x100).collect();
     let named = debug.ask(&all, &[]);

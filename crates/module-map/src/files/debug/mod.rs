@@ -1,6 +1,7 @@
 //! The files that have the debug information of another one: its separate debug file, the supplementary file that it
 //! shares with others, and the files of its split units.
 
+mod search;
 mod separate;
 mod split_dwarf;
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use address::BuildId;
 
-use crate::elf::Image;
+use super::search::Search;
+use crate::elf::{Image, Section};
 use crate::files::candidates::{
     FileCandidate, below, cached, places, split_id, user_files, with_suffix,
 };
@@ -16,14 +17,22 @@ use crate::files::fetch::FetchKind;
 use crate::files::options::FileOptions;
 use crate::files::store::ImageStore;
 
+/// Debug information that separate files have.
+const MISSING: &str = "names, inlined functions or lines";
+
 /// The debug file of `image`, if one exists and is proven to belong to it.
 pub(crate) fn find(image: &Image, store: &ImageStore) -> Option<Arc<Image>> {
-    by_build_id(image, store)
-        .or_else(|| by_link(image, store))
-        .or_else(|| by_path(image, store))
-        .or_else(|| by_content(image, store))
-        .or_else(|| fetched(image, store))
-        .map(Arc::new)
+    let mut search = Search::new(store);
+    let found = by_build_id(image, &mut search)
+        .or_else(|| by_link(image, &mut search))
+        .or_else(|| by_path(image, &mut search))
+        .or_else(|| by_content(image, &mut search))
+        .or_else(|| fetched(image, &mut search));
+    if found.is_none() && !has_debug_info(image) {
+        let owner = image.path().display();
+        search.into_refused().note(store, "the debug file", &owner, MISSING);
+    }
+    found.map(Arc::new)
 }
 
 /// The supplementary file that `debug` or `image` names, proven by its build-id or by its own checksum.
@@ -32,11 +41,28 @@ pub(crate) fn find_alt(
     debug: Option<&Image>,
     store: &ImageStore,
 ) -> Option<Arc<Image>> {
+    let holder = debug.into_iter().chain([image]).find(|holder| states_alt(holder))?;
+    let mut search = Search::new(store);
+    let found = match alt_link(holder) {
+        Some((name, id)) => open_alt(holder, &name, id, &mut search),
+        None => {
+            let why = "does not state the name and the build-id of its supplementary file";
+            search.refuse_any(&holder.path().display(), why);
+            None
+        }
+    };
+    if found.is_none() {
+        let owner = holder.path().display();
+        let missing = "names or inlined functions";
+        search.into_refused().note(store, "the supplementary file", &owner, missing);
+    }
+    found.map(Arc::new)
+}
+
+fn open_alt(holder: &Image, name: &[u8], id: BuildId, search: &mut Search<'_>) -> Option<Image> {
+    let store = search.store;
     let options = store.options();
-    let holders = debug.into_iter().chain([image]);
-    let (holder, (name, id)) =
-        holders.filter_map(|holder| Some((holder, alt_link(holder)?))).next()?;
-    let path = Path::new(OsStr::from_bytes(&name));
+    let path = Path::new(OsStr::from_bytes(name));
     let mut found = Vec::new();
     if path.is_absolute() {
         found.extend(places(options, path));
@@ -52,19 +78,21 @@ pub(crate) fn find_alt(
     found.extend(debug_candidates(id, options));
     let fetched = std::iter::once_with(|| options.fetched(id, FetchKind::DebugInfo)).flatten();
     let found = found.into_iter().chain(store.files_with_id(id));
-    let mut found = found.chain(fetched.map(FileCandidate::of_user));
-    let fits =
-        |alt: &Image| alt.build_id().or_else(|| sup_id(alt)).is_some_and(|own| own.matches(&id));
-    let opened = |candidate: FileCandidate| store.open_image(&candidate).ok();
-    found
-        .find_map(|candidate| opened(candidate).filter(|alt| fits(alt) && is_debug(alt)))
-        .map(Arc::new)
+    let found = found.chain(fetched.map(FileCandidate::of_user));
+    first_with_id(found, id, |alt| alt.build_id().or_else(|| sup_id(alt)), search)
 }
 
-fn by_build_id(image: &Image, store: &ImageStore) -> Option<Image> {
+fn by_build_id(image: &Image, search: &mut Search<'_>) -> Option<Image> {
     let id = image.build_id()?;
-    let named = user_files(store.options(), |path| *path != image.path());
-    let debug = open_by_id(named.chain(debug_candidates(id, store.options())), id, store);
+    let options = search.store.options();
+    // What the user named is tried for each file, and is wrong for all others.
+    let mut named = user_files(options, |path| *path != image.path());
+    let named = named.find_map(|named| {
+        let debug = search.store.open_image(&named).ok()?;
+        (debug.build_id().is_some_and(|found| found.matches(&id)) && is_debug(&debug))
+            .then_some(debug)
+    });
+    let debug = named.or_else(|| open_by_id(debug_candidates(id, options), id, search));
     // A user may name the very file that is mapped; it is no debug file then.
     debug.filter(|debug| debug.path() != image.path())
 }
@@ -72,10 +100,16 @@ fn by_build_id(image: &Image, store: &ImageStore) -> Option<Image> {
 /// The debug file of a build-id, whose program is not at hand.
 pub(crate) fn find_by_id(id: BuildId, store: &ImageStore) -> Option<Image> {
     let options = store.options();
+    let mut search = Search::new(store);
     let fetched = std::iter::once_with(|| options.fetched(id, FetchKind::DebugInfo)).flatten();
     let named = user_files(options, |_| true).chain(debug_candidates(id, options));
     let named = named.chain(store.files_with_id(id));
-    open_by_id(named.chain(fetched.map(FileCandidate::of_user)), id, store)
+    let found = open_by_id(named.chain(fetched.map(FileCandidate::of_user)), id, &mut search);
+    if found.is_none() {
+        let owner = format!("the file with build-id {id}");
+        search.into_refused().note(store, "the debug file", &owner, MISSING);
+    }
+    found
 }
 
 fn debug_candidates(id: BuildId, options: &FileOptions) -> Vec<FileCandidate> {
@@ -90,12 +124,32 @@ fn debug_candidates(id: BuildId, options: &FileOptions) -> Vec<FileCandidate> {
 fn open_by_id(
     candidates: impl IntoIterator<Item = FileCandidate>,
     id: BuildId,
-    store: &ImageStore,
+    search: &mut Search<'_>,
 ) -> Option<Image> {
-    candidates
-        .into_iter()
-        .filter_map(|candidate| store.open_image(&candidate).ok())
-        .find(|debug| debug.build_id().is_some_and(|found| found.matches(&id)) && is_debug(debug))
+    first_with_id(candidates, id, Image::build_id, search)
+}
+
+/// The first that has the id and debug information.
+fn first_with_id(
+    candidates: impl IntoIterator<Item = FileCandidate>,
+    wanted: BuildId,
+    id_of: impl Fn(&Image) -> Option<BuildId>,
+    search: &mut Search<'_>,
+) -> Option<Image> {
+    candidates.into_iter().find_map(|candidate| {
+        let debug = search.open(&candidate)?;
+        match id_of(&debug) {
+            Some(found) if found.matches(&wanted) => is_debug(&debug).then_some(debug),
+            Some(found) => {
+                search.refuse(&candidate, &format!("has build-id {found}, wanted was {wanted}"));
+                None
+            }
+            None => {
+                search.refuse(&candidate, &format!("has no build-id, wanted was {wanted}"));
+                None
+            }
+        }
+    })
 }
 
 /// Whether a file is worth opening beside the one that is mapped: it has debug information or symbols of its own.
@@ -108,16 +162,15 @@ fn is_debug(image: &Image) -> bool {
     })
 }
 
-/// Source: the GDB manual, "Separate Debug Files": name, NUL, padding to 4, CRC-32 of the whole debug file.
-fn by_link(image: &Image, store: &ImageStore) -> Option<Image> {
-    let options = store.options();
+fn by_link(image: &Image, search: &mut Search<'_>) -> Option<Image> {
     let section = image.section(".gnu_debuglink")?;
-    let data = image.section_data(section).ok()?;
-    let end = data.iter().position(|&byte| byte == 0)?;
-    let name = Path::new(OsStr::from_bytes(data.get(..end)?));
-    let crc = data.get((end + 4) & !3..)?.first_chunk::<4>()?;
-    let crc =
-        if image.is_little_endian() { u32::from_le_bytes(*crc) } else { u32::from_be_bytes(*crc) };
+    let Some((name, crc)) = debug_link(image, section) else {
+        let why = "does not state the name and the checksum of its debug file";
+        search.refuse_any(&image.path().display(), why);
+        return None;
+    };
+    let name = Path::new(OsStr::from_bytes(&name));
+    let options = search.store.options();
     let dir = image.path().parent()?;
     let beside = [dir.join(name), dir.join(".debug").join(name)];
     let own = own_dir(dir, options);
@@ -132,14 +185,33 @@ fn by_link(image: &Image, store: &ImageStore) -> Option<Image> {
         .chain(options.extra.named(name.file_name()))
         .chain(user_files(options, |path| path.file_name() == Some(name.as_os_str())))
         .filter(|candidate| candidate.path != image.path())
-        .filter_map(|candidate| store.open_image(&candidate).ok())
-        .find(|debug| crc32(debug.bytes()) == crc)
+        .find_map(|candidate| {
+            let debug = search.open(&candidate)?;
+            let is_it = crc32(debug.bytes()) == crc;
+            if !is_it {
+                let stated = "has another checksum than the file that belongs to it states";
+                search.refuse(&candidate, stated);
+            }
+            is_it.then_some(debug)
+        })
+}
+
+/// The name and the checksum of the debug file.
+///
+/// Source: the GDB manual, "Separate Debug Files": name, NUL, padding to 4, CRC-32 of the whole debug file.
+fn debug_link(image: &Image, section: &Section) -> Option<(Vec<u8>, u32)> {
+    let data = image.section_data(section).ok()?;
+    let end = data.iter().position(|&byte| byte == 0).filter(|&end| end > 0)?;
+    let crc = data.get((end + 4) & !3..)?.first_chunk::<4>()?;
+    let crc =
+        if image.is_little_endian() { u32::from_le_bytes(*crc) } else { u32::from_be_bytes(*crc) };
+    Some((data.get(..end)?.to_vec(), crc))
 }
 
 /// `/usr/lib/debug/PATH.debug` and `/usr/lib/debug/PATH`, where the build-id proves them.
-fn by_path(image: &Image, store: &ImageStore) -> Option<Image> {
+fn by_path(image: &Image, search: &mut Search<'_>) -> Option<Image> {
     let id = image.build_id()?;
-    let options = store.options();
+    let options = search.store.options();
     let path = own_dir(image.path(), options);
     let mut found = Vec::new();
     for dir in &options.debug_dirs {
@@ -147,14 +219,14 @@ fn by_path(image: &Image, store: &ImageStore) -> Option<Image> {
         let paths = [with_suffix(&plain, ".debug"), plain];
         found.extend(paths.map(|path| FileCandidate::recorded(root, path)));
     }
-    open_by_id(found, id, store)
+    open_by_id(found, id, search)
 }
 
 /// A file below the folders that the user named, whatever it is called.
-fn by_content(image: &Image, store: &ImageStore) -> Option<Image> {
+fn by_content(image: &Image, search: &mut Search<'_>) -> Option<Image> {
     let id = image.build_id().filter(|_| !has_debug_info(image))?;
-    let others = store.files_with_id(id).filter(|candidate| candidate.path != image.path());
-    open_by_id(others, id, store)
+    let others = search.store.files_with_id(id).filter(|other| other.path != image.path());
+    open_by_id(others, id, search)
 }
 
 /// What has its debug information inside needs no other file.
@@ -162,15 +234,24 @@ fn has_debug_info(image: &Image) -> bool {
     image.section(".debug_info").is_some()
 }
 
-fn fetched(image: &Image, store: &ImageStore) -> Option<Image> {
+fn fetched(image: &Image, search: &mut Search<'_>) -> Option<Image> {
     let id = image.build_id().filter(|_| !has_debug_info(image))?;
-    let path = store.options().fetched(id, FetchKind::DebugInfo);
-    open_by_id(path.map(FileCandidate::of_user), id, store)
+    let path = search.store.options().fetched(id, FetchKind::DebugInfo);
+    open_by_id(path.map(FileCandidate::of_user), id, search)
 }
 
 /// A path as the recorded machine knew it: without the sysroot that was put before it.
 fn own_dir<'p>(path: &'p Path, options: &FileOptions) -> &'p Path {
     options.sysroots.iter().find_map(|root| path.strip_prefix(root).ok()).unwrap_or(path)
+}
+
+/// Whether a file states that there is a supplementary one; of a `.debug_sup` that cannot be read it is taken to.
+fn states_alt(image: &Image) -> bool {
+    let in_sup = || {
+        let Some(section) = image.section(".debug_sup") else { return false };
+        image.section_data(section).map_or(true, |data| data.get(2) != Some(&1))
+    };
+    image.section(".gnu_debugaltlink").is_some() || in_sup()
 }
 
 /// The name and id of a supplementary file.

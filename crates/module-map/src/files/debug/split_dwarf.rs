@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::search::{Refused, Search};
 use crate::elf::Image;
 use crate::files::candidates::{FileCandidate, below, places, split_id, user_files, with_suffix};
 use crate::files::store::ImageStore;
@@ -15,7 +16,7 @@ use crate::files::store::ImageStore;
 /// The split files of one image. They are opened when they are first asked for, and stay as long as the image.
 #[derive(Debug, Default)]
 pub(crate) struct SplitFiles {
-    package: OnceLock<Option<Image>>,
+    package: OnceLock<(Option<Image>, Refused)>,
     units: OnceLock<Box<Node>>,
     /// Makes the numbers of files; whoever writes file names cannot foresee them.
     hashers: [RandomState; 2],
@@ -44,7 +45,7 @@ impl SplitFiles {
         debug: Option<&Image>,
         store: &ImageStore,
     ) -> Option<&Image> {
-        self.package.get_or_init(|| open_package(owner, debug, store)).as_ref()
+        self.package.get_or_init(|| open_package(owner, debug, store)).0.as_ref()
     }
 
     /// The file that holds the split unit of that id: the package where there is one, else the unit's `.dwo`, which is
@@ -87,7 +88,14 @@ impl SplitFiles {
         if missing.load(Relaxed) >= allowed {
             return None;
         }
-        let image = open_unit(owner, store, dir, name);
+        let (image, refused) = open_unit(owner, store, dir, name);
+        if image.is_none() {
+            let package = self.package.get().map(|(_, refused)| refused);
+            for refused in package.into_iter().chain([&refused]) {
+                let owner = owner.path().display();
+                refused.note(store, "the split debug information", &owner, "inlined functions");
+            }
+        }
         if image.is_some() { found } else { missing }.fetch_add(1, Relaxed);
         image.map(Box::new)
     }
@@ -95,7 +103,11 @@ impl SplitFiles {
 
 /// `PROGRAM.dwp` beside the program or its debug file, below the debug directories, or among the files that the user
 /// named.
-fn open_package(owner: &Image, debug: Option<&Image>, store: &ImageStore) -> Option<Image> {
+fn open_package(
+    owner: &Image,
+    debug: Option<&Image>,
+    store: &ImageStore,
+) -> (Option<Image>, Refused) {
     let options = store.options();
     let wanted = with_suffix(owner.path(), ".dwp");
     let mut found = vec![FileCandidate::beside(owner, options, wanted.clone())];
@@ -118,7 +130,12 @@ fn open_package(owner: &Image, debug: Option<&Image>, store: &ImageStore) -> Opt
 }
 
 /// Source: DWARF 5, 3.1.2: `DW_AT_dwo_name` is relative to `DW_AT_comp_dir`.
-fn open_unit(owner: &Image, store: &ImageStore, dir: &[u8], name: &[u8]) -> Option<Image> {
+fn open_unit(
+    owner: &Image,
+    store: &ImageStore,
+    dir: &[u8],
+    name: &[u8],
+) -> (Option<Image>, Refused) {
     let options = store.options();
     let name = Path::new(OsStr::from_bytes(name));
     let stated = Path::new(OsStr::from_bytes(dir)).join(name);
@@ -134,10 +151,16 @@ fn open_unit(owner: &Image, store: &ImageStore, dir: &[u8], name: &[u8]) -> Opti
     open_split(&found, store)
 }
 
-/// The first that opens and has split units.
-fn open_split(candidates: &[FileCandidate], store: &ImageStore) -> Option<Image> {
-    candidates.iter().find_map(|candidate| {
-        let image = store.open_image(candidate).ok()?;
-        image.section(".debug_info.dwo").is_some().then_some(image)
-    })
+/// The first that opens and has split units; with what was refused before.
+fn open_split(candidates: &[FileCandidate], store: &ImageStore) -> (Option<Image>, Refused) {
+    let mut search = Search::new(store);
+    let found = candidates.iter().find_map(|candidate| {
+        let image = search.open(candidate)?;
+        if image.section(".debug_info.dwo").is_some() {
+            return Some(image);
+        }
+        search.refuse(candidate, "has no split debug information");
+        None
+    });
+    (found, search.into_refused())
 }

@@ -247,6 +247,11 @@ impl<'f> FilePath<'f> {
         Some(Self { parts: [comp_dir, directory, Some(name)] })
     }
 
+    /// Whether the name of the file is stated and empty.
+    pub(crate) fn is_nameless(&self) -> bool {
+        matches!(self.parts, [_, _, Some(name)] if name.is_empty())
+    }
+
     /// Joins the parts; `None` where nothing is left. The bytes are taken.
     ///
     /// # Errors

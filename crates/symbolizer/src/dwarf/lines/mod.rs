@@ -307,7 +307,8 @@ impl<'a> LineMachine<'a> {
                 }
             }
         }
-        Some(())
+        // Each sequence has its end.
+        self.last.is_none().then_some(())
     }
 
     fn extended(&mut self, cursor: &mut ByteCursor<'_>) -> Option<()> {

@@ -121,6 +121,52 @@ fn what_is_missing_is_said() {
     }
 }
 
+/// A file with debug information that is there and damaged is told of, as is a section that the program has for it.
+#[test]
+fn what_is_damaged_is_said() {
+    let missing = "it was found as the debug file of place/program: names, inlined functions or lines are missing";
+    let cut = "has another checksum than the file that belongs to it states";
+    let packed =
+        "place/program: section .gnu_debugdata cannot be unpacked; names of functions are missing";
+    for (name, file, kind, sentence) in [
+        (
+            "link",
+            "program.debug",
+            "debug-file-unusable",
+            format!("place/program.debug {cut}; {missing}"),
+        ),
+        ("mini", "program", "section-unreadable", packed.to_owned()),
+    ] {
+        let folder = empty_folder(&format!("damaged-{name}"));
+        let place = folder.join("place");
+        std::fs::create_dir(&place).expect("a folder");
+        for entry in std::fs::read_dir(variant("v5", name)).expect("a folder") {
+            let entry = entry.expect("a file");
+            let mut bytes = std::fs::read(entry.path()).expect("its bytes");
+            if entry.file_name() == "program.debug" {
+                bytes.truncate(bytes.len() / 2);
+            } else if entry.file_name() == file {
+                let image =
+                    Image::from_vec(Path::new("program"), bytes.clone()).expect("an ELF file");
+                let at = image.section(".gnu_debugdata").expect("symbols").offset().0 as usize;
+                bytes[at + 32..at + 64].fill(0xff);
+            }
+            std::fs::write(place.join(entry.file_name()), bytes).expect("written");
+        }
+        let mut recording = Recording::new();
+        let (start, _, offset) = TEXT;
+        recording.map(1, Map::code(start, 0x1000, offset, "/program"));
+        recording.sample(1, start);
+        recording.write(&folder);
+        let ran = run(&folder, &["perf.data", "--sysroot", "place"]).expect_status(1);
+        let json = ran.json();
+        let findings = json["summary"]["findings"].as_array().expect("findings");
+        let found: Vec<_> = findings.iter().filter(|finding| finding["kind"] == kind).collect();
+        let expected = serde_json::json!({ "kind": kind, "count": 1, "message": sentence });
+        assert_eq!(found, [&expected], "{name}");
+    }
+}
+
 /// Where the second half of `.debug_info` is overwritten, what the first half has is right, functions have the names of
 /// their symbols, and nobody is told that the run is complete.
 #[test]
