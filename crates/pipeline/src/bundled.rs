@@ -81,6 +81,8 @@ impl Pipeline {
             return Ok(None);
         }
         let Ok(file) = self.host.open(path, Origin::User) else { return Ok(None) };
+        // Until it is known to be a bundle.
+        memory_is_for(MemoryPart::Recording);
         if !is_bundle(&file.content) {
             return Ok(None);
         }

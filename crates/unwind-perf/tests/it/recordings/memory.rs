@@ -1,6 +1,8 @@
 //! Memory grows with distinct stacks, not with the length of the recording; `--max-memory` ends a run that needs more,
 //! and is not noticed by one that does not.
 
+use std::io::Write as _;
+
 use synth::{Endian, EventAttr, PerfDataBuilder, SampleBuilder, attr_flag, sample_type};
 
 use crate::support::run::{empty_folder, run};
@@ -46,6 +48,26 @@ fn more_than_may_be_taken_ends_the_run() {
     let none = ["much", "--max-memory", "none", "--no-symbols", "-q"];
     let none = run(&folder, &none).expect_status(0);
     assert_eq!(none.json()["summary"]["frames"], 1_200_000);
+}
+
+/// The window of a packed recording counts, which its head states: here 128 MiB, of a recording of some kilobytes.
+#[test]
+fn windows_of_packed_recordings_count() {
+    let folder = empty_folder("memory-window");
+    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).expect("an encoder");
+    encoder.window_log(27).expect("a window");
+    let bytes = chains(10, 10);
+    for part in bytes.chunks(bytes.len() / 2) {
+        // A size that is known would make the window smaller.
+        encoder.write_all(part).and_then(|()| encoder.flush()).expect("packed");
+    }
+    std::fs::write(folder.join("packed"), encoder.finish().expect("packed")).expect("a file");
+    let limited = |limit| run(&folder, &["packed", "--max-memory", limit, "--no-symbols", "-q"]);
+    let much = limited("100M").expect_status(2);
+    let line = "unwind-perf: more than the 100 MB of --max-memory were needed while the recording was read; allow more, or ask for \
+                less with --pid, --comm, --event or --time\n";
+    assert_eq!((much.stderr.as_str(), much.text()), (line, ""));
+    assert_eq!(limited("200M").expect_status(0).json()["summary"]["frames"], 1_200);
 }
 
 /// A run that has little left ends in order, and lists the parts that it held.
