@@ -5,6 +5,7 @@ use std::path::Path;
 
 use address::{BuildId, FileOffset, Svma};
 use budget::Budget;
+use hashbrown::HashMap;
 use host::Content;
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader as _, SectionHeader as _};
 use object::{CompressionFormat, Object as _, ObjectSection as _, ReadRef, SectionFlags, elf};
@@ -26,6 +27,8 @@ pub(crate) struct ElfData {
     pub(super) build_id: Option<BuildId>,
     pub(super) segments: Vec<Segment>,
     pub(super) sections: Vec<Section>,
+    /// The numbers of those that have bytes, by name.
+    section_numbers: HashMap<Box<[u8]>, u32>,
     /// Whether the file states section headers that cannot be read.
     pub(super) sections_lost: bool,
     /// What is not there for anybody, because there is too much of it.
@@ -120,6 +123,7 @@ impl ElfData {
             entry: headers.entry,
             build_id: headers.build_id,
             segments: headers.segments,
+            section_numbers: numbers_of(&headers.sections),
             sections: headers.sections,
             sections_lost: headers.sections_lost,
             left_out: allowance.into_left_out(),
@@ -134,6 +138,20 @@ impl ElfData {
     pub(crate) const fn build_id(&self) -> Option<BuildId> {
         self.build_id
     }
+
+    /// The first section of that name that has bytes.
+    pub(super) fn section(&self, name: &[u8]) -> Option<&Section> {
+        self.sections.get(*self.section_numbers.get(name)? as usize)
+    }
+}
+
+/// The first section of each name that has bytes: a file may state many, and is asked for some at every frame.
+fn numbers_of(sections: &[Section]) -> HashMap<Box<[u8]>, u32> {
+    let mut numbers = HashMap::with_capacity(sections.len());
+    for (number, section) in (0..).zip(sections).filter(|(_, section)| section.has_bytes()) {
+        numbers.entry(section.name.clone()).or_insert(number);
+    }
+    numbers
 }
 
 /// The build-id of a file, by its headers and notes alone; `None` if it is no ELF file or has none.
@@ -239,8 +257,16 @@ fn segments_of<'d, R: ReadRef<'d>>(
         return all.collect();
     }
     let fits = |segment: &Segment| allowance.segment(segment.file_size.min(file_bytes)).is_ok();
-    all.take_while(fits).collect()
+    let mut segments: Vec<Segment> = all.take_while(fits).collect();
+    if segments.len() > MOST_SEGMENTS {
+        segments.truncate(MOST_SEGMENTS);
+        allowance.note_damaged("the rest of the table of segments");
+    }
+    segments
 }
+
+/// Segments of a file: addresses are looked for among them at every frame. Linkers make some ten.
+const MOST_SEGMENTS: usize = 1 << 10;
 
 /// The sections that have names, each counted: many may share the end of one long name, or state the same bytes. And
 /// whether there are some whose name cannot be read, though the header states the section of their names.

@@ -13,7 +13,7 @@ use host::{Content, Damage, Host, Origin};
 use object::{Object as _, ObjectSymbol as _, SymbolKind};
 
 use super::data::ElfData;
-use super::relocations::{SectionLayout, link};
+use super::relocations::{SectionLayout, disjoint, link};
 use super::section::{self, Section};
 use super::{ElfMachine, FileAllowance, ImageError, LeftOut, MadeOf, Segment};
 
@@ -222,9 +222,7 @@ impl Image {
     /// The section of that name that has bytes in this file. `.debug_x` also finds `.zdebug_x`.
     #[must_use]
     pub fn section(&self, name: &str) -> Option<&Section> {
-        let named = |wanted: &str| {
-            self.data.sections.iter().find(|s| &*s.name == wanted.as_bytes() && s.has_bytes())
-        };
+        let named = |wanted: &str| self.data.section(wanted.as_bytes());
         named(name).or_else(|| {
             named(&format!(".z{}", name.strip_prefix('.')?)).filter(|_| name.starts_with(".debug_"))
         })
@@ -236,6 +234,16 @@ impl Image {
     /// Where the section lies outside the file or its compressed bytes are damaged.
     pub fn section_data(&self, section: &Section) -> Result<Cow<'_, [u8]>, ImageError> {
         section::data(section, self.bytes(), &self.path, self.unpacked())
+    }
+
+    /// The bytes of a section as they are in the file; `None` if they are compressed, as no tool does it with symbols and
+    /// what the dynamic loader reads. Nothing is unpacked, so that they can be asked for at every frame.
+    pub(crate) fn stored_section(&self, name: &str) -> Option<&[u8]> {
+        let section = self.section(name).filter(|section| !section.is_compressed())?;
+        match self.section_data(section).ok()? {
+            Cow::Borrowed(bytes) => Some(bytes),
+            Cow::Owned(_) => None,
+        }
     }
 
     /// The address that the file states for the byte at `offset` of the file, seen through a mapping that is
@@ -332,12 +340,12 @@ impl Image {
         ranges
     }
 
-    /// Whether a symbol states a size that reaches from its address to this one.
+    /// What the sizes of its symbols cover, as ranges that do not overlap, in order.
     #[must_use]
-    pub fn has_sized_symbol(&self, svma: Svma) -> bool {
-        let Ok(file) = object::File::parse(self.bytes()) else { return false };
-        let mut symbols = file.symbols().chain(file.dynamic_symbols());
-        symbols.any(|symbol| svma.since(Svma(symbol.address())) < symbol.size())
+    pub fn symbol_ranges(&self) -> Vec<(u64, u64)> {
+        let Ok(file) = object::File::parse(self.bytes()) else { return Vec::new() };
+        let symbols = file.symbols().chain(file.dynamic_symbols());
+        disjoint(symbols.map(|it| (it.address(), it.address().saturating_add(it.size()))))
     }
 
     /// `len` bytes of the file's contents at a stated address, where a read-only segment holds them.

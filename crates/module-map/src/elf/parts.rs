@@ -2,8 +2,6 @@
 //!
 //! Source: ELF, "Symbol Table", `Elf64_Sym` and `Elf32_Sym`.
 
-use std::borrow::Cow;
-
 use address::Svma;
 use memchr::memchr;
 
@@ -108,7 +106,7 @@ impl Image {
     }
 
     fn read_code_symbols(&self) -> Option<Vec<(u64, u32)>> {
-        let table = self.section_data(self.section(".symtab")?).ok()?;
+        let table = self.stored_section(".symtab")?;
         let is_little = self.is_little_endian();
         let number = |bytes: &[u8]| {
             let word = *bytes.first_chunk()?;
@@ -140,7 +138,7 @@ impl Image {
             return false;
         }
         let Some(names) = self.names() else { return false };
-        named.any(|at| name_at(&names, at).is_some_and(is_part))
+        named.any(|at| name_at(names, at).is_some_and(is_part))
     }
 
     /// Whether its symbols call the code at an address the part of the function that begins at another one.
@@ -152,14 +150,14 @@ impl Image {
         }
         let Some(names) = self.names() else { return false };
         let wholes: Vec<&[u8]> =
-            symbols.names_at(whole.0).filter_map(|at| name_at(&names, at)).collect();
-        let mut of = parts.iter().filter_map(|&at| whole_of(name_at(&names, at)?));
+            symbols.names_at(whole.0).filter_map(|at| name_at(names, at)).collect();
+        let mut of = parts.iter().filter_map(|&at| whole_of(name_at(names, at)?));
         of.any(|name| wholes.contains(&name))
     }
 
     /// The names of its symbols.
-    fn names(&self) -> Option<Cow<'_, [u8]>> {
-        self.section_data(self.section(".strtab")?).ok()
+    fn names(&self) -> Option<&[u8]> {
+        self.stored_section(".strtab")
     }
 }
 

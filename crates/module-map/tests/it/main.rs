@@ -12,6 +12,7 @@ mod kernel;
 mod layouts;
 mod memory;
 mod moved;
+mod per_frame;
 mod sharing;
 mod space;
 mod support;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use address::Svma;
 use hashbrown::HashMap;
-use module_map::LoadedImage;
+use module_map::{LoadedImage, is_within};
 use unwinder::signal_trampoline;
 
 use super::named::Named;
@@ -22,11 +22,13 @@ pub(super) fn name_trampolines(
 ) -> Vec<u32> {
     let mut done = Vec::new();
     let mut functions: HashMap<u64, u32> = HashMap::new();
+    // Made for the first trampoline: symbols are gone through once.
+    let mut sized: Option<Vec<(u64, u64)>> = None;
     for &(svma, location) in places {
         let Some(start) = signal_trampoline(file.image(), Svma(svma)) else { continue };
         if named.slides.contains_key(&location)
             || named.function_start(location) == Some(start)
-            || file.image().has_sized_symbol(Svma(svma))
+            || is_within(sized.get_or_insert_with(|| file.image().symbol_ranges()), svma)
         {
             continue;
         }

@@ -10,7 +10,7 @@ use address::Svma;
 use hashbrown::HashMap;
 use module_map::{ElfMachine, Image};
 
-use crate::addresses::AddressIndex;
+use crate::addresses::{AddressIndex, OpenSlots};
 use crate::bytes::ByteCursor;
 use crate::elf::names::NameReader;
 use crate::elf::symbols::{SymbolTable, functions_at};
@@ -45,9 +45,17 @@ pub(crate) fn names(
 ) -> Vec<PltName> {
     let mut relocations = None;
     let mut hits: Vec<Hit<'_>> = Vec::new();
+    // Sections may overlap: an address is of the first one.
+    let mut open = OpenSlots::new(index.all().len());
+    let named = is_named.iter().enumerate().filter(|(_, named)| **named);
+    named.for_each(|(at, _)| open.close(at));
     for section in image.sections().iter().filter(|s| s.executable && is_plt(&s.name)) {
         let (start, end) = (section.svma.0, section.svma.0.saturating_add(section.size));
-        let Some(first) = index.first_in(start, end) else { continue };
+        let is_within = |at: &usize| index.all().get(*at).is_some_and(|address| address.0 < end);
+        let first = open.next(index.lower_bound(start));
+        if !is_within(&first) {
+            continue;
+        }
         let Ok(code) = image.section_data(section) else { continue };
         let relocations = relocations.get_or_insert_with(|| Relocations::read(image));
         let stubs = match image.machine() {
@@ -57,8 +65,11 @@ pub(crate) fn names(
             ElfMachine::Aarch64 => aarch64_stubs(&code, start, &relocations.slots),
             _ => Vec::new(),
         };
-        let within = index.all().iter().enumerate().skip(first).take_while(|(_, a)| a.0 < end);
-        for (at, address) in within.filter(|(at, _)| is_named.get(*at) != Some(&true)) {
+        let mut next_open = Some(first).filter(is_within);
+        while let Some(at) = next_open {
+            let Some(address) = index.all().get(at) else { break };
+            open.close(at);
+            next_open = Some(open.next(at + 1)).filter(is_within);
             let next = stubs.partition_point(|stub| stub.start <= address.0);
             hits.push(match next.checked_sub(1).and_then(|before| stubs.get(before)) {
                 Some(stub) => (at, stub.start, Ok(stub.slot)),

@@ -17,6 +17,9 @@ const SAMPLED: usize = 128;
 const FEWEST_WRONG: usize = 3;
 const OF: usize = 32;
 
+/// Sections that are looked at: each is looked for among the segments. Linkers write some forty.
+const MOST_SECTIONS: usize = 1 << 10;
+
 /// What contradicts what in a file; `None` if nothing does.
 pub(super) fn contradiction_in(info: &UnwindInfo) -> Option<String> {
     let image = info.file.image();
@@ -39,7 +42,7 @@ fn layout(image: &Image) -> Option<String> {
             segment.offset.0.saturating_add(segment.file_size)
         ));
     }
-    let loaded = image.sections().iter().filter(|section| is_loaded(section));
+    let loaded = image.sections().iter().filter(|section| is_loaded(section)).take(MOST_SECTIONS);
     loaded.into_iter().find_map(|section| {
         let range = section.in_file()?;
         let name = String::from_utf8_lossy(&section.name);

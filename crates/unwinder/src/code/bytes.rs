@@ -56,12 +56,10 @@ impl<'a> CodeBytes<'a> {
     ///
     /// Source: psABI i386, section 5.2.3, "Procedure Linkage Table".
     pub(super) fn linkage_slot(&self, at: u64, offset: i64) -> Option<u64> {
-        let sections = || self.image.sections().iter();
-        let is_linkage = sections().any(|section| {
-            section.name.starts_with(b".plt") && Svma(at).since(section.svma) < section.size
-        });
-        let table = |name: &[u8]| sections().find(|section| &*section.name == name);
-        let words = table(b".got.plt").or_else(|| table(b".got"))?;
+        const LINKAGE: [&str; 3] = [".plt", ".plt.sec", ".plt.got"];
+        let mut linkage = LINKAGE.into_iter().filter_map(|name| self.image.section(name));
+        let is_linkage = linkage.any(|section| Svma(at).since(section.svma) < section.size);
+        let words = self.image.section(".got.plt").or_else(|| self.image.section(".got"))?;
         is_linkage.then(|| words.svma.0.wrapping_add_signed(offset) & self.arch.addresses())
     }
 

@@ -188,6 +188,11 @@ impl Functions {
         self.exported(function.file).iter().any(|&(_, svma)| svma == function.svma)
     }
 
+    /// Functions that the file of an address has for others.
+    pub(super) fn n_exported(&mut self, function: InFile<'_>) -> usize {
+        self.exported(function.file).len()
+    }
+
     /// Returns true if a file is a C library, or the part of one that begins threads.
     pub(crate) fn begins_threads(&mut self, file: &Arc<LoadedImage>) -> bool {
         let names: [&[u8]; 2] = [b"__libc_start_main", b"pthread_create"];

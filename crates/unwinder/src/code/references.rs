@@ -36,6 +36,8 @@ impl References {
 const MOST_CALLS: usize = 512;
 /// Bytes that are looked through in the time of an instruction that is decoded.
 const BYTES: usize = 16;
+/// Entries of tables that are.
+const ENTRIES: usize = 16;
 
 impl Functions {
     /// References to the function that begins at an address; `None` if the code cannot be read, or no more of it may be.
@@ -57,6 +59,8 @@ impl Functions {
         let is_it = |slot: &(u64, SlotValue)| matches!(slot.1, SlotValue::Address(svma) if svma == function.svma);
         found.is_taken |= slots.iter().any(is_it);
         found.is_exported = self.is_exported(function);
+        let entries = slots.len() + self.n_exported(function);
+        self.allowance.used(function.file, entries / ENTRIES);
         let found = Arc::new(found);
         self.references.insert(key, Arc::clone(&found));
         Some(found)

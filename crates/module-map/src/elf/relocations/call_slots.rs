@@ -4,8 +4,6 @@
 //! Source: ELF, `Elf64_Rela` and `Elf64_Sym`; the psABI of each processor for the kinds of relocations; the layout of
 //! `.gnu.hash` as binutils and glibc have it (`elf/dl-lookup.c`).
 
-use std::borrow::Cow;
-
 use address::Svma;
 
 use crate::elf::{ElfMachine, Image};
@@ -31,12 +29,14 @@ const SYMBOL: usize = 24;
 const LONGEST_NAME: usize = 4096;
 /// Symbols of one hash bucket that are looked at.
 const MOST_IN_BUCKET: u32 = 1 << 12;
+/// Names of one hash that are compared: versions of a name have one each.
+const MOST_COMPARED: u32 = 32;
 const FUNCTION: u8 = 2;
 /// A symbol without a type is one of assembly.
 const NO_TYPE: u8 = 0;
 
 /// The addresses that ranges have, as ranges that do not overlap, in order.
-fn disjoint(ranges: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
+pub(crate) fn disjoint(ranges: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
     let mut sorted: Vec<_> = ranges.filter(|(start, end)| start < end).collect();
     sorted.sort_unstable();
     let mut merged: Vec<(u64, u64)> = Vec::new();
@@ -49,6 +49,14 @@ fn disjoint(ranges: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
     merged
 }
 
+/// Whether one of the ranges, which do not overlap and are in order, has an address.
+#[must_use]
+pub fn is_within(ranges: &[(u64, u64)], address: u64) -> bool {
+    let after = ranges.partition_point(|&(start, _)| start <= address);
+    let range = after.checked_sub(1).and_then(|at| ranges.get(at));
+    range.is_some_and(|&(_, end)| address < end)
+}
+
 impl Image {
     /// The words of the global offset table that the dynamic loader fills with addresses of code, in the order of their
     /// addresses, as the file states them. Of files of 64 bits; what a resolver decides is left out.
@@ -59,12 +67,12 @@ impl Image {
         let tables = sections.filter(|section| section.name.starts_with(b".got"));
         let tables = disjoint(tables.map(|it| (it.svma.0, it.svma.0.saturating_add(it.size))));
         let mut slots = Vec::new();
-        for relocations in [".rela.dyn", ".rela.plt"].into_iter().filter_map(|it| self.table(it)) {
+        for relocations in
+            [".rela.dyn", ".rela.plt"].into_iter().filter_map(|it| self.stored_section(it))
+        {
             for relocation in relocations.as_chunks::<RELOCATION>().0 {
                 let Some(slot) = self.number_64(relocation, 0) else { continue };
-                let after = tables.partition_point(|&(start, _)| start <= slot);
-                let table = after.checked_sub(1).and_then(|at| tables.get(at));
-                if table.is_some_and(|&(_, end)| slot < end) {
+                if is_within(&tables, slot) {
                     slots.extend(self.call_slot(relocation, &kinds).map(|value| (slot, value)));
                 }
             }
@@ -86,18 +94,18 @@ impl Image {
     /// The name of the dynamic symbol of that number.
     #[must_use]
     pub fn dynamic_name(&self, symbol: u32) -> Option<Vec<u8>> {
-        let symbols = self.table(".dynsym")?;
-        let strings = self.table(".dynstr")?;
-        self.name_of(&symbols, &strings, symbol).map(<[u8]>::to_vec)
+        let symbols = self.stored_section(".dynsym")?;
+        let strings = self.stored_section(".dynstr")?;
+        self.name_of(symbols, strings, symbol).map(<[u8]>::to_vec)
     }
 
     /// The address of the function of that name that others can be linked to, as the file states it. `None` if a resolver
     /// decides which code it is, or versions of the name mean different code.
     #[must_use]
     pub fn exported_function(&self, name: &[u8]) -> Option<Svma> {
-        let (symbols, strings) = (self.table(".dynsym")?, self.table(".dynstr")?);
-        let table = self.table(".gnu.hash")?;
-        let word = |at: usize| self.number_32(&table, at.checked_mul(4)?);
+        let (symbols, strings) = (self.stored_section(".dynsym")?, self.stored_section(".dynstr")?);
+        let table = self.stored_section(".gnu.hash")?;
+        let word = |at: usize| self.number_32(table, at.checked_mul(4)?);
         let (buckets, first, bloom) = (word(0)?, word(1)?, word(2)?);
         let hash = name
             .iter()
@@ -105,15 +113,21 @@ impl Image {
         let start = 4_usize.checked_add(2_usize.checked_mul(bloom as usize)?)?;
         let mut symbol = word(start.checked_add(hash.checked_rem(buckets)? as usize)?)?;
         let chains = start.checked_add(buckets as usize)?;
-        let mut found = None;
+        let (mut found, mut compared) = (None, 0);
         for _ in 0..MOST_IN_BUCKET {
             let chain = word(chains.checked_add(symbol.checked_sub(first)? as usize)?)?;
-            if chain | 1 == hash | 1 && self.name_of(&symbols, &strings, symbol) == Some(name) {
-                let svma = self.defined_function(&symbols, symbol)?;
-                if found.is_some_and(|found| found != svma) {
+            if chain | 1 == hash | 1 {
+                compared += 1;
+                if compared > MOST_COMPARED {
                     return None;
                 }
-                found = Some(svma);
+                if self.name_of(symbols, strings, symbol) == Some(name) {
+                    let svma = self.defined_function(symbols, symbol)?;
+                    if found.is_some_and(|found| found != svma) {
+                        return None;
+                    }
+                    found = Some(svma);
+                }
             }
             if chain & 1 == 1 {
                 break;
@@ -135,10 +149,6 @@ impl Image {
         let rest = strings.get(at as usize..)?;
         let rest = rest.get(..LONGEST_NAME).unwrap_or(rest);
         rest.get(..memchr::memchr(0, rest)?)
-    }
-
-    fn table(&self, name: &str) -> Option<Cow<'_, [u8]>> {
-        self.section_data(self.section(name)?).ok()
     }
 
     fn number_64(&self, bytes: &[u8], at: usize) -> Option<u64> {

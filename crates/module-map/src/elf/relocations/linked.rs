@@ -13,6 +13,7 @@ use object::elf::{
 };
 use object::{Object as _, ObjectSymbol as _, RelocationFlags, RelocationTarget};
 
+use super::call_slots::{disjoint, is_within};
 use crate::elf::{ElfMachine, Image};
 
 /// What the dynamic loader writes to a word.
@@ -172,9 +173,11 @@ impl Image {
     #[must_use]
     pub fn linked_slots(&self, hash: NameHash<'_>) -> Vec<(u64, SlotValue)> {
         let Some(symbols) = DynamicSymbols::of(self) else { return Vec::new() };
+        let code = self.segments().iter().filter(|segment| segment.executable);
+        let code = disjoint(code.map(|it| (it.svma.0, it.svma.0.saturating_add(it.file_size))));
         let mut slots = Vec::new();
         self.each_relocation(&mut |relocation| {
-            let value = self.slot_value(&symbols, &relocation, hash);
+            let value = self.slot_value((&symbols, &code), &relocation, hash);
             slots.extend(value.map(|value| (relocation.slot, value)));
         });
         slots.sort_unstable_by_key(|&(slot, _)| slot);
@@ -245,7 +248,7 @@ impl Image {
 
     fn slot_value(
         &self,
-        symbols: &DynamicSymbols<'_>,
+        (symbols, code): (&DynamicSymbols<'_>, &[(u64, u64)]),
         relocation: &DynamicRelocation,
         hash: NameHash<'_>,
     ) -> Option<SlotValue> {
@@ -256,10 +259,7 @@ impl Image {
             // Relocations of files of 32 bits state no addend: it is in the word.
             let stored = || self.stored_word(Svma(relocation.slot));
             let svma = if kinds.is_stored { stored()? } else { Svma(relocation.addend) };
-            let mut segments = self.segments().iter().filter(|segment| segment.executable);
-            return segments
-                .any(|segment| svma.since(segment.svma) < segment.file_size)
-                .then_some(SlotValue::Address(svma));
+            return is_within(code, svma.0).then_some(SlotValue::Address(svma));
         }
         let symbol = relocation.symbol.filter(|_| is_symbol)?;
         symbols.name_of(symbol).map(|name| SlotValue::Symbol(hash(name)))

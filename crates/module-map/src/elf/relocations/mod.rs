@@ -5,7 +5,8 @@ mod linked;
 mod relocate;
 mod relocate_raw;
 
-pub use call_slots::CallSlot;
+pub(crate) use call_slots::disjoint;
+pub use call_slots::{CallSlot, is_within};
 pub use linked::SlotValue;
 pub use relocate::MODULE_CODE;
 pub(crate) use relocate::{SectionLayout, link};

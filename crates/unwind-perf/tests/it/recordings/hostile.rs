@@ -1,8 +1,8 @@
 //! Names that are made to act on a terminal: none of the commands writes anything of them that does.
 
 use synth::{
-    Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, Record, SampleBuilder, SampleId,
-    attr_flag, sample_type,
+    ElfBuilder, Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, Record, SampleBuilder,
+    SampleId, Section, Segment, attr_flag, elf_const, sample_type,
 };
 
 use crate::support::mapped::{Map, Recording};
@@ -44,6 +44,31 @@ fn recording() -> Vec<u8> {
     it.record_at(&map, SampleId::at(7, 7, 2));
     it.sample(&SampleBuilder { misc: 2, ..SampleBuilder::at(0x40_0010, 7, 7, 3) });
     it.build()
+}
+
+/// Sections of linkage tables that all have the same addresses: an address is of one of them, and the others take nothing.
+#[test]
+fn linkage_tables_that_overlap() {
+    const SIZE: u64 = 0x8000;
+    let folder = empty_folder("overlapping-linkage");
+    let table = Section {
+        flags: elf_const::SHF_ALLOC | elf_const::SHF_EXECINSTR,
+        addr: 0x40_1000,
+        stated_size: Some(SIZE),
+        ..Section::new(".plt", elf_const::SHT_NOBITS, Vec::new())
+    };
+    let mut sections = vec![Section::text(0x40_1000, vec![0xc3; SIZE as usize])];
+    sections.extend(vec![table; 9_000]);
+    let segments = vec![Segment::load_text(0x1000, 0x40_1000, SIZE)];
+    let program = ElfBuilder { segments, sections, ..ElfBuilder::x86_64() };
+    std::fs::write(folder.join("program"), program.build()).expect("a file");
+    let mut recording = Recording::new();
+    recording.map(1, Map::code(0x40_1000, SIZE, 0x1000, "/program"));
+    (0..4_000).for_each(|at| recording.sample(1, 0x40_1000 + 8 * at));
+    recording.write(&folder);
+    let limited = ["perf.data", "-f", "folded", "--sysroot", ".", "--max-memory", "256M", "-q"];
+    let ran = run(&folder, &limited).expect_status(1);
+    assert!(ran.text().contains(".plt"), "{}", ran.text());
 }
 
 /// What a mapping's bias is, is not looked for among all the others.
