@@ -17,8 +17,10 @@ use crate::protocol::{
     NamedAddress, SourceTask, SymbolizeTask, WantedModule,
 };
 
-/// Bytes of the names of an answer.
-const MOST_BYTES: usize = 64 << 20;
+/// Bytes of an answer: of its texts, and of its rows without them.
+const MOST_BYTES: usize = 128 << 20;
+/// Bytes of a frame without its texts, as JSON has it, at most.
+const FRAME_BYTES: usize = 96;
 
 /// The build-id of a module.
 pub(super) fn build_id(module: &WantedModule) -> Result<BuildId, Problem> {
@@ -76,14 +78,29 @@ pub(super) fn names(bench: &Bench<'_>, task: &SymbolizeTask) -> Result<Named, Pr
     let mut addresses = Vec::new();
     let mut bytes = 0;
     for row in rows {
-        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        bytes += row.frames.iter().map(|it| text(&it.function) + text(&it.file)).sum::<usize>();
+        bytes += bytes_of(&row);
         if bytes > MOST_BYTES {
             return Err(Problem::new(Kind::TooLarge).detail("the names; ask for fewer addresses"));
         }
         addresses.push(row);
     }
     Ok(Named { modules, addresses })
+}
+
+/// Bytes of the frames of a row as JSON, at most.
+fn bytes_of(row: &NamedAddress) -> usize {
+    let text = |text: &Option<String>| text.as_deref().map_or(0, printed_bytes);
+    row.frames.iter().map(|it| FRAME_BYTES + text(&it.function) + text(&it.file)).sum()
+}
+
+/// Bytes of a text as JSON, at most.
+fn printed_bytes(text: &str) -> usize {
+    let printed = |byte: u8| match byte {
+        b'"' | b'\\' => 2,
+        b' '..=b'~' => 1,
+        _ => 6,
+    };
+    text.bytes().map(printed).sum()
 }
 
 /// The text of a source file that debug information of an address names.
@@ -170,5 +187,28 @@ fn named(answer: &ResolvedAddress, symbols: &Symbols, strings: &Strings) -> Name
         function_start: answer.function_start.map(|start| format!("{:#x}", start.0)),
         frames: frames.collect(),
         reason: answer.reason.map(|why| why.as_str().to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_count_with_and_without_texts() {
+        let text = |text: &str| Some(text.to_owned());
+        let long = Frame {
+            function: text("f\u{1b}"),
+            file: text("a.c"),
+            line: Some(u32::MAX),
+            column: Some(u32::MAX),
+            inlined: false,
+        };
+        let bare = Frame { function: None, file: None, line: None, column: None, inlined: true };
+        let frames = vec![long, bare];
+        let printed = serde_json::to_string(&frames).expect("JSON");
+        let row = NamedAddress { frames, ..NamedAddress::default() };
+        assert_eq!(bytes_of(&row), 2 * FRAME_BYTES + (1 + 6) + 3);
+        assert!(printed.len() <= bytes_of(&row), "{printed}");
     }
 }
