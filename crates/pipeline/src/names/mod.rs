@@ -156,7 +156,6 @@ pub(crate) fn resolve(
     let by_start = by_start.iter().map(|at| LocationId::new(first.as_u32() + at)).collect();
     named.fill_in(strings, inlines);
     whole::name_whole(options, new, strings, inlines);
-    let timings = watch.timings.into_inner().unwrap_or_else(PoisonError::into_inner);
     NameReport {
         kernel_remedy: refused.as_ref().and_then(NoKernelNames::remedy),
         kernel_damaged: refused.as_ref().is_some_and(NoKernelNames::is_damage),
@@ -166,7 +165,7 @@ pub(crate) fn resolve(
         lost,
         looked_up: true,
         by_start,
-        timings,
+        timings: watch.timings.into_inner().unwrap_or_else(PoisonError::into_inner),
         not_kept: sources.cache.and_then(Cache::finish),
     }
 }
