@@ -80,7 +80,9 @@ mod moved;
 mod process;
 mod space;
 
-pub use elf::{CallSlot, ElfMachine, Image, ImageError, MODULE_CODE, Section, Segment, SlotValue};
+pub use elf::{
+    CallSlot, ElfMachine, Exported, Image, ImageError, MODULE_CODE, Section, Segment, SlotValue,
+};
 pub use files::{
     Archive, DEBUG_DIR, Difference, ExtraFiles, Fetch, FetchKind, Fetcher, FileFinding,
     FileFindingKind, FileOptions, FileProof, ImageLimits, ImageStore, LoadError, LoadedImage,

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod by_content;
+mod exported;
 mod files;
 mod headerless;
 mod hints;

@@ -5,7 +5,7 @@ mod linked;
 mod relocate;
 mod relocate_raw;
 
-pub use call_slots::CallSlot;
+pub use call_slots::{CallSlot, Exported};
 pub use linked::SlotValue;
 pub use relocate::MODULE_CODE;
 pub(crate) use relocate::{SectionLayout, link};
