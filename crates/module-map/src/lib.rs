@@ -81,7 +81,8 @@ mod process;
 mod space;
 
 pub use elf::{
-    CallSlot, ElfMachine, Image, ImageError, MODULE_CODE, Section, Segment, SlotValue, is_within,
+    CallSlot, ElfMachine, Exported, Image, ImageError, MODULE_CODE, Section, Segment, SlotValue,
+    is_within,
 };
 pub use files::{
     Archive, DEBUG_DIR, Difference, ExtraFiles, Fetch, FetchKind, Fetcher, FileFinding,

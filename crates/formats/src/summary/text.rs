@@ -133,20 +133,18 @@ fn ends(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
 fn proven(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     let found = found_counts(profile);
     let samples = profile.samples.len() as u64;
-    if found.with_tail_calls.max(found.with_unknown_tail_calls) > 0 {
-        write!(
-            text,
-            "{} of the stacks have functions that tail calls removed",
-            share(found.with_tail_calls, samples)
-        )?;
-        if found.with_unknown_tail_calls > 0 {
-            write!(
-                text,
-                "; {} have places where such functions are not known",
-                share(found.with_unknown_tail_calls, samples)
-            )?;
-        }
-        writeln!(text)?;
+    let [known, unknown] =
+        [found.with_tail_calls, found.with_unknown_tail_calls].map(|n| share(n, samples));
+    let line = match (found.with_tail_calls, found.with_unknown_tail_calls) {
+        (0, 0) => None,
+        (_, 0) => Some(format!("{known} of the stacks have functions that tail calls removed")),
+        (0, _) => Some(format!("{unknown} of the stacks lack functions that tail calls removed")),
+        _ => Some(format!(
+            "{known} of the stacks have functions that tail calls removed; {unknown} lack such functions"
+        )),
+    };
+    if let Some(line) = line {
+        writeln!(text, "{line}")?;
     }
     let ends = EndReason::ALL.iter().zip(profile.end_counts());
     let unproven = ends.filter(|(end, _)| **end == EndReason::UnprovenRoot).map(|(_, n)| n).sum();

@@ -26,7 +26,7 @@ pub(crate) use identity::MadeOf;
 pub use image::Image;
 pub use machine::ElfMachine;
 pub(crate) use parts::CodeSymbols;
-pub use relocations::{CallSlot, MODULE_CODE, SlotValue, is_within};
+pub use relocations::{CallSlot, Exported, MODULE_CODE, SlotValue, is_within};
 pub(crate) use relocations::{SectionLayout, link};
 pub use section::Section;
 pub use segment::Segment;

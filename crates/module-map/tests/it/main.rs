@@ -4,6 +4,7 @@
 mod bounds;
 mod by_content;
 mod debug_files;
+mod exported;
 mod files;
 mod headerless;
 mod hints;

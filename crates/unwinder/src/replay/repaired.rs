@@ -100,6 +100,9 @@ struct UsedRows<'s> {
     added: Vec<Added>,
 }
 
+/// There is room for one more frame and node for each so many.
+const ADDED: usize = 8;
+
 /// The function that a frame of the slice calls.
 #[derive(Clone, Copy, Debug)]
 enum SliceCall {
@@ -128,11 +131,12 @@ impl<'s> UsedRows<'s> {
         tail_calls: Option<(&'s mut Finder, Code<'s>)>,
     ) -> Self {
         let (n_frames, n_stacks) = (slice.frames.values().len(), slice.stacks.values().len());
+        let with_room = |len: usize| if tail_calls.is_some() { len + len / ADDED } else { len };
         Self {
             slice,
             hashes,
-            frames: Vec::with_capacity(n_frames),
-            stacks: Vec::with_capacity(n_stacks),
+            frames: Vec::with_capacity(with_room(n_frames)),
+            stacks: Vec::with_capacity(with_room(n_stacks)),
             known_frames: vec![None; n_frames],
             known_stacks: vec![None; n_stacks],
             chain: Vec::new(),
@@ -228,6 +232,7 @@ impl<'s> UsedRows<'s> {
         *self.calls.get_mut(from.index())? = SliceCall::of(call);
         let frames = finder.between(call, &caller_place, &callee.code_place(), *code);
         let Some(frames) = frames else { return Some(outside) };
+        self.added.reserve(self.stacks.capacity() - self.added.len());
         self.added.resize(self.stacks.len(), Added::default());
         let mut parent = outside;
         for frame in &*frames {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use address::Svma;
 use hashbrown::HashMap;
-use module_map::{CallSlot, Image, LoadedImage};
+use module_map::{CallSlot, Exported, Image, LoadedImage};
 
 use crate::arch::{Arch, Flow, FlowDecoder};
 use crate::cfi::{CfiScratch, UnwindInfo};
@@ -48,6 +48,16 @@ pub(super) enum Landing {
     Unknown,
 }
 
+/// The function that the loader links a symbol to, for a function at hand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Linked {
+    /// One of the file at hand, or of the file that names it.
+    Function(Described),
+    /// One of a third file: neither of them defines the symbol.
+    Elsewhere,
+    Unknown,
+}
+
 /// How code gets to an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum By {
@@ -65,7 +75,7 @@ pub(super) struct Files {
     described: HashMap<(u32, u64), Option<Described>>,
     entries: HashMap<(u32, u64), bool>,
     /// Functions of dynamic symbols, by the file at hand.
-    linked: HashMap<(Named, u32), Option<Described>>,
+    linked: HashMap<(Named, u32), Linked>,
     pub(super) allowance: CodeAllowance,
     scratch: CfiScratch,
 }
@@ -92,6 +102,8 @@ const CONTENTS: u64 = 0x8000;
 const STUB: usize = 64;
 /// Functions begin at multiples of it, if nothing makes them smaller on purpose.
 const ALIGNMENT: u64 = 16;
+/// The symbol of the loader's list of loaded files.
+const LOADED_FILES: &[u8] = b"_r_debug";
 /// Linkage tables of a file: `.plt`, `.plt.sec` and `.plt.got`.
 const MOST_LINKAGE: usize = 16;
 /// So many addresses are remembered of each kind; then all are forgotten.
@@ -212,13 +224,8 @@ impl Files {
         }
     }
 
-    /// The function of that name: of the file at hand, or of the file that names it.
-    pub(super) fn symbol(
-        &mut self,
-        name: Named,
-        at_hand: u32,
-        code: Code<'_>,
-    ) -> Option<Described> {
+    /// The function of a dynamic symbol.
+    pub(super) fn symbol(&mut self, name: Named, at_hand: u32, code: Code<'_>) -> Linked {
         if let Some(&known) = self.linked.get(&(name, at_hand)) {
             return known;
         }
@@ -230,15 +237,28 @@ impl Files {
         found
     }
 
-    fn find_symbol(&mut self, name: Named, at_hand: u32, code: Code<'_>) -> Option<Described> {
-        let text = self.get(name.file)?.image().dynamic_name(name.symbol)?;
-        [at_hand, name.file].into_iter().find_map(|file| {
-            let svma = self.get(file)?.image().exported_function(&text)?;
-            match self.function_at(file, svma.0, code) {
-                Landing::Function(function) => Some(function),
-                _ => None,
+    fn find_symbol(&mut self, name: Named, at_hand: u32, code: Code<'_>) -> Linked {
+        let text = self.get(name.file).and_then(|file| file.image().dynamic_name(name.symbol));
+        let Some(text) = text else { return Linked::Unknown };
+        for file in [at_hand, name.file] {
+            let Some(image) = self.get(file) else { return Linked::Unknown };
+            match image.image().exported(&text) {
+                Exported::Function(svma) => match self.function_at(file, svma.0, code) {
+                    Landing::Function(function) => return Linked::Function(function),
+                    _ => return Linked::Unknown,
+                },
+                Exported::Unclear => return Linked::Unknown,
+                Exported::Nothing => {}
             }
-        })
+        }
+        Linked::Elsewhere
+    }
+
+    /// Whether a file is the dynamic loader, whose resolver runs in the place of a function that is called for the first
+    /// time. Debuggers find the list of loaded files by its symbol.
+    pub(super) fn is_loader(&self, file: u32) -> bool {
+        let exported = self.get(file).map(|file| file.image().exported(LOADED_FILES));
+        exported.is_none_or(|exported| exported != Exported::Nothing)
     }
 
     fn function_at(&mut self, file: u32, svma: u64, code: Code<'_>) -> Landing {

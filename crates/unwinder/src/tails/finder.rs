@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use address::{ModuleId, Svma};
 use budget::Exhausted;
 use hashbrown::HashMap;
-use module_map::LoadedImage;
+use module_map::{LoadedImage, MappedKind};
 use profile::FoundBy;
 
 use crate::arch::{Arch, CallTarget};
 use crate::cfi::FoundFde;
 use crate::repair::Code;
-use crate::tails::files::{By, Described, Files, Landing, Named, code_at};
+use crate::tails::files::{By, Described, Files, Landing, Linked, Named, code_at};
 use crate::tails::paths::{Between, Left, Search};
 use crate::tails::units::Units;
 
@@ -209,18 +209,25 @@ impl Finder {
             return None;
         }
         let mut search = Search { files: &mut self.files, units: &mut self.units, code };
-        let (called, is_linked) = match call {
-            Call::Function(called) => (called, false),
-            Call::Symbol(name) => (search.files.symbol(name, callee.serial, code)?, true),
+        let called = match call {
+            Call::Function(called) => Some(called),
+            Call::Symbol(name) => match search.files.symbol(name, callee.serial, code) {
+                Linked::Function(called) => Some(called),
+                Linked::Elsewhere => None,
+                Linked::Unknown => return None,
+            },
             Call::Unknown => return None,
         };
-        let between = self.shared.get([called, at]);
-        let between = between.get_or_init(|| {
-            // The cold part of the function that is called. Its code would say so, too.
-            if search.files.is_part_of(at, called, code) {
-                return Between::Nothing;
-            }
-            search.between(called, (callee.serial, svma))
+        let between = called.map(|called| {
+            let between = self.shared.get([called, at]);
+            let find = || {
+                // The cold part of the function that is called. Its code would say so, too.
+                if search.files.is_part_of(at, called, code) {
+                    return Between::Nothing;
+                }
+                search.between(called, (callee.serial, svma))
+            };
+            between.get_or_init(find).clone()
         });
         let frame = |left: &Left| {
             let place = |serial: u32| match serial {
@@ -235,24 +242,43 @@ impl Finder {
                 (Some(module), None) => TailFrame::Function(module, svma),
             }
         };
-        let mut frames: Vec<TailFrame> = match between {
-            Between::Nothing => return None,
-            // The loader's resolver, or a definition of another file, can have been called there.
-            Between::NoPath if is_linked => return None,
-            Between::Several(..) if is_linked && called.file != callee.serial => return None,
-            Between::NoPath => vec![TailFrame::Unknown],
-            Between::Path(path) => path.iter().map(frame).collect(),
-            Between::Several(before, after) => {
+        let is_linked = matches!(call, Call::Symbol(_));
+        // The loader can link the symbol to a function of a third file.
+        let is_elsewhere = is_linked && called.is_none_or(|called| called.file != callee.serial);
+        let mut frames: Vec<TailFrame> = match &between {
+            Some(Between::Nothing) => return None,
+            Some(Between::Path(path)) => path.iter().map(frame).collect(),
+            Some(Between::Several(before, after)) if !is_elsewhere => {
                 let before = before.iter().map(frame);
                 let after = after.iter().map(frame);
                 before.chain([TailFrame::Unknown]).chain(after).collect()
             }
+            None | Some(Between::Several(..) | Between::NoPath) => vec![TailFrame::Unknown],
         };
+        let is_unknown = frames[..] == [TailFrame::Unknown];
+        if is_unknown && is_linked && self.runs_unasked(to, at, code) {
+            return None;
+        }
         if is_signal_frame(&callee, svma, code) {
             return None;
         }
         frames.dedup_by(|one, other| (*one, *other) == (TailFrame::Unknown, TailFrame::Unknown));
         Some(frames.into())
+    }
+
+    /// Whether code runs in the place of a function that is called through the loader: the loader's resolver of symbols, or
+    /// code of the kernel, which a resolver of the C library chooses.
+    fn runs_unasked(&mut self, module: ModuleId, at: Described, code: Code<'_>) -> bool {
+        let module = code.modules.get(module.index());
+        let is_file = module.is_some_and(|it| it.kind == MappedKind::File);
+        !is_file || self.files.is_loader(at.file) && self.is_resolver(at, code)
+    }
+
+    /// Whether a function of the loader can be its resolver. On x86 a linkage table pushes words before it jumps there.
+    fn is_resolver(&mut self, at: Described, code: Code<'_>) -> bool {
+        let is_plain = self.files.arch(at.file).is_some_and(Arch::is_x86)
+            && self.files.is_at_entry(at.file, at.start, code);
+        !is_plain
     }
 
     fn file(&mut self, module: ModuleId, code: Code<'_>) -> Option<Arc<LoadedImage>> {

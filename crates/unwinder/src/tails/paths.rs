@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::repair::Code;
-use crate::tails::files::{Described, Files};
+use crate::tails::files::{Described, Files, Linked};
 use crate::tails::units::{Callee, Unit, Units};
 
 /// A function that left by a jump.
@@ -37,6 +37,8 @@ pub(super) struct Search<'s> {
 /// What a search has found.
 struct Found {
     paths: Vec<Vec<Left>>,
+    /// Functions that jumps lead back to: each can have run several times.
+    circles: Vec<Described>,
     /// Functions that may still be looked at.
     left: usize,
 }
@@ -61,16 +63,22 @@ impl Search<'_> {
         if unit.is_unclear {
             return Between::Nothing;
         }
-        let mut found = Found { paths: Vec::new(), left: MOST_STEPS };
+        let mut found = Found { paths: Vec::new(), circles: Vec::new(), left: MOST_STEPS };
         if self.follow((called, &unit), (file, svma), &mut Vec::new(), &mut found).is_err() {
             // All paths begin with what is called.
             let called = Left { function: called, site: None };
             return Between::Several(vec![called], Vec::new());
         }
+        let is_in_circle = |left: &Left| found.circles.contains(&left.function);
+        let has_circle = found.paths.iter().flatten().any(is_in_circle);
         match &found.paths[..] {
             [] => Between::NoPath,
-            [_] => Between::Path(found.paths.swap_remove(0)),
-            paths => common(paths),
+            [_] if !has_circle => Between::Path(found.paths.swap_remove(0)),
+            [path] => around(path.clone(), path.clone(), &found.circles),
+            paths => {
+                let (before, after) = common(paths);
+                around(before, after, &found.circles)
+            }
         }
     }
 
@@ -89,11 +97,17 @@ impl Search<'_> {
         for tail in &unit.tails {
             let next = match tail.to {
                 Callee::Function(next) => Some(next),
-                Callee::Symbol(name) => self.files.symbol(name, goal.0, self.code),
+                Callee::Symbol(name) => match self.files.symbol(name, goal.0, self.code) {
+                    Linked::Function(next) => Some(next),
+                    Linked::Elsewhere | Linked::Unknown => None,
+                },
             };
             let next = next.ok_or(Unknowable)?;
-            let is_there = next == function || path.iter().any(|left| left.function == next);
-            if is_there || done.contains(&next) {
+            if next == function || path.iter().any(|left| left.function == next) {
+                found.circles.push(next);
+                continue;
+            }
+            if done.contains(&next) {
                 continue;
             }
             done.push(next);
@@ -116,9 +130,23 @@ impl Search<'_> {
     }
 }
 
-/// What all paths have in common.
-fn common(paths: &[Vec<Left>]) -> Between {
-    let Some((first, others)) = paths.split_first() else { return Between::NoPath };
+/// Cuts what all paths begin and end with at the functions that can have run several times.
+fn around(mut before: Vec<Left>, mut after: Vec<Left>, circles: &[Described]) -> Between {
+    let is_in_circle = |left: &Left| circles.contains(&left.function);
+    if let Some(first) = before.iter().position(is_in_circle) {
+        before.truncate(first + 1);
+        // It left by its jump onwards, or by the one around.
+        before.iter_mut().skip(first).for_each(|left| left.site = None);
+    }
+    if let Some(last) = after.iter().rposition(is_in_circle) {
+        after.drain(..=last);
+    }
+    Between::Several(before, after)
+}
+
+/// What all paths begin with, and what they end with.
+fn common(paths: &[Vec<Left>]) -> (Vec<Left>, Vec<Left>) {
+    let Some((first, others)) = paths.split_first() else { return Default::default() };
     let shared = |from_end: bool| {
         let at = |path: &Vec<Left>, index: usize| {
             let index = if from_end { path.len().checked_sub(index + 1)? } else { index };
@@ -145,5 +173,5 @@ fn common(paths: &[Vec<Left>]) -> Between {
     suffix.reverse();
     let shortest = paths.iter().map(Vec::len).min().unwrap_or(0);
     suffix.drain(..suffix.len().saturating_sub(shortest.saturating_sub(prefix.len())));
-    Between::Several(prefix, suffix)
+    (prefix, suffix)
 }

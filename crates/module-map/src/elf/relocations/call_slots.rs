@@ -17,6 +17,18 @@ pub enum CallSlot {
     Address(Svma),
 }
 
+/// The definition of a name in the dynamic symbols of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exported {
+    /// A function at an address, as the file states it.
+    Function(Svma),
+    /// It is no function, a resolver decides which code it is, versions of the name mean different code, or the file has no
+    /// table of names.
+    Unclear,
+    /// The file does not define it.
+    Nothing,
+}
+
 /// The numbers of relocations that write an address of the same file, and the address of a symbol.
 struct Kinds {
     relative: u32,
@@ -103,6 +115,20 @@ impl Image {
     /// decides which code it is, or versions of the name mean different code.
     #[must_use]
     pub fn exported_function(&self, name: &[u8]) -> Option<Svma> {
+        match self.exported(name) {
+            Exported::Function(svma) => Some(svma),
+            Exported::Unclear | Exported::Nothing => None,
+        }
+    }
+
+    /// The definition of a name that others can be linked to.
+    #[must_use]
+    pub fn exported(&self, name: &[u8]) -> Exported {
+        self.find_exported(name).unwrap_or(Exported::Unclear)
+    }
+
+    /// `None` if the tables do not say it.
+    fn find_exported(&self, name: &[u8]) -> Option<Exported> {
         let (symbols, strings) = (self.stored_section(".dynsym")?, self.stored_section(".dynstr")?);
         let table = self.stored_section(".gnu.hash")?;
         let word = |at: usize| self.number_32(table, at.checked_mul(4)?);
@@ -112,8 +138,12 @@ impl Image {
             .fold(5381_u32, |hash, &byte| hash.wrapping_mul(33).wrapping_add(u32::from(byte)));
         let start = 4_usize.checked_add(2_usize.checked_mul(bloom as usize)?)?;
         let mut symbol = word(start.checked_add(hash.checked_rem(buckets)? as usize)?)?;
+        let mut found = Exported::Nothing;
+        if symbol == 0 {
+            return Some(found);
+        }
         let chains = start.checked_add(buckets as usize)?;
-        let (mut found, mut compared) = (None, 0);
+        let mut compared = 0;
         for _ in 0..MOST_IN_BUCKET {
             let chain = word(chains.checked_add(symbol.checked_sub(first)? as usize)?)?;
             if chain | 1 == hash | 1 {
@@ -122,26 +152,30 @@ impl Image {
                     return None;
                 }
                 if self.name_of(symbols, strings, symbol) == Some(name) {
-                    let svma = self.defined_function(symbols, symbol)?;
-                    if found.is_some_and(|found| found != svma) {
-                        return None;
-                    }
-                    found = Some(svma);
+                    let this = self.definition(symbols, symbol)?;
+                    found = if found == Exported::Nothing || this == found {
+                        this
+                    } else {
+                        return Some(Exported::Unclear);
+                    };
                 }
             }
             if chain & 1 == 1 {
-                break;
+                return Some(found);
             }
             symbol = symbol.checked_add(1)?;
         }
-        found
+        None
     }
 
-    fn defined_function(&self, symbols: &[u8], symbol: u32) -> Option<Svma> {
+    fn definition(&self, symbols: &[u8], symbol: u32) -> Option<Exported> {
         let symbol = symbols.get((symbol as usize).checked_mul(SYMBOL)?..)?.get(..SYMBOL)?;
         let is_function = matches!(symbol.get(4)? & 0xf, FUNCTION | NO_TYPE);
-        let is_defined = symbol.get(6..8)? != [0, 0];
-        (is_function && is_defined).then_some(Svma(self.number_64(symbol, 8)?))
+        Some(match symbol.get(6..8)? {
+            [0, 0] => Exported::Nothing,
+            _ if is_function => Exported::Function(Svma(self.number_64(symbol, 8)?)),
+            _ => Exported::Unclear,
+        })
     }
 
     fn name_of<'s>(&self, symbols: &[u8], strings: &'s [u8], symbol: u32) -> Option<&'s [u8]> {

@@ -6,7 +6,7 @@ mod relocate;
 mod relocate_raw;
 
 pub(crate) use call_slots::disjoint;
-pub use call_slots::{CallSlot, is_within};
+pub use call_slots::{CallSlot, Exported, is_within};
 pub use linked::SlotValue;
 pub use relocate::MODULE_CODE;
 pub(crate) use relocate::{SectionLayout, link};

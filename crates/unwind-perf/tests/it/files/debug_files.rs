@@ -1,6 +1,7 @@
 //! Wherever debug information is kept, functions, inlined functions and lines are those of the unsplit build.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use module_map::Image;
 use serde_json::Value;
@@ -18,7 +19,10 @@ fn variant(dwarf: &str, name: &str) -> PathBuf {
 
 /// For each byte of the code what its frames are called, innermost first.
 fn names(dwarf: &str, name: &str, more: &[&str]) -> Vec<Vec<[Value; 5]>> {
-    let folder = empty_folder(&format!("debug-{dwarf}-{name}-{}", more.len()));
+    // Several tests ask for the same names at a time.
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    let asked = ASKED.fetch_add(1, Ordering::Relaxed);
+    let folder = empty_folder(&format!("debug-{dwarf}-{name}-{asked}"));
     let mut recording = Recording::new();
     let (start, size, offset) = TEXT;
     recording.map(1, Map::code(start, 0x1000, offset, "/program"));

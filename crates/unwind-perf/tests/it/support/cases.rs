@@ -80,7 +80,7 @@ macro_rules! for_each_case {
             copied: [folded ndjson] { "root": 13, "root-across-gap": 31 }
             deep: [folded summary] { "root": 5, "root-across-gap": 32 }
             dlopen: [folded ndjson summary] { "root": 23 }
-            exceptions: [folded summary] { "register-unknown": 2, "root": 38 }
+            exceptions: [folded summary] { "register-unknown": 2, "root": 36, "root-across-gap": 2 }
             fork: [folded ndjson] { "root": 48 }
             inlines_clang_lld: [folded perf_script] { "root": 38 }
             inlines_gcc: [folded ndjson] { "root": 35 }

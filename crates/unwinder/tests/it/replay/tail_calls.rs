@@ -152,11 +152,21 @@ fn a_switch_is_no_tail_call() {
 }
 
 #[test]
-fn jumps_in_a_circle_are_gone_once() {
+fn jumps_in_a_circle_can_be_gone_several_times() {
     // a: jmp b. b: je a; jmp test.
     let b = [jump_if(B, A), jump(B + 6, TEST)].concat();
     let program = function(function(program(), A, &jump(A, B)), B, &b);
-    check(&program, &[at(B + 6), at(A)], EndReason::Root);
+    check(&program, &[at(B + 6), UNKNOWN, at(A)], EndReason::RootAcrossGap);
+}
+
+#[test]
+fn a_circle_that_does_not_lead_on_does_not_count() {
+    // a: je b; jmp test. b: je c; ret. c: jmp b.
+    let a = [jump_if(A, B), jump(A + 6, TEST)].concat();
+    let b = [&jump_if(B, C)[..], RET].concat();
+    let program = function(function(program(), A, &a), B, &b);
+    let program = function(program, C, &jump(C, B));
+    check(&program, &[at(A + 6)], EndReason::Root);
 }
 
 #[test]
