@@ -10,6 +10,7 @@
 
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
@@ -29,13 +30,16 @@ const TIME_OF_BYTE: Duration = Duration::from_micros(2);
 const TRIES: usize = 3;
 /// Bytes added to every input to compare costs per byte: the smallest inputs would win otherwise.
 const BYTES_OF_ANY: u64 = 4096;
-/// Longer inputs are not kept among the worst.
+/// Longer inputs are not kept among the worst, nor are the first ones of a process.
 const LONGEST_KEPT: usize = 8 << 10;
+const FIRST: usize = 8;
 
 static PRINTED: LazyLock<bool> =
     LazyLock::new(|| std::env::var_os("UNWIND_PERF_FUZZ_COSTS").is_some());
 static KEPT_IN: LazyLock<Option<PathBuf>> =
     LazyLock::new(|| std::env::var_os("UNWIND_PERF_FUZZ_WORST").map(PathBuf::from));
+/// Inputs so far.
+static SEEN: AtomicUsize = AtomicUsize::new(0);
 /// The highest cost so far, in picoseconds per byte.
 static WORST: Mutex<u64> = Mutex::new(0);
 
@@ -65,7 +69,10 @@ fn note(input: &[u8], bytes: u64, spent: Duration) {
     if *PRINTED {
         eprintln!("cost: {nanoseconds} {bytes}");
     }
-    let Some(folder) = KEPT_IN.as_ref().filter(|_| input.len() <= LONGEST_KEPT) else { return };
+    // The first inputs pay for tables that are made once.
+    let is_first = SEEN.fetch_add(1, Ordering::Relaxed) < FIRST;
+    let is_kept = !is_first && (1..=LONGEST_KEPT).contains(&input.len());
+    let Some(folder) = KEPT_IN.as_ref().filter(|_| is_kept) else { return };
     let cost = nanoseconds.saturating_mul(1000) / (bytes + BYTES_OF_ANY);
     let mut worst = WORST.lock().expect("no panic");
     if cost > *worst {
