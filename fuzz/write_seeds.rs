@@ -8,6 +8,8 @@ mod bundles;
 mod cxx_names;
 #[path = "seeds_of_files.rs"]
 mod files;
+#[path = "seeds_of_grammars.rs"]
+mod grammars;
 #[path = "seeds_of_jit.rs"]
 mod jit;
 #[path = "seeds_of_names.rs"]
@@ -36,4 +38,5 @@ fn main() {
     pairs::write_all();
     archives::write_all();
     bundles::write_all();
+    grammars::write_all();
 }

@@ -33,7 +33,7 @@ fn run(bytes: &[u8]) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    cost::bounded(bytes.len(), || {
+    cost::bounded(bytes, || {
         run(bytes);
         let packed = zstd::stream::encode_all(bytes, 1).expect("memory");
         run(&packed);

@@ -7,8 +7,8 @@
 //! ```
 #![no_main]
 
-mod input;
 mod cost;
+mod input;
 mod walk;
 
 use std::path::Path;
@@ -74,7 +74,7 @@ fn run(bytes: &[u8]) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    cost::bounded(bytes.len(), || {
+    cost::bounded(bytes, || {
         run(bytes);
         0
     });

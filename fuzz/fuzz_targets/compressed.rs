@@ -74,6 +74,5 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&chunk, records)) = bytes.split_first() else {
         return;
     };
-    cost::bounded(bytes.len(), || damaged(bytes));
-    cost::bounded(bytes.len(), || cut(chunk, records));
+    cost::bounded(bytes, || damaged(bytes) + cut(chunk, records));
 });

@@ -1,7 +1,17 @@
 //! The cost of an input. More memory than four times its bytes, those included that came out of compressed data, is a
-//! failure; so is more processor time than five seconds and 2 µs per byte. Both lines are generous: they tell costs that
-//! multiply two numbers of the input from those that add them.
+//! failure; so is more processor time than five seconds and 2 µs per byte. Both lines are generous: they separate costs
+//! that multiply two numbers of the input from those that add them.
+//!
+//! Two environment variables serve `cargo xtask fuzz --worst`, which keeps the inputs with the highest cost per byte:
+//!
+//! - `UNWIND_PERF_FUZZ_COSTS`: the cost of each input is printed as the line `cost: NANOSECONDS BYTES`.
+//! - `UNWIND_PERF_FUZZ_WORST`: a folder. Each input whose cost per byte is higher than that of all inputs before it is
+//!   written there.
 
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
 use peak_alloc::PeakAlloc;
@@ -13,15 +23,30 @@ static MEMORY: PeakAlloc = PeakAlloc;
 /// Bytes that any input may take: blocks that are read at a time, room of the decoder, tables.
 const BASE: usize = 24 << 20;
 /// Processor time that any input may take, with the checks of the sanitizer. Some targets do an input's work a hundred
-/// times, each time anew.
+/// times, each time from the beginning.
 const BASE_TIME: Duration = Duration::from_secs(5);
 const TIME_OF_BYTE: Duration = Duration::from_micros(2);
 /// An input that takes too much time is tried again: other programs can make a processor slow.
 const TRIES: usize = 3;
+/// Bytes added to every input to compare costs per byte: the smallest inputs would win otherwise.
+const BYTES_OF_ANY: u64 = 4096;
+/// Longer inputs are not kept among the worst, nor are the first ones of a process.
+const LONGEST_KEPT: usize = 8 << 10;
+const FIRST: usize = 8;
 
-/// Runs `run` on an input of `len` bytes, on however many threads. It gives the number of bytes that came out of
-/// compressed data.
-pub fn bounded(len: usize, run: impl Fn() -> u64) {
+static PRINTED: LazyLock<bool> =
+    LazyLock::new(|| std::env::var_os("UNWIND_PERF_FUZZ_COSTS").is_some());
+static KEPT_IN: LazyLock<Option<PathBuf>> =
+    LazyLock::new(|| std::env::var_os("UNWIND_PERF_FUZZ_WORST").map(PathBuf::from));
+/// Inputs so far.
+static SEEN: AtomicUsize = AtomicUsize::new(0);
+/// The highest cost so far, in picoseconds per byte.
+static WORST: Mutex<u64> = Mutex::new(0);
+
+/// Runs `run` on an input, on any number of threads. It returns the number of bytes that came out of compressed data
+/// or that were generated from the input.
+pub fn bounded(input: &[u8], run: impl Fn() -> u64) {
+    let len = input.len();
     let mut spent = Duration::MAX;
     for _ in 0..TRIES {
         MEMORY.reset_peak_usage();
@@ -30,11 +55,31 @@ pub fn bounded(len: usize, run: impl Fn() -> u64) {
         let peak = MEMORY.peak_usage().saturating_sub(memory);
         assert!(peak <= BASE + 4 * bytes, "{peak} bytes of memory for {bytes} of input");
         spent = processor_time().saturating_sub(time);
+        note(input, bytes as u64, spent);
         if spent <= BASE_TIME + TIME_OF_BYTE * u32::try_from(bytes).unwrap_or(u32::MAX) {
             return;
         }
     }
     panic!("{spent:?} of processor time for {len} bytes of input");
+}
+
+/// Prints the cost of an input, and keeps the input if none before it cost as much.
+fn note(input: &[u8], bytes: u64, spent: Duration) {
+    let nanoseconds = u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX);
+    if *PRINTED {
+        eprintln!("cost: {nanoseconds} {bytes}");
+    }
+    // The first inputs pay for tables that are made once.
+    let is_first = SEEN.fetch_add(1, Ordering::Relaxed) < FIRST;
+    let is_kept = !is_first && (1..=LONGEST_KEPT).contains(&input.len());
+    let Some(folder) = KEPT_IN.as_ref().filter(|_| is_kept) else { return };
+    let cost = nanoseconds.saturating_mul(1000) / (bytes + BYTES_OF_ANY);
+    let mut worst = WORST.lock().expect("no panic");
+    if cost > *worst {
+        *worst = cost;
+        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(input);
+        std::fs::write(folder.join(format!("{hash:016x}")), input).expect("a file");
+    }
 }
 
 /// The processor time of all threads so far.

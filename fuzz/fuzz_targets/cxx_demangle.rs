@@ -26,7 +26,7 @@ fn run(name: &[u8]) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    cost::bounded(bytes.len(), || {
+    cost::bounded(bytes, || {
         run(bytes);
         0
     });

@@ -29,7 +29,7 @@ fn is_cpp(name: &[u8]) -> bool {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    cost::bounded(bytes.len(), || {
+    cost::bounded(bytes, || {
         run(bytes);
         0
     });

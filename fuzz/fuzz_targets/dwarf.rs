@@ -6,8 +6,8 @@
 //! ```
 #![no_main]
 
-mod input;
 mod cost;
+mod input;
 
 use std::path::Path;
 
@@ -114,7 +114,7 @@ fn run(bytes: &[u8]) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    cost::bounded(bytes.len(), || {
+    cost::bounded(bytes, || {
         run(bytes);
         0
     });

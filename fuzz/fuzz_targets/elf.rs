@@ -2,8 +2,8 @@
 //! code was copied. The first 4 bytes are the offset in the archive that is mapped.
 #![no_main]
 
-mod input;
 mod cost;
+mod input;
 mod walk;
 
 use std::path::{Path, PathBuf};
@@ -151,5 +151,5 @@ fn run(bytes: &[u8]) -> u64 {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    cost::bounded(bytes.len(), || run(bytes));
+    cost::bounded(bytes, || run(bytes));
 });

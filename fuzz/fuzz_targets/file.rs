@@ -37,5 +37,5 @@ fn read(bytes: SharedBytes) -> u64 {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    cost::bounded(bytes.len(), || read(SharedBytes::from(bytes.to_vec())));
+    cost::bounded(bytes, || read(SharedBytes::from(bytes.to_vec())));
 });

@@ -1,8 +1,8 @@
 //! A list of kernel symbols. The first 8 bytes are an address that is looked up.
 #![no_main]
 
-mod input;
 mod cost;
+mod input;
 
 use address::Avma;
 use input::Input;
@@ -37,7 +37,7 @@ fn run(bytes: &[u8]) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    cost::bounded(bytes.len(), || {
+    cost::bounded(bytes, || {
         run(bytes);
         0
     });

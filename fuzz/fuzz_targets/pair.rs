@@ -9,8 +9,8 @@
 //! ```
 #![no_main]
 
-mod input;
 mod cost;
+mod input;
 
 use std::io;
 use std::path::PathBuf;
@@ -209,7 +209,7 @@ fn run(bytes: &[u8]) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    cost::bounded(bytes.len(), || {
+    cost::bounded(bytes, || {
         run(bytes);
         0
     });

@@ -1,8 +1,8 @@
 //! A map that a JIT compiler wrote. The first 8 bytes are an address that is looked up.
 #![no_main]
 
-mod input;
 mod cost;
+mod input;
 
 use address::Avma;
 use input::Input;
@@ -42,7 +42,7 @@ fn run(bytes: &[u8]) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    cost::bounded(bytes.len(), || {
+    cost::bounded(bytes, || {
         run(bytes);
         0
     });

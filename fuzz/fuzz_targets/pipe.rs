@@ -24,7 +24,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut stream = b"PERFILE2\x10\0\0\0\0\0\0\0".to_vec();
     stream.extend_from_slice(bytes);
     let small = SessionOptions { batch_bytes: 512, read_bytes: 64, ..SessionOptions::default() };
-    cost::bounded(bytes.len(), || {
+    cost::bounded(bytes, || {
         let whole =
             samples(Input::File(SharedBytes::from(stream.clone())), SessionOptions::default());
         let streamed = samples(Input::Stream(Box::new(Cursor::new(stream.clone()))), small);

@@ -59,8 +59,8 @@ fuzz_target!(|bytes: &[u8]| {
     file.extend([9, 0, 0, 0, 2, 0]);
     file.extend((size as u16).to_le_bytes());
     file.extend(body);
-    cost::bounded(file.len(), || {
+    cost::bounded(bytes, || {
         read(&file);
-        0
+        file.len() as u64
     });
 });

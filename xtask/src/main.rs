@@ -129,7 +129,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "fuzz",
-        usage: "TARGET SECONDS [--corpus FOLDER] [--repeat RUNS] | build",
+        usage: "TARGET SECONDS [--corpus FOLDER] [--repeat RUNS] [--worst] | build",
         about: "hostile input for a reader (the folders of fuzz/seeds); installs cargo-fuzz where it is missing",
         run: fuzz::run,
     },

@@ -10,6 +10,9 @@ pub enum Resource {
     UnpackedBytes,
     /// Bytes of tables made to look up symbols: names, of the symbol tables and their strings.
     NameBytes,
+    /// Bytes of names in the form that people read, of the names in files. Those of real programs have 2 to 4 times as
+    /// many.
+    ReadableBytes,
     /// Entries of debug information that are visited, of its sections.
     DebugEntries,
     /// Bytes of abbreviations that are decoded, of `.debug_abbrev`. Tables that do not overlap take its size.
@@ -77,9 +80,10 @@ impl Limit {
 
 impl Resource {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::UnpackedBytes,
         Self::NameBytes,
+        Self::ReadableBytes,
         Self::DebugEntries,
         Self::Abbreviations,
         Self::AddressRanges,
@@ -108,6 +112,7 @@ impl Resource {
         let (base, per_byte, most) = match self {
             Self::UnpackedBytes => (1 << 20, 64, 32 << 30),
             Self::NameBytes => (1 << 22, 4, UNLIMITED),
+            Self::ReadableBytes => (64 << 20, 16, UNLIMITED),
             Self::DebugEntries => (1 << 16, 2, UNLIMITED),
             Self::Abbreviations | Self::LineRows | Self::AddressRanges => (1 << 16, 1, UNLIMITED),
             Self::FrameInstructions => (1 << 20, 16, UNLIMITED),
@@ -135,6 +140,7 @@ impl fmt::Display for Resource {
         f.write_str(match self {
             Self::UnpackedBytes => "unpacked bytes",
             Self::NameBytes => "bytes of names",
+            Self::ReadableBytes => "bytes of readable names",
             Self::DebugEntries => "entries of debug information",
             Self::Abbreviations => "bytes of abbreviations",
             Self::AddressRanges => "address ranges",

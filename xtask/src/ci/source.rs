@@ -9,9 +9,10 @@ use anyhow::{Result, bail};
 use super::{Outcome, passes, succeeds, task};
 use crate::command;
 
-/// Inputs tried on each reader, the same ones each time, and the seconds after which it is left at those tried so far.
+/// Inputs tried on each reader, the same ones each time.
 const FUZZ_RUNS: &str = "3000";
-const FUZZ_SECONDS: &str = "60";
+/// Seconds for all readers together. Each has an equal share, after which it is left at the inputs tried so far.
+const FUZZ_SECONDS: usize = 300;
 /// Lines of a failed run that are shown.
 const SHOWN: usize = 40;
 
@@ -106,13 +107,15 @@ pub(super) fn hostile_input(root: &Path) -> Result<Outcome> {
     if let Some(why) = text.lines().find_map(|line| line.strip_prefix("skipped: ")) {
         return Ok(Outcome::Skipped(why.to_owned()));
     }
-    let targets = Mutex::new(crate::fuzz::targets()?.into_iter());
-    let next = || targets.lock().ok()?.next();
+    let targets = crate::fuzz::targets()?;
     let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let seconds = (FUZZ_SECONDS * workers / targets.len().max(1)).max(1).to_string();
+    let targets = Mutex::new(targets.into_iter());
+    let next = || targets.lock().ok()?.next();
     std::thread::scope(|scope| {
         let tried = || -> Result<()> {
             while let Some(target) = next() {
-                try_target(&target, root)?;
+                try_target(&target, &seconds, root)?;
             }
             Ok(())
         };
@@ -126,8 +129,8 @@ pub(super) fn hostile_input(root: &Path) -> Result<Outcome> {
 }
 
 /// Tries the inputs of a target that is built.
-fn try_target(target: &str, root: &Path) -> Result<()> {
-    let output = task(&["fuzz", target, FUZZ_SECONDS, "--repeat", FUZZ_RUNS], root)?.output()?;
+fn try_target(target: &str, seconds: &str, root: &Path) -> Result<()> {
+    let output = task(&["fuzz", target, seconds, "--repeat", FUZZ_RUNS], root)?.output()?;
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text);
     if !output.status.success() {

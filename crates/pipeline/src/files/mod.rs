@@ -13,6 +13,8 @@ mod servers;
 mod source_files;
 mod source_name;
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -286,17 +288,28 @@ pub fn usual_build_id_dirs(host: &dyn Host) -> impl Iterator<Item = PathBuf> {
     host.file_store().into_iter().chain(host.home().map(|home| home.join(".debug")))
 }
 
-/// The hints with the images of their files.
+/// The hints with the images of their files. A file of many hints is opened once.
 fn open_hints(hints: &[Hint], host: &dyn Host) -> Result<Vec<(Hint, Image)>, Error> {
     Hint::check(hints)?;
-    hints.iter().cloned().map(|hint| open_hint(hint, host)).collect()
+    let mut images: BTreeMap<&Path, (bool, Image)> = BTreeMap::new();
+    let mut opened = Vec::with_capacity(hints.len());
+    for hint in hints {
+        let path = hint.object.as_path();
+        let (relocatable, image) = match images.entry(path) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert((
+                Image::open(host, path, Origin::User)?.is_relocatable(),
+                Image::open_for_copies(host, path, Origin::User)?,
+            )),
+        };
+        opened.push(placed_hint(hint.clone(), *relocatable, image.clone())?);
+    }
+    Ok(opened)
 }
 
-/// Opens the file of a hint. Code is copied out of the one section of a relocatable file that has some, unless the
-/// hint says which.
-fn open_hint(mut hint: Hint, host: &dyn Host) -> Result<(Hint, Image), Error> {
-    let relocatable = Image::open(host, &hint.object, Origin::User)?.is_relocatable();
-    let image = Image::open_for_copies(host, &hint.object, Origin::User)?;
+/// The hint with its image. Code is copied out of the one section of a relocatable file that has some, unless the hint
+/// says which.
+fn placed_hint(mut hint: Hint, relocatable: bool, image: Image) -> Result<(Hint, Image), Error> {
     if relocatable && hint.offset.is_none() {
         let mut code = image.sections().iter().filter(|s| s.executable && s.has_bytes());
         let Some(first) = code.next() else {

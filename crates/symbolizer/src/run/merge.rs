@@ -7,14 +7,14 @@ use std::hash::BuildHasher as _;
 use address::Svma;
 use budget::{Allowance, Exhausted, Held, MemoryUse, Resource};
 use hashbrown::{DefaultHashBuilder, HashTable};
-use profile::{InlineRow, StringHasher, StringId, Strings};
-use rayon::prelude::*;
+use profile::{InlineRow, StringId, Strings};
 
 use crate::demangle::{Demangle, demangle_in, plain_name};
 use crate::dwarf::{FilePath, FunctionName, ScopeName};
 use crate::languages::{Languages, Proof};
 use crate::request::{Options, ResolvedAddress, Symbols, WhyNoName};
 use crate::run::job::{Answer, FinishedUnit, OpenedFiles};
+use crate::run::readable::readable_names;
 use crate::run::splits::SplitImages;
 
 profile::row_ids! {
@@ -38,6 +38,7 @@ pub(crate) fn merge(
         mangled: HashTable::new(),
         hasher: DefaultHashBuilder::default(),
         order: Vec::new(),
+        requests: Vec::new(),
         demangle: options.demangle,
         languages: None,
         functions_of_frames: Vec::new(),
@@ -54,10 +55,12 @@ pub(crate) fn merge(
         merger.exhausted = None;
         merger.languages = Some(&file.languages);
         merger.request(file, answers);
+        merger.requests.push(merger.order.len());
         merger.count();
         exhausted.extend(merger.exhausted.map(|error| (number, error)));
     }
-    (merger.finish(options), exhausted)
+    let symbols = merger.finish(options, &mut exhausted);
+    (symbols, exhausted)
 }
 
 /// The bytes that names and paths out of a file's debug information may have.
@@ -89,6 +92,8 @@ struct Merger<'m> {
     hasher: DefaultHashBuilder,
     /// Each mangled name, with what its file has code of.
     order: Vec<(Cow<'m, [u8]>, Languages)>,
+    /// Number of mangled names after each request.
+    requests: Vec<usize>,
     demangle: Demangle,
     /// What the file of the request has code of.
     languages: Option<&'m Proof<'m>>,
@@ -289,18 +294,13 @@ impl<'m> Merger<'m> {
     }
 
     /// Demangles, and gives the frames their names.
-    fn finish(mut self, options: &Options<'_>) -> Symbols {
-        let hasher = self.strings.hasher();
-        let readable: Vec<Readable> = self
-            .order
-            .par_chunks(CHUNK)
-            .map(|chunk| Readable::of(chunk, options.demangle, &hasher))
-            .collect();
-        self.held.add(readable.iter().map(|chunk| chunk.bytes.capacity() as u64).sum());
-        let mut ids: Vec<StringId> = Vec::with_capacity(self.order.len());
-        for chunk in &readable {
-            ids.extend(chunk.names().map(|(name, hash)| self.strings.intern_hashed(name, hash)));
+    fn finish(mut self, options: &Options<'_>, exhausted: &mut Vec<(u32, Exhausted)>) -> Symbols {
+        let readable = readable_names(&self.order, options, self.strings, &mut self.held);
+        if let Some((first, error)) = readable.left_out {
+            let of_first = self.requests.partition_point(|&names| names <= first);
+            exhausted.push((of_first as u32, error));
         }
+        let ids = readable.ids;
         for (frame, function) in self.symbols.frames.iter_mut().zip(&self.functions_of_frames) {
             frame.function = function.and_then(|mangled| ids.get(mangled.index()).copied());
         }
@@ -316,33 +316,3 @@ impl<'m> Merger<'m> {
 
 /// Most bytes of what stands in front of a function's own name; where there are more, that stands alone.
 const MAX_SCOPES: usize = 1 << 14;
-
-/// Names that are demangled as one.
-const CHUNK: usize = 128;
-
-/// Readable names, side by side, so that the memory of each is free for the next.
-#[derive(Default)]
-struct Readable {
-    bytes: Vec<u8>,
-    /// For each name, where it ends and its hash.
-    ends: Vec<(usize, u64)>,
-}
-
-impl Readable {
-    fn of(mangled: &[(Cow<'_, [u8]>, Languages)], how: Demangle, hasher: &StringHasher) -> Self {
-        let mut all = Self::default();
-        for (name, languages) in mangled {
-            let name = demangle_in(name, how, *languages);
-            all.bytes.extend_from_slice(&name);
-            all.ends.push((all.bytes.len(), hasher.hash(&name)));
-        }
-        all
-    }
-
-    fn names(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        let mut start = 0;
-        self.ends.iter().map(move |&(end, hash)| {
-            (self.bytes.get(std::mem::replace(&mut start, end)..end).unwrap_or_default(), hash)
-        })
-    }
-}

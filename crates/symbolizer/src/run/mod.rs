@@ -3,6 +3,7 @@
 mod account;
 mod job;
 mod merge;
+mod readable;
 mod rounds;
 mod splits;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use budget::Resource;
 use module_map::Image;
 use symbolizer::SymbolFindingKind::OverBudget;
-use synth::{ElfBuilder, Section, Segment};
+use synth::{ElfBuilder, Section, Segment, Symbol};
 
 use crate::debug::{TEXT, TEXT_SIZE, ask, bytes, functions, kinds, section};
 
@@ -43,6 +43,27 @@ fn names_are_counted() {
     let twice: Vec<u64> = (0..5).flat_map(|at| [16 * at + 7, 16 * at + 8]).collect();
     let named = ask(&image(100, false), &twice, &[(Resource::NameBytes, 5000)]);
     assert_eq!((kinds(&named), functions(&named).iter().flatten().count()), (vec![], 10));
+}
+
+/// Readable names are counted: those beyond the limit stay mangled.
+#[test]
+fn readable_names_are_counted() {
+    let symbols = ["_ZN1a1bEv", "_ZN1a1cEv", "_ZN1a1dEv"];
+    let symbols = (0..).zip(symbols).map(|(at, name)| Symbol::function(name, TEXT + 16 * at, 16));
+    let elf = ElfBuilder {
+        segments: vec![Segment::load_text(0x1000, TEXT, TEXT_SIZE)],
+        sections: vec![Section::text(TEXT, vec![0x90; TEXT_SIZE as usize])],
+        symbols: symbols.collect(),
+        ..ElfBuilder::x86_64()
+    };
+    let image = Image::from_vec(Path::new("hostile"), elf.build()).expect("an ELF file");
+    // Each has 6 bytes: `a::b()`.
+    let named = ask(&image, &[8, 24, 40], &[(Resource::ReadableBytes, 13)]);
+    let names = ["a::b()", "a::c()", "_ZN1a1dEv"].map(|name| Some(name.to_owned()));
+    assert_eq!(functions(&named), names);
+    assert_eq!(kinds(&named), [OverBudget(Resource::ReadableBytes)]);
+    let named = ask(&image, &[8, 24, 40], &[(Resource::ReadableBytes, 18)]);
+    assert_eq!(kinds(&named), []);
 }
 
 /// A file whose `.iplt` has 100 stubs, and all of their slots are filled by one resolver with a name of 1,000 bytes.

@@ -9,6 +9,7 @@
 mod commands;
 mod files;
 mod formats;
+mod hostile;
 mod recordings;
 #[cfg(feature = "service")]
 mod service;

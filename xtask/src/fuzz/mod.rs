@@ -4,8 +4,12 @@
 //! `--repeat RUNS` tries so many inputs, the same ones each time, and forgets them: a check that fails for the change
 //! it checks and not for its luck.
 //!
+//! `--worst` renews the inputs with the highest cost per byte (`fuzz/worst`), which every other run replays first.
+//!
 //! An input fails that panics, hangs, or costs more processor time or memory than its bytes allow: the targets measure
 //! both (`fuzz_targets/cost.rs`). Runs on the stable compiler, which is set to allow the flags of sanitizers.
+
+mod worst;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -33,6 +37,7 @@ pub(crate) const BUILD: &str = "build";
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let corpus = args.value("--corpus")?.map(PathBuf::from);
     let repeat = args.value("--repeat")?;
+    let worst = args.flag("--worst");
     let names = args.names()?;
     let folder = command::root().join("fuzz");
     if names == [BUILD] {
@@ -53,7 +58,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
         .map(|runs| runs.parse::<u64>().with_context(|| format!("{runs} is no number of runs")))
         .transpose()?;
     let Some(cargo_fuzz) = cargo_fuzz()? else { return Ok(not_installed()) };
-    let fuzz = Fuzz { cargo_fuzz, folder, target, repeat };
+    let fuzz = Fuzz { cargo_fuzz, folder, target, repeat, worst };
     command::run(&mut fuzz.command("build")?)?;
     fuzz.run(seconds, corpus.as_deref())
 }
@@ -106,6 +111,8 @@ struct Fuzz<'t> {
     target: &'t str,
     /// Inputs to try, the same ones each time; else others each time, until the time is over.
     repeat: Option<u64>,
+    /// Whether the inputs with the highest cost per byte are renewed.
+    worst: bool,
 }
 
 impl Fuzz<'_> {
@@ -118,10 +125,19 @@ impl Fuzz<'_> {
     /// Tries inputs until the time is over.
     fn run(&self, seconds: u64, more: Option<&Path>) -> Result<ExitCode> {
         let start = Instant::now();
+        if !self.worst {
+            worst::check(self.target, self.replay()?)?;
+        }
         let corpus = self.corpus()?;
+        let costly = self.empty_folder("fuzz-costly")?;
         let mut command = self.command("run")?;
         command.arg(&corpus).arg(self.folder.join("seeds").join(self.target));
         command.args(more);
+        let kept = worst::folder(self.target);
+        command.args(kept.is_dir().then_some(kept));
+        if self.worst {
+            command.env(worst::KEPT_IN, &costly);
+        }
         command.arg("--").args(LIMITS).arg("-print_final_stats=1");
         command.arg(format!("-max_total_time={seconds}"));
         if self.target == PLAIN_SCHEDULE.0 {
@@ -138,23 +154,36 @@ impl Fuzz<'_> {
             (Some(_), None) => bail!("{} does not run", self.target),
             (None, _) => bail!("{} was ended by a signal", self.target),
         }
+        if self.worst {
+            worst::renew(self.target, self.replay()?, &[costly])?;
+        }
         println!("{}: {} s, no failure", self.target, start.elapsed().as_secs());
         Ok(ExitCode::SUCCESS)
     }
 
+    /// The command that runs the files of its arguments.
+    fn replay(&self) -> Result<Command> {
+        self.command("run")
+    }
+
     /// The folder for the inputs that reach something new: kept from run to run, or empty for a run to be repeated.
     fn corpus(&self) -> Result<PathBuf> {
-        let corpus = if self.repeat.is_some() {
-            let corpus = command::target().join("fuzz-repeated").join(self.target);
-            if corpus.exists() {
-                std::fs::remove_dir_all(&corpus)?;
-            }
-            corpus
-        } else {
-            self.folder.join("corpus").join(self.target)
-        };
+        if self.repeat.is_some() {
+            return self.empty_folder("fuzz-repeated");
+        }
+        let corpus = self.folder.join("corpus").join(self.target);
         std::fs::create_dir_all(&corpus)?;
         Ok(corpus)
+    }
+
+    /// An empty folder for the target below the target folder.
+    fn empty_folder(&self, name: &str) -> Result<PathBuf> {
+        let folder = std::path::absolute(command::target())?.join(name).join(self.target);
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        std::fs::create_dir_all(&folder)?;
+        Ok(folder)
     }
 
     /// The input that was kept since then.

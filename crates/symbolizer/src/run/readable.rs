@@ -1,0 +1,89 @@
+//! Readable names: each distinct mangled name is demangled once, in parallel, and interned in order.
+//!
+//! A readable name may have 64 times as many bytes as the mangled one. All of them together may have far fewer: names
+//! beyond that stay mangled.
+
+use std::borrow::Cow;
+
+use budget::{Exhausted, Held, Resource};
+use profile::{StringHasher, StringId, Strings};
+use rayon::prelude::*;
+
+use crate::demangle::{Demangle, demangle_in};
+use crate::languages::Languages;
+use crate::request::Options;
+
+/// Names demangled by one task, and tasks of a group. The names of a group are in memory twice until they are interned.
+const CHUNK: usize = 32;
+const CHUNKS: usize = 32;
+
+/// The ids of some names.
+pub(super) struct ReadableNames {
+    /// For each mangled name, its readable form.
+    pub(super) ids: Vec<StringId>,
+    /// Number of the first name that stays mangled because the names before it have too many bytes.
+    pub(super) left_out: Option<(usize, Exhausted)>,
+}
+
+/// Demangles names, each with the languages that its file has code of.
+pub(super) fn readable_names(
+    mangled: &[(Cow<'_, [u8]>, Languages)],
+    options: &Options<'_>,
+    strings: &mut Strings,
+    held: &mut Held,
+) -> ReadableNames {
+    let bytes = mangled.iter().map(|(name, _)| name.len() as u64).sum();
+    let mut left = options.budget.allowance(Resource::ReadableBytes, bytes);
+    let mut all = ReadableNames { ids: Vec::with_capacity(mangled.len()), left_out: None };
+    let (hasher, before) = (strings.hasher(), held.bytes());
+    for group in mangled.chunks(CHUNK * CHUNKS) {
+        if all.left_out.is_some() {
+            all.ids.extend(group.iter().map(|(name, _)| strings.intern(name)));
+            continue;
+        }
+        let demangled: Vec<Chunk> = group
+            .par_chunks(CHUNK)
+            .map(|chunk| Chunk::of(chunk, options.demangle, &hasher))
+            .collect();
+        held.set(before + demangled.iter().map(|chunk| chunk.bytes.capacity() as u64).sum::<u64>());
+        let names = demangled.iter().flat_map(Chunk::names);
+        for ((name, hash), (raw, _)) in names.zip(group) {
+            let id = match left.take(name.len() as u64) {
+                Ok(()) => strings.intern_hashed(name, hash),
+                Err(error) => {
+                    all.left_out.get_or_insert((all.ids.len(), error));
+                    strings.intern(raw)
+                }
+            };
+            all.ids.push(id);
+        }
+    }
+    all
+}
+
+/// Readable names, side by side, so that the memory of each is free for the next.
+#[derive(Default)]
+struct Chunk {
+    bytes: Vec<u8>,
+    /// For each name, where it ends and its hash.
+    ends: Vec<(usize, u64)>,
+}
+
+impl Chunk {
+    fn of(mangled: &[(Cow<'_, [u8]>, Languages)], how: Demangle, hasher: &StringHasher) -> Self {
+        let mut all = Self::default();
+        for (name, languages) in mangled {
+            let name = demangle_in(name, how, *languages);
+            all.bytes.extend_from_slice(&name);
+            all.ends.push((all.bytes.len(), hasher.hash(&name)));
+        }
+        all
+    }
+
+    fn names(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        let mut start = 0;
+        self.ends.iter().map(move |&(end, hash)| {
+            (self.bytes.get(std::mem::replace(&mut start, end)..end).unwrap_or_default(), hash)
+        })
+    }
+}
