@@ -35,19 +35,18 @@ fn script(folder: &Path, options: impl FnOnce(&mut Command)) -> Result<String> {
     let mut perf = Command::new("perf");
     perf.args(["script", "--no-inline", "-i"]).arg(folder.join("perf.data"));
     options(&mut perf);
-    Ok(without_names_of_vdso(&command::quiet_output(&mut perf)?))
+    Ok(without_frames_of_vdso(&command::quiet_output(&mut perf)?))
 }
 
-/// perf takes the names of the vDSO from wherever it finds one, or not at all: they are no part of the comparison.
-fn without_names_of_vdso(text: &str) -> String {
-    let line = |line: &str| match line.strip_suffix(" ([vdso])") {
-        Some(frame) => {
-            let mut words = frame.split_whitespace();
-            format!("{} ([vdso])\n", words.next().unwrap_or_default())
-        }
-        None => format!("{line}\n"),
+/// perf takes the vDSO from wherever it finds one, or not at all, and then neither names its code nor unwinds it: its
+/// frames and those outside of them are no part of the comparison.
+fn without_frames_of_vdso(text: &str) -> String {
+    let mut is_left_out = false;
+    let is_kept = |line: &&str| {
+        is_left_out = !line.is_empty() && (is_left_out || line.ends_with(" ([vdso])"));
+        !is_left_out
     };
-    text.lines().map(line).collect()
+    text.lines().filter(is_kept).map(|line| format!("{line}\n")).collect()
 }
 
 fn in_hotspot(bench: &Bench<'_>, folder: &Path, unpacked: &Path, samples: u64) -> Result<()> {
@@ -83,10 +82,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_the_vdso_do_not_count() {
-        let named = "\t  b6a __vdso_clock_gettime+0x7a ([vdso])\n\t  1234 main (/bin/a)\n";
-        let unnamed = "\t  b6a [unknown] ([vdso])\n\t  1234 main (/bin/a)\n";
-        assert_eq!(without_names_of_vdso(named), "b6a ([vdso])\n\t  1234 main (/bin/a)\n");
-        assert_eq!(without_names_of_vdso(named), without_names_of_vdso(unnamed));
+    fn frames_of_the_vdso_and_outside_of_it_do_not_count() {
+        let head = "a 1 2.3: 1 cpu-clock:\n\t  1234 f (/bin/a)\n";
+        let next = "\na 1 2.4: 1 cpu-clock:\n\t  1234 f (/bin/a)\n";
+        let vdso = "\t  b6a __vdso_clock_gettime+0x7a ([vdso])\n\t  1230 main (/bin/a)\n";
+        let whole = format!("{head}{vdso}{next}");
+        assert_eq!(without_frames_of_vdso(&whole), format!("{head}{next}"));
+        let lost = format!("{head}\t  b6a [unknown] ([vdso])\n{next}");
+        assert_eq!(without_frames_of_vdso(&lost), without_frames_of_vdso(&whole));
     }
 }
