@@ -25,7 +25,7 @@ use unwinder::Arch;
 const TEXT: u64 = 0x1000;
 const EH_FRAME: u64 = 0x1_0000;
 const EH_FRAME_HDR: u64 = 0x2_0000;
-/// What is mapped is that much higher.
+/// Mappings are that much higher.
 const BIAS: u64 = 0x40_0000;
 /// Addresses that are asked for.
 const PCS: usize = 48;

@@ -33,16 +33,16 @@ use unwinder::Arch;
 
 const TEXT: u64 = 0x1000;
 const TEXT_SIZE: u32 = 0x4000;
-/// Where the parts are, each with room for all that the input can make.
+/// The addresses of the parts, each with room for all that the input can make.
 const TABLE: u64 = 0x10_0000;
 const TREES: u64 = 0x40_0000;
 const MODULE: u64 = 0x50_0000;
 const MODULE_SIZE: u64 = 0x1000;
-/// Code that returns soon: paths through it are not what is tried here.
+/// Code that returns soon: paths through it are tried elsewhere.
 const CODE: [u8; 16] = [
     0x90, 0x90, 0x90, 0xc3, 0x90, 0x90, 0x90, 0xc3, 0x90, 0x90, 0x90, 0xc3, 0x90, 0x90, 0x90, 0xc3,
 ];
-/// What is mapped is that much higher.
+/// Mappings are that much higher.
 const BIAS: u64 = 0x4000_0000;
 const MAGICS: [u32; 4] = [0xffff_fffa, 0xffff_fff0, 0xffff_fff1, 0xffff_fff1];
 /// Segments that share their bytes, functions, and items of each of their lists.
@@ -125,7 +125,7 @@ fn writable(p_type: u32) -> Segment {
     Segment { flags, p_type, ..Segment::load_rodata(MODULE, MODULE, MODULE_SIZE) }
 }
 
-/// The file, with segments where its parts are. Its bytes lie together, so that it is small.
+/// The file, with a segment for each part. Its bytes lie together, so that it is small.
 fn file(flags: u64, bytes: &GoTableBytes) -> Vec<u8> {
     let is_hidden = flags & 8 != 0;
     let mut parts = vec![

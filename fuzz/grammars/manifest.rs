@@ -1,4 +1,4 @@
-//! Bundles whose manifest says what they have: entries with holes, places that lead to them, options of files; now and
+//! Bundles with a manifest: entries with holes, places that lead to them, options of files; now and
 //! then with one contradiction. They are read, and the machine that they stand for answers.
 //!
 //! ```text
@@ -181,7 +181,7 @@ fn entry(name: &str, bytes: &[u8], tar: &mut Vec<u8>) {
     tar.resize(tar.len().next_multiple_of(BLOCK), 0);
 }
 
-/// What the machine answers for the paths of the grammar.
+/// The answers of the machine for the paths of the grammar.
 fn ask(bundle: &Bundle) {
     let machine = bundle.host();
     let facts = bundle.manifest().facts();
@@ -213,7 +213,7 @@ fn run(bytes: &[u8]) -> u64 {
     if let Ok(bundle) = Bundle::read(&packed, &Budget::default()) {
         ask(&bundle);
     }
-    // What the grammar made counts, with its copies: the tar file and the packed one.
+    // The bytes of the grammar count, with its copies: the tar file and the packed one.
     2 * tar.len() as u64
 }
 

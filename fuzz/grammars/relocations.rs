@@ -74,7 +74,7 @@ fn symbol(input: &mut Input<'_>) -> Symbol {
     Symbol { kind: (kind >> 3 & 7) as u8, place, ..Symbol::function(&name, value, input.number(1)) }
 }
 
-/// A table of relocations: places and symbols that go up, stay, or are what the input says.
+/// A table of relocations: places and symbols that go up, stay, or come from the input.
 fn relocations(input: &mut Input<'_>) -> Vec<u8> {
     let kind = KINDS[input.number(1) as usize % KINDS.len()];
     let times = input.number(2) % MOST_TIMES;
@@ -196,7 +196,7 @@ fn name(image: &Image) {
     assert_eq!(symbols.addresses[0].len(), addresses.len());
 }
 
-/// What the dynamic loader would do, as it is read in three ways.
+/// The work of the dynamic loader, read in three ways.
 fn slots(image: &Image, names: &[Symbol]) {
     let hash =
         |name: &[u8]| name.iter().fold(7_u64, |hash, &it| hash.wrapping_mul(31) ^ u64::from(it));

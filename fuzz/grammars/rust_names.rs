@@ -161,7 +161,7 @@ fn constant(w: &mut Writer<'_>) {
     }
 }
 
-/// A reference to what began at a place after `_R`.
+/// A reference to the production that began at a place after `_R`.
 fn back(w: &mut Writer<'_>) {
     let place = w.place().saturating_sub(2) as u64;
     w.text("B");

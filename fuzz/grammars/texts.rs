@@ -68,7 +68,7 @@ fn name(input: &mut Input<'_>) -> String {
     }
 }
 
-/// What begins a text's lines, and what separates their words.
+/// The beginning of a text's lines, and the separator of their words.
 #[derive(Clone, Copy)]
 enum Text {
     Map,
@@ -102,7 +102,7 @@ fn lines(input: &mut Input<'_>, text: Text, out: &mut String) {
             Text::Modules => writeln!(out, "kernel/{name}/m{number}.ko.xz: kernel/{name}.ko"),
         };
     }
-    // A line that is cut short, or has what no line has.
+    // A line that is cut short, or has bytes that no line has.
     match kind >> 5 {
         6 => (0..7).for_each(|_| _ = out.pop()),
         7 => out.push_str("\0\n  \n0x 0x\n-1 -1 x\nffffffffffffffff ffffffffffffffff y\n\r\n"),

@@ -17,7 +17,7 @@ pub struct Writer<'i> {
     pub out: Vec<u8>,
     input: Input<'i>,
     depth: usize,
-    /// Where productions begin that can be referred back to.
+    /// The beginnings of productions that can be referred back to.
     places: Vec<usize>,
 }
 
@@ -87,7 +87,7 @@ impl<'i> Writer<'i> {
         }
     }
 
-    /// A place that a back reference can mean: mostly one where a production began.
+    /// A place that a back reference can mean: mostly the beginning of a production.
     pub fn place(&mut self) -> usize {
         match (self.choice(8), self.places.len()) {
             (7, _) | (_, 0) => self.long_number() as usize,

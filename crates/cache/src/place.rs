@@ -16,7 +16,7 @@ pub use options::CachePlace;
 /// Makes the folder of a cache now, for a process that may make none later.
 ///
 /// # Errors
-/// Where it cannot be made or written, or other users have a part in it.
+/// If it cannot be made or written, or other users have a part in it.
 pub fn make_folder(place: &CachePlace) -> io::Result<()> {
     if let Some(distrust) = distrust_of(&place.folder) {
         return Err(io::Error::other(distrust));

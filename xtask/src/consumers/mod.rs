@@ -36,7 +36,7 @@ const CASES: &[&str] =
     &["inlines-gcc", "recursion-rs", "two-events", "exceptions", "syscalls", "fork"];
 
 /// A recording of a tracepoint for the checks, if perf and the kernel can make one. Samples of one event continue
-/// chains of another one: what the consumers show is compared with the samples of all events.
+/// chains of another one: consumers are compared with the samples of all events.
 const TRACEPOINT: &str =
     "perf record --quiet --call-graph dwarf,32768 -e sched:sched_switch -e cpu-clock";
 const TRACED: &str = "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.01; ls / > /dev/null; done";

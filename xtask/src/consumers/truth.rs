@@ -34,7 +34,7 @@ impl Costs {
     }
 }
 
-/// What our own output says.
+/// The costs of our own output.
 #[derive(Debug, Default)]
 pub(super) struct Truth {
     pub(super) total: u64,

@@ -70,7 +70,7 @@ fn has_private_group(metadata: &fs::Metadata) -> bool {
 /// exist.
 ///
 /// # Errors
-/// If the link, or what it leads to, belongs to another user than this one and the superuser.
+/// If the link or its target belongs to another user than this one and the superuser.
 pub fn follow_own_links(path: &Path) -> Result<PathBuf, Distrust> {
     let mut place = path.to_owned();
     for _ in 0..LINKS {
@@ -109,9 +109,9 @@ fn push_components(todo: &mut Vec<OsString>, path: &Path) {
     todo.extend(components.map(|it| it.as_os_str().to_owned()));
 }
 
-/// Checks a link and what it leads to.
+/// Checks a link and its target.
 fn check_link(link: &Path) -> Result<(), Distrust> {
-    // Nobody puts links there, and what they lead to was opened by its own name.
+    // Nobody puts links there, and their targets were opened by their own names.
     if is_made_up(link) {
         return Ok(());
     }

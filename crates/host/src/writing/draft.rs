@@ -42,7 +42,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// A new file that is written and read. What dead processes left in the folder is removed.
+    /// A new file that is written and read. Leftovers of dead processes in the folder are removed.
     ///
     /// # Errors
     /// If it cannot be created.

@@ -28,7 +28,7 @@ pub(crate) static MACHINE: LazyLock<u32> = LazyLock::new(|| {
         .fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 });
 
-/// Marks what was just created as one of a living process, until it is closed.
+/// Marks a new file or folder as one of a living process, until it is closed.
 ///
 /// # Errors
 /// [`io::ErrorKind::AlreadyExists`] if another process took it for a leftover in the meantime. A file system without locks
@@ -44,8 +44,8 @@ pub(crate) fn hold(made: BorrowedFd<'_>, at: BorrowedFd<'_>, name: &Path) -> io:
     }
 }
 
-/// Removes what processes of this user and machine left in a folder that are dead; each folder once. What cannot be removed
-/// stays.
+/// Removes leftovers of this user's dead processes on this machine from a folder; each folder once. Those that cannot be
+/// removed stay.
 pub(crate) fn remove_leftovers(folder: &Path) {
     static DONE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let is_new = DONE.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned());

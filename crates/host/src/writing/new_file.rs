@@ -28,7 +28,7 @@ pub struct NewFile {
 
 impl NewFile {
     /// A new file in the folder of `place`, which is its name when it is complete. Until then it has no name if the file
-    /// system can do that. Never follows a link, never opens what is there already.
+    /// system can do that. Never follows a link, never opens a file that is there already.
     ///
     /// # Errors
     /// Where it cannot be made.
@@ -62,7 +62,7 @@ impl NewFile {
     /// Gives the file its name, in the place of what has it.
     ///
     /// # Errors
-    /// Where it cannot be linked or renamed; then it is removed.
+    /// If it cannot be linked or renamed; then it is removed.
     pub fn complete(self) -> io::Result<()> {
         let place = self.place.clone();
         self.complete_as(&place)

@@ -44,7 +44,7 @@ impl ScratchDir {
         Self::named(parent, SCRATCH)
     }
 
-    /// The same for recordings: if this process is killed, what is in it stays for the user.
+    /// The same for recordings: if this process is killed, the file stays for the user.
     ///
     /// # Errors
     /// As for [`Self::below`].

@@ -27,7 +27,7 @@ pub enum ImageError {
         /// The parser's message.
         source: object::Error,
     },
-    /// A file that has nothing, or zeros where its headers were.
+    /// A file that is empty, or has zeros in the place of its headers.
     #[error("{} is empty or begins with zeros: its content was lost; replace it by an intact copy", path.display())]
     Overwritten {
         /// The file.

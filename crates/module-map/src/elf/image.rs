@@ -237,7 +237,7 @@ impl Image {
     }
 
     /// The bytes of a section as they are in the file; `None` if they are compressed, as no tool does it with symbols and
-    /// what the dynamic loader reads. Nothing is unpacked, so that they can be asked for at every frame.
+    /// tables of the dynamic loader. Nothing is unpacked, so that they can be asked for at every frame.
     pub(crate) fn stored_section(&self, name: &str) -> Option<&[u8]> {
         let section = self.section(name).filter(|section| !section.is_compressed())?;
         match self.section_data(section).ok()? {
@@ -340,7 +340,7 @@ impl Image {
         ranges
     }
 
-    /// What the sizes of its symbols cover, as ranges that do not overlap, in order.
+    /// The addresses that the sizes of its symbols cover, as ranges that do not overlap, in order.
     #[must_use]
     pub fn symbol_ranges(&self) -> Vec<(u64, u64)> {
         let Ok(file) = object::File::parse(self.bytes()) else { return Vec::new() };

@@ -236,7 +236,7 @@ impl ImageStore {
         self.findings.note(kind, message);
     }
 
-    /// Notes what is to be said once, whoever comes to it.
+    /// Notes a finding that is told once, whoever comes to it.
     pub(super) fn note_once(&self, kind: FileFindingKind, message: String) {
         self.findings.note_once(kind, message);
     }

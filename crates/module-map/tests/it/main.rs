@@ -3,17 +3,13 @@
 
 mod bounds;
 mod by_content;
-mod debug_files;
-mod exported;
+mod elf;
 mod files;
-mod headerless;
 mod hints;
 mod hostile;
 mod kernel;
-mod layouts;
 mod memory;
 mod moved;
-mod per_frame;
 mod sharing;
 mod space;
 mod support;

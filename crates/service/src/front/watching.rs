@@ -26,7 +26,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// Begins the copy, and tells where it is: if the service is killed, it stays there.
+    /// Begins the copy, and tells its place: if the service is killed, it stays there.
     fn beside(place: &Path, stream: &OwnedFd, tell: fn(&str)) -> io::Result<Self> {
         let kept = Self { file: GrowingFile::beside(place)?, stream: stream.try_clone()? };
         let (path, place) = (kept.file.path().display(), place.display());

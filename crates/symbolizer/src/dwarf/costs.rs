@@ -35,7 +35,7 @@ pub(crate) struct UnitCosts {
     pub(crate) frames: Allowance,
     /// What ran out first.
     pub(crate) exhausted: Option<Resource>,
-    /// The first entry that refers to what cannot be read.
+    /// The first entry with a reference that cannot be read.
     pub(crate) unread: Option<u64>,
 }
 
@@ -58,7 +58,7 @@ impl UnitCosts {
 }
 
 impl UnitCosts {
-    /// Notes an entry that refers to what cannot be read. That too much was read is another matter.
+    /// Notes an entry with a reference that cannot be read. An exhausted budget is another matter.
     pub(crate) fn note_unread(&mut self, entry: usize) {
         if self.exhausted.is_none() {
             self.unread.get_or_insert(entry as u64);

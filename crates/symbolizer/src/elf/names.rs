@@ -48,7 +48,7 @@ impl<'t, 'a> NameReader<'t, 'a> {
         self.damaged.borrow_mut().insert(table);
     }
 
-    /// Those tables: the file of each, and where it is in that.
+    /// Those tables: the file of each, and its place in that.
     pub(crate) fn damaged(&self) -> Vec<(PathBuf, u64)> {
         let place = |&table: &u32| {
             let (path, at) = self.tables.get(table as usize)?.place;

@@ -33,7 +33,7 @@ pub(crate) struct SymbolTable<'a> {
     wide: bool,
     big_endian: bool,
     thumb: bool,
-    /// The file, and where the table is in it.
+    /// The file, and the place of the table in it.
     pub(crate) place: (&'a Path, FileOffset),
 }
 

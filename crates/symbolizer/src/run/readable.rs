@@ -65,7 +65,7 @@ pub(super) fn readable_names(
 #[derive(Default)]
 struct Chunk {
     bytes: Vec<u8>,
-    /// For each name, where it ends and its hash.
+    /// For each name, its end and its hash.
     ends: Vec<(usize, u64)>,
 }
 

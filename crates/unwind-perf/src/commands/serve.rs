@@ -77,7 +77,7 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<(ServeOptions, Option<
     Ok((options, scratch))
 }
 
-/// Where results are kept: in the named folder, else in the usual one, else in one that goes with the process.
+/// The folder of the results: the named one, else the usual one, else one that goes with the process.
 fn store(args: &FrontArgs) -> anyhow::Result<(PathBuf, Option<ScratchDir>)> {
     let folder = args.store.clone().map_or_else(usual_store, Ok)?;
     let Some(distrust) = RealHost.distrust(&folder) else { return Ok((folder, None)) };

@@ -186,7 +186,7 @@ impl OutputTarget {
     }
 }
 
-/// Where a path leads, also if nothing is there yet: only the last component is followed, since others reach what is beside
+/// The target of a path, also if nothing is there yet: only the last component is followed, since others reach what is beside
 /// the file as it is.
 ///
 /// # Errors

@@ -130,7 +130,7 @@ impl Search<'_> {
     }
 }
 
-/// Cuts what all paths begin and end with at the functions that can have run several times.
+/// Cuts the common ends of all paths at the functions that can have run several times.
 fn around(mut before: Vec<Left>, mut after: Vec<Left>, circles: &[Described]) -> Between {
     let is_in_circle = |left: &Left| circles.contains(&left.function);
     if let Some(first) = before.iter().position(is_in_circle) {
@@ -144,7 +144,7 @@ fn around(mut before: Vec<Left>, mut after: Vec<Left>, circles: &[Described]) ->
     Between::Several(before, after)
 }
 
-/// What all paths begin with, and what they end with.
+/// The functions that all paths begin with, and those that they end with.
 fn common(paths: &[Vec<Left>]) -> (Vec<Left>, Vec<Left>) {
     let Some((first, others)) = paths.split_first() else { return Default::default() };
     let shared = |from_end: bool| {

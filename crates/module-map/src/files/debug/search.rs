@@ -10,7 +10,7 @@ use crate::files::candidates::FileCandidate;
 use crate::files::findings::FileFindingKind;
 use crate::files::store::ImageStore;
 
-/// One search, with what it has refused so far.
+/// One search, with the files that it has refused so far.
 pub(super) struct Search<'s> {
     pub(super) store: &'s ImageStore,
     refused: Refused,
@@ -25,7 +25,7 @@ impl<'s> Search<'s> {
         Self { store, refused: Refused::default() }
     }
 
-    /// Opens what is at a place. A file that cannot be read, or is no whole ELF file, is refused.
+    /// Opens the file of a place. A file that cannot be read, or is no whole ELF file, is refused.
     pub(super) fn open(&mut self, candidate: &FileCandidate) -> Option<Image> {
         match self.store.open_image(candidate) {
             Ok(image) => Some(image),
@@ -64,19 +64,19 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Refuses what a file states.
+    /// Refuses the statement of a file.
     pub(super) fn refuse_any(&mut self, path: &dyn Display, why: &str) {
         self.refused.0.push(format!("{path} {why}"));
     }
 
-    /// What was refused.
+    /// The refused files.
     pub(super) fn into_refused(self) -> Refused {
         self.refused
     }
 }
 
 impl Refused {
-    /// Says what was refused: for which part of a file, and what is missing.
+    /// Tells of the refused files: for which part of a file they were looked up, and which names or lines are missing.
     pub(super) fn note(&self, store: &ImageStore, part: &str, owner: &dyn Display, missing: &str) {
         for why in &self.0 {
             let message =

@@ -85,7 +85,7 @@ fn open_alt(holder: &Image, name: &[u8], id: BuildId, search: &mut Search<'_>) -
 fn by_build_id(image: &Image, search: &mut Search<'_>) -> Option<Image> {
     let id = image.build_id()?;
     let options = search.store.options();
-    // What the user named is tried for each file, and is wrong for all others.
+    // A file that the user named is tried for each image, and is wrong for all others.
     let mut named = user_files(options, |path| *path != image.path());
     let named = named.find_map(|named| {
         let debug = search.store.open_image(&named).ok()?;
@@ -229,7 +229,7 @@ fn by_content(image: &Image, search: &mut Search<'_>) -> Option<Image> {
     open_by_id(others, id, search)
 }
 
-/// What has its debug information inside needs no other file.
+/// An image with its own debug information needs no other file.
 fn has_debug_info(image: &Image) -> bool {
     image.section(".debug_info").is_some()
 }

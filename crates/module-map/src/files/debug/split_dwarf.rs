@@ -151,7 +151,7 @@ fn open_unit(
     open_split(&found, store)
 }
 
-/// The first that opens and has split units; with what was refused before.
+/// The first that opens and has split units; with the files refused before it.
 fn open_split(candidates: &[FileCandidate], store: &ImageStore) -> (Option<Image>, Refused) {
     let mut search = Search::new(store);
     let found = candidates.iter().find_map(|candidate| {

@@ -86,7 +86,7 @@ fn a_kill_leaves_no_part_of_an_output() {
     }
 }
 
-/// What a killed process left goes with the next run that writes there, and with that alone.
+/// The next run that writes there removes leftovers of a killed process, and no other run does.
 #[test]
 fn the_next_run_removes_what_a_killed_one_left() {
     let folder = empty_folder("signals-leftovers");

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::cases::root;
 use crate::support::mapped::{Map, Recording, samples};
-use crate::support::run::{empty_folder, run};
+use crate::support::run::{Ran, empty_folder, run};
 
 /// The program's code: first address, size, offset in the file.
 const TEXT: (u64, u64, u64) = (0x40_1000, 0xca, 0x1000);
@@ -77,6 +77,25 @@ fn names_of_functions_in_a_stripped_file() {
     );
 }
 
+/// Runs a recording of the program in `place` with so many samples, one at each byte: its only finding of that kind is this one.
+#[track_caller]
+fn check_finding(folder: &Path, samples: u64, kind: &str, sentence: &str) -> Ran {
+    let mut recording = Recording::new();
+    let (start, _, offset) = TEXT;
+    recording.map(1, Map::code(start, 0x1000, offset, "/program"));
+    for address in start..start + samples {
+        recording.sample(1, address);
+    }
+    recording.write(folder);
+    let ran = run(folder, &["perf.data", "--sysroot", "place"]).expect_status(1);
+    let json = ran.json();
+    let findings = json["summary"]["findings"].as_array().expect("findings");
+    let found: Vec<_> = findings.iter().filter(|finding| finding["kind"] == kind).collect();
+    let expected = serde_json::json!({ "kind": kind, "count": 1, "message": sentence });
+    assert_eq!(found, [&expected], "{}", folder.display());
+    ran
+}
+
 /// Inlined functions that are in a file which is not at hand are missing, and both the summary and the JSON say so.
 #[test]
 fn what_is_missing_is_said() {
@@ -108,19 +127,7 @@ fn what_is_missing_is_said() {
         std::fs::create_dir(&place).expect("a folder");
         assert!(variant(dwarf, name).join(file).is_file());
         std::fs::copy(variant(dwarf, name).join("program"), place.join("program")).expect("a copy");
-        let mut recording = Recording::new();
-        let (start, size, offset) = TEXT;
-        recording.map(1, Map::code(start, 0x1000, offset, "/program"));
-        for address in start..start + size {
-            recording.sample(1, address);
-        }
-        recording.write(&folder);
-        let ran = run(&folder, &["perf.data", "--sysroot", "place"]).expect_status(1);
-        let json = ran.json();
-        let findings = json["summary"]["findings"].as_array().expect("findings");
-        let found: Vec<_> = findings.iter().filter(|finding| finding["kind"] == kind).collect();
-        let expected = serde_json::json!({ "kind": kind, "count": 1, "message": sentence });
-        assert_eq!(found, [&expected], "{dwarf} {name}");
+        let ran = check_finding(&folder, TEXT.1, kind, sentence);
         assert!(ran.stderr.contains(&format!("{kind}: {sentence}\n")), "{}", ran.stderr);
     }
 }
@@ -157,17 +164,7 @@ fn what_is_damaged_is_said() {
             }
             std::fs::write(place.join(entry.file_name()), bytes).expect("written");
         }
-        let mut recording = Recording::new();
-        let (start, _, offset) = TEXT;
-        recording.map(1, Map::code(start, 0x1000, offset, "/program"));
-        recording.sample(1, start);
-        recording.write(&folder);
-        let ran = run(&folder, &["perf.data", "--sysroot", "place"]).expect_status(1);
-        let json = ran.json();
-        let findings = json["summary"]["findings"].as_array().expect("findings");
-        let found: Vec<_> = findings.iter().filter(|finding| finding["kind"] == kind).collect();
-        let expected = serde_json::json!({ "kind": kind, "count": 1, "message": sentence });
-        assert_eq!(found, [&expected], "{name}");
+        check_finding(&folder, 1, kind, &sentence);
     }
 }
 

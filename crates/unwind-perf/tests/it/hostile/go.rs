@@ -13,7 +13,7 @@ const MODULE: u64 = 0xf0_0000;
 fn shared_values() -> Vec<u8> {
     const FUNCTIONS: u32 = 8000;
     const STEPS: usize = 400_000;
-    // Where a record has its frame sizes and its lines.
+    // The places of frame sizes and lines in a record.
     const SIZES: usize = 16;
     const LINES: usize = 24;
     let mut builder = GoTableBuilder::new(TEXT, TEXT_SIZE as u32);

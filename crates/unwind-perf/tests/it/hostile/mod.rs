@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use crate::support::run::{Ran, empty_folder, finish};
 
-/// What a run may take.
+/// Limits of a run.
 const SECONDS: u32 = 5;
 const MEMORY: u64 = 512 << 20;
 /// A limit that is set, and what a run with it may take beside: mapped input, stacks of threads, the allocator's own.

@@ -1,4 +1,4 @@
-//! Symbols of four languages whose names expand: each name refers to what came before in it, twice.
+//! Symbols of four languages whose names expand: each name refers twice to an earlier part of it.
 
 use synth::Symbol;
 
@@ -16,7 +16,7 @@ fn check(name: &str, status: i32, of: impl Fn(u64) -> String) {
     Input::program(recording(addresses), file.build()).withstand(name).expect_status(status);
 }
 
-/// `pair<pair<…>, pair<…>>`, where each is a reference to the one inside.
+/// `pair<pair<…>, pair<…>>`, each a reference to the one inside.
 #[test]
 fn names_of_cxx() {
     check("names-cxx", 1, |number| {

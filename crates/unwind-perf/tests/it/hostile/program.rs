@@ -6,10 +6,10 @@ use synth::{
     Section, Segment, UserRegs, attr_flag, sample_type, x86_64_reg,
 };
 
-/// Where the code is in the file and by its headers.
+/// The place of the code in the file and by its headers.
 pub(super) const TEXT: u64 = 0x1000;
 pub(super) const TEXT_SIZE: u64 = 1 << 20;
-/// Where it is mapped.
+/// The address that it is mapped at.
 pub(super) const START: u64 = 0x4000_0000;
 /// Frames of a sample: a record has 64 KiB.
 const FRAMES: usize = 7000;

@@ -307,7 +307,7 @@ fn a_fifo_is_waited_for_and_a_broken_worker_breaks_no_copy() {
     assert!(view["recording"].is_string());
 }
 
-/// What came until then is under the name that was told.
+/// The bytes until then are under the announced name.
 #[test]
 fn a_killed_service_leaves_a_readable_copy() {
     let folder = empty_folder("live-killed");

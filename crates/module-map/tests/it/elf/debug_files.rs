@@ -9,12 +9,12 @@ use crate::support::{code_of, machine};
 
 const STRIPPED: &str = "/bin/app";
 
-/// Where the debug file of the program is looked for first.
+/// The first place of the program's debug file.
 fn by_id() -> String {
     format!("/debug/.build-id/07/{}.debug", &hex(7)[2..])
 }
 
-/// What is told of the program and its debug file, and whether that was found.
+/// The findings on the program and its debug file, and whether that was found.
 fn found(
     machine: (std::sync::Arc<MemoryHost>, FileOptions),
 ) -> (bool, Vec<(FileFindingKind, String)>) {
@@ -61,7 +61,7 @@ fn nothing_is_lost_if_another_place_has_it() {
     let (path, beside) = (by_id(), "/debug/bin/app.debug");
     let files: [(&str, &[u8]); 3] = [(STRIPPED, &elf(7)), (&path, b""), (beside, &elf(7))];
     assert_eq!(found(machine(&files)), (true, vec![]));
-    // What has its debug information inside needs no other file.
+    // An image with its own debug information needs no other file.
     let mut whole = builder(7);
     whole.sections.push(Section::new(".debug_info", elf_const::SHT_PROGBITS, vec![0; 8]));
     assert_eq!(found(machine(&[(STRIPPED, &whole.build()), (&path, b"")])), (false, vec![]));

@@ -1,4 +1,4 @@
-//! What is asked of a file at every frame costs the same whatever else is in the file: nothing is unpacked or gone through
+//! A question to a file at every frame costs the same whatever else is in the file: nothing is unpacked or gone through
 //! again.
 
 use std::path::Path;
@@ -81,7 +81,7 @@ fn few_names_of_one_hash_are_compared() {
     assert_eq!(exported(32), None);
 }
 
-/// What the dynamic loader reads is never compressed. Where it is, it is not unpacked for each call.
+/// Tables of the dynamic loader are never compressed. If they are, they are not unpacked for each call.
 #[test]
 fn names_that_are_compressed_are_none() {
     let mut elf = builder(7);
