@@ -184,19 +184,23 @@ fn walk_through(image: Image, is_arm: bool) {
     walk::walk_all(arch, &space, &store, &stack, &[0x7ffd_0000; 33], pcs());
 }
 
-fn run(bytes: &[u8]) -> u64 {
+/// Whether the file of an input is of aarch64, and its bytes.
+fn make(bytes: &[u8]) -> (bool, Vec<u8>) {
     let mut input = Input(bytes);
     let flags = input.number(1);
     let mut table = table(&mut input, flags);
     damage(&mut input, &mut table);
-    let elf = file(flags, &table);
+    (flags & 0x20 != 0, file(flags, &table))
+}
+
+fn run(is_arm: bool, elf: Vec<u8>) -> u64 {
     let len = elf.len() as u64;
     let image = Image::from_vec(Path::new("/go"), elf).expect("an ELF file");
     name(&image);
-    walk_through(image, flags & 0x20 != 0);
+    walk_through(image, is_arm);
     len
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    cost::bounded(bytes, || run(bytes));
+    cost::bounded_of(bytes, || make(bytes), |(is_arm, elf)| run(is_arm, elf));
 });

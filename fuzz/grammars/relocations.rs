@@ -215,17 +215,21 @@ fn slots(image: &Image, names: &[Symbol]) {
     }
 }
 
-fn run(bytes: &[u8]) -> u64 {
+/// The symbols of an input, and its file.
+fn make(bytes: &[u8]) -> (Vec<Symbol>, Vec<u8>) {
     let mut input = Input(bytes);
     let flags = input.number(1);
-    let names: Vec<Symbol> = {
+    let names = {
         let mut input = Input(input.0);
         (0..input.number(1) % MOST_SYMBOLS).map(|_| symbol(&mut input)).collect()
     };
-    let elf = build(&mut input, flags);
+    (names, build(&mut input, flags))
+}
+
+fn run(names: &[Symbol], elf: Vec<u8>) -> u64 {
     let mut len = elf.len() as u64;
     if let Ok(image) = Image::from_vec(Path::new(FILE), elf.clone()) {
-        slots(&image, &names);
+        slots(&image, names);
         name(&image);
     }
     let host = Arc::new(MemoryHost::new());
@@ -247,5 +251,5 @@ fn run(bytes: &[u8]) -> u64 {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    cost::bounded(bytes, || run(bytes));
+    cost::bounded_of(bytes, || make(bytes), |(names, elf)| run(&names, elf));
 });
