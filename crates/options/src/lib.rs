@@ -20,6 +20,7 @@ mod files;
 mod json;
 mod limits;
 mod names;
+mod remedy;
 mod run;
 mod samples;
 mod values;
@@ -32,6 +33,7 @@ pub use files::{FileSearch, PathMap, Servers, given_file, parse_path_map};
 pub use json::OptionsError;
 pub use limits::Limits;
 pub use names::NameOptions;
+pub use remedy::{DebugInfo, DebugProof, FileOption, Remedy, Spelling, Symbols, Ways};
 pub use run::{MAX_FRAMES, Options};
 pub use samples::SampleFilter;
 pub use values::{

@@ -81,8 +81,8 @@ pub use module_map::ImageLimits;
 pub use names::NameReport;
 pub use observer::{Download, Observer, Stage, Unobserved, Waiting};
 pub use options::{
-    CachePlace, Demangle, FileSearch, Join, Limits, MemoryLimit, NameOptions, Options,
-    SampleFilter, Servers, TimePoint, TimeRange,
+    CachePlace, Demangle, FileOption, FileSearch, Join, Limits, MemoryLimit, NameOptions, Options,
+    SampleFilter, Servers, Spelling, TimePoint, TimeRange,
 };
 pub use perf_data::Head;
 pub use recording_key::recording_key;
@@ -102,6 +102,7 @@ pub use timings::Timings;
 pub struct Pipeline {
     host: Arc<dyn Host>,
     kept: Arc<Kept>,
+    spelling: Spelling,
 }
 
 impl Pipeline {
@@ -121,14 +122,21 @@ impl Pipeline {
     /// The same; recordings and files may cost as much as `budget` says.
     #[must_use]
     pub fn within(host: Arc<dyn Host>, limits: ImageLimits, budget: Budget) -> Self {
-        Self { host, kept: Arc::new(Kept::new(limits, budget)) }
+        let kept = Arc::new(Kept::new(limits, budget));
+        Self { host, kept, spelling: Spelling::KEYS }
     }
 
     /// The same way on another machine that has the same files, and so shares what is kept: one of these with a
     /// recording that another process opened.
     #[must_use]
     pub fn on(&self, host: Arc<dyn Host>) -> Self {
-        Self { host, kept: Arc::clone(&self.kept) }
+        Self { host, kept: Arc::clone(&self.kept), spelling: self.spelling }
+    }
+
+    /// The same, for users who write options so: advice of the output names some.
+    #[must_use]
+    pub fn spelling(self, spelling: Spelling) -> Self {
+        Self { spelling, ..self }
     }
 
     /// Gives up the files that are kept. Runs that are under way are not disturbed.
@@ -309,6 +317,7 @@ impl Pipeline {
     fn setting<'a>(&'a self, options: &'a Options, observer: &'a Arc<dyn Observer>) -> Setting<'a> {
         let memory = Arc::new(Memory::new(options.limits.memory.bytes()));
         let cache = options.cache.as_ref().map(|place| Arc::new(Cache::new(place, &memory)));
-        Setting { host: &self.host, kept: self.kept.generation(), options, observer, memory, cache }
+        let (host, kept) = (&self.host, self.kept.generation());
+        Setting { host, kept, options, observer, spelling: self.spelling, memory, cache }
     }
 }

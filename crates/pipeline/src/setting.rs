@@ -5,7 +5,7 @@ use std::sync::Arc;
 use budget::Memory;
 use cache::Cache;
 use host::Host;
-use options::Options;
+use options::{Options, Spelling};
 
 use crate::kept::Generation;
 use crate::observer::Observer;
@@ -17,6 +17,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) kept: Generation,
     pub(crate) options: &'a Options,
     pub(crate) observer: &'a Arc<dyn Observer>,
+    /// The names of options in advice.
+    pub(crate) spelling: Spelling,
     /// What the run holds in memory.
     pub(crate) memory: Arc<Memory>,
     /// The names and unwind rules of runs before.

@@ -89,7 +89,7 @@ pub use id::{
 pub use parts::{split_copy, whole_function};
 pub use profile::Profile;
 pub use quality::{
-    DUMP_SIZES, DumpAdvice, EventLoss, FindingRow, ModuleLoss, NamelessModule, NeedCounts,
+    Advice, DUMP_SIZES, DumpAdvice, EventLoss, FindingRow, ModuleLoss, NamelessModule, NeedCounts,
     StackNeeds, Summary, ThreadState, UnswitchedThread,
 };
 pub use reason::{EndReason, FoundBy};

@@ -81,7 +81,6 @@ mod kernel;
 mod languages;
 mod lost;
 mod observer;
-mod remedy;
 mod request;
 mod run;
 mod stored;
@@ -97,7 +96,6 @@ pub use kernel::{
 pub use languages::Languages;
 pub use lost::{LostNames, LostNamesRow};
 pub use observer::{SymbolObserver, SymbolStage, SymbolTimings};
-pub use remedy::Remedy;
 pub use request::{
     ANSWERS, Options, Request, ResolvedAddress, SplitFinder, SymbolSource, Symbols, WhyNoName,
 };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use address::{Avma, BuildId, FileOffset, Pid};
 use host::MemoryHost;
 use module_map::{FileIdentity, FileOptions, ImageStore, MapEvent, Timeline};
+use options::Spelling;
 use symbolizer::{
     Demangle, DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelListPlaces,
     KernelNames, NoKernelNames, RecordedKernel,
@@ -106,6 +107,13 @@ fn notes(id: &[u8; 4]) -> Vec<u8> {
 }
 
 /// How a list is found that nobody named, for a recording of the kernel with the build-id aabbccdd.
+/// Why there is no list, and what would help.
+fn advised(error: &NoKernelNames) -> String {
+    let remedy = error.remedy().filter(|_| error.has_no_list());
+    let remedy = remedy.map_or_else(String::new, |it| it.sentence(Spelling::KEYS));
+    format!("{error}; {remedy}")
+}
+
 fn found(files: &[(&str, &[u8])]) -> String {
     let event = map(-1, TEXT, 0x888, TEXT, "[kernel.kallsyms]_text");
     let mut timeline = Timeline::new();
@@ -120,7 +128,7 @@ fn found(files: &[(&str, &[u8])]) -> String {
             let (name, start) = names.lookup(Avma(TEXT + 0x300)).expect("a symbol");
             format!("{} {start:?}", String::from_utf8_lossy(name))
         }
-        Err(error) => error.to_string(),
+        Err(error) => advised(&error),
     };
     let now = shown(now);
     assert_eq!(shown(prefetched), now);
@@ -144,13 +152,13 @@ fn where_a_list_is_looked_for() {
     assert_eq!(found(&files[1..2]), format!("cache {start}"));
     assert_eq!(found(&files[2..]), format!("old {start}"));
     assert_eq!(found(&files[3..]), format!("running {start}"));
-    let missing = "the running kernel states no build-id; name its symbols with --kallsyms FILE";
+    let missing = "the running kernel states no build-id; name its symbols with kallsyms=FILE";
     assert_eq!(found(&files[4..]), missing);
     let other = notes(&[1, 2, 3, 4]);
     assert_eq!(
         found(&[("/sys/kernel/notes", &other)]),
         "the recorded kernel has build-id aabbccdd, the running one 01020304; name its symbols \
-            with --kallsyms FILE"
+            with kallsyms=FILE"
     );
 }
 
@@ -160,9 +168,9 @@ fn a_recording_that_does_not_say_which_kernel_it_was() {
     let kernel = RecordedKernel::find(&[], &timeline, &images);
     let error = kernel.read_list(places(None, &images), &timeline, None).expect_err("no id");
     assert_eq!(
-        error.to_string(),
+        advised(&error),
         "the recording does not say which kernel it was, and the running one is not it; on the recorded machine, before \
-         it restarts: sudo cat /proc/kallsyms > kallsyms; then here: --kallsyms kallsyms"
+         it restarts: sudo cat /proc/kallsyms > kallsyms; then here: kallsyms=kallsyms"
     );
     let error = kernel.read_list(places(Some("/none"), &images), &timeline, None);
     let error = error.expect_err("no list").to_string();

@@ -8,6 +8,7 @@ mod args;
 mod commands;
 mod compat;
 mod hotspot;
+mod spelling;
 mod terminal;
 
 use std::ffi::{OsStr, OsString};

@@ -224,9 +224,9 @@ fn nameless(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     for row in rows.iter().take(TOP_NAMELESS) {
         write!(text, "  {:>7}  ", share(row.frames, frames))?;
         push_line_safe(text, module_name(profile, row.module));
-        if !row.help.is_empty() {
+        if let Some(help) = &row.help {
             write!(text, ": ")?;
-            push_line_safe(text, row.help.as_bytes());
+            push_line_safe(text, help.text.as_bytes());
         }
         writeln!(text)?;
     }
@@ -252,9 +252,9 @@ fn losses(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
         write!(text, ": ")?;
         push_line_safe(text, loss.reason.as_bytes());
         writeln!(text)?;
-        if index < TOP_HELP && !loss.help.is_empty() {
+        if let Some(help) = loss.help.as_ref().filter(|_| index < TOP_HELP) {
             write!(text, "           what helps: ")?;
-            push_line_safe(text, loss.help.as_bytes());
+            push_line_safe(text, help.text.as_bytes());
             writeln!(text)?;
         }
     }
@@ -277,7 +277,7 @@ fn module_name(profile: &Profile, module: Option<ModuleId>) -> &[u8] {
 fn findings(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
     for finding in &profile.summary.findings {
         write!(text, "{style}{}:{style:#} ", finding.kind)?;
-        push_line_safe(text, finding.message.as_bytes());
+        push_line_safe(text, finding.text().as_bytes());
         if finding.count > 1 {
             write!(text, " (and {} more)", grouped(finding.count - 1))?;
         }

@@ -2,7 +2,7 @@
 
 use address::Timestamp;
 use formats::{SummaryStyles, write_styled_summary, write_summary};
-use profile::{ModuleLoss, Profile, StackNeeds, ThreadId, ThreadState, UnswitchedThread};
+use profile::{Advice, ModuleLoss, Profile, StackNeeds, ThreadId, ThreadState, UnswitchedThread};
 
 use crate::support::sample_profile::{empty, one_of_everything};
 
@@ -138,11 +138,15 @@ fn the_size_of_the_copy_is_suggested_by_what_chains_need() {
 #[test]
 fn the_list_of_modules_is_cut() {
     let mut profile = one_of_everything();
-    profile.summary.losses =
-        vec![
-            ModuleLoss { module: None, samples: 1, reason: "gone".into(), help: "look".into() };
-            12
-        ];
+    profile.summary.losses = vec![
+        ModuleLoss {
+            module: None,
+            samples: 1,
+            reason: "gone".into(),
+            help: Some(Advice { code: "give-file", text: "look".into() })
+        };
+        12
+    ];
     let text = text(&profile);
     assert_eq!(text.matches("  [no module]: gone\n").count(), 10);
     assert!(text.contains("\n   40.0 %  2 others\n"));

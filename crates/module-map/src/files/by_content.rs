@@ -47,7 +47,7 @@ impl ImageStore {
         for (number, path) in paths.enumerate() {
             if number == MOST {
                 let message = format!(
-                    "the folders of --debug-dir and --extra-dir have more than {MOST} files; {} and those after it \
+                    "the folders that were named have more than {MOST} files; {} and those after it \
                      were not searched for build-ids",
                     path.display()
                 );

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use address::{Avma, Pid};
 use host::HostFinding;
+use options::Remedy;
 
 use crate::module::Module;
 
@@ -73,6 +74,18 @@ impl FileFindingKind {
             self,
             Self::ForeignPerfMap | Self::StalePerfMap | Self::UndatedPerfMap | Self::SharedFolder
         )
+    }
+}
+
+impl FileFindingKind {
+    /// What would help; `None` if nothing is known to, or the sentence says it.
+    #[must_use]
+    pub const fn remedy(self) -> Option<Remedy> {
+        match self {
+            Self::ForeignPerfMap | Self::StalePerfMap => Some(Remedy::TrustMaps),
+            Self::UndatedPerfMap => Some(Remedy::DateMaps),
+            _ => None,
+        }
     }
 }
 

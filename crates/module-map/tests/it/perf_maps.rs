@@ -50,8 +50,8 @@ fn the_map_of_another_user_is_not_trusted() {
         assert_eq!(read(owner, false), (true, vec![]));
     }
     assert_eq!(read(FileOwner::Other(33), true), (true, vec![]));
-    let message = "/tmp/perf-77.map is of user 33, neither of this one nor of root, and was not used; \
-        --trust-perf-maps uses it";
+    let message =
+        "/tmp/perf-77.map is of user 33, neither of this one nor of root, and was not used";
     assert_eq!(read(FileOwner::Other(33), false), (false, vec![message.to_owned()]));
 }
 

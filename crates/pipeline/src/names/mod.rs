@@ -20,13 +20,13 @@ use address::{Avma, BuildId, FileOffset, Svma};
 use cache::Cache;
 use hashbrown::HashMap;
 use module_map::{ImageStore, LoadedImage, MappedKind, Timeline};
-use options::NameOptions;
+use options::{NameOptions, Remedy};
 use perf_data::{Head, SimpleperfFile};
 use profile::{LocationId, LocationRow, Profile};
 use rayon::prelude::*;
 use symbolizer::{
     DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelListPlaces, KernelListPrefetch,
-    KernelNames, LostNames, NoKernelNames, RecordedKernel, Remedy, SymbolObserver, SymbolStage,
+    KernelNames, LostNames, NoKernelNames, RecordedKernel, SymbolObserver, SymbolStage,
     SymbolTimings,
 };
 use unwinder::Thread;
@@ -44,6 +44,8 @@ pub(crate) use self::prefetch::Prefetch;
 pub struct NameReport {
     /// Why the kernel has none, in plain words; only where kernel code was mapped.
     pub kernel_refused: Option<String>,
+    /// Whether that is because no list of its symbols was found.
+    pub kernel_unlisted: bool,
     /// Whether that is because the list is damaged.
     pub kernel_damaged: bool,
     /// What would give it names.
@@ -65,11 +67,29 @@ pub struct NameReport {
 }
 
 impl NameReport {
+    /// What would help beside why the kernel has no names: a list, if none was found.
+    #[must_use]
+    pub fn kernel_help(&self) -> Option<&Remedy> {
+        self.kernel_remedy.as_ref().filter(|_| self.kernel_unlisted)
+    }
+
+    /// That the kernel has no names by its list, and whether it has none by files, either.
+    fn of_kernel(refused: Option<&NoKernelNames>, has_no_file: bool) -> Self {
+        Self {
+            kernel_remedy: refused.and_then(NoKernelNames::remedy),
+            kernel_damaged: refused.is_some_and(NoKernelNames::is_damage),
+            kernel_unlisted: refused.is_some_and(NoKernelNames::has_no_list),
+            kernel_refused: refused.filter(|_| has_no_file).map(ToString::to_string),
+            ..Self::default()
+        }
+    }
+
     /// Takes in what is to be said of further names.
     pub(crate) fn add(&mut self, other: Self) {
         self.kernel_damaged |= other.kernel_damaged;
         self.kernel_refused = self.kernel_refused.take().or(other.kernel_refused);
-        self.kernel_remedy = self.kernel_remedy.or(other.kernel_remedy);
+        self.kernel_remedy = self.kernel_remedy.take().or(other.kernel_remedy);
+        self.kernel_unlisted |= other.kernel_unlisted;
         self.kernel_by_release |= other.kernel_by_release;
         self.shared_ids = other.shared_ids;
         self.lost.merge(other.lost);
@@ -157,9 +177,6 @@ pub(crate) fn resolve(
     named.fill_in(strings, inlines);
     whole::name_whole(options, new, strings, inlines);
     NameReport {
-        kernel_remedy: refused.as_ref().and_then(NoKernelNames::remedy),
-        kernel_damaged: refused.as_ref().is_some_and(NoKernelNames::is_damage),
-        kernel_refused: refused.filter(|_| kernel.files.is_empty()).map(|it| it.to_string()),
         kernel_by_release,
         shared_ids: kernel.shared_ids,
         lost,
@@ -167,6 +184,7 @@ pub(crate) fn resolve(
         by_start,
         timings: watch.timings.into_inner().unwrap_or_else(PoisonError::into_inner),
         not_kept: sources.cache.and_then(Cache::finish),
+        ..NameReport::of_kernel(refused.as_ref(), kernel.files.is_empty())
     }
 }
 

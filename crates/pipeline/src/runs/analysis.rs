@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use address::BuildId;
 use host::Host;
 use module_map::{FileProof, Module, Timeline};
+use options::Spelling;
 use perf_data::{Findings, Head, Session, Severity};
 use profile::Profile;
 use unwinder::{Engine, MissedMaps};
@@ -96,7 +97,12 @@ pub(super) struct Ended {
 
 impl Ended {
     /// Adds the account of the run to its profile.
-    pub(super) fn into_analysis(self, mut profile: Profile, mut timings: Timings) -> Analysis {
+    pub(super) fn into_analysis(
+        self,
+        mut profile: Profile,
+        mut timings: Timings,
+        spelling: Spelling,
+    ) -> Analysis {
         let Self { session, found, files, mut timeline, left_out, engine, report, file, .. } = self;
         let MissedMaps { late, shared } = self.missed_maps;
         let recorded_until = file.written;
@@ -105,7 +111,13 @@ impl Ended {
         let left_out = LeftOut::new(&left_out, &timeline, session.head().events());
         let images = &files.images;
         let counts = session.counts();
-        findings::account(&mut profile, counts, &found, &mut timeline, images, &report);
+        findings::account(
+            &mut profile,
+            counts,
+            &found,
+            (&mut timeline, images),
+            (&report, spelling),
+        );
         profile.summary.findings.extend(findings::late_maps(late));
         profile.summary.findings.extend(findings::shared_memory(&shared, &timeline));
         let mut limits = findings::limits(&timeline, &engine);

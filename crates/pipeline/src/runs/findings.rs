@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use module_map::{ImageStore, Timeline};
+use options::{Remedy, Spelling};
 use perf_data::{Findings, RecordCounts, RecordKind};
-use profile::{EventId, EventLoss, FindingRow, Profile, Summary};
+use profile::{Advice, EventId, EventLoss, FindingRow, Profile, Summary};
 use unwinder::{Engine, SharedMemory};
 
 use super::identity::{has_damaged, refused, unverified};
@@ -17,14 +18,13 @@ pub(crate) fn account(
     profile: &mut Profile,
     counts: &RecordCounts,
     found: &Findings,
-    timeline: &mut Timeline,
-    images: &ImageStore,
-    names: &NameReport,
+    (timeline, images): (&mut Timeline, &ImageStore),
+    (names, spelling): (&NameReport, Spelling),
 ) {
     let shown = (&*profile, &*timeline);
     let (losses, nameless) = rayon::join(
-        || losses(shown.0, shown.1, images),
-        || names.looked_up.then(|| nameless(shown.0, names, shown.1, images)),
+        || losses(shown.0, shown.1, images, spelling),
+        || names.looked_up.then(|| nameless(shown.0, names, shown.1, images, spelling)),
     );
     profile.summary.losses = losses;
     if let Some(nameless) = nameless {
@@ -38,6 +38,7 @@ pub(crate) fn account(
                 kind: first.kind().to_owned(),
                 message: first.to_string(),
                 count: group.count,
+                help: None,
             });
         }
     }
@@ -46,6 +47,7 @@ pub(crate) fn account(
             kind: "empty-map".to_owned(),
             message: "map records of no length were ignored".to_owned(),
             count: timeline.unmappable(),
+            help: None,
         });
     }
     summary.findings.extend(refused(timeline, images));
@@ -58,10 +60,11 @@ pub(crate) fn account(
         kind: finding.kind.as_str().to_owned(),
         message: finding.message,
         count: finding.count,
+        help: finding.kind.remedy().map(|it| Advice::new(&it, spelling)),
     }));
     summary.findings.extend(inferred(timeline));
     summary.findings.extend(moved_before(images));
-    let hints = hints_to_give(profile, timeline);
+    let hints = hints_to_give(profile, timeline, spelling);
     profile.summary.findings.extend(hints);
     profile.summary.findings.extend(kernel_identity(names));
     profile.summary.names_lost |= names.lost.has_damage() || files_lost || files_damaged;
@@ -69,17 +72,24 @@ pub(crate) fn account(
         kind: row.kind.to_owned(),
         message: row.message,
         count: row.count,
+        help: None,
     });
     profile.summary.findings.extend(lost);
-    if let Some(reason) = names.kernel_refused.as_ref().filter(|_| has_nameless_kernel(profile)) {
-        let message = format!("no kernel names: {reason}");
+    if let Some(row) = kernel_names(names, spelling).filter(|_| has_nameless_kernel(profile)) {
         profile.summary.names_lost |= names.kernel_damaged;
-        profile.summary.findings.push(FindingRow {
-            kind: "kernel-names".to_owned(),
-            message,
-            count: 1,
-        });
+        profile.summary.findings.push(row);
     }
+}
+
+/// Why the kernel has no names.
+fn kernel_names(names: &NameReport, spelling: Spelling) -> Option<FindingRow> {
+    let reason = names.kernel_refused.as_ref()?;
+    Some(FindingRow {
+        kind: "kernel-names".to_owned(),
+        message: format!("no kernel names: {reason}"),
+        count: 1,
+        help: names.kernel_help().map(|it| Advice::new(it, spelling)),
+    })
 }
 
 /// What the recording says that is missing from it.
@@ -103,6 +113,7 @@ fn kernel_identity(names: &NameReport) -> Vec<FindingRow> {
             message: "several kernel modules were recorded with one build-id, which was ignored"
                 .to_owned(),
             count: names.shared_ids.len() as u64,
+            help: None,
         });
     }
     if names.kernel_by_release {
@@ -111,8 +122,7 @@ fn kernel_identity(names: &NameReport) -> Vec<FindingRow> {
             message: "the recording has no build-id of its kernel; names are from /proc/kallsyms, since host, release \
                       and the place of the kernel are those of the running one"
                 .to_owned(),
-            count: 1,
-        });
+            count: 1, help: None, });
     }
     rows
 }
@@ -142,6 +152,7 @@ pub(crate) fn late_maps(samples: u64) -> Option<FindingRow> {
         message: "samples needed a map whose record came up to 10 ms after them, which was used"
             .to_owned(),
         count: samples,
+        help: None,
     })
 }
 
@@ -156,13 +167,18 @@ pub(crate) fn shared_memory(shared: &SharedMemory, timeline: &Timeline) -> Optio
             String::from_utf8_lossy(path),
         ),
         count: shared.samples,
+        help: None,
     })
 }
 
 /// Files that used up what their size accounts for: what comes after it was left out.
 pub(crate) fn limits(timeline: &Timeline, engine: &Engine) -> Vec<FindingRow> {
-    let row =
-        |message: String, count| FindingRow { kind: "limit-reached".to_owned(), message, count };
+    let row = |message: String, count| FindingRow {
+        kind: "limit-reached".to_owned(),
+        message,
+        count,
+        help: None,
+    };
     let mut rows: Vec<_> = engine
         .exhausted()
         .into_iter()
@@ -188,8 +204,7 @@ pub(crate) fn inconsistent(engine: &Engine) -> Vec<FindingRow> {
                 "{}: {contradiction}; the file is damaged: replace it by an intact copy of the same build",
                 path.display()
             ),
-            count: 1,
-        })
+            count: 1, help: None, })
         .collect();
     rows.sort_by(|a, b| a.message.cmp(&b.message));
     rows
@@ -207,6 +222,7 @@ pub(crate) fn unknown_instructions(engine: &Engine) -> Vec<FindingRow> {
                 unknown.join(", ")
             ),
             count: 1,
+            help: None,
         }
     };
     let mut rows: Vec<_> = engine.unknown_instructions().into_iter().map(row).collect();
@@ -220,8 +236,7 @@ pub(crate) fn long_texts(profile: &Profile) -> Option<FindingRow> {
     (count > 0).then(|| FindingRow {
         kind: "long-text".to_owned(),
         message: "names or paths may have more than 4,096 bytes as they are printed: formats that repeat them for each frame cut them; formats with tables (json, pprof) have up to 64 KiB of them".to_owned(),
-        count,
-    })
+        count, help: None, })
 }
 
 /// Names that found no room in the table of strings.
@@ -233,6 +248,7 @@ pub(crate) fn too_many_names(profile: &Profile) -> Option<FindingRow> {
             "names and paths have more than 4 GiB together; those that came later are left out"
                 .to_owned(),
         count,
+        help: None,
     })
 }
 
@@ -250,6 +266,7 @@ fn inferred(timeline: &Timeline) -> Option<FindingRow> {
             String::from_utf8_lossy(&module.path),
         ),
         count: timeline.inferences().len() as u64,
+        help: None,
     })
 }
 
@@ -267,6 +284,7 @@ fn moved_before(images: &ImageStore) -> Option<FindingRow> {
             String::from_utf8_lossy(&first.path),
         ),
         count: moved.len() as u64,
+        help: None,
     })
 }
 
@@ -274,7 +292,11 @@ fn moved_before(images: &ImageStore) -> Option<FindingRow> {
 const HINTS: usize = 5;
 
 /// Ranges of executable memory without a file in which frames have no name, with the hint to complete.
-fn hints_to_give(profile: &Profile, timeline: &mut Timeline) -> Vec<FindingRow> {
+fn hints_to_give(
+    profile: &Profile,
+    timeline: &mut Timeline,
+    spelling: Spelling,
+) -> Vec<FindingRow> {
     let mut nameless = Vec::new();
     for location in profile.locations.iter().filter(|location| location.n_inlines == 0) {
         let module = location.module.and_then(|module| timeline.modules().get(module.index()));
@@ -294,10 +316,11 @@ fn hints_to_give(profile: &Profile, timeline: &mut Timeline) -> Vec<FindingRow> 
         FindingRow {
             kind: "memory-without-file".to_owned(),
             message: format!(
-                "process {pid} ran code without a name at {:#x}-{:#x}; if it is a copy of a file's code, say so: --map OBJECT@{pid},{:#x},{len:#x},OFFSET",
-                start.0, end.0, start.0
+                "process {pid} ran code without a name at {:#x}-{:#x}",
+                start.0, end.0
             ),
             count,
+            help: Some(Advice::new(&Remedy::MemoryRange { pid, start, len }, spelling)),
         }
     };
     rows.into_iter().take(HINTS).map(row).collect()
@@ -315,5 +338,6 @@ fn parents_in_paths(timeline: &Timeline) -> Option<FindingRow> {
             String::from_utf8_lossy(&first.path)
         ),
         count: 1 + found.count() as u64,
+        help: None,
     })
 }

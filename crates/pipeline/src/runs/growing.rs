@@ -238,7 +238,7 @@ impl Run<'_> {
         let file = self.file();
         let ended =
             Ended { session, found, files, timeline, missed_maps, left_out, engine, report, file };
-        Ok(ended.into_analysis(profile, timings))
+        Ok(ended.into_analysis(profile, timings, self.setting.spelling))
     }
 
     /// Nothing more has come of a stream: hands on what is there, if it is time. Gives how long to wait for more.

@@ -7,7 +7,7 @@ use profile::FindingRow;
 pub(super) fn refused(timeline: &Timeline, images: &ImageStore) -> Vec<FindingRow> {
     let row = |error: &LoadError| {
         let kind = kind_of(error)?.to_owned();
-        Some(FindingRow { kind, message: error.to_string(), count: 1 })
+        Some(FindingRow { kind, message: error.to_string(), count: 1, help: None })
     };
     let outcomes = timeline.modules().iter().filter_map(|module| images.outcome(module));
     outcomes.filter_map(Result::err).filter_map(row).collect()
@@ -48,5 +48,6 @@ pub(super) fn unverified(timeline: &Timeline, images: &ImageStore) -> Option<Fin
             String::from_utf8_lossy(&first.path)
         ),
         count: 1 + found.count() as u64,
+        help: None,
     })
 }

@@ -2,15 +2,17 @@
 
 use address::ModuleId;
 use module_map::{Image, ImageStore, LoadError, LoadedImage, MappedKind, Module, Timeline};
-use profile::{EndReason, LocationRow, ModuleLoss, Profile, StackId};
+use options::{DebugInfo, DebugProof, Remedy, Spelling, Symbols};
+use profile::{Advice, EndReason, LocationRow, ModuleLoss, Profile, StackId};
 
-use super::remedy::{DebugInfo, DebugProof, Remedy, Symbols, Ways};
+use super::untried::untried;
 
 /// Samples by the module that their chain ended in before its root, where that module is to blame.
 pub(super) fn losses(
     profile: &Profile,
     timeline: &Timeline,
     images: &ImageStore,
+    spelling: Spelling,
 ) -> Vec<ModuleLoss> {
     let is_blamed = |end: EndReason| {
         matches!(
@@ -41,7 +43,7 @@ pub(super) fn losses(
             module,
             samples,
             reason: reason(module, end, timeline, images),
-            help: remedy(module, end, timeline, images).to_string(),
+            help: remedy(module, end, timeline, images).map(|it| Advice::new(&it, spelling)),
         })
         .collect();
     losses.sort_by(|a, b| {
@@ -93,22 +95,22 @@ fn remedy(
     end: EndReason,
     timeline: &Timeline,
     images: &ImageStore,
-) -> Remedy {
+) -> Option<Remedy> {
     let module = module.and_then(|module| timeline.modules().get(module.index()));
     if end == EndReason::ReturnProbe {
-        return Remedy::NoReturnProbes;
+        return Some(Remedy::NoReturnProbes);
     }
-    let Some(module) = module else { return Remedy::Memory { owner: None } };
+    let Some(module) = module else { return Some(Remedy::Memory { owner: None }) };
     if module.kind == MappedKind::KernelPage {
-        return Remedy::Nothing;
+        return None;
     }
-    match (end, images.outcome(module)) {
+    Some(match (end, images.outcome(module)) {
         (EndReason::BadUnwindInfo, _) => Remedy::SoundCopy,
         (EndReason::UnprovenRoot, Some(Ok(file))) if is_damaged(file) => Remedy::SoundCopy,
         (EndReason::UnprovenRoot, Some(Ok(file)))
             if file.image().section(".eh_frame").is_some() =>
         {
-            Remedy::Nothing
+            return None;
         }
         (EndReason::NoUnwindInfo | EndReason::UnprovenRoot, outcome) => {
             let file = outcome.and_then(Result::ok);
@@ -121,7 +123,7 @@ fn remedy(
             absent_file(module, error, images).unwrap_or_else(memory)
         }
         _ => Remedy::Memory { owner: module.owner },
-    }
+    })
 }
 
 /// Whether a file of unproven roots contradicts itself, or a part of it could not be read.
@@ -151,7 +153,7 @@ pub(super) fn absent_file(
 
 /// The file is not there.
 fn file(module: &Module, images: &ImageStore) -> Remedy {
-    let ways = Ways::of(images.options());
+    let ways = untried(images.options());
     let ways = if module.kind == MappedKind::File { ways } else { ways.by_content() };
     Remedy::File { id: module.identity.build_id, ways }
 }
@@ -175,7 +177,7 @@ pub(super) fn debug_info(module: &Module, file: &LoadedImage, images: &ImageStor
         symbols: if image.exports_functions() { Symbols::Exported } else { Symbols::Stripped },
         proof,
         packaged: is_packaged(&module.path),
-        ways: Ways::of(images.options()),
+        ways: untried(images.options()),
     }
 }
 

@@ -16,9 +16,9 @@ mod nameless;
 mod off_cpu;
 mod open;
 mod pace;
-mod remedy;
 mod run;
 mod sample_times;
+mod untried;
 pub(crate) mod whole;
 
 pub use analysis::Analysis;

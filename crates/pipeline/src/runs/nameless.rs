@@ -3,11 +3,11 @@
 use address::ModuleId;
 use hashbrown::{HashMap, HashSet};
 use module_map::{ImageStore, LoadedImage, MappedKind, Module, Timeline};
+use options::{Remedy, Spelling};
 use profile::query::frame_weights;
-use profile::{LocationId, ModuleKind, NamelessModule, Profile};
+use profile::{Advice, LocationId, ModuleKind, NamelessModule, Profile};
 
 use super::losses;
-use super::remedy::Remedy;
 use crate::names::NameReport;
 
 /// Frames without a name by module, those with most first. A name that only states where the function starts is none.
@@ -16,6 +16,7 @@ pub(super) fn nameless(
     names: &NameReport,
     timeline: &Timeline,
     images: &ImageStore,
+    spelling: Spelling,
 ) -> Vec<NamelessModule> {
     let by_start: HashSet<LocationId> = names.by_start.iter().copied().collect();
     let mut counts: HashMap<Option<ModuleId>, u64> = HashMap::new();
@@ -28,7 +29,7 @@ pub(super) fn nameless(
     }
     let row = |(module, frames)| {
         let help = remedy(module, profile, names, timeline, images);
-        NamelessModule { module, frames, help: help.map(|it| it.to_string()).unwrap_or_default() }
+        NamelessModule { module, frames, help: help.map(|it| Advice::new(&it, spelling)) }
     };
     let mut rows: Vec<NamelessModule> = counts.into_iter().map(row).collect();
     rows.sort_by_key(|row| (std::cmp::Reverse(row.frames), row.module));
@@ -46,7 +47,7 @@ fn remedy(
     let module = module?;
     let mapped = timeline.modules().get(module.index())?;
     match (mapped.kind, profile.modules.get(module)?.kind, images.outcome(mapped)) {
-        (MappedKind::Kernel, ..) => names.kernel_remedy.map(Remedy::Kernel),
+        (MappedKind::Kernel, ..) => names.kernel_remedy.clone(),
         (MappedKind::GuestKernel | MappedKind::GuestUser | MappedKind::Hypervisor, ..) => {
             Some(Remedy::OtherMachine)
         }

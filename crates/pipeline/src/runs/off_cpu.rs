@@ -1,14 +1,14 @@
 //! Times off the processor as samples of a profile: of an event of their own, beside what was recorded. A thread that was
 //! asleep all the time has one, whose stack is a frame `[asleep]`.
 
+use options::{Remedy, Spelling};
 use profile::{
-    EndReason, EventId, EventRow, FindingRow, FoundBy, FrameRow, InlineRow, LayoutId, LayoutRow,
-    LocationRow, Profile, RowId as _, SampleRow, StackRow, Table, ThreadId, ThreadState,
+    Advice, EndReason, EventId, EventRow, FindingRow, FoundBy, FrameRow, InlineRow, LayoutId,
+    LayoutRow, LocationRow, Profile, RowId as _, SampleRow, StackRow, Table, ThreadId, ThreadState,
     UnswitchedThread,
 };
 use unwinder::{OffCpuTimes, SampleKey};
 
-use super::remedy::Remedy;
 use crate::error::Error;
 
 /// The name of the event.
@@ -125,52 +125,53 @@ fn merge(profile: &mut Profile, added: Vec<SampleRow>) {
 }
 
 /// What is to be said of the times.
-pub(super) fn off_cpu_findings(times: &OffCpuTimes) -> Vec<FindingRow> {
+pub(super) fn off_cpu_findings(times: &OffCpuTimes, spelling: Spelling) -> Vec<FindingRow> {
     let (unshown, nanoseconds) = times.without_sample;
     let seconds = nanoseconds as f64 / 1e9;
     let rows = [
         (
             "off-cpu-last-sample",
             times.by_last_sample,
-            format!(
-                "times off the processor have the stack of the last sample before them, for none was taken when the \
-                 thread left; {}",
-                Remedy::SwitchEvent
-            ),
+            "times off the processor have the stack of the last sample before them, for none was taken when the thread \
+             left"
+                .to_owned(),
+            Some(Remedy::SwitchEvent),
         ),
         (
             "off-cpu-without-sample",
             unshown,
             format!(
-                "times off the processor, {seconds:.6} s in all, are left out, for no sample shows where the thread left; {}",
-                Remedy::EachSwitchEvent
+                "times off the processor, {seconds:.6} s in all, are left out, for no sample shows where the thread left"
             ),
+            Some(Remedy::EachSwitchEvent),
         ),
         (
             "off-cpu-ended-by-sample",
             times.ended_by_sample,
-            format!(
-                "times off the processor end with a sample that shows the thread running, for its return was not \
-                 recorded, and may be too long; {}",
-                Remedy::SwitchRecords
-            ),
+            "times off the processor end with a sample that shows the thread running, for its return was not recorded, \
+             and may be too long"
+                .to_owned(),
+            Some(Remedy::SwitchRecords),
         ),
         (
             "off-cpu-without-end",
             times.without_end,
-            format!(
-                "times off the processor are left out, for nothing shows when the thread came back; {}",
-                Remedy::SwitchRecords
-            ),
+            "times off the processor are left out, for nothing shows when the thread came back"
+                .to_owned(),
+            Some(Remedy::SwitchRecords),
         ),
         (
             "off-cpu-at-end",
             times.at_end,
             "threads were off the processor when the recording ended; their times end there"
                 .to_owned(),
+            None,
         ),
     ];
-    let said = rows.into_iter().filter(|(_, count, _)| *count > 0);
-    said.map(|(kind, count, message)| FindingRow { kind: kind.to_owned(), message, count })
-        .collect()
+    let said = rows.into_iter().filter(|(_, count, ..)| *count > 0);
+    said.map(|(kind, count, message, remedy)| {
+        let help = remedy.map(|it| Advice::new(&it, spelling));
+        FindingRow { kind: kind.to_owned(), message, count, help }
+    })
+    .collect()
 }

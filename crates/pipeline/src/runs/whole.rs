@@ -183,8 +183,9 @@ impl Run<'_> {
         let file = self.file();
         let ended =
             Ended { session, found, files, timeline, missed_maps, left_out, engine, report, file };
-        let mut analysis = ended.into_analysis(profile, timings);
-        let findings = off_cpu.iter().flat_map(off_cpu_findings);
+        let mut analysis = ended.into_analysis(profile, timings, self.setting.spelling);
+        let findings =
+            off_cpu.iter().flat_map(|times| off_cpu_findings(times, self.setting.spelling));
         analysis.profile.summary.findings.extend(findings);
         held.set(analysis.profile.heap_bytes() as u64);
         self.go_on()?;

@@ -2,6 +2,7 @@
 
 use address::ModuleId;
 
+use super::Advice;
 use crate::id::EventId;
 
 /// What the kernel reported as lost of one event.
@@ -22,8 +23,8 @@ pub struct NamelessModule {
     pub module: Option<ModuleId>,
     /// Its frames without a name, in all samples.
     pub frames: u64,
-    /// What would give them names, in plain words; empty where nothing is known to.
-    pub help: String,
+    /// Would give them names; `None` if nothing is known to.
+    pub help: Option<Advice>,
 }
 
 /// Samples whose chain ended in a module for want of its file or of its unwind information.
@@ -35,6 +36,6 @@ pub struct ModuleLoss {
     pub samples: u64,
     /// Why, in plain words.
     pub reason: String,
-    /// What would let chains go on there, in plain words; empty where nothing is known to.
-    pub help: String,
+    /// Would let chains go on there; `None` if nothing is known to.
+    pub help: Option<Advice>,
 }

@@ -1,11 +1,13 @@
 //! What the run says about itself: what was read, what was lost and why, what was found wrong.
 
+mod advice;
 mod dump_advice;
 mod finding;
 mod loss;
 mod stack_needs;
 mod summary;
 
+pub use advice::Advice;
 pub use dump_advice::DumpAdvice;
 pub use finding::FindingRow;
 pub use loss::{EventLoss, ModuleLoss, NamelessModule};

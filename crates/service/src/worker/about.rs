@@ -72,12 +72,16 @@ struct Loss {
     samples: u64,
     reason: String,
     help: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
 struct Finding {
     kind: String,
     message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<&'static str>,
     count: u64,
 }
 
@@ -176,7 +180,8 @@ fn losses(profile: &Profile) -> Vec<Loss> {
             .map(|module| short_text(profile, module.path)),
         samples: loss.samples,
         reason: loss.reason.clone(),
-        help: loss.help.clone(),
+        help: loss.help.as_ref().map_or_else(String::new, |help| help.text.clone()),
+        remedy: loss.help.as_ref().map(|help| help.code),
     });
     rows.collect()
 }
@@ -184,7 +189,8 @@ fn losses(profile: &Profile) -> Vec<Loss> {
 fn findings(profile: &Profile) -> Vec<Finding> {
     let rows = profile.summary.findings.iter().map(|row| Finding {
         kind: row.kind.to_string(),
-        message: row.message.clone(),
+        message: row.text().into_owned(),
+        remedy: row.help.as_ref().map(|help| help.code),
         count: row.count,
     });
     rows.collect()

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use address::{Avma, BuildId};
 use budget::Exhausted;
 use host::HostError;
+use options::Remedy;
 
 use crate::kernel::kallsyms::KallsymsError;
-use crate::remedy::Remedy;
 
 /// Why no list of kernel symbols is used.
 #[derive(Debug, thiserror::Error)]
@@ -43,10 +43,7 @@ pub enum NoKernelNames {
         recorded: Avma,
     },
     /// No list was found, and the running kernel is not the recorded one.
-    #[error(
-        "the recorded kernel has build-id {recorded}, the running one {running}; {}",
-        Remedy::NameList
-    )]
+    #[error("the recorded kernel has build-id {recorded}, the running one {running}")]
     OtherRunning {
         /// The build-id of the recorded kernel.
         recorded: BuildId,
@@ -54,16 +51,13 @@ pub enum NoKernelNames {
         running: BuildId,
     },
     /// No list was found, and the recorded kernel's build-id is not known.
-    #[error(
-        "the recording does not say which kernel it was, and the running one is not it; {}",
-        Remedy::SaveList
-    )]
+    #[error("the recording does not say which kernel it was, and the running one is not it")]
     NotRecorded,
     /// No list was found, and with a sysroot the running kernel is not asked.
-    #[error("with --sysroot the running kernel is not asked for its symbols; {}", Remedy::NameList)]
+    #[error("with a sysroot the running kernel is not asked for its symbols")]
     NotAsked,
     /// No list was found, and the running kernel's build-id is not known.
-    #[error("the running kernel states no build-id; {}", Remedy::NameList)]
+    #[error("the running kernel states no build-id")]
     RunningUnknown,
 }
 
@@ -72,6 +66,15 @@ impl NoKernelNames {
     #[must_use]
     pub const fn is_damage(&self) -> bool {
         matches!(self, Self::Useless { source: KallsymsError::Empty { size }, .. } if *size > 0)
+    }
+
+    /// Returns true if no list was found: the sentence says why, and its reader has to name one.
+    #[must_use]
+    pub const fn has_no_list(&self) -> bool {
+        matches!(
+            self,
+            Self::OtherRunning { .. } | Self::NotRecorded | Self::NotAsked | Self::RunningUnknown
+        )
     }
 
     /// What would give the kernel's code names; `None` if nothing is known to.

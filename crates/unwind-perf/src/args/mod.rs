@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
 pub(crate) use self::options::{
-    RunOptions, host, open, options_of_json, pipeline, source, with_argument,
+    RunOptions, host, open, options_of_json, pipeline, pipeline_on, source, with_argument,
 };
 #[cfg(feature = "flamegraph")]
 pub(crate) use commands::FlamegraphArgs;

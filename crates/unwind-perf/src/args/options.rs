@@ -15,6 +15,8 @@ use options::{
 };
 use pipeline::{Error, Pipeline, RecordingWatch, Source};
 
+use crate::spelling::SPELLING;
+
 use super::{Cli, FileArgs, FilterArgs, FoldedArgs, RunArgs};
 
 /// The recording that an argument names: a path, or `-` for standard input.
@@ -35,7 +37,12 @@ pub(crate) fn open(input: &Path) -> anyhow::Result<(perf_data::Input, RecordingW
 
 /// The pipeline of this machine.
 pub(crate) fn pipeline() -> Pipeline {
-    Pipeline::new(host())
+    pipeline_on(host())
+}
+
+/// The pipeline of a machine.
+pub(crate) fn pipeline_on(host: Arc<dyn Host>) -> Pipeline {
+    Pipeline::new(host).spelling(SPELLING)
 }
 
 /// This machine.

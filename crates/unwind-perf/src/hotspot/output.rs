@@ -12,6 +12,7 @@ use profile::{FindingRow, Profile};
 
 use crate::hotspot::details::{learn_tracepoints, machine_details};
 use crate::hotspot::records::Records;
+use crate::spelling::SPELLING;
 use crate::terminal::Out;
 
 /// The stream, which downloads write to from other threads.
@@ -119,7 +120,9 @@ impl StreamOutput {
         }
         let refused = names.kernel_refused.as_ref().filter(|_| nameless && !self.reported_kernel);
         if let Some(reason) = refused {
-            let message = format!("no kernel names: {reason}");
+            let help = names.kernel_help().map(|it| it.sentence(SPELLING));
+            let help = help.map_or_else(String::new, |help| format!("; {help}"));
+            let message = format!("no kernel names: {reason}{help}");
             self.details.errors.push(ErrorRow { kind: ErrorKind::KernelSymbols, message });
             self.reported_kernel = true;
         }
@@ -141,6 +144,7 @@ impl Growth for StreamOutput {
                 kind: "tracepoint-fields".to_owned(),
                 message: "fields of tracepoints that overlap others were left out".to_owned(),
                 count: self.records.overlapping as u64,
+                help: None,
             });
         }
     }

@@ -98,6 +98,7 @@ impl Idle {
             kind: "limit-reached".to_owned(),
             message: format!("{}: {exhausted}: stacks end there", path.display()),
             count: 1,
+            help: None,
         };
         files.into_iter().map(row).collect()
     }

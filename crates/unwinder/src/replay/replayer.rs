@@ -359,8 +359,7 @@ fn too_many_places(frames: u64) -> Option<FindingRow> {
         kind: "limit-reached".to_owned(),
         message: "a module lies at more than 256 places of a process: frames at the others have no module and no name"
             .to_owned(),
-        count: frames,
-    })
+        count: frames, help: None, })
 }
 
 /// Adds the time that `f` takes.

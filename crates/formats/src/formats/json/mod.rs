@@ -11,7 +11,7 @@ use crate::printer::Printer;
 use crate::render::inline_rows::InlineRows;
 use profile::query::{FoundCounts, found_counts};
 use profile::{
-    EndReason, FoundBy, ModuleKind, Profile, RecordingInfo, RowId as _, StringId, Strings,
+    Advice, EndReason, FoundBy, ModuleKind, Profile, RecordingInfo, RowId as _, StringId, Strings,
 };
 use writer::{JsonDocument, number, string};
 
@@ -161,7 +161,8 @@ fn summary(json: &mut JsonDocument<'_>, profile: &Profile, found: &FoundCounts) 
         out.extend_from_slice(b",\"reason\":");
         string(out, loss.reason.as_bytes());
         out.extend_from_slice(b",\"help\":");
-        string(out, loss.help.as_bytes());
+        string(out, loss.help.as_ref().map_or(&b""[..], |it| it.text.as_bytes()));
+        remedy(out, loss.help.as_ref());
         out.push(b'}');
     });
     json.raw(",\"findings\":");
@@ -171,11 +172,20 @@ fn summary(json: &mut JsonDocument<'_>, profile: &Profile, found: &FoundCounts) 
         out.extend_from_slice(b",\"count\":");
         number(out, finding.count);
         out.extend_from_slice(b",\"message\":");
-        string(out, finding.message.as_bytes());
+        string(out, finding.text().as_bytes());
+        remedy(out, finding.help.as_ref());
         out.push(b'}');
     });
     unswitched(json, profile);
     json.raw("}");
+}
+
+/// The word for programs of advice, if there is any.
+fn remedy(out: &mut Vec<u8>, help: Option<&Advice>) {
+    if let Some(help) = help {
+        out.extend_from_slice(b",\"remedy\":");
+        string(out, help.code.as_bytes());
+    }
 }
 
 /// The threads without a context switch, if times off the processor were asked for.

@@ -248,13 +248,13 @@ pub(super) fn quality(json: &mut HeadJson, profile: &Profile, modules: &PageModu
             json.key("module").number(module.map_or(-1, |&at| at as i64));
             json.key("samples").number(loss.samples);
             json.key("reason").string(loss.reason.as_bytes());
-            json.key("help").string(loss.help.as_bytes());
+            json.key("help").string(loss.help.as_ref().map_or(&b""[..], |it| it.text.as_bytes()));
         });
     });
     json.key("findings").array(&summary.findings, |json, finding| {
         json.object(|json| {
             json.key("kind").string(finding.kind.as_bytes());
-            json.key("message").string(finding.message.as_bytes());
+            json.key("message").string(finding.text().as_bytes());
             json.key("count").number(finding.count);
         });
     });

@@ -2,10 +2,10 @@
 
 use address::{Bias, BuildId, ModuleId, Pid, Tid, Timestamp};
 use profile::{
-    EndReason, EventId, EventLoss, EventRow, FindingRow, FoundBy, FrameId, FrameRow, InlineId,
-    InlineRow, LayoutId, LayoutRow, LocationId, LocationRow, ModuleKind, ModuleLoss, ModuleRow,
-    Profile, RecordingInfo, SampleRow, StackId, StackNeeds, StackRow, StringId, Summary, Table,
-    ThreadId, ThreadRow,
+    Advice, EndReason, EventId, EventLoss, EventRow, FindingRow, FoundBy, FrameId, FrameRow,
+    InlineId, InlineRow, LayoutId, LayoutRow, LocationId, LocationRow, ModuleKind, ModuleLoss,
+    ModuleRow, Profile, RecordingInfo, SampleRow, StackId, StackNeeds, StackRow, StringId, Summary,
+    Table, ThreadId, ThreadRow,
 };
 
 /// No rows at all.
@@ -49,13 +49,13 @@ pub(crate) fn one_of_everything() -> Profile {
                 module: Some(ModuleId(2)),
                 samples: 1,
                 reason: "the file is missing".into(),
-                help: "give \"x\"".into(),
+                help: Some(Advice { code: "give-file", text: "give \"x\"".into() }),
             },
             ModuleLoss {
                 module: None,
                 samples: 1,
                 reason: "nothing is mapped there".into(),
-                help: String::new(),
+                help: None,
             },
         ],
         stack_needs: StackNeeds { whole: [1, 0, 1, 0, 0, 0], cut: 1, ..StackNeeds::default() },
@@ -63,6 +63,7 @@ pub(crate) fn one_of_everything() -> Profile {
             kind: "build-id-mismatch".into(),
             message: "\"a\"\nother".into(),
             count: 3,
+            help: None,
         }],
         ..Summary::default()
     };

@@ -36,8 +36,7 @@ impl PerfMapAge {
         match living.or(self.began) {
             Some(began) if written + TOLERANCE < began => {
                 let message = format!(
-                    "{shown} is older than process {pid}, so another process of that id wrote it, and it was not used; \
-                     --trust-perf-maps uses it"
+                    "{shown} is older than process {pid}, so another process of that id wrote it, and it was not used"
                 );
                 images.note(FileFindingKind::StalePerfMap, message);
                 false
@@ -46,7 +45,7 @@ impl PerfMapAge {
             None => {
                 let message = format!(
                     "{shown} may be of an earlier process of the id {pid}: the recording does not state when the \
-                     process began; record with perf record -k mono, or name the folder with --perf-map-dir"
+                     process began"
                 );
                 images.note(FileFindingKind::UndatedPerfMap, message);
                 true

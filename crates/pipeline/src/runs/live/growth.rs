@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use address::Timestamp;
 use module_map::{ImageStore, Timeline};
+use options::{Remedy, Spelling};
 use perf_data::{Head, RecordedArch};
 use profile::{LocationId, Profile, SampleRow};
 
 use crate::names::NameReport;
-use crate::runs::remedy::Remedy;
 
 /// How a recording is watched.
 #[derive(Clone, Copy, Debug)]
@@ -180,7 +180,7 @@ impl fmt::Display for LiveWarning {
             Self::NoBuildIds => write!(
                 f,
                 "files cannot be told from other builds of them before the end; {}",
-                Remedy::BuildIdsWhileWatched
+                Remedy::BuildIdsWhileWatched.sentence(Spelling::KEYS)
             ),
         }
     }

@@ -111,7 +111,7 @@ impl Run<'_> {
         let (engine, file) = (self.engine(), self.file());
         let ended =
             Ended { session, found, files, timeline, missed_maps, left_out, engine, report, file };
-        Ok(ended.into_analysis(profile, timings))
+        Ok(ended.into_analysis(profile, timings, self.setting.spelling))
     }
 
     /// Takes in the stream to its end, or until that is enough.
@@ -234,8 +234,7 @@ fn account_for_kept(profile: &mut Profile, anew: u32) {
             kind: "live-began-anew".to_owned(),
             message: "there were too many different stacks to keep: those before the last begin are forgotten"
                 .to_owned(),
-            count: anew.into(),
-        });
+            count: anew.into(), help: None, });
     }
 }
 

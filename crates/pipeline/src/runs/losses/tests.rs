@@ -48,7 +48,11 @@ fn helps(options: FileOptions) -> impl Fn(Option<u32>, EndReason) -> String {
     for module in timeline.modules() {
         let _missing = images.image(module);
     }
-    move |module, end| remedy(module.map(ModuleId), end, &timeline, &images).to_string()
+    move |module, end| said(remedy(module.map(ModuleId), end, &timeline, &images))
+}
+
+fn said(remedy: Option<Remedy>) -> String {
+    remedy.map_or_else(String::new, |remedy| remedy.sentence(Spelling::KEYS))
 }
 
 fn options() -> FileOptions {
@@ -62,7 +66,7 @@ const KEPT: &str = "unwind-perf record would have kept it, as would perf buildid
 fn or_debuginfod(others: &str) -> String {
     let (first, last) = others.rsplit_once(", ").unwrap_or(("", others));
     match (cfg!(feature = "debuginfod"), first) {
-        (true, _) => format!("{others} or --debuginfod"),
+        (true, _) => format!("{others} or debuginfod"),
         (false, "") => last.to_owned(),
         (false, _) => format!("{first} or {last}"),
     }
@@ -71,24 +75,24 @@ fn or_debuginfod(others: &str) -> String {
 #[test]
 fn files_that_are_missing() {
     let help = helps(options());
-    let with_id = or_debuginfod("--module FILE, --extra-dir DIR, --sysroot DIR");
+    let with_id = or_debuginfod("modules=FILE, extra_dirs=DIR, sysroot=DIR");
     assert_eq!(
         help(Some(0), EndReason::NoModule),
         format!("give the file of build-id d587e5ae: {with_id}; {KEPT}")
     );
     assert_eq!(
         help(Some(1), EndReason::NoModule),
-        "give the file: --module FILE, --extra-dir DIR or --sysroot DIR; unwind-perf record would have kept it"
+        "give the file: modules=FILE, extra_dirs=DIR or sysroot=DIR; unwind-perf record would have kept it"
     );
     // Its path leads nowhere.
-    let by_content = or_debuginfod("--module FILE, --extra-dir DIR");
+    let by_content = or_debuginfod("modules=FILE, extra_dirs=DIR");
     assert_eq!(
         help(Some(3), EndReason::NoModule),
         format!("give the file of build-id d587e5ae: {by_content}; {KEPT}")
     );
     assert_eq!(
         help(Some(1), EndReason::BadUnwindInfo),
-        "give a sound copy of the same build: --module FILE"
+        "give a sound copy of the same build: modules=FILE"
     );
 }
 
@@ -105,7 +109,7 @@ fn what_was_tried_is_not_advised_again() {
     let extra = ExtraFiles::below(&MemoryHost::new(), &["/empty".into()]);
     let fetcher = Some(Fetcher(Arc::new(NoServer)));
     let help = helps(FileOptions { extra: extra.clone(), ..options() });
-    let left = or_debuginfod("--module FILE, --sysroot DIR");
+    let left = or_debuginfod("modules=FILE, sysroot=DIR");
     assert_eq!(
         help(Some(0), EndReason::NoModule),
         format!("give the file of build-id d587e5ae: {left}; {KEPT}")
@@ -114,7 +118,7 @@ fn what_was_tried_is_not_advised_again() {
     let help = helps(FileOptions { extra, fetcher, sysroots, ..options() });
     assert_eq!(
         help(Some(0), EndReason::NoModule),
-        format!("give the file of build-id d587e5ae: --module FILE; {KEPT}")
+        format!("give the file of build-id d587e5ae: modules=FILE; {KEPT}")
     );
 }
 
@@ -124,7 +128,7 @@ fn memory_without_a_file() {
     let memory = |pid: &str| {
         format!(
             "JIT code goes on where its compiler keeps frame pointers or writes a jitdump (perf record -k mono); if it \
-             is a copy of a file's code, say so: --map OBJECT@{pid},START,LEN,OFFSET"
+             is a copy of a file's code, say so: map=OBJECT@{pid},START,LEN,OFFSET"
         )
     };
     assert_eq!(help(Some(2), EndReason::AnonymousMemory), memory("7"));
@@ -136,7 +140,7 @@ fn a_file_whose_path_leads_to_another_is_to_be_given_by_its_name() {
     let help = helps(options());
     assert_eq!(
         help(Some(5), EndReason::NoModule),
-        "give the recorded file: --module c=FILE; unwind-perf record would have kept it"
+        "give the recorded file: modules=c=FILE; unwind-perf record would have kept it"
     );
 }
 
@@ -196,7 +200,7 @@ fn for_program(path: &str, sections: Vec<Section>, options: FileOptions) -> (Str
     file.debug(&images);
     let unwind = remedy(Some(ModuleId(0)), EndReason::NoUnwindInfo, &timeline, &images);
     let names = crate::runs::nameless::of_file(module, file, &images);
-    (unwind.to_string(), names.map(|names| names.to_string()).unwrap_or_default())
+    (said(unwind), said(names))
 }
 
 const BUILD: &str = "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer";
@@ -204,7 +208,7 @@ const BUILD: &str = "build it with -fasynchronous-unwind-tables or -fno-omit-fra
 #[test]
 fn programs_of_ones_own() {
     let given = or_debuginfod(
-        "give its debug information of build-id abababab with --debug-dir DIR, --module FILE",
+        "give its debug information of build-id abababab with debug_dirs=DIR, modules=FILE",
     );
     let expected =
         (format!("{given}; or {BUILD}"), format!("it is stripped: {given}; or build it with -g"));
@@ -219,7 +223,7 @@ fn programs_of_ones_own() {
     }
     // Without a build-id, no server is asked, and a debug file is known by its name only.
     let link = section(".gnu_debuglink", gnu_debuglink(Endian::Little, "app.dbg", 7));
-    let given = "give its debug information, the file app.dbg of the same build, with --debug-dir DIR or --module FILE";
+    let given = "give its debug information, the file app.dbg of the same build, with debug_dirs=DIR or modules=FILE";
     let expected =
         (format!("{given}; or {BUILD}"), format!("it is stripped: {given}; or build it with -g"));
     assert_eq!(for_program("/opt/app", vec![link], options()), expected);
@@ -231,7 +235,7 @@ fn programs_of_ones_own() {
 #[test]
 fn packaged_programs() {
     let default = FileOptions { debug_dirs: vec!["/usr/lib/debug".into()], ..options() };
-    let options = or_debuginfod("--debug-dir DIR, --module FILE");
+    let options = or_debuginfod("debug_dirs=DIR, modules=FILE");
     let (_, names) = for_program("/usr/bin/app", vec![note()], default.clone());
     let given = "install its debug information of build-id abababab, or give it";
     assert_eq!(names, format!("it is stripped: {given} with {options}"));
@@ -239,7 +243,7 @@ fn packaged_programs() {
     let named = vec![PathBuf::from("/dbg")];
     let named = FileOptions { debug_dirs: named.clone(), named_debug_dirs: named, ..default };
     let (_, names) = for_program("/usr/bin/app", vec![note()], named);
-    let options = or_debuginfod("--module FILE");
+    let options = or_debuginfod("modules=FILE");
     let given = "give its debug information of build-id abababab";
     assert_eq!(names, format!("it is stripped: {given} with {options}"));
 }
@@ -275,5 +279,5 @@ fn files_with_all_that_there_is() {
     assert!(file.debug(&images).is_some());
     assert_eq!(crate::runs::nameless::of_file(module, file, &images), None);
     let unwind = remedy(Some(ModuleId(0)), EndReason::NoUnwindInfo, &timeline, &images);
-    assert_eq!(unwind.to_string(), BUILD);
+    assert_eq!(said(unwind), BUILD);
 }

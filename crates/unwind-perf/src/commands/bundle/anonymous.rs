@@ -11,12 +11,12 @@ use bundle::{AnonymousMachine, Differences, KERNEL_LIST, Pseudonyms, RECORDING, 
 use hashbrown::HashSet;
 use host::{Host, Origin, RecordedFile};
 use module_map::{FileProof, Image, Inode, Module};
-use pipeline::{Analysis, Demangle, FileSearch, NameOptions, Observer, Options, Pipeline, Source};
+use pipeline::{Analysis, Demangle, FileSearch, NameOptions, Observer, Options, Source};
 use profile::Profile;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::chains::rewritten;
-use crate::args::{host, pipeline, source, with_argument};
+use crate::args::{host, pipeline, pipeline_on, source, with_argument};
 use crate::terminal::print_note;
 
 /// A machine without names, with the recording on it.
@@ -129,6 +129,6 @@ fn replay(
     observer: &Arc<dyn Observer>,
 ) -> anyhow::Result<Profile> {
     let source = Source::Path(RECORDING.into());
-    let analysis = Pipeline::new(Arc::clone(host)).analyze(source, options, observer);
+    let analysis = pipeline_on(Arc::clone(host)).analyze(source, options, observer);
     Ok(analysis.map_err(with_argument)?.profile)
 }

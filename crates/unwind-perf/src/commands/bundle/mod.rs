@@ -17,14 +17,14 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use bundle::{Facts, JournalHost, Keep, RECORDING, Recorded, Taken, Written};
 use host::{FileKind, Host, NewFile, Origin};
-use pipeline::{FileSearch, Observer, Options, Pipeline, search_in_bundle};
+use pipeline::{FileSearch, Observer, Options, search_in_bundle};
 
 use self::anonymous::Anonymous;
 use self::proof::{Outcome, has_stacks, json_hash, replay};
 use self::stripped::{Stripped, tell_changed};
 use super::page_code::page_code;
 use super::profile::on_pool;
-use crate::args::{BundleArgs, host, pipeline, source, with_argument};
+use crate::args::{BundleArgs, host, pipeline, pipeline_on, source, with_argument};
 use crate::terminal::{Inputs, OutputTarget, Progress, Status, print_damage, print_note, shown};
 
 /// Writes a bundle.
@@ -108,7 +108,7 @@ impl Run {
     ) -> anyhow::Result<Self> {
         let journal = JournalHost::new(machine, input);
         let host: Arc<dyn Host> = journal.clone();
-        let analysis = Pipeline::new(host).analyze(source(input), options, observer);
+        let analysis = pipeline_on(host).analyze(source(input), options, observer);
         let analysis = analysis.map_err(with_argument)?;
         let json_sha256 = Some(json_hash(&analysis.profile)?);
         // Pages show the instructions of functions, so that their bytes are needed, too.

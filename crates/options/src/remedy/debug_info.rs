@@ -1,0 +1,75 @@
+//! Separate debug information, as advice names it.
+
+use address::BuildId;
+
+use super::{Spelling, Ways};
+
+/// Separate debug information of a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DebugInfo {
+    /// The names that the file has without it.
+    pub symbols: Symbols,
+    /// How it is proven.
+    pub proof: DebugProof,
+    /// Whether a distribution's package has the file, rather than somebody who can build it again.
+    pub packaged: bool,
+    /// The options that may lead to it.
+    pub ways: Ways,
+}
+
+/// The symbols that a file has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Symbols {
+    /// None.
+    Stripped,
+    /// Those that it exports.
+    Exported,
+}
+
+/// The proof that separate debug information belongs to a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum DebugProof {
+    /// The build-id.
+    Id(BuildId),
+    /// The name in `.gnu_debuglink`, with its checksum.
+    Link(String),
+    /// Nothing: no file would be used.
+    Nothing,
+}
+
+impl DebugInfo {
+    /// How to give it; `None` if none would be used.
+    pub(super) fn given(&self, spelling: Spelling) -> Option<String> {
+        let ways = self.ways;
+        match &self.proof {
+            DebugProof::Id(id) => {
+                let options = ways.to_debug_file(true, spelling);
+                Some(if ways.install && self.packaged {
+                    format!(
+                        "install its debug information of build-id {id}, or give it with {options}"
+                    )
+                } else {
+                    format!("give its debug information of build-id {id} with {options}")
+                })
+            }
+            DebugProof::Link(name) => Some(format!(
+                "give its debug information, the file {name} of the same build, with {}",
+                ways.to_debug_file(false, spelling)
+            )),
+            DebugProof::Nothing => None,
+        }
+    }
+
+    /// Why names are missing, and how to give them.
+    pub(super) fn for_names(&self, spelling: Spelling) -> String {
+        let lack = match self.symbols {
+            Symbols::Stripped => "it is stripped",
+            Symbols::Exported => "it has exported symbols only",
+        };
+        match (self.given(spelling), self.packaged) {
+            (Some(given), true) => format!("{lack}: {given}"),
+            (Some(given), false) => format!("{lack}: {given}; or build it with -g"),
+            (None, _) => format!("{lack}, and has no build-id: build it with -g"),
+        }
+    }
+}

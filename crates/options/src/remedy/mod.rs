@@ -1,0 +1,239 @@
+//! What would help, as a choice with its facts. Its sentences name options as the user writes them: the command, a request
+//! and a Python call have a [`Spelling`] each.
+
+mod debug_info;
+mod spelling;
+mod ways;
+
+use address::{Avma, BuildId, Pid};
+
+pub use debug_info::{DebugInfo, DebugProof, Symbols};
+pub use spelling::{FileOption, Spelling};
+pub use ways::Ways;
+
+/// What would help.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Remedy {
+    /// The file of a module, which is not at hand.
+    File {
+        /// Its build-id, by which it is proven.
+        id: Option<BuildId>,
+        /// The options that may lead to it.
+        ways: Ways,
+    },
+    /// The recorded file, whose path leads to another one.
+    RecordedFile {
+        /// Its name, without folders.
+        name: String,
+    },
+    /// Nothing: a page that the kernel maps into processes.
+    KernelPage,
+    /// A recording without return probes in the function that the chain ends in.
+    NoReturnProbes,
+    /// Nothing: code of a guest or of the hypervisor, of which the recording has addresses alone.
+    OtherMachine,
+    /// Another copy of a file that cannot be read.
+    ReadableCopy,
+    /// A copy of a file whose unwind information is damaged.
+    SoundCopy,
+    /// Separate debug information, for names.
+    DebugInfo(DebugInfo),
+    /// Separate debug information, or a build with what unwinding needs.
+    UnwindTables {
+        /// How its debug information may be found; `None` if it was read, or cannot be found.
+        debug: Option<DebugInfo>,
+    },
+    /// Memory of a process, of which no file is known.
+    Memory {
+        /// The process, if it is that of one alone.
+        owner: Option<Pid>,
+    },
+    /// The file that a range of memory is a copy of, if there is one.
+    MemoryRange {
+        /// The process.
+        pid: Pid,
+        /// Its address.
+        start: Avma,
+        /// Bytes.
+        len: u64,
+    },
+    /// A map or a dump of a just-in-time compiler.
+    JitNames,
+    /// Trust in the maps of other users.
+    TrustMaps,
+    /// A clock that dates the maps of just-in-time compilers, or a folder for them.
+    DateMaps,
+    /// Addresses that the running kernel hides, or a list of its symbols.
+    ShowAddresses,
+    /// A list of the kernel's symbols.
+    NameList,
+    /// A list of the kernel's symbols, saved on the recorded machine.
+    SaveList,
+    /// Build-ids in the map records, for who watches a recording.
+    BuildIdsWhileWatched,
+    /// The event of threads leaving processors, beside others.
+    SwitchEvent,
+    /// Each such event, not only some of them.
+    EachSwitchEvent,
+    /// Records of threads coming back.
+    SwitchRecords,
+}
+
+/// The command that keeps copies of files.
+const KEPT: &str = "unwind-perf record would have kept it";
+
+/// How to build a program so that it can be unwound.
+const UNWINDABLE: &str = "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer";
+
+impl Remedy {
+    /// A sentence for people, without a full stop.
+    #[must_use]
+    pub fn sentence(&self, spelling: Spelling) -> String {
+        let file = || spelling.with(FileOption::Modules, "FILE");
+        let list = |value| spelling.with(FileOption::Kallsyms, value);
+        match self {
+            Self::File { id, ways } => missing_file(*id, *ways, spelling),
+            Self::RecordedFile { name } => {
+                let option = spelling.with(FileOption::Modules, &format!("{name}=FILE"));
+                format!("give the recorded file: {option}; {KEPT}")
+            }
+            Self::ReadableCopy => format!("give another copy of the file: {}", file()),
+            Self::SoundCopy => format!("give a sound copy of the same build: {}", file()),
+            Self::DebugInfo(debug) => debug.for_names(spelling),
+            Self::UnwindTables { debug } => {
+                let given = debug.as_ref().and_then(|debug| debug.given(spelling));
+                given.map_or_else(|| UNWINDABLE.to_owned(), |it| format!("{it}; or {UNWINDABLE}"))
+            }
+            Self::Memory { owner } => memory(*owner, spelling),
+            Self::MemoryRange { pid, start, len } => {
+                copied(&format!("{pid},{:#x},{len:#x}", start.0), spelling)
+            }
+            Self::TrustMaps => format!("{} uses it", spelling.name(FileOption::TrustPerfMaps)),
+            Self::DateMaps => {
+                let folder = spelling.name(FileOption::PerfMapDirs);
+                format!("record with perf record -k mono, or name the folder with {folder}")
+            }
+            Self::ShowAddresses => {
+                let named = list("FILE");
+                format!("run as root or set kernel.kptr_restrict to 0, or name a list: {named}")
+            }
+            Self::NameList => format!("name its symbols with {}", list("FILE")),
+            Self::SaveList => format!(
+                "on the recorded machine, before it restarts: sudo cat /proc/kallsyms > kallsyms; then here: {}",
+                list("kallsyms")
+            ),
+            Self::KernelPage => {
+                "a page that the kernel maps into processes, which has no symbols".to_owned()
+            }
+            Self::NoReturnProbes => {
+                "record without return probes (uretprobe, perf probe 'FUNCTION%return') in that function".to_owned()
+            }
+            Self::OtherMachine => {
+                "code outside of this machine's kernel and processes, of which the recording has addresses alone".to_owned()
+            }
+            Self::JitNames => "let the JIT compiler write a perf-PID.map or a jitdump".to_owned(),
+            Self::BuildIdsWhileWatched => "record with --buildid-mmap".to_owned(),
+            Self::SwitchEvent => "record sched:sched_switch as well".to_owned(),
+            Self::EachSwitchEvent => {
+                "record each sched:sched_switch (-e sched:sched_switch)".to_owned()
+            }
+            Self::SwitchRecords => "record with --switch-events".to_owned(),
+        }
+    }
+
+    /// A word for programs, such as `give-file`.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::File { .. } => "give-file",
+            Self::RecordedFile { .. } => "give-recorded-file",
+            Self::KernelPage | Self::OtherMachine => "none",
+            Self::NoReturnProbes => "record-without-return-probes",
+            Self::ReadableCopy => "give-readable-copy",
+            Self::SoundCopy => "give-sound-copy",
+            Self::DebugInfo(_) => "give-debug-info",
+            Self::UnwindTables { debug: Some(_) } => "give-debug-info-or-build-with-tables",
+            Self::UnwindTables { debug: None } => "build-with-tables",
+            Self::Memory { .. } | Self::MemoryRange { .. } => "describe-memory",
+            Self::JitNames => "write-jit-names",
+            Self::TrustMaps => "trust-perf-maps",
+            Self::DateMaps => "date-perf-maps",
+            Self::ShowAddresses => "show-kernel-addresses",
+            Self::NameList => "give-kernel-list",
+            Self::SaveList => "save-kernel-list",
+            Self::BuildIdsWhileWatched => "record-build-ids",
+            Self::SwitchEvent => "record-switch-event",
+            Self::EachSwitchEvent => "record-each-switch-event",
+            Self::SwitchRecords => "record-switches",
+        }
+    }
+}
+
+fn missing_file(id: Option<BuildId>, ways: Ways, spelling: Spelling) -> String {
+    let options = ways.to_file(id.is_some(), spelling);
+    match id {
+        Some(id) => {
+            format!(
+                "give the file of build-id {id}: {options}; {KEPT}, as would perf buildid-cache --add FILE"
+            )
+        }
+        None => format!("give the file: {options}; {KEPT}"),
+    }
+}
+
+fn memory(owner: Option<Pid>, spelling: Spelling) -> String {
+    let pid = owner.map_or_else(|| "PID".to_owned(), |pid| pid.to_string());
+    let copied = copied(&format!("{pid},START,LEN"), spelling);
+    format!(
+        "JIT code goes on where its compiler keeps frame pointers or writes a jitdump (perf record -k mono); {copied}"
+    )
+}
+
+/// Memory, by process, address and size, that can be a copy of a file's code.
+fn copied(memory: &str, spelling: Spelling) -> String {
+    let hint = spelling.with(FileOption::Map, &format!("OBJECT@{memory},OFFSET"));
+    format!("if it is a copy of a file's code, say so: {hint}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMMAND: Spelling = Spelling { of: |_| "--option", assignment: " " };
+
+    #[test]
+    fn options_are_named_as_the_reader_writes_them() {
+        let ways = Ways {
+            extra_dir: true,
+            sysroot: false,
+            debug_dir: true,
+            debuginfod: true,
+            install: false,
+        };
+        let file = Remedy::File { id: BuildId::from_hex("ab"), ways };
+        let kept = "unwind-perf record would have kept it, as would perf buildid-cache --add FILE";
+        assert_eq!(
+            file.sentence(Spelling::KEYS),
+            format!(
+                "give the file of build-id ab: modules=FILE, extra_dirs=DIR or debuginfod; {kept}"
+            )
+        );
+        assert_eq!(
+            file.sentence(COMMAND),
+            format!(
+                "give the file of build-id ab: --option FILE, --option DIR or --option; {kept}"
+            )
+        );
+        assert_eq!(Remedy::TrustMaps.sentence(Spelling::KEYS), "trust_perf_maps uses it");
+        assert_eq!((file.code(), Remedy::TrustMaps.code()), ("give-file", "trust-perf-maps"));
+    }
+
+    #[test]
+    fn memory_is_described_by_what_is_known_of_it() {
+        let range = Remedy::MemoryRange { pid: Pid(7), start: Avma(0x1000), len: 0x20 };
+        assert_eq!(
+            range.sentence(COMMAND),
+            "if it is a copy of a file's code, say so: --option OBJECT@7,0x1000,0x20,OFFSET"
+        );
+    }
+}

@@ -1,0 +1,74 @@
+//! The names of options in advice.
+
+/// An option that advice names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FileOption {
+    /// Files of modules.
+    Modules,
+    /// Folders that are searched by name.
+    ExtraDirs,
+    /// Folders that stand for `/`.
+    Sysroot,
+    /// Folders of separate debug files.
+    DebugDirs,
+    /// Servers that have files by build-id.
+    Debuginfod,
+    /// Folders with maps of just-in-time compilers.
+    PerfMapDirs,
+    /// Trust in maps of other users.
+    TrustPerfMaps,
+    /// The content of memory that the recording does not state.
+    Map,
+    /// A list of the kernel's symbols.
+    Kallsyms,
+}
+
+impl FileOption {
+    /// Its name in JSON and in Python.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Modules => "modules",
+            Self::ExtraDirs => "extra_dirs",
+            Self::Sysroot => "sysroot",
+            Self::DebugDirs => "debug_dirs",
+            Self::Debuginfod => "debuginfod",
+            Self::PerfMapDirs => "perf_map_dirs",
+            Self::TrustPerfMaps => "trust_perf_maps",
+            Self::Map => "map",
+            Self::Kallsyms => "kallsyms",
+        }
+    }
+}
+
+/// How a user writes options.
+#[derive(Clone, Copy, Debug)]
+pub struct Spelling {
+    /// The name of an option.
+    pub of: fn(FileOption) -> &'static str,
+    /// The text between a name and its value.
+    pub assignment: &'static str,
+}
+
+impl Spelling {
+    /// That of requests and of Python: `modules=FILE`.
+    pub const KEYS: Self = Self { of: FileOption::key, assignment: "=" };
+
+    /// The name of an option.
+    #[must_use]
+    pub fn name(self, option: FileOption) -> &'static str {
+        (self.of)(option)
+    }
+
+    /// An option with a value.
+    #[must_use]
+    pub fn with(self, option: FileOption, value: &str) -> String {
+        format!("{}{}{value}", self.name(option), self.assignment)
+    }
+}
+
+impl Default for Spelling {
+    fn default() -> Self {
+        Self::KEYS
+    }
+}

@@ -1,0 +1,59 @@
+//! The options that may still lead to a file.
+
+use super::{FileOption, Spelling};
+
+/// The options that may still lead to a file: a folder that was named and does not have it is not named again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ways {
+    /// Further folders, searched by name.
+    pub extra_dir: bool,
+    /// A folder in front of recorded paths.
+    pub sysroot: bool,
+    /// Folders of debug files.
+    pub debug_dir: bool,
+    /// Servers that have files by build-id.
+    pub debuginfod: bool,
+    /// Whether a package that is installed here would be found.
+    pub install: bool,
+}
+
+impl Ways {
+    /// Those to memory that has no file with a name: none that looks for a path.
+    #[must_use]
+    pub const fn by_content(self) -> Self {
+        Self { sysroot: false, ..self }
+    }
+
+    /// The options for a file that is mapped: `a, b or c`.
+    pub(super) fn to_file(self, has_id: bool, spelling: Spelling) -> String {
+        one_of(&[
+            Some(spelling.with(FileOption::Modules, "FILE")),
+            self.extra_dir.then(|| spelling.with(FileOption::ExtraDirs, "DIR")),
+            self.sysroot.then(|| spelling.with(FileOption::Sysroot, "DIR")),
+            self.servers(has_id, spelling),
+        ])
+    }
+
+    /// The options for a debug file.
+    pub(super) fn to_debug_file(self, has_id: bool, spelling: Spelling) -> String {
+        one_of(&[
+            self.debug_dir.then(|| spelling.with(FileOption::DebugDirs, "DIR")),
+            Some(spelling.with(FileOption::Modules, "FILE")),
+            self.servers(has_id, spelling),
+        ])
+    }
+
+    fn servers(self, has_id: bool, spelling: Spelling) -> Option<String> {
+        let is_of_use = self.debuginfod && has_id;
+        is_of_use.then(|| spelling.name(FileOption::Debuginfod).to_owned())
+    }
+}
+
+fn one_of(options: &[Option<String>]) -> String {
+    let options: Vec<&str> = options.iter().flatten().map(String::as_str).collect();
+    match options.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}

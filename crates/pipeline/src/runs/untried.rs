@@ -1,0 +1,16 @@
+//! The options that may still lead to a file, by those that were given.
+
+use module_map::{DEBUG_DIR, FileOptions};
+use options::Ways;
+
+/// Those that were not tried.
+pub(super) fn untried(options: &FileOptions) -> Ways {
+    let is_here = options.sysroots.is_empty();
+    Ways {
+        extra_dir: !options.extra.is_named(),
+        sysroot: is_here,
+        debug_dir: options.named_debug_dirs.is_empty(),
+        debuginfod: cfg!(feature = "debuginfod") && options.fetcher.is_none(),
+        install: is_here && options.debug_dirs.iter().any(|dir| *dir == *DEBUG_DIR),
+    }
+}
