@@ -9,6 +9,7 @@
 mod args;
 mod bench;
 mod bless;
+mod catalogue;
 mod ci;
 mod command;
 mod compare;

@@ -9,6 +9,7 @@
 mod beside;
 mod dependencies;
 mod flame_graphs;
+mod hostile;
 mod input;
 mod output;
 mod rebuilt;
@@ -73,8 +74,7 @@ const OUTPUT: &[(&str, OutputCheck)] = &[
 const CONSUMERS: &str = "consumers read the output";
 
 /// Checks that take long.
-const LAST: &[(&str, SourceCheck)] =
-    &[("tests", source::tests), ("hostile input", source::hostile_input)];
+const LAST: &[(&str, SourceCheck)] = &[("tests", source::tests), ("hostile input", hostile::input)];
 
 /// What checks of the command work with.
 struct Bench {

@@ -4,9 +4,7 @@
 //! A stack counts where its dump suffices: ours did not end where the bytes of the stack do. What other samples give
 //! back is switched off, so that each stack stands for itself.
 
-mod catalogue;
 mod count;
-mod record;
 mod table;
 
 use std::path::PathBuf;
@@ -15,9 +13,12 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 use crate::args::Args;
+use crate::catalogue::{CATALOGUE, record};
 use crate::command;
-use catalogue::CATALOGUE;
 use table::Row;
+
+/// Samples a second, and bytes of the stack: most stacks fit.
+const DUMP: &str = "-F 299 --call-graph dwarf,32768";
 
 /// Builds, records and counts those programs whose names or classes contain one of the words; without one, all.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
@@ -40,7 +41,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let mut skipped = Vec::new();
     for program in chosen {
         eprintln!("{}: {}", program.class, program.name);
-        let result = record::record(program, &work).and_then(|recorded| {
+        let result = record(program, DUMP, &work).and_then(|recorded| {
             let Some(file) = recorded else { return Ok(None) };
             if let Some(folder) = &keep {
                 std::fs::create_dir_all(folder)?;

@@ -6,10 +6,14 @@
 //!
 //! No other task has a part in it.
 
+mod alignment;
+mod chains;
 mod cut;
 mod gdb;
+mod scratch;
 mod stepped;
 mod steps;
+mod unwound;
 
 use std::process::ExitCode;
 

@@ -2,8 +2,6 @@
 //! The chains of a recording with large dumps are the truth; copies of it whose stacks are cut are unwound beside it, by
 //! us and by the rules with which peers repair. With `--plain` any recording: how many chains reach their root, by each.
 
-mod alignment;
-mod chains;
 mod peers;
 mod plain;
 mod table;
@@ -17,18 +15,14 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::args::Args;
 use crate::command;
+use crate::truth::chains::{Chains, Places};
+use crate::truth::scratch::Scratch;
+use crate::truth::unwound::{NO_JOIN, pair_by_pair, unwound};
 use crate::words::Words;
-use chains::{Chains, Places, read};
 use tally::Tally;
 
 /// Dumps that are tried, in bytes.
 const SIZES: [u64; 4] = [4 << 10, 8 << 10, 16 << 10, 32 << 10];
-
-/// More than a chain has; deep recursion is to be measured, too.
-const MAX_FRAMES: usize = 100_000;
-
-/// The option by which nothing is repaired.
-const NO_JOIN: &str = "--no-join";
 
 /// What became of the chains at one size of the dump.
 struct Row {
@@ -57,11 +51,8 @@ pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
         plain::print(&ours, &file)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let scratch = std::env::temp_dir().join(format!("unwind-perf-truth-{}", std::process::id()));
-    std::fs::create_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
-    let rows = rows(&ours, &file, &sizes, &scratch.join("cut.data"));
-    std::fs::remove_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
-    let rows = rows?;
+    let scratch = Scratch::new()?;
+    let rows = rows(&ours, &file, &sizes, &scratch.path().join("cut.data"))?;
     print(&rows);
     let wrong = rows.iter().any(|row| row.ours.wrong_prefix + row.ours.whole_but_other > 0);
     Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -84,13 +75,13 @@ fn rows(ours: &Path, file: &Path, sizes: &[u64], copy: &Path) -> Result<Vec<Row>
         let truth = match &truth {
             Some(truth) => truth,
             None => {
-                let chains = chains_of(ours, file, not_repaired(ours)?, &mut words)?;
+                let chains = unwound(ours, file, not_repaired(ours)?, &mut words)?;
                 truth.insert((Places::of(&chains), chains))
             }
         };
         let (places, truth) = truth;
         std::fs::write(copy, &recording).with_context(|| copy.display().to_string())?;
-        let found = chains_of(ours, copy, &[], &mut words)?;
+        let found = unwound::<&str>(ours, copy, &[], &mut words)?;
         let ours = compare(truth, &found, &words)?;
         eprintln!("the rules of peers are tried on the same samples");
         let found = peers::chains(copy, truth, places, &mut words)?;
@@ -111,25 +102,10 @@ fn not_repaired(ours: &Path) -> Result<&'static [&'static str]> {
     Ok(if help.contains(NO_JOIN) { &[NO_JOIN] } else { &[] })
 }
 
-fn chains_of(ours: &Path, recording: &Path, options: &[&str], words: &mut Words) -> Result<Chains> {
-    let mut command = Command::new(ours);
-    command.args(["--format", "ndjson", "--no-inline", "--quiet"]);
-    command.args(["--max-frames", &MAX_FRAMES.to_string()]).args(options).arg(recording);
-    command::read_output(&mut command, &[0, 1], |output| read(output, words))
-}
-
 /// The samples of both in their order.
 fn compare(truth: &Chains, copy: &Chains, words: &Words) -> Result<Tally> {
-    if truth.len() != copy.len() {
-        bail!("{} samples, and {} where stacks are cut", truth.len(), copy.len());
-    }
     let mut tally = Tally::default();
-    for (number, (one, other)) in truth.iter(words).zip(copy.iter(words)).enumerate() {
-        if one.0 != other.0 {
-            bail!("sample {number} is {:?}, and {:?} where stacks are cut", one.0, other.0);
-        }
-        tally.add(&one.1, &other.1);
-    }
+    pair_by_pair((truth, copy), words, |truth, copy| tally.add(truth, copy))?;
     Ok(tally)
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::alignment::{Difference, difference};
-use super::chains::{Chain, Frame};
+use crate::truth::alignment::{Difference, difference};
+use crate::truth::chains::{Chain, Frame};
 
 const ROOT: &str = "root";
 const ROOT_ACROSS_GAP: &str = "root-across-gap";
@@ -118,7 +118,7 @@ fn is_prefix(copy: &Chain<'_>, truth: &Chain<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::truth::cut::chains::lettered as frames;
+    use crate::truth::chains::lettered as frames;
 
     /// What is counted for copies of one true chain, each with its end and whether a part is joined.
     fn tally(truth: &str, copies: &[(&str, &str, bool)]) -> Tally {

@@ -13,8 +13,9 @@ use anyhow::{Result, bail};
 
 use crate::args::Args;
 use crate::command;
+use crate::truth::scratch::Scratch;
 use crate::truth::stepped::{
-    CATALOGUE, Draw, Event, Program, Recording, Scratch, Stepper, Stop, chains, chosen, mappings,
+    CATALOGUE, Draw, Event, Program, Recording, Stepper, Stop, chains, chosen, mappings,
 };
 use compare::Tally;
 

@@ -12,8 +12,9 @@ use anyhow::{Result, bail};
 
 use crate::args::Args;
 use crate::command;
+use crate::truth::scratch::Scratch;
 use crate::truth::stepped::{
-    Chain, Draw, Event, Kind, Program, Recording, Scratch, Stepper, chains, chosen, mappings,
+    Chain, Draw, Event, Kind, Program, Recording, Stepper, chains, chosen, mappings,
 };
 use compare::{Verdict, first_difference, verdict};
 use functions::Functions;
