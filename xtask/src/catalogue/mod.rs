@@ -1,10 +1,12 @@
 //! Programs of many languages, compilers, linkers, C libraries and run-time compilers: how each is built, and recorded.
 //! Tasks that need recordings of real programs share them.
 
+mod deep;
 mod record;
 mod table;
 
-pub(crate) use record::record;
+pub(crate) use deep::DEEP;
+pub(crate) use record::{Settings, record};
 pub(crate) use table::CATALOGUE;
 
 /// A program.

@@ -10,17 +10,26 @@ use anyhow::{Context, Result, bail};
 use super::Program;
 use crate::command;
 
-/// How long a program is recorded where it does not end before.
-const TIME: Duration = Duration::from_secs(4);
 /// Options of every recording.
 const OPTIONS: &str = "record --quiet --no-buildid-cache -e cpu-clock:u";
 
-/// Builds a program in the folder `work` and records it there, with more options of `perf record`. Nothing if its tool is
-/// not there.
+/// How a program is recorded.
+pub(crate) struct Settings {
+    /// More options of `perf record`.
+    pub(crate) options: &'static str,
+    /// Time after which a program is stopped.
+    pub(crate) most: Duration,
+}
+
+/// Builds a program in the folder `work` and records it there. Nothing if its tool is not there.
 ///
 /// # Errors
 /// If it cannot be built or recorded.
-pub(crate) fn record(program: &Program, options: &str, work: &Path) -> Result<Option<PathBuf>> {
+pub(crate) fn record(
+    program: &Program,
+    settings: &Settings,
+    work: &Path,
+) -> Result<Option<PathBuf>> {
     if !is_there(program.tool) {
         return Ok(None);
     }
@@ -37,12 +46,13 @@ pub(crate) fn record(program: &Program, options: &str, work: &Path) -> Result<Op
         std::fs::remove_file(&data)?;
     }
     // Without a shell around it: perf would take where files are mapped from whatever process ran first.
+    let options = settings.options;
     let mut recorded =
         command::words(&format!("perf {OPTIONS} {options} -o perf.data -- {}", program.run));
     recorded.current_dir(work).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command::announce(&recorded);
     let mut recorder = recorded.spawn()?;
-    let end = Instant::now() + TIME;
+    let end = Instant::now() + settings.most;
     while recorder.try_wait()?.is_none() {
         std::thread::sleep(Duration::from_millis(20));
         if Instant::now() >= end {

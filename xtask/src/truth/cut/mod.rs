@@ -4,10 +4,10 @@
 
 mod peers;
 mod plain;
+pub(super) mod repairs;
 mod table;
 mod tally;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -28,16 +28,20 @@ const SIZES: [u64; 4] = [4 << 10, 8 << 10, 16 << 10, 32 << 10];
 struct Row {
     bytes: u64,
     ours: Tally,
-    /// In the order of [`peers::RULES`].
-    peers: [Tally; peers::RULES.len()],
+    /// In the order of [`peers::RULES`]; empty if they are left out.
+    peers: Vec<Tally>,
+}
+
+/// Whether the rules of peers are tried, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Peers {
+    Tried,
+    LeftOut,
 }
 
 /// Cuts, runs, compares and prints a row for each size.
 pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
-    let sizes = match args.number("--bytes", 0)? {
-        0 => SIZES.to_vec(),
-        bytes => vec![bytes],
-    };
+    let sizes = sizes(&mut args, &SIZES)?;
     let ours = args.value("--ours")?;
     let is_plain = args.flag("--plain");
     let names = args.names()?;
@@ -52,14 +56,33 @@ pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let scratch = Scratch::new()?;
-    let rows = rows(&ours, &file, &sizes, &scratch.path().join("cut.data"))?;
+    let rows = rows(&ours, &file, &sizes, &scratch.path().join("cut.data"), Peers::Tried)?;
     print(&rows);
-    let wrong = rows.iter().any(|row| row.ours.wrong_prefix + row.ours.whole_but_other > 0);
-    Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if are_wrong(&rows) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The sizes that are named, or the usual ones.
+fn sizes(args: &mut Args, usual: &[u64]) -> Result<Vec<u64>> {
+    let mut sizes = Vec::new();
+    while let Some(bytes) = args.value("--bytes")? {
+        sizes.push(bytes.parse().with_context(|| format!("--bytes {bytes}"))?);
+    }
+    Ok(if sizes.is_empty() { usual.to_vec() } else { sizes })
+}
+
+/// Whether a chain of ours is wrong that does not say so by a gap.
+fn are_wrong(rows: &[Row]) -> bool {
+    rows.iter().any(|row| row.ours.wrong_without_gap() > 0)
 }
 
 /// A row for each size. The copies are written to `copy` one after the other.
-fn rows(ours: &Path, file: &Path, sizes: &[u64], copy: &Path) -> Result<Vec<Row>> {
+fn rows(
+    ours: &Path,
+    file: &Path,
+    sizes: &[u64],
+    copy: &Path,
+    with_peers: Peers,
+) -> Result<Vec<Row>> {
     let mut words = Words::new();
     let mut recording = std::fs::read(file).with_context(|| file.display().to_string())?;
     let mut rows = Vec::new();
@@ -83,11 +106,12 @@ fn rows(ours: &Path, file: &Path, sizes: &[u64], copy: &Path) -> Result<Vec<Row>
         std::fs::write(copy, &recording).with_context(|| copy.display().to_string())?;
         let found = unwound::<&str>(ours, copy, &[], &mut words)?;
         let ours = compare(truth, &found, &words)?;
-        eprintln!("the rules of peers are tried on the same samples");
-        let found = peers::chains(copy, truth, places, &mut words)?;
-        let mut peers: [Tally; peers::RULES.len()] = Default::default();
-        for (tally, found) in peers.iter_mut().zip(&found) {
-            *tally = compare(truth, found, &words)?;
+        let mut peers = Vec::new();
+        if with_peers == Peers::Tried {
+            eprintln!("the rules of peers are tried on the same samples");
+            for found in peers::chains(copy, truth, places, &mut words)? {
+                peers.push(compare(truth, &found, &words)?);
+            }
         }
         rows.push(Row { bytes, ours, peers });
     }
@@ -123,7 +147,7 @@ fn print(rows: &[Row]) {
     }
     println!("{}", table::OF_PEERS);
     if let Some(row) = rows.first() {
-        print_ends("not whole in the truth", &row.ours.ends_of_truth);
+        table::print_ends("not whole in the truth", &row.ours.ends_of_truth);
     }
 }
 
@@ -137,13 +161,6 @@ fn print_table(title: &str, rows: &[Row], of: impl Fn(&Row) -> &Tally) {
         println!();
     }
     for row in rows {
-        print_ends(&format!("stay cut at {} bytes", row.bytes), &of(row).ends);
-    }
-}
-
-fn print_ends(which: &str, ends: &BTreeMap<String, u64>) {
-    if !ends.is_empty() {
-        let ends: Vec<String> = ends.iter().map(|(end, count)| format!("{count} {end}")).collect();
-        println!("{which}: {}", ends.join(", "));
+        table::print_ends(&format!("stay cut at {} bytes", row.bytes), &of(row).ends);
     }
 }

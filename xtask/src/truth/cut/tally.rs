@@ -57,6 +57,11 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    /// Chains with another frame than the truth, or without one of its frames, and without a gap that says so.
+    pub(super) fn wrong_without_gap(&self) -> u64 {
+        self.wrong_prefix + self.whole_but_other + self.to_root.chains - self.to_root.exact
+    }
+
     /// Counts one sample: the chain of its full stack and that of the cut one.
     pub(super) fn add(&mut self, truth: &Chain<'_>, copy: &Chain<'_>) {
         self.samples += 1;
@@ -194,7 +199,8 @@ mod tests {
             },
             ..Tally::default()
         };
-        assert_eq!(tally("abcm", &copies), expected);
+        let found = tally("abcm", &copies);
+        assert_eq!((&found, found.wrong_without_gap()), (&expected, 3));
     }
 
     #[test]
