@@ -136,8 +136,8 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "ci",
-        usage: "[CHECK]...",
-        about: "everything that is checked for a change; ends with `N passed, N failed`",
+        usage: "[CHECK]... | long [CHECK]... [--seconds N] [--corpus FOLDER] [--ours PATH]",
+        about: "everything that is checked for a change; long: the checks that take longer; ends with `N passed, N failed`",
         run: ci::run,
     },
     Task {

@@ -14,9 +14,31 @@ const FUZZ_SECONDS: usize = 300;
 /// Lines of a failed run that are shown.
 const SHOWN: usize = 40;
 
-/// Hostile input for each reader; of what is printed only the results. All are built at once, and as many are tried beside
-/// each other as there are processors.
+/// How long each reader is tried.
+struct Effort {
+    seconds: u64,
+    /// Number of inputs, the same ones each time; else other ones each time.
+    repeat: Option<&'static str>,
+}
+
+/// Inputs that are the same each time: the check of a change, which fails for the change and not by luck.
 pub(super) fn input(root: &Path) -> Result<Outcome> {
+    let seconds = FUZZ_SECONDS * workers() / crate::fuzz::targets()?.len().max(1);
+    try_all(root, &Effort { seconds: seconds.max(1) as u64, repeat: Some(FUZZ_RUNS) })
+}
+
+/// Other inputs each time, so many seconds for each reader.
+pub(super) fn long_input(root: &Path, seconds: u64) -> Result<Outcome> {
+    try_all(root, &Effort { seconds, repeat: None })
+}
+
+/// Readers that are tried at a time.
+fn workers() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Hostile input for each reader; of what is printed only the results.
+fn try_all(root: &Path, effort: &Effort) -> Result<Outcome> {
     let build = task(&["fuzz", crate::fuzz::BUILD], root)?.output()?;
     let text = [build.stdout, build.stderr].concat();
     let text = String::from_utf8_lossy(&text);
@@ -26,19 +48,16 @@ pub(super) fn input(root: &Path) -> Result<Outcome> {
     if let Some(why) = text.lines().find_map(|line| line.strip_prefix("skipped: ")) {
         return Ok(Outcome::Skipped(why.to_owned()));
     }
-    let targets = crate::fuzz::targets()?;
-    let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let seconds = (FUZZ_SECONDS * workers / targets.len().max(1)).max(1).to_string();
-    let targets = Mutex::new(targets.into_iter());
+    let targets = Mutex::new(crate::fuzz::targets()?.into_iter());
     let next = || targets.lock().ok()?.next();
     std::thread::scope(|scope| {
         let tried = || -> Result<()> {
             while let Some(target) = next() {
-                try_target(&target, &seconds, root)?;
+                try_target(&target, effort, root)?;
             }
             Ok(())
         };
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(tried)).collect();
+        let workers: Vec<_> = (0..workers()).map(|_| scope.spawn(tried)).collect();
         workers.into_iter().try_for_each(|worker| match worker.join() {
             Ok(result) => result,
             Err(_) => bail!("a thread panicked"),
@@ -48,8 +67,12 @@ pub(super) fn input(root: &Path) -> Result<Outcome> {
 }
 
 /// Tries the inputs of a target that is built.
-fn try_target(target: &str, seconds: &str, root: &Path) -> Result<()> {
-    let output = task(&["fuzz", target, seconds, "--repeat", FUZZ_RUNS], root)?.output()?;
+fn try_target(target: &str, effort: &Effort, root: &Path) -> Result<()> {
+    let mut fuzz = task(&["fuzz", target, &effort.seconds.to_string()], root)?;
+    if let Some(runs) = effort.repeat {
+        fuzz.args(["--repeat", runs]);
+    }
+    let output = fuzz.output()?;
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text);
     if !output.status.success() {
