@@ -57,7 +57,7 @@ impl Bench {
     fn record(&self, options: &str, program: &[&str]) -> Result<PathBuf> {
         let data = self.scratch.join("perf.data");
         let mut perf =
-            command::words("perf record --quiet -e cpu-clock:u -F 299 --call-graph dwarf,8192");
+            command::words("perf record --quiet -e cpu-clock:u -F 999 --call-graph dwarf,8192");
         perf.args(options.split_whitespace()).arg("-o").arg(&data).arg("--").args(program);
         perf.env("HOME", &self.scratch).current_dir(&self.scratch);
         command::run(perf.stdout(std::process::Stdio::null()))?;
