@@ -9,7 +9,7 @@ mod table;
 mod tally;
 
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
 
@@ -98,7 +98,9 @@ fn rows(
         let truth = match &truth {
             Some(truth) => truth,
             None => {
-                let chains = unwound(ours, file, not_repaired(ours)?, &mut words)?;
+                // What is in the sample itself, and no more.
+                let options = command::options_of(ours, &[NO_JOIN])?;
+                let chains = unwound(ours, file, &options, &mut words)?;
                 truth.insert((Places::of(&chains), chains))
             }
         };
@@ -117,13 +119,6 @@ fn rows(
     }
     rows.reverse();
     Ok(rows)
-}
-
-/// The options with which the command unwinds what is in the sample itself, and no more. A command that cannot repair
-/// needs none.
-fn not_repaired(ours: &Path) -> Result<&'static [&'static str]> {
-    let help = command::quiet_output(Command::new(ours).arg("--help"))?;
-    Ok(if help.contains(NO_JOIN) { &[NO_JOIN] } else { &[] })
 }
 
 /// The samples of both in their order.
