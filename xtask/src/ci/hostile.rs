@@ -50,19 +50,20 @@ fn try_all(root: &Path, effort: &Effort) -> Result<Outcome> {
     }
     let targets = Mutex::new(crate::fuzz::targets()?.into_iter());
     let next = || targets.lock().ok()?.next();
-    std::thread::scope(|scope| {
-        let tried = || -> Result<()> {
-            while let Some(target) = next() {
-                try_target(&target, effort, root)?;
-            }
-            Ok(())
+    // The others are tried, too, if one fails.
+    let failures = std::thread::scope(|scope| {
+        let tried = || {
+            let results = std::iter::from_fn(next).map(|target| try_target(&target, effort, root));
+            results.filter_map(Result::err).map(|error| format!("{error:#}")).collect::<Vec<_>>()
         };
         let workers: Vec<_> = (0..workers()).map(|_| scope.spawn(tried)).collect();
-        workers.into_iter().try_for_each(|worker| match worker.join() {
-            Ok(result) => result,
-            Err(_) => bail!("a thread panicked"),
-        })
-    })?;
+        let panicked = || vec!["a thread panicked".to_owned()];
+        let failures = workers.into_iter().map(|it| it.join().unwrap_or_else(|_| panicked()));
+        failures.flatten().collect::<Vec<_>>()
+    });
+    if !failures.is_empty() {
+        bail!(failures.join("\n"));
+    }
     Ok(Outcome::Passed)
 }
 
