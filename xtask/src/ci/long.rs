@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use super::{Outcome, Tally, hostile, source, succeeds, task, wanted};
 use crate::args::Args;
-use crate::command;
+use crate::{command, programs, truth};
 
 /// The word that chooses these checks.
 pub(super) const WORD: &str = "long";
@@ -27,9 +27,9 @@ type Check = fn(&Long) -> Result<Outcome>;
 const CHECKS: &[(&str, Check)] = &[
     ("truth steps", steps),
     ("truth gdb", gdb),
-    ("truth withheld", |it| it.recorded(&["truth", "withheld"])),
-    ("truth repairs", |it| it.recorded(&["truth", "repairs"])),
-    ("programs", |it| it.recorded(&["programs"])),
+    ("truth withheld", |it| it.recorded(&["truth", "withheld"], truth::RECORD_OPTIONS)),
+    ("truth repairs", |it| it.recorded(&["truth", "repairs"], truth::RECORD_OPTIONS)),
+    ("programs", |it| it.recorded(&["programs"], programs::RECORD_OPTIONS)),
     ("sources", |it| it.run(&["sources"])),
     ("corpus", corpus),
     ("names of C++", |it| source::names(&it.root)),
@@ -83,18 +83,14 @@ impl Long {
         Ok(Outcome::Passed)
     }
 
-    /// The same for a task that records.
-    fn recorded(&self, words: &[&str]) -> Result<Outcome> {
-        if !can_record() {
-            return Ok(Outcome::Skipped("perf cannot record here".to_owned()));
+    /// The same for a task that records with these options.
+    fn recorded(&self, words: &[&str], options: &str) -> Result<Outcome> {
+        let probe = format!("perf record --quiet -e cpu-clock:u {options} -o /dev/null -- true");
+        if !succeeds(&mut command::words(&probe)) {
+            return Ok(Outcome::Skipped(format!("perf does not record here: {probe}")));
         }
         self.run(words)
     }
-}
-
-/// Whether perf is there and may record.
-fn can_record() -> bool {
-    succeeds(&mut command::words("perf record --quiet -e cpu-clock:u -o /dev/null -- true"))
 }
 
 /// A reason why programs cannot be run instruction by instruction here.

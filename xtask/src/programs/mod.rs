@@ -18,9 +18,9 @@ use crate::catalogue::{CATALOGUE, Settings, record};
 use crate::command;
 use table::Row;
 
-/// Samples a second, and bytes of the stack: most stacks fit.
-const RECORDED: Settings =
-    Settings { options: "-F 299 --call-graph dwarf,32768", most: Duration::from_secs(4) };
+/// Options of `perf record`: most stacks fit.
+pub(crate) const RECORD_OPTIONS: &str = "-F 299 --call-graph dwarf,32768";
+const RECORDED: Settings = Settings { options: RECORD_OPTIONS, most: Duration::from_secs(4) };
 
 /// Builds, records and counts those programs whose names or classes contain one of the words; without one, all.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {

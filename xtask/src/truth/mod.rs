@@ -24,6 +24,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::args::Args;
+pub(crate) use recorded::OPTIONS as RECORD_OPTIONS;
 
 /// Runs the kind that the first word names; without such a word it is a recording to be cut.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {

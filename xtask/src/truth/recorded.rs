@@ -8,9 +8,10 @@ use anyhow::{Context, Result, bail};
 use super::scratch::Scratch;
 use crate::catalogue::{CATALOGUE, DEEP, Program, Settings, record};
 
-/// Buffers that hold many large samples, and the largest dump: of a thread at most 260 MB.
-const RECORDED: Settings =
-    Settings { options: "-m 1024 -F 499 --call-graph dwarf,65528", most: Duration::from_secs(8) };
+/// Options of `perf record`: buffers that hold many large samples, and the largest dump.
+pub(crate) const OPTIONS: &str = "-m 1024 -F 499 --call-graph dwarf,65528";
+/// Of a thread at most 260 MB.
+const RECORDED: Settings = Settings { options: OPTIONS, most: Duration::from_secs(8) };
 
 /// A recording.
 #[derive(Debug)]
@@ -39,9 +40,10 @@ pub(super) fn each(
         if names.is_empty() { usual.to_vec() } else { names.iter().map(|name| &**name).collect() };
     let sources = names.into_iter().map(Source::named).collect::<Result<Vec<_>>>()?;
     let scratch = Scratch::new()?;
+    let keep = keep.map(std::path::absolute).transpose()?;
     let mut number = 0;
     for source in sources {
-        let base = keep.unwrap_or_else(|| scratch.path());
+        let base = keep.as_deref().unwrap_or_else(|| scratch.path());
         match source.recorded(base) {
             Ok(recorded) => {
                 on(&recorded).with_context(|| recorded.name.clone())?;
