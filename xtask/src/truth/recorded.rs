@@ -8,10 +8,11 @@ use anyhow::{Context, Result, bail};
 use super::scratch::Scratch;
 use crate::catalogue::{CATALOGUE, DEEP, Program, Settings, record};
 
-/// Options of `perf record`: buffers that hold many large samples, and the largest dump.
-pub(crate) const OPTIONS: &str = "-m 1024 -F 499 --call-graph dwarf,65528";
-/// Of a thread at most 260 MB.
-const RECORDED: Settings = Settings { options: OPTIONS, most: Duration::from_secs(8) };
+/// Options of `perf record`: buffers that hold many large samples, and the largest dump. Some programs run for less than a
+/// second.
+pub(crate) const OPTIONS: &str = "-m 1024 -F 1999 --call-graph dwarf,65528";
+/// Of a thread at most 530 MB.
+const RECORDED: Settings = Settings { options: OPTIONS, most: Duration::from_secs(4) };
 
 /// A recording.
 #[derive(Debug)]
