@@ -135,6 +135,12 @@ pub(crate) fn ours(given: Option<String>) -> Result<PathBuf> {
     Ok(target().join("release/unwind-perf"))
 }
 
+/// Those of the options that this build of the command has. Older ones, which are compared with it, lack some.
+pub(crate) fn options_of(ours: &Path, options: &[&'static str]) -> Result<Vec<&'static str>> {
+    let help = quiet_output(Command::new(ours).arg("--help"))?;
+    Ok(options.iter().copied().filter(|option| help.contains(option)).collect())
+}
+
 /// Makes the programs that hotspot and pprof start, as links to ours in a folder.
 pub(crate) fn link_others(ours: &Path, folder: &Path) -> Result<()> {
     let ours = std::path::absolute(ours).with_context(|| ours.display().to_string())?;

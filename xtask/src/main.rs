@@ -9,6 +9,7 @@
 mod args;
 mod bench;
 mod bless;
+mod catalogue;
 mod ci;
 mod command;
 mod compare;
@@ -63,8 +64,8 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "truth",
-        usage: "FILE [--bytes N | --plain] | gdb|steps [PROGRAM|COMMAND]... [--seed N] [--keep FOLDER] [--ours PATH]",
-        about: "our chains beside gdb's at random instructions (gdb: --stops N, --skip N|Nms), or beside the calls, jumps and returns of a program that is run instruction by instruction (steps: --instructions N, --mean N); of a FILE: what a smaller dump of the stack costs: FILE (of --call-graph dwarf,65528) beside copies whose stacks are cut, by us and by peers' rules of repair; --plain: how many chains of any recording reach their root",
+        usage: "FILE [--bytes N | --plain] | repairs|withheld [FILE|PROGRAM]... | gdb|steps [PROGRAM|COMMAND]... [--seed N] [--keep FOLDER] [--ours PATH]",
+        about: "our chains beside gdb's at random instructions (gdb: --stops N, --skip N|Nms), or beside the calls, jumps and returns of a program that is run instruction by instruction (steps: --instructions N, --mean N); of a FILE: what a smaller dump of the stack costs: FILE (of --call-graph dwarf,65528) beside copies whose stacks are cut, by us and by peers' rules of repair; --plain: how many chains of any recording reach their root; repairs: the same of many recordings, ours alone (--bytes N); withheld: our chains by copies of the files without call frame information beside those by the originals",
         run: truth::run,
     },
     Task {
@@ -135,8 +136,8 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "ci",
-        usage: "[CHECK]...",
-        about: "everything that is checked for a change; ends with `N passed, N failed`",
+        usage: "[CHECK]... | long [CHECK]... [--seconds N] [--corpus FOLDER] [--ours PATH]",
+        about: "everything that is checked for a change; long: the checks that take longer; ends with `N passed, N failed`",
         run: ci::run,
     },
     Task {

@@ -21,6 +21,7 @@ pub use cfi::{
 pub use convert::byte_swapped::big_endian_copy;
 pub use convert::containers::RecordingParts;
 pub use convert::stack_cut::cut_stacks;
+pub use convert::withheld::withhold_frames;
 pub use elf::{
     DynamicTables, ElfBuilder, ElfClass, HashTables, Section, Segment, Symbol, SymbolPlace,
     elf_const, gnu_build_id_note, gnu_debuglink,

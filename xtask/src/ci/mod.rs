@@ -3,13 +3,16 @@
 //!
 //! What this machine cannot do (such as recording with perf) is skipped, and said. `.ci/run` installs what is missing
 //! and calls this. The release build goes on beside the checks of the source, and the consumers, which wait for browsers and
-//! networks, beside the tests and the hostile input. Not here: `cargo xtask dist`, the packages, whose programs take more than five minutes to link on
-//! two processors.
+//! networks, beside the tests and the hostile input.
+//!
+//! `cargo xtask ci long` runs the checks that take longer ([`long`]), the packages among them.
 
 mod beside;
 mod dependencies;
 mod flame_graphs;
+mod hostile;
 mod input;
+mod long;
 mod output;
 mod rebuilt;
 mod session;
@@ -73,8 +76,7 @@ const OUTPUT: &[(&str, OutputCheck)] = &[
 const CONSUMERS: &str = "consumers read the output";
 
 /// Checks that take long.
-const LAST: &[(&str, SourceCheck)] =
-    &[("tests", source::tests), ("hostile input", source::hostile_input)];
+const LAST: &[(&str, SourceCheck)] = &[("tests", source::tests), ("hostile input", hostile::input)];
 
 /// What checks of the command work with.
 struct Bench {
@@ -115,17 +117,15 @@ impl Bench {
     }
 }
 
-/// Runs all checks, or those that are named. The last line is `N passed, N failed`.
-pub(crate) fn run(args: Args) -> Result<ExitCode> {
-    let wanted = args.names()?;
-    let known = |name: &String| {
-        let source = SOURCE.iter().chain(LAST).map(|&(known, _)| known);
-        let output = OUTPUT.iter().map(|&(known, _)| known);
-        source.chain(output).chain([BUILD, CONSUMERS]).any(|known| known == name)
-    };
-    if let Some(name) = wanted.iter().find(|name| !known(name)) {
-        bail!("no check {name}");
+/// Runs all checks of a change, or those that are named; after the word `long`, of the long ones. The last line is
+/// `N passed, N failed`.
+pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
+    if args.first(&[long::WORD]).is_some() {
+        return long::run(args);
     }
+    let source = SOURCE.iter().chain(LAST).map(|&(known, _)| known);
+    let output = OUTPUT.iter().map(|&(known, _)| known);
+    let wanted = wanted(args, source.chain(output).chain([BUILD, CONSUMERS]))?;
     let root = command::root();
     // In absolute form: some of the commands run in other folders.
     let target = std::path::absolute(command::target())?;
@@ -154,6 +154,19 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     }
     tally.ended(CONSUMERS, consumers);
     Ok(tally.report())
+}
+
+/// The checks that are named.
+///
+/// # Errors
+/// If a name is not one of the `known` checks.
+fn wanted<'k>(args: Args, known: impl Iterator<Item = &'k str>) -> Result<Vec<String>> {
+    let wanted = args.names()?;
+    let known: Vec<&str> = known.collect();
+    if let Some(name) = wanted.iter().find(|name| !known.contains(&name.as_str())) {
+        bail!("no check {name}; there are: {}", known.join(" | "));
+    }
+    Ok(wanted)
 }
 
 /// How the checks went.
@@ -227,4 +240,19 @@ fn ensure(holds: bool, otherwise: impl Into<String>) -> Result<Outcome> {
         bail!(otherwise.into());
     }
     Ok(Outcome::Passed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Args, wanted};
+
+    #[test]
+    fn checks_are_named_as_they_are_known() {
+        let of = |name: &str| {
+            wanted(Args::new(vec![name.to_owned()]), ["truth gdb", "programs"].into_iter())
+        };
+        assert_eq!(of("programs").unwrap(), ["programs"]);
+        let refused = of("truth").unwrap_err().to_string();
+        assert_eq!(refused, "no check truth; there are: truth gdb | programs");
+    }
 }

@@ -8,7 +8,8 @@ use anyhow::Result;
 use super::chain::{Chains, Frame};
 use super::oracle::{Evidence, Oracle, Ruling};
 use super::verdict::{self, Naming};
-use super::{Input, MAX_FRAMES, anonymous_code, chains, names, ndjson, read_chains};
+use super::{Input, MAX_FRAMES, NO_TAIL_CALLS, anonymous_code, chains, names, ndjson, read_chains};
+use crate::command;
 use crate::words::Words;
 
 /// The outermost functions of programs and threads, as perf names them.
@@ -42,9 +43,10 @@ pub(crate) struct Chain {
 /// Runs both on a recording; what other samples give back is left out.
 pub(crate) fn roots(recording: &Path, ours: &Path) -> Result<Roots> {
     let mut words = Words::new();
-    let input = Input { file: recording.to_owned(), sysroot: None };
+    let input = Input { file: recording.to_owned(), sysroot: None, tail_calls: false };
     let mut command = Command::new(ours);
-    command.args(["--format", "ndjson", "--no-inline", "--quiet", "--no-join"]).arg(recording);
+    command.args(["--format", "ndjson", "--no-inline", "--quiet", "--no-join"]);
+    command.args(command::options_of(ours, &[NO_TAIL_CALLS])?).arg(recording);
     let mut left = read_chains(&mut command, &[0, 1], |output| ndjson::read(output, &mut words))?;
     let mut right = chains("perf", &input, None, &mut words)?;
     left.sort(&words);

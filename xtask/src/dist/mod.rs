@@ -25,7 +25,7 @@ use tools::Maturin;
 use wheel::Builder;
 
 /// The processors that there are wheels for, as Rust and Linux call them.
-const PROCESSORS: &[&str] = &["x86_64", "aarch64"];
+pub(crate) const PROCESSORS: &[&str] = &["x86_64", "aarch64"];
 
 /// What the packages have beside the programs: the file's name, and the arguments that print it.
 const PRINTED: &[(&str, &[&str])] = &[

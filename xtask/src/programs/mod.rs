@@ -4,20 +4,23 @@
 //! A stack counts where its dump suffices: ours did not end where the bytes of the stack do. What other samples give
 //! back is switched off, so that each stack stands for itself.
 
-mod catalogue;
 mod count;
-mod record;
 mod table;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Result, bail};
 
 use crate::args::Args;
+use crate::catalogue::{CATALOGUE, Settings, record};
 use crate::command;
-use catalogue::CATALOGUE;
 use table::Row;
+
+/// Options of `perf record`: most stacks fit.
+pub(crate) const RECORD_OPTIONS: &str = "-F 299 --call-graph dwarf,32768";
+const RECORDED: Settings = Settings { options: RECORD_OPTIONS, most: Duration::from_secs(4) };
 
 /// Builds, records and counts those programs whose names or classes contain one of the words; without one, all.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
@@ -37,22 +40,28 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let work = std::env::temp_dir().join(format!("unwind-perf-programs-{}", std::process::id()));
     std::fs::create_dir_all(&work)?;
     let mut rows = Vec::new();
-    let mut skipped = Vec::new();
+    let (mut skipped, mut failed) = (Vec::new(), Vec::new());
     for program in chosen {
         eprintln!("{}: {}", program.class, program.name);
-        let result = record::record(program, &work).and_then(|recorded| {
-            let Some(file) = recorded else { return Ok(None) };
-            if let Some(folder) = &keep {
-                std::fs::create_dir_all(folder)?;
-                let name = program.name.replace([' ', '/'], "-");
-                std::fs::copy(&file, folder.join(format!("{name}.data")))?;
+        let file = match record(program, &RECORDED, &work) {
+            Ok(Some(file)) => file,
+            Ok(None) => {
+                skipped.push(format!("{}: no {}", program.name, program.tool));
+                continue;
             }
-            count::count(&file, &ours).map(Some)
-        });
-        match result {
-            Ok(Some(counts)) => rows.push(Row { program, counts }),
-            Ok(None) => skipped.push(format!("{}: no {}", program.name, program.tool)),
-            Err(error) => skipped.push(format!("{}: {error:#}", program.name)),
+            Err(error) => {
+                skipped.push(format!("{}: {error:#}", program.name));
+                continue;
+            }
+        };
+        if let Some(folder) = &keep {
+            std::fs::create_dir_all(folder)?;
+            let name = program.name.replace([' ', '/'], "-");
+            std::fs::copy(&file, folder.join(format!("{name}.data")))?;
+        }
+        match count::count(&file, &ours) {
+            Ok(counts) => rows.push(Row { program, counts }),
+            Err(error) => failed.push(format!("{}: {error:#}", program.name)),
         }
     }
     std::fs::remove_dir_all(&work)?;
@@ -60,6 +69,9 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     for line in &skipped {
         println!("skipped: {line}");
     }
-    let good = rows.iter().all(|row| row.counts.wrong == 0);
+    for line in &failed {
+        println!("failed: {line}");
+    }
+    let good = failed.is_empty() && rows.iter().all(|row| row.counts.wrong == 0);
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

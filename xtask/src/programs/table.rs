@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::catalogue::Program;
 use super::count::Counts;
+use crate::catalogue::Program;
 
 /// A program with its counts.
 pub(super) struct Row<'p> {

@@ -31,7 +31,8 @@ pub(super) fn check(bench: &Bench) -> Result<String> {
     all_known(bench.known(&data, &[&option])?, "from the cache of the first run")?;
     std::fs::remove_dir_all(bench.scratch.join("fetched"))?;
     let begin = Instant::now();
-    none_known(bench.known(&data, &[&option])?, "without server and cache")?;
+    // A server that does not answer is a finding.
+    none_known(bench.known_with_status(&data, &[&option], 1)?, "without server and cache")?;
     if begin.elapsed() > Duration::from_secs(10) {
         bail!("a server that is gone held the run up for {:?}", begin.elapsed());
     }

@@ -57,7 +57,7 @@ impl Bench {
     fn record(&self, options: &str, program: &[&str]) -> Result<PathBuf> {
         let data = self.scratch.join("perf.data");
         let mut perf =
-            command::words("perf record --quiet -e cpu-clock:u -F 299 --call-graph dwarf,8192");
+            command::words("perf record --quiet -e cpu-clock:u -F 999 --call-graph dwarf,8192");
         perf.args(options.split_whitespace()).arg("-o").arg(&data).arg("--").args(program);
         perf.env("HOME", &self.scratch).current_dir(&self.scratch);
         command::run(perf.stdout(std::process::Stdio::null()))?;
@@ -66,8 +66,19 @@ impl Bench {
 
     /// How many samples have the known stack, and how many there are.
     fn known(&self, data: &Path, options: &[&str]) -> Result<(u64, u64)> {
+        self.known_with_status(data, options, 0)
+    }
+
+    /// The same of a run that ends with another status.
+    fn known_with_status(&self, data: &Path, options: &[&str], status: i32) -> Result<(u64, u64)> {
         let mut ours = self.command(data);
-        count(&command::quiet_output(ours.args(["--format", "folded"]).args(options))?)
+        ours.args(["--format", "folded"]).args(options);
+        let output = ours.output().with_context(|| command::show(&ours))?;
+        if output.status.code() != Some(status) {
+            let reported = String::from_utf8_lossy(&output.stderr);
+            bail!("{} instead of {status}: {}\n{reported}", output.status, command::show(&ours));
+        }
+        count(&String::from_utf8_lossy(&output.stdout))
     }
 
     /// Our program on a recording; it finds nothing in the user's own folders.

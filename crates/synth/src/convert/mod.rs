@@ -1,5 +1,5 @@
 //! Real recordings in another form: of a machine of the other byte order, in the other containers, and with less of
-//! the stacks.
+//! the stacks. Real ELF files without descriptions of frames.
 
 mod attr;
 pub(crate) mod byte_swapped;
@@ -10,3 +10,4 @@ mod header;
 mod records;
 mod sample;
 pub(crate) mod stack_cut;
+pub(crate) mod withheld;

@@ -2,48 +2,46 @@
 //! The chains of a recording with large dumps are the truth; copies of it whose stacks are cut are unwound beside it, by
 //! us and by the rules with which peers repair. With `--plain` any recording: how many chains reach their root, by each.
 
-mod alignment;
-mod chains;
 mod peers;
 mod plain;
+pub(super) mod repairs;
 mod table;
 mod tally;
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::args::Args;
 use crate::command;
+use crate::truth::chains::{Chains, Places};
+use crate::truth::scratch::Scratch;
+use crate::truth::unwound::{NO_JOIN, pair_by_pair, unwound};
 use crate::words::Words;
-use chains::{Chains, Places, read};
 use tally::Tally;
 
 /// Dumps that are tried, in bytes.
 const SIZES: [u64; 4] = [4 << 10, 8 << 10, 16 << 10, 32 << 10];
 
-/// More than a chain has; deep recursion is to be measured, too.
-const MAX_FRAMES: usize = 100_000;
-
-/// The option by which nothing is repaired.
-const NO_JOIN: &str = "--no-join";
-
 /// What became of the chains at one size of the dump.
 struct Row {
     bytes: u64,
     ours: Tally,
-    /// In the order of [`peers::RULES`].
-    peers: [Tally; peers::RULES.len()],
+    /// In the order of [`peers::RULES`]; empty if they are left out.
+    peers: Vec<Tally>,
+}
+
+/// Whether the rules of peers are tried, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Peers {
+    Tried,
+    LeftOut,
 }
 
 /// Cuts, runs, compares and prints a row for each size.
 pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
-    let sizes = match args.number("--bytes", 0)? {
-        0 => SIZES.to_vec(),
-        bytes => vec![bytes],
-    };
+    let sizes = sizes(&mut args, &SIZES)?;
     let ours = args.value("--ours")?;
     let is_plain = args.flag("--plain");
     let names = args.names()?;
@@ -57,18 +55,34 @@ pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
         plain::print(&ours, &file)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let scratch = std::env::temp_dir().join(format!("unwind-perf-truth-{}", std::process::id()));
-    std::fs::create_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
-    let rows = rows(&ours, &file, &sizes, &scratch.join("cut.data"));
-    std::fs::remove_dir_all(&scratch).with_context(|| scratch.display().to_string())?;
-    let rows = rows?;
+    let scratch = Scratch::new()?;
+    let rows = rows(&ours, &file, &sizes, &scratch.path().join("cut.data"), Peers::Tried)?;
     print(&rows);
-    let wrong = rows.iter().any(|row| row.ours.wrong_prefix + row.ours.whole_but_other > 0);
-    Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if are_wrong(&rows) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The sizes that are named, or the usual ones.
+fn sizes(args: &mut Args, usual: &[u64]) -> Result<Vec<u64>> {
+    let mut sizes = Vec::new();
+    while let Some(bytes) = args.value("--bytes")? {
+        sizes.push(bytes.parse().with_context(|| format!("--bytes {bytes}"))?);
+    }
+    Ok(if sizes.is_empty() { usual.to_vec() } else { sizes })
+}
+
+/// Whether a chain of ours is wrong that does not say so by a gap.
+fn are_wrong(rows: &[Row]) -> bool {
+    rows.iter().any(|row| row.ours.wrong_without_gap() > 0)
 }
 
 /// A row for each size. The copies are written to `copy` one after the other.
-fn rows(ours: &Path, file: &Path, sizes: &[u64], copy: &Path) -> Result<Vec<Row>> {
+fn rows(
+    ours: &Path,
+    file: &Path,
+    sizes: &[u64],
+    copy: &Path,
+    with_peers: Peers,
+) -> Result<Vec<Row>> {
     let mut words = Words::new();
     let mut recording = std::fs::read(file).with_context(|| file.display().to_string())?;
     let mut rows = Vec::new();
@@ -84,19 +98,22 @@ fn rows(ours: &Path, file: &Path, sizes: &[u64], copy: &Path) -> Result<Vec<Row>
         let truth = match &truth {
             Some(truth) => truth,
             None => {
-                let chains = chains_of(ours, file, not_repaired(ours)?, &mut words)?;
+                // What is in the sample itself, and no more.
+                let options = command::options_of(ours, &[NO_JOIN])?;
+                let chains = unwound(ours, file, &options, &mut words)?;
                 truth.insert((Places::of(&chains), chains))
             }
         };
         let (places, truth) = truth;
         std::fs::write(copy, &recording).with_context(|| copy.display().to_string())?;
-        let found = chains_of(ours, copy, &[], &mut words)?;
+        let found = unwound::<&str>(ours, copy, &[], &mut words)?;
         let ours = compare(truth, &found, &words)?;
-        eprintln!("the rules of peers are tried on the same samples");
-        let found = peers::chains(copy, truth, places, &mut words)?;
-        let mut peers: [Tally; peers::RULES.len()] = Default::default();
-        for (tally, found) in peers.iter_mut().zip(&found) {
-            *tally = compare(truth, found, &words)?;
+        let mut peers = Vec::new();
+        if with_peers == Peers::Tried {
+            eprintln!("the rules of peers are tried on the same samples");
+            for found in peers::chains(copy, truth, places, &mut words)? {
+                peers.push(compare(truth, &found, &words)?);
+            }
         }
         rows.push(Row { bytes, ours, peers });
     }
@@ -104,32 +121,10 @@ fn rows(ours: &Path, file: &Path, sizes: &[u64], copy: &Path) -> Result<Vec<Row>
     Ok(rows)
 }
 
-/// The options with which the command unwinds what is in the sample itself, and no more. A command that cannot repair
-/// needs none.
-fn not_repaired(ours: &Path) -> Result<&'static [&'static str]> {
-    let help = command::quiet_output(Command::new(ours).arg("--help"))?;
-    Ok(if help.contains(NO_JOIN) { &[NO_JOIN] } else { &[] })
-}
-
-fn chains_of(ours: &Path, recording: &Path, options: &[&str], words: &mut Words) -> Result<Chains> {
-    let mut command = Command::new(ours);
-    command.args(["--format", "ndjson", "--no-inline", "--quiet"]);
-    command.args(["--max-frames", &MAX_FRAMES.to_string()]).args(options).arg(recording);
-    command::read_output(&mut command, &[0, 1], |output| read(output, words))
-}
-
 /// The samples of both in their order.
 fn compare(truth: &Chains, copy: &Chains, words: &Words) -> Result<Tally> {
-    if truth.len() != copy.len() {
-        bail!("{} samples, and {} where stacks are cut", truth.len(), copy.len());
-    }
     let mut tally = Tally::default();
-    for (number, (one, other)) in truth.iter(words).zip(copy.iter(words)).enumerate() {
-        if one.0 != other.0 {
-            bail!("sample {number} is {:?}, and {:?} where stacks are cut", one.0, other.0);
-        }
-        tally.add(&one.1, &other.1);
-    }
+    pair_by_pair((truth, copy), words, |truth, copy| tally.add(truth, copy))?;
     Ok(tally)
 }
 
@@ -147,7 +142,7 @@ fn print(rows: &[Row]) {
     }
     println!("{}", table::OF_PEERS);
     if let Some(row) = rows.first() {
-        print_ends("not whole in the truth", &row.ours.ends_of_truth);
+        table::print_ends("not whole in the truth", &row.ours.ends_of_truth);
     }
 }
 
@@ -161,13 +156,6 @@ fn print_table(title: &str, rows: &[Row], of: impl Fn(&Row) -> &Tally) {
         println!();
     }
     for row in rows {
-        print_ends(&format!("stay cut at {} bytes", row.bytes), &of(row).ends);
-    }
-}
-
-fn print_ends(which: &str, ends: &BTreeMap<String, u64>) {
-    if !ends.is_empty() {
-        let ends: Vec<String> = ends.iter().map(|(end, count)| format!("{count} {end}")).collect();
-        println!("{which}: {}", ends.join(", "));
+        table::print_ends(&format!("stay cut at {} bytes", row.bytes), &of(row).ends);
     }
 }

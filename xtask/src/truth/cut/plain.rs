@@ -7,8 +7,9 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::{MAX_FRAMES, NO_JOIN, peers};
+use super::peers;
 use crate::command;
+use crate::truth::unwound::{MAX_FRAMES, NO_JOIN};
 
 /// What is counted as the root in our output.
 const ROOTS: [&str; 2] = ["root", "root-across-gap"];

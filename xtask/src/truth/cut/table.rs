@@ -1,5 +1,7 @@
 //! The table that is printed, in Markdown, and what its columns say.
 
+use std::collections::BTreeMap;
+
 use super::tally::{Repaired, Tally};
 
 /// Headings, and what is counted below them.
@@ -65,6 +67,14 @@ pub(super) fn row(bytes: u64, tally: &Tally) -> String {
     format!("| {} |", cells.join(" | "))
 }
 
+/// Prints why chains end, if any do.
+pub(super) fn print_ends(which: &str, ends: &BTreeMap<String, u64>) {
+    if !ends.is_empty() {
+        let ends: Vec<String> = ends.iter().map(|(end, count)| format!("{count} {end}")).collect();
+        println!("{which}: {}", ends.join(", "));
+    }
+}
+
 /// A part of a number in percent, rounded down to a tenth.
 fn percent(part: u64, whole: u64) -> String {
     match (part * 1000).checked_div(whole) {
@@ -74,7 +84,7 @@ fn percent(part: u64, whole: u64) -> String {
 }
 
 /// With a comma before each three digits.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::alignment::{Difference, difference};
-use super::chains::{Chain, Frame};
+use crate::truth::alignment::{Difference, difference};
+use crate::truth::chains::{Chain, Frame};
 
 const ROOT: &str = "root";
 const ROOT_ACROSS_GAP: &str = "root-across-gap";
@@ -57,6 +57,11 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    /// Chains with another frame than the truth, or without one of its frames, and without a gap that says so.
+    pub(super) fn wrong_without_gap(&self) -> u64 {
+        self.wrong_prefix + self.whole_but_other + self.to_root.chains - self.to_root.exact
+    }
+
     /// Counts one sample: the chain of its full stack and that of the cut one.
     pub(super) fn add(&mut self, truth: &Chain<'_>, copy: &Chain<'_>) {
         self.samples += 1;
@@ -118,7 +123,7 @@ fn is_prefix(copy: &Chain<'_>, truth: &Chain<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::truth::cut::chains::lettered as frames;
+    use crate::truth::chains::lettered as frames;
 
     /// What is counted for copies of one true chain, each with its end and whether a part is joined.
     fn tally(truth: &str, copies: &[(&str, &str, bool)]) -> Tally {
@@ -194,7 +199,8 @@ mod tests {
             },
             ..Tally::default()
         };
-        assert_eq!(tally("abcm", &copies), expected);
+        let found = tally("abcm", &copies);
+        assert_eq!((&found, found.wrong_without_gap()), (&expected, 3));
     }
 
     #[test]

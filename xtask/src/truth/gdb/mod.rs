@@ -13,8 +13,9 @@ use anyhow::{Result, bail};
 
 use crate::args::Args;
 use crate::command;
+use crate::truth::scratch::Scratch;
 use crate::truth::stepped::{
-    CATALOGUE, Draw, Event, Program, Recording, Scratch, Stepper, Stop, chains, chosen, mappings,
+    CATALOGUE, Draw, Event, Program, Recording, Stepper, Stop, chains, chosen, mappings,
 };
 use compare::Tally;
 
@@ -52,7 +53,11 @@ pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
         bail!("no program could be built");
     }
     let differ = rows.iter().any(|(_, tally)| tally.differ > 0);
-    Ok(if differ { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    let short: Vec<_> = rows.iter().filter(|(_, tally)| tally.stops < stops).collect();
+    for (name, tally) in &short {
+        println!("{name}: {} of {stops} stops", tally.stops);
+    }
+    Ok(if differ || !short.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Steps a program, has both unwind the stops, compares. Nothing if it cannot be built.

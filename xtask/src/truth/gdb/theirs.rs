@@ -30,6 +30,24 @@ pub(super) struct Chain {
     pub(super) end: String,
 }
 
+/// Why a chain ends whose next frame cannot be one.
+const OUTSIDE_OF_CODE: &str = "a return address outside of code";
+
+impl Chain {
+    /// Ends the chain before the first frame that is not in code: gdb shows such frames, and nothing can be said of what it
+    /// found by them.
+    fn leave_code(&mut self, maps: &[Mapping]) {
+        let is_in = |mapping: &Mapping, pc| {
+            mapping.executable && (mapping.start..=mapping.end).contains(&pc)
+        };
+        let is_code = |frame: &Frame| maps.iter().any(|mapping| is_in(mapping, frame.pc));
+        if let Some(at) = self.frames.iter().position(|frame| !is_code(frame)) {
+            self.frames.truncate(at);
+            OUTSIDE_OF_CODE.clone_into(&mut self.end);
+        }
+    }
+}
+
 /// Has gdb unwind the stops of a program; `maps` are the mappings that the stops have.
 pub(super) fn chains(
     program: &[String],
@@ -74,6 +92,7 @@ fn read(text: &str, maps: &[Mapping]) -> Result<Vec<Chain>> {
         }
     }
     same_code(&mappings(&theirs)?, maps)?;
+    chains.iter_mut().for_each(|chain| chain.leave_code(maps));
     Ok(chains)
 }
 
@@ -106,15 +125,22 @@ mod tests {
 
     #[test]
     fn frames_without_inlined_ones() {
-        let text = "map 1000-2000 r-xp 00000000 00:00 0 /a\nstop\n10 inline i\n10 plain f g\n\
-                    18 tail h\n20 plain ?\nend no reason\nstop\nend unwritten: no\n";
-        let maps = mappings("1000-2000 r-xp 00000000 00:00 0 /a\n").unwrap();
+        let text = "map 1000-2000 r-xp 00000000 00:00 0 /a\nstop\n1010 inline i\n1010 plain f g\n\
+                    1018 tail h\n1020 plain ?\nend no reason\nstop\nend unwritten: no\n\
+                    stop\n1010 plain f\n7ff0 plain ?\n1 plain ?\nend no reason\n";
+        let maps = mappings(
+            "1000-2000 r-xp 00000000 00:00 0 /a\n7000-8000 rw-p 00000000 00:00 0 [stack]\n",
+        )
+        .unwrap();
         let found = read(text, &maps).unwrap();
         let frame = |pc, tail, name: &str| Frame { pc, tail, name: name.to_owned() };
+        let chain = |frames, end: &str| Chain { frames, end: end.to_owned() };
         let frames =
-            vec![frame(0x10, false, "f g"), frame(0x18, true, "h"), frame(0x20, false, "?")];
-        assert_eq!(found[0], Chain { frames, end: "no reason".to_owned() });
-        assert_eq!(found[1], Chain { frames: Vec::new(), end: "unwritten: no".to_owned() });
+            vec![frame(0x1010, false, "f g"), frame(0x1018, true, "h"), frame(0x1020, false, "?")];
+        assert_eq!(found[0], chain(frames, "no reason"));
+        assert_eq!(found[1], chain(Vec::new(), "unwritten: no"));
+        let frames = vec![frame(0x1010, false, "f")];
+        assert_eq!(found[2], chain(frames, "a return address outside of code"));
         assert!(read(text, &[]).is_err());
     }
 }

@@ -6,12 +6,10 @@ mod machine;
 mod ours;
 mod programs;
 mod recording;
-mod scratch;
 mod trace;
 
 pub(super) use machine::{Mapping, mappings};
 pub(super) use ours::{Chain, Frame, Kind, chains};
 pub(super) use programs::{CATALOGUE, Program, chosen};
 pub(super) use recording::Recording;
-pub(super) use scratch::Scratch;
 pub(super) use trace::{Draw, Event, Step, Stepper, Stop};

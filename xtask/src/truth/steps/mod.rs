@@ -12,8 +12,9 @@ use anyhow::{Result, bail};
 
 use crate::args::Args;
 use crate::command;
+use crate::truth::scratch::Scratch;
 use crate::truth::stepped::{
-    Chain, Draw, Event, Kind, Program, Recording, Scratch, Stepper, chains, chosen, mappings,
+    Chain, Draw, Event, Kind, Program, Recording, Stepper, chains, chosen, mappings,
 };
 use compare::{Verdict, first_difference, verdict};
 use functions::Functions;
@@ -81,7 +82,11 @@ pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
     }
     let bad = [Verdict::Wrong, Verdict::EarlyWrong];
     let good = rows.iter().all(|row| bad.iter().all(|it| !row.verdicts.contains_key(it)));
-    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let short: Vec<_> = rows.iter().filter(|row| row.instructions < skip + count).collect();
+    for row in &short {
+        println!("{}: ended after {} of {} instructions", row.name, row.instructions, skip + count);
+    }
+    Ok(if good && short.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Steps a program, unwinds the drawn instructions, compares. Nothing if it cannot be built.

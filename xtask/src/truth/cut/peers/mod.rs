@@ -13,8 +13,8 @@ use anyhow::{Result, bail};
 use module_map::ImageStore;
 use unwinder::{EndReason, Engine, Frame, FrameAddress, Walker};
 
-use super::MAX_FRAMES;
-use super::chains::{Chains, Places};
+use crate::truth::chains::{Chains, Places};
+use crate::truth::unwound::MAX_FRAMES;
 use crate::words::Words;
 use hotspot::{Dump, StackValues};
 use replay::{Recording, Sampled};

@@ -7,23 +7,36 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::catalogue::Program;
+use super::Program;
 use crate::command;
 
-/// How long a program is recorded where it does not end before.
-const TIME: Duration = Duration::from_secs(4);
-/// Samples a second, and bytes of the stack: most stacks fit.
-const OPTIONS: &str =
-    "record --quiet --no-buildid-cache -e cpu-clock:u -F 299 --call-graph dwarf,32768";
+/// Options of every recording.
+const OPTIONS: &str = "record --quiet --no-buildid-cache -e cpu-clock:u";
 
-/// Builds and records it; nothing where its tool is not there.
-pub(super) fn record(program: &Program, work: &Path) -> Result<Option<PathBuf>> {
+/// How a program is recorded.
+pub(crate) struct Settings {
+    /// More options of `perf record`.
+    pub(crate) options: &'static str,
+    /// Time after which a program is stopped.
+    pub(crate) most: Duration,
+}
+
+/// Builds a program in the folder `work` and records it there. Nothing if its tool is not there.
+///
+/// # Errors
+/// If it cannot be built or recorded.
+pub(crate) fn record(
+    program: &Program,
+    settings: &Settings,
+    work: &Path,
+) -> Result<Option<PathBuf>> {
     if !is_there(program.tool) {
         return Ok(None);
     }
     for source in program.sources {
-        let from = command::root().join("testdata/programs/languages").join(source);
-        std::fs::copy(&from, work.join(source)).with_context(|| from.display().to_string())?;
+        let from = command::root().join("testdata/programs").join(source);
+        let to = work.join(command::file_name(&from));
+        std::fs::copy(&from, to).with_context(|| from.display().to_string())?;
     }
     if !program.build.is_empty() {
         shell(program.build, work)?;
@@ -33,11 +46,13 @@ pub(super) fn record(program: &Program, work: &Path) -> Result<Option<PathBuf>> 
         std::fs::remove_file(&data)?;
     }
     // Without a shell around it: perf would take where files are mapped from whatever process ran first.
-    let mut recorded = command::words(&format!("perf {OPTIONS} -o perf.data -- {}", program.run));
+    let options = settings.options;
+    let mut recorded =
+        command::words(&format!("perf {OPTIONS} {options} -o perf.data -- {}", program.run));
     recorded.current_dir(work).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command::announce(&recorded);
     let mut recorder = recorded.spawn()?;
-    let end = Instant::now() + TIME;
+    let end = Instant::now() + settings.most;
     while recorder.try_wait()?.is_none() {
         std::thread::sleep(Duration::from_millis(20));
         if Instant::now() >= end {

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 /// A folder for files, removed at the end.
-pub(in crate::truth) struct Scratch(PathBuf);
+pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
     /// Makes the folder.
-    pub(in crate::truth) fn new() -> Result<Self> {
+    pub(super) fn new() -> Result<Self> {
         let name = format!("unwind-perf-truth-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
@@ -17,7 +17,7 @@ impl Scratch {
     }
 
     /// The folder.
-    pub(in crate::truth) fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.0
     }
 }

@@ -1,20 +1,6 @@
 //! The programs: what each is built of and how, and what is recorded.
 
-/// A program.
-pub(super) struct Program {
-    /// What it stands for.
-    pub(super) class: &'static str,
-    /// Its name in the table.
-    pub(super) name: &'static str,
-    /// The command without which it is skipped.
-    pub(super) tool: &'static str,
-    /// Files of `testdata/programs/languages`.
-    pub(super) sources: &'static [&'static str],
-    /// Lines of a shell that build it; may be empty.
-    pub(super) build: &'static str,
-    /// Its words, separated by blanks; it is stopped after some seconds.
-    pub(super) run: &'static str,
-}
+use super::Program;
 
 /// A program compiled out of one source into `work`.
 const fn compiled(
@@ -49,10 +35,10 @@ const fn installed(
 }
 
 const DISTRIBUTION: &str = "programs of the distribution";
-const C: &[&str] = &["work.c"];
-const CPP: &[&str] = &["work.cpp"];
-const RUST: &[&str] = &["work.rs"];
-const GO: &[&str] = &["work.go"];
+const C: &[&str] = &["languages/work.c"];
+const CPP: &[&str] = &["languages/work.cpp"];
+const RUST: &[&str] = &["languages/work.rs"];
+const GO: &[&str] = &["languages/work.go"];
 
 /// Text and bytes to work on.
 const NUMBERS: &str = "seq 1 400000 | rev > numbers.txt";
@@ -60,7 +46,7 @@ const BYTES: &str = "cp \"$(gcc -print-prog-name=cc1)\" bytes";
 const VIDEO: &str = "[ -f in.y4m ] || ffmpeg -v error -f lavfi -i testsrc2=size=1280x720:rate=30 -t 4 -pix_fmt yuv420p in.y4m";
 
 /// All of them, class by class.
-pub(super) const CATALOGUE: &[Program] = &[
+pub(crate) const CATALOGUE: &[Program] = &[
     compiled("C and C++", "gcc -O2", "gcc", C, "gcc -O2 -o work work.c -lpthread"),
     compiled("C and C++", "gcc -O0", "gcc", C, "gcc -O0 -o work work.c -lpthread"),
     compiled("C and C++", "gcc -O3 -flto", "gcc", C, "gcc -O3 -flto -o work work.c -lpthread"),
@@ -176,14 +162,14 @@ pub(super) const CATALOGUE: &[Program] = &[
         "Go",
         "cgo",
         "go",
-        &["cgo.go"],
+        &["languages/cgo.go"],
         "GO111MODULE=off GOCACHE=$PWD/cache go build -o work cgo.go",
     ),
     compiled(
         "Go",
         "cgo, stripped",
         "go",
-        &["cgo.go"],
+        &["languages/cgo.go"],
         "GO111MODULE=off GOCACHE=$PWD/cache go build -ldflags '-s -w' -o work cgo.go",
     ),
     compiled("32-bit", "gcc -m32", "gcc", C, "gcc -m32 -O2 -o work work.c -lpthread"),
@@ -208,7 +194,7 @@ pub(super) const CATALOGUE: &[Program] = &[
             "32-bit",
             "gcc -m32, signals",
             "gcc",
-            &["signals.c"],
+            &["languages/signals.c"],
             "gcc -m32 -O2 -o work signals.c -lm",
         )
     },
@@ -218,7 +204,7 @@ pub(super) const CATALOGUE: &[Program] = &[
             "32-bit",
             "g++ -m32, exceptions and threads",
             "g++",
-            &["exceptions.cpp"],
+            &["languages/exceptions.cpp"],
             "g++ -m32 -O2 -o work exceptions.cpp -lpthread",
         )
     },
@@ -230,76 +216,82 @@ pub(super) const CATALOGUE: &[Program] = &[
         "rustc -O --target i686-unknown-linux-gnu -o work work.rs",
     ),
     compiled("32-bit", "g++ -m32", "g++", CPP, "g++ -m32 -O2 -o work work.cpp -lpthread"),
-    compiled("fibers", "makecontext", "gcc", &["fiber.c"], "gcc -O2 -o work fiber.c"),
+    compiled("fibers", "makecontext", "gcc", &["languages/fiber.c"], "gcc -O2 -o work fiber.c"),
     compiled(
         "other compiled languages",
         "Fortran (gfortran)",
         "gfortran",
-        &["work.f90"],
+        &["languages/work.f90"],
         "gfortran -O2 -o work work.f90",
     ),
     compiled(
         "other compiled languages",
         "Ada (gnat)",
         "gnatmake",
-        &["work.adb"],
+        &["languages/work.adb"],
         "gnatmake -q -O2 -o work work.adb",
     ),
     compiled(
         "other compiled languages",
         "OCaml",
         "ocamlopt",
-        &["work.ml"],
+        &["languages/work.ml"],
         "ocamlopt -o work work.ml",
     ),
     compiled(
         "other compiled languages",
         "D (ldc)",
         "ldc2",
-        &["work.d"],
+        &["languages/work.d"],
         "ldc2 -O2 -of=work work.d",
     ),
-    compiled("other compiled languages", "D (gdc)", "gdc", &["work.d"], "gdc -O2 -o work work.d"),
+    compiled(
+        "other compiled languages",
+        "D (gdc)",
+        "gdc",
+        &["languages/work.d"],
+        "gdc -O2 -o work work.d",
+    ),
     compiled(
         "other compiled languages",
         "Haskell (ghc)",
         "ghc",
-        &["work.hs"],
+        &["languages/work.hs"],
         "ghc -v0 -O -o work work.hs",
     ),
     compiled(
         "other compiled languages",
         "Nim",
         "nim",
-        &["work.nim"],
+        &["languages/work.nim"],
         "nim c --hints:off --verbosity:0 -d:release --nimcache:$PWD/nim -o:work work.nim",
     ),
     compiled(
         "other compiled languages",
         "Pascal (fpc)",
         "fpc",
-        &["work.pas"],
+        &["languages/work.pas"],
         "fpc -v0 -O2 -owork work.pas",
     ),
-    interpreted("interpreters", "CPython", "python3", &["work.py"], "python3 work.py"),
-    interpreted("interpreters", "Perl", "perl", &["work.pl"], "perl work.pl"),
-    interpreted("interpreters", "Ruby", "ruby", &["work.rb"], "ruby work.rb"),
+    interpreted("interpreters", "CPython", "python3", &["languages/work.py"], "python3 work.py"),
+    interpreted("interpreters", "Perl", "perl", &["languages/work.pl"], "perl work.pl"),
+    interpreted("interpreters", "Ruby", "ruby", &["languages/work.rb"], "ruby work.rb"),
     interpreted(
         "interpreters",
         "PHP",
         "php",
-        &["work.php"],
+        &["languages/work.php"],
         "php -d opcache.enable_cli=0 work.php",
     ),
-    interpreted("interpreters", "Lua", "lua5.4", &["work.lua"], "lua5.4 work.lua"),
-    interpreted("interpreters", "Tcl", "tclsh", &["work.tcl"], "tclsh work.tcl"),
-    interpreted("interpreters", "mawk", "mawk", &["work.awk"], "mawk -f work.awk"),
-    interpreted("interpreters", "gawk", "gawk", &["work.awk"], "gawk -f work.awk"),
+    interpreted("interpreters", "Lua", "lua5.4", &["languages/work.lua"], "lua5.4 work.lua"),
+    interpreted("interpreters", "Tcl", "tclsh", &["languages/work.tcl"], "tclsh work.tcl"),
+    interpreted("interpreters", "mawk", "mawk", &["languages/work.awk"], "mawk -f work.awk"),
+    interpreted("interpreters", "gawk", "gawk", &["languages/work.awk"], "gawk -f work.awk"),
     Program {
         class: "compilers at run time",
         name: "Java",
         tool: "javac",
-        sources: &["Work.java"],
+        sources: &["languages/Work.java"],
         build: "javac -d . Work.java",
         run: "java -cp . Work",
     },
@@ -307,32 +299,44 @@ pub(super) const CATALOGUE: &[Program] = &[
         class: "compilers at run time",
         name: "Java, frame pointers",
         tool: "javac",
-        sources: &["Work.java"],
+        sources: &["languages/Work.java"],
         build: "javac -d . Work.java",
         run: "java -XX:+PreserveFramePointer -cp . Work",
     },
-    interpreted("compilers at run time", "node", "node", &["work.js"], "node work.js"),
+    interpreted("compilers at run time", "node", "node", &["languages/work.js"], "node work.js"),
     interpreted(
         "compilers at run time",
         "node, perf map",
         "node",
-        &["work.js"],
+        &["languages/work.js"],
         "node --perf-basic-prof --interpreted-frames-native-stack work.js",
     ),
-    interpreted("compilers at run time", "LuaJIT", "luajit", &["work.lua"], "luajit work.lua 400"),
+    interpreted(
+        "compilers at run time",
+        "LuaJIT",
+        "luajit",
+        &["languages/work.lua"],
+        "luajit work.lua 400",
+    ),
     interpreted(
         "compilers at run time",
         "Guile",
         "guile",
-        &["work.scm"],
+        &["languages/work.scm"],
         "guile --no-auto-compile work.scm",
     ),
-    interpreted("compilers at run time", "SBCL", "sbcl", &["work.lisp"], "sbcl --script work.lisp"),
+    interpreted(
+        "compilers at run time",
+        "SBCL",
+        "sbcl",
+        &["languages/work.lisp"],
+        "sbcl --script work.lisp",
+    ),
     Program {
         class: "compilers at run time",
         name: "Erlang",
         tool: "erlc",
-        sources: &["work.erl"],
+        sources: &["languages/work.erl"],
         build: "erlc work.erl",
         run: "erl -noshell -s work main",
     },
@@ -362,7 +366,7 @@ pub(super) const CATALOGUE: &[Program] = &[
         class: DISTRIBUTION,
         name: "sqlite3",
         tool: "sqlite3",
-        sources: &["work.sql"],
+        sources: &["languages/work.sql"],
         build: "",
         run: "sqlite3 -init work.sql :memory: .quit",
     },
@@ -370,7 +374,7 @@ pub(super) const CATALOGUE: &[Program] = &[
         class: DISTRIBUTION,
         name: "jq",
         tool: "jq",
-        sources: &["work.jq"],
+        sources: &["languages/work.jq"],
         build: "seq 1 300000 > numbers.json",
         run: "jq -s -f work.jq numbers.json",
     },
@@ -381,7 +385,7 @@ pub(super) const CATALOGUE: &[Program] = &[
         class: DISTRIBUTION,
         name: "bc",
         tool: "bc",
-        sources: &["work.bc"],
+        sources: &["languages/work.bc"],
         build: "",
         run: "bc -l -q work.bc",
     },

@@ -70,7 +70,7 @@ pub(super) fn difference(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::truth::cut::chains::lettered as frames;
+    use crate::truth::chains::lettered as frames;
 
     fn places(chain: &str, truth: &str) -> (usize, usize) {
         let found = difference(&frames(chain), &frames(truth), Frame::same_place);

@@ -1,0 +1,145 @@
+//! `cargo xtask ci long`: the checks that take longer than a change can wait for. Each runs a task of its own with the
+//! release build of the command, and fails if a number of it is wrong.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result};
+
+use super::{Outcome, Tally, hostile, source, succeeds, task, wanted};
+use crate::args::Args;
+use crate::{command, programs, truth};
+
+/// The word that chooses these checks.
+pub(super) const WORD: &str = "long";
+
+/// Seconds of hostile input for each reader.
+const SECONDS: u64 = 600;
+/// Instructions that each of six programs runs; one of so many is drawn.
+const INSTRUCTIONS: [&str; 4] = ["--instructions", "400000", "--mean", "40"];
+/// Stops of each of eight programs, and instructions for each of them.
+const STOPS: [&str; 4] = ["--stops", "3000", "--mean", "70"];
+
+type Check = fn(&Long) -> Result<Outcome>;
+
+/// The checks, in their order.
+const CHECKS: &[(&str, Check)] = &[
+    ("truth steps", steps),
+    ("truth gdb", gdb),
+    ("truth withheld", |it| it.recorded(&["truth", "withheld"], truth::RECORD_OPTIONS)),
+    ("truth repairs", |it| it.recorded(&["truth", "repairs"], truth::RECORD_OPTIONS)),
+    ("programs", |it| it.recorded(&["programs"], programs::RECORD_OPTIONS)),
+    ("sources", |it| it.run(&["sources"])),
+    ("corpus", corpus),
+    ("names of C++", |it| source::names(&it.root)),
+    ("dist", dist),
+    ("hostile input", |it| hostile::long_input(&it.root, it.seconds)),
+];
+
+/// What the checks work with.
+struct Long {
+    /// The folder of the workspace.
+    root: PathBuf,
+    /// The command, if it is named.
+    given: Option<String>,
+    ours: OnceCell<PathBuf>,
+    /// Seconds of hostile input for each reader.
+    seconds: u64,
+    /// A folder with recordings.
+    corpus: Option<PathBuf>,
+}
+
+/// Runs all checks, or those that are named. The last line is `N passed, N failed`.
+pub(super) fn run(mut args: Args) -> Result<ExitCode> {
+    let it = Long {
+        root: command::root(),
+        given: args.value("--ours")?,
+        ours: OnceCell::new(),
+        seconds: args.number("--seconds", SECONDS)?,
+        corpus: args.value("--corpus")?.map(std::path::absolute).transpose()?,
+    };
+    let wanted = wanted(args, CHECKS.iter().map(|&(name, _)| name))?;
+    let mut tally = Tally { wanted, ..Tally::default() };
+    for (name, check) in CHECKS {
+        tally.check(name, || check(&it));
+    }
+    Ok(tally.report())
+}
+
+impl Long {
+    /// The command: that of `--ours`, else a release build.
+    fn ours(&self) -> Result<&Path> {
+        if self.ours.get().is_none() {
+            let built = command::ours(self.given.clone())?;
+            let _ = self.ours.set(built);
+        }
+        Ok(self.ours.get().context("the command")?)
+    }
+
+    /// Runs another task with the command.
+    fn run(&self, words: &[&str]) -> Result<Outcome> {
+        command::run(task(words, &self.root)?.arg("--ours").arg(self.ours()?))?;
+        Ok(Outcome::Passed)
+    }
+
+    /// The same for a task that records with these options.
+    fn recorded(&self, words: &[&str], options: &str) -> Result<Outcome> {
+        let probe = format!("perf record --quiet -e cpu-clock:u {options} -o /dev/null -- true");
+        if !succeeds(&mut command::words(&probe)) {
+            return Ok(Outcome::Skipped(format!("perf does not record here: {probe}")));
+        }
+        self.run(words)
+    }
+}
+
+/// A reason why programs cannot be run instruction by instruction here.
+fn cannot_step() -> Option<Outcome> {
+    let why = if !cfg!(target_arch = "x86_64") {
+        "programs are stepped on x86-64 only"
+    } else if !succeeds(&mut command::words("cc --version")) {
+        "there is no C compiler"
+    } else {
+        return None;
+    };
+    Some(Outcome::Skipped(why.to_owned()))
+}
+
+fn steps(it: &Long) -> Result<Outcome> {
+    match cannot_step() {
+        Some(skipped) => Ok(skipped),
+        None => it.run(&[&["truth", "steps"][..], &INSTRUCTIONS].concat()),
+    }
+}
+
+fn gdb(it: &Long) -> Result<Outcome> {
+    if let Some(skipped) = cannot_step() {
+        return Ok(skipped);
+    }
+    if !succeeds(&mut command::words("gdb --version")) {
+        return Ok(Outcome::Skipped("gdb is not installed".to_owned()));
+    }
+    it.run(&[&["truth", "gdb"][..], &STOPS].concat())
+}
+
+/// The records of every recording in the folder that is named.
+fn corpus(it: &Long) -> Result<Outcome> {
+    let Some(folder) = &it.corpus else {
+        return Ok(Outcome::Skipped("no folder with recordings is named (--corpus)".to_owned()));
+    };
+    let mut corpus = task(&["corpus"], &it.root)?;
+    command::run(corpus.arg(folder).arg("--ours").arg(it.ours()?))?;
+    Ok(Outcome::Passed)
+}
+
+/// The packages. Their tools are installed from registries.
+fn dist(it: &Long) -> Result<Outcome> {
+    if !crate::dist::PROCESSORS.contains(&std::env::consts::ARCH) {
+        return Ok(Outcome::Skipped(format!("no packages are made on {}", std::env::consts::ARCH)));
+    }
+    if !succeeds(Command::new("python3").args(["-c", "import ensurepip, venv"])) {
+        return Ok(Outcome::Skipped("python3 cannot make environments (python3-venv)".to_owned()));
+    }
+    command::run(&mut task(&["dist"], &it.root)?)?;
+    Ok(Outcome::Passed)
+}
