@@ -9,11 +9,11 @@ use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{
     ExplicitModuleSectionInfo, FrameAddress, MayAllocateDuringUnwind, Module, Unwinder as _,
 };
-use module_map::LoadedImage;
+use module_map::{LoadedImage, Segment};
 
 use crate::state::Memory;
 
-/// A file's code as framehop sees it.
+/// The code of a segment of a file as framehop sees it.
 pub(super) struct Analyser {
     unwinder: UnwinderX86_64<Code, MayAllocateDuringUnwind>,
     cache: CacheX86_64<MayAllocateDuringUnwind>,
@@ -41,9 +41,15 @@ impl Deref for Code {
 }
 
 impl Analyser {
-    pub(super) fn new(file: &Arc<LoadedImage>) -> Option<Self> {
-        let image = file.image();
-        let segment = image.segments().iter().find(|segment| segment.executable)?;
+    /// The executable segment of an address.
+    pub(super) fn segment(file: &LoadedImage, svma: Svma) -> Option<&Segment> {
+        let is_in = |segment: &&Segment| {
+            svma.0.checked_sub(segment.svma.0).is_some_and(|at| at < segment.file_size)
+        };
+        file.image().segments().iter().filter(|segment| segment.executable).find(is_in)
+    }
+
+    pub(super) fn new(file: &Arc<LoadedImage>, segment: &Segment) -> Option<Self> {
         let start = usize::try_from(segment.offset.0).ok()?;
         let end = start.checked_add(usize::try_from(segment.file_size).ok()?)?;
         let base = segment.svma.0;

@@ -45,7 +45,7 @@ pub(crate) use scan::Slot;
 /// The scratch of the fallbacks of one thread.
 #[derive(Default)]
 pub(crate) struct Fallback {
-    analysers: HashMap<u32, Option<Analyser>>,
+    analysers: HashMap<(u32, Svma), Option<Analyser>>,
     follower: Follower,
     originals: Originals,
 }
@@ -176,16 +176,22 @@ impl Fallback {
             Some(caller)
         };
         let is_plain_leaf = is_leaf && !is_covered;
+        // A frame pointer that the leaf left to its caller leads past the caller, to a call that the caller's last jump
+        // makes one of the leaf.
+        let leaf = is_plain_leaf.then(|| by_leaf_rule(registers, memory, arch)).flatten();
+        let leaf = proven(leaf, registers, false).map(|leaf| leaf.pc);
+        registers.clone_from(&before);
+        let is_refuted = |caller: &Caller| leaf.is_some_and(|pc| pc != caller.pc);
         if is_plain_leaf && arch == Arch::X86_64 {
             let analysers = &mut self.analysers;
             let caller = analyse(analysers, at.file, at.svma, registers, memory, arch);
             if let Some(caller) = proven(caller, registers, false) {
-                return Ok(caller);
+                return if is_refuted(&caller) { Err(why) } else { Ok(caller) };
             }
         }
         let caller = by_frame_pointer(registers, memory, arch);
         if let Some(caller) = proven(caller, registers, is_kept) {
-            return Ok(caller);
+            return if is_refuted(&caller) { Err(why) } else { Ok(caller) };
         }
         let caller = is_plain_leaf.then(|| by_leaf_rule(registers, memory, arch)).flatten();
         proven(caller, registers, false).ok_or(why)
@@ -194,14 +200,16 @@ impl Fallback {
 
 /// framehop's analysis of the instructions around the pc.
 fn analyse(
-    analysers: &mut HashMap<u32, Option<Analyser>>,
+    analysers: &mut HashMap<(u32, Svma), Option<Analyser>>,
     file: &Arc<LoadedImage>,
     svma: Svma,
     registers: &mut Registers,
     memory: &Memory<'_>,
     arch: Arch,
 ) -> Option<Caller> {
-    let analyser = analysers.entry(file.serial).or_insert_with(|| Analyser::new(file)).as_mut()?;
+    let segment = Analyser::segment(file, svma)?;
+    let key = (file.serial, segment.svma);
+    let analyser = analysers.entry(key).or_insert_with(|| Analyser::new(file, segment)).as_mut()?;
     let sp = registers.sp(arch);
     let fp = registers.get(arch.fp(), memory).unwrap_or(0);
     let (pc, new_sp, new_fp) = analyser.step(svma, sp, fp, memory)?;

@@ -1,9 +1,11 @@
 //! Code without call frame information, x86-64: each answer must look like a return address.
 
-use synth::{UserRegs, x86_64_reg as reg};
+use synth::{Segment, UserRegs, x86_64_reg as reg};
 use unwinder::{Arch, EndReason, FoundBy};
 
-use crate::world::{FREE, IN_MAIN, IN_ROOT, MAIN, PROCESS, Program, SP, ops, outer, stack};
+use crate::world::{
+    FREE, IN_MAIN, IN_ROOT, MAIN, PROCESS, Program, ROOT, SP, TEST, World, ops, outer, stack,
+};
 
 /// `root` calls `main`, which calls `free`, the code of which this is. Nothing runs into it from before.
 fn program(code: &[u8]) -> Program {
@@ -93,9 +95,8 @@ fn callers_without_information_need_a_frame_pointer() {
     let program = program(&[0x50, 0xe8, 0, 0, 0, 0, 0x90]);
     let mut stack = stack();
     stack.word(FREE + 6).word(IN_MAIN).words(0, 8);
-    let test = crate::world::TEST;
-    let two = [(test, FoundBy::Sampled), (FREE + 5, FoundBy::Cfi)];
-    program.check(&UserRegs::x86_64(test, SP), &stack, &two, EndReason::NoUnwindInfo);
+    let two = [(TEST, FoundBy::Sampled), (FREE + 5, FoundBy::Cfi)];
+    program.check(&UserRegs::x86_64(TEST, SP), &stack, &two, EndReason::NoUnwindInfo);
 }
 
 #[test]
@@ -108,6 +109,45 @@ fn code_that_was_made_at_run_time_keeps_its_frame_pointer() {
     let (frames, end) = world.walk(&regs, &stack.bytes());
     assert_eq!(frames, chain(0x60_0010, FoundBy::FramePointer));
     assert_eq!(end, EndReason::Root);
+}
+
+/// `free` keeps the frame pointer of `test`, which calls it, and which jumps to it at its end: so the call of `test` in `main`
+/// can be one of `free`, too. Two callers are proven then; the code from the start of `free` decides.
+#[test]
+fn a_frame_pointer_of_the_caller_does_not_skip_it() {
+    const IN_TEST: u64 = TEST + 0x10;
+    // mov (%rip),%rax; cmp $0,%rax; je 1f; jmp *%rax; 1: jmp to what is no code
+    let code = [
+        &[0x48, 0x8b, 0x05, 0, 0, 0, 0, 0x48, 0x3d, 0, 0, 0, 0][..],
+        &[0x74, 0x09, 0xff, 0xe0, 0x0f, 0x1f, 0x80, 0, 0, 0, 0, 0xe9, 0, 0x40, 0, 0],
+    ];
+    let program = || {
+        Program::new(Arch::X86_64, ops().def_cfa_offset(0x28))
+            .call(IN_ROOT, MAIN)
+            .code(FREE, &code.concat())
+            .call(IN_MAIN, TEST)
+            .call(IN_TEST, FREE)
+            .code(IN_TEST, &[0xe9, 0xeb, 0x01, 0, 0]) // jmp free
+    };
+    let mut stack = stack();
+    outer(stack.word(IN_TEST).words(0, 3).label("rbp").word(SP + 0x80).word(IN_MAIN));
+    let regs = UserRegs::x86_64(FREE + 13, SP).set(reg::BP, stack.address("rbp"));
+    let expected = [
+        (FREE + 13, FoundBy::Sampled),
+        (IN_TEST - 1, FoundBy::LeafRule),
+        (IN_MAIN - 1, FoundBy::Cfi),
+        (IN_ROOT - 1, FoundBy::Cfi),
+    ];
+    program().check(&regs, &stack, &expected, EndReason::Root);
+    // Code of linkage tables has a segment of its own in front.
+    let mut elf = program().elf();
+    elf.segments.insert(0, Segment::load_text(0xf00, 0xf00, 0x100));
+    let found = World::new(Arch::X86_64, &elf.build()).walk(&regs, &stack.bytes());
+    assert_eq!(found, (expected.to_vec(), EndReason::Root));
+    // The first function of the segment keeps its frame pointer: push %rbp; mov %rsp,%rbp.
+    let first = program().code(ROOT, &[0x55, 0x48, 0x89, 0xe5]);
+    let (found, end) = first.load().walk(&regs, &stack.bytes());
+    assert_eq!((found[1].0, end), (IN_TEST - 1, EndReason::Root));
 }
 
 /// Before its first push a compiled function has its return address on top, and the frame pointer is the caller's: the record
