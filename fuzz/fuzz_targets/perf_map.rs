@@ -7,7 +7,7 @@ mod input;
 use address::Avma;
 use input::Input;
 use libfuzzer_sys::fuzz_target;
-use symbolizer::PerfMap;
+use module_map::PerfMap;
 
 /// The ranges that lines state, with their names.
 fn ranges(text: &[u8]) -> impl DoubleEndedIterator<Item = (u64, u64, &[u8])> {
@@ -27,7 +27,7 @@ fn run(bytes: &[u8]) {
     let mut input = Input(bytes);
     let any = input.number(8);
     let text = input.0;
-    let map = PerfMap::parse(text);
+    let map = PerfMap::parse(text.to_vec());
     assert!(map.skipped() <= text.split(|&byte| byte == b'\n').count());
     let edges = ranges(text).take(64).flat_map(|(start, end, _)| [start, end - 1, end]);
     for address in edges.chain([any]) {

@@ -23,7 +23,7 @@ use host::MemoryHost;
 use input::Input;
 use libfuzzer_sys::fuzz_target;
 use pipeline::{FileSearch, Observer, Options, Pipeline, Source, Unobserved};
-use symbolizer::{Kallsyms, PerfMap};
+use symbolizer::Kallsyms;
 use synth::{
     Endian, EventAttr, Feature, PerfDataBuilder, Record, SampleBuilder, SampleId, attr_flag,
     sample_type,
@@ -159,7 +159,7 @@ fn run(bytes: &[u8]) -> u64 {
         if flags & bit == 0 {
             let text = text(&mut input, kind);
             len += text.len();
-            let map = PerfMap::parse(text.as_bytes());
+            let map = PerfMap::parse(text.clone().into_bytes());
             assert!(map.skipped() <= text.split('\n').count());
             if let Ok(list) = Kallsyms::parse(text.clone().into_bytes()) {
                 assert!(list.len() <= text.split('\n').count());

@@ -68,7 +68,7 @@
 //! - `elf`: one ELF file;
 //! - `module`: what was mapped, as the recording states it;
 //! - `space`: an address space at one time;
-//! - `files`: which file of this machine a module is, and its debug files;
+//! - `files`: which file of this machine a module is, and its debug files; the maps of just-in-time compilers;
 //! - `jit`: dumps of JIT code, read into ELF files;
 //! - `process`: the timeline of all processes.
 
@@ -86,8 +86,8 @@ pub use elf::{
 };
 pub use files::{
     Archive, DEBUG_DIR, Difference, ExtraFiles, Fetch, FetchKind, Fetcher, FileFinding,
-    FileFindingKind, FileOptions, FileProof, ImageLimits, ImageStore, LoadError, LoadedImage,
-    MovedText, RECORDED_COPIES, SharedImages,
+    FileFindingKind, FileOptions, FileProof, ImageLimits, ImageStore, JitSymbol, LoadError,
+    LoadedImage, MovedText, PerfMap, PerfMapAge, PerfMapFile, RECORDED_COPIES, SharedImages,
 };
 pub use jit::{CodeImage, DumpReader, JitDump, JitLoad, JitReader, LineRow};
 pub use module::{FileIdentity, Inode, MappedKind, Module, PathUse, kernel_module_name};

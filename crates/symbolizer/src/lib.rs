@@ -61,7 +61,6 @@
 //!     '-- run:   the order of all that; distinct names demangled once, frames by address
 //!
 //!   kernel: which kernel was recorded, its files, its list of symbols     RecordedKernel
-//!   jit:    maps that just-in-time compilers wrote                        PerfMap
 //!   device: names that simpleperf wrote into the recording                DeviceSymbols
 //! ```
 //!
@@ -78,7 +77,6 @@ mod dwarf;
 mod elf;
 mod finding;
 mod go;
-mod jit;
 mod kernel;
 mod languages;
 mod lost;
@@ -92,7 +90,6 @@ pub use demangle::{Demangle, demangle, demangle_in};
 pub use device::{DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols};
 pub use disassembly::{Instruction, NoInstructions, disassemble};
 pub use finding::{SymbolFinding, SymbolFindingKind};
-pub use jit::{JitSymbol, PerfMap, PerfMapAge, read_perf_map};
 pub use kernel::{
     Kallsyms, KallsymsError, KernelFile, KernelFunction, KernelListPlaces, KernelListPrefetch,
     KernelNames, KernelSymbol, KernelSymbols, NoKernelNames, RecordedKernel, kernel_proofs,

@@ -13,8 +13,6 @@ pub enum Remedy {
     NameList,
     /// Save the list on the recorded machine, and name it.
     SaveList,
-    /// Trust the maps of other users.
-    TrustMaps,
 }
 
 impl fmt::Display for Remedy {
@@ -28,7 +26,6 @@ impl fmt::Display for Remedy {
                 "on the recorded machine, before it restarts: sudo cat /proc/kallsyms > kallsyms; then here: --kallsyms \
                  kallsyms"
             }
-            Self::TrustMaps => "--trust-perf-maps uses it",
         })
     }
 }

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use address::{Avma, BuildId, FileOffset, Pid};
-use host::{FileOwner, MemoryHost};
+use host::MemoryHost;
 use module_map::{FileIdentity, FileOptions, ImageStore, MapEvent, Timeline};
 use symbolizer::{
     Demangle, DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelListPlaces,
-    KernelNames, NoKernelNames, PerfMapAge, RecordedKernel, read_perf_map,
+    KernelNames, NoKernelNames, RecordedKernel,
 };
 
 /// Where the kernel of the recording lay, and how far that is from where its list has it.
@@ -167,80 +167,6 @@ fn a_recording_that_does_not_say_which_kernel_it_was() {
     let error = kernel.read_list(places(Some("/none"), &images), &timeline, None);
     let error = error.expect_err("no list").to_string();
     assert!(error.starts_with("cannot read /none: "), "{error}");
-}
-
-#[test]
-fn the_map_of_a_process_in_a_container() {
-    let status: &[u8] = b"Name:\tapp\nNSpid:\t77\t5\n";
-    let files: [(&str, &[u8]); 4] = [
-        ("/maps/perf-77.map", b"kept"),
-        ("/tmp/perf-77.map", b"own"),
-        ("/tmp/perf-5.map", b"inner"),
-        ("/proc/77/status", status),
-    ];
-    let age = PerfMapAge { began: Some(0) };
-    let read = |files| read_perf_map(Pid(77), age, &store(files));
-    assert_eq!(read(&files[..]), Some(b"kept".to_vec()));
-    assert_eq!(read(&files[1..]), Some(b"own".to_vec()));
-    assert_eq!(read(&files[2..]), Some(b"inner".to_vec()));
-    assert_eq!(read(&files[3..]), None);
-}
-
-/// Anybody may put a map into `/tmp`.
-#[test]
-fn the_map_of_another_user_is_not_trusted() {
-    let read = |owner, trust_perf_maps| {
-        let host = MemoryHost::new();
-        host.insert_of("/tmp/perf-77.map", *b"text", owner);
-        let options = FileOptions { host: Arc::new(host), ..FileOptions::default() };
-        let images = ImageStore::new(FileOptions { trust_perf_maps, ..options });
-        let age = PerfMapAge { began: Some(0) };
-        let found = read_perf_map(Pid(77), age, &images).is_some();
-        (found, images.findings().into_iter().map(|finding| finding.message).collect::<Vec<_>>())
-    };
-    for owner in [FileOwner::This, FileOwner::Root] {
-        assert_eq!(read(owner, false), (true, vec![]));
-    }
-    assert_eq!(read(FileOwner::Other(33), true), (true, vec![]));
-    let message = "/tmp/perf-77.map is of user 33, neither of this one nor of root, and was not used; \
-        --trust-perf-maps uses it";
-    assert_eq!(read(FileOwner::Other(33), false), (false, vec![message.to_owned()]));
-}
-
-/// An earlier process of the same id may have left its map in `/tmp`.
-#[test]
-fn a_map_that_is_older_than_its_process_is_not_used() {
-    const SECOND: i128 = 1_000_000_000;
-    let read = |path: &str, began: Option<i128>, change: &dyn Fn(&mut FileOptions)| {
-        let host = MemoryHost::new();
-        host.insert_written(path, *b"text", 1_000 * SECOND);
-        // A living process of that id, which began 100 s after the boot.
-        host.insert("/proc/77/stat", *b"77 (app) S 1 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 10000 0");
-        host.insert("/proc/stat", *b"cpu 1\nbtime 1400\n");
-        let mut options = FileOptions { host: Arc::new(host), ..FileOptions::default() };
-        change(&mut options);
-        let images = ImageStore::new(options);
-        let found = read_perf_map(Pid(77), PerfMapAge { began }, &images).is_some();
-        let kinds = images.findings().into_iter().map(|finding| finding.kind.as_str());
-        (found, kinds.collect::<Vec<_>>())
-    };
-    let tmp = "/tmp/perf-77.map";
-    let unchanged = |_: &mut FileOptions| {};
-    assert_eq!(read(tmp, Some(900 * SECOND), &unchanged), (true, vec![]));
-    assert_eq!(read(tmp, Some(1_100 * SECOND), &unchanged), (false, vec!["perf-map-stale"]));
-    assert_eq!(read(tmp, None, &unchanged), (true, vec!["perf-map-undated"]));
-    let here = |options: &mut FileOptions| options.trust_running_kernel = true;
-    assert_eq!(read(tmp, None, &here), (false, vec!["perf-map-stale"]));
-    // The process of that id began after the recording.
-    let before = |options: &mut FileOptions| {
-        options.trust_running_kernel = true;
-        options.recorded_until = Some(1_100 * SECOND);
-    };
-    assert_eq!(read(tmp, None, &before), (true, vec!["perf-map-undated"]));
-    let trusted = |options: &mut FileOptions| options.trust_perf_maps = true;
-    assert_eq!(read(tmp, Some(1_100 * SECOND), &trusted), (true, vec![]));
-    let named = |options: &mut FileOptions| options.perf_map_dirs = vec!["/maps".into()];
-    assert_eq!(read("/maps/perf-77.map", Some(1_100 * SECOND), &named), (true, vec![]));
 }
 
 #[test]

@@ -16,6 +16,7 @@ use super::kernel_files::ModuleLists;
 use super::loaded::{LoadedImage, mark_of};
 use super::options::FileOptions;
 use super::outcomes::{FoundImage, ImageOutcome, Outcomes};
+use super::perf_map::KeptPerfMaps;
 use super::shared::{ContentKey, Form, SharedImages};
 use super::{debug, kernel_files};
 use crate::elf::{ElfData, Image, ImageError, LeftOut};
@@ -33,6 +34,7 @@ pub struct ImageStore {
     outcomes: Outcomes,
     pub(super) module_lists: ModuleLists,
     pub(super) contents: FilesByContent,
+    pub(super) perf_maps: KeptPerfMaps,
     findings: FileFindings,
     moved_texts: MovedTexts,
     /// The files that are mapped; others may cut them short.
@@ -79,6 +81,7 @@ impl ImageStore {
             shared,
             run: Mutex::default(),
             outcomes: Outcomes::default(),
+            perf_maps: KeptPerfMaps::default(),
             module_lists: ModuleLists::default(),
             contents: FilesByContent::default(),
             findings: FileFindings::default(),

@@ -10,6 +10,7 @@ mod hostile;
 mod kernel;
 mod memory;
 mod moved;
+mod perf_maps;
 mod sharing;
 mod space;
 mod support;

@@ -1,12 +1,12 @@
 //! Names of code that is in memory: by address, from the map that its process wrote, whatever kind of memory it is.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use address::{Avma, ModuleId, Pid};
 use hashbrown::{HashMap, HashSet};
-use module_map::{FileFindingKind, LoadError, MappedKind};
+use module_map::{FileFindingKind, LoadError, MappedKind, PerfMapAge, PerfMapFile};
 use profile::{LocationId, LocationRow, Profile, StackId};
-use symbolizer::{PerfMap, PerfMapAge, read_perf_map};
 
 use super::Sources;
 use super::named::Named;
@@ -19,8 +19,8 @@ const MOST_PLACES: usize = 4;
 /// Generations of forks of which maps are searched.
 const MOST_FORKS: usize = 16;
 
-/// The texts of the maps of processes.
-type Maps<'t> = HashMap<Pid, PerfMap<'t>>;
+/// The maps of processes.
+type Maps = HashMap<Pid, Arc<PerfMapFile>>;
 
 impl Sources<'_> {
     /// Where the locations from `first` on are in processes, if they are in shared memory or in a file that was unlinked: in
@@ -87,14 +87,13 @@ impl Sources<'_> {
             pids.extend(self.owners(location));
         }
         pids.extend(in_memory.values().flatten().map(|place| place.0));
-        let texts: Vec<(Pid, Vec<u8>)> =
+        let maps: Maps =
             pids.into_iter().filter_map(|pid| Some((pid, self.perf_map(pid)?))).collect();
-        let maps: Maps<'_> = texts.iter().map(|(pid, text)| (*pid, PerfMap::parse(text))).collect();
         if maps.is_empty() {
             return;
         }
         self.note_maps(&maps);
-        let lookup = |pid: Pid, address: Avma| maps.get(&pid)?.lookup(address);
+        let lookup = |pid: Pid, address: Avma| maps.get(&pid)?.map().lookup(address);
         named.name(|at, location, source| {
             let own = || {
                 // Code from before a fork is in the map of the parent.
@@ -123,25 +122,26 @@ impl Sources<'_> {
         chain.take(MOST_FORKS).filter_map(|module| module.owner)
     }
 
-    /// The text of the map of a process, if it can be of that process.
-    fn perf_map(&self, pid: Pid) -> Option<Vec<u8>> {
+    /// The map of a process, if it can be of that process.
+    fn perf_map(&self, pid: Pid) -> Option<Arc<PerfMapFile>> {
+        let file = self.images.perf_map(pid)?;
         let clock = self.head.features().clock_data;
         let began = clock.zip(self.timeline.began_at(pid)).map(|(clock, began)| {
             i128::from(clock.wall_ns) + i128::from(began.0) - i128::from(clock.time.0)
         });
-        read_perf_map(pid, PerfMapAge { began }, self.images)
+        file.can_be_of(pid, PerfMapAge { began }, self.images).then_some(file)
     }
 
-    fn note_maps(&self, maps: &Maps<'_>) {
-        for (pid, map) in maps.iter().filter(|(_, map)| map.left_out() > 0) {
-            let lines = map.left_out();
+    fn note_maps(&self, maps: &Maps) {
+        for (pid, file) in maps.iter().filter(|(_, file)| file.map().left_out() > 0) {
+            let lines = file.map().left_out();
             let message = format!(
                 "the first {lines} lines of the perf map of process {pid} were left out; it has too many"
             );
             self.images.note(FileFindingKind::LeftOut, message);
         }
-        for (pid, map) in maps.iter().filter(|(_, map)| map.skipped() > 0) {
-            let lines = map.skipped();
+        for (pid, file) in maps.iter().filter(|(_, file)| file.map().skipped() > 0) {
+            let lines = file.map().skipped();
             let message = format!(
                 "the perf map of process {pid} has lines that cannot be read: {lines}; their code has no names"
             );

@@ -295,6 +295,8 @@ impl Run<'_> {
         add_modules(profile, timeline, &files.images);
         let list = growing.prefetch.take_list();
         let sources = self.sources(head, (timeline, threads), files);
+        // Processes that still run have compiled more.
+        files.images.forget_perf_maps();
         report.add(resolve(profile, first, sources, list));
         add_threads(profile, threads, timeline, self.options.names.fold_threads);
         *handed_on = profile.samples.len();

@@ -257,7 +257,11 @@ fn by_frame_pointer(registers: &mut Registers, memory: &Memory<'_>, arch: Arch) 
 }
 
 /// A function that has not touched the stack: its return address is where the call put it.
-fn by_leaf_rule(registers: &mut Registers, memory: &Memory<'_>, arch: Arch) -> Option<Caller> {
+pub(crate) fn by_leaf_rule(
+    registers: &mut Registers,
+    memory: &Memory<'_>,
+    arch: Arch,
+) -> Option<Caller> {
     let sp = registers.sp(arch);
     let pc = if arch.is_x86() {
         memory.read(sp).ok()?

@@ -65,6 +65,9 @@ impl Walker<'_> {
         if Self::is_coroutine_entry(place, registers, memory, arch) {
             return step(None);
         }
+        if let Some(caller) = Self::step_from_compiled_entry(place, registers, memory, arch) {
+            return step(Some(caller));
+        }
         match self.cache.fallback.step(code, place.is_leaf, registers, memory, arch) {
             Ok(caller) => {
                 self.is_guessed |= code.is_none() && caller.found_by == FoundBy::FramePointer;

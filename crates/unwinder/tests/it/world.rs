@@ -33,7 +33,7 @@ pub(crate) const EH_FRAME: u64 = 0x6000;
 pub(crate) const HEADER: u64 = 0x5000;
 const TEXT_SIZE: u64 = 0x4000;
 const DATA_SIZE: u64 = 0x4000;
-const PROCESS: Pid = Pid(7);
+pub(crate) const PROCESS: Pid = Pid(7);
 
 /// Instructions of little-endian call frame information.
 pub(crate) fn ops() -> CfiOps {
@@ -231,7 +231,7 @@ pub(crate) enum Sampled {
 /// A process that has the program mapped, and a stack.
 pub(crate) struct World {
     arch: Arch,
-    host: Arc<MemoryHost>,
+    pub(crate) host: Arc<MemoryHost>,
     pub(crate) timeline: Timeline,
     pub(crate) images: ImageStore,
     pub(crate) engine: Engine,

@@ -187,6 +187,8 @@ impl Run<'_> {
             return;
         }
         let sources = self.sources(&live.head, (timeline, threads), files);
+        // Processes that still run have compiled more.
+        files.images.forget_perf_maps();
         live.report.add(resolve(profile, first, sources, live.prefetch.take_list()));
         live.named = profile.locations.next_id();
         live.look_up = Some((Instant::now(), start.elapsed()));

@@ -11,7 +11,7 @@ use profile::FoundBy;
 
 use crate::arch::{Arch, CallTarget};
 use crate::code::locate;
-use crate::fallback::frame_record;
+use crate::fallback::{by_leaf_rule, frame_record};
 use crate::frame::Caller;
 use crate::state::{Memory, Registers};
 use crate::walk::Walker;
@@ -47,6 +47,28 @@ impl Walker<'_> {
         self.skips_frames = matches!(beyond, Beyond::AcrossGap(_));
         let (Beyond::Next(caller) | Beyond::AcrossGap(caller)) = beyond;
         caller
+    }
+
+    /// The caller of a sampled frame that is at the beginning of a compiled function, as the map of its process states: the
+    /// function has pushed nothing, and the frame pointer is the caller's.
+    pub(in crate::walk) fn step_from_compiled_entry(
+        place: &Uncovered<'_>,
+        registers: &mut Registers,
+        memory: &Memory<'_>,
+        arch: Arch,
+    ) -> Option<Caller> {
+        if !place.is_leaf || place.mapping.file.is_some() {
+            return None;
+        }
+        let mapping = memory.space.lookup(place.lookup)?;
+        let module = memory.space.module(&mapping)?;
+        let pid = match module.kind {
+            MappedKind::Anonymous => module.owner?,
+            MappedKind::Unopened => module.first_mapped?.0,
+            _ => return None,
+        };
+        let map = memory.images.perf_map(pid)?;
+        map.map().begins_at(place.lookup).then(|| by_leaf_rule(registers, memory, arch))?
     }
 
     /// Whether the caller that the frame pointer leads to is the next frame. `before` are the registers in the frame, and

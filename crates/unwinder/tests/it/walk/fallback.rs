@@ -3,7 +3,7 @@
 use synth::{UserRegs, x86_64_reg as reg};
 use unwinder::{Arch, EndReason, FoundBy};
 
-use crate::world::{FREE, IN_MAIN, IN_ROOT, MAIN, Program, SP, ops, outer, stack};
+use crate::world::{FREE, IN_MAIN, IN_ROOT, MAIN, PROCESS, Program, SP, ops, outer, stack};
 
 /// `root` calls `main`, which calls `free`, the code of which this is. Nothing runs into it from before.
 fn program(code: &[u8]) -> Program {
@@ -108,6 +108,39 @@ fn code_that_was_made_at_run_time_keeps_its_frame_pointer() {
     let (frames, end) = world.walk(&regs, &stack.bytes());
     assert_eq!(frames, chain(0x60_0010, FoundBy::FramePointer));
     assert_eq!(end, EndReason::Root);
+}
+
+/// Before its first push a compiled function has its return address on top, and the frame pointer is the caller's: the record
+/// there would skip the caller. Only the map of the process tells that a function begins there.
+#[test]
+fn a_compiled_function_that_has_not_begun_has_its_return_address_on_top() {
+    const FUNCTION: u64 = 0x60_0040;
+    let mut stack = stack();
+    stack.word(IN_MAIN).words(0, 2).label("rbp").word(0).word(IN_ROOT);
+    let regs = |pc| UserRegs::x86_64(pc, SP).set(reg::BP, stack.address("rbp"));
+    let chain = |pc, map: Option<&str>| {
+        let call = [0xff, 0xd0]; // call *%rax
+        let program = program(&[]).code(IN_MAIN - 2, &call).code(IN_ROOT - 2, &call);
+        let mut world = program.load();
+        world.map(0x60_0000, 0x1000, 0, b"//anon", [true, false]);
+        if let Some(map) = map {
+            world.host.insert(format!("/tmp/perf-{PROCESS}.map"), map.as_bytes());
+        }
+        let (frames, end) = world.walk(&regs(pc), &stack.bytes());
+        assert_eq!(end, EndReason::Root);
+        frames
+    };
+    let whole =
+        chain_of(FUNCTION, &[(IN_MAIN - 1, FoundBy::LeafRule), (IN_ROOT - 1, FoundBy::Cfi)]);
+    let skipping = |pc| chain_of(pc, &[(IN_ROOT - 1, FoundBy::FramePointer)]);
+    assert_eq!(chain(FUNCTION, Some("600040 20 compiled")), whole);
+    assert_eq!(chain(FUNCTION, Some("600000 80 compiled")), skipping(FUNCTION));
+    assert_eq!(chain(FUNCTION, None), skipping(FUNCTION));
+    assert_eq!(chain(FUNCTION + 1, Some("600040 20 compiled")), skipping(FUNCTION + 1));
+}
+
+fn chain_of(pc: u64, outside: &[(u64, FoundBy)]) -> Vec<(u64, FoundBy)> {
+    [&[(pc, FoundBy::Sampled)], outside].concat()
 }
 
 #[test]

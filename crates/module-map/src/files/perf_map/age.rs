@@ -4,7 +4,9 @@ use std::path::Path;
 
 use address::Pid;
 use host::{Host, Origin};
-use module_map::{FileFindingKind, ImageStore};
+
+use crate::files::findings::FileFindingKind;
+use crate::files::store::ImageStore;
 
 /// The evidence of a recording for the age of the map of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
