@@ -20,9 +20,10 @@ const REPORTED: i32 = 99;
 const CASE: &str = "testdata/cases/inlines-gcc/perf.data";
 /// Memcheck with its options. Our handlers of faults let a read go on, for which all registers have to be right at each
 /// access to memory. One thread runs at a time, each in its turn.
-const MEMCHECK: &str = "valgrind --quiet --leak-check=full --show-leak-kinds=definite \
-    --errors-for-leak-kinds=definite --fair-sched=try \
+const MEMCHECK: &str = "valgrind --quiet --fair-sched=try \
     --vex-iropt-register-updates=allregs-at-mem-access";
+/// Options for tests. The command leaves its tables to the end of its process.
+const LEAKS: &str = "--leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite";
 /// Tests that valgrind cannot run: it does not know openat2(2), and hides the vDSO whose header rustix reads for clocks.
 const NOT_UNDER_VALGRIND: &[&str] = &[
     "confined::tests::both_ways_stay_inside",
@@ -127,7 +128,8 @@ fn valgrind(tests: &[Tests]) -> Result<Outcome> {
         return Ok(Outcome::Skipped("it is not installed (package valgrind)".to_owned()));
     }
     let memcheck = format!("{MEMCHECK} --error-exitcode={REPORTED}");
-    let runner: Vec<String> = memcheck.split_whitespace().map(|word| format!("{word:?}")).collect();
+    let words = memcheck.split_whitespace().chain(LEAKS.split_whitespace());
+    let runner: Vec<String> = words.map(|word| format!("{word:?}")).collect();
     let runner = format!("target.'cfg(all())'.runner=[{}]", runner.join(", "));
     for tests in tests {
         let mut command = tests.command();
