@@ -20,6 +20,7 @@ mod dist;
 mod fuzz;
 mod interpreters;
 mod json;
+mod mutate;
 mod names;
 mod programs;
 mod repeat;
@@ -27,6 +28,7 @@ mod sources;
 mod testdata;
 mod tidy;
 mod truth;
+mod unsafe_code;
 mod words;
 
 use std::process::ExitCode;
@@ -133,6 +135,18 @@ const TASKS: &[Task] = &[
         usage: "TARGET SECONDS [--corpus FOLDER] [--repeat RUNS] [--worst] | build",
         about: "hostile input for a reader (the folders of fuzz/seeds); installs cargo-fuzz where it is missing",
         run: fuzz::run,
+    },
+    Task {
+        name: "mutate",
+        usage: "[--runs N] [--seed N] [--only RUN] [--ours PATH] [--checked PATH]",
+        about: "damaged recordings, files, bundles and maps, read by a release and by a build with overflow checks; lists changes of the output that nothing reports",
+        run: mutate::run,
+    },
+    Task {
+        name: "unsafe",
+        usage: "[valgrind|address|miri]...",
+        about: "the tests of `unsafe` code under the checkers that are installed; fails on any report",
+        run: unsafe_code::run,
     },
     Task {
         name: "ci",

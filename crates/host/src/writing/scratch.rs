@@ -126,7 +126,9 @@ mod tests {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
         let killed = ScratchDir::for_recordings(dir.path()).expect("a folder");
         let place = killed.path().to_owned();
-        std::mem::forget(killed);
+        // The folder of a process that was killed: it is there, and nobody has its lock.
+        drop(killed);
+        std::fs::create_dir(&place).expect("a folder");
         let name = place.file_name().expect("a name").to_string_lossy().into_owned();
         assert!(name.starts_with("unwind-perf-recordings-"), "{name}");
         drop(ScratchDir::below(dir.path()).expect("another"));

@@ -13,6 +13,7 @@ use object::{CompressionFormat, Object as _, ObjectSection as _, ReadRef, Sectio
 use super::bytes::FileBytes;
 use super::headerless::{self, LoadedFile, ProgramHeader, Unsectioned};
 use super::prefetch::SectionPrefetch;
+use super::section_names;
 use super::zip::stored_entry;
 use super::{ElfMachine, FileAllowance, ImageError, LeftOut, Section, Segment};
 
@@ -205,6 +206,8 @@ impl Headers {
         let (mut sections, sections_lost) = sections_of(file, bytes.len() as u64, allowance);
         if sections_lost {
             allowance.note_damaged("the table of section headers");
+        } else if section_names::are_damaged(file) {
+            allowance.note_damaged("the table of section names");
         }
         let mut notes = sections.iter().filter(|it| &*it.name == b".note.gnu.build-id");
         let is_read = has_few_notes(file, bytes);

@@ -15,6 +15,7 @@ mod prefetch;
 mod program;
 mod relocations;
 mod section;
+mod section_names;
 mod segment;
 mod zip;
 

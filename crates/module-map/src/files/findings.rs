@@ -23,6 +23,8 @@ pub enum FileFindingKind {
     UndatedPerfMap,
     /// A map of a JIT compiler with lines that cannot be read.
     PerfMap,
+    /// A list of kernel symbols with lines that cannot be read.
+    KernelList,
     /// A file that is larger than what is read of one.
     TooLarge,
     /// A part of a file that unpacks to, or asks for, more than a file of its size may.
@@ -54,6 +56,7 @@ impl FileFindingKind {
             Self::StalePerfMap => "perf-map-stale",
             Self::UndatedPerfMap => "perf-map-undated",
             Self::PerfMap => "perf-map-damaged",
+            Self::KernelList => "kallsyms-damaged",
             Self::TooLarge => "file-too-large",
             Self::LeftOut => "file-part-left-out",
             Self::CutShort => "file-cut-short",

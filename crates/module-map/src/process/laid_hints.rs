@@ -1,129 +1,337 @@
-//! Hints at work: which of them are in force in a process, and what fork and exec do to them.
+//! Hints at work: which of them are in force in a process, and the effects of fork and exec on them.
+//!
+//! Hints of one scope are a layer. A process has a few layers, and a map record looks up the hints in its range by address:
+//! the cost of a record does not grow with the number of hints.
+
+use std::sync::Arc;
 
 use address::{Avma, FileOffset, ModuleId, Pid};
+use hashbrown::{HashMap, HashSet};
+use options::HintScope;
 
 use super::journal::Journal;
+use super::waiting::LazySpace;
 use crate::space::{Mapping, Space};
-use options::HintScope;
 
 /// A hint with the module of its file.
 #[derive(Debug)]
-pub(crate) struct LaidHint {
-    pub(crate) scope: HintScope,
-    pub(crate) mapping: Mapping,
+struct LaidHint {
+    /// The process that it is for; `None` for every process and for a name.
+    owner: Option<Pid>,
+    mapping: Mapping,
     /// A recorded map of its own process reached into its range.
-    pub(crate) reached: bool,
-    /// The image of the process that it was given for has ended.
-    pub(crate) ended: bool,
-    /// How often its process was forked.
-    pub(crate) forks: u32,
+    reached: bool,
 }
 
-impl LaidHint {
-    pub(crate) fn new(
-        scope: HintScope,
-        start: Avma,
-        end: Avma,
-        offset: FileOffset,
-        module: ModuleId,
-    ) -> Self {
-        let mapping = Mapping { start, end, offset, module, executable: true, writable: false };
-        Self { scope, mapping, reached: false, ended: false, forks: 0 }
-    }
+/// Hints of one scope that are in force together.
+#[derive(Clone, Debug)]
+pub(crate) struct Layer {
+    /// Differs between any two layers of different hints.
+    id: u32,
+    /// The order in which layers are laid: broad ones first, then as they were given.
+    order: (u8, u32),
+    /// Indexes of the hints in order of address. They do not overlap, which `Hint::check` refuses.
+    hints: Vec<u32>,
+    is_sorted: bool,
 }
 
-/// All hints, broad ones first, so that narrower ones are laid over them.
+/// The hints in force in a process, in the order in which they are laid.
+pub(crate) type InForce = Vec<Arc<Layer>>;
+
+/// The hints of one scope.
+#[derive(Debug)]
+struct Scope {
+    layer: Arc<Layer>,
+    /// The layer over those that are broader, in a space of nothing else, and the id of the next broader one.
+    base: Option<(u32, Arc<LazySpace>)>,
+    /// Hints of a process that a recorded map of it reached.
+    reached: Vec<u32>,
+    /// How often the process was forked.
+    forks: u32,
+}
+
+/// All hints.
 #[derive(Debug, Default)]
 pub(crate) struct LaidHints {
     all: Vec<LaidHint>,
+    modules: HashSet<ModuleId>,
+    everywhere: Option<Scope>,
+    by_comm: HashMap<Box<[u8]>, Scope>,
+    by_pid: HashMap<Pid, Scope>,
+    n_layers: u32,
 }
-
-/// The hints in force in a process, as indexes.
-pub(crate) type InForce = Vec<u32>;
 
 impl LaidHints {
     pub(crate) const fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Whether a module is the file of a hint.
+    /// Returns true if a module is the file of a hint.
     pub(crate) fn has(&self, module: ModuleId) -> bool {
-        self.all.iter().any(|hint| hint.mapping.module == module)
+        self.modules.contains(&module)
     }
 
-    pub(crate) fn push(&mut self, hint: LaidHint) {
-        let rank = |hint: &LaidHint| match hint.scope {
-            HintScope::All => 0,
-            HintScope::Comm(_) => 1,
-            HintScope::Process(_) => 2,
+    /// Adds a hint for the addresses from `start` to `end`.
+    pub(crate) fn push(
+        &mut self,
+        scope: &HintScope,
+        start: Avma,
+        end: Avma,
+        offset: FileOffset,
+        module: ModuleId,
+    ) {
+        let mapping = Mapping { start, end, offset, module, executable: true, writable: false };
+        let owner = if let HintScope::Process(pid) = scope { Some(*pid) } else { None };
+        let index = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        self.all.push(LaidHint { owner, mapping, reached: false });
+        self.modules.insert(module);
+        self.n_layers += 1;
+        let id = self.n_layers;
+        let new = |rank| move || Scope::new(id, (rank, index));
+        let scope = match scope {
+            HintScope::All => self.everywhere.get_or_insert_with(new(0)),
+            HintScope::Comm(name) => self.by_comm.entry(name.clone()).or_insert_with(new(1)),
+            HintScope::Process(pid) => self.by_pid.entry(*pid).or_insert_with(new(2)),
         };
-        self.all.push(hint);
-        self.all.sort_by_key(rank);
+        scope.base = None;
+        let layer = Arc::make_mut(&mut scope.layer);
+        (layer.id, layer.is_sorted) = (id, false);
+        layer.hints.push(index);
     }
 
     /// The hints that a process has by itself, under that name.
-    pub(crate) fn own(&self, pid: Pid, comm: &[u8]) -> InForce {
-        let wanted = |hint: &LaidHint| {
-            !hint.ended
-                && match &hint.scope {
-                    HintScope::All => true,
-                    HintScope::Comm(name) => **name == *comm,
-                    HintScope::Process(owner) => *owner == pid,
-                }
-        };
-        self.all.iter().zip(0..).filter(|(hint, _)| wanted(hint)).map(|(_, index)| index).collect()
+    pub(crate) fn own(&mut self, pid: Pid, comm: &[u8]) -> InForce {
+        let Self { all, everywhere, by_comm, by_pid, .. } = self;
+        let scopes = [everywhere.as_mut(), by_comm.get_mut(comm), by_pid.get_mut(&pid)];
+        let layers = scopes.into_iter().flatten().map(|scope| scope.sorted(all).clone());
+        layers.filter(|layer| !layer.hints.is_empty()).collect()
+    }
+
+    /// The space of a process that begins with its own hints and nothing else, as [`Self::own`] gives them.
+    pub(crate) fn base(&mut self, pid: Pid, comm: &[u8], empty: &Arc<LazySpace>) -> Arc<LazySpace> {
+        let Self { all, everywhere, by_comm, by_pid, .. } = self;
+        let scopes = [everywhere.as_mut(), by_comm.get_mut(comm), by_pid.get_mut(&pid)];
+        let mut below = (0, empty.clone());
+        for scope in scopes.into_iter().flatten() {
+            let space = scope.over(&below, all);
+            below = (scope.layer.id, space);
+        }
+        below.1
     }
 
     /// A process came into being by fork. The first record of that is its birth; one more is another process under
-    /// the same id, and a hint whose memory had been seen by then was not meant for it.
+    /// the same id, and a hint whose memory had been mapped by then was not meant for it.
     pub(crate) fn forked(&mut self, pid: Pid) {
-        for hint in self.of(pid) {
-            hint.forks += 1;
-            hint.ended |= hint.forks > 1 && hint.reached;
-        }
-    }
-
-    /// A process became another program. A hint was meant for the program that mapped its range; where none did yet,
-    /// it waits.
-    pub(crate) fn executed(&mut self, pid: Pid) {
-        for hint in self.of(pid) {
-            hint.ended |= hint.reached;
-        }
-    }
-
-    fn of(&mut self, pid: Pid) -> impl Iterator<Item = &mut LaidHint> {
-        self.all.iter_mut().filter(move |hint| hint.scope == HintScope::Process(pid))
-    }
-
-    /// Lays the hints in force over a space again, where a new map of `pid` from `start` to `end` covered them.
-    pub(crate) fn lay(
-        &mut self,
-        in_force: &[u32],
-        space: &mut Space,
-        (pid, start, end): (Pid, Avma, Avma),
-        journal: &mut Journal,
-    ) {
-        for &index in in_force {
-            let Some(hint) = self.all.get_mut(index as usize) else { continue };
-            if hint.mapping.start < end && start < hint.mapping.end {
-                space.map(hint.mapping);
-                journal.add(pid, &hint.mapping);
-                hint.reached |= hint.scope == HintScope::Process(pid);
+        if let Some(scope) = self.by_pid.get_mut(&pid) {
+            scope.forks += 1;
+            if scope.forks > 1 {
+                self.end_reached(pid);
             }
         }
     }
 
-    /// Lays all hints in force over a space that begins with them.
+    /// A process executed another program. A hint was meant for the program that mapped its range; one that was not
+    /// reached yet stays.
+    pub(crate) fn executed(&mut self, pid: Pid) {
+        self.end_reached(pid);
+    }
+
+    fn end_reached(&mut self, pid: Pid) {
+        let Self { all, by_pid, n_layers, .. } = self;
+        let Some(scope) = by_pid.get_mut(&pid).filter(|scope| !scope.reached.is_empty()) else {
+            return;
+        };
+        scope.reached.clear();
+        scope.base = None;
+        *n_layers += 1;
+        let layer = Arc::make_mut(&mut scope.layer);
+        layer.id = *n_layers;
+        layer.hints.retain(|&index| all.get(index as usize).is_some_and(|hint| !hint.reached));
+    }
+
+    /// Lays the hints in force over a space again, after a new map of `pid` from `start` to `end` covered them there.
+    pub(crate) fn lay(
+        &mut self,
+        in_force: &[Arc<Layer>],
+        space: &mut Space,
+        (pid, start, end): (Pid, Avma, Avma),
+        journal: &mut Journal,
+    ) {
+        for layer in in_force {
+            for &index in layer.between(&self.all, start, end) {
+                let Some(hint) = self.all.get_mut(index as usize) else { continue };
+                put(hint, start, end, space, pid, journal);
+                if hint.owner == Some(pid) && !std::mem::replace(&mut hint.reached, true) {
+                    let scope = self.by_pid.get_mut(&pid);
+                    scope.into_iter().for_each(|scope| scope.reached.push(index));
+                }
+            }
+        }
+    }
+
+    /// Lays one layer of those in force over a space that has the others.
     pub(crate) fn begin(
         &self,
-        in_force: &[u32],
+        layer: &Layer,
+        in_force: &[Arc<Layer>],
         space: &mut Space,
         pid: Pid,
         journal: &mut Journal,
     ) {
-        for hint in in_force.iter().filter_map(|&index| self.all.get(index as usize)) {
-            space.map(hint.mapping);
-            journal.add(pid, &hint.mapping);
+        let last = in_force.last().is_some_and(|last| last.id == layer.id);
+        for hint in layer.hints.iter().filter_map(|&index| self.all.get(index as usize)) {
+            let Mapping { start, end, .. } = hint.mapping;
+            put(hint, start, end, space, pid, journal);
+            let above = in_force.iter().filter(|above| !last && above.order > layer.order);
+            for above in above {
+                for &index in above.between(&self.all, start, end) {
+                    let hint = self.all.get(index as usize);
+                    hint.into_iter().for_each(|hint| put(hint, start, end, space, pid, journal));
+                }
+            }
         }
+    }
+
+    /// Notes the hints that a process begins with, in the order in which they were given.
+    pub(crate) fn note(&self, in_force: &[Arc<Layer>], pid: Pid, journal: &mut Journal) {
+        if !journal.on {
+            return;
+        }
+        for layer in in_force {
+            let mut given = layer.hints.clone();
+            given.sort_unstable();
+            let hints = given.into_iter().filter_map(|index| self.all.get(index as usize));
+            hints.for_each(|hint| journal.add(pid, &hint.mapping));
+        }
+    }
+}
+
+/// Lays the part of a hint between two addresses.
+fn put(
+    hint: &LaidHint,
+    start: Avma,
+    end: Avma,
+    space: &mut Space,
+    pid: Pid,
+    journal: &mut Journal,
+) {
+    let part = hint.mapping.part(hint.mapping.start.max(start), hint.mapping.end.min(end));
+    space.map(part);
+    journal.add(pid, &part);
+}
+
+/// Adds layers to those in force, each once. Returns those that are new.
+pub(crate) fn add_layers(in_force: &mut InForce, own: InForce) -> InForce {
+    let is_new = |layer: &Arc<Layer>| in_force.iter().all(|known| known.id != layer.id);
+    let new: InForce = own.into_iter().filter(is_new).collect();
+    in_force.extend(new.iter().cloned());
+    in_force.sort_by_key(|layer| layer.order);
+    new
+}
+
+impl Scope {
+    fn new(id: u32, order: (u8, u32)) -> Self {
+        let layer = Arc::new(Layer { id, order, hints: Vec::new(), is_sorted: true });
+        Self { layer, base: None, reached: Vec::new(), forks: 0 }
+    }
+
+    /// The layer, whose hints are in order.
+    fn sorted(&mut self, all: &[LaidHint]) -> &Arc<Layer> {
+        if !self.layer.is_sorted {
+            let layer = Arc::make_mut(&mut self.layer);
+            layer.hints.sort_by_key(|&index| all.get(index as usize).map(|it| it.mapping.start));
+            layer.is_sorted = true;
+        }
+        &self.layer
+    }
+
+    /// The layer over a space, which is made once.
+    fn over(&mut self, (id, space): &(u32, Arc<LazySpace>), all: &[LaidHint]) -> Arc<LazySpace> {
+        let layer = self.sorted(all).clone();
+        if let Some((_, base)) = self.base.as_ref().filter(|(below, _)| below == id) {
+            return base.clone();
+        }
+        let mut space = space.clone();
+        LazySpace::change(&mut space, |made| {
+            let hints = layer.hints.iter().filter_map(|&index| all.get(index as usize));
+            hints.for_each(|hint| made.space_mut().map(hint.mapping));
+        });
+        self.base = Some((*id, space.clone()));
+        space
+    }
+}
+
+impl Layer {
+    /// The hints that have addresses between two.
+    fn between(&self, all: &[LaidHint], start: Avma, end: Avma) -> &[u32] {
+        let mapping = |&index: &u32| all.get(index as usize).map(|hint| hint.mapping);
+        let first = self.hints.partition_point(|at| mapping(at).is_some_and(|it| it.end <= start));
+        let last = self.hints.partition_point(|at| mapping(at).is_some_and(|it| it.start < end));
+        self.hints.get(first..last).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hints(count: u64, scope: &HintScope) -> LaidHints {
+        let mut hints = LaidHints::default();
+        for at in (0..count).rev() {
+            let start = Avma(0x1000 * at);
+            hints.push(scope, start, start.add(0x800), FileOffset(0), ModuleId(7));
+        }
+        hints
+    }
+
+    /// The cost of a map is that of the hints in its range, and of no other one.
+    #[test]
+    fn a_map_looks_at_the_hints_in_its_range() {
+        let mut hints = hints(100_000, &HintScope::Process(Pid(1)));
+        let in_force = hints.own(Pid(1), b"");
+        let mut journal = Journal { on: true, ..Journal::default() };
+        for (start, end, expected) in [
+            (0x0, 0x1, 1),
+            (0x5700, 0x7001, 3),
+            (0x5800, 0x6000, 0),
+            (0x1869_f000, u64::MAX, 1),
+            (0x186a_0000, u64::MAX, 0),
+        ] {
+            let range = (Pid(1), Avma(start), Avma(end));
+            hints.lay(&in_force, &mut Space::default(), range, &mut journal);
+            let rows = std::mem::take(&mut journal.rows);
+            assert_eq!(rows.len(), expected, "{start:#x}");
+            assert!(rows.iter().all(|(_, it)| it.start.0 >= start && it.end.0 <= end));
+        }
+        let mut reached = hints.by_pid[&Pid(1)].reached.clone();
+        reached.sort_unstable();
+        assert_eq!(reached, [0, 99_992, 99_993, 99_994, 99_999]);
+        hints.executed(Pid(1));
+        assert_eq!(hints.own(Pid(1), b"")[0].hints.len(), 99_995);
+    }
+
+    /// Processes that begin with the same hints share a space.
+    #[test]
+    fn a_space_of_hints_is_made_once() {
+        let mut hints = hints(1_000, &HintScope::All);
+        let (start, end) = (Avma(0x200), Avma(0x300));
+        let named = HintScope::Comm(b"app"[..].into());
+        hints.push(&named, start, end, FileOffset(0), ModuleId(8));
+        hints.push(&HintScope::Process(Pid(2)), start, end, FileOffset(0), ModuleId(9));
+        let empty = Arc::new(LazySpace::of(super::super::waiting::MadeSpace::default()));
+        let mut version = |pid, comm| hints.base(Pid(pid), comm, &empty).space().version();
+        let plain = version(1, b"");
+        assert_eq!(version(3, b"other"), plain);
+        let app = version(1, b"app");
+        assert_eq!((version(4, b"app"), version(5, b"")), (app, plain));
+        let process = version(2, b"");
+        assert_eq!(version(2, b""), process);
+        let mut narrower = |pid, comm: &[u8]| {
+            let base = hints.base(Pid(pid), comm, &empty);
+            let modules = base.space().mappings().map(|mapping| mapping.module.0);
+            modules.filter(|&module| module != 7).collect::<Vec<_>>()
+        };
+        assert_eq!((narrower(1, b""), narrower(1, b"app")), (vec![], vec![8]));
+        assert_eq!((narrower(2, b"app"), narrower(2, b"")), (vec![9], vec![9]));
     }
 }

@@ -7,7 +7,7 @@ use address::{Pid, Timestamp};
 use budget::Held;
 use hashbrown::HashMap;
 
-use super::laid_hints::InForce;
+use super::laid_hints::{InForce, Layer};
 use super::relatives::Relatives;
 use super::waiting::{LazySpace, MadeSpace, WaitingMaps};
 use crate::space::Space;
@@ -63,7 +63,10 @@ impl Process {
     }
 
     /// Changes its space now, in which all of its maps are then. The hints that are in force are given along.
-    pub(super) fn change<R>(&mut self, change: impl FnOnce(&mut MadeSpace, &[u32]) -> R) -> R {
+    pub(super) fn change<R>(
+        &mut self,
+        change: impl FnOnce(&mut MadeSpace, &[Arc<Layer>]) -> R,
+    ) -> R {
         let Self { space, waiting, hints, .. } = self;
         let result = LazySpace::change(space, |made| {
             made.put(waiting.all());

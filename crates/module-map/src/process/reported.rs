@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use address::{BuildId, FileOffset, Pid};
 
-use super::laid_hints::{InForce, LaidHint};
+use super::laid_hints::{InForce, add_layers};
 use super::processes::Process;
 use super::timeline::Timeline;
 use super::waiting::LazySpace;
@@ -26,7 +26,7 @@ impl Timeline {
             part: None,
         };
         let module = self.modules.intern(key, None);
-        self.hints.push(LaidHint::new(hint.scope.clone(), hint.start, hint.end(), offset, module));
+        self.hints.push(&hint.scope, hint.start, hint.end(), offset, module);
     }
 
     /// Begins a journal of the mappings that are known beyond the recorded maps.
@@ -45,20 +45,27 @@ impl Timeline {
         pid: Pid,
         comm: &[u8],
         mut space: Arc<LazySpace>,
-        inherited: &[u32],
+        inherited: InForce,
     ) -> Process {
         let image = self.processes.new_image();
         if self.hints.is_empty() {
             return Process::new(space, image);
         }
-        let mut in_force = self.hints.own(pid, comm);
-        in_force.extend(inherited);
-        in_force.sort_unstable();
-        in_force.dedup();
-        let Self { hints, journal, .. } = self;
-        LazySpace::change(&mut space, |made| {
-            hints.begin(&in_force, made.space_mut(), pid, journal);
-        });
+        let mut in_force = inherited;
+        let own = self.hints.own(pid, comm);
+        if Arc::ptr_eq(&space, self.processes.empty()) && in_force.is_empty() {
+            space = self.hints.base(pid, comm, &space);
+            in_force = own;
+            self.hints.note(&in_force, pid, &mut self.journal);
+        } else {
+            let fresh = add_layers(&mut in_force, own);
+            let Self { hints, journal, .. } = self;
+            for layer in &fresh {
+                LazySpace::change(&mut space, |made| {
+                    hints.begin(layer, &in_force, made.space_mut(), pid, journal);
+                });
+            }
+        }
         let mut process = Process::new(space, image);
         process.hints = in_force;
         process
@@ -66,15 +73,20 @@ impl Timeline {
 
     /// A process took another name: hints for that name come into force.
     pub(super) fn renamed(&mut self, pid: Pid, name: &[u8]) {
-        let own = self.hints.own(pid, name);
-        // It begins with its hints where it is new.
+        // It begins with its hints if it is new.
         self.process(pid);
+        let own = self.hints.own(pid, name);
         let Self { processes, hints, journal, .. } = self;
         let Some(process) = processes.get_mut(pid) else { return };
-        let fresh: InForce =
-            own.into_iter().filter(|index| !process.hints.contains(index)).collect();
-        process.change(|made, _| hints.begin(&fresh, made.space_mut(), pid, journal));
-        process.hints.extend(fresh);
-        process.hints.sort_unstable();
+        let mut in_force = std::mem::take(&mut process.hints);
+        let fresh = add_layers(&mut in_force, own);
+        if !fresh.is_empty() {
+            process.change(|made, _| {
+                for layer in &fresh {
+                    hints.begin(layer, &in_force, made.space_mut(), pid, journal);
+                }
+            });
+        }
+        process.hints = in_force;
     }
 }

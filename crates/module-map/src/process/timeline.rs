@@ -167,7 +167,7 @@ impl Timeline {
         self.hints.forked(pid);
         let name = self.comms.name(comm).to_vec();
         let Inheritance { space, hints, has_code } = inherited;
-        let mut process = self.begin(pid, &name, space, &hints);
+        let mut process = self.begin(pid, &name, space, hints);
         (process.has_code, process.inherits_code) = (has_code, has_code);
         self.processes.insert(pid, process);
     }
@@ -180,7 +180,7 @@ impl Timeline {
         if exec {
             self.comms.name_process(pid, comm);
             self.hints.executed(pid);
-            let process = self.begin(pid, name, self.processes.empty().clone(), &[]);
+            let process = self.begin(pid, name, self.processes.empty().clone(), Vec::new());
             self.processes.insert(pid, process);
             self.began(pid);
             return;
@@ -326,7 +326,7 @@ impl Timeline {
     pub(super) fn discover(&mut self, pid: Pid) {
         let comm = self.comms.of_thread(Tid(pid.0));
         let name = comm.map_or_else(Vec::new, |comm| self.comms.name(comm).to_vec());
-        let process = self.begin(pid, &name, self.processes.empty().clone(), &[]);
+        let process = self.begin(pid, &name, self.processes.empty().clone(), Vec::new());
         self.processes.insert(pid, process);
     }
 }

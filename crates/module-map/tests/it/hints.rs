@@ -67,3 +67,43 @@ fn hints_for_all_and_for_names() {
     timeline.comm(Pid(2), Tid(2), b"app", false);
     assert_eq!(shape(&mut timeline, 2), ["10000-11000 /all+0", "20000-21000 /named+0"]);
 }
+
+/// A map in the range of a broad hint brings back that part of the hint alone.
+#[test]
+fn a_broad_hint_covers_no_narrower_one() {
+    let mut timeline = timeline_with(&["/all@*,0x10000,0x2000", "/one@1,0x10000,0x1000"]);
+    timeline.map(&code(1, 0x11000, 0x1000, 0, "//anon"));
+    assert_eq!(shape(&mut timeline, 1), ["10000-11000 /one+0", "11000-12000 /all+1000"]);
+    assert_eq!(shape(&mut timeline, 2), ["10000-12000 /all+0"]);
+}
+
+/// A name that comes later brings its hints in below those of the process and of its parent.
+#[test]
+fn hints_for_a_name_come_in_below_those_for_a_process() {
+    let hints =
+        ["/named@comm:app,0x10000,0x3000", "/one@1,0x11000,0x1000", "/all@*,0x12000,0x2000"];
+    let mut timeline = timeline_with(&hints);
+    timeline.map(&code(1, 0x11000, 0x1000, 0, "//anon"));
+    timeline.fork(Pid(2), Tid(2), Pid(1), Tid(1));
+    assert_eq!(shape(&mut timeline, 2), ["11000-12000 /one+0", "12000-14000 /all+0"]);
+    timeline.comm(Pid(2), Tid(2), b"app", false);
+    let expected = [
+        "10000-11000 /named+0",
+        "11000-12000 /one+0",
+        "12000-13000 /named+2000",
+        "13000-14000 /all+1000",
+    ];
+    assert_eq!(shape(&mut timeline, 2), expected);
+}
+
+/// A hint that was reached ends by the exec, its neighbours wait on.
+#[test]
+fn hints_end_one_by_one() {
+    let mut timeline = timeline_with(&["/a@1,0x10000,0x1000", "/b@1,0x20000,0x1000"]);
+    timeline.map(&code(1, 0x20000, 0x1000, 0, "//anon"));
+    timeline.comm(Pid(1), Tid(1), b"next", true);
+    assert_eq!(shape(&mut timeline, 1), ["10000-11000 /a+0"]);
+    timeline.map(&code(1, 0x10000, 0x1000, 0, "//anon"));
+    timeline.comm(Pid(1), Tid(1), b"last", true);
+    assert!(shape(&mut timeline, 1).is_empty());
+}

@@ -4,6 +4,7 @@
 mod debuginfod;
 #[cfg(feature = "debuginfod")]
 mod download;
+mod hinted;
 #[cfg(feature = "debuginfod")]
 mod limits;
 #[cfg(feature = "debuginfod")]
@@ -13,8 +14,6 @@ mod servers;
 mod source_files;
 mod source_name;
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +23,7 @@ use budget::Budget;
 use host::{Distrust, Host, Origin};
 use module_map::{
     Archive, DEBUG_DIR, DumpReader, ElfMachine, ExtraFiles, Fetcher, FileFindingKind, FileOptions,
-    Hint, Image, ImageStore, RECORDED_COPIES, Section, Timeline,
+    Hint, ImageStore, RECORDED_COPIES, Timeline,
 };
 use options::{FileSearch, given_file};
 use perf_data::{Head, RecordedArch};
@@ -35,6 +34,7 @@ use crate::limits::file_budget;
 use crate::observer::Observer;
 use crate::recording_key::recording_key;
 use crate::setting::Setting;
+use hinted::{HintedFile, HintedFiles, open_hints};
 
 pub use source_files::SourceFiles;
 
@@ -106,12 +106,9 @@ impl Files {
             let message = format!("{distrust}; no file of it is used");
             images.note(FileFindingKind::SharedFolder, message);
         }
-        let mut hints = Vec::new();
-        for (hint, image) in open_hints(&search.hints, &***host)? {
-            let offset = hint.offset.unwrap_or(FileOffset(0));
-            let name = hint.object.as_os_str().as_bytes().to_vec();
-            hints.push((hint, image.build_id(), offset));
-            images.provide(&name, image);
+        let HintedFiles { hints, files } = open_hints(&search.hints, &***host)?;
+        for (path, HintedFile { image, .. }) in files {
+            images.provide(path.as_os_str().as_bytes(), image);
         }
         Ok(Self { images, hints, machine: NO_MACHINE, _archives: archives })
     }
@@ -286,45 +283,4 @@ fn recorded_copies(stores: &[PathBuf], recording: Option<&Path>, host: &dyn Host
 /// The build-id caches that are searched if none is named: the store that `record` fills, and perf's own.
 pub fn usual_build_id_dirs(host: &dyn Host) -> impl Iterator<Item = PathBuf> {
     host.file_store().into_iter().chain(host.home().map(|home| home.join(".debug")))
-}
-
-/// The hints with the images of their files. A file of many hints is opened once.
-fn open_hints(hints: &[Hint], host: &dyn Host) -> Result<Vec<(Hint, Image)>, Error> {
-    Hint::check(hints)?;
-    let mut images: BTreeMap<&Path, (bool, Image)> = BTreeMap::new();
-    let mut opened = Vec::with_capacity(hints.len());
-    for hint in hints {
-        let path = hint.object.as_path();
-        let (relocatable, image) = match images.entry(path) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(new) => new.insert((
-                Image::open(host, path, Origin::User)?.is_relocatable(),
-                Image::open_for_copies(host, path, Origin::User)?,
-            )),
-        };
-        opened.push(placed_hint(hint.clone(), *relocatable, image.clone())?);
-    }
-    Ok(opened)
-}
-
-/// The hint with its image. Code is copied out of the one section of a relocatable file that has some, unless the hint
-/// says which.
-fn placed_hint(mut hint: Hint, relocatable: bool, image: Image) -> Result<(Hint, Image), Error> {
-    if relocatable && hint.offset.is_none() {
-        let mut code = image.sections().iter().filter(|s| s.executable && s.has_bytes());
-        let Some(first) = code.next() else {
-            return Err(Error::HintWithoutCode { hint: hint.to_string() });
-        };
-        if let Some(second) = code.next() {
-            let (hint, first, second) = (hint.to_string(), place_of(first), place_of(second));
-            return Err(Error::HintNeedsOffset { hint, first, second });
-        }
-        hint.offset = Some(first.offset());
-    }
-    Ok((hint, image))
-}
-
-/// A section's name and offset, for people.
-fn place_of(section: &Section) -> String {
-    format!("{} at {:#x}", String::from_utf8_lossy(&section.name), section.offset().0)
 }

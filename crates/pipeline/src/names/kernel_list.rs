@@ -30,8 +30,8 @@ impl Sources<'_> {
             return Ok(names);
         }
         let names = kernel.read_list(places, self.timeline, prefetched)?;
-        // What was read is of a moment between the two.
-        if identity().is_some_and(|after| after == before) {
+        // A list with damage is read again by each run, which reports it. What was read is of a moment between the two.
+        if names.is_whole() && identity().is_some_and(|after| after == before) {
             self.keep(cache, &key, &names, addresses);
         }
         Ok(names)

@@ -51,6 +51,7 @@ pub struct Kallsyms {
     text: Vec<u8>,
     /// Address, and where the line begins.
     symbols: Vec<(Avma, usize)>,
+    n_damaged: usize,
 }
 
 const PAGE: u64 = 0x1000;
@@ -67,13 +68,21 @@ impl Kallsyms {
     pub fn parse(text: Vec<u8>) -> Result<Self, KallsymsError> {
         let mut lines = 0;
         let mut zero = 0;
+        let mut n_damaged = 0;
+        // No list has zeros, so that lines are not gone through for them.
+        let has_zeros = memchr::memchr(0, &text).is_some();
         let mut symbols = Vec::with_capacity(text.len() / 40);
         let mut start = 0;
         let ends = memchr::memchr_iter(b'\n', &text).chain([text.len()]);
         for end in ends {
             let at = std::mem::replace(&mut start, end + 1);
-            let line = text.get(at..end).filter(|line| line.len() <= MAX_LINE);
-            let Some((kind, address, name)) = line.and_then(line_head) else { continue };
+            let whole = text.get(at..end).unwrap_or_default();
+            let line = Some(whole).filter(|line| line.len() <= MAX_LINE);
+            let Some((kind, address, name)) = line.and_then(line_head) else {
+                n_damaged += usize::from(is_damaged(whole));
+                continue;
+            };
+            n_damaged += usize::from(has_zeros && whole.contains(&0));
             lines += 1;
             zero += usize::from(address.0 == 0);
             if matches!(kind.to_ascii_uppercase(), b'T' | b'W' | b'D' | b'B') && !is_hidden(name) {
@@ -89,7 +98,7 @@ impl Kallsyms {
         // Those of the kernel itself are sorted already, and the sort sees that. It is stable.
         symbols.sort_by_key(|&(start, _)| start);
         keep_best(&mut symbols, |at| symbol_at(&text, at).map(|symbol| rank(symbol.name)));
-        Ok(Self { text, symbols })
+        Ok(Self { text, symbols, n_damaged })
     }
 
     /// The symbol that covers the address: up to the next one; the last one of the kernel and of each module to the
@@ -136,6 +145,12 @@ impl Kallsyms {
         });
         let mut named = lines.filter(|symbol| symbol.name == name && symbol.module.is_none());
         named.next().map(|symbol| symbol.start)
+    }
+
+    /// The number of lines that are damaged.
+    #[must_use]
+    pub const fn n_damaged(&self) -> usize {
+        self.n_damaged
     }
 
     /// How many there are.
@@ -212,6 +227,12 @@ fn hex_8(digits: [u8; 8]) -> Option<u64> {
     Some((fours | (fours >> 16)) & 0xffff_ffff)
 }
 
+/// Returns true if a line that is none of a symbol was one. Symbols without an address, as `nm` lists them, begin with
+/// spaces.
+fn is_damaged(line: &[u8]) -> bool {
+    line.first().is_some_and(|first| !first.is_ascii_whitespace() && *first != b'#')
+}
+
 fn parse_line(line: &[u8]) -> Option<(u8, KernelSymbol<'_>)> {
     let mut address = 0_u64;
     let mut digits = 0;
@@ -285,6 +306,16 @@ mod tests {
                 assert_eq!(head, whole, "{first:#x} at {at}");
             }
         }
+    }
+
+    #[test]
+    fn damaged_lines_are_counted() {
+        let n_damaged = |text: &[u8]| Kallsyms::parse(text.to_vec()).unwrap().n_damaged();
+        assert_eq!(n_damaged(LIST), 1);
+        let intact = b"ffffffff81000000 T _text\n# a list\n\n                 U undefined\n";
+        assert_eq!(n_damaged(intact), 0);
+        let damaged = b"ffffffff81000000 T _te\0t\nffffffff\0\0\0 T a\nffffffff81000000\n";
+        assert_eq!(n_damaged(damaged), 3);
     }
 
     /// A line that no kernel writes names nothing, however often a name is in it.

@@ -17,6 +17,11 @@ pub trait KernelSymbols: fmt::Debug + Send + Sync {
     /// The address of the kernel's own symbol of that name.
     fn address_of(&self, name: &[u8]) -> Option<Avma>;
 
+    /// Returns true if no line of the list is damaged.
+    fn is_whole(&self) -> bool {
+        true
+    }
+
     /// As [`Kallsyms::lasting_function`].
     fn lasting_function(&self, address: Avma) -> Option<KernelFunction<'_>>;
 }
@@ -28,6 +33,10 @@ impl KernelSymbols for Kallsyms {
 
     fn address_of(&self, name: &[u8]) -> Option<Avma> {
         Self::address_of(self, name)
+    }
+
+    fn is_whole(&self) -> bool {
+        self.n_damaged() == 0
     }
 
     fn lasting_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
@@ -65,6 +74,12 @@ impl KernelNames {
     #[must_use]
     pub fn lasting_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
         self.list.lasting_function(address.sub(self.slide))
+    }
+
+    /// Returns true if no line of the list is damaged.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.list.is_whole()
     }
 
     /// The address of a symbol, as the list has it.

@@ -20,7 +20,7 @@ mod notes;
 
 use address::{BuildId, ModuleId};
 use hashbrown::HashMap;
-use module_map::{ImageStore, Timeline};
+use module_map::{FileFindingKind, ImageStore, Timeline};
 
 pub use error::NoKernelNames;
 pub use files::KernelFile;
@@ -69,6 +69,14 @@ impl RecordedKernel {
             }
             list => list?,
         };
+        let n_damaged = list.n_damaged();
+        if n_damaged > 0 {
+            let path = file.path.display();
+            let message = format!(
+                "{path}: {n_damaged} lines of the list of kernel symbols are damaged; names of the kernel may be wrong or missing"
+            );
+            places.images.note(FileFindingKind::KernelList, message);
+        }
         KernelNames::proven(Box::new(list), (&file.path, file.by_release), timeline)
     }
 

@@ -9,7 +9,7 @@ use synth::{BuildIdEntry, Feature, MmapFile, Record, SampleBuilder, SampleId, Sa
 
 use crate::support::cases::root;
 use crate::support::mapped::{Recording, findings, samples};
-use crate::support::run::empty_folder;
+use crate::support::run::{empty_folder, run};
 
 /// Where the file states `_text`, `_stext` and `_etext`.
 const TEXT: u64 = 0xffff_ffff_8100_0000;
@@ -205,4 +205,31 @@ fn an_id_of_several_modules_proves_nothing() {
         (&CHAIN.map(str::to_owned)[..5], &["? ?:null".to_owned()][..])
     );
     assert_eq!(findings(&folder, &arguments), [("kernel-module-ids".to_owned(), 1)]);
+}
+
+/// Each run reports the damage of a list of symbols, also if a cache may keep the names that were looked up.
+#[test]
+fn damaged_lines_of_a_list_are_reported() {
+    let folder = empty_folder("kernel-list-damaged");
+    let case = root().join("testdata/cases/syscalls");
+    fs::copy(case.join("perf.data"), folder.join("perf.data")).expect("a recording");
+    fs::create_dir(folder.join("root")).expect("a sysroot");
+    let list = fs::read(case.join("kallsyms")).expect("a list");
+    fs::write(folder.join("kallsyms"), &list).expect("a list");
+    let damaged = |status| {
+        let arguments = ["perf.data", "-q", "--sysroot", "root", "--kallsyms", "kallsyms"];
+        let run = run(&folder, &[&arguments[..], &["--cache", "cache"]].concat());
+        let json = run.expect_status(status).json();
+        let findings = json["summary"]["findings"].as_array().expect("findings");
+        let damaged = findings.iter().filter(|finding| finding["kind"] == "kallsyms-damaged");
+        damaged.map(|finding| finding["message"].to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(damaged(0), [""; 0]);
+    let mut zeros = list;
+    zeros[2..10].fill(0);
+    fs::write(folder.join("kallsyms"), zeros).expect("a list");
+    let message = "\"kallsyms: 1 lines of the list of kernel symbols are damaged; names of the kernel may be wrong or missing\"";
+    for _ in 0..2 {
+        assert_eq!(damaged(1), [message]);
+    }
 }
