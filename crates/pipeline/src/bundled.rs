@@ -55,7 +55,8 @@ impl Pipeline {
         let facts = bundle.manifest().facts();
         let host: Arc<dyn Host> = bundle.host().clone();
         Ok(Settled {
-            pipeline: Self::within(host, ImageLimits::default(), self.budget()),
+            pipeline: Self::within(host, ImageLimits::default(), self.budget())
+                .spelling(self.spelling),
             source: Source::Path(facts.recording),
             // What a bundle has may be anybody's.
             options: Options { files: facts.search, cache: None, ..options.clone() },

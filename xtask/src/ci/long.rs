@@ -21,6 +21,9 @@ const INSTRUCTIONS: [&str; 4] = ["--instructions", "400000", "--mean", "40"];
 /// Stops of each of eight programs, and instructions for each of them.
 const STOPS: [&str; 4] = ["--stops", "3000", "--mean", "70"];
 
+/// Damaged inputs, of each of which there are three runs of the command: more than 20,000.
+const DAMAGED: &str = "7000";
+
 type Check = fn(&Long) -> Result<Outcome>;
 
 /// The checks, in their order.
@@ -34,6 +37,8 @@ const CHECKS: &[(&str, Check)] = &[
     ("corpus", corpus),
     ("names of C++", |it| source::names(&it.root)),
     ("dist", dist),
+    ("unsafe code", unsafe_code),
+    ("damaged input", |it| it.run(&["mutate", "--runs", DAMAGED])),
     ("hostile input", |it| hostile::long_input(&it.root, it.seconds)),
 ];
 
@@ -110,6 +115,11 @@ fn steps(it: &Long) -> Result<Outcome> {
         Some(skipped) => Ok(skipped),
         None => it.run(&[&["truth", "steps"][..], &INSTRUCTIONS].concat()),
     }
+}
+
+fn unsafe_code(it: &Long) -> Result<Outcome> {
+    command::run(&mut task(&["unsafe"], &it.root)?)?;
+    Ok(Outcome::Passed)
 }
 
 fn gdb(it: &Long) -> Result<Outcome> {

@@ -20,7 +20,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use host::Host;
-use pipeline::{Observer, Pipeline, Source};
+use pipeline::{Observer, Pipeline, Source, Spelling};
 
 pub use confine::{Confined, Confinement, confine};
 
@@ -43,6 +43,8 @@ pub struct WorkerOptions {
     pub options: pipeline::Options,
     /// Whether recordings are those of strangers: then nothing is opened that one names.
     pub foreign: bool,
+    /// The names of options in advice.
+    pub spelling: Spelling,
     /// Writes the stream for hotspot, which is made while a recording is unwound.
     pub hotspot: StreamWriter,
     /// Bytes of profiles that are kept for the next questions.

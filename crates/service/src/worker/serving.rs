@@ -89,7 +89,7 @@ impl Serving {
             if options.foreign { Arc::new(RefusingHost::for_strangers(host)) } else { host };
         Self {
             outbox: Arc::new(Outbox(Mutex::new(sender))),
-            pipeline: Pipeline::new(Arc::clone(&host)),
+            pipeline: Pipeline::new(Arc::clone(&host)).spelling(options.spelling),
             host,
             held: Held::new(options.keep),
             live: LiveTables::default(),

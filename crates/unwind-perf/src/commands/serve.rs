@@ -18,6 +18,7 @@ use service::{
 
 use crate::args::{FrontArgs, ServeArgs, WorkerArgs, host, with_argument};
 use crate::hotspot;
+use crate::spelling::SPELLING;
 use crate::terminal::{Out, Status, print_note, shown};
 
 /// Bytes of profiles that a worker keeps for the next questions.
@@ -166,6 +167,7 @@ pub(super) fn work() -> anyhow::Result<Status> {
     let options = WorkerOptions {
         options,
         foreign,
+        spelling: SPELLING,
         hotspot: |pipeline, source, options, observer, out| {
             let how = (source, StreamOptions::default());
             hotspot::write_stream(pipeline, how, options, observer, Out::to(out)).map(drop)
