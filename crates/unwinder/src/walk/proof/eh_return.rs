@@ -3,7 +3,9 @@
 //! handler's frame. From then on their call frame information leads to the handler, with the stack pointer of the caller:
 //! a chain that never was.
 
-use crate::arch::Arch;
+use address::Avma;
+
+use crate::arch::{Arch, CallTarget};
 use crate::code::Called;
 use crate::rule::{FullRow, Recovery};
 use crate::state::Memory;
@@ -37,5 +39,17 @@ pub(in crate::walk) fn is_replaced(
     }
     let Some(at) = place.code(memory) else { return false };
     let pc = arch.strip(return_address);
-    pc != 0 && walker.cache.fallback.called(pc, at, memory, arch) == Called::Never
+    pc != 0
+        && match walker.cache.fallback.called(pc, at, memory, arch) {
+            Called::Proven => false,
+            Called::Never => true,
+            // A handler stands behind the call of a function that throws. That its jumps can lead anywhere proves nothing.
+            Called::Perhaps => !is_behind_indirect_call(pc, memory, arch),
+        }
+}
+
+fn is_behind_indirect_call(pc: u64, memory: &Memory<'_>, arch: Arch) -> bool {
+    let len = arch.longest_call();
+    let code = memory.code(Avma(pc).sub(len as u64), len);
+    code.and_then(|code| arch.call_target(code, pc)) == Some(CallTarget::Indirect)
 }

@@ -3,7 +3,7 @@
 use synth::UserRegs;
 use unwinder::{Arch, EndReason, FoundBy};
 
-use crate::world::{IN_MAIN, Program, SP, TEST, ops, outer, stack, usual};
+use crate::world::{FREE, IN_MAIN, Program, SP, TEST, ops, outer, stack, usual};
 
 /// `test` saves rax and rdx, as functions do that go on in a handler; or one of them.
 fn program(both: bool) -> Program {
@@ -24,6 +24,14 @@ fn a_handlers_address_is_no_return_address() {
     outer(replaced.words(1, 3).word(handler));
     let chain = &[(TEST + 8, FoundBy::Sampled)];
     program(true).check(&regs, &replaced, chain, EndReason::RegisterUnknown);
+    // Nor does a call of a function that can jump anywhere: jmp *%rax.
+    let anywhere = program(true).call(handler, FREE).code(FREE, &[0xff, 0xe0]);
+    anywhere.check(&regs, &replaced, chain, EndReason::RegisterUnknown);
+    // A call through a register may be one of `test`: call *%rax.
+    let indirect = program(true).code(handler - 2, &[0xff, 0xd0]);
+    let mut through = usual(TEST + 8);
+    through[1].0 = handler - 1;
+    indirect.check(&regs, &replaced, &through, EndReason::Root);
     // Another function is believed.
     let mut chain = usual(TEST + 8);
     chain[1].0 = handler - 1;
