@@ -22,6 +22,7 @@ use formats::{Format, FormatOptions};
 use host::MemoryHost;
 use input::Input;
 use libfuzzer_sys::fuzz_target;
+use module_map::PerfMap;
 use pipeline::{FileSearch, Observer, Options, Pipeline, Source, Unobserved};
 use symbolizer::Kallsyms;
 use synth::{

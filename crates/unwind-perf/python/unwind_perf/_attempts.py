@@ -94,7 +94,9 @@ def _once(path: PathLike, options: str, sink: "Sink", timeout: Optional[float]) 
         summary = json.loads(stream.schema.metadata[b"unwind_perf.summary"])
         share = account.complete / account.samples if account.samples else 0.0
         status, message = ("damaged", run.message) if damaged else ("ok", "")
-        return Outcome(status, message, 1, account.samples, share, summary["findings"], account.modules)
+        # The columns of the manifest's table.
+        findings = [{key: one[key] for key in ("kind", "count", "message")} for one in summary["findings"]]
+        return Outcome(status, message, 1, account.samples, share, findings, account.modules)
 
 
 def _reason(run: Run, broken: Exception) -> UnwindPerfError:
