@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use crate::args::Args;
 use crate::command;
 
-/// What `#![allow(…)]` has in each file with `unsafe` code; the workspace denies it elsewhere.
+/// The lint that each file with `unsafe` code allows; the workspace denies it elsewhere.
 const ALLOWED: &str = "unsafe_code";
 /// The status by which valgrind states that it reported something.
 const REPORTED: i32 = 99;
@@ -38,7 +38,7 @@ type Checker = fn(&[Tests]) -> Result<Outcome>;
 const CHECKERS: &[(&str, Checker)] =
     &[("valgrind", valgrind), ("address", address_sanitizer), ("miri", miri)];
 
-/// What became of a checker that reported nothing.
+/// The outcome of a checker that reported nothing.
 enum Outcome {
     Clean,
     /// What this machine lacks.

@@ -107,7 +107,7 @@ fn notes(id: &[u8; 4]) -> Vec<u8> {
 }
 
 /// How a list is found that nobody named, for a recording of the kernel with the build-id aabbccdd.
-/// Why there is no list, and what would help.
+/// Why there is no list, and the advice.
 fn advised(error: &NoKernelNames) -> String {
     let remedy = error.remedy().filter(|_| error.has_no_list());
     let remedy = remedy.map_or_else(String::new, |it| it.sentence(Spelling::KEYS));

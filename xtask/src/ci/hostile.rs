@@ -37,7 +37,7 @@ fn workers() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Hostile input for each reader; of what is printed only the results.
+/// Hostile input for each reader; of the output only the results.
 fn try_all(root: &Path, effort: &Effort) -> Result<Outcome> {
     let build = task(&["fuzz", crate::fuzz::BUILD], root)?.output()?;
     let text = [build.stdout, build.stderr].concat();

@@ -42,7 +42,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("hostile input", |it| hostile::long_input(&it.root, it.seconds)),
 ];
 
-/// What the checks work with.
+/// The setting of the checks.
 struct Long {
     /// The folder of the workspace.
     root: PathBuf,

@@ -1,4 +1,4 @@
-//! What is damaged: the recordings of the test data with their programs, lists of symbols, dumps, maps of a JIT compiler, and
+//! The files that are damaged: the recordings of the test data with their programs, lists of symbols, dumps, maps of a JIT compiler, and
 //! bundles made of them. They are copied into a folder for each worker, where one file at a time is damaged.
 
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub(super) struct Input {
     pub(super) files: Vec<PathBuf>,
 }
 
-/// What is read of a `case.toml`.
+/// The fields of a `case.toml` that are read.
 #[derive(Deserialize)]
 struct CaseToml {
     sha256: BTreeMap<String, String>,

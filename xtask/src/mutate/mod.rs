@@ -94,7 +94,7 @@ struct Task {
     keeps_all: bool,
 }
 
-/// What all workers did.
+/// The results of all workers.
 #[derive(Default)]
 struct Done {
     tally: Tally,
@@ -237,7 +237,7 @@ impl Worker<'_> {
         Ok(ran)
     }
 
-    /// What became of a run, beside that of undamaged files.
+    /// The outcome of a run, beside that of undamaged files.
     fn fate(&self, ended: &Ended, at: usize) -> Result<Fate> {
         match ended.status {
             Some(0) => {}
@@ -265,7 +265,7 @@ impl Worker<'_> {
     }
 }
 
-/// What became of the runs of an input.
+/// The outcomes of the runs of an input.
 struct Ran {
     fate: Fate,
     runs: u64,

@@ -12,7 +12,7 @@ pub(super) struct Place {
     pub(super) range: Range<usize>,
 }
 
-/// Where the header of a recording has what; bytes. Source: perf.data-file-format.txt of Linux.
+/// The fields of a recording's header, by their bytes. Source: perf.data-file-format.txt of Linux.
 const HEADER: usize = 104;
 const ATTRIBUTES: usize = 24;
 const DATA: usize = 40;
@@ -152,7 +152,7 @@ fn elf(bytes: &[u8]) -> Vec<Place> {
     places
 }
 
-/// What a section is counted as.
+/// The class in which a section is counted.
 fn group(name: &str) -> &str {
     let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
     match name {

@@ -24,9 +24,9 @@ pub(super) struct Program {
 pub(super) struct Ended {
     /// `None` if a signal ended it, or it hung.
     pub(super) status: Option<i32>,
-    /// The start of what it wrote to standard error.
+    /// The start of its standard error.
     pub(super) messages: String,
-    /// What it wrote.
+    /// Its output.
     pub(super) output: Vec<u8>,
 }
 
@@ -80,7 +80,7 @@ impl Ended {
     }
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(PartialEq)]
 pub(super) struct RunResult {
     profile: Value,

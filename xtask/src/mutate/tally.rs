@@ -1,9 +1,9 @@
-//! What became of the runs, by the kind of bytes that was damaged.
+//! The outcomes of the runs, by the kind of bytes that was damaged.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// What became of a run of damaged files that did not fail.
+/// The outcome of a run of damaged files that did not fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fate {
     /// The output is that of undamaged files, or there is a finding and the status is 0.
@@ -29,7 +29,7 @@ const FATES: &[(Fate, &str)] = &[
     (Fate::Silent, "silent"),
 ];
 
-/// The numbers of runs by kind and by what became of them.
+/// The numbers of runs by kind and by outcome.
 #[derive(Default)]
 pub(super) struct Tally(BTreeMap<String, [u64; FATES.len()]>);
 

@@ -81,7 +81,7 @@ impl FileFindingKind {
 }
 
 impl FileFindingKind {
-    /// What would help; `None` if nothing is known to, or the sentence says it.
+    /// The action that would help; `None` if none is known, or the sentence says it.
     #[must_use]
     pub const fn remedy(self) -> Option<Remedy> {
         match self {

@@ -1,4 +1,4 @@
-//! What would help, as a choice with its facts. Its sentences name options as the user writes them: the command, a request
+//! Advice as a choice with its facts. Its sentences name options as the user writes them: the command, a request
 //! and a Python call have a [`Spelling`] each.
 
 mod debug_info;
@@ -11,7 +11,7 @@ pub use debug_info::{DebugInfo, DebugProof, Symbols};
 pub use spelling::{FileOption, Spelling};
 pub use ways::Ways;
 
-/// What would help.
+/// An action that would help.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Remedy {
     /// The file of a module, which is not at hand.
@@ -38,7 +38,7 @@ pub enum Remedy {
     SoundCopy,
     /// Separate debug information, for names.
     DebugInfo(DebugInfo),
-    /// Separate debug information, or a build with what unwinding needs.
+    /// Separate debug information, or a build with unwind tables.
     UnwindTables {
         /// How its debug information may be found; `None` if it was read, or cannot be found.
         debug: Option<DebugInfo>,

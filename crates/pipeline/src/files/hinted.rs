@@ -63,7 +63,7 @@ pub(super) fn open_hints<'h>(hints: &'h [Hint], host: &dyn Host) -> Result<Hinte
     Ok(HintedFiles { hints: opened, files })
 }
 
-/// Where code is in a relocatable file.
+/// The place of the code in a relocatable file.
 fn code_of(image: &Image) -> Code {
     let mut code = image.sections().iter().filter(|s| s.executable && s.has_bytes());
     match (code.next(), code.next()) {

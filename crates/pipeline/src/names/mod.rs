@@ -67,7 +67,7 @@ pub struct NameReport {
 }
 
 impl NameReport {
-    /// What would help beside why the kernel has no names: a list, if none was found.
+    /// Advice for a kernel without names: a list, if none was found.
     #[must_use]
     pub fn kernel_help(&self) -> Option<&Remedy> {
         self.kernel_remedy.as_ref().filter(|_| self.kernel_unlisted)

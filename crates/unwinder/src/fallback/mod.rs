@@ -179,22 +179,30 @@ impl Fallback {
         // A frame pointer that the leaf left to its caller leads past the caller, to a call that the caller's last jump
         // makes one of the leaf.
         let leaf = is_plain_leaf.then(|| by_leaf_rule(registers, memory, arch)).flatten();
-        let leaf = proven(leaf, registers, false).map(|leaf| leaf.pc);
+        let leaf = proven(leaf, registers, false).map(|leaf| (leaf, registers.clone()));
         registers.clone_from(&before);
-        let is_refuted = |caller: &Caller| leaf.is_some_and(|pc| pc != caller.pc);
+        let mut found = None;
         if is_plain_leaf && arch == Arch::X86_64 {
             let analysers = &mut self.analysers;
             let caller = analyse(analysers, at.file, at.svma, registers, memory, arch);
-            if let Some(caller) = proven(caller, registers, false) {
-                return if is_refuted(&caller) { Err(why) } else { Ok(caller) };
+            found = proven(caller, registers, false);
+        }
+        if found.is_none() {
+            let caller = by_frame_pointer(registers, memory, arch);
+            found = proven(caller, registers, is_kept);
+        }
+        match (found, leaf) {
+            (Some(found), Some((leaf, _))) if found.pc != leaf.pc => {
+                registers.clone_from(&before);
+                Err(why)
             }
+            (Some(found), _) => Ok(found),
+            (None, Some((leaf, of_caller))) => {
+                *registers = of_caller;
+                Ok(leaf)
+            }
+            (None, None) => Err(why),
         }
-        let caller = by_frame_pointer(registers, memory, arch);
-        if let Some(caller) = proven(caller, registers, is_kept) {
-            return if is_refuted(&caller) { Err(why) } else { Ok(caller) };
-        }
-        let caller = is_plain_leaf.then(|| by_leaf_rule(registers, memory, arch)).flatten();
-        proven(caller, registers, false).ok_or(why)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::words::Words;
 const ROOT: &str = "root";
 const ROOT_ACROSS_GAP: &str = "root-across-gap";
 
-/// What became of a chain that reaches its root with call frame information.
+/// The outcome of a chain that reaches its root with call frame information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {
     /// It is the same.

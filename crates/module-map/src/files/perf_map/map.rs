@@ -121,12 +121,6 @@ impl PerfMap {
     pub const fn skipped(&self) -> usize {
         self.skipped
     }
-
-    /// Whether no function is known.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
-    }
 }
 
 /// The range of a line without spaces at its end, which stands at `offset` in the text.
