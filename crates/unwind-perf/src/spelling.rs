@@ -18,3 +18,20 @@ const fn name(option: FileOption) -> &'static str {
         FileOption::Kallsyms => "--kallsyms",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Cli;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn names_are_those_of_arguments() {
+        let command = Cli::command();
+        let known: Vec<&str> = command.get_arguments().filter_map(|it| it.get_long()).collect();
+        for option in FileOption::ALL {
+            let name = name(option).strip_prefix("--").expect("a long name");
+            assert!(known.contains(&name), "{option:?}");
+        }
+    }
+}

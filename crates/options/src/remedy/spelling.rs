@@ -24,6 +24,19 @@ pub enum FileOption {
 }
 
 impl FileOption {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Modules,
+        Self::ExtraDirs,
+        Self::Sysroot,
+        Self::DebugDirs,
+        Self::Debuginfod,
+        Self::PerfMapDirs,
+        Self::TrustPerfMaps,
+        Self::Map,
+        Self::Kallsyms,
+    ];
+
     /// Its name in JSON and in Python.
     #[must_use]
     pub const fn key(self) -> &'static str {
@@ -70,5 +83,19 @@ impl Spelling {
 impl Default for Spelling {
     fn default() -> Self {
         Self::KEYS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::every_option;
+
+    #[test]
+    fn keys_are_those_of_the_options() {
+        let object = every_option().to_object();
+        for option in FileOption::ALL {
+            assert!(object.contains_key(option.key()), "{option:?}");
+        }
     }
 }
