@@ -4,8 +4,8 @@ use profile::query::diff::{
     Diff, DiffError, DiffInput, DiffNote, DiffOptions, DiffPair, NotCompared, PairedBy, diff,
 };
 
-use crate::recording::{Recording, recording};
-use crate::{diff_of, marked, name_of};
+use super::recording::{Recording, recording};
+use super::{diff_of, marked, name_of};
 
 /// Why functions are not compared, by name; only those that are not.
 fn left_out(diff: &Diff) -> Vec<(String, NotCompared)> {

@@ -3,8 +3,8 @@
 use profile::Profile;
 use profile::query::diff::DiffOptions;
 
-use crate::recording::recording;
-use crate::{diff_of, marked};
+use super::recording::recording;
+use super::{diff_of, marked};
 
 /// Numbers that look random and are the same in each run of the test.
 /// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014 (`SplitMix64`).

@@ -4,8 +4,8 @@ use profile::query::diff::{Change, Diff, DiffOptions, Normalization};
 use profile::{EndReason, Profile};
 use proptest::prelude::*;
 
-use crate::recording::Recording;
-use crate::{diff_of, functions};
+use super::recording::Recording;
+use super::{diff_of, functions};
 
 /// Stacks of a few functions, each with a period and a number of samples.
 fn profiles() -> impl Strategy<Value = Profile> {

@@ -3,7 +3,7 @@
 use profile::Profile;
 use profile::query::diff::{DiffError, DiffInput, DiffOptions, Normalization, diff};
 
-use crate::recording::{Recording, recording};
+use super::recording::{Recording, recording};
 
 fn refused(before: &Profile, after: &Profile, normalization: Option<Normalization>) -> String {
     let options = DiffOptions { normalization, ..DiffOptions::default() };

@@ -5,8 +5,8 @@ use profile::query::diff::{
     DiffInput, DiffLabel, DiffMethod, DiffNote, DiffOptions, Normalization, NotByTime, diff,
 };
 
-use crate::recording::{Recording, recording};
-use crate::{diff_of, functions, marked, name_of};
+use super::recording::{Recording, recording};
+use super::{diff_of, functions, marked, name_of};
 
 /// The samples of each function on both sides: own before and after, inclusive before and after.
 fn samples(diff: &profile::query::diff::Diff) -> Vec<(String, [u64; 4])> {
