@@ -7,7 +7,7 @@ use std::process::{ChildStdout, Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 /// The folder of the workspace.
-pub(crate) fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     // Set by `cargo run`; without it we are in the workspace's folder.
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     let here = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
@@ -15,7 +15,7 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// A command from one line of words; for lines written in this source, without quoting.
-pub(crate) fn words(line: &str) -> Command {
+pub fn words(line: &str) -> Command {
     let mut words = line.split_whitespace();
     let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words);
@@ -23,7 +23,7 @@ pub(crate) fn words(line: &str) -> Command {
 }
 
 /// The command as one would type it, with its folder where it has one.
-pub(crate) fn show(command: &Command) -> String {
+pub fn show(command: &Command) -> String {
     let quoted = |word: &std::ffi::OsStr| {
         let word = word.to_string_lossy();
         let plain = |c: char| c.is_alphanumeric() || "-_./=:,+%@".contains(c);
@@ -45,12 +45,15 @@ pub(crate) fn show(command: &Command) -> String {
 }
 
 /// Prints the command as it is about to run.
-pub(crate) fn announce(command: &Command) {
+pub fn announce(command: &Command) {
     eprintln!("$ {}", show(command));
 }
 
-/// Runs it with our own terminal. A failure is an error.
-pub(crate) fn run(command: &mut Command) -> Result<()> {
+/// Runs it with our own terminal.
+///
+/// # Errors
+/// If it cannot be started or fails.
+pub fn run(command: &mut Command) -> Result<()> {
     announce(command);
     let status = command.status().with_context(|| show(command))?;
     if !status.success() {
@@ -59,14 +62,20 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs it and gives its standard output. A failure is an error that carries the end of its diagnostics.
-pub(crate) fn output(command: &mut Command) -> Result<String> {
+/// Runs it and gives its standard output.
+///
+/// # Errors
+/// If it cannot be started or fails; the message has the end of its diagnostics.
+pub fn output(command: &mut Command) -> Result<String> {
     announce(command);
     quiet_output(command)
 }
 
 /// As [`output`], for questions too small to be printed (versions and the like).
-pub(crate) fn quiet_output(command: &mut Command) -> Result<String> {
+///
+/// # Errors
+/// As of [`output`].
+pub fn quiet_output(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).output().with_context(|| show(command))?;
     if !output.status.success() {
         let reported = String::from_utf8_lossy(&output.stderr);
@@ -118,7 +127,7 @@ pub(crate) fn read_output<T>(
 }
 
 /// First line of what the command prints, or a note that it is missing.
-pub(crate) fn version_of(line: &str) -> String {
+pub fn version_of(line: &str) -> String {
     match quiet_output(&mut words(line)) {
         Ok(text) => text.lines().next().unwrap_or_default().trim().to_owned(),
         Err(_) => format!("{} is not installed", line.split(' ').next().unwrap_or_default()),
@@ -126,7 +135,10 @@ pub(crate) fn version_of(line: &str) -> String {
 }
 
 /// The program to test: the one given with `--ours`, else a release build of this workspace.
-pub(crate) fn ours(given: Option<String>) -> Result<PathBuf> {
+///
+/// # Errors
+/// If the build fails.
+pub fn ours(given: Option<String>) -> Result<PathBuf> {
     if let Some(path) = given {
         return std::path::absolute(&path).with_context(|| path);
     }
@@ -153,7 +165,7 @@ pub(crate) fn link_others(ours: &Path, folder: &Path) -> Result<()> {
 }
 
 /// The folder of what is built.
-pub(crate) fn target() -> PathBuf {
+pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
@@ -174,6 +186,6 @@ pub(crate) fn hotspot() -> Result<PathBuf> {
 }
 
 /// A file's name without its folders.
-pub(crate) fn file_name(path: &Path) -> String {
+pub fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

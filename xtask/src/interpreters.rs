@@ -10,7 +10,7 @@ const VERSIONS: std::ops::RangeInclusive<u32> = 9..=20;
 
 /// Python by its minor version, the oldest first; only those of different versions, and only those that make
 /// environments.
-pub(crate) fn interpreters() -> Vec<(u32, PathBuf)> {
+pub fn interpreters() -> Vec<(u32, PathBuf)> {
     let named = VERSIONS.map(|minor| format!("python3.{minor}")).chain(["python3".to_owned()]);
     let candidates = named.map(PathBuf::from).chain(built());
     let mut found: Vec<(u32, PathBuf)> =

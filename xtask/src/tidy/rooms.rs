@@ -48,8 +48,7 @@ impl Source {
     /// Whether its documentation is that of the room, or of the crate where none is named.
     pub(super) fn is_top_of(&self, room: Option<&str>) -> bool {
         // A crate that is a library and a program is described by the library.
-        let is_root =
-            room.is_some() || !self.path.ends_with("src/main.rs") || self.path.starts_with("xtask");
+        let is_root = room.is_some() || !self.path.ends_with("src/main.rs");
         self.room() == room && self.module.len() == usize::from(room.is_some()) && is_root
     }
 }
