@@ -1,8 +1,7 @@
 //! Running other programs: every command is printed before it runs, and a failure names it.
 
-use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -90,42 +89,6 @@ pub fn quiet_output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// What a command writes on its standard output, while it runs.
-pub(crate) type Output<'a> = BufReader<&'a mut ChildStdout>;
-
-/// Runs it and reads its standard output while it runs. Its diagnostics are shown only where it ends with another status
-/// than the good ones.
-pub(crate) fn read_output<T>(
-    command: &mut Command,
-    good: &[i32],
-    read: impl FnOnce(Output<'_>) -> Result<T>,
-) -> Result<T> {
-    announce(command);
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .with_context(|| show(command))?;
-    let mut stdout = child.stdout.take().context("no output")?;
-    let mut stderr = child.stderr.take().context("no diagnostics")?;
-    let reported = std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        stderr.read_to_end(&mut bytes).map(|_| bytes)
-    });
-    let value = read(BufReader::with_capacity(1 << 20, &mut stdout));
-    drop(stdout);
-    let status = child.wait()?;
-    // What could not be read comes first: the tool's own failure may be that nobody read on.
-    let value = value.with_context(|| format!("output of {}", show(command)))?;
-    let reported = reported.join().unwrap_or_else(|_| Ok(Vec::new()))?;
-    if !status.code().is_some_and(|code| good.contains(&code)) {
-        eprintln!("{}", String::from_utf8_lossy(&reported));
-        bail!("{status}: {}", show(command));
-    }
-    Ok(value)
-}
-
 /// First line of what the command prints, or a note that it is missing.
 pub fn version_of(line: &str) -> String {
     match quiet_output(&mut words(line)) {
@@ -147,42 +110,9 @@ pub fn ours(given: Option<String>) -> Result<PathBuf> {
     Ok(target().join("release/unwind-perf"))
 }
 
-/// Those of the options that this build of the command has. Older ones, which are compared with it, lack some.
-pub(crate) fn options_of(ours: &Path, options: &[&'static str]) -> Result<Vec<&'static str>> {
-    let help = quiet_output(Command::new(ours).arg("--help"))?;
-    Ok(options.iter().copied().filter(|option| help.contains(option)).collect())
-}
-
-/// Makes the programs that hotspot and pprof start, as links to ours in a folder.
-pub(crate) fn link_others(ours: &Path, folder: &Path) -> Result<()> {
-    let ours = std::path::absolute(ours).with_context(|| ours.display().to_string())?;
-    for name in ["hotspot-perfparser", "perf_to_profile"] {
-        let link = folder.join(name);
-        std::os::unix::fs::symlink(&ours, &link)
-            .with_context(|| format!("cannot make {}", link.display()))?;
-    }
-    Ok(())
-}
-
 /// The folder of what is built.
 pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
-}
-
-/// The backend of hotspot: in the search path, or where Debian and upstream install it.
-pub(crate) fn hotspot() -> Result<PathBuf> {
-    let places = [
-        "/usr/lib/x86_64-linux-gnu/libexec/hotspot-perfparser",
-        "/usr/lib/aarch64-linux-gnu/libexec/hotspot-perfparser",
-        "/usr/libexec/hotspot-perfparser",
-        "/usr/lib/libexec/hotspot-perfparser",
-    ];
-    let search = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&search)
-        .map(|dir| dir.join("hotspot-perfparser"))
-        .chain(places.map(PathBuf::from))
-        .find(|path| path.is_file())
-        .context("hotspot-perfparser is not installed (package hotspot)")
 }
 
 /// A file's name without its folders.

@@ -29,6 +29,7 @@ pub fn run(program: &str, tasks: &[Task]) -> ExitCode {
         for task in tasks {
             eprintln!("  {} {}\n      {}", task.name, task.usage, task.about);
         }
+        eprintln!("`cargo xtask` builds, checks and releases; `cargo lab` compares and measures");
         return ExitCode::from(2);
     };
     match (task.run)(Args::new(arguments.collect())) {
