@@ -2,20 +2,10 @@
 //! prints (the total, and the most costly functions) with our own folded stacks.
 
 mod bundle;
-mod bundle_peers;
-mod callgrind;
-mod duckdb;
-mod firefox;
-mod hotspot;
-mod otlp;
-mod perf_text;
-mod pprof;
-mod python;
-mod report;
+mod data;
+mod page;
+mod profilers;
 mod service;
-mod spark;
-mod speedscope;
-mod stock;
 mod tools;
 mod truth;
 
@@ -26,6 +16,8 @@ use anyhow::{Context, Result};
 use xtask::args::Args;
 use xtask::command;
 
+use data::{duckdb, otlp, python, spark};
+use profilers::{callgrind, firefox, hotspot, perf_text, pprof, speedscope};
 use truth::Truth;
 
 /// Functions that are compared.
@@ -61,8 +53,8 @@ const CHECKS: &[Check] = &[
     Check { name: "Firefox Profiler, text of perf script", run: firefox::perf_text },
     Check { name: "inferno-collapse-perf", run: perf_text::collapse },
     Check { name: "inferno-flamegraph", run: perf_text::flame_graph },
-    Check { name: "the page in Chromium", run: report::check },
-    Check { name: "the page of a difference in Chromium", run: report::differences },
+    Check { name: "the page in Chromium", run: page::check },
+    Check { name: "the page of a difference in Chromium", run: page::differences },
     Check { name: "speedscope", run: speedscope::check },
 ];
 
@@ -71,9 +63,9 @@ const ONCE: &[Check] = &[
     Check { name: "the Python package", run: python::check },
     Check { name: "a bundle on another machine, in perf and in hotspot", run: bundle::check },
     Check { name: "the Python package on a Spark cluster", run: spark::check },
-    Check { name: "the page in Chromium", run: report::million },
-    Check { name: "the page's engine in Node", run: report::engine },
-    Check { name: "the page's types", run: report::types },
+    Check { name: "the page in Chromium", run: page::million },
+    Check { name: "the page's engine in Node", run: page::engine },
+    Check { name: "the page's types", run: page::types },
     Check { name: "the service in Chromium", run: service::pages },
     Check { name: "a recording while it is made, in Chromium", run: service::live },
     Check { name: "the service as a debuginfod server", run: service::files },

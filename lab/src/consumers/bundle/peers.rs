@@ -8,7 +8,8 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 use xtask::command;
 
-use super::{Bench, Missing, hotspot};
+use crate::consumers::profilers::hotspot;
+use crate::consumers::{Bench, Missing};
 
 /// Compares both, for the recording of the folder; tells what was compared.
 pub(super) fn check(bench: &Bench<'_>, folder: &Path, unpacked: &Path) -> Result<String> {

@@ -6,7 +6,8 @@ use anyhow::Result;
 use xtask::command;
 use xtask::machine::interpreters;
 
-use super::{Bench, Missing, python};
+use super::python;
+use crate::consumers::{Bench, Missing};
 
 const INSTALL: &str = "apt-get install -y --no-install-recommends openjdk-17-jre-headless";
 
@@ -24,7 +25,7 @@ const PACKAGES: &str = "pyspark pyarrow";
 const OLDEST: u32 = 10;
 
 /// Runs the check.
-pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
+pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     let newest = interpreters().pop().filter(|(minor, _)| *minor >= OLDEST);
     let (_, interpreter) =
         newest.ok_or_else(|| Missing(format!("no Python of 3.{OLDEST} or newer")))?;

@@ -7,15 +7,15 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use xtask::command;
 
-use super::Bench;
-use super::tools;
-use super::truth::{Costs, Truth};
+use crate::consumers::Bench;
+use crate::consumers::tools;
+use crate::consumers::truth::{Costs, Truth};
 
 /// The name of the reader's session.
 const SESSION: &str = "unwind-perf";
 
 /// Runs the check.
-pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
+pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     let (threads, total, costs) =
         read(bench, &bench.write("ours.json.gz", &["--format", "firefox"])?)?;
     Ok(format!("{threads} threads, {}", bench.truth.compare(total, &costs)?))
@@ -23,7 +23,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
 
 /// Its reader of the text of perf script. It drops frames whose names begin with a parenthesis, so names are those of the
 /// linker; a function is one for each module, and the costs of several are not comparable.
-pub(super) fn perf_text(bench: &Bench<'_>) -> Result<String> {
+pub(in crate::consumers) fn perf_text(bench: &Bench<'_>) -> Result<String> {
     let names = ["--demangle", "none"];
     let text =
         bench.write("ours.perf.txt", &[&["--format", "perf-script"], &names[..]].concat())?;

@@ -11,7 +11,7 @@ use super::{Bench, Missing, tools};
 
 macro_rules! scripts {
     ($($name:literal,)*) => {
-        &[$(($name, include_str!(concat!("page/", $name))),)*]
+        &[$(($name, include_str!($name)),)*]
     };
 }
 

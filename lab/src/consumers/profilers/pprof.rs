@@ -6,11 +6,11 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use xtask::command;
 
-use super::Bench;
-use super::truth::Costs;
+use crate::consumers::Bench;
+use crate::consumers::truth::Costs;
 
 /// Runs the check.
-pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
+pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     bench.need("go version", "apt-get install --quiet --yes --no-install-recommends golang-go")?;
     let profile = bench.write("profile.pb.gz", &["--format", "pprof"])?;
     let mut pprof = Command::new("go");

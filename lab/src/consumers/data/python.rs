@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use xtask::command;
 use xtask::machine::interpreters;
 
-use super::{Bench, Missing};
+use crate::consumers::{Bench, Missing};
 
 /// What reads its tables.
 const OLDEST: &str = "pyarrow";
@@ -23,7 +23,7 @@ print(sum(cell.cell_type == 'code' and bool(cell.outputs) for cell in book.cells
 ";
 
 /// Runs the check.
-pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
+pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     let mut found = interpreters();
     let newest = found.pop().ok_or_else(|| Missing("no Python of 3.9 or newer".to_owned()))?;
     let mut told = Vec::new();

@@ -5,11 +5,11 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use xtask::command;
 
-use super::Bench;
-use super::truth::Costs;
+use crate::consumers::Bench;
+use crate::consumers::truth::Costs;
 
 /// Runs the check.
-pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
+pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     bench.need(
         "valgrind --version",
         "apt-get install --quiet --yes --no-install-recommends valgrind",

@@ -6,13 +6,13 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use xtask::command;
 
-use super::truth::{Costs, Truth};
-use super::{Bench, tools};
+use crate::consumers::truth::{Costs, Truth};
+use crate::consumers::{Bench, tools};
 
 const SCRIPT: &str = include_str!("otlp.py");
 
 /// Runs the check.
-pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
+pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     let file = bench.write("ours.otlp", &["--format", "otlp"])?;
     let mut decode = Command::new("python3");
     decode.args(["-c", SCRIPT]).arg(&file).env("PYTHONPATH", tools::opentelemetry(bench)?);

@@ -1,6 +1,8 @@
 //! Bundles of a C++, a Rust, a Python and a Node.js program: read in an empty folder that is the whole machine, without
 //! network and under another host name, and by perf and hotspot after they were unpacked; and without names.
 
+mod peers;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -10,7 +12,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use xtask::command;
 
-use super::{Bench, Missing, bundle_peers};
+use super::{Bench, Missing};
 
 const CPP: &str = r#"
 #include <algorithm>
@@ -171,7 +173,7 @@ fn bundled(bench: &Bench<'_>, program: &Program, folder: &Path) -> Result<String
         "perf names no {} of the unpacked bundle",
         program.function
     );
-    let peers = bundle_peers::check(bench, folder, &unpacked)?;
+    let peers = peers::check(bench, folder, &unpacked)?;
     let anonymous = anonymous(ours, program, folder)?;
     let size = |name: &str| fs::metadata(folder.join(name)).map(|file| file.len());
     let recording = size("perf.data")?;

@@ -5,8 +5,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use xtask::command;
 
-use super::truth::Costs;
-use super::{Bench, tools};
+use crate::consumers::truth::Costs;
+use crate::consumers::{Bench, tools};
 
 /// Prints the type of the column of frames, the number of rows, the sum of the weights; then a line for each function:
 /// `own<tab>inclusive<tab>name`. Then the queries of the documentation are run.
@@ -31,7 +31,7 @@ const FRAMES: &str = "STRUCT(addr UBIGINT, module VARCHAR, build_id VARCHAR, svm
     inlined BOOLEAN, found_by VARCHAR, kernel BOOLEAN)[]";
 
 /// Runs the check.
-pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
+pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     let file = bench.write("ours.parquet", &["--format", "parquet"])?;
     let mut query = Command::new("python3");
     query.args(["-c", SCRIPT]).arg(&file).arg(documented()?);

@@ -6,8 +6,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use xtask::command;
 
-use super::truth::{Costs, Truth};
-use super::{Bench, Missing};
+use crate::consumers::truth::{Costs, Truth};
+use crate::consumers::{Bench, Missing};
 
 /// What is installed where it is missing.
 const INFERNO: &str = "cargo install inferno --version 0.12.8 --quiet --locked --root";
@@ -17,7 +17,7 @@ const NO_FRAMES: &str = "[no frames]";
 
 /// `inferno-collapse-perf` on our text, event by event, since it reads the first one alone. Names are those of the linker:
 /// it cuts parameters off, divides Java's names, and drops all that begin with a parenthesis.
-pub(super) fn collapse(bench: &Bench<'_>) -> Result<String> {
+pub(in crate::consumers) fn collapse(bench: &Bench<'_>) -> Result<String> {
     let bin = inferno(bench)?;
     let mut costs = Costs::default();
     let mut total = 0;
@@ -44,7 +44,7 @@ pub(super) fn collapse(bench: &Bench<'_>) -> Result<String> {
 
 /// `inferno-flamegraph` on our folded stacks from the innermost function outwards: its first row shows each function with
 /// its own cost.
-pub(super) fn flame_graph(bench: &Bench<'_>) -> Result<String> {
+pub(in crate::consumers) fn flame_graph(bench: &Bench<'_>) -> Result<String> {
     let bin = inferno(bench)?;
     let file = bench.scratch.join("ours.folded");
     std::fs::write(&file, bench.folded(&["--root", "none", "--reverse"])?)?;
@@ -67,7 +67,7 @@ fn inferno(bench: &Bench<'_>) -> Result<PathBuf> {
 }
 
 /// The events that samples have.
-pub(super) fn events(ours: &mut Command) -> Result<Vec<String>> {
+pub(in crate::consumers) fn events(ours: &mut Command) -> Result<Vec<String>> {
     let fields = ["--format", "perf-script", "--fields", "event"];
     let text = command::quiet_output(ours.args(fields))?;
     let name = |line: &str| line.trim().trim_end_matches(':').to_owned();

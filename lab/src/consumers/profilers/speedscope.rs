@@ -5,9 +5,9 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use xtask::command;
 
-use super::Bench;
-use super::tools;
-use super::truth::Costs;
+use crate::consumers::Bench;
+use crate::consumers::tools;
+use crate::consumers::truth::Costs;
 
 /// Loads the document into the application, opens the table of functions, prints its rows: `own<tab>inclusive<tab>name`.
 const SCRIPT: &str = include_str!("speedscope.mjs");
@@ -20,7 +20,7 @@ const VALIDATE: &str = "import json, jsonschema, sys; \
     print(sum(sum(p['weights']) for p in every), len(every))";
 
 /// Runs the check.
-pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
+pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     let modules = tools::npm(bench)?;
     let release = modules.join("speedscope/dist/release");
     let file = bench.write("ours.speedscope.json", &["--format", "speedscope"])?;

@@ -10,9 +10,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use xtask::command;
 
-use super::Bench;
 use super::stock::{Verdict, compare};
-use super::truth::Costs;
+use crate::consumers::Bench;
+use crate::consumers::truth::Costs;
 
 /// Seconds after which the program is ended; it does not end by itself.
 const SECONDS: &str = "150";
@@ -31,7 +31,7 @@ const FEW: usize = 50;
 const GUESSED: usize = 4;
 
 /// Runs the check.
-pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
+pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     need(bench)?;
     let printed = with_ours(bench)?;
     let (total, costs) = samples(&printed);
@@ -39,7 +39,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
 }
 
 /// Compares what it decodes from our backend with what it decodes from its own.
-pub(super) fn beside_stock(bench: &Bench<'_>) -> Result<String> {
+pub(in crate::consumers) fn beside_stock(bench: &Bench<'_>) -> Result<String> {
     need(bench)?;
     let ours = with_ours(bench)?;
     let stock = printed(&mut hotspot(bench, None), bench.truth.total)?;
@@ -71,7 +71,7 @@ pub(super) fn beside_stock(bench: &Bench<'_>) -> Result<String> {
 }
 
 /// Makes sure that it is there.
-pub(super) fn need(bench: &Bench<'_>) -> Result<()> {
+pub(in crate::consumers) fn need(bench: &Bench<'_>) -> Result<()> {
     bench.need(
         "timeout 10 hotspot -platform offscreen --version",
         "apt-get install --quiet --yes --no-install-recommends hotspot",
@@ -108,7 +108,7 @@ fn hotspot(bench: &Bench<'_>, backend: Option<&Path>) -> Command {
 }
 
 /// The program with its own backend, which looks for files in that sysroot alone.
-pub(super) fn program(recording: &Path, sysroot: Option<&Path>) -> Command {
+pub(in crate::consumers) fn program(recording: &Path, sysroot: Option<&Path>) -> Command {
     let mut hotspot = Command::new("timeout");
     hotspot.args([SECONDS, "hotspot"]);
     if let Some(sysroot) = sysroot {
@@ -126,7 +126,7 @@ pub(super) fn program(recording: &Path, sysroot: Option<&Path>) -> Command {
 }
 
 /// What the program prints, up to the end of that sample, and what follows within a moment.
-pub(super) fn printed(hotspot: &mut Command, wanted: u64) -> Result<String> {
+pub(in crate::consumers) fn printed(hotspot: &mut Command, wanted: u64) -> Result<String> {
     let mut child = hotspot.spawn().with_context(|| command::show(hotspot))?;
     let out = child.stdout.take().context("no standard output")?;
     let (sender, lines) = mpsc::channel();
