@@ -12,6 +12,7 @@ mod oracle;
 mod perf_script;
 mod report;
 mod roots;
+mod tables;
 mod verdict;
 
 use std::ops::Range;
