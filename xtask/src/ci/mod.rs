@@ -50,7 +50,7 @@ const SOURCE: &[(&str, SourceCheck)] = &[
     ("dependencies", dependencies::policy),
     ("advisories", dependencies::advisories),
     ("oldest compiler", source::oldest_compiler),
-    ("lab", source::lab),
+    ("lab", source::lab_tests),
     ("names of C++", source::names),
 ];
 

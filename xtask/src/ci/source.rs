@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use super::{Outcome, lab as lab_task, passes, succeeds, task};
+use super::{Outcome, lab, passes, succeeds, task};
 use crate::{command, machine};
 
 pub(super) fn formatting(root: &Path) -> Result<Outcome> {
@@ -66,7 +66,7 @@ fn stated_version(manifest: &str) -> Option<&str> {
 }
 
 /// The tests of `lab`, which those of the workspace leave out.
-pub(super) fn lab(root: &Path) -> Result<Outcome> {
+pub(super) fn lab_tests(root: &Path) -> Result<Outcome> {
     passes("cargo test --quiet --package lab --bin lab", root)
 }
 
@@ -84,7 +84,7 @@ pub(super) fn names(root: &Path) -> Result<Outcome> {
             "no llvm-cxxfilt that is new enough (package llvm-19)".to_owned(),
         ));
     }
-    command::run(&mut lab_task(&["names"], root)?)?;
+    command::run(&mut lab(&["names"], root)?)?;
     Ok(Outcome::Passed)
 }
 
