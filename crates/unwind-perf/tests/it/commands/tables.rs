@@ -77,8 +77,7 @@ inclusive      own  samples  function
 ";
     assert_eq!(printed("recursion-rs", &[&["tree"][..], &options].concat()), expected);
     let refused = run(&Case::named("fork").folder, &["top", "--focus", "("]).expect_status(2);
-    let message = "error: invalid value '(' for '--focus <REGEX>': regex parse error:
-";
+    let message = "error: invalid value '(' for '--focus <REGEX>': regex parse error:";
     assert!(refused.stderr.starts_with(message), "{}", refused.stderr);
 }
 
