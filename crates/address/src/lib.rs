@@ -20,9 +20,11 @@
 //! ```
 
 mod build_id;
+mod dangling;
 mod ids;
 mod space;
 
 pub use build_id::BuildId;
+pub use dangling::{ById, Id, dangling, take_dangling};
 pub use ids::{ModuleId, Pid, Tid, Timestamp};
 pub use space::{Avma, Bias, FileOffset, Svma};

@@ -7,7 +7,7 @@
 //!
 //! Constructors run below `_start` without `main`, and functions at exit as well: only the outermost frame is proven.
 
-use address::Svma;
+use address::{ById as _, Svma};
 use module_map::ElfMachine;
 
 use crate::frame::Place;
@@ -25,7 +25,7 @@ pub(super) fn beginning(seen: &Seen<'_>, code: Code<'_>) -> Option<Place> {
         // Functions of one file follow each other, as a rule.
         let module = frame.place.module?;
         if last.is_none_or(|(known, _)| known != module) {
-            let file = code.images.outcome(code.modules.get(module.index())?)?.ok()?;
+            let file = code.images.outcome(code.modules.by_id(module)?)?.ok()?;
             last = Some((module, file));
         }
         let file = last?.1;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use address::{ModuleId, Svma};
+use address::{ById as _, ModuleId, Svma};
 use budget::Exhausted;
 use hashbrown::HashMap;
 use module_map::{LoadedImage, MappedKind};
@@ -269,7 +269,7 @@ impl Finder {
     /// Whether code runs in the place of a function that is called through the loader: the loader's resolver of symbols, or
     /// code of the kernel, which a resolver of the C library chooses.
     fn runs_unasked(&mut self, module: ModuleId, at: Described, code: Code<'_>) -> bool {
-        let module = code.modules.get(module.index());
+        let module = code.modules.by_id(module);
         let is_file = module.is_some_and(|it| it.kind == MappedKind::File);
         !is_file || self.files.is_loader(at.file) && self.is_resolver(at, code)
     }
@@ -284,7 +284,7 @@ impl Finder {
     fn file(&mut self, module: ModuleId, code: Code<'_>) -> Option<Arc<LoadedImage>> {
         let Self { modules, files, .. } = self;
         let find = || {
-            let file = code.images.outcome(code.modules.get(module.index())?)?.ok()?;
+            let file = code.images.outcome(code.modules.by_id(module)?)?.ok()?;
             files.add(file, code);
             Some(Arc::clone(file))
         };
