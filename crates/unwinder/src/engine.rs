@@ -262,7 +262,7 @@ impl Engine {
 
     /// Whether a looked-up address is in a signal trampoline, by its instructions.
     pub(crate) fn is_signal_trampoline(&self, file: &LoadedImage, svma: Svma) -> bool {
-        let arch = Arch::of(file.image().machine());
+        let arch = file.image().arch().and_then(Arch::of);
         arch.is_some_and(|arch| signal_form(arch, svma, file.image()).is_some())
     }
 
@@ -403,7 +403,7 @@ fn code_around(svma: Svma, image: &Image) -> Option<(&[u8], usize)> {
 /// none. Both are addresses that the file states.
 #[must_use]
 pub fn signal_trampoline(image: &Image, svma: Svma) -> Option<Svma> {
-    let arch = Arch::of(image.machine())?;
+    let arch = image.arch().and_then(Arch::of)?;
     let (code, at) = code_around(svma, image)?;
     let start = (0..=at)
         .rev()

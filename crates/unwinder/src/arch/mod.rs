@@ -15,8 +15,6 @@ mod s390x;
 mod x86;
 mod x86_64;
 
-use module_map::ElfMachine;
-
 use crate::arch::numbers::Numbers;
 
 pub(crate) use flow::{Flow, FlowDecoder, Step};
@@ -85,18 +83,18 @@ impl Arch {
     /// How many there are.
     pub(crate) const COUNT: usize = 8;
 
-    /// The processor of a file's machine, if it is one that is unwound.
+    /// The processor, if it is one that is unwound.
     #[must_use]
-    pub const fn of(machine: ElfMachine) -> Option<Self> {
-        match machine {
-            ElfMachine::X86_64 => Some(Self::X86_64),
-            ElfMachine::Aarch64 => Some(Self::Aarch64),
-            ElfMachine::X86 => Some(Self::X86),
-            ElfMachine::Riscv64 => Some(Self::Riscv64),
-            ElfMachine::Arm => Some(Self::Arm),
-            ElfMachine::S390x => Some(Self::S390x),
-            ElfMachine::Ppc64 => Some(Self::Ppc64),
-            ElfMachine::Loongarch64 => Some(Self::Loongarch64),
+    pub const fn of(arch: address::Arch) -> Option<Self> {
+        match arch {
+            address::Arch::X86_64 => Some(Self::X86_64),
+            address::Arch::Aarch64 => Some(Self::Aarch64),
+            address::Arch::X86 => Some(Self::X86),
+            address::Arch::Riscv64 => Some(Self::Riscv64),
+            address::Arch::Arm => Some(Self::Arm),
+            address::Arch::S390x => Some(Self::S390x),
+            address::Arch::Powerpc64 => Some(Self::Ppc64),
+            address::Arch::Loongarch64 => Some(Self::Loongarch64),
             _ => None,
         }
     }

@@ -100,7 +100,7 @@ impl UnwindInfo {
                 )
             },
         );
-        let arch = Arch::of(image.machine());
+        let arch = image.arch().and_then(Arch::of);
         let mut info = Self {
             arch,
             arm: if arch == Some(Arch::Arm) { ArmTable::new(image) } else { None },

@@ -39,7 +39,7 @@ impl<'a> CodeBytes<'a> {
         let segment = segments.find(|segment| svma.since(segment.svma) < segment.file_size)?;
         let len = usize::try_from(segment.file_size).ok()?;
         let bytes = image.read_only_bytes(segment.svma, len)?;
-        let arch = Arch::of(image.machine())?;
+        let arch = image.arch().and_then(Arch::of)?;
         Some(Self { image, start: segment.svma.0, bytes, arch })
     }
 

@@ -75,7 +75,7 @@ impl Functions {
         if !self.allowance.has_left(at.file) {
             return None;
         }
-        let arch = Arch::of(at.file.image().machine())?;
+        let arch = at.file.image().arch().and_then(Arch::of)?;
         let is_thumb = arch == Arch::Arm && self.is_thumb(at.file, start.svma);
         let first = if is_thumb { Svma(start.svma.0 | 1) } else { start.svma };
         let start_of_code = Start { svma: first, ..start };

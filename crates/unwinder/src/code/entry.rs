@@ -36,7 +36,7 @@ impl Functions {
 
 /// The first argument of the first call that the entry code makes, if it is an address of code.
 fn main_given(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svma> {
-    let arch = Arch::of(image.machine())?;
+    let arch = image.arch().and_then(Arch::of)?;
     let given = match arch {
         Arch::X86_64 => given_by_x86(image, linked)?,
         _ => given_by_flow(image, linked)?,

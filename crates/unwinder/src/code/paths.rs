@@ -145,7 +145,7 @@ impl Paths {
 impl Extent {
     /// Of a function that begins there; of Thumb with the lowest bit of the address set.
     pub(crate) fn of(image: &Image, start: Svma) -> Option<Self> {
-        let is_x86 = Arch::of(image.machine()).is_some_and(Arch::is_x86);
+        let is_x86 = image.arch().and_then(Arch::of).is_some_and(Arch::is_x86);
         if is_x86 { Self::of_x86(image, start) } else { link::extent(image, start) }
     }
 

@@ -160,7 +160,7 @@ impl Follower {
 /// What the call before a return address calls, whose look-up is one byte before; `Some(None)` where no call is there, `None`
 /// where the code cannot be read.
 fn call_before(at: InFile<'_>) -> Option<Option<CallTarget>> {
-    let arch = Arch::of(at.file.image().machine())?;
+    let arch = at.file.image().arch().and_then(Arch::of)?;
     let len = arch.longest_call();
     let return_address = at.svma.add(1);
     let start = Svma(return_address.0.wrapping_sub(len as u64));

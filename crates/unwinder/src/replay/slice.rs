@@ -190,17 +190,7 @@ struct Machine<'b> {
 
 impl<'b> Machine<'b> {
     fn of(head: &'b Head) -> Self {
-        let arch = match head.machine().arch {
-            perf_data::RecordedArch::X86_64 => Some(Arch::X86_64),
-            perf_data::RecordedArch::Aarch64 => Some(Arch::Aarch64),
-            perf_data::RecordedArch::X86 => Some(Arch::X86),
-            perf_data::RecordedArch::Riscv64 => Some(Arch::Riscv64),
-            perf_data::RecordedArch::Arm => Some(Arch::Arm),
-            perf_data::RecordedArch::S390x => Some(Arch::S390x),
-            perf_data::RecordedArch::Powerpc64 => Some(Arch::Ppc64),
-            perf_data::RecordedArch::Loongarch64 => Some(Arch::Loongarch64),
-            _ => None,
-        };
+        let arch = head.machine().arch.and_then(Arch::of);
         Self { head, arch, big_endian: head.endian() == perf_data::Endian::Big }
     }
 

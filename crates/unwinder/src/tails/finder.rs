@@ -158,7 +158,7 @@ impl Finder {
     fn find_call(&mut self, (module, lookup): (ModuleId, u64), code: Code<'_>) -> Option<Call> {
         let file = self.file(module, code)?;
         let image = file.image();
-        let arch = Arch::of(image.machine())?;
+        let arch = image.arch().and_then(Arch::of)?;
         let return_address = lookup.wrapping_add(1);
         let len = arch.longest_call();
         let bytes = code_at(image, return_address.checked_sub(len as u64)?, len)?;

@@ -106,7 +106,7 @@ impl Walker<'_> {
     ) -> Option<Start> {
         let Range { start, end } = self.description_of(at, memory)?;
         let place = (at.file.serial, start, lookup.sub(at.svma.since(start)));
-        let arch = Arch::of(at.file.image().machine())?;
+        let arch = at.file.image().arch().and_then(Arch::of)?;
         let rule = self.rule_of(place, memory, arch);
         let is_entry = matches!(rule, Rule::Simple(SimpleRule { cfa_register, cfa_offset, .. })
             if cfa_register == arch.sp() && i64::from(cfa_offset) == arch.pushed_by_call().cast_signed());
