@@ -9,6 +9,7 @@
 
 use address::Svma;
 
+use crate::arch::Arch;
 use crate::frame::Place;
 use crate::repair::functions::Code;
 use crate::repair::seen::Seen;
@@ -28,7 +29,7 @@ pub(super) fn beginning(seen: &Seen<'_>, code: Code<'_>) -> Option<Place> {
             last = Some((module, file));
         }
         let file = last?.1;
-        if file.image().arch() != Some(address::Arch::X86_64) {
+        if file.image().arch() != Some(Arch::X86_64) {
             return None;
         }
         let info = code.engine.unwind_info(file);

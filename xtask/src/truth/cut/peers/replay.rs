@@ -38,7 +38,7 @@ impl Recording {
         let input = Input::File(SharedBytes::new(file.content));
         let session = Session::open(input, SessionOptions::default(), &mut Findings::default())
             .with_context(|| path.display().to_string())?;
-        let arch = session.head().machine().arch.and_then(Arch::of);
+        let arch = session.head().machine().arch;
         let Some(arch @ (Arch::X86_64 | Arch::Aarch64)) = arch else {
             bail!("{}: not of x86-64 or aarch64", path.display());
         };
