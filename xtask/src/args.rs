@@ -5,16 +5,20 @@ use std::str::FromStr;
 use anyhow::{Context, Result, bail};
 
 /// The arguments after the task's name.
-pub(crate) struct Args(Vec<String>);
+#[derive(Debug)]
+pub struct Args(Vec<String>);
 
 impl Args {
     /// Takes the arguments in their order.
-    pub(crate) const fn new(arguments: Vec<String>) -> Self {
+    pub const fn new(arguments: Vec<String>) -> Self {
         Self(arguments)
     }
 
     /// Takes `NAME VALUE` or `NAME=VALUE` out.
-    pub(crate) fn value(&mut self, name: &str) -> Result<Option<String>> {
+    ///
+    /// # Errors
+    /// If the value is missing.
+    pub fn value(&mut self, name: &str) -> Result<Option<String>> {
         let prefix = format!("{name}=");
         let Some(at) = self.0.iter().position(|word| word == name || word.starts_with(&prefix))
         else {
@@ -31,13 +35,16 @@ impl Args {
     }
 
     /// Takes an option without a value out; whether it was there.
-    pub(crate) fn flag(&mut self, name: &str) -> bool {
+    pub fn flag(&mut self, name: &str) -> bool {
         let at = self.0.iter().position(|word| word == name);
         at.map(|at| self.0.remove(at)).is_some()
     }
 
     /// Takes an option out whose value is a number, or gives the default.
-    pub(crate) fn number<T>(&mut self, name: &str, default: T) -> Result<T>
+    ///
+    /// # Errors
+    /// If the value is missing or no number.
+    pub fn number<T>(&mut self, name: &str, default: T) -> Result<T>
     where
         T: FromStr,
         T::Err: std::error::Error + Send + Sync + 'static,
@@ -49,14 +56,17 @@ impl Args {
     }
 
     /// Takes the first argument out if it is one of these words.
-    pub(crate) fn first(&mut self, words: &[&'static str]) -> Option<&'static str> {
+    pub fn first(&mut self, words: &[&'static str]) -> Option<&'static str> {
         let word = words.iter().find(|&&word| self.0.first().is_some_and(|first| first == word))?;
         self.0.remove(0);
         Some(word)
     }
 
     /// What is left: names only.
-    pub(crate) fn names(self) -> Result<Vec<String>> {
+    ///
+    /// # Errors
+    /// If an option is left.
+    pub fn names(self) -> Result<Vec<String>> {
         if let Some(unknown) = self.0.iter().find(|word| word.starts_with('-')) {
             bail!("unknown option {unknown}");
         }
@@ -64,7 +74,10 @@ impl Args {
     }
 
     /// For tasks without names: nothing may be left.
-    pub(crate) fn finish(self) -> Result<()> {
+    ///
+    /// # Errors
+    /// If an argument is left.
+    pub fn finish(self) -> Result<()> {
         match self.names()?.first() {
             Some(name) => bail!("unexpected argument {name}"),
             None => Ok(()),

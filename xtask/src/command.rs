@@ -1,13 +1,12 @@
 //! Running other programs: every command is printed before it runs, and a failure names it.
 
-use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
 /// The folder of the workspace.
-pub(crate) fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     // Set by `cargo run`; without it we are in the workspace's folder.
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     let here = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
@@ -15,7 +14,7 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// A command from one line of words; for lines written in this source, without quoting.
-pub(crate) fn words(line: &str) -> Command {
+pub fn words(line: &str) -> Command {
     let mut words = line.split_whitespace();
     let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words);
@@ -23,7 +22,7 @@ pub(crate) fn words(line: &str) -> Command {
 }
 
 /// The command as one would type it, with its folder where it has one.
-pub(crate) fn show(command: &Command) -> String {
+pub fn show(command: &Command) -> String {
     let quoted = |word: &std::ffi::OsStr| {
         let word = word.to_string_lossy();
         let plain = |c: char| c.is_alphanumeric() || "-_./=:,+%@".contains(c);
@@ -45,12 +44,15 @@ pub(crate) fn show(command: &Command) -> String {
 }
 
 /// Prints the command as it is about to run.
-pub(crate) fn announce(command: &Command) {
+pub fn announce(command: &Command) {
     eprintln!("$ {}", show(command));
 }
 
-/// Runs it with our own terminal. A failure is an error.
-pub(crate) fn run(command: &mut Command) -> Result<()> {
+/// Runs it with our own terminal.
+///
+/// # Errors
+/// If it cannot be started or fails.
+pub fn run(command: &mut Command) -> Result<()> {
     announce(command);
     let status = command.status().with_context(|| show(command))?;
     if !status.success() {
@@ -59,14 +61,20 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs it and gives its standard output. A failure is an error that carries the end of its diagnostics.
-pub(crate) fn output(command: &mut Command) -> Result<String> {
+/// Runs it and gives its standard output.
+///
+/// # Errors
+/// If it cannot be started or fails; the message has the end of its diagnostics.
+pub fn output(command: &mut Command) -> Result<String> {
     announce(command);
     quiet_output(command)
 }
 
 /// As [`output`], for questions too small to be printed (versions and the like).
-pub(crate) fn quiet_output(command: &mut Command) -> Result<String> {
+///
+/// # Errors
+/// As of [`output`].
+pub fn quiet_output(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).output().with_context(|| show(command))?;
     if !output.status.success() {
         let reported = String::from_utf8_lossy(&output.stderr);
@@ -81,44 +89,8 @@ pub(crate) fn quiet_output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// What a command writes on its standard output, while it runs.
-pub(crate) type Output<'a> = BufReader<&'a mut ChildStdout>;
-
-/// Runs it and reads its standard output while it runs. Its diagnostics are shown only where it ends with another status
-/// than the good ones.
-pub(crate) fn read_output<T>(
-    command: &mut Command,
-    good: &[i32],
-    read: impl FnOnce(Output<'_>) -> Result<T>,
-) -> Result<T> {
-    announce(command);
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .with_context(|| show(command))?;
-    let mut stdout = child.stdout.take().context("no output")?;
-    let mut stderr = child.stderr.take().context("no diagnostics")?;
-    let reported = std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        stderr.read_to_end(&mut bytes).map(|_| bytes)
-    });
-    let value = read(BufReader::with_capacity(1 << 20, &mut stdout));
-    drop(stdout);
-    let status = child.wait()?;
-    // What could not be read comes first: the tool's own failure may be that nobody read on.
-    let value = value.with_context(|| format!("output of {}", show(command)))?;
-    let reported = reported.join().unwrap_or_else(|_| Ok(Vec::new()))?;
-    if !status.code().is_some_and(|code| good.contains(&code)) {
-        eprintln!("{}", String::from_utf8_lossy(&reported));
-        bail!("{status}: {}", show(command));
-    }
-    Ok(value)
-}
-
 /// First line of what the command prints, or a note that it is missing.
-pub(crate) fn version_of(line: &str) -> String {
+pub fn version_of(line: &str) -> String {
     match quiet_output(&mut words(line)) {
         Ok(text) => text.lines().next().unwrap_or_default().trim().to_owned(),
         Err(_) => format!("{} is not installed", line.split(' ').next().unwrap_or_default()),
@@ -126,7 +98,10 @@ pub(crate) fn version_of(line: &str) -> String {
 }
 
 /// The program to test: the one given with `--ours`, else a release build of this workspace.
-pub(crate) fn ours(given: Option<String>) -> Result<PathBuf> {
+///
+/// # Errors
+/// If the build fails.
+pub fn ours(given: Option<String>) -> Result<PathBuf> {
     if let Some(path) = given {
         return std::path::absolute(&path).with_context(|| path);
     }
@@ -135,45 +110,12 @@ pub(crate) fn ours(given: Option<String>) -> Result<PathBuf> {
     Ok(target().join("release/unwind-perf"))
 }
 
-/// Those of the options that this build of the command has. Older ones, which are compared with it, lack some.
-pub(crate) fn options_of(ours: &Path, options: &[&'static str]) -> Result<Vec<&'static str>> {
-    let help = quiet_output(Command::new(ours).arg("--help"))?;
-    Ok(options.iter().copied().filter(|option| help.contains(option)).collect())
-}
-
-/// Makes the programs that hotspot and pprof start, as links to ours in a folder.
-pub(crate) fn link_others(ours: &Path, folder: &Path) -> Result<()> {
-    let ours = std::path::absolute(ours).with_context(|| ours.display().to_string())?;
-    for name in ["hotspot-perfparser", "perf_to_profile"] {
-        let link = folder.join(name);
-        std::os::unix::fs::symlink(&ours, &link)
-            .with_context(|| format!("cannot make {}", link.display()))?;
-    }
-    Ok(())
-}
-
 /// The folder of what is built.
-pub(crate) fn target() -> PathBuf {
+pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// The backend of hotspot: in the search path, or where Debian and upstream install it.
-pub(crate) fn hotspot() -> Result<PathBuf> {
-    let places = [
-        "/usr/lib/x86_64-linux-gnu/libexec/hotspot-perfparser",
-        "/usr/lib/aarch64-linux-gnu/libexec/hotspot-perfparser",
-        "/usr/libexec/hotspot-perfparser",
-        "/usr/lib/libexec/hotspot-perfparser",
-    ];
-    let search = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&search)
-        .map(|dir| dir.join("hotspot-perfparser"))
-        .chain(places.map(PathBuf::from))
-        .find(|path| path.is_file())
-        .context("hotspot-perfparser is not installed (package hotspot)")
-}
-
 /// A file's name without its folders.
-pub(crate) fn file_name(path: &Path) -> String {
+pub fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

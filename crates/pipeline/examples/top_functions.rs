@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use host::RealHost;
+use options::GroupBy;
 use pipeline::{FileSearch, Observer, Options, Pipeline, Source, Unobserved};
-use profile::query::function_costs;
+use profile::query::engine::{Index, RowKey, Selection, TableShape, table};
 
 fn main() -> Result<(), pipeline::Error> {
     let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
@@ -19,10 +20,16 @@ fn main() -> Result<(), pipeline::Error> {
     let analysis = pipeline.analyze(Source::Path(recording), &options, &observer)?;
 
     let profile = &analysis.profile;
+    let index = Index::new(profile, true);
+    let selection = Selection::everything(profile, &index);
+    let shape = TableShape { most: 10, ..TableShape::all(GroupBy::Function) };
     println!("{:>8} {:>9}  function", "own", "inclusive");
-    for cost in function_costs(profile, true).iter().take(10) {
-        let name = cost.function.name.map_or(&b"[unknown]"[..], |id| profile.strings.get(id));
-        println!("{:>8} {:>9}  {}", cost.own, cost.inclusive, String::from_utf8_lossy(name));
+    for row in table(&selection, shape).0 {
+        let RowKey::Function(function) = row.key else { continue };
+        let name = selection.function(function).name;
+        let name = name.map_or(&b"[unknown]"[..], |id| profile.strings.get(id));
+        let (own, inclusive) = (row.own.samples, row.inclusive.samples);
+        println!("{own:>8} {inclusive:>9}  {}", String::from_utf8_lossy(name));
     }
     Ok(())
 }

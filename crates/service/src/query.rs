@@ -1,7 +1,7 @@
-//! A question about a profile, as it is asked by HTTP. Everything in it has a limit: it is answered for strangers, too.
+//! A question about a profile in HTTP. Each of its parts has a limit, since anybody may ask.
 
-use options::{GroupBy, Weight};
-use profile::query::engine::{self, Patterns};
+use options::{CostKind, GroupBy, QueryFilter, Weight};
+use profile::query::engine::{EventChoice, Filter};
 use serde::{Deserialize, Serialize};
 
 use crate::problem::{Kind, Problem};
@@ -27,7 +27,9 @@ pub(crate) struct Query {
     /// What a sample weighs.
     pub(crate) weight: Weight,
     /// Which samples are wanted.
-    pub(crate) filter: Filter,
+    pub(crate) filter: QueryFilter,
+    /// The cost by which a table is sorted.
+    pub(crate) sort: CostKind,
     /// Whether a tree begins with the innermost functions.
     pub(crate) inverted: bool,
     /// Levels of a tree at most.
@@ -49,30 +51,6 @@ pub(crate) enum View {
     Tree,
 }
 
-/// Which samples are wanted. What is empty lets all pass.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Filter {
-    /// From and to, in seconds from the first sample on.
-    pub(crate) time: Option<(f64, f64)>,
-    /// Thread ids.
-    pub(crate) threads: Vec<i32>,
-    /// Process ids.
-    pub(crate) processes: Vec<i32>,
-    /// Names of threads, as patterns.
-    pub(crate) comm: Vec<String>,
-    /// The name of the event; else the first that has samples.
-    pub(crate) event: Option<String>,
-    /// Patterns of functions: stacks without one are left out.
-    pub(crate) focus: Vec<String>,
-    /// Patterns of functions: stacks with one are left out.
-    pub(crate) ignore: Vec<String>,
-    /// Patterns of functions that are taken out of the stacks.
-    pub(crate) hide: Vec<String>,
-    /// Patterns of modules: functions of others are taken out of the stacks.
-    pub(crate) module: Vec<String>,
-}
-
 impl Query {
     /// Rows of the answer at most.
     pub(crate) fn rows(&self) -> usize {
@@ -81,30 +59,13 @@ impl Query {
 
     /// The question as text, the same for all that have the same answer.
     pub(crate) fn normalized(&self) -> String {
-        fn sorted<T: Clone + Ord>(list: &[T]) -> Vec<T> {
-            let mut list = list.to_vec();
-            list.sort();
-            list.dedup();
-            list
-        }
-        let Filter { time, threads, processes, comm, event, focus, ignore, hide, module } =
-            &self.filter;
         let is_tree = self.view == View::Tree;
         let query = Self {
             view: self.view,
             group: if is_tree { GroupBy::default() } else { self.group },
             weight: self.weight,
-            filter: Filter {
-                time: *time,
-                threads: sorted(threads),
-                processes: sorted(processes),
-                comm: sorted(comm),
-                event: event.clone(),
-                focus: sorted(focus),
-                ignore: sorted(ignore),
-                hide: sorted(hide),
-                module: sorted(module),
-            },
+            filter: self.filter.normalized(),
+            sort: if is_tree { CostKind::default() } else { self.sort },
             inverted: self.inverted && is_tree,
             depth: self.depth.filter(|_| is_tree),
             limit: Some(self.rows()),
@@ -120,49 +81,37 @@ impl Query {
     /// Where a pattern is wrong or too large, or a number means nothing.
     pub(crate) fn check(&self) -> Result<(), Problem> {
         let bad = |text: &str| Err(Problem::new(Kind::BadRequest).detail(text));
-        if matches!(self.group, GroupBy::Cgroup | GroupBy::Event | GroupBy::Cpu) {
-            return bad("group is function, module, line, thread, process or comm");
-        }
         if !(0.0..=1.0).contains(&self.min_share) {
             return bad("min_share is a number from 0 to 1");
         }
         if self.filter.time.is_some_and(|(from, to)| from.is_nan() || to.is_nan() || from > to) {
             return bad("time is [from, to] in seconds");
         }
-        self.filter.compiled().map(|_| ())
+        self.compiled_filter().map(|_| ())
     }
-}
 
-impl Filter {
+    /// The events that are counted.
+    pub(crate) fn event(&self) -> EventChoice {
+        let group = if self.view == View::Tree { GroupBy::default() } else { self.group };
+        EventChoice::of(group, self.filter.event.as_deref())
+    }
+
     /// The filter with its patterns compiled.
     ///
     /// # Errors
     /// If a pattern is wrong or too large, or there are too many.
-    pub(crate) fn compiled(&self) -> Result<engine::Filter, Problem> {
-        Ok(engine::Filter {
-            time: self.time,
-            threads: self.threads.clone(),
-            processes: self.processes.clone(),
-            comm: patterns(&self.comm)?,
-            event: self.event.clone(),
-            focus: patterns(&self.focus)?,
-            ignore: patterns(&self.ignore)?,
-            hide: patterns(&self.hide)?,
-            module: patterns(&self.module)?,
-        })
+    pub(crate) fn compiled_filter(&self) -> Result<Filter, Problem> {
+        let bad = |text: String| Problem::new(Kind::BadRequest).detail(text);
+        for (_, texts) in self.filter.patterns() {
+            if texts.len() > MOST_PATTERNS {
+                return Err(bad(format!("more than {MOST_PATTERNS} patterns")));
+            }
+            if texts.iter().any(|text| text.len() > LONGEST_PATTERN) {
+                return Err(bad(format!("a pattern of more than {LONGEST_PATTERN} bytes")));
+            }
+        }
+        Filter::new(&self.filter, PATTERN_SIZE).map_err(bad)
     }
-}
-
-/// Compiles patterns of strangers.
-fn patterns(texts: &[String]) -> Result<Patterns, Problem> {
-    let bad = |text: String| Problem::new(Kind::BadRequest).detail(text);
-    if texts.len() > MOST_PATTERNS {
-        return Err(bad(format!("more than {MOST_PATTERNS} patterns")));
-    }
-    if texts.iter().any(|text| text.len() > LONGEST_PATTERN) {
-        return Err(bad(format!("a pattern of more than {LONGEST_PATTERN} bytes")));
-    }
-    Patterns::new(texts, PATTERN_SIZE).map_err(bad)
 }
 
 #[cfg(test)]
@@ -208,6 +157,9 @@ mod tests {
             r#"{"filter":{"comm":["a"]}}"#,
             r#"{"filter":{"threads":[1]}}"#,
             r#"{"filter":{"processes":[1]}}"#,
+            r#"{"filter":{"charge":["a"]}}"#,
+            r#"{"filter":{"collapse_recursion":true}}"#,
+            r#"{"sort":"inclusive"}"#,
         ];
         let texts: std::collections::BTreeSet<String> = all.into_iter().map(text).collect();
         assert_eq!(texts.len(), all.len());
@@ -218,9 +170,7 @@ mod tests {
         for text in [
             r#"{"vieww":"top"}"#,
             r#"{"view":"sideways"}"#,
-            r#"{"group":"cgroup"}"#,
-            r#"{"group":"event"}"#,
-            r#"{"group":"cpu"}"#,
+            r#"{"group":"colour"}"#,
             r#"{"min_share":2}"#,
             r#"{"filter":{"time":[2,1]}}"#,
             r#"{"filter":{"focus":["("]}}"#,

@@ -1,5 +1,5 @@
 /* Calls that end as jumps: by one way, by several, in a circle, through a pointer, into a library and back, and out of a
- * function with a cold part. `cargo xtask truth` steps it; the program ends by itself. */
+ * function with a cold part. `cargo lab truth` steps it; the program ends by itself. */
 #ifdef __clang__
 #define NOINLINE __attribute__((noinline))
 #else

@@ -1,5 +1,5 @@
 // Calls that end as jumps in C++: virtual calls, thunks of second bases, callables, and a sort with a comparison that
-// jumps; an exception passes through some of them. `cargo xtask truth` steps it; the program ends by itself.
+// jumps; an exception passes through some of them. `cargo lab truth` steps it; the program ends by itself.
 #include <algorithm>
 #include <functional>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 //! Calls that end as jumps in Rust: plain functions, trait objects, closures, formatting.
-//! `cargo xtask truth` steps it; the program ends by itself.
+//! `cargo lab truth` steps it; the program ends by itself.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

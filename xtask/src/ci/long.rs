@@ -7,9 +7,9 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
 
-use super::{Outcome, Tally, hostile, source, succeeds, task, wanted};
+use super::{Outcome, Tally, hostile, lab, source, succeeds, task, wanted};
 use crate::args::Args;
-use crate::{command, programs, truth};
+use crate::{command, machine};
 
 /// The word that chooses these checks.
 pub(super) const WORD: &str = "long";
@@ -30,15 +30,15 @@ type Check = fn(&Long) -> Result<Outcome>;
 const CHECKS: &[(&str, Check)] = &[
     ("truth steps", steps),
     ("truth gdb", gdb),
-    ("truth withheld", |it| it.recorded(&["truth", "withheld"], truth::RECORD_OPTIONS)),
-    ("truth repairs", |it| it.recorded(&["truth", "repairs"], truth::RECORD_OPTIONS)),
-    ("programs", |it| it.recorded(&["programs"], programs::RECORD_OPTIONS)),
-    ("sources", |it| it.run(&["sources"])),
+    ("truth withheld", |it| it.recorded(&["truth", "withheld"], machine::LARGEST_DUMPS)),
+    ("truth repairs", |it| it.recorded(&["truth", "repairs"], machine::LARGEST_DUMPS)),
+    ("programs", |it| it.recorded(&["programs"], machine::MOST_STACKS)),
+    ("sources", |it| it.run(lab(&["sources"], &it.root)?)),
     ("corpus", corpus),
     ("names of C++", |it| source::names(&it.root)),
     ("dist", dist),
     ("unsafe code", unsafe_code),
-    ("damaged input", |it| it.run(&["mutate", "--runs", DAMAGED])),
+    ("damaged input", |it| it.run(task(&["mutate", "--runs", DAMAGED], &it.root)?)),
     ("hostile input", |it| hostile::long_input(&it.root, it.seconds)),
 ];
 
@@ -82,19 +82,19 @@ impl Long {
         Ok(self.ours.get().context("the command")?)
     }
 
-    /// Runs another task with the command.
-    fn run(&self, words: &[&str]) -> Result<Outcome> {
-        command::run(task(words, &self.root)?.arg("--ours").arg(self.ours()?))?;
+    /// Runs a task with the command.
+    fn run(&self, mut task: Command) -> Result<Outcome> {
+        command::run(task.arg("--ours").arg(self.ours()?))?;
         Ok(Outcome::Passed)
     }
 
-    /// The same for a task that records with these options.
+    /// The same for a task of `lab` that records with these options.
     fn recorded(&self, words: &[&str], options: &str) -> Result<Outcome> {
         let probe = format!("perf record --quiet -e cpu-clock:u {options} -o /dev/null -- true");
         if !succeeds(&mut command::words(&probe)) {
             return Ok(Outcome::Skipped(format!("perf does not record here: {probe}")));
         }
-        self.run(words)
+        self.run(lab(words, &self.root)?)
     }
 }
 
@@ -113,7 +113,7 @@ fn cannot_step() -> Option<Outcome> {
 fn steps(it: &Long) -> Result<Outcome> {
     match cannot_step() {
         Some(skipped) => Ok(skipped),
-        None => it.run(&[&["truth", "steps"][..], &INSTRUCTIONS].concat()),
+        None => it.run(lab(&[&["truth", "steps"][..], &INSTRUCTIONS].concat(), &it.root)?),
     }
 }
 
@@ -129,7 +129,7 @@ fn gdb(it: &Long) -> Result<Outcome> {
     if !succeeds(&mut command::words("gdb --version")) {
         return Ok(Outcome::Skipped("gdb is not installed".to_owned()));
     }
-    it.run(&[&["truth", "gdb"][..], &STOPS].concat())
+    it.run(lab(&[&["truth", "gdb"][..], &STOPS].concat(), &it.root)?)
 }
 
 /// The records of every recording in the folder that is named.
@@ -137,7 +137,7 @@ fn corpus(it: &Long) -> Result<Outcome> {
     let Some(folder) = &it.corpus else {
         return Ok(Outcome::Skipped("no folder with recordings is named (--corpus)".to_owned()));
     };
-    let mut corpus = task(&["corpus"], &it.root)?;
+    let mut corpus = lab(&["corpus"], &it.root)?;
     command::run(corpus.arg(folder).arg("--ours").arg(it.ours()?))?;
     Ok(Outcome::Passed)
 }

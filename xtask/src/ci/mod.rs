@@ -50,6 +50,7 @@ const SOURCE: &[(&str, SourceCheck)] = &[
     ("dependencies", dependencies::policy),
     ("advisories", dependencies::advisories),
     ("oldest compiler", source::oldest_compiler),
+    ("lab", source::lab_tests),
     ("names of C++", source::names),
 ];
 
@@ -146,7 +147,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     }
     let consumers = tally.wants(CONSUMERS).then(|| {
         let ours = target.join("release/unwind-perf");
-        let mut consumers = task(&["consumers", "--ours"], &root)?;
+        let mut consumers = lab(&["consumers", "--ours"], &root)?;
         Beside::start(consumers.arg(ours), &logs.join("consumers"))
     });
     for (name, check) in LAST {
@@ -222,9 +223,17 @@ fn passes(line: &str, folder: &Path) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Runs another task of this program; a failure is an error.
+/// Another task of this program.
 fn task(words: &[&str], folder: &Path) -> Result<Command> {
     let mut task = Command::new(std::env::current_exe()?);
+    task.args(words).current_dir(folder);
+    Ok(task)
+}
+
+/// A task of `lab`, which is built first. It is no command of cargo, which would wait for the builds of other checks.
+fn lab(words: &[&str], folder: &Path) -> Result<Command> {
+    passes("cargo build --quiet --package lab", folder)?;
+    let mut task = Command::new(std::path::absolute(command::target())?.join("debug/lab"));
     task.args(words).current_dir(folder);
     Ok(task)
 }

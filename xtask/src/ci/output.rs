@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::input::recorder;
-use super::{Bench, Outcome, ensure, succeeds, task};
+use super::{Bench, Outcome, ensure, lab, succeeds};
 use crate::command;
 
 /// Samples of the recording in README's first command.
@@ -128,8 +128,7 @@ pub(super) fn agrees_with_perf(bench: &Bench) -> Result<Outcome> {
     if !succeeds(&mut command::words("perf --version")) {
         return Ok(Outcome::Skipped("perf is not installed".to_owned()));
     }
-    let status =
-        task(&["compare", "spin-bfd", "--ours"], &bench.root)?.arg(&bench.ours).status()?;
+    let status = lab(&["compare", "spin-bfd", "--ours"], &bench.root)?.arg(&bench.ours).status()?;
     if !status.success() {
         bail!("{status}");
     }
@@ -146,7 +145,7 @@ pub(super) fn agrees_with_gdb(bench: &Bench) -> Result<Outcome> {
         ["truth", "gdb", "c-gcc-O2", "--stops", "60"],
         ["truth", "steps", "c-gcc-O2", "--instructions", "30000"],
     ] {
-        command::run(task(&words, &bench.root)?.arg("--ours").arg(&bench.ours))?;
+        command::run(lab(&words, &bench.root)?.arg("--ours").arg(&bench.ours))?;
     }
     Ok(Outcome::Passed)
 }

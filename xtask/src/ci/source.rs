@@ -5,8 +5,8 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use super::{Outcome, passes, succeeds, task};
-use crate::command;
+use super::{Outcome, lab, passes, succeeds, task};
+use crate::{command, machine};
 
 pub(super) fn formatting(root: &Path) -> Result<Outcome> {
     passes("cargo fmt --all --check", root)
@@ -65,6 +65,11 @@ fn stated_version(manifest: &str) -> Option<&str> {
     line.strip_suffix('"')
 }
 
+/// The tests of `lab`, which those of the workspace leave out.
+pub(super) fn lab_tests(root: &Path) -> Result<Outcome> {
+    passes("cargo test --quiet --package lab --bin lab", root)
+}
+
 /// The command that builds the program.
 pub(super) fn release_build(root: &Path) -> Command {
     let mut build = command::words("cargo build --quiet --release");
@@ -74,12 +79,12 @@ pub(super) fn release_build(root: &Path) -> Command {
 
 /// Names of C++ as `llvm-cxxfilt` writes them.
 pub(super) fn names(root: &Path) -> Result<Outcome> {
-    if crate::names::filter().is_none() {
+    if machine::cxxfilt().is_none() {
         return Ok(Outcome::Skipped(
             "no llvm-cxxfilt that is new enough (package llvm-19)".to_owned(),
         ));
     }
-    command::run(&mut task(&["names"], root)?)?;
+    command::run(&mut lab(&["names"], root)?)?;
     Ok(Outcome::Passed)
 }
 

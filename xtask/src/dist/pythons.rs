@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use super::emptied;
 use crate::command;
-use crate::interpreters::interpreters;
+use crate::machine::interpreters;
 
 /// What the tests read tables with; the package needs none of it to be imported.
 const READERS: &[&str] = &["pyarrow"];

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 
 use super::case::Case;
 use crate::command;
+use crate::machine::cpu_model;
 
 /// The text below `[made]` for a case that perf recorded. `mapped` are the recorded paths of the files that are in the
 /// sysroot.
@@ -69,16 +70,6 @@ fn linker(case: &Case) -> Option<String> {
         None if line.starts_with("rustc") => None,
         None => Some(command::version_of("ld --version")),
     }
-}
-
-/// The processor's name as the kernel gives it.
-pub(crate) fn cpu_model() -> String {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = text
-        .lines()
-        .find(|line| line.starts_with("model name"))
-        .and_then(|line| line.split_once(": "));
-    model.map_or_else(|| "unknown".to_owned(), |(_, name)| name.to_owned())
 }
 
 fn digest(path: &Path) -> Result<String> {

@@ -19,7 +19,6 @@ use anyhow::{Context, Result, bail};
 use crate::args::Args;
 use crate::command;
 use case::{Case, Recorder};
-pub(crate) use made::cpu_model;
 
 /// Where programs are built and recorded; it is in the recorded paths.
 const NEUTRAL: &str = "/tmp/unwind-perf-testdata";

@@ -75,13 +75,31 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("synth", &[]),
-    ("xtask", &["synth", "address", "cxx-demangle", "host", "perf-data", "module-map", "unwinder"]),
+    ("xtask", &["synth"]),
+    (
+        "lab",
+        &[
+            "synth",
+            "address",
+            "cxx-demangle",
+            "host",
+            "perf-data",
+            "module-map",
+            "unwinder",
+            "xtask",
+        ],
+    ),
 ];
+
+/// The crates that are beside the folder `crates`.
+pub(super) const TOP_LEVEL: &[&str] = &["lab", "xtask"];
 
 /// The crates from the bottom up, each with its folder.
 pub(super) fn crate_folders() -> impl Iterator<Item = (&'static str, String)> {
     LAYERS.iter().map(|&(name, _)| {
-        (name, if name == "xtask" { name.to_owned() } else { format!("crates/{name}") })
+        let folder =
+            if TOP_LEVEL.contains(&name) { name.to_owned() } else { format!("crates/{name}") };
+        (name, folder)
     })
 }
 

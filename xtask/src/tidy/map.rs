@@ -65,7 +65,8 @@ fn map(root: &Path, files: &[PathBuf]) -> Result<String> {
 
 /// The first sentence of a room's documentation, or of the crate's.
 fn purpose(root: &Path, sources: &[Source], room: Option<&str>) -> Result<String> {
-    let top = sources.iter().find(|source| source.is_top_of(room));
+    // A crate that is a library and a program is described by `lib.rs`, which is before `main.rs`.
+    let top = sources.iter().filter(|it| it.is_top_of(room)).min_by_key(|it| &it.path);
     let Some(top) = top else {
         bail!("{} has no file of its own", room.unwrap_or("a crate's root"));
     };

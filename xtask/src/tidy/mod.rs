@@ -120,7 +120,8 @@ fn named_places(root: &Path, path: &Path, text: &str, found: &mut Vec<String>) {
     for (number, line) in text.lines().enumerate() {
         // What is between backquotes is at odd places.
         for place in line.split('`').skip(1).step_by(2) {
-            let is_path = place.starts_with("crates/") || place.starts_with("xtask/");
+            let mut folders = ["crates/", "lab/", "xtask/"].into_iter();
+            let is_path = folders.any(|folder| place.starts_with(folder));
             let is_plain = place.chars().all(|c| c.is_alphanumeric() || "/_-.".contains(c));
             if is_path && is_plain && !root.join(place).exists() {
                 found.push(format!("{}:{}: there is no {place}", path.display(), number + 1));

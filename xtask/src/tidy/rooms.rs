@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+use super::layers::TOP_LEVEL;
 use super::paths::{PathUse, crate_paths, root_exports};
 use super::tokens::{Token, product_tokens};
 
 /// Which room uses which: from a room to another, with the first place where it does.
 type Arrows = BTreeMap<String, BTreeMap<String, String>>;
 
-/// The circles of every crate below `crates` and of `xtask`, a line each.
+/// The circles of every crate, a line each.
 pub(super) fn check(root: &Path, files: &[PathBuf]) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (name, sources) in crates(files) {
@@ -47,10 +48,7 @@ impl Source {
 
     /// Whether its documentation is that of the room, or of the crate where none is named.
     pub(super) fn is_top_of(&self, room: Option<&str>) -> bool {
-        // A crate that is a library and a program is described by the library.
-        let is_root =
-            room.is_some() || !self.path.ends_with("src/main.rs") || self.path.starts_with("xtask");
-        self.room() == room && self.module.len() == usize::from(room.is_some()) && is_root
+        self.room() == room && self.module.len() == usize::from(room.is_some())
     }
 }
 
@@ -61,7 +59,7 @@ pub(super) fn crates(files: &[PathBuf]) -> BTreeMap<String, Vec<Source>> {
         let words: Vec<&str> = path.iter().filter_map(|word| word.to_str()).collect();
         let (name, inside) = match *words {
             ["crates", name, "src", ref inside @ ..] => (name, inside),
-            ["xtask", "src", ref inside @ ..] => ("xtask", inside),
+            [name, "src", ref inside @ ..] if TOP_LEVEL.contains(&name) => (name, inside),
             _ => continue,
         };
         if inside.first() == Some(&"bin") {

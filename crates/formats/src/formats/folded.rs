@@ -141,8 +141,8 @@ impl Folded {
     ) -> Vec<FoldedLine> {
         let mut weights: HashMap<(StringId, bool, Option<NameId>, u32), u64> = HashMap::new();
         let counted = Weights::new(profile, self.weight);
-        for (id, sample) in profile.samples.entries() {
-            let Some(added) = counted.of(id, sample) else { continue };
+        for sample in &profile.samples {
+            let Some(added) = counted.of(sample) else { continue };
             let truncated = !self.keep_unrooted && !sample.end.is_rooted();
             let joined = sample.stack.and_then(|stack| joined.get(stack)).copied().unwrap_or(0);
             let key = (comm(sample), truncated, tree.node_of(sample.stack), joined);

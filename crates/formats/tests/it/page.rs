@@ -1,5 +1,5 @@
 //! The page for a browser: what its tables hold. That the page shows them is checked with a browser, by
-//! `cargo xtask consumers`.
+//! `cargo lab consumers`.
 
 use std::io::Read as _;
 

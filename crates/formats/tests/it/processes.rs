@@ -1,8 +1,7 @@
 //! Names of processes are the same in all formats, and a process that executes another program is another one from then on.
 
 use formats::{ConsoleLook, Format, FormatOptions, Printer as _, StackRoot, TopTable};
-use options::{CostKind, TopFormat};
-use profile::query::{GroupBy, Weight};
+use options::{GroupBy, TopFormat, Weight};
 use profile::{Profile, ThreadId};
 use serde_json::{Value, json};
 
@@ -40,16 +39,8 @@ fn processes() -> Profile {
 
 #[test]
 fn top_has_a_row_for_each_program() {
-    let table = TopTable {
-        inlines: true,
-        weight: Weight::Samples,
-        by: GroupBy::Process,
-        pools: false,
-        sort: CostKind::Own,
-        limit: 0,
-        format: TopFormat::Text,
-        look: ConsoleLook::default(),
-    };
+    let table = TopTable::new(true, Weight::Samples, ConsoleLook::default());
+    let table = TopTable { by: GroupBy::Process, ..table };
     let mut out = Vec::new();
     table.print(&processes(), &mut out).expect("a vector takes everything");
     let text = String::from_utf8(out).expect("UTF-8");
@@ -65,14 +56,11 @@ fn a_pool_is_one_row() {
         row.comm = pool;
     }
     let table = |format| TopTable {
-        inlines: true,
-        weight: Weight::Samples,
         by: GroupBy::Thread,
         pools: true,
-        sort: CostKind::Own,
         limit: 1,
         format,
-        look: ConsoleLook::default(),
+        ..TopTable::new(true, Weight::Samples, ConsoleLook::default())
     };
     for (format, expected) in [
         (

@@ -5,9 +5,9 @@ use hashbrown::HashMap;
 
 use crate::id::{LocationId, StackId, StringId};
 use crate::profile::Profile;
+use crate::query::cost::Cost;
 use crate::query::functions::{Function, FunctionId, Functions};
 use crate::query::stack_walk::each_location;
-use crate::query::top::Cost;
 use crate::query::weights::Weights;
 use crate::tables::Table;
 
@@ -157,8 +157,8 @@ fn code_place(profile: &Profile, location: LocationId) -> Option<CodePlace> {
 fn by_stack(profile: &Profile, weights: &Weights) -> Vec<(StackId, Cost)> {
     let mut index: HashMap<StackId, usize> = HashMap::new();
     let mut stacks: Vec<(StackId, Cost)> = Vec::new();
-    for (id, sample) in profile.samples.entries() {
-        let (Some(weight), Some(stack)) = (weights.of(id, sample), sample.stack) else { continue };
+    for sample in &profile.samples {
+        let (Some(weight), Some(stack)) = (weights.of(sample), sample.stack) else { continue };
         let at = *index.entry(stack).or_insert_with(|| {
             stacks.push((stack, Cost::default()));
             stacks.len() - 1

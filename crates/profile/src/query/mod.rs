@@ -1,9 +1,8 @@
-//! What can be asked of a profile: the frames of a sample with their addresses, samples counted together,
-//! functions, what costs most, the tree of calls.
+//! Questions about a profile: the frames of a sample with their addresses, functions, the highest costs, the tree of
+//! calls, and the difference of two profiles.
 
 mod annotation;
-mod call_tree;
-mod costs;
+mod cost;
 pub mod diff;
 pub mod engine;
 mod found;
@@ -13,12 +12,10 @@ mod identity;
 mod marks;
 mod programs;
 mod stack_walk;
-mod top;
 mod weights;
 
 pub use annotation::{AddressCost, Annotation, CodePlace, LineCost, address_costs, annotate};
-pub use call_tree::{CallId, CallLabel, CallNode, CallTree, TreeOptions};
-pub use costs::{FunctionCost, function_costs};
+pub use cost::Cost;
 pub use found::{FoundCounts, found_counts, frame_weights, stack_weights};
 pub use functions::{
     FrameFunction, Function, FunctionId, FunctionLine, Functions, frame_functions, functions,
@@ -27,5 +24,4 @@ pub use grouped::{SampleGroup, event_name, group, period_units};
 pub use marks::FunctionMarks;
 pub use programs::Programs;
 pub use stack_walk::{BiasCache, StackWalker, each_location};
-pub use top::{Cost, GroupBy, Top, TopKey, TopRow};
-pub use weights::{Weight, WeightUnit, Weights};
+pub use weights::{EventSums, Weight, WeightUnit, Weights};

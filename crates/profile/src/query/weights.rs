@@ -1,7 +1,8 @@
-//! What samples weigh where they are added up: those of one event, since sums over several mean nothing.
+//! The weights of samples that are added up: those of one event, since a sum over several has no unit.
 
-use crate::id::{EventId, SampleId};
+use crate::id::EventId;
 use crate::profile::Profile;
+use crate::query::engine::{EventChoice, SelectionError};
 use crate::query::grouped::{event_name, period_units};
 use crate::tables::{SampleRow, Table};
 
@@ -9,7 +10,7 @@ use crate::tables::{SampleRow, Table};
 /// the processor, for which only samples of [`Profile::off_cpu`] are counted.
 pub use options::Weight;
 
-/// In what weights are counted.
+/// The unit of weights.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WeightUnit {
     /// Samples.
@@ -20,13 +21,40 @@ pub enum WeightUnit {
     Events,
 }
 
-/// Which samples are added up, and what each of them weighs.
+/// The number of samples of each event, and the unit of their periods.
+#[derive(Debug)]
+pub struct EventSums {
+    samples: Table<EventId, u64>,
+    units: Table<EventId, Option<&'static str>>,
+}
+
+impl EventSums {
+    /// Counts the samples of `profile`.
+    #[must_use]
+    pub fn new(profile: &Profile) -> Self {
+        let mut samples = Table::from_vec(vec![0; profile.events.len()]);
+        for sample in &profile.samples {
+            if let Some(samples) = samples.get_mut(sample.event) {
+                *samples += 1;
+            }
+        }
+        Self { samples, units: period_units(profile) }
+    }
+
+    /// The first event that was recorded and has samples.
+    fn first_recorded(&self, profile: &Profile) -> Option<EventId> {
+        let with_samples = self.samples.entries().filter(|(_, samples)| **samples > 0);
+        with_samples.map(|(event, _)| event).find(|event| profile.off_cpu != Some(*event))
+    }
+}
+
+/// The samples that are added up, and the weight of each.
 #[derive(Debug)]
 pub struct Weights {
     weight: Weight,
     event: Option<EventId>,
     unit: WeightUnit,
-    /// By event: its samples, and whether they are counted.
+    /// By event: the number of its samples, and whether they are counted.
     events: Table<EventId, (u64, bool)>,
 }
 
@@ -35,54 +63,104 @@ impl Weights {
     /// times off the processor. Events of the same name are one.
     #[must_use]
     pub fn new(profile: &Profile, weight: Weight) -> Self {
-        let mut events = Table::from_vec(vec![(0, false); profile.events.len()]);
-        for sample in &profile.samples {
-            if let Some((samples, _)) = events.get_mut(sample.event) {
-                *samples += 1;
-            }
-        }
+        let sums = EventSums::new(profile);
         let event = match weight {
             Weight::OffCpu => profile.off_cpu,
-            Weight::Samples | Weight::Period => first_recorded(profile, &events),
+            Weight::Samples | Weight::Period => sums.first_recorded(profile),
         };
-        for (id, (_, counted)) in events.ids().zip(events.iter_mut()) {
-            let same = |it| event_name(profile, it) == event_name(profile, id);
-            *counted = match weight {
-                Weight::OffCpu => event == Some(id),
-                _ => event.is_some_and(same) && profile.off_cpu != Some(id),
-            };
-        }
-        let period = || event.and_then(|event| *period_units(profile).get(event)?);
+        Self::of_event(profile, &sums, weight, event)
+    }
+
+    /// The weights of the samples of the chosen events.
+    ///
+    /// # Errors
+    /// If the profile has no such event, or an event is named beside times off the processor.
+    pub fn chosen(
+        profile: &Profile,
+        sums: &EventSums,
+        weight: Weight,
+        choice: &EventChoice,
+    ) -> Result<Self, SelectionError> {
+        let event = match (choice, weight) {
+            (EventChoice::Every, _) => return Ok(Self::every(sums)),
+            (EventChoice::Named(_), Weight::OffCpu) => return Err(SelectionError::EventOfOffCpu),
+            (EventChoice::Named(name), _) => {
+                let is_named = |&id: &EventId| event_name(profile, id) == name.as_bytes();
+                let found = profile.events.ids().find(is_named);
+                found.ok_or_else(|| SelectionError::NoEvent { name: name.clone() })?.into()
+            }
+            (EventChoice::First, Weight::OffCpu) => profile.off_cpu,
+            (EventChoice::First, _) => sums.first_recorded(profile),
+        };
+        Ok(Self::of_event(profile, sums, weight, event))
+    }
+
+    /// Every sample of every event, of weight 1.
+    #[must_use]
+    pub fn every(sums: &EventSums) -> Self {
+        let events = sums.samples.iter().map(|&samples| (samples, true)).collect();
+        Self { weight: Weight::Samples, event: None, unit: WeightUnit::Samples, events }
+    }
+
+    fn of_event(
+        profile: &Profile,
+        sums: &EventSums,
+        weight: Weight,
+        event: Option<EventId>,
+    ) -> Self {
+        let is_counted = |id: EventId| match event {
+            Some(event) if weight == Weight::OffCpu => event == id,
+            Some(event) => {
+                event == id
+                    || (profile.off_cpu != Some(id)
+                        && event_name(profile, event) == event_name(profile, id))
+            }
+            None => false,
+        };
+        let events = sums.samples.entries().map(|(id, &samples)| (samples, is_counted(id)));
         let unit = match weight {
             Weight::Samples => WeightUnit::Samples,
             Weight::OffCpu => WeightUnit::Nanoseconds,
-            Weight::Period => match period() {
+            Weight::Period => match event.and_then(|event| *sums.units.get(event)?) {
                 Some("nanoseconds") => WeightUnit::Nanoseconds,
                 Some(_) => WeightUnit::Events,
                 None => WeightUnit::Samples,
             },
         };
-        Self { weight, event, unit, events }
+        Self { weight, event, unit, events: events.collect() }
     }
 
-    /// What a sample weighs; `None` where it is not counted.
+    /// Whether the samples of an event are counted.
     #[inline]
     #[must_use]
-    pub fn of(&self, _id: SampleId, sample: &SampleRow) -> Option<u64> {
-        let counted = self.events.get(sample.event).is_none_or(|(_, counted)| *counted);
-        counted.then(|| match self.weight {
-            Weight::Samples => 1,
-            Weight::Period | Weight::OffCpu => sample.period().unwrap_or(1),
-        })
+    pub fn counts(&self, event: EventId) -> bool {
+        self.events.get(event).is_some_and(|(_, counted)| *counted)
     }
 
-    /// In what they are counted.
+    /// The weight of a sample; `None` if it is not counted.
+    #[inline]
+    #[must_use]
+    pub fn of(&self, sample: &SampleRow) -> Option<u64> {
+        self.counts(sample.event).then(|| self.sum(1, sample.period().unwrap_or(1)))
+    }
+
+    /// The weight of counted samples, by their number and the sum of their periods.
+    #[inline]
+    #[must_use]
+    pub const fn sum(&self, samples: u64, period: u64) -> u64 {
+        match self.weight {
+            Weight::Samples => samples,
+            Weight::Period | Weight::OffCpu => period,
+        }
+    }
+
+    /// The unit of weights.
     #[must_use]
     pub const fn unit(&self) -> WeightUnit {
         self.unit
     }
 
-    /// The event whose samples are counted; `None` where there are no samples.
+    /// The event whose samples are counted; `None` if there are no samples, or all events are counted.
     #[must_use]
     pub const fn event(&self) -> Option<EventId> {
         self.event
@@ -94,12 +172,6 @@ impl Weights {
             self.events.entries().filter(|(_, (samples, counted))| *samples > 0 && !counted);
         left_out.map(|(event, &(samples, _))| (event, samples))
     }
-}
-
-/// The first event that was recorded and has samples.
-fn first_recorded(profile: &Profile, events: &Table<EventId, (u64, bool)>) -> Option<EventId> {
-    let with_samples = events.entries().filter(|(_, (samples, _))| *samples > 0);
-    with_samples.map(|(event, _)| event).find(|event| profile.off_cpu != Some(*event))
 }
 
 #[cfg(test)]
@@ -122,7 +194,7 @@ mod tests {
 
     fn sum(profile: &Profile, weight: Weight) -> (u64, WeightUnit) {
         let weights = Weights::new(profile, weight);
-        let counted = profile.samples.entries().filter_map(|(id, row)| weights.of(id, row));
+        let counted = profile.samples.iter().filter_map(|row| weights.of(row));
         (counted.sum::<u64>(), weights.unit())
     }
 

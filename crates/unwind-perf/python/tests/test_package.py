@@ -126,6 +126,20 @@ class Costs(unittest.TestCase):
         self.assertEqual([row["module"].rpartition("/")[2] for row in rows], ["two-events", "libc.so.6"])
         with self.assertRaisesRegex(ValueError, "no event 'x'; there are cpu-clock:u"):
             up.top(up.read(case("two-events"), **FILES), event="x")
+        with self.assertRaisesRegex(up.UnwindPerfError, "invalid value 'colour' for '--by <WHAT>'"):
+            up.top(case("two-events"), by="colour", **FILES)
+
+    def test_top_chooses_functions(self):
+        recording = up.read(case("recursion-rs"), **FILES)
+        all_rows = up.top(recording).to_pylist()
+        hottest = all_rows[0]["function"]
+        without = up.top(recording, hide=f"^{re.escape(hottest)}$").to_pylist()
+        self.assertNotIn(hottest, [row["function"] for row in without])
+        self.assertEqual(sum(row["own"] for row in without), sum(row["own"] for row in all_rows))
+        focused = up.top(case("recursion-rs"), focus=["nobody", "none of all"], **FILES)
+        self.assertEqual(focused.num_rows, 0)
+        threads = up.top(recording, by="thread", sort="inclusive")
+        self.assertEqual(threads.column_names[:3], ["thread", "pid", "tid"])
 
     def test_a_recording_does_not_differ_from_itself(self):
         table = up.diff(case("inlines-gcc"), [case("inlines-gcc")], **FILES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Dict, List, Tuple
 
-from ._tree import counted_event, frame_functions, stack_weights
+from ._tree import frame_functions, stack_counts
 
 if TYPE_CHECKING:
     from ._recording import Recording
@@ -56,7 +56,7 @@ def _tree(recording: "Recording") -> _Node:
     parents = recording.stacks["parent"].to_pylist()
     frames = recording.stacks["frame"].to_pylist()
     root = _Node()
-    for stack, cost in stack_weights(recording, counted_event(recording, None), "samples").items():
+    for stack, cost in stack_counts(recording).items():
         root.cost += cost
         chain: List[str] = []
         node = stack

@@ -100,8 +100,11 @@ class Run:
 
     @property
     def message(self) -> str:
-        """The last line that the program said."""
+        """The last line that the program said; of a call that means nothing, the line that says why."""
         prefix = f"{_NAME}: "
+        wrong_call = [line for line in self._said if line.startswith("error: ")]
+        if wrong_call:
+            return wrong_call[0][len("error: ") :]
         line = self._said[-1] if self._said else ""
         return line[len(prefix) :] if line.startswith(prefix) else line
 

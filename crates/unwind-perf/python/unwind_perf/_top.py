@@ -1,16 +1,19 @@
-"""What costs most."""
+"""The highest costs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Dict, List, Optional, Tuple, Union
+import json
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Union
 
-from ._options import PathLike
-from ._tree import Function, counted_event, frame_functions, stack_weights
+from ._options import PathLike, checked
+from ._program import Run, input_arguments, options_argument
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ._recording import Recording
+
+Patterns = Union[str, Iterable[str]]
 
 
 def top(
@@ -19,86 +22,76 @@ def top(
     by: str = "function",
     weight: str = "samples",
     event: Optional[str] = None,
+    sort: str = "own",
+    focus: Patterns = (),
+    ignore: Patterns = (),
+    hide: Patterns = (),
+    charge_to_caller: Patterns = (),
+    show_module: Patterns = (),
+    collapse_recursion: bool = False,
+    timeout: Optional[float] = None,
+    **options: Any,
 ) -> "pa.Table":
-    """The functions, or modules, that cost most: ``function``, ``module``, ``own``, ``inclusive`` and both as shares.
+    """The functions, or modules, lines, threads, …, that cost most, as ``unwind-perf top`` counts them.
+
+    Columns: those of ``by`` (``function``, ``mark`` and ``module`` of functions), then ``own``, ``inclusive``,
+    ``own_share``, ``inclusive_share``, ``own_samples`` and ``inclusive_samples``.
 
     Samples of one event are counted: the named one, else the first that has samples. A function that is in a stack more
-    than once is counted once. ``by``: ``"function"`` or ``"module"``. ``weight``: ``"samples"`` or ``"period"``.
+    than once is counted once. ``by``, ``weight`` and ``sort`` are words of the program, which reads the recording again,
+    with the options of a :class:`Recording`. ``focus``, ``ignore``, ``hide``, ``charge_to_caller`` and ``show_module``
+    are regular expressions, one or several. The other keywords are options of the run, by the names of docs/OPTIONS.md.
     """
-    import pyarrow as pa
-
-    from ._reading import read
     from ._recording import Recording
 
-    if by not in ("function", "module"):
-        raise ValueError('by has to be "function" or "module"')
-    if not isinstance(recording, Recording):
-        recording = read(recording)
-    number = counted_event(recording, event)
-    weights = stack_weights(recording, number, weight)
-    own, inclusive = _costs(recording, weights, by)
-    total = sum(weights.values())
-    rows = sorted(inclusive, key=lambda key: (-own.get(key, 0), -inclusive[key], key[0]))
+    path: PathLike
+    if isinstance(recording, Recording):
+        path, options = recording.path, {**recording.options, **options}
+        names: List[str] = recording.events["name"].to_pylist()
+        if event is not None and event not in names:
+            raise ValueError(f"no event {event!r}; there are {', '.join(names)}")
+    else:
+        path = recording
+    if event is not None:
+        options["event"] = [event]
+    words = ["top", "--quiet", "--format=json", f"--by={by}", f"--weight={weight}", f"--sort={sort}"]
+    patterns = {
+        "--focus": focus,
+        "--ignore": ignore,
+        "--hide": hide,
+        "--charge-to-caller": charge_to_caller,
+        "--show-module": show_module,
+    }
+    for option, given in patterns.items():
+        words += [f"{option}={pattern}" for pattern in ([given] if isinstance(given, str) else given)]
+    words += ["--collapse-recursion"] if collapse_recursion else []
+    with Run([*words, options_argument(), *input_arguments(path)], timeout, options=checked(options)) as run:
+        text = run.output.read()
+        run.finish()
+    return _table(json.loads(text), by)
 
-    def share(cost: int) -> float:
-        return cost / total if total else 0.0
 
-    columns = {} if by == "module" else {"function": pa.array([key[0] for key in rows], pa.string())}
-    return pa.table(
-        {
-            **columns,
-            "module": pa.array([key[1] for key in rows], pa.string()),
-            "own": pa.array([own.get(key, 0) for key in rows], pa.uint64()),
-            "inclusive": pa.array([inclusive[key] for key in rows], pa.uint64()),
-            "own_share": pa.array([share(own.get(key, 0)) for key in rows], pa.float64()),
-            "inclusive_share": pa.array([share(inclusive[key]) for key in rows], pa.float64()),
-        }
-    )
+_KEYS = {
+    "function": ("function", "mark", "module"),
+    "module": ("module",),
+    "line": ("file", "line", "function", "module"),
+    "thread": ("thread", "pid", "tid"),
+    "process": ("process", "pid"),
+    # Others have one column of their own name.
+}
+_NUMBERS = ("line", "pid", "tid", "cpu")
 
 
-def _costs(
-    recording: "Recording", weights: Dict[Optional[int], int], by: str
-) -> Tuple[Dict[Function, int], Dict[Function, int]]:
-    """The own and the inclusive cost of each function.
+def _table(document: Dict[str, Any], by: str) -> "pa.Table":
+    import pyarrow as pa
 
-    Each node of the tree of stacks weighs what the samples below it weigh. A node adds that to those of its functions
-    that none of its callers is.
-    """
-    functions = frame_functions(recording)
-    if by == "module":
-        functions = [[(path or "", path) for _, path in chain] for chain in functions]
-    parents: List[Optional[int]] = recording.stacks["parent"].to_pylist()
-    frames: List[int] = recording.stacks["frame"].to_pylist()
-    below = [weights.get(node, 0) for node in range(len(parents))]
-    # Parents come before their children.
-    for node in range(len(parents) - 1, -1, -1):
-        parent = parents[node]
-        if parent is not None:
-            below[parent] += below[node]
-    own: Dict[Function, int] = {}
-    for stack, cost in weights.items():
-        if stack is not None:
-            innermost = functions[frames[stack]][0]
-            own[innermost] = own.get(innermost, 0) + cost
-    children: List[List[int]] = [[] for _ in parents]
-    roots: List[int] = []
-    for node, parent in enumerate(parents):
-        (roots if parent is None else children[parent]).append(node)
-    inclusive: Dict[Function, int] = {}
-    # Each entry is a node to go into, or, as ~node, one to leave.
-    waiting = [node for node in roots if below[node]]
-    depth: Dict[Function, int] = {}
-    while waiting:
-        node = waiting.pop()
-        if node < 0:
-            for function in functions[frames[~node]]:
-                depth[function] -= 1
-            continue
-        for function in functions[frames[node]]:
-            seen = depth.get(function, 0)
-            if seen == 0:
-                inclusive[function] = inclusive.get(function, 0) + below[node]
-            depth[function] = seen + 1
-        waiting.append(~node)
-        waiting += [child for child in children[node] if below[child]]
-    return own, inclusive
+    rows: List[Dict[str, Any]] = document["rows"]
+    if by == "function":
+        for row in rows:
+            if row["function"] is None:
+                row["function"] = f"[unknown] in {row['module']}" if row["module"] else "[unknown]"
+    types = {name: pa.int64() if name in _NUMBERS else pa.string() for name in _KEYS.get(by, (by,))}
+    types.update({name: pa.uint64() for name in ("own", "inclusive")})
+    types.update({name: pa.float64() for name in ("own_share", "inclusive_share")})
+    types.update({name: pa.uint64() for name in ("own_samples", "inclusive_samples")})
+    return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in types.items()})

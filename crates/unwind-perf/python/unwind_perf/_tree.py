@@ -11,32 +11,18 @@ if TYPE_CHECKING:
 Function = Tuple[str, Optional[str]]
 
 
-def counted_event(recording: "Recording", event: Optional[str]) -> Optional[int]:
-    """The number of the event that is counted: the named one, else the first that has samples."""
-    names: List[str] = recording.events["name"].to_pylist()
-    if event is not None:
-        if event not in names:
-            raise ValueError(f"no event {event!r}; there are {', '.join(names)}")
-        return names.index(event)
-    seen: List[int] = recording.samples["event"].unique().to_pylist()
-    return min(seen) if seen else None
-
-
-def stack_weights(recording: "Recording", event: Optional[int], weight: str) -> Dict[Optional[int], int]:
-    """What the samples of an event weigh, by stack."""
+def stack_counts(recording: "Recording") -> Dict[Optional[int], int]:
+    """The number of samples by stack, of the first event that has samples."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if weight not in ("samples", "period"):
-        raise ValueError('weight has to be "samples" or "period"')
     samples = recording.samples
-    if event is None:
+    events: List[int] = samples["event"].unique().to_pylist()
+    if not events:
         return {}
-    samples = samples.filter(pc.equal(samples["event"], pa.scalar(event, pa.uint32())))
-    one = pa.scalar(1, pa.uint64())
-    costs = pc.fill_null(samples["period"], one) if weight == "period" else pa.array([1] * samples.num_rows, pa.uint64())
-    sums = pa.table({"stack": samples["stack"], "cost": costs}).group_by("stack").aggregate([("cost", "sum")])
-    return dict(zip(sums["stack"].to_pylist(), sums["cost_sum"].to_pylist()))
+    samples = samples.filter(pc.equal(samples["event"], pa.scalar(min(events), pa.uint32())))
+    counts = pc.value_counts(samples["stack"].combine_chunks()).to_pylist()
+    return {count["values"]: count["counts"] for count in counts}
 
 
 def frame_functions(recording: "Recording") -> List[List[Function]]:

@@ -111,11 +111,8 @@ fn text(
 
 /// All that is counted.
 fn total(analysis: &Analysis, weights: &Weights) -> Cost {
-    let samples = analysis.profile.samples.entries();
-    samples.filter_map(|(id, row)| weights.of(id, row)).fold(Cost::default(), |sum, weight| Cost {
-        samples: sum.samples + 1,
-        weight: sum.weight.saturating_add(weight),
-    })
+    let weights = analysis.profile.samples.iter().filter_map(|row| weights.of(row));
+    weights.map(|weight| Cost { samples: 1, weight }).sum()
 }
 
 /// What the code of a function is, what its addresses cost, and why it cannot be shown.

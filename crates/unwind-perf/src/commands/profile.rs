@@ -107,9 +107,7 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
                 )
             };
             let (inlines, weight, look) = (options.inlines, options.weight, console_look(true));
-            let (by, sort, format) = Default::default();
-            let pools = false;
-            let table = TopTable { inlines, weight, by, pools, sort, limit: ROWS, format, look };
+            let table = TopTable { limit: ROWS, ..TopTable::new(inlines, weight, look) };
             Output::Table(Box::new(table), weight)
         }
         Some(format) if to_terminal && format.is_binary() => {

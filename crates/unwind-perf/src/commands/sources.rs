@@ -2,8 +2,9 @@
 
 use formats::PageSource;
 use host::Host;
+use options::GroupBy;
 use pipeline::{Analysis, FileSearch, SourceFiles};
-use profile::query::function_costs;
+use profile::query::engine::{Index, RowKey, Selection, TableShape, table};
 use profile::{Profile, StringId};
 
 use crate::terminal::shown;
@@ -47,8 +48,13 @@ pub(super) fn sources(profile: &Profile, files: &SourceFiles<'_>) -> Sources {
     let mut seen: Vec<StringId> = Vec::new();
     let mut sources = Sources { found: Vec::new(), missing: None };
     let mut left = MOST;
-    let costs = function_costs(profile, true);
-    let of_functions = costs.iter().filter_map(|cost| cost.function.file);
+    let index = Index::new(profile, true);
+    let selection = Selection::everything(profile, &index);
+    let (rows, _) = table(&selection, TableShape::all(GroupBy::Function));
+    let of_functions = rows.iter().filter_map(|row| match row.key {
+        RowKey::Function(function) => selection.function(function).file,
+        _ => None,
+    });
     for id in of_functions.chain(profile.inlines.iter().filter_map(|row| row.file)) {
         if seen.contains(&id) {
             continue;

@@ -1,8 +1,6 @@
-//! `unwind-perf top` and `unwind-perf tree`: what costs most, as tables for people.
+//! `unwind-perf top` and `unwind-perf tree`: the highest costs, as tables for people.
 
 use formats::{TopTable, TreeTable};
-use profile::query::TreeOptions;
-
 use options::TopFormat;
 
 use super::endings::by_ending;
@@ -21,7 +19,7 @@ const ENDINGS: [(&str, TopFormat); 4] = [
     (".csv", TopFormat::Csv),
 ];
 
-/// Prints what costs most.
+/// Prints the highest costs.
 pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
     let run = args.run.options()?;
     let format = match (args.format, args.run.output.as_deref()) {
@@ -31,6 +29,7 @@ pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
     };
     let rows = if format == TopFormat::Text { ROWS } else { 0 };
     let table = TopTable {
+        filter: args.functions.filter()?,
         inlines: run.options.names.inlines,
         weight: args.weight.weight(),
         by: args.by,
@@ -50,13 +49,12 @@ pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
 pub(super) fn tree(args: &TreeArgs) -> anyhow::Result<Status> {
     let run = args.run.options()?;
     let table = TreeTable {
+        filter: args.functions.filter()?,
+        inlines: run.options.names.inlines,
         weight: args.weight.weight(),
-        options: TreeOptions {
-            inlines: run.options.names.inlines,
-            bottom_up: args.bottom_up,
-            keep_unrooted: args.keep_unrooted,
-            min_share: args.min.share(),
-        },
+        bottom_up: args.bottom_up,
+        keep_unrooted: args.keep_unrooted,
+        min_share: args.min.share(),
         limit: args.limit,
         look: console_look(args.run.output.is_none()),
     };

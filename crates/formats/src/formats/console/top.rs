@@ -1,15 +1,15 @@
-//! The table of what costs most.
+//! The table of the highest costs.
 
-use std::cmp::Reverse;
 use std::io;
 
 use address::Tid;
 use hashbrown::{HashMap, HashSet};
-use options::{CostKind, TopFormat};
+use options::{CostKind, GroupBy, TopFormat, Weight};
 
-use profile::query::{
-    FunctionMarks, GroupBy, Top, TopKey, TopRow, Weight, WeightUnit, Weights, event_name,
+use profile::query::engine::{
+    EventChoice, Filter, Index, RowKey, Selection, TableRow, TableShape, table,
 };
+use profile::query::{Cost, FunctionLine, FunctionMarks, WeightUnit, event_name};
 use profile::{ProcessKey, Profile, StringId, ThreadId, ThreadRow};
 
 use super::labels;
@@ -18,12 +18,14 @@ use super::top_rows::TopRows;
 use crate::printer::Printer;
 use crate::render::numbers::{counted, share};
 
-/// Prints what costs most: a line each, with its own and its inclusive cost.
-#[derive(Debug, Clone, Copy)]
+/// Prints the highest costs: a line each, with its own and its inclusive cost.
+#[derive(Debug)]
 pub struct TopTable {
+    /// The samples and functions that are counted.
+    pub filter: Filter,
     /// Whether inlined functions are functions of their own.
     pub inlines: bool,
-    /// What a sample weighs.
+    /// The weight of a sample.
     pub weight: Weight,
     /// By what samples are added up.
     pub by: GroupBy,
@@ -45,7 +47,13 @@ const NARROW: usize = 30;
 /// How far names are filled up with spaces at most, where they are not cut.
 const WIDE: usize = 60;
 
-/// What a row says of the thing that costs: its name, and where it is.
+/// A row with its names.
+struct Line<'r> {
+    row: &'r TableRow,
+    names: Names,
+}
+
+/// The name of a row's key, and its place: a module, a function or a number.
 struct Names {
     name: String,
     place: String,
@@ -53,26 +61,25 @@ struct Names {
 
 impl Printer for TopTable {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        let by_event = self.by == GroupBy::Event;
-        let weight = if by_event { Weight::Samples } else { self.weight };
-        let weights = Weights::new(profile, weight);
-        let mut top = Top::new(profile, &weights, self.by, self.inlines, self.pools);
-        if self.sort == CostKind::Inclusive {
-            top.rows.sort_by_key(|row| Reverse((row.inclusive.weight, row.own.weight)));
-        }
+        let index = Index::new(profile, self.inlines);
+        let event = EventChoice::of(self.by, None);
+        let selection = Selection::new(profile, &index, self.weight, &event, &self.filter);
+        let selection = selection.map_err(io::Error::other)?;
+        let shape = TableShape { pools: self.pools, sort: self.sort, ..TableShape::all(self.by) };
+        let (rows, _) = table(&selection, shape);
         let limit = if self.limit == 0 { usize::MAX } else { self.limit };
-        let functions = top.rows.iter().filter_map(|row| match &row.key {
-            TopKey::Function(function) => Some(function),
+        let functions = rows.iter().filter_map(|row| match row.key {
+            RowKey::Function(id) => Some(selection.function(id)),
             _ => None,
         });
-        let marks = FunctionMarks::new(profile, functions);
+        let marks = FunctionMarks::new(profile, &functions.collect::<Vec<_>>());
         let pools = if self.pools { Pools::new(profile) } else { Pools::default() };
         let table = TopRows {
             profile,
-            weights: &weights,
+            selection: &selection,
             by: self.by,
             pools: &pools,
-            top: &top,
+            rows: &rows,
             marks: &marks,
             shown: limit,
         };
@@ -81,22 +88,18 @@ impl Printer for TopTable {
             TopFormat::Csv => return table.csv(out),
             TopFormat::Text => {}
         }
-        let names = |row: &TopRow| names(profile, row.key, &marks, &pools);
-        let rows: Vec<(&TopRow, Names)> =
-            top.rows.iter().take(limit).map(|row| (row, names(row))).collect();
-        let mut text = String::new();
-        if by_event {
-            text.push_str(&counted(top.total.samples, "sample"));
-        } else {
-            text.push_str(&labels::what_is_counted(profile, &weights, top.total));
-        }
+        let total = selection.total();
+        let mut text = labels::what_is_counted(profile, selection.weights(), total);
         text.push('\n');
-        if !rows.is_empty() {
-            self.table(&top, &rows, weights.unit(), &mut text);
+        let names = |row: &TableRow| names(&table, row.key);
+        let lines: Vec<Line<'_>> =
+            rows.iter().take(limit).map(|row| Line { row, names: names(row) }).collect();
+        if !lines.is_empty() {
+            self.table(total, &lines, selection.weights().unit(), &mut text);
         }
-        if let Some(rest) = top.rows.len().checked_sub(rows.len()).filter(|&rest| rest > 0) {
-            let own = top.rows.iter().skip(rows.len()).map(|row| row.own.weight);
-            let own = share(own.sum(), top.total.weight);
+        if let Some(rest) = rows.len().checked_sub(lines.len()).filter(|&rest| rest > 0) {
+            let own = rows.iter().skip(lines.len()).map(|row| row.own.weight);
+            let own = share(own.sum(), total.weight);
             let faint = self.look.faint();
             let rest = counted(rest as u64, "more row");
             text.push_str(&format!("{faint}{own:>7}  {rest}; --limit 0 shows all{faint:#}\n"));
@@ -106,15 +109,31 @@ impl Printer for TopTable {
 }
 
 impl TopTable {
-    fn table(&self, top: &Top, rows: &[(&TopRow, Names)], unit: WeightUnit, text: &mut String) {
+    /// All functions, by own cost, for people.
+    #[must_use]
+    pub fn new(inlines: bool, weight: Weight, look: ConsoleLook) -> Self {
+        Self {
+            filter: Filter::default(),
+            inlines,
+            weight,
+            by: GroupBy::default(),
+            pools: false,
+            sort: CostKind::default(),
+            limit: 0,
+            format: TopFormat::default(),
+            look,
+        }
+    }
+
+    fn table(&self, total: Cost, lines: &[Line<'_>], unit: WeightUnit, text: &mut String) {
         let stacks = matches!(self.by, GroupBy::Function | GroupBy::Module | GroupBy::Line);
-        let width = |of: fn(&TopRow) -> u64| {
-            let widths = rows.iter().map(|(row, _)| labels::cost(unit, of(row)).chars().count());
+        let width = |of: fn(&TableRow) -> u64| {
+            let widths = lines.iter().map(|it| labels::cost(unit, of(it.row)).chars().count());
             widths.max().unwrap_or(0).max(labels::unit(unit).len())
         };
         let (own, inclusive) = (width(|row| row.own.weight), width(|row| row.inclusive.weight));
         let used = 9 + own + if stacks { 13 + inclusive } else { 0 } + 2;
-        let place = rows.iter().map(|(_, names)| names.place.chars().count()).max().unwrap_or(0);
+        let place = lines.iter().map(|it| it.names.place.chars().count()).max().unwrap_or(0);
         let both = self.look.left(used);
         // Where the place was is said where there is room for it, in a third of that.
         let place = match both {
@@ -123,7 +142,7 @@ impl TopTable {
             None => place,
         };
         let room = both.map(|both| if place > 0 { both - place - 2 } else { both });
-        let longest = rows.iter().map(|(_, names)| names.name.chars().count()).max().unwrap_or(0);
+        let longest = lines.iter().map(|it| it.names.name.chars().count()).max().unwrap_or(0);
         // Where nothing is cut, the longest names do not push all others' modules away.
         let name_width = longest.min(room.unwrap_or(WIDE)).max(8);
         let (heading, unit_name) = (self.look.heading(), labels::unit(unit));
@@ -135,8 +154,8 @@ impl TopTable {
         let where_it_is = if place > 0 { where_it_is } else { "" };
         head.push_str(&format!("  {name:<name_width$}  {where_it_is}"));
         text.push_str(&format!("{heading}{}{heading:#}\n", head.trim_end()));
-        for (row, names) in rows {
-            let total = top.total.weight;
+        let total = total.weight;
+        for Line { row, names } in lines {
             let style = self.look.share(row.own.weight, total);
             let of = |weight| share(weight, total);
             text.push_str(&format!("{style}{:>7}{style:#}", of(row.own.weight)));
@@ -176,14 +195,17 @@ impl TopTable {
 }
 
 /// The names of a row.
-fn names(profile: &Profile, key: TopKey, marks: &FunctionMarks, pools: &Pools) -> Names {
+fn names(table: &TopRows<'_>, key: RowKey) -> Names {
+    let &TopRows { profile, selection, marks, pools, .. } = table;
     let alone = |name: String| Names { name, place: String::new() };
     match key {
-        TopKey::Function(it) => Names {
-            name: labels::marked(profile, &it, marks),
-            place: labels::module(profile, it.module),
-        },
-        TopKey::Line(it, file, line) => {
+        RowKey::Function(id) => {
+            let it = selection.function(id);
+            let place = labels::module(profile, it.module);
+            Names { name: labels::marked(profile, &it, marks), place }
+        }
+        RowKey::Line(FunctionLine { function, file, line }) => {
+            let it = selection.function(function);
             let file = file.map(|file| labels::text(profile.strings.get(file)));
             let function = labels::function(profile, &it);
             let module = labels::module(profile, it.module);
@@ -192,9 +214,9 @@ fn names(profile: &Profile, key: TopKey, marks: &FunctionMarks, pools: &Pools) -
                 None => Names { name: format!("[no line] {module}"), place: function },
             }
         }
-        TopKey::Module(Some(path)) => alone(labels::text(profile.strings.get(path))),
-        TopKey::Module(None) => alone("[no module]".to_owned()),
-        TopKey::Thread(thread) => {
+        RowKey::Module(Some(path)) => alone(labels::text(profile.strings.get(path))),
+        RowKey::Module(None) => alone("[no module]".to_owned()),
+        RowKey::Thread(thread) => {
             let row = profile.threads.get(thread);
             let place = match row.map_or(1, |row| pools.threads(row)) {
                 1 => row.map_or(-1, |row| row.tid.0).to_string(),
@@ -202,16 +224,15 @@ fn names(profile: &Profile, key: TopKey, marks: &FunctionMarks, pools: &Pools) -
             };
             Names { name: comm(profile, Some(thread)), place }
         }
-        TopKey::Process(ProcessKey { pid, name }) => {
+        RowKey::Process(ProcessKey { pid, name }) => {
             Names { name: labels::text(profile.strings.get(name)), place: pid.to_string() }
         }
-        TopKey::Comm(Some(name)) => alone(labels::text(profile.strings.get(name))),
-        TopKey::Comm(None) => alone("[unknown]".to_owned()),
-        TopKey::Cgroup(Some(path)) => alone(labels::text(profile.strings.get(path))),
-        TopKey::Cgroup(None) => alone("[not recorded]".to_owned()),
-        TopKey::Event(event) => alone(labels::text(event_name(profile, event))),
-        TopKey::Cpu(Some(cpu)) => alone(cpu.to_string()),
-        TopKey::Cpu(None) => alone("[not recorded]".to_owned()),
+        RowKey::Comm(name) => alone(labels::text(profile.strings.get(name))),
+        RowKey::Cgroup(Some(path)) => alone(labels::text(profile.strings.get(path))),
+        RowKey::Cgroup(None) => alone("[not recorded]".to_owned()),
+        RowKey::Event(event) => alone(labels::text(event_name(profile, event))),
+        RowKey::Cpu(Some(cpu)) => alone(cpu.to_string()),
+        RowKey::Cpu(None) => alone("[not recorded]".to_owned()),
     }
 }
 

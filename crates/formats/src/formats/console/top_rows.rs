@@ -10,9 +10,9 @@
 
 use std::io;
 
-use profile::query::{
-    Function, FunctionMarks, GroupBy, Top, TopKey, TopRow, WeightUnit, Weights, event_name,
-};
+use options::GroupBy;
+use profile::query::engine::{RowKey, Selection, TableRow};
+use profile::query::{Function, FunctionLine, FunctionMarks, WeightUnit, event_name};
 use profile::{ProcessKey, Profile, StringId};
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
@@ -34,11 +34,11 @@ enum Cell {
 /// The table with the names of its columns.
 pub(super) struct TopRows<'a> {
     pub(super) profile: &'a Profile,
-    pub(super) weights: &'a Weights,
+    pub(super) selection: &'a Selection<'a>,
     pub(super) by: GroupBy,
     /// The pools whose threads are one row.
     pub(super) pools: &'a Pools,
-    pub(super) top: &'a Top,
+    pub(super) rows: &'a [TableRow],
     pub(super) marks: &'a FunctionMarks,
     /// The rows that are shown.
     pub(super) shown: usize,
@@ -81,23 +81,23 @@ impl TopRows<'_> {
     /// Prints a JSON object and a line feed.
     pub(super) fn json(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let columns = self.columns();
-        let event = self.weights.event().filter(|_| self.by != GroupBy::Event);
-        let event = event.map(|event| text_of(event_name(self.profile, event)));
-        let rows = self.top.rows.iter().take(self.shown);
+        let (weights, total) = (self.selection.weights(), self.selection.total());
+        let event = weights.event().map(|event| text_of(event_name(self.profile, event)));
+        let rows = self.rows.iter().take(self.shown);
         let document = Document {
             schema: "unwind-perf.top",
             version: 1,
             by: self.by.as_str(),
-            unit: match self.weights.unit() {
+            unit: match weights.unit() {
                 WeightUnit::Samples => "samples",
                 WeightUnit::Nanoseconds => "nanoseconds",
                 WeightUnit::Events => "events",
             },
             event,
-            samples: self.top.total.samples,
-            total: self.top.total.weight,
+            samples: total.samples,
+            total: total.weight,
             rows: rows.map(|row| JsonRow { columns: &columns, cells: self.cells(row) }).collect(),
-            left_out: self.top.rows.len().saturating_sub(self.shown),
+            left_out: self.rows.len().saturating_sub(self.shown),
         };
         serde_json::to_writer_pretty(&mut *out, &document)?;
         out.write_all(b"\n")
@@ -109,7 +109,7 @@ impl TopRows<'_> {
     pub(super) fn csv(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(out);
         writer.write_record(self.columns())?;
-        for row in self.top.rows.iter().take(self.shown) {
+        for row in self.rows.iter().take(self.shown) {
             let fields = self.cells(row).into_iter().map(|cell| match cell {
                 Cell::Text(text) => text,
                 Cell::Number(number) => number.to_string(),
@@ -139,16 +139,16 @@ impl TopRows<'_> {
         of_key.iter().copied().chain(costs).chain(inclusive).collect()
     }
 
-    fn cells(&self, row: &TopRow) -> Vec<Cell> {
+    fn cells(&self, row: &TableRow) -> Vec<Cell> {
         let mut cells = self.key(row.key);
         for cost in [row.own, row.inclusive] {
-            let share = cost.weight as f64 / self.top.total.weight.max(1) as f64;
+            let share = cost.weight as f64 / self.selection.total().weight.max(1) as f64;
             cells.extend([Cell::Count(cost.samples), Cell::Count(cost.weight), Cell::Share(share)]);
         }
         cells
     }
 
-    fn key(&self, key: TopKey) -> Vec<Cell> {
+    fn key(&self, key: RowKey) -> Vec<Cell> {
         let text = |id: Option<StringId>| {
             id.map_or(Cell::Null, |id| Cell::Text(text_of(self.profile.strings.get(id))))
         };
@@ -156,13 +156,17 @@ impl TopRows<'_> {
             self.marks.of(function).map_or(Cell::Null, |mark| Cell::Text(mark.to_owned()))
         };
         match key {
-            TopKey::Function(it) => vec![text(it.name), mark(&it), text(it.module)],
-            TopKey::Module(path) => vec![text(path)],
-            TopKey::Line(it, file, line) => {
+            RowKey::Function(id) => {
+                let it = self.selection.function(id);
+                vec![text(it.name), mark(&it), text(it.module)]
+            }
+            RowKey::Module(path) => vec![text(path)],
+            RowKey::Line(FunctionLine { function, file, line }) => {
+                let it = self.selection.function(function);
                 let line = if line == 0 { Cell::Null } else { Cell::Number(line.into()) };
                 vec![text(file), line, text(it.name), text(it.module)]
             }
-            TopKey::Thread(id) => match self.profile.threads.get(id) {
+            RowKey::Thread(id) => match self.profile.threads.get(id) {
                 Some(row) => {
                     let tid = match self.pools.threads(row) {
                         1 => Cell::Number(row.tid.0.into()),
@@ -172,13 +176,13 @@ impl TopRows<'_> {
                 }
                 None => vec![Cell::Null; 3],
             },
-            TopKey::Process(ProcessKey { pid, name }) => {
+            RowKey::Process(ProcessKey { pid, name }) => {
                 vec![text(Some(name)), Cell::Number(pid.0.into())]
             }
-            TopKey::Comm(name) => vec![text(name)],
-            TopKey::Cgroup(path) => vec![text(path)],
-            TopKey::Event(event) => vec![Cell::Text(text_of(event_name(self.profile, event)))],
-            TopKey::Cpu(cpu) => vec![cpu.map_or(Cell::Null, |cpu| Cell::Number(cpu.into()))],
+            RowKey::Comm(name) => vec![text(Some(name))],
+            RowKey::Cgroup(path) => vec![text(path)],
+            RowKey::Event(event) => vec![Cell::Text(text_of(event_name(self.profile, event)))],
+            RowKey::Cpu(cpu) => vec![cpu.map_or(Cell::Null, |cpu| Cell::Number(cpu.into()))],
         }
     }
 }

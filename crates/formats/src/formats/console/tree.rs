@@ -1,10 +1,15 @@
-//! The tree of calls as indented lines. Where a node has one child only, that stands below it without further
-//! indentation, so that deep stacks stay readable.
+//! The tree of calls as indented lines. An only child has the indentation of its parent, so that deep stacks stay
+//! readable.
 
+use std::cmp::Reverse;
 use std::io;
 
+use options::Weight;
 use profile::Profile;
-use profile::query::{CallId, CallLabel, CallTree, FunctionMarks, TreeOptions, Weight, Weights};
+use profile::query::WeightUnit;
+use profile::query::engine::{
+    CallLabel, EventChoice, Filter, Index, Selection, TreeRow, TreeShape, tree,
+};
 
 use super::labels;
 use super::look::ConsoleLook;
@@ -12,12 +17,20 @@ use crate::printer::Printer;
 use crate::render::numbers::{counted, share};
 
 /// Prints the tree of calls.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct TreeTable {
-    /// What a sample weighs.
+    /// The samples and functions that are counted.
+    pub filter: Filter,
+    /// Whether inlined functions are functions of their own.
+    pub inlines: bool,
+    /// The weight of a sample.
     pub weight: Weight,
-    /// Which tree.
-    pub options: TreeOptions,
+    /// Whether the innermost functions are the roots, and their callers below them.
+    pub bottom_up: bool,
+    /// Whether stacks that do not reach their root stand beside the others, and not under one `[truncated]`.
+    pub keep_unrooted: bool,
+    /// The share of all, from 0 to 1, below which branches are left out.
+    pub min_share: f64,
     /// The most lines; 0 for all.
     pub limit: usize,
     /// How it looks.
@@ -26,29 +39,40 @@ pub struct TreeTable {
 
 impl Printer for TreeTable {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        let weights = Weights::new(profile, self.weight);
-        let tree = CallTree::new(profile, &weights, self.options);
-        let unit = weights.unit();
-        let width = labels::cost(unit, tree.total.weight).chars().count().max(7);
-        let mut text = labels::what_is_counted(profile, &weights, tree.total);
+        let index = Index::new(profile, self.inlines);
+        let selection =
+            Selection::new(profile, &index, self.weight, &EventChoice::First, &self.filter);
+        let selection = selection.map_err(io::Error::other)?;
+        let total = selection.total();
+        let shape = TreeShape {
+            inverted: self.bottom_up,
+            truncated: !self.keep_unrooted,
+            depth: None,
+            least: (self.min_share * total.weight as f64).ceil() as u64,
+            most: usize::MAX,
+        };
+        let (rows, _) = tree(&selection, shape);
+        let unit = selection.weights().unit();
+        let width = labels::cost(unit, total.weight).chars().count().max(7);
+        let mut text = labels::what_is_counted(profile, selection.weights(), total);
         text.push('\n');
         let heading = self.look.heading();
         let unit_name = labels::unit(unit);
-        if !tree.roots.is_empty() {
-            let shares = if self.options.bottom_up {
+        if !rows.is_empty() {
+            let shares = if self.bottom_up {
                 format!("{:>7}", "share")
             } else {
                 format!("{:>9}  {:>7}", "inclusive", "own")
             };
-            let what = if self.options.bottom_up { "function and its callers" } else { "function" };
+            let what = if self.bottom_up { "function and its callers" } else { "function" };
             let head = format!("{shares}  {unit_name:>width$}  {what}");
             text.push_str(&format!("{heading}{head}{heading:#}\n"));
         }
         let limit = if self.limit == 0 { usize::MAX } else { self.limit };
-        let lines = lines(&tree);
-        let marks = FunctionMarks::new(profile, &tree.functions.rows);
+        let lines = lines(&rows);
+        let columns = Columns { profile, selection: &selection, unit, width };
         for line in lines.iter().take(limit) {
-            self.line(profile, (&tree, &marks), line, (unit, width), &mut text);
+            self.line(&columns, line, &mut text);
         }
         if let Some(rest) = lines.len().checked_sub(limit).filter(|&rest| rest > 0) {
             let faint = self.look.faint();
@@ -59,23 +83,43 @@ impl Printer for TreeTable {
     }
 }
 
-/// A node with what stands in front of its name.
-struct Line {
-    node: CallId,
+/// A node with the text in front of its name.
+struct Line<'r> {
+    node: &'r TreeRow,
     indent: String,
 }
 
-/// All nodes in the order of lines.
-fn lines(tree: &CallTree) -> Vec<Line> {
-    let mut lines = Vec::with_capacity(tree.nodes.len());
+/// The facts that all lines share.
+struct Columns<'s> {
+    profile: &'s Profile,
+    selection: &'s Selection<'s>,
+    unit: WeightUnit,
+    /// Characters of the column of costs.
+    width: usize,
+}
+
+/// All nodes in the order of lines: the nodes below one by their cost.
+fn lines(rows: &[TreeRow]) -> Vec<Line<'_>> {
+    let mut roots = Vec::new();
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
+    for (at, row) in rows.iter().enumerate() {
+        match row.parent.and_then(|parent| children.get_mut(parent)) {
+            Some(siblings) => siblings.push(at),
+            None => roots.push(at),
+        }
+    }
+    let cost = |&at: &usize| Reverse(rows.get(at).map_or(0, |row| row.inclusive.weight));
+    for siblings in children.iter_mut().chain([&mut roots]) {
+        siblings.sort_by_key(cost);
+    }
+    let mut lines = Vec::with_capacity(rows.len());
     // A node, the indentation of its line, and that of the lines below it.
-    let mut pending: Vec<(CallId, String, String)> =
-        tree.roots.iter().rev().map(|&root| (root, String::new(), String::new())).collect();
-    while let Some((id, indent, below)) = pending.pop() {
-        let children = tree.nodes.get(id).map_or(&[][..], |node| &node.children);
-        match children {
+    let mut pending: Vec<(usize, String, String)> =
+        roots.iter().rev().map(|&root| (root, String::new(), String::new())).collect();
+    while let Some((at, indent, below)) = pending.pop() {
+        match children.get(at).map_or(&[][..], Vec::as_slice) {
             [only] => pending.push((*only, format!("{below}└ "), below.clone())),
-            _ => {
+            children => {
                 for (place, &child) in children.iter().enumerate().rev() {
                     let (mark, bar) = if place + 1 == children.len() {
                         ("└─ ", "   ")
@@ -86,25 +130,19 @@ fn lines(tree: &CallTree) -> Vec<Line> {
                 }
             }
         }
-        lines.push(Line { node: id, indent });
+        lines.extend(rows.get(at).map(|node| Line { node, indent }));
     }
     lines
 }
 
 impl TreeTable {
-    fn line(
-        &self,
-        profile: &Profile,
-        (tree, marks): (&CallTree, &FunctionMarks),
-        line: &Line,
-        (unit, width): (profile::query::WeightUnit, usize),
-        text: &mut String,
-    ) {
-        let Some(node) = tree.nodes.get(line.node) else { return };
-        let total = tree.total.weight;
+    fn line(&self, columns: &Columns<'_>, line: &Line<'_>, text: &mut String) {
+        let &Columns { profile, selection, unit, width } = columns;
+        let node = line.node;
+        let total = selection.total().weight;
         let inclusive = share(node.inclusive.weight, total);
         let style = self.look.share(node.inclusive.weight, total);
-        let used = if self.options.bottom_up {
+        let used = if self.bottom_up {
             text.push_str(&format!("{style}{inclusive:>7}{style:#}"));
             7
         } else {
@@ -120,12 +158,11 @@ impl TreeTable {
         let used = used + width + 4 + line.indent.chars().count();
         let (name, module) = match node.label {
             CallLabel::Truncated => ("[truncated]".to_owned(), String::new()),
-            CallLabel::Function(id) => match tree.functions.rows.get(id) {
-                Some(it) => {
-                    (labels::marked(profile, it, marks), labels::module(profile, it.module))
-                }
-                None => ("[unknown]".to_owned(), String::new()),
-            },
+            CallLabel::Function(id) => {
+                let it = selection.function(id);
+                let module = labels::module(profile, it.module);
+                (labels::marked(profile, &it, selection.marks()), module)
+            }
         };
         let room = self.look.left(used);
         let name = labels::cut(&name, room);

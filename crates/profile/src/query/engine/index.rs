@@ -1,48 +1,70 @@
-//! What is made of a profile once, for all questions about it: its samples counted together, and the paths of its
-//! stacks as trees. A question then goes through tables whose size depends on how many different stacks there are.
+//! The tables that all questions about a profile share: its samples counted together, and the paths of its stacks as
+//! trees. A question then goes through tables whose size depends on the number of different stacks.
 
 use options::GroupBy;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use super::paths::{MergedNodes, NONE, Nodes, Paths};
+use super::call_paths::CallPaths;
+use super::paths::{NONE, Nodes, Paths};
+use super::view::View;
 use crate::id::{EventId, StackId, StringId, ThreadId};
 use crate::profile::Profile;
 use crate::query::functions::{Function, FunctionId, FunctionLine, Functions};
-use crate::query::grouped::period_units;
 use crate::query::marks::FunctionMarks;
+use crate::query::weights::EventSums;
+use crate::reason::EndReason;
 use crate::tables::Table;
 use hashbrown::HashMap;
 
-/// Samples of one stack, thread and event.
+/// Where a chain ends.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Ending {
+    /// At its root, with all frames.
+    Complete,
+    /// At its root, but frames may be missing.
+    Rooted,
+    /// Before its root.
+    Truncated,
+}
+
+impl From<EndReason> for Ending {
+    fn from(end: EndReason) -> Self {
+        match (end.is_complete(), end.is_rooted()) {
+            (true, _) => Self::Complete,
+            (false, true) => Self::Rooted,
+            (false, false) => Self::Truncated,
+        }
+    }
+}
+
+/// Samples of one stack, thread, event and ending.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Alike {
+pub(super) struct SampleSet {
     /// Their stack, among the distinct ones.
     pub(super) stack: u32,
     pub(super) thread: ThreadId,
     pub(super) event: EventId,
-    pub(super) complete: bool,
+    pub(super) ending: Ending,
     pub(super) samples: u32,
     /// Sum of their periods; a sample without one counts 1.
     pub(super) period: u64,
 }
 
-/// What is made of a profile.
+/// The tables that questions share.
 #[derive(Debug)]
 pub struct Index {
     /// In order of the first sample.
-    pub(super) alike: Vec<Alike>,
-    /// By sample: which of these it is among.
-    pub(super) of_sample: Vec<u32>,
+    pub(super) sets: Vec<SampleSet>,
+    /// By sample: the set that it is in.
+    pub(super) set_of: Vec<u32>,
     /// The time of the first sample, and whether all others have one and follow in its order.
     pub(super) first_time: Option<u64>,
     pub(super) is_in_order: bool,
-    /// The event that is meant where none is named.
-    pub(super) usual_event: Option<EventId>,
-    pub(super) units: Table<EventId, Option<&'static str>>,
+    pub(super) events: EventSums,
     pub(super) functions: Table<FunctionId, Function>,
-    pub(super) marks: FunctionMarks,
+    marks: OnceLock<FunctionMarks>,
     /// The distinct lines of functions, which are the codes of `paths`.
     pub(super) lines: Vec<FunctionLine>,
     pub(super) modules: Vec<Option<StringId>>,
@@ -52,17 +74,17 @@ pub struct Index {
     pub(super) module_of: Vec<u32>,
     keys: [Keys; 3],
     /// The tree of functions, and that from the innermost functions on.
-    trees: [OnceLock<Option<Arc<Paths>>>; 2],
+    trees: [OnceLock<Option<Arc<CallPaths>>>; 2],
     /// A tree that takes more is made anew for each question.
     most_bytes: usize,
 }
 
-/// By what lines are added up.
+/// The keys by which a table adds lines up.
 #[derive(Debug, Default)]
-struct Keys {
+pub(super) struct Keys {
     /// By line.
-    of_line: Vec<u32>,
-    count: usize,
+    pub(super) of_line: Vec<u32>,
+    pub(super) count: usize,
     /// By node of the paths: whether nothing above it has the same key.
     outermost: OnceLock<Vec<bool>>,
 }
@@ -76,11 +98,11 @@ pub(super) struct GroupKeys<'i> {
 }
 
 impl Index {
-    /// Of a profile whose inlined functions are functions of their own, or not.
+    /// The index of a profile. `inlines`: whether inlined functions are functions of their own.
     #[must_use]
     pub fn new(profile: &Profile, inlines: bool) -> Self {
         let functions = Functions::new(profile, inlines);
-        let (alike, of_sample, stacks) = alike(profile);
+        let (sets, set_of, stacks) = sample_sets(profile);
         let (lines, of_location) = lines(profile, &functions);
         let paths = paths(profile, &stacks, &of_location);
         let functions = functions.rows;
@@ -93,15 +115,13 @@ impl Index {
             Keys::new((0..lines.len() as u32).collect(), lines.len()),
         ];
         let times = || profile.samples.iter().map(|sample| sample.time());
-        let recorded = profile.samples.iter().map(|sample| sample.event);
         Self {
             first_time: times().flatten().map(|time| time.0).min(),
             is_in_order: times().is_sorted() && times().next().is_none_or(|first| first.is_some()),
-            usual_event: recorded.filter(|event| profile.off_cpu != Some(*event)).min(),
-            units: period_units(profile),
-            alike,
-            of_sample,
-            marks: FunctionMarks::new(profile, &functions),
+            events: EventSums::new(profile),
+            sets,
+            set_of,
+            marks: OnceLock::new(),
             functions,
             lines,
             modules,
@@ -113,24 +133,25 @@ impl Index {
         }
     }
 
-    /// What it takes, trees that are not made yet left out.
+    /// Its memory in bytes, without trees that are not made yet.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let trees = self.trees.iter().filter_map(|tree| tree.get()?.as_ref());
         let trees: usize = trees.map(|tree| tree.heap_bytes()).sum();
         let outermost = self.keys.iter().filter_map(|keys| keys.outermost.get());
         let outermost: usize = outermost.map(Vec::capacity).sum();
-        self.alike.capacity() * size_of::<Alike>()
-            + self.of_sample.capacity() * size_of::<u32>()
+        let marks = self.marks.get().map_or(0, FunctionMarks::heap_bytes);
+        self.sets.capacity() * size_of::<SampleSet>()
+            + self.set_of.capacity() * size_of::<u32>()
             + self.lines.capacity() * (size_of::<FunctionLine>() + 3 * size_of::<u32>())
             + self.functions.heap_bytes()
-            + self.marks.heap_bytes()
+            + marks
             + self.paths.heap_bytes()
             + trees
             + outermost
     }
 
-    /// The samples in a range of time, and others where they are not in the order of time.
+    /// A range of samples that has all of a range of time; with others if samples are not in order of time.
     pub(super) fn samples_within(&self, profile: &Profile, (from, to): (u64, u64)) -> Range<usize> {
         let rows = profile.samples.as_slice();
         if !self.is_in_order {
@@ -144,94 +165,39 @@ impl Index {
         before(from, false)..before(to, true)
     }
 
-    /// By what a group adds lines up; `None` of `is_shown` for all.
-    pub(super) fn keys(
-        &self,
-        group: GroupBy,
-        is_shown: Option<&dyn Fn(FunctionId) -> bool>,
-    ) -> GroupKeys<'_> {
-        let [functions, modules, lines] = &self.keys;
-        let keys = match group {
-            GroupBy::Line => lines,
-            GroupBy::Module => modules,
-            _ => functions,
-        };
-        let outermost = match is_shown {
-            // A function is shown or not wherever it is, but another one of the module may be the outermost then.
-            Some(is_shown) if group == GroupBy::Module => {
-                Cow::Owned(self.paths.outermost(keys.count, |line| {
-                    keys.key(line).filter(|_| self.function(line).is_some_and(is_shown))
-                }))
-            }
-            _ => Cow::Borrowed(keys.outermost(&self.paths)),
-        };
-        GroupKeys { of_line: &keys.of_line, count: keys.count, outermost }
+    /// The marks that tell functions of one name and module apart.
+    pub(super) fn marks(&self, profile: &Profile) -> &FunctionMarks {
+        self.marks.get_or_init(|| FunctionMarks::new(profile, &self.functions))
     }
 
-    /// The tree of functions.
-    pub(super) fn tree(
-        &self,
-        inverted: bool,
-        is_shown: Option<&dyn Fn(FunctionId) -> bool>,
-    ) -> Arc<Paths> {
-        let make = |is_shown: &dyn Fn(FunctionId) -> bool| {
-            Arc::new(if inverted {
-                self.inverted_tree_of(is_shown)
-            } else {
-                self.tree_of(is_shown)
-            })
-        };
-        if let Some(is_shown) = is_shown {
-            return make(is_shown);
-        }
-        let [usual, inverse] = &self.trees;
-        let mut made = None;
-        let kept = if inverted { inverse } else { usual }.get_or_init(|| {
-            let tree = made.insert(make(&|_| true));
-            (tree.heap_bytes() <= self.most_bytes).then(|| Arc::clone(tree))
-        });
-        kept.clone().or(made).unwrap_or_else(|| make(&|_| true))
-    }
-
-    fn function(&self, line: u32) -> Option<FunctionId> {
+    /// The function of a line.
+    pub(super) fn function(&self, line: u32) -> Option<FunctionId> {
         self.lines.get(line as usize).map(|line| line.function)
     }
 
-    fn tree_of(&self, is_shown: &dyn Fn(FunctionId) -> bool) -> Paths {
-        let mut tree = MergedNodes::default();
-        // By run: where it ends in the tree.
-        let mut ends: Vec<u32> = Vec::new();
-        for run in self.paths.runs() {
-            let mut at = ends.get(self.paths.parent(run) as usize).copied().unwrap_or(NONE);
-            let functions = self.paths.codes(run).iter().filter_map(|&line| self.function(line));
-            for function in functions.filter(|&function| is_shown(function)) {
-                at = tree.below(at, function.as_u32());
-            }
-            ends.push(at);
+    /// The keys by which a table adds lines up.
+    pub(super) const fn keys(&self, group: GroupBy) -> &Keys {
+        let [functions, modules, lines] = &self.keys;
+        match group {
+            GroupBy::Line => lines,
+            GroupBy::Module => modules,
+            _ => functions,
         }
-        for stack in 0..self.paths.stacks() {
-            let end = ends.get(self.paths.end(stack) as usize);
-            tree.end_at(end.copied().unwrap_or(NONE));
-        }
-        tree.done()
     }
 
-    fn inverted_tree_of(&self, is_shown: &dyn Fn(FunctionId) -> bool) -> Paths {
-        let mut tree = MergedNodes::default();
-        for stack in 0..self.paths.stacks() {
-            let mut at = NONE;
-            let mut run = self.paths.end(stack);
-            while run != NONE {
-                let lines = self.paths.codes(run).iter().rev();
-                let functions = lines.filter_map(|&line| self.function(line));
-                for function in functions.filter(|&function| is_shown(function)) {
-                    at = tree.below(at, function.as_u32());
-                }
-                run = self.paths.parent(run);
-            }
-            tree.end_at(at);
-        }
-        tree.done()
+    /// The tree of functions, kept for the next question if it is not larger than the profile.
+    pub(super) fn tree(&self, inverted: bool) -> Arc<CallPaths> {
+        let make = || {
+            let all = vec![true; self.paths.stacks() as usize];
+            Arc::new(CallPaths::new(&View::whole(self), &[all], inverted))
+        };
+        let [top_down, bottom_up] = &self.trees;
+        let mut made = None;
+        let cached = if inverted { bottom_up } else { top_down }.get_or_init(|| {
+            let tree = made.insert(make());
+            (tree.heap_bytes() <= self.most_bytes).then(|| Arc::clone(tree))
+        });
+        cached.clone().or(made).unwrap_or_else(make)
     }
 }
 
@@ -240,40 +206,42 @@ impl Keys {
         Self { of_line, count, outermost: OnceLock::new() }
     }
 
-    fn key(&self, line: u32) -> Option<u32> {
+    /// The key of a line.
+    pub(super) fn key(&self, line: u32) -> Option<u32> {
         self.of_line.get(line as usize).copied()
     }
 
-    fn outermost(&self, paths: &Paths) -> &[bool] {
-        self.outermost.get_or_init(|| paths.outermost(self.count, |line| self.key(line)))
+    /// By node of the paths of the index: whether no node above it has the same key.
+    pub(super) fn outermost(&self, paths: &Paths) -> &[bool] {
+        self.outermost.get_or_init(|| paths.outermost(self.count, |_, line| self.key(line)))
     }
 }
 
-/// Samples counted together, for each sample where, and the distinct stacks in order of the first sample.
-fn alike(profile: &Profile) -> (Vec<Alike>, Vec<u32>, Vec<Option<StackId>>) {
+/// The sets of samples, by sample its set, and the distinct stacks in order of the first sample.
+fn sample_sets(profile: &Profile) -> (Vec<SampleSet>, Vec<u32>, Vec<Option<StackId>>) {
     let mut stacks = Vec::new();
     let mut stack_index: HashMap<Option<StackId>, u32> = HashMap::new();
-    let mut index: HashMap<(u32, ThreadId, EventId, bool), u32> = HashMap::new();
-    let mut alike: Vec<Alike> = Vec::new();
-    let mut of_sample = Vec::with_capacity(profile.samples.len());
+    let mut index: HashMap<(u32, ThreadId, EventId, Ending), u32> = HashMap::new();
+    let mut sets: Vec<SampleSet> = Vec::new();
+    let mut set_of = Vec::with_capacity(profile.samples.len());
     for sample in &profile.samples {
         let stack = *stack_index.entry(sample.stack).or_insert_with(|| {
             stacks.push(sample.stack);
             stacks.len() as u32 - 1
         });
-        let (thread, event, complete) = (sample.thread, sample.event, sample.end.is_complete());
-        let at = *index.entry((stack, thread, event, complete)).or_insert_with(|| {
-            alike.push(Alike { stack, thread, event, complete, samples: 0, period: 0 });
-            alike.len() as u32 - 1
+        let (thread, event, ending) = (sample.thread, sample.event, Ending::from(sample.end));
+        let set = *index.entry((stack, thread, event, ending)).or_insert_with(|| {
+            sets.push(SampleSet { stack, thread, event, ending, samples: 0, period: 0 });
+            sets.len() as u32 - 1
         });
-        of_sample.push(at);
-        if let Some(sums) = alike.get_mut(at as usize) {
-            sums.samples += 1;
-            sums.period = sums.period.saturating_add(sample.period().unwrap_or(1));
+        set_of.push(set);
+        if let Some(set) = sets.get_mut(set as usize) {
+            set.samples += 1;
+            set.period = set.period.saturating_add(sample.period().unwrap_or(1));
         }
     }
-    alike.shrink_to_fit();
-    (alike, of_sample, stacks)
+    sets.shrink_to_fit();
+    (sets, set_of, stacks)
 }
 
 /// The distinct lines of functions, and for each location its lines, innermost first.

@@ -6,18 +6,21 @@
 //!           -> table or tree  one pass over the nodes of a tree each
 //! ```
 
+mod call_paths;
 mod index;
 mod paths;
 mod question;
 mod selection;
 mod table;
 mod tree;
+mod view;
 
+pub use call_paths::CallLabel;
 pub use index::Index;
-pub use question::{Filter, Patterns, SelectionError};
+pub use question::{EventChoice, Filter, Patterns, SelectionError};
 pub use selection::Selection;
-pub use table::{RowKey, TableRow, table};
+pub use table::{RowKey, TableRow, TableShape, table};
 pub use tree::{TreeRow, TreeShape, tree};
 
-/// Rows, and how many more there are.
+/// Rows, and the number of further ones.
 pub type Rows<T> = (Vec<T>, usize);

@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 
+use crate::query::cost::Cost;
+
 /// No node, no run; as an order, that of nothing that was counted.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -25,11 +27,12 @@ pub(super) struct Paths {
     ends: Vec<u32>,
 }
 
-/// What was counted at runs and below them.
+/// The costs of runs with all that is below them.
 #[derive(Debug)]
 pub(super) struct Totals {
-    pub(super) weights: Vec<u64>,
-    /// The number of the first that was counted there; [`NONE`] for none.
+    /// By run.
+    pub(super) costs: Vec<Cost>,
+    /// By run: the number of the first stack that was counted there; [`NONE`] for none.
     pub(super) firsts: Vec<u32>,
 }
 
@@ -77,6 +80,11 @@ impl Paths {
         if run == NONE { 0 } else { self.depth(run) + (nodes.end - nodes.start) as u32 }
     }
 
+    /// The number of nodes.
+    pub(super) const fn len(&self) -> usize {
+        self.codes.len()
+    }
+
     /// The runs, those above before those below.
     pub(super) fn runs(&self) -> Range<u32> {
         0..self.starts.len() as u32
@@ -94,7 +102,12 @@ impl Paths {
         self.codes.get(self.nodes(run)).unwrap_or_default()
     }
 
-    /// What is at a node.
+    /// The nodes of a run with their codes, the outermost first.
+    pub(super) fn coded_nodes(&self, run: u32) -> impl DoubleEndedIterator<Item = (usize, &u32)> {
+        self.nodes(run).zip(self.codes(run))
+    }
+
+    /// The code of a node.
     pub(super) fn code(&self, node: u32) -> u32 {
         at(&self.codes, node)
     }
@@ -124,34 +137,39 @@ impl Paths {
         columns.iter().map(|column| column.capacity() * size_of::<u32>()).sum()
     }
 
-    /// Adds up what stacks weigh, at the runs where they end and at those above; they are numbered as they come.
-    pub(super) fn totals(&self, counted: impl Iterator<Item = (u32, u64)>) -> Totals {
-        let mut weights = vec![0_u64; self.starts.len()];
+    /// Adds up the costs of stacks, at the runs where they end and at those above; they are numbered as they come.
+    pub(super) fn totals(&self, counted: impl Iterator<Item = (u32, Cost)>) -> Totals {
+        let mut costs = vec![Cost::default(); self.starts.len()];
         let mut firsts = vec![NONE; self.starts.len()];
-        for (order, (stack, weight)) in (0..).zip(counted) {
+        for (order, (stack, cost)) in (0..).zip(counted) {
             let end = self.end(stack) as usize;
-            if let Some((sum, first)) = weights.get_mut(end).zip(firsts.get_mut(end)) {
-                *sum = sum.saturating_add(weight);
+            if let Some((sum, first)) = costs.get_mut(end).zip(firsts.get_mut(end)) {
+                sum.add(cost);
                 *first = order.min(*first);
             }
         }
         for (run, &parent) in self.parents.iter().enumerate().rev() {
-            let Some((&weight, &first)) = weights.get(run).zip(firsts.get(run)) else { continue };
-            let above = weights.get_mut(parent as usize).zip(firsts.get_mut(parent as usize));
+            let Some((&cost, &first)) = costs.get(run).zip(firsts.get(run)) else { continue };
+            let above = costs.get_mut(parent as usize).zip(firsts.get_mut(parent as usize));
             if let Some((sum, earliest)) = above.filter(|_| first != NONE) {
-                *sum = sum.saturating_add(weight);
+                sum.add(cost);
                 *earliest = first.min(*earliest);
             }
         }
-        Totals { weights, firsts }
+        Totals { costs, firsts }
     }
 
-    /// By node: whether nothing above it has the same key, of so many. Nodes without a key are passed over.
-    pub(super) fn outermost(&self, n_keys: usize, key: impl Fn(u32) -> Option<u32>) -> Vec<bool> {
+    /// By node: whether no node above it has the same key. `key` takes a node and its code, and gives a number below
+    /// `n_keys`; nodes without a key are passed over.
+    pub(super) fn outermost(
+        &self,
+        n_keys: usize,
+        key: impl Fn(usize, u32) -> Option<u32>,
+    ) -> Vec<bool> {
         let mut counts = vec![0_u32; n_keys];
-        // How many of a key there are on the path, where its number changes by that.
-        let mut change = |code: u32, by: i32| {
-            let count = key(code).and_then(|key| counts.get_mut(key as usize))?;
+        // Changes the number of nodes with a key on the path, and returns it.
+        let mut change = |(node, &code): (usize, &u32), by: i32| {
+            let count = key(node, code).and_then(|key| counts.get_mut(key as usize))?;
             *count = count.wrapping_add_signed(by);
             Some(*count)
         };
@@ -168,17 +186,17 @@ impl Paths {
                 above = self.parent(above);
             }
             let kept = if above == NONE { 0 } else { at(&levels, above) as usize + 1 };
-            for code in path.drain(kept..).flat_map(|gone| self.codes(gone)) {
-                change(*code, -1);
+            for node in path.drain(kept..).flat_map(|gone| self.coded_nodes(gone)) {
+                change(node, -1);
             }
             for entered in missing.drain(..).rev() {
                 path.push(entered);
-                for code in self.codes(entered) {
-                    change(*code, 1);
+                for node in self.coded_nodes(entered) {
+                    change(node, 1);
                 }
             }
             path.push(run);
-            outermost.extend(self.codes(run).iter().map(|&code| change(code, 1) == Some(1)));
+            outermost.extend(self.coded_nodes(run).map(|node| change(node, 1) == Some(1)));
         }
         outermost
     }
@@ -240,6 +258,17 @@ impl MergedNodes {
         node
     }
 
+    /// The nearest node whose code `is` accepts, from a node outwards.
+    pub(super) fn nearest(&self, mut node: u32, is: impl Fn(u32) -> bool) -> Option<u32> {
+        while let Some(&code) = self.nodes.codes.get(node as usize) {
+            if is(code) {
+                return Some(node);
+            }
+            node = at(&self.nodes.parents, node);
+        }
+        None
+    }
+
     /// The next stack ends at that node.
     pub(super) fn end_at(&mut self, node: u32) {
         self.nodes.end_at(node);
@@ -280,12 +309,18 @@ mod tests {
             (paths.nodes(3), paths.codes(3), paths.codes(NONE)),
             (3..5, &[3, 5][..], &[][..])
         );
-        let totals = paths.totals([(5, 10), (3, 50), (1, 100), (0, u64::MAX), (6, 7)].into_iter());
-        assert_eq!(totals.weights, [u64::MAX, u64::MAX, u64::MAX, 110, 7, 0, 0]);
+        let counted = [(5, 10), (3, 50), (1, 100), (0, u64::MAX), (6, 7)];
+        let totals = paths.totals(
+            counted.map(|(stack, weight)| (stack, Cost { samples: 1, weight })).into_iter(),
+        );
+        let weights: Vec<u64> = totals.costs.iter().map(|cost| cost.weight).collect();
+        assert_eq!(weights, [u64::MAX, u64::MAX, u64::MAX, 110, 7, 0, 0]);
+        let samples: Vec<u64> = totals.costs.iter().map(|cost| cost.samples).collect();
+        assert_eq!(samples, [3, 1, 1, 2, 1, 0, 0]);
         assert_eq!(totals.firsts, [0, 3, 3, 0, 4, NONE, NONE]);
-        let all = paths.outermost(7, Some);
+        let all = paths.outermost(7, |_, code| Some(code));
         assert_eq!(all, [true, true, false, true, true, true, true, true]);
-        let without = paths.outermost(7, |code| (code != 2).then_some(0));
+        let without = paths.outermost(7, |_, code| (code != 2).then_some(0));
         assert_eq!(without, [true, false, false, false, false, false, true, false]);
     }
 }

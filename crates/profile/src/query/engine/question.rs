@@ -1,34 +1,74 @@
-//! The filter of a question: which samples and functions are wanted.
+//! The filter of a question, compiled, and the reasons for which it selects nothing.
 
-/// Which samples and functions are wanted. An empty list or pattern lets all pass.
-#[derive(Debug, Default)]
-pub struct Filter {
-    /// From and to, in seconds from the first sample on.
-    pub time: Option<(f64, f64)>,
-    /// Thread ids.
-    pub threads: Vec<i32>,
-    /// Process ids.
-    pub processes: Vec<i32>,
-    /// Names of threads.
-    pub comm: Patterns,
-    /// The name of the event; `None` for the first that has samples.
-    pub event: Option<String>,
-    /// Functions: stacks without one are left out.
-    pub focus: Patterns,
-    /// Functions: stacks with one are left out.
-    pub ignore: Patterns,
-    /// Functions that are taken out of the stacks.
-    pub hide: Patterns,
-    /// Modules: functions of others are taken out of the stacks.
-    pub module: Patterns,
+use options::{GroupBy, QueryFilter};
+
+/// The events whose samples are counted.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum EventChoice {
+    /// The first event of the recording that has samples.
+    #[default]
+    First,
+    /// The events of a name.
+    Named(String),
+    /// All events. A sum over events has no unit but samples, so that each sample weighs 1.
+    Every,
 }
 
-/// Compiled patterns, of which one has to match.
+impl EventChoice {
+    /// The events that a table by `group` counts: all of them if it is by events, else those of a name.
+    #[must_use]
+    pub fn of(group: GroupBy, name: Option<&str>) -> Self {
+        match (group, name) {
+            (_, Some(name)) => Self::Named(name.to_owned()),
+            (GroupBy::Event, None) => Self::Every,
+            _ => Self::First,
+        }
+    }
+}
+
+/// A [`QueryFilter`] with its patterns compiled.
+#[derive(Debug, Default)]
+pub struct Filter {
+    pub(super) time: Option<(f64, f64)>,
+    pub(super) threads: Vec<i32>,
+    pub(super) processes: Vec<i32>,
+    pub(super) comm: Patterns,
+    pub(super) focus: Patterns,
+    pub(super) ignore: Patterns,
+    pub(super) hide: Patterns,
+    pub(super) module: Patterns,
+    pub(super) charge: Patterns,
+    pub(super) collapse_recursion: bool,
+}
+
+impl Filter {
+    /// Compiles the patterns of a filter, each up to `most_bytes` of memory. The event is an [`EventChoice`].
+    ///
+    /// # Errors
+    /// If a pattern is wrong or too large: the message of the compiler.
+    pub fn new(filter: &QueryFilter, most_bytes: usize) -> Result<Self, String> {
+        let compiled = |texts: &[String]| Patterns::new(texts, most_bytes);
+        Ok(Self {
+            time: filter.time,
+            threads: filter.threads.clone(),
+            processes: filter.processes.clone(),
+            comm: compiled(&filter.comm)?,
+            focus: compiled(&filter.focus)?,
+            ignore: compiled(&filter.ignore)?,
+            hide: compiled(&filter.hide)?,
+            module: compiled(&filter.module)?,
+            charge: compiled(&filter.charge)?,
+            collapse_recursion: filter.collapse_recursion,
+        })
+    }
+}
+
+/// Compiled regular expressions, one of which has to match.
 #[derive(Debug, Default)]
 pub struct Patterns(Vec<regex::bytes::Regex>);
 
 impl Patterns {
-    /// Compiles patterns, each up to so many bytes of memory.
+    /// Compiles regular expressions, each up to `most_bytes` of memory.
     ///
     /// # Errors
     /// If one is wrong or too large: the message of the compiler.
@@ -47,14 +87,14 @@ impl Patterns {
         self.0.is_empty()
     }
 
-    /// Whether one of them is in a text.
+    /// Whether one of them matches a part of `text`.
     #[must_use]
     pub fn are_in(&self, text: &[u8]) -> bool {
         self.0.iter().any(|pattern| pattern.is_match(text))
     }
 }
 
-/// Why nothing can be selected.
+/// The reason for which a filter selects nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectionError {

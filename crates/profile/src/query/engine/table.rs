@@ -1,30 +1,39 @@
-//! The table of what costs most.
+//! The table of the highest costs.
 
-use options::GroupBy;
+use options::{CostKind, GroupBy};
 use std::cmp::Reverse;
 
 use super::Rows;
 use super::index::GroupKeys;
 use super::paths::NONE;
 use super::selection::Selection;
-use crate::id::{RowId as _, StringId, ThreadId};
+use crate::id::{EventId, RowId as _, StringId, ThreadId};
+use crate::query::cost::Cost;
 use crate::query::functions::{FunctionId, FunctionLine};
-use crate::tables::ProcessKey;
+use crate::tables::{ProcessKey, ThreadRow};
 use hashbrown::HashMap;
 
 /// The key by which samples are added up.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RowKey {
-    /// A function, or a line of it.
-    Code(FunctionLine),
+    /// A function.
+    Function(FunctionId),
+    /// A function at one of its lines.
+    Line(FunctionLine),
     /// A module's path; `None` if nothing was mapped.
     Module(Option<StringId>),
-    /// A thread under one name.
+    /// A thread under one name; of a pool its first thread.
     Thread(ThreadId),
     /// A process under one name.
     Process(ProcessKey),
     /// A name of threads.
     Comm(StringId),
+    /// The path of a control group; `None` if it was not recorded.
+    Cgroup(Option<StringId>),
+    /// An event.
+    Event(EventId),
+    /// The number of a processor; `None` for samples that do not state it.
+    Cpu(Option<u32>),
 }
 
 /// A row of a table.
@@ -32,39 +41,67 @@ pub enum RowKey {
 pub struct TableRow {
     /// The key.
     pub key: RowKey,
-    /// The weight of samples in which it ran itself.
-    pub own: u64,
-    /// The weight of samples in whose stack it is, however often.
-    pub inclusive: u64,
+    /// Samples in which it ran itself.
+    pub own: Cost,
+    /// Samples in whose stack it is, however often.
+    pub inclusive: Cost,
 }
 
-/// What is counted of a key.
+/// The rows that are wanted, and their order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TableShape {
+    /// By what samples are added up.
+    pub group: GroupBy,
+    /// Whether threads of one name in one process have one row.
+    pub pools: bool,
+    /// The cost by which rows are sorted; the other one decides between equal rows, then the first sample.
+    pub sort: CostKind,
+    /// The least inclusive weight of a row.
+    pub least: u64,
+    /// Rows at most.
+    pub most: usize,
+}
+
+impl TableShape {
+    /// All rows of a group, sorted by own cost.
+    #[must_use]
+    pub const fn all(group: GroupBy) -> Self {
+        Self { group, pools: false, sort: CostKind::Own, least: 0, most: usize::MAX }
+    }
+}
+
+/// The costs of a key.
 #[derive(Clone, Copy)]
 struct Sums {
-    own: u64,
-    inclusive: u64,
-    /// The first that was counted here, which is [`NONE`] for none, and how deep in its stack. Of keys that cost the same
-    /// the first comes first, and of one stack the innermost.
+    own: Cost,
+    inclusive: Cost,
+    /// The number of the first sample or set that was counted, which is [`NONE`] for none, and its depth in that stack.
+    /// Of keys with equal costs the first comes first, and of one stack the innermost.
     first: u32,
     depth: u32,
 }
 
-const NOTHING: Sums = Sums { own: 0, inclusive: 0, first: NONE, depth: 0 };
+const ZERO: Cost = Cost { samples: 0, weight: 0 };
+const NOTHING: Sums = Sums { own: ZERO, inclusive: ZERO, first: NONE, depth: 0 };
 
-/// The rows that cost at least `least`, up to `most` of them. By control groups, events and processors there are none.
+/// The rows that a shape wants, and the number of further ones.
 #[must_use]
-pub fn table(selection: &Selection<'_>, group: GroupBy, least: u64, most: usize) -> Rows<TableRow> {
-    let mut sums = match group {
-        GroupBy::Function | GroupBy::Line | GroupBy::Module => by_code(selection, group),
-        GroupBy::Thread | GroupBy::Process | GroupBy::Comm => by_thread(selection, group),
-        GroupBy::Cgroup | GroupBy::Event | GroupBy::Cpu => Vec::new(),
+pub fn table(selection: &Selection<'_>, shape: TableShape) -> Rows<TableRow> {
+    let mut sums = match shape.group {
+        GroupBy::Function | GroupBy::Line | GroupBy::Module => by_code(selection, shape.group),
+        _ => by_sample(selection, shape),
     };
     let all = sums.len();
-    sums.retain(|(_, sum)| sum.inclusive >= least);
+    sums.retain(|(_, sum)| sum.inclusive.weight >= shape.least);
     sums.sort_unstable_by_key(|(_, sum)| {
-        (Reverse((sum.own, sum.inclusive)), sum.first, Reverse(sum.depth))
+        let (own, inclusive) = (sum.own.weight, sum.inclusive.weight);
+        let costs = match shape.sort {
+            CostKind::Own => (own, inclusive),
+            CostKind::Inclusive => (inclusive, own),
+        };
+        (Reverse(costs), sum.first, Reverse(sum.depth))
     });
-    sums.truncate(most);
+    sums.truncate(shape.most);
     let row =
         |&(key, Sums { own, inclusive, .. }): &(RowKey, Sums)| TableRow { key, own, inclusive };
     let rows: Vec<TableRow> = sums.iter().map(row).collect();
@@ -72,102 +109,118 @@ pub fn table(selection: &Selection<'_>, group: GroupBy, least: u64, most: usize)
     (rows, cut)
 }
 
-fn by_thread(selection: &Selection<'_>, group: GroupBy) -> Vec<(RowKey, Sums)> {
-    let threads = &selection.profile.threads;
-    let mut of_thread = vec![NOTHING; threads.len()];
-    for (order, it) in (0..).zip(&selection.counted) {
-        if let Some(sums) = of_thread.get_mut(it.thread.index()) {
-            sums.own = sums.own.saturating_add(it.weight);
+/// Sums by keys that are found as samples come.
+#[derive(Default)]
+struct SampleSums {
+    places: HashMap<RowKey, usize>,
+    rows: Vec<(RowKey, Sums)>,
+}
+
+impl SampleSums {
+    /// The place of a key.
+    fn place(&mut self, key: RowKey) -> usize {
+        *self.places.entry(key).or_insert_with(|| {
+            self.rows.push((key, NOTHING));
+            self.rows.len() - 1
+        })
+    }
+
+    fn add(&mut self, place: usize, order: u32, cost: Cost) {
+        if let Some((_, sums)) = self.rows.get_mut(place) {
+            sums.own.add(cost);
+            sums.inclusive.add(cost);
             sums.first = order.min(sums.first);
         }
     }
-    let mut index: HashMap<RowKey, usize> = HashMap::new();
-    let mut all: Vec<(RowKey, Sums)> = Vec::new();
-    for ((id, thread), sums) in threads.ids().zip(threads).zip(of_thread) {
-        if sums.first == NONE {
-            continue;
-        }
-        let key = match group {
-            GroupBy::Process => RowKey::Process(thread.process_key()),
-            GroupBy::Comm => RowKey::Comm(thread.comm),
-            _ => RowKey::Thread(id),
-        };
-        let at = *index.entry(key).or_insert_with(|| {
-            all.push((key, NOTHING));
-            all.len() - 1
-        });
-        if let Some((_, sum)) = all.get_mut(at) {
-            sum.own = sum.own.saturating_add(sums.own);
-            sum.inclusive = sum.own;
-            sum.first = sum.first.min(sums.first);
-        }
-    }
-    all
 }
 
+/// Sums by a property of samples or of their threads.
+fn by_sample(selection: &Selection<'_>, shape: TableShape) -> Vec<(RowKey, Sums)> {
+    let mut sums = SampleSums::default();
+    if shape.group == GroupBy::Cpu {
+        for (order, (sample, cost)) in (0..).zip(selection.samples()) {
+            let place = sums.place(RowKey::Cpu(sample.cpu()));
+            sums.add(place, order, cost);
+        }
+        return sums.rows;
+    }
+    let of_thread: Vec<usize> = if shape.group == GroupBy::Event {
+        Vec::new()
+    } else {
+        let mut pools = HashMap::new();
+        let key = |(id, thread): (ThreadId, &ThreadRow)| match shape.group {
+            GroupBy::Process => RowKey::Process(thread.process_key()),
+            GroupBy::Comm => RowKey::Comm(thread.comm),
+            GroupBy::Cgroup => RowKey::Cgroup(thread.cgroup),
+            _ if shape.pools => {
+                RowKey::Thread(*pools.entry((thread.process_key(), thread.comm)).or_insert(id))
+            }
+            _ => RowKey::Thread(id),
+        };
+        let keys: Vec<RowKey> = selection.profile.threads.entries().map(key).collect();
+        keys.into_iter().map(|key| sums.place(key)).collect()
+    };
+    for (order, it) in (0..).zip(&selection.counted) {
+        let place = match of_thread.get(it.set.thread.index()) {
+            Some(place) => *place,
+            None => sums.place(RowKey::Event(it.set.event)),
+        };
+        sums.add(place, order, it.cost);
+    }
+    sums.rows.retain(|(_, sums)| sums.first != NONE);
+    sums.rows
+}
+
+/// Sums by functions, lines or modules.
 fn by_code(selection: &Selection<'_>, group: GroupBy) -> Vec<(RowKey, Sums)> {
     let index = selection.index;
-    let shows = |function: FunctionId| selection.shows(function);
-    let keys = index.keys(group, if selection.shows_all() { None } else { Some(&shows) });
+    let keys = selection.view.keys(group);
     let mut sums = vec![NOTHING; keys.count];
-    let shown = selection.shown_lines();
-    add_own(selection, &keys, &shown, &mut sums);
-    add_inclusive(selection, &keys, &shown, &mut sums);
+    add_own(selection, &keys, &mut sums);
+    add_inclusive(selection, &keys, &mut sums);
     let key = |at: usize| match group {
-        GroupBy::Line => index.lines.get(at).copied().map(RowKey::Code),
+        GroupBy::Line => index.lines.get(at).copied().map(RowKey::Line),
         GroupBy::Module => index.modules.get(at).copied().map(RowKey::Module),
-        _ => Some(RowKey::Code(FunctionLine {
-            function: FunctionId::from_index(at),
-            file: None,
-            line: 0,
-        })),
+        _ => Some(RowKey::Function(FunctionId::from_index(at))),
     };
     let sums = sums.into_iter().enumerate().filter(|(_, sum)| sum.first != NONE);
     sums.filter_map(|(at, sum)| Some((key(at)?, sum))).collect()
 }
 
-/// What stacks weigh, at their innermost functions that are shown.
-fn add_own(selection: &Selection<'_>, keys: &GroupKeys<'_>, shown: &[bool], sums: &mut [Sums]) {
-    let paths = &selection.index.paths;
-    let is_shown = |line: &&u32| shown.get(**line as usize) == Some(&true);
+/// Adds the costs of stacks to their innermost functions that are shown.
+fn add_own(selection: &Selection<'_>, keys: &GroupKeys<'_>, sums: &mut [Sums]) {
+    let view = &selection.view;
+    let paths = view.paths();
     for it in &selection.counted {
-        let mut run = paths.end(it.stack);
+        let mut run = paths.end(it.set.stack);
         let mut line = None;
         while run != NONE && line.is_none() {
-            line = paths.codes(run).iter().rev().find(is_shown);
+            line = paths.coded_nodes(run).rev().find(|&(node, _)| view.shows(node));
             run = paths.parent(run);
         }
-        let key = line.and_then(|&line| keys.of_line.get(line as usize));
+        let key = line.and_then(|(_, &line)| keys.of_line.get(line as usize));
         if let Some(sum) = key.and_then(|&key| sums.get_mut(key as usize)) {
-            sum.own = sum.own.saturating_add(it.weight);
+            sum.own.add(it.cost);
         }
     }
 }
 
-/// What stacks weigh, at all of their functions that are shown; a stack with one twice counts once.
-fn add_inclusive(
-    selection: &Selection<'_>,
-    keys: &GroupKeys<'_>,
-    shown: &[bool],
-    sums: &mut [Sums],
-) {
-    let paths = &selection.index.paths;
-    let totals = paths.totals(selection.counted.iter().map(|it| (it.stack, it.weight)));
-    // What is not shown has no key.
-    let key_of_line = keys.of_line.iter().zip(shown);
-    let key_of_line = key_of_line.map(|(&key, &is_shown)| if is_shown { key } else { NONE });
-    let key_of_line: Vec<u32> = key_of_line.collect();
-    for ((run, &weight), &first) in paths.runs().zip(&totals.weights).zip(&totals.firsts) {
+/// Adds the costs of stacks to all of their functions that are shown, once each.
+fn add_inclusive(selection: &Selection<'_>, keys: &GroupKeys<'_>, sums: &mut [Sums]) {
+    let view = &selection.view;
+    let paths = view.paths();
+    let totals = paths.totals(selection.counted.iter().map(|it| (it.set.stack, it.cost)));
+    for ((run, &cost), &first) in paths.runs().zip(&totals.costs).zip(&totals.firsts) {
         if first == NONE {
             continue;
         }
         let outermost = keys.outermost.get(paths.nodes(run)).unwrap_or_default();
-        let nodes = paths.codes(run).iter().zip(outermost).zip(paths.depth(run)..);
-        for ((&line, &is_outermost), depth) in nodes {
-            let key = key_of_line.get(line as usize);
+        let nodes = paths.coded_nodes(run).zip(outermost).zip(paths.depth(run)..);
+        for (((node, &line), &is_outermost), depth) in nodes {
+            let key = keys.of_line.get(line as usize).filter(|_| view.shows(node));
             let Some(sum) = key.and_then(|&key| sums.get_mut(key as usize)) else { continue };
             if is_outermost {
-                sum.inclusive = sum.inclusive.saturating_add(weight);
+                sum.inclusive.add(cost);
             }
             if (first, Reverse(depth)) < (sum.first, Reverse(sum.depth)) {
                 (sum.first, sum.depth) = (first, depth);

@@ -4,17 +4,22 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::Rows;
+use super::call_paths::{CallLabel, CallPaths};
+use super::index::Ending;
 use super::paths::NONE;
-use super::selection::Selection;
-use crate::id::RowId as _;
-use crate::query::functions::FunctionId;
+use super::selection::{Counted, Selection};
+use crate::query::cost::Cost;
 use hashbrown::HashMap;
+use std::sync::Arc;
 
 /// Which tree is wanted, and how much of it.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeShape {
     /// Whether the innermost functions are the roots.
     pub inverted: bool,
+    /// Whether stacks that do not reach their root are below one [`CallLabel::Truncated`]. They never are in an inverted
+    /// tree.
+    pub truncated: bool,
     /// Levels at most.
     pub depth: Option<usize>,
     /// The least cost of a node.
@@ -30,12 +35,12 @@ pub struct TreeRow {
     pub parent: Option<usize>,
     /// How many nodes are above it.
     pub depth: usize,
-    /// The function.
-    pub function: FunctionId,
-    /// The weight of samples that end there.
-    pub own: u64,
-    /// The weight of samples that pass there.
-    pub inclusive: u64,
+    /// The function, or what else it stands for.
+    pub label: CallLabel,
+    /// Samples that end there.
+    pub own: Cost,
+    /// Samples that pass there.
+    pub inclusive: Cost,
 }
 
 /// A node, by what it costs and, of those that cost the same, by when its first stack came and how deep it is in that; with
@@ -46,26 +51,26 @@ type Ranked = (Reverse<u64>, u32, u32, u32, u32);
 /// their subtrees.
 #[must_use]
 pub fn tree(selection: &Selection<'_>, shape: TreeShape) -> Rows<TreeRow> {
-    let shows = |function: FunctionId| selection.shows(function);
-    let is_shown: Option<&dyn Fn(FunctionId) -> bool> =
-        if selection.shows_all() { None } else { Some(&shows) };
-    let tree = selection.index.tree(shape.inverted, is_shown);
-    let totals = tree.totals(selection.counted.iter().map(|it| (it.stack, it.weight)));
+    let tree = call_paths(selection, shape);
+    let stack = |it: &Counted<'_>| tree.stack(it.set.stack, it.set.ending == Ending::Truncated);
+    let counted = selection.counted.iter().map(|it| (stack(it), it.cost));
+    let paths = &tree.paths;
+    let totals = paths.totals(counted.clone());
     let deepest = shape.depth.map_or(u32::MAX, |depth| u32::try_from(depth).unwrap_or(u32::MAX));
     let mut all = 0;
     // The last of those that are kept is on the top.
     let mut kept: BinaryHeap<Ranked> = BinaryHeap::new();
-    for ((run, &weight), &first) in tree.runs().zip(&totals.weights).zip(&totals.firsts) {
+    for ((run, &cost), &first) in paths.runs().zip(&totals.costs).zip(&totals.firsts) {
         if first == NONE {
             continue;
         }
-        all += tree.nodes(run).len();
-        if weight < shape.least {
+        all += paths.nodes(run).len();
+        if cost.weight < shape.least {
             continue;
         }
-        for (node, depth) in tree.nodes(run).zip(tree.depth(run)..deepest) {
+        for (node, depth) in paths.nodes(run).zip(paths.depth(run)..deepest) {
             // A parent costs no less than its children and is less deep, so that it stays where they do.
-            let ranked = (Reverse(weight), first, depth, node as u32, run);
+            let ranked = (Reverse(cost.weight), first, depth, node as u32, run);
             if kept.len() < shape.most {
                 kept.push(ranked);
             } else if let Some(mut last) = kept.peek_mut()
@@ -82,24 +87,42 @@ pub fn tree(selection: &Selection<'_>, shape: TreeShape) -> Rows<TreeRow> {
     let places: HashMap<u32, usize> = kept.iter().map(|it| it.3).zip(0..).collect();
     // Stacks end at the last nodes of runs.
     let last =
-        |run: u32| tree.nodes(run).last().and_then(|node| places.get(&(node as u32)).copied());
-    let mut own = vec![0_u64; kept.len()];
+        |run: u32| paths.nodes(run).last().and_then(|node| places.get(&(node as u32)).copied());
+    let mut own = vec![Cost::default(); kept.len()];
     let place_of: HashMap<u32, usize> =
         kept.iter().filter_map(|it| Some((it.4, last(it.4)?))).collect();
-    for it in &selection.counted {
-        let place = place_of.get(&tree.end(it.stack));
+    for (stack, cost) in counted {
+        let place = place_of.get(&paths.end(stack));
         if let Some(own) = place.and_then(|&place| own.get_mut(place)) {
-            *own = own.saturating_add(it.weight);
+            own.add(cost);
         }
     }
-    let rows = kept.iter().zip(own).map(|(&(Reverse(inclusive), _, depth, node, run), own)| {
-        let is_first = tree.nodes(run).start == node as usize;
-        let above =
-            if is_first { last(tree.parent(run)) } else { places.get(&(node - 1)).copied() };
-        let function = FunctionId::from_index(tree.code(node) as usize);
-        TreeRow { parent: above, depth: depth as usize, function, own, inclusive }
+    let rows = kept.iter().zip(own).map(|(&(_, _, depth, node, run), own)| {
+        let is_first = paths.nodes(run).start == node as usize;
+        let parent =
+            if is_first { last(paths.parent(run)) } else { places.get(&(node - 1)).copied() };
+        let inclusive = totals.costs.get(run as usize).copied().unwrap_or_default();
+        TreeRow { parent, depth: depth as usize, label: tree.label(node), own, inclusive }
     });
     let rows: Vec<TreeRow> = rows.collect();
     let cut = all - rows.len();
     (rows, cut)
+}
+
+/// The tree of a selection: that of the index, or one of the selected stacks alone.
+fn call_paths(selection: &Selection<'_>, shape: TreeShape) -> Arc<CallPaths> {
+    let has_truncated = shape.truncated && !shape.inverted;
+    if selection.view.is_whole() && !has_truncated {
+        return selection.index.tree(shape.inverted);
+    }
+    let stacks = selection.view.paths().stacks() as usize;
+    let mut wanted = vec![vec![false; stacks]; if has_truncated { 2 } else { 1 }];
+    for it in &selection.counted {
+        let is_truncated = has_truncated && it.set.ending == Ending::Truncated;
+        let of_root = wanted.get_mut(usize::from(is_truncated));
+        if let Some(wanted) = of_root.and_then(|stacks| stacks.get_mut(it.set.stack as usize)) {
+            *wanted = true;
+        }
+    }
+    Arc::new(CallPaths::new(&selection.view, &wanted, shape.inverted))
 }

@@ -1,7 +1,8 @@
 //! Answers as they are sent.
 
 use profile::query::engine::{
-    Index, RowKey, Selection, SelectionError, TableRow, TreeRow, TreeShape, table, tree,
+    CallLabel, Index, RowKey, Selection, SelectionError, TableRow, TableShape, TreeRow, TreeShape,
+    table, tree,
 };
 use profile::query::{FunctionLine, WeightUnit, event_name};
 use profile::{ProcessKey, Profile, StringId};
@@ -94,35 +95,40 @@ pub(in crate::worker) fn rows(
     index: &Index,
     query: &Query,
 ) -> Result<Answered, Problem> {
-    let filter = query.filter.compiled()?;
-    let selection = Selection::new(profile, index, query.weight, &filter).map_err(refused)?;
+    let filter = query.compiled_filter()?;
+    let selection = Selection::new(profile, index, query.weight, &query.event(), &filter);
+    let selection = selection.map_err(refused)?;
     let total = selection.total();
-    let least = (query.min_share * total as f64).ceil() as u64;
+    let least = (query.min_share * total.weight as f64).ceil() as u64;
+    let most = query.rows();
     let (rows, cut): (Vec<Row>, _) = match query.view {
         View::Top => {
-            let (rows, cut) = table(&selection, query.group, least, query.rows());
+            let Query { group, sort, .. } = *query;
+            let shape = TableShape { group, pools: false, sort, least, most };
+            let (rows, cut) = table(&selection, shape);
             let row = |row: &TableRow| table_row(profile, &selection, row);
             within(MOST_BYTES, rows.iter().map(row), rows.len(), cut)
         }
         View::Tree => {
             let Query { inverted, depth, .. } = *query;
-            let (rows, cut) =
-                tree(&selection, TreeShape { inverted, depth, least, most: query.rows() });
+            let shape = TreeShape { inverted, truncated: false, depth, least, most };
+            let (rows, cut) = tree(&selection, shape);
             let row = |row: &TreeRow| tree_row(profile, &selection, row);
             within(MOST_BYTES, rows.iter().map(row), rows.len(), cut)
         }
     };
-    let event = selection.event.map(|event| event_name(profile, event));
+    let weights = selection.weights();
+    let event = weights.event().map(|event| event_name(profile, event));
     Ok(Answered {
-        unit: match selection.unit {
+        unit: match weights.unit() {
             WeightUnit::Samples => "samples",
             WeightUnit::Nanoseconds => "nanoseconds",
             WeightUnit::Events => "count",
         },
         event: event.map(|name| String::from_utf8_lossy(name).into_owned()),
-        samples: selection.samples,
-        total,
-        complete_share: selection.complete as f64 / selection.samples.max(1) as f64,
+        samples: total.samples,
+        total: total.weight,
+        complete_share: selection.complete() as f64 / total.samples.max(1) as f64,
         cut,
         rows,
     })
@@ -137,31 +143,39 @@ fn refused(error: SelectionError) -> Problem {
 }
 
 fn table_row(profile: &Profile, selection: &Selection<'_>, it: &TableRow) -> Row {
-    let name = match it.key {
-        RowKey::Code(at) => {
-            let (own, inclusive) = (it.own, it.inclusive);
-            return Row { own, inclusive, ..code_row(profile, selection, at) };
-        }
-        RowKey::Module(module) => module.map(|id| text(profile, id)),
+    let text = |id: StringId| text(profile, id);
+    let of_function = |function| FunctionLine { function, file: None, line: 0 };
+    let row = match it.key {
+        RowKey::Function(function) => code_row(profile, selection, of_function(function)),
+        RowKey::Line(at) => code_row(profile, selection, at),
+        RowKey::Module(path) => Row { name: path.map(text), ..Row::default() },
         RowKey::Thread(id) => {
             let thread = profile.threads.get(id);
-            thread.map(|it| format!("{} {}", text(profile, it.comm), it.tid.0))
+            let name = thread.map(|it| format!("{} {}", text(it.comm), it.tid.0));
+            Row { name, ..Row::default() }
         }
-        RowKey::Process(ProcessKey { pid, name }) => Some(format!("{} {pid}", text(profile, name))),
-        RowKey::Comm(comm) => Some(text(profile, comm)),
+        RowKey::Process(ProcessKey { pid, name }) => {
+            Row { name: Some(format!("{} {pid}", text(name))), ..Row::default() }
+        }
+        RowKey::Comm(name) => Row { name: Some(text(name)), ..Row::default() },
+        RowKey::Cgroup(path) => Row { name: path.map(text), ..Row::default() },
+        RowKey::Event(event) => {
+            Row { name: profile.events.get(event).map(|it| text(it.name)), ..Row::default() }
+        }
+        RowKey::Cpu(cpu) => Row { name: cpu.map(|cpu| cpu.to_string()), ..Row::default() },
     };
-    Row { name, own: it.own, inclusive: it.inclusive, ..Row::default() }
+    Row { own: it.own.weight, inclusive: it.inclusive.weight, ..row }
 }
 
 fn tree_row(profile: &Profile, selection: &Selection<'_>, it: &TreeRow) -> Row {
-    let at = FunctionLine { function: it.function, file: None, line: 0 };
-    Row {
-        parent: it.parent,
-        depth: Some(it.depth),
-        own: it.own,
-        inclusive: it.inclusive,
-        ..code_row(profile, selection, at)
-    }
+    let row = match it.label {
+        CallLabel::Function(function) => {
+            code_row(profile, selection, FunctionLine { function, file: None, line: 0 })
+        }
+        CallLabel::Truncated => Row { name: Some("[truncated]".to_owned()), ..Row::default() },
+    };
+    let (own, inclusive) = (it.own.weight, it.inclusive.weight);
+    Row { parent: it.parent, depth: Some(it.depth), own, inclusive, ..row }
 }
 
 /// A function, with its line where it has one.
@@ -171,7 +185,7 @@ fn code_row(profile: &Profile, selection: &Selection<'_>, at: FunctionLine) -> R
     Row {
         name: text(function.name),
         module: text(function.module),
-        mark: selection.mark(&function).map(str::to_owned),
+        mark: selection.marks().of(&function).map(str::to_owned),
         file: text(if at.line > 0 { at.file } else { function.file }),
         line: (at.line > 0).then_some(at.line),
         ..Row::default()

@@ -2,6 +2,7 @@
 
 mod files;
 mod filters;
+mod functions;
 mod join;
 mod shown;
 mod sources;
@@ -9,6 +10,7 @@ mod symbols;
 
 pub(crate) use files::FileArgs;
 pub(crate) use filters::FilterArgs;
+pub(crate) use functions::FunctionArgs;
 pub(crate) use join::JoinArgs;
 pub(crate) use shown::{ExchangeArgs, FoldedArgs, OffCpuArgs, ScriptArgs, WeightArgs};
 pub(crate) use sources::SourceArgs;

@@ -52,6 +52,36 @@ fn top_by_functions_threads_and_events() {
 }
 
 #[test]
+fn functions_are_chosen_by_patterns() {
+    // Function, own and inclusive samples of the first row.
+    let first = |options: &[&str]| {
+        let text = printed("recursion-rs", &[&["top", "-f", "json"], options].concat());
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let row = &json["rows"][0];
+        format!("{} {} {}", row["function"], row["own"], row["inclusive"])
+    };
+    let charged =
+        ["--charge-to-caller", "PartialOrd>::lt$|^core::", "--charge-to-caller=unchecked"];
+    assert_eq!(first(&charged), r#""std::sys::backtrace::__rust_begin_short_backtrace" 23 23"#);
+    let hidden = ["--hide", "^core::|^<", "--collapse-recursion"];
+    assert_eq!(first(&hidden), r#""recursion::work::{{closure}}" 23 41"#);
+    assert_eq!(first(&["--focus=rotate_left$"]), r#""core::intrinsics::rotate_left" 4 4"#);
+    assert_eq!(first(&["--ignore=fold$"]), "null null null");
+    assert_eq!(first(&["--show-module=/libc"]), r#""libc.so.6+0x271d0" 23 23"#);
+    let options = ["--show-module=/recursion-rs$", "--focus=^main$", "--charge-to-caller=lang"];
+    let expected = "\
+23 samples of cpu-clock:u
+inclusive      own  samples  function
+  100.0 %                23  _start  recursion-rs
+  100.0 %  100.0 %       23  └ main  recursion-rs
+";
+    assert_eq!(printed("recursion-rs", &[&["tree"][..], &options].concat()), expected);
+    let refused = run(&Case::named("fork").folder, &["top", "--focus", "("]).expect_status(2);
+    let message = "error: invalid value '(' for '--focus <REGEX>': regex parse error:";
+    assert!(refused.stderr.starts_with(message), "{}", refused.stderr);
+}
+
+#[test]
 fn top_for_programs() {
     let csv = "\
 module,own_samples,own,own_share,inclusive_samples,inclusive,inclusive_share

@@ -33,7 +33,7 @@ pub(super) fn profile(numbers: &mut Numbers) -> Profile {
         tid: Tid(at + 10),
         comm: strings.intern(format!("worker{}", at % 2).as_bytes()),
         process: strings.intern(format!("server{}", at / 2).as_bytes()),
-        cgroup: None,
+        cgroup: (at % 3 > 0).then(|| strings.intern(format!("/slice{}", at % 3).as_bytes())),
     });
     let threads = threads.collect();
     let events = ["cpu-clock:u", "off-cpu", "cycles", "cycles"].map(|name| EventRow {
@@ -120,6 +120,7 @@ fn samples(numbers: &mut Numbers) -> Table<profile::SampleId, SampleRow> {
         SampleRow::new(thread, event, end, stack, LayoutId::new(0))
             .with_time(time)
             .with_period(period)
+            .with_cpu((numbers.below(5) > 0).then(|| numbers.below(3)))
     });
     rows.collect()
 }

@@ -4,9 +4,9 @@ mod made_up;
 mod model;
 
 use super::{Index, rows};
-use crate::query::{Filter, Query, View};
+use crate::query::{Query, View};
 use made_up::{Numbers, profile};
-use options::{GroupBy, Weight};
+use options::{CostKind, GroupBy, QueryFilter, Weight};
 
 #[test]
 fn answers_are_those_that_counting_each_sample_gives() {
@@ -50,15 +50,16 @@ fn query(numbers: &mut Numbers) -> Query {
         let taken = all.iter().filter(|_| numbers.below(15) == 0);
         taken.map(|text| (*text).to_owned()).collect()
     };
-    let filter = Filter {
+    let filter = QueryFilter {
         comm: some(&["worker", "r1$", "nobody"]),
         focus: some(&["function1", "2$", "3|4"]),
         ignore: some(&["function11", "9$"]),
         hide: some(&["n0$", "n1$", "5", "^function2"]),
         module: some(&["one", "two"]),
-        ..Filter::default()
+        charge: some(&["function3", "6$"]),
+        ..QueryFilter::default()
     };
-    let filter = Filter {
+    let filter = QueryFilter {
         time: (numbers.below(3) == 0).then(|| {
             let from = f64::from(numbers.below(40)) / 10.0 - 0.5;
             (from, from + f64::from(numbers.below(30)) / 10.0)
@@ -70,22 +71,16 @@ fn query(numbers: &mut Numbers) -> Query {
             1 => Some("nothing".to_owned()),
             _ => None,
         },
+        collapse_recursion: numbers.below(4) == 0,
         ..filter
     };
-    let groups = [
-        GroupBy::Function,
-        GroupBy::Module,
-        GroupBy::Line,
-        GroupBy::Thread,
-        GroupBy::Process,
-        GroupBy::Comm,
-    ];
     let weights = [Weight::Samples, Weight::Period, Weight::OffCpu];
     Query {
         view: if numbers.below(2) == 0 { View::Top } else { View::Tree },
-        group: groups[numbers.below(6) as usize],
+        group: GroupBy::ALL[numbers.below(GroupBy::ALL.len() as u32) as usize],
         weight: weights[numbers.below(10) as usize / 4],
         filter,
+        sort: CostKind::ALL[numbers.below(2) as usize],
         inverted: numbers.below(2) == 0,
         depth: (numbers.below(4) == 0).then(|| numbers.below(4) as usize),
         limit: (numbers.below(2) == 0).then(|| numbers.below(12) as usize + 1),

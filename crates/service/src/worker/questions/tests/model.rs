@@ -1,17 +1,19 @@
 //! The model: each question counts all samples, stack by stack, and adds them up by name in the order in which they come.
 
 use hashbrown::HashMap;
-use options::{GroupBy, Weight};
+use options::{CostKind, GroupBy, QueryFilter, Weight};
 use profile::query::{Function, FunctionId, FunctionLine, Functions, event_name, period_units};
-use profile::{EventId, Profile, StackId, StringId, ThreadId};
+use profile::{EventId, Profile, StringId, ThreadId};
 use serde_json::{Value, json};
 
-use crate::query::{Filter, Query, View};
+use crate::query::{Query, View};
 use profile::query::engine::Patterns;
 
-/// Samples of one stack and thread.
+/// Samples of one stack, thread, event and processor.
 struct Stack {
     thread: ThreadId,
+    event: EventId,
+    cpu: Option<u32>,
     path: Vec<FunctionLine>,
     weight: u64,
     samples: u64,
@@ -25,15 +27,22 @@ pub(super) fn answer(
     inlines: bool,
 ) -> Result<String, Option<String>> {
     let functions = Functions::new(profile, inlines);
+    let is_every =
+        query.view == View::Top && query.group == GroupBy::Event && query.filter.event.is_none();
     let chosen = match query.weight {
+        _ if is_every => None,
         Weight::OffCpu if query.filter.event.is_some() => {
             return Err(Some("times off the processor are an event of their own".to_owned()));
         }
         Weight::OffCpu => profile.off_cpu,
         _ => chosen_event(profile, query.filter.event.as_deref())?,
     };
-    let by_period = query.weight != Weight::Samples;
-    let stacks = stacks(profile, &functions, query, chosen);
+    let by_period = query.weight != Weight::Samples && !is_every;
+    let events = profile.events.ids().filter(|&id| {
+        is_every || chosen.is_some_and(|of| event_name(profile, of) == event_name(profile, id))
+    });
+    let events: Vec<EventId> = events.collect();
+    let stacks = stacks(profile, &functions, query, &events, by_period);
     let sum = |of: fn(&Stack) -> u64| stacks.iter().map(of).sum::<u64>();
     let (samples, total) = (sum(|it| it.samples), sum(|it| it.weight));
     let complete = sum(|it| if it.complete { it.samples } else { 0 });
@@ -42,7 +51,10 @@ pub(super) fn answer(
         View::Top => top(profile, &functions, &stacks, query, least),
         View::Tree => tree(profile, &functions, &stacks, query, least),
     };
-    let unit = chosen.filter(|_| by_period).and_then(|id| *period_units(profile).get(id)?);
+    let unit = match query.weight {
+        Weight::OffCpu if !is_every => Some("nanoseconds"),
+        _ => chosen.filter(|_| by_period).and_then(|id| *period_units(profile).get(id)?),
+    };
     let event = chosen.map(|id| String::from_utf8_lossy(event_name(profile, id)).into_owned());
     let share = complete as f64 / samples.max(1) as f64;
     Ok(format!(
@@ -71,29 +83,28 @@ fn has(profile: &Profile, name: Option<StringId>, patterns: &[String]) -> bool {
     name.is_some_and(|name| patterns.are_in(profile.strings.get(name)))
 }
 
-/// What passes the filter, in order of the first sample.
+/// The samples that pass the filter, in order of the first of each stack.
 fn stacks(
     profile: &Profile,
     functions: &Functions,
     query: &Query,
-    event: Option<EventId>,
+    events: &[EventId],
+    by_period: bool,
 ) -> Vec<Stack> {
-    let Filter { time, threads, processes, comm, focus, ignore, hide, module, .. } = &query.filter;
+    let QueryFilter { time, threads, processes, comm, .. } = &query.filter;
     let first = profile.samples.iter().filter_map(|sample| sample.time()).min();
     let time = time.zip(first).map(|((from, to), first)| {
         let at = |seconds: f64| first.0 + (seconds.max(0.0) * 1e9) as u64;
         at(from)..=at(to)
     });
-    let mut index: HashMap<(Option<StackId>, ThreadId, bool), usize> = HashMap::new();
+    let mut index = HashMap::new();
     let mut stacks: Vec<Stack> = Vec::new();
     for sample in &profile.samples {
         let Some(thread) = profile.threads.get(sample.thread) else { continue };
         let is_within = |range: &std::ops::RangeInclusive<u64>| {
             sample.time().is_some_and(|time| range.contains(&time.0))
         };
-        let passes = event.map(|id| event_name(profile, id))
-            == Some(event_name(profile, sample.event))
-            && profile.events.get(sample.event).is_some()
+        let passes = events.contains(&sample.event)
             && (threads.is_empty() || threads.contains(&thread.tid.0))
             && (processes.is_empty() || processes.contains(&thread.pid.0))
             && (comm.is_empty() || has(profile, Some(thread.comm), comm))
@@ -102,33 +113,58 @@ fn stacks(
             continue;
         }
         let complete = sample.end.is_complete();
-        let at = *index.entry((sample.stack, sample.thread, complete)).or_insert_with(|| {
+        let cpu = sample.cpu().filter(|_| query.group == GroupBy::Cpu);
+        let key = (sample.stack, sample.thread, complete, sample.event, cpu);
+        let at = *index.entry(key).or_insert_with(|| {
             let mut path = Vec::new();
             functions.path(profile, sample.stack, &mut path);
-            let thread = sample.thread;
-            stacks.push(Stack { thread, path, weight: 0, samples: 0, complete });
+            let (thread, event) = (sample.thread, sample.event);
+            stacks.push(Stack { thread, event, cpu, path, weight: 0, samples: 0, complete });
             stacks.len() - 1
         });
-        let by_period = query.weight != Weight::Samples;
         stacks[at].weight += if by_period { sample.period().unwrap_or(1) } else { 1 };
         stacks[at].samples += 1;
     }
-    for stack in &mut stacks {
+    choose_functions(profile, functions, &query.filter, &mut stacks);
+    stacks
+}
+
+/// Leaves out stacks by `focus` and `ignore`, and functions by the other patterns.
+fn choose_functions(
+    profile: &Profile,
+    functions: &Functions,
+    filter: &QueryFilter,
+    stacks: &mut Vec<Stack>,
+) {
+    let QueryFilter { focus, ignore, hide, module, charge, collapse_recursion, .. } = filter;
+    let name = |at: &FunctionLine| functions.rows.get(at.function).and_then(|it| it.name);
+    stacks.retain(|stack| {
+        let has =
+            |patterns: &[String]| stack.path.iter().any(|at| has(profile, name(at), patterns));
+        (focus.is_empty() || has(focus)) && (ignore.is_empty() || !has(ignore))
+    });
+    for stack in stacks {
+        if let Some(outermost) = stack.path.iter().rposition(|at| has(profile, name(at), charge)) {
+            stack.path.drain(..=outermost);
+        }
         stack.path.retain(|at| {
             let Some(Function { name, module: of, .. }) = functions.rows.get(at.function) else {
                 return true;
             };
             !has(profile, *name, hide) && (module.is_empty() || has(profile, *of, module))
         });
+        if *collapse_recursion {
+            let mut path: Vec<FunctionLine> = Vec::new();
+            for at in stack.path.iter().rev() {
+                match path.iter().position(|it| it.function == at.function) {
+                    Some(outer) => path.truncate(outer + 1),
+                    None => path.push(*at),
+                }
+            }
+            path.reverse();
+            stack.path = path;
+        }
     }
-    stacks.retain(|stack| {
-        let has = |patterns: &[String]| {
-            let name = |at: &FunctionLine| functions.rows.get(at.function).and_then(|it| it.name);
-            stack.path.iter().any(|at| has(profile, name(at), patterns))
-        };
-        (focus.is_empty() || has(focus)) && (ignore.is_empty() || !has(ignore))
-    });
-    stacks
 }
 
 /// A row without its numbers.
@@ -182,6 +218,18 @@ fn keys(
             named_so(json!(name), name)
         }
         GroupBy::Comm => named_so(json!(comm), comm),
+        GroupBy::Cgroup => {
+            let row = named(profile, &[("name", thread.cgroup)]);
+            vec![(json!(thread.cgroup.map(|id| id.index())), row)]
+        }
+        GroupBy::Event => {
+            let name = profile.events.get(stack.event).map(|it| it.name);
+            vec![(json!(stack.event.index()), named(profile, &[("name", name)]))]
+        }
+        GroupBy::Cpu => {
+            let name = stack.cpu.map(|cpu| cpu.to_string());
+            vec![(json!(stack.cpu), vec![("name".to_owned(), json!(name))])]
+        }
         _ => {
             let keys = stack.path.iter().map(|&at| {
                 let of = functions.rows.get(at.function).and_then(|it| it.module);
@@ -221,7 +269,12 @@ fn top(
     }
     let all = sums.len();
     sums.retain(|sum| sum.inclusive >= least);
-    sums.sort_by_key(|sum| std::cmp::Reverse((sum.own, sum.inclusive)));
+    sums.sort_by_key(|sum| {
+        std::cmp::Reverse(match query.sort {
+            CostKind::Own => (sum.own, sum.inclusive),
+            CostKind::Inclusive => (sum.inclusive, sum.own),
+        })
+    });
     sums.truncate(query.rows());
     let rows = sums.into_iter().map(|Sum { row, own, inclusive, .. }| {
         text(row, &[("own", Some(own)), ("inclusive", Some(inclusive))])

@@ -1,0 +1,92 @@
+//! The filter of a question about a profile.
+
+use serde::{Deserialize, Serialize};
+
+/// Samples and functions that a question is about. An empty list lets all pass.
+///
+/// Functions, modules and names of threads are given by regular expressions, one of which has to match a part of the
+/// text. First `focus` and `ignore` choose stacks as they were recorded; then `hide`, `module`, `charge` and
+/// `collapse_recursion` take functions out of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct QueryFilter {
+    /// Begin and end, in seconds from the first sample on.
+    pub time: Option<(f64, f64)>,
+    /// Thread ids.
+    pub threads: Vec<i32>,
+    /// Process ids.
+    pub processes: Vec<i32>,
+    /// Names of threads.
+    pub comm: Vec<String>,
+    /// Name of the event; the first that has samples by default.
+    pub event: Option<String>,
+    /// Functions: only stacks with one of them are counted.
+    pub focus: Vec<String>,
+    /// Functions: stacks with one of them are not counted.
+    pub ignore: Vec<String>,
+    /// Functions that are taken out of the stacks; their own cost goes to their callers.
+    pub hide: Vec<String>,
+    /// Modules: functions of other modules are taken out of the stacks.
+    pub module: Vec<String>,
+    /// Functions that are taken out of the stacks with all that they called; the cost goes to their callers.
+    pub charge: Vec<String>,
+    /// Whether a function that is in a stack already is taken out, with the functions between: its callees are called
+    /// by the outermost one.
+    pub collapse_recursion: bool,
+}
+
+impl QueryFilter {
+    /// The patterns, by the names of their fields.
+    pub fn patterns(&self) -> impl Iterator<Item = (&'static str, &[String])> {
+        let Self { comm, focus, ignore, hide, module, charge, .. } = self;
+        [
+            ("comm", comm),
+            ("focus", focus),
+            ("ignore", ignore),
+            ("hide", hide),
+            ("module", module),
+            ("charge", charge),
+        ]
+        .into_iter()
+        .map(|(name, patterns)| (name, patterns.as_slice()))
+    }
+
+    /// The filter with each list sorted and without duplicates: equal for filters that choose the same.
+    #[must_use]
+    pub fn normalized(&self) -> Self {
+        fn sorted<T: Clone + Ord>(list: &[T]) -> Vec<T> {
+            let mut list = list.to_vec();
+            list.sort();
+            list.dedup();
+            list
+        }
+        Self {
+            time: self.time,
+            threads: sorted(&self.threads),
+            processes: sorted(&self.processes),
+            comm: sorted(&self.comm),
+            event: self.event.clone(),
+            focus: sorted(&self.focus),
+            ignore: sorted(&self.ignore),
+            hide: sorted(&self.hide),
+            module: sorted(&self.module),
+            charge: sorted(&self.charge),
+            collapse_recursion: self.collapse_recursion,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_of_the_same_meaning_are_equal_when_normalized() {
+        let read = |text: &str| serde_json::from_str::<QueryFilter>(text);
+        let one = read(r#"{"focus":["b","a","b"],"threads":[2,1]}"#).unwrap();
+        let other = read(r#"{"threads":[1,2,2],"focus":["a","b"]}"#).unwrap();
+        assert_ne!(one, other);
+        assert_eq!(one.normalized(), other.normalized());
+        assert!(read(r#"{"focuss":["a"]}"#).is_err());
+    }
+}

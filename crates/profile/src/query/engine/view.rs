@@ -1,0 +1,140 @@
+//! The paths of stacks as a filter shows them: functions are taken out of them.
+
+use options::GroupBy;
+use std::borrow::Cow;
+
+use super::index::{GroupKeys, Index};
+use super::paths::{MergedNodes, NONE, Paths};
+use super::question::{Filter, Patterns};
+use crate::id::StringId;
+use crate::profile::Profile;
+use crate::query::functions::{Function, FunctionId};
+use crate::tables::Table;
+
+/// The paths that a question goes through.
+#[derive(Debug)]
+pub(super) struct View<'i> {
+    index: &'i Index,
+    /// Paths made for this view; `None` for those of the index.
+    made: Option<Paths>,
+    /// By node of the paths: whether it is shown; `None` if all are.
+    shown: Option<Vec<bool>>,
+}
+
+impl<'i> View<'i> {
+    pub(super) fn new(profile: &Profile, index: &'i Index, filter: &Filter) -> Self {
+        let view = Self { index, made: None, shown: shown(profile, index, filter) };
+        if filter.collapse_recursion {
+            let made = Some(view.without_recursion());
+            return Self { index, made, shown: None };
+        }
+        view
+    }
+
+    /// All paths of an index.
+    pub(super) const fn whole(index: &'i Index) -> Self {
+        Self { index, made: None, shown: None }
+    }
+
+    /// The paths, whose codes are lines of the index.
+    pub(super) fn paths(&self) -> &Paths {
+        self.made.as_ref().unwrap_or(&self.index.paths)
+    }
+
+    /// Whether a node of the paths is shown.
+    pub(super) fn shows(&self, node: usize) -> bool {
+        self.shown.as_ref().is_none_or(|shown| shown.get(node) == Some(&true))
+    }
+
+    /// Whether these are all nodes of the index.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.made.is_none() && self.shown.is_none()
+    }
+
+    /// The functions of the shown nodes of a run, the outermost first.
+    pub(super) fn functions(&self, run: u32) -> impl DoubleEndedIterator<Item = FunctionId> {
+        let nodes = self.paths().coded_nodes(run).filter(|&(node, _)| self.shows(node));
+        nodes.filter_map(|(_, &line)| self.index.function(line))
+    }
+
+    /// The keys by which a table adds lines up, and the outermost shown nodes of each.
+    pub(super) fn keys(&self, group: GroupBy) -> GroupKeys<'i> {
+        let keys = self.index.keys(group);
+        // A node is the outermost shown one of its function if it is the outermost of all, since the functions that
+        // call it are shown as it is. Modules have hidden functions beside shown ones.
+        let is_cached = self.made.is_none() && (self.shown.is_none() || group != GroupBy::Module);
+        let outermost = if is_cached {
+            Cow::Borrowed(keys.outermost(&self.index.paths))
+        } else {
+            let key = |node, line| keys.key(line).filter(|_| self.shows(node));
+            Cow::Owned(self.paths().outermost(keys.count, key))
+        };
+        GroupKeys { of_line: &keys.of_line, count: keys.count, outermost }
+    }
+
+    /// Paths of lines in which each function occurs once: what a function calls, at any depth of its recursion, is
+    /// called by its outermost node.
+    fn without_recursion(&self) -> Paths {
+        let index = self.index;
+        let outermost = index.keys(GroupBy::Function).outermost(&index.paths);
+        let mut tree = MergedNodes::default();
+        let mut ends: Vec<u32> = Vec::new();
+        for run in index.paths.runs() {
+            let mut at = ends.get(index.paths.parent(run) as usize).copied().unwrap_or(NONE);
+            for (node, &line) in index.paths.coded_nodes(run).filter(|&(node, _)| self.shows(node))
+            {
+                let again = outermost.get(node) == Some(&false);
+                let function = index.function(line);
+                let outer =
+                    again.then(|| tree.nearest(at, |code| index.function(code) == function));
+                at = outer.flatten().unwrap_or_else(|| tree.below(at, line));
+            }
+            ends.push(at);
+        }
+        for stack in 0..index.paths.stacks() {
+            let end = ends.get(index.paths.end(stack) as usize);
+            tree.end_at(end.copied().unwrap_or(NONE));
+        }
+        tree.done()
+    }
+}
+
+/// By node of the paths of an index, whether a filter shows it; `None` if it shows all.
+fn shown(profile: &Profile, index: &Index, filter: &Filter) -> Option<Vec<bool>> {
+    let (hide, modules) = (&filter.hide, &filter.module);
+    let is_wanted = |module| modules.is_empty() || matches(profile, module, modules);
+    let wanted: Vec<bool> = index.modules.iter().map(|&module| is_wanted(module)).collect();
+    let is_shown = |(function, module): (&Function, &u32)| {
+        wanted.get(*module as usize) == Some(&true) && !matches(profile, function.name, hide)
+    };
+    let shown: Table<FunctionId, bool> =
+        index.functions.iter().zip(&index.module_of).map(is_shown).collect();
+    let charged = |function: &Function| matches(profile, function.name, &filter.charge);
+    let charged: Table<FunctionId, bool> = index.functions.iter().map(charged).collect();
+    let has_charged = charged.iter().any(|&is_charged| is_charged);
+    if !has_charged && shown.iter().all(|&is_shown| is_shown) {
+        return None;
+    }
+    let of_line = |flags: &Table<FunctionId, bool>| -> Vec<bool> {
+        index.lines.iter().map(|line| flags.get(line.function) == Some(&true)).collect()
+    };
+    let (shown, charged) = (of_line(&shown), of_line(&charged));
+    let has = |flags: &[bool], line: u32| flags.get(line as usize) == Some(&true);
+    let paths = &index.paths;
+    let mut nodes = Vec::with_capacity(paths.len());
+    // By run: whether the path to its end has a charged function.
+    let mut ends_charged: Vec<bool> = Vec::new();
+    for run in paths.runs() {
+        let mut is_charged = ends_charged.get(paths.parent(run) as usize) == Some(&true);
+        for &line in paths.codes(run) {
+            is_charged |= has_charged && has(&charged, line);
+            nodes.push(!is_charged && has(&shown, line));
+        }
+        ends_charged.push(is_charged);
+    }
+    Some(nodes)
+}
+
+pub(super) fn matches(profile: &Profile, name: Option<StringId>, patterns: &Patterns) -> bool {
+    name.is_some_and(|name| patterns.are_in(profile.strings.get(name)))
+}

@@ -1,0 +1,4 @@
+//! Questions about small profiles that are written here.
+
+mod diff;
+mod query;

@@ -1,0 +1,60 @@
+//! The arguments that choose functions in tables and trees.
+
+use clap::Args;
+use options::QueryFilter;
+use profile::query::engine::{Filter, Patterns};
+
+/// The memory that a compiled pattern may take, in bytes.
+const PATTERN_BYTES: usize = 64 << 20;
+
+/// The functions that are counted. All patterns are regular expressions that match a part of a name.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Functions")]
+pub(crate) struct FunctionArgs {
+    /// Count only stacks that have a function of this name; all names here are regular expressions
+    #[arg(long, value_name = "REGEX", value_parser = pattern)]
+    pub(crate) focus: Vec<String>,
+
+    /// Leave out stacks that have a function of this name
+    #[arg(long, value_name = "REGEX", value_parser = pattern)]
+    pub(crate) ignore: Vec<String>,
+
+    /// Take functions of this name out of the stacks; their own cost goes to their callers
+    #[arg(long, value_name = "REGEX", value_parser = pattern)]
+    pub(crate) hide: Vec<String>,
+
+    /// Take functions of this name and all that they called out of the stacks; the cost goes to their callers
+    #[arg(long, value_name = "REGEX", value_parser = pattern)]
+    pub(crate) charge_to_caller: Vec<String>,
+
+    /// Show only functions of programs and libraries with this path
+    #[arg(long, value_name = "REGEX", value_parser = pattern)]
+    pub(crate) show_module: Vec<String>,
+
+    /// Show a function that calls itself, by itself or through others, once in each stack
+    #[arg(long)]
+    pub(crate) collapse_recursion: bool,
+}
+
+/// A pattern that can be compiled.
+fn pattern(text: &str) -> Result<String, String> {
+    let text = text.to_owned();
+    Patterns::new(std::slice::from_ref(&text), PATTERN_BYTES)?;
+    Ok(text)
+}
+
+impl FunctionArgs {
+    /// The filter.
+    pub(crate) fn filter(&self) -> anyhow::Result<Filter> {
+        let filter = QueryFilter {
+            focus: self.focus.clone(),
+            ignore: self.ignore.clone(),
+            hide: self.hide.clone(),
+            module: self.show_module.clone(),
+            charge: self.charge_to_caller.clone(),
+            collapse_recursion: self.collapse_recursion,
+            ..QueryFilter::default()
+        };
+        Filter::new(&filter, PATTERN_BYTES).map_err(anyhow::Error::msg)
+    }
+}

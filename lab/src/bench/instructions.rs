@@ -1,0 +1,239 @@
+//! `cargo lab bench --instructions`: what each stage of a run costs in instructions, counted by valgrind's callgrind with
+//! one job. Other programs on the machine change no count, so that small differences can be told where times cannot.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use xtask::command;
+
+use super::page::Part;
+
+use crate::compare;
+
+/// A stage of a run: what is counted in a function of ours and in all that it calls.
+struct Stage {
+    name: &'static str,
+    /// Its functions, by their names without arguments. None of them calls another one.
+    functions: &'static [&'static str],
+    /// Whether it is a part of the stage before, or of several, and so not added to the sum.
+    is_part: bool,
+}
+
+const fn stage(name: &'static str, functions: &'static [&'static str]) -> Stage {
+    Stage { name, functions, is_part: false }
+}
+
+const fn part(name: &'static str, functions: &'static [&'static str]) -> Stage {
+    Stage { name, functions, is_part: true }
+}
+
+const WALK: &str = "walk";
+const RULES: &str = "of that, making rules";
+
+/// In the order of a run.
+const STAGES: &[Stage] = &[
+    stage("scan", &["perf_data::session::reading::read"]),
+    stage("plan", &["unwinder::replay::plan::Planner::next_chunk"]),
+    part("of that, reading ahead", &["unwinder::replay::read_ahead::ReadAhead::fill"]),
+    stage(WALK, &["unwinder::replay::slice::walk_slice"]),
+    part(
+        "of that, making spaces",
+        &["module_map::process::waiting::lazy_space::LazySpace::make_all"],
+    ),
+    part(RULES, &["unwinder::engine::Engine::make_rule"]),
+    stage(
+        "repair",
+        &[
+            "unwinder::replay::window::Window::find",
+            "unwinder::replay::window::lengthen",
+            "unwinder::replay::repaired::RepairedSlice::of",
+        ],
+    ),
+    stage("merge", &["unwinder::replay::merge::Merged::add"]),
+    stage("symbolize", &["pipeline::runs::whole::<impl pipeline::runs::run::Run>::symbolize"]),
+    part("of that, unpacking", &["module_map::elf::compression::inflate"]),
+    part("of that, symbol tables", &["symbolizer::elf::symbols::lookup"]),
+    part("of that, demangling", &["symbolizer::demangle::demangle_in"]),
+    part(
+        "of that, the kernel's list",
+        &["pipeline::names::kernel_list::<impl pipeline::names::Sources>::kernel_names"],
+    ),
+    stage("print", &["unwind_perf::terminal::target::print_profile"]),
+];
+
+/// What was counted of one recording.
+pub(super) struct Counted {
+    name: String,
+    samples: usize,
+    frames: usize,
+    all: u64,
+    /// Of each stage.
+    stages: Vec<u64>,
+}
+
+/// The program with its functions' names, which a release has not.
+pub(super) fn program(given: Option<&str>) -> Result<PathBuf> {
+    if let Some(path) = given {
+        return std::path::absolute(path).with_context(|| path.to_owned());
+    }
+    let mut build = command::words("cargo build --profile profiling --package unwind-perf");
+    command::run(build.current_dir(command::root()))?;
+    Ok(std::path::absolute(command::target().join("profiling/unwind-perf"))?)
+}
+
+/// Counts one recording; callgrind's own file goes into the folder `data`.
+pub(super) fn count(name: &str, file: &Path, program: &Path, data: &Path) -> Result<Counted> {
+    let (samples, frames) = compare::count("ours", file, Some(program))?;
+    let profile = data.join(format!("{name}.callgrind"));
+    let mut run = command::words("valgrind --quiet --tool=callgrind");
+    let mut to = std::ffi::OsString::from("--callgrind-out-file=");
+    to.push(&profile);
+    run.arg(to).arg(program).args(["--quiet", "--jobs", "1"]).arg(file);
+    run.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    command::announce(&run);
+    // The status of a recording that is damaged says so, which is of no interest here.
+    run.status().with_context(|| command::show(&run))?;
+    let mut annotate = Command::new("callgrind_annotate");
+    annotate.args(["--inclusive=yes", "--threshold=100"]).arg(&profile);
+    let text = command::output(&mut annotate)?;
+    let costs = costs(&text);
+    let all = *costs.get("PROGRAM TOTALS").context("callgrind_annotate has no sum")?;
+    let stages = STAGES.iter().map(|stage| of(stage, &costs)).collect::<Result<_>>()?;
+    Ok(Counted { name: name.to_owned(), samples, frames, all, stages })
+}
+
+/// Instructions of functions and of what they call, by their names.
+fn costs(annotated: &str) -> BTreeMap<&str, u64> {
+    let mut costs = BTreeMap::new();
+    for line in annotated.lines() {
+        // `1,234 (5.67%)  FILE:NAME [OBJECT]`, or the sum of all, which has no file.
+        let Some((number, rest)) = line.trim_start().split_once(" (") else { continue };
+        let Ok(count) = number.replace(',', "").parse::<u64>() else { continue };
+        let Some((_, name)) = rest.split_once(") ") else { continue };
+        let name = name.split(" [").next().unwrap_or_default().trim();
+        // Files end at a colon that is none of the two between names.
+        let name = match name.find(':') {
+            Some(at) if !name[at..].starts_with("::") => &name[at + 1..],
+            _ => name,
+        };
+        // A function has a line for each file that it has code of.
+        let known = costs.entry(name).or_insert(0);
+        *known = count.max(*known);
+    }
+    costs
+}
+
+fn of(stage: &Stage, costs: &BTreeMap<&str, u64>) -> Result<u64> {
+    let mut sum = 0;
+    for function in stage.functions {
+        match costs.get(function) {
+            Some(count) => sum += count,
+            // What a recording has no use for is not called at all.
+            None if stage.is_part => {}
+            None => bail!("{}: no function {function}; is it called otherwise now?", stage.name),
+        }
+    }
+    Ok(sum)
+}
+
+/// The table of all that were counted, for the page.
+pub(super) fn table(machine: &str, all: &[Counted]) -> Part {
+    let mut text = format!("{}\n\n| millions of instructions |", machine.trim_end());
+    for counted in all {
+        let _ = write!(text, " {} | % |", counted.name);
+    }
+    let _ = write!(text, "\n|---|{}", "--:|--:|".repeat(all.len()));
+    let mut row = |name: &str, value: &dyn Fn(&Counted) -> u64| {
+        let _ = write!(text, "\n| {name} |");
+        for counted in all {
+            let (count, all) = (value(counted), counted.all.max(1));
+            let share = count as f64 * 100.0 / all as f64;
+            let _ = write!(text, " {:.1} | {share:.1} |", count as f64 / 1e6);
+        }
+    };
+    for (at, stage) in STAGES.iter().enumerate() {
+        row(stage.name, &|counted| counted.stages.get(at).copied().unwrap_or_default());
+    }
+    row("all else", &Counted::rest);
+    row("all", &|counted| counted.all);
+    for (name, value) in [
+        (
+            "walk without making rules, all of it, a user frame",
+            Counted::a_frame as fn(&Counted) -> f64,
+        ),
+        ("all, a sample", Counted::a_sample),
+    ] {
+        let _ = write!(text, "\n| {name}, instructions |");
+        for counted in all {
+            let _ = write!(text, " {:.0} | |", value(counted));
+        }
+    }
+    Part { name: "counted", text }
+}
+
+impl Counted {
+    fn stage(&self, name: &str) -> u64 {
+        let stages = STAGES.iter().zip(&self.stages);
+        stages.filter(|(stage, _)| stage.name == name).map(|(_, count)| count).sum()
+    }
+
+    fn rest(&self) -> u64 {
+        let stages = STAGES.iter().zip(&self.stages).filter(|(stage, _)| !stage.is_part);
+        self.all.saturating_sub(stages.map(|(_, count)| count).sum())
+    }
+
+    fn a_frame(&self) -> f64 {
+        let walk = self.stage(WALK).saturating_sub(self.stage(RULES));
+        walk as f64 / self.frames.max(1) as f64
+    }
+
+    fn a_sample(&self) -> f64 {
+        self.all as f64 / self.samples.max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANNOTATED: &str = "\
+9,000 (100.0%)  PROGRAM TOTALS
+8,000 (88.88%)  ???:unwinder::replay::slice::walk_slice [/x/unwind-perf]
+7,000 (77.77%)  /rustc/src/boxed.rs:unwinder::replay::slice::walk_slice
+1,500 (16.66%)  ???:<a::B as c::D>::e [/x/unwind-perf]
+";
+
+    #[test]
+    fn functions_are_found_whatever_file_they_are_in() {
+        let costs = costs(ANNOTATED);
+        assert_eq!(costs.get("PROGRAM TOTALS"), Some(&9000));
+        assert_eq!(costs.get("unwinder::replay::slice::walk_slice"), Some(&8000));
+        assert_eq!(costs.get("<a::B as c::D>::e"), Some(&1500));
+    }
+
+    #[test]
+    fn a_stage_that_is_not_found_is_an_error_and_a_part_is_none() {
+        let costs = costs(ANNOTATED);
+        assert_eq!(
+            of(&stage(WALK, &["unwinder::replay::slice::walk_slice"]), &costs).unwrap(),
+            8000
+        );
+        assert!(of(&stage("merge", &["nowhere"]), &costs).is_err());
+        assert_eq!(of(&part("unpacking", &["nowhere"]), &costs).unwrap(), 0);
+    }
+
+    #[test]
+    fn what_no_stage_has_is_a_row_of_its_own() {
+        let stages =
+            STAGES.iter().map(|stage| if stage.name == WALK { 8000 } else { 10 }).collect();
+        let counted = Counted { name: "x".to_owned(), samples: 4, frames: 10, all: 9000, stages };
+        assert_eq!(counted.rest(), 9000 - 8000 - 6 * 10);
+        assert_eq!(counted.a_frame(), 799.0);
+        let text = table("machine", &[counted]).text;
+        assert!(text.contains("| walk | 0.0 | 88.9 |"), "{text}");
+        assert!(text.ends_with("| all, a sample, instructions | 2250 | |"), "{text}");
+    }
+}

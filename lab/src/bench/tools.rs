@@ -1,0 +1,136 @@
+//! The programs that are timed.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Result;
+use xtask::command;
+
+use crate::compared;
+
+/// A program with its options.
+pub(super) struct Tool {
+    /// Whether it only says what the input costs.
+    pub(super) is_unit: bool,
+    /// Its row in the table.
+    pub(super) name: String,
+    /// The peer that `compare` reads, if it is one; `perf:PATH` for another perf than the installed one.
+    pub(super) peer: Option<String>,
+    /// Runs once before all others: it may take longer than the limit.
+    pub(super) first: bool,
+    /// Everything but the recording.
+    program: PathBuf,
+    before: Vec<String>,
+    after: Vec<String>,
+    /// Exit codes that are fine.
+    pub(super) good: &'static [i32],
+}
+
+impl Tool {
+    /// The command for a recording.
+    pub(super) fn command(&self, file: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.before).arg(file).args(&self.after);
+        command
+    }
+}
+
+/// What the names of the rows begin with that only say what the input costs.
+const UNIT: &str = "floor:";
+
+/// This program as it is released: what it measures with must not be slower than what it measures.
+fn unit() -> Result<PathBuf> {
+    if !cfg!(debug_assertions) {
+        return Ok(std::env::current_exe()?);
+    }
+    let mut build = command::words("cargo build --quiet --release --package lab");
+    command::run(build.current_dir(command::root()))?;
+    Ok(std::path::absolute(command::target().join("release/lab"))?)
+}
+
+/// All tools that are there; what is missing is reported.
+pub(super) fn all(ours: &Path, perfs: &[String], data: &Path) -> Result<Vec<Tool>> {
+    let mut tools = Vec::new();
+    let mut add = |name: &str, program: &Path, before: &str| {
+        let before = before.split_whitespace().map(str::to_owned).collect();
+        let (name, program, after) = (name.to_owned(), program.to_owned(), Vec::new());
+        let is_unit = name.starts_with(UNIT);
+        let (peer, first) = (None, false);
+        tools.push(Tool { is_unit, name, peer, first, program, before, after, good: &[0, 1] });
+    };
+    let unit = unit()?;
+    add(&format!("{UNIT} read once, 24 lines a sample touched"), &unit, "floor");
+    add(&format!("{UNIT} read once, 1 MiB a call"), &unit, "floor --read");
+    add("unwind-perf (JSON)", ours, "--quiet --format json");
+    add("unwind-perf, folded", ours, "--quiet --format folded");
+    add("unwind-perf, NDJSON", ours, "--quiet --format ndjson");
+    add("unwind-perf --no-symbols", ours, "--quiet --format json --no-symbols");
+    add("unwind-perf --jobs 1", ours, "--quiet --format json --jobs 1");
+    for perf in perfs {
+        tools.extend(perf_script(perf));
+    }
+    match compared::hotspot() {
+        Ok(program) => tools.push(Tool {
+            is_unit: false,
+            name: "hotspot-perfparser".to_owned(),
+            peer: Some("hotspot".to_owned()),
+            first: true,
+            program,
+            before: ["--max-frames", "1024", "--input"].map(str::to_owned).to_vec(),
+            after: Vec::new(),
+            good: &[0],
+        }),
+        Err(error) => eprintln!("left out: {error:#}"),
+    }
+    match samply(data) {
+        Ok(program) => {
+            let out = data.join("samply.json.gz").display().to_string();
+            let after = ["--save-only", "--unstable-presymbolicate", "-o", &out];
+            tools.push(Tool {
+                is_unit: false,
+                name: "samply import".to_owned(),
+                peer: None,
+                first: false,
+                program,
+                before: vec!["import".to_owned()],
+                after: after.map(str::to_owned).to_vec(),
+                good: &[0],
+            });
+        }
+        Err(error) => eprintln!("left out: samply: {error:#}"),
+    }
+    Ok(tools)
+}
+
+/// `perf script` without and with inlined functions.
+fn perf_script(perf: &str) -> [Tool; 2] {
+    let version = command::version_of(&format!("{perf} --version"));
+    let version = version.strip_prefix("perf version ").unwrap_or(&version).to_owned();
+    ["script --no-inline", "script"].map(|words| {
+        let fields = "-F comm,pid,tid,time,event,ip,sym,symoff,dso -i";
+        let inlines = if words == "script" { " (inlines)" } else { " --no-inline" };
+        Tool {
+            is_unit: false,
+            name: format!("perf {version} script{inlines}"),
+            peer: Some(if perf == "perf" { perf.to_owned() } else { format!("perf:{perf}") }),
+            first: true,
+            program: PathBuf::from(perf),
+            before: format!("{words} {fields}").split(' ').map(str::to_owned).collect(),
+            after: Vec::new(),
+            good: &[0],
+        }
+    })
+}
+
+/// The installed samply, or one built into `bench-data`.
+fn samply(data: &Path) -> Result<PathBuf> {
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let here = data.join("samply/bin/samply");
+    let mut places =
+        std::env::split_paths(&search).map(|dir| dir.join("samply")).chain([here.clone()]);
+    if let Some(found) = places.find(|path| path.is_file()) {
+        return Ok(found);
+    }
+    command::run(command::words("cargo install samply --locked --root").arg(data.join("samply")))?;
+    Ok(here)
+}

@@ -1,0 +1,41 @@
+//! The Python package on a real cluster of Spark: a master and two workers on the loopback, of which one is lost.
+
+use std::process::Command;
+
+use anyhow::Result;
+use xtask::command;
+use xtask::machine::interpreters;
+
+use super::python;
+use crate::consumers::{Bench, Missing};
+
+const INSTALL: &str = "apt-get install -y --no-install-recommends openjdk-17-jre-headless";
+
+/// What Spark runs on: that of `JAVA_HOME`, else that of the search path. It is asked of Debian where there is none.
+fn java() -> String {
+    let home = std::env::var("JAVA_HOME").ok().filter(|home| !home.is_empty());
+    let java = home.map_or("java".to_owned(), |home| format!("{home}/bin/java"));
+    format!("{java} -version")
+}
+
+/// Spark comes with its jars, 490 MB.
+const PACKAGES: &str = "pyspark pyarrow";
+
+/// The oldest Python that Spark 4 runs on.
+const OLDEST: u32 = 10;
+
+/// Runs the check.
+pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
+    let newest = interpreters().pop().filter(|(minor, _)| *minor >= OLDEST);
+    let (_, interpreter) =
+        newest.ok_or_else(|| Missing(format!("no Python of 3.{OLDEST} or newer")))?;
+    bench.need(&java(), INSTALL)?;
+    let python = python::environment(bench, &interpreter, "spark", PACKAGES)?;
+    let package = python::package();
+    let mut run = Command::new(&python);
+    run.arg(package.join("tests/spark_cluster.py")).env("PYTHONPATH", &package);
+    run.env("UNWIND_PERF_PROGRAM", bench.ours).env("PYTHONDONTWRITEBYTECODE", "1");
+    let told = command::quiet_output(&mut run)?;
+    let lines: Vec<&str> = told.lines().filter(|line| line.contains("the same")).collect();
+    Ok(lines.join("; "))
+}

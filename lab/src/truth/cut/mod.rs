@@ -1,0 +1,162 @@
+//! `cargo lab truth FILE [--bytes N]`: what a smaller dump of the stack costs, and how good it is what is repaired.
+//! The chains of a recording with large dumps are the truth; copies of it whose stacks are cut are unwound beside it, by
+//! us and by the rules with which peers repair. With `--plain` any recording: how many chains reach their root, by each.
+
+mod peers;
+mod plain;
+pub(super) mod repairs;
+mod table;
+mod tally;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, anyhow, bail};
+use xtask::args::Args;
+use xtask::command;
+
+use crate::compared;
+use crate::truth::chains::{Chains, Places};
+use crate::truth::scratch::Scratch;
+use crate::truth::unwound::{NO_JOIN, pair_by_pair, unwound};
+use crate::words::Words;
+use tally::Tally;
+
+/// Dumps that are tried, in bytes.
+const SIZES: [u64; 4] = [4 << 10, 8 << 10, 16 << 10, 32 << 10];
+
+/// What became of the chains at one size of the dump.
+struct Row {
+    bytes: u64,
+    ours: Tally,
+    /// In the order of [`peers::RULES`]; empty if they are left out.
+    peers: Vec<Tally>,
+}
+
+/// Whether the rules of peers are tried, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Peers {
+    Tried,
+    LeftOut,
+}
+
+/// Cuts, runs, compares and prints a row for each size.
+pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
+    let sizes = sizes(&mut args, &SIZES)?;
+    let ours = args.value("--ours")?;
+    let is_plain = args.flag("--plain");
+    let names = args.names()?;
+    let [file] = names.as_slice() else { bail!("one recording is needed") };
+    let file = std::path::absolute(file)?;
+    if file.is_dir() {
+        bail!("{}: a recording in a directory cannot be cut, only a plain file", file.display());
+    }
+    let ours = command::ours(ours)?;
+    if is_plain {
+        plain::print(&ours, &file)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let scratch = Scratch::new()?;
+    let rows = rows(&ours, &file, &sizes, &scratch.path().join("cut.data"), Peers::Tried)?;
+    print(&rows);
+    Ok(if are_wrong(&rows) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The sizes that are named, or the usual ones.
+fn sizes(args: &mut Args, usual: &[u64]) -> Result<Vec<u64>> {
+    let mut sizes = Vec::new();
+    while let Some(bytes) = args.value("--bytes")? {
+        sizes.push(bytes.parse().with_context(|| format!("--bytes {bytes}"))?);
+    }
+    Ok(if sizes.is_empty() { usual.to_vec() } else { sizes })
+}
+
+/// Whether a chain of ours is wrong that does not say so by a gap.
+fn are_wrong(rows: &[Row]) -> bool {
+    rows.iter().any(|row| row.ours.wrong_without_gap() > 0)
+}
+
+/// A row for each size. The copies are written to `copy` one after the other.
+fn rows(
+    ours: &Path,
+    file: &Path,
+    sizes: &[u64],
+    copy: &Path,
+    with_peers: Peers,
+) -> Result<Vec<Row>> {
+    let mut words = Words::new();
+    let mut recording = std::fs::read(file).with_context(|| file.display().to_string())?;
+    let mut rows = Vec::new();
+    let mut truth = None;
+    // Large ones first: what is cut is cut further.
+    let mut sizes = sizes.to_vec();
+    sizes.sort_unstable();
+    for &bytes in sizes.iter().rev() {
+        let cut = synth::cut_stacks(&mut recording, bytes)
+            .map_err(|why| anyhow!("{} cannot be cut: {why}", file.display()))?;
+        eprintln!("{cut} stacks are cut to {bytes} bytes");
+        // After the first cut, so that what cannot be cut is not unwound.
+        let truth = match &truth {
+            Some(truth) => truth,
+            None => {
+                // What is in the sample itself, and no more.
+                let options = compared::options_of(ours, &[NO_JOIN])?;
+                let chains = unwound(ours, file, &options, &mut words)?;
+                truth.insert((Places::of(&chains), chains))
+            }
+        };
+        let (places, truth) = truth;
+        std::fs::write(copy, &recording).with_context(|| copy.display().to_string())?;
+        let found = unwound::<&str>(ours, copy, &[], &mut words)?;
+        let ours = compare(truth, &found, &words)?;
+        let mut peers = Vec::new();
+        if with_peers == Peers::Tried {
+            eprintln!("the rules of peers are tried on the same samples");
+            for found in peers::chains(copy, truth, places, &mut words)? {
+                peers.push(compare(truth, &found, &words)?);
+            }
+        }
+        rows.push(Row { bytes, ours, peers });
+    }
+    rows.reverse();
+    Ok(rows)
+}
+
+/// The samples of both in their order.
+fn compare(truth: &Chains, copy: &Chains, words: &Words) -> Result<Tally> {
+    let mut tally = Tally::default();
+    pair_by_pair((truth, copy), words, |truth, copy| tally.add(truth, copy))?;
+    Ok(tally)
+}
+
+fn print(rows: &[Row]) {
+    print_table("Ours", rows, |row| &row.ours);
+    for (index, (name, rule)) in peers::RULES.iter().enumerate() {
+        println!();
+        print_table(&format!("The rule of {name} on our walks: {rule}"), rows, |row| {
+            &row.peers[index]
+        });
+    }
+    println!("\nTwo numbers: of chains without a gap + of those with one.");
+    for (name, meaning) in table::COLUMNS {
+        println!("  {name:<16}{meaning}");
+    }
+    println!("{}", table::OF_PEERS);
+    if let Some(row) = rows.first() {
+        table::print_ends("not whole in the truth", &row.ours.ends_of_truth);
+    }
+}
+
+/// A table with a row for each size, and below it why chains end that stay cut.
+fn print_table(title: &str, rows: &[Row], of: impl Fn(&Row) -> &Tally) {
+    println!("{title}:\n\n{}", table::head());
+    for row in rows {
+        println!("{}", table::row(row.bytes, of(row)));
+    }
+    if rows.iter().any(|row| !of(row).ends.is_empty()) {
+        println!();
+    }
+    for row in rows {
+        table::print_ends(&format!("stay cut at {} bytes", row.bytes), &of(row).ends);
+    }
+}

@@ -1,0 +1,51 @@
+//! The chains that a command finds in a recording, and those of two runs side by side.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use super::chains::{Chain, Chains, read};
+use crate::compared;
+use crate::words::Words;
+
+/// More than a chain has; deep recursion is to be measured, too.
+pub(super) const MAX_FRAMES: usize = 100_000;
+
+/// The option by which nothing is repaired.
+pub(super) const NO_JOIN: &str = "--no-join";
+
+/// Unwinds a recording with these options of the command.
+pub(super) fn unwound<O: AsRef<OsStr>>(
+    ours: &Path,
+    recording: &Path,
+    options: &[O],
+    words: &mut Words,
+) -> Result<Chains> {
+    let mut command = Command::new(ours);
+    command.args(["--format", "ndjson", "--no-inline", "--quiet"]);
+    command.args(["--max-frames", &MAX_FRAMES.to_string()]).args(options).arg(recording);
+    compared::read_output(&mut command, &[0, 1], |output| read(output, words))
+}
+
+/// Takes the chains of two runs on the same samples pair by pair, in their order.
+///
+/// # Errors
+/// If the runs do not have the same samples.
+pub(super) fn pair_by_pair(
+    (one, other): (&Chains, &Chains),
+    words: &Words,
+    mut on: impl FnMut(&Chain<'_>, &Chain<'_>),
+) -> Result<()> {
+    if one.len() != other.len() {
+        bail!("{} samples in one run, and {} in the other", one.len(), other.len());
+    }
+    for (number, (one, other)) in one.iter(words).zip(other.iter(words)).enumerate() {
+        if one.0 != other.0 {
+            bail!("sample {number} is {:?} in one run, and {:?} in the other", one.0, other.0);
+        }
+        on(&one.1, &other.1);
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! The tasks that build, check and release this repository, run as `cargo xtask NAME`. Each task is a module of its own; this
+//! file is their table.
+#![allow(clippy::disallowed_methods, reason = "tasks work on the repository's files")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "these are commands; they talk to the terminal"
+)]
+
+pub mod args;
+mod bless;
+mod ci;
+pub mod command;
+mod dist;
+mod fuzz;
+pub mod machine;
+mod mutate;
+pub mod tasks;
+mod testdata;
+mod tidy;
+mod unsafe_code;
+
+use std::process::ExitCode;
+
+use crate::tasks::Task;
+
+const TASKS: &[Task] = &[
+    Task {
+        name: "testdata",
+        usage: "[CASE]...",
+        about: "compile testdata/programs, record them with perf, store the cases; without a name: all, from scratch",
+        run: testdata::run,
+    },
+    Task {
+        name: "bless",
+        usage: "[CASE]... [--ours PATH]",
+        about: "rewrite the expected outputs of the cases with the built unwind-perf",
+        run: bless::run,
+    },
+    Task {
+        name: "dist",
+        usage: "[PROCESSOR]...",
+        about: "the release program as a Debian package and as Python wheels for x86_64 and aarch64, installed and tried; installs cargo-deb, maturin and zig where they are missing",
+        run: dist::run,
+    },
+    Task {
+        name: "fuzz",
+        usage: "TARGET SECONDS [--corpus FOLDER] [--repeat RUNS] [--worst] | build",
+        about: "hostile input for a reader (the folders of fuzz/seeds); installs cargo-fuzz where it is missing",
+        run: fuzz::run,
+    },
+    Task {
+        name: "mutate",
+        usage: "[--runs N] [--seed N] [--only RUN] [--ours PATH] [--checked PATH]",
+        about: "damaged recordings, files, bundles and maps, read by a release and by a build with overflow checks; lists changes of the output that nothing reports",
+        run: mutate::run,
+    },
+    Task {
+        name: "unsafe",
+        usage: "[valgrind|address|miri]...",
+        about: "the tests of `unsafe` code under the checkers that are installed; fails on any report",
+        run: unsafe_code::run,
+    },
+    Task {
+        name: "ci",
+        usage: "[CHECK]... | long [CHECK]... [--seconds N] [--corpus FOLDER] [--ours PATH]",
+        about: "everything that is checked for a change; long: the checks that take longer; ends with `N passed, N failed`",
+        run: ci::run,
+    },
+    Task {
+        name: "map",
+        usage: "",
+        about: "write the list of rooms in docs/ARCHITECTURE.md anew",
+        run: tidy::run_map,
+    },
+    Task {
+        name: "tidy",
+        usage: "",
+        about: "the conventions of this repository, checked",
+        run: tidy::run,
+    },
+];
+
+/// Runs the task that the arguments of the process name.
+pub fn run() -> ExitCode {
+    tasks::run("xtask", TASKS)
+}

@@ -1,0 +1,79 @@
+//! The parts of this machine that tasks need: its processor, its Pythons, a demangler of C++, and a perf that may record.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::command;
+
+/// The minor versions of Python that the package is for, as far as there are any.
+const PYTHONS: std::ops::RangeInclusive<u32> = 9..=20;
+
+/// The versions of LLVM whose `llvm-cxxfilt` is taken. Before 19 expressions and brackets were spelled otherwise.
+pub const LLVM: std::ops::RangeInclusive<u32> = 19..=24;
+/// Options of `perf record` for `cargo lab programs`: most stacks fit.
+pub const MOST_STACKS: &str = "-F 299 --call-graph dwarf,32768";
+/// Options of `perf record` for `cargo lab truth`: buffers that hold many large samples, and the largest dump. Some
+/// programs run for less than a second.
+pub const LARGEST_DUMPS: &str = "-m 1024 -F 1999 --call-graph dwarf,65528";
+
+/// The processor's name as the kernel gives it.
+pub fn cpu_model() -> String {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = text
+        .lines()
+        .find(|line| line.starts_with("model name"))
+        .and_then(|line| line.split_once(": "));
+    model.map_or_else(|| "unknown".to_owned(), |(_, name)| name.to_owned())
+}
+
+/// The newest `llvm-cxxfilt` that is installed.
+pub fn cxxfilt() -> Option<PathBuf> {
+    let of_version = |version: u32| {
+        let names = [
+            format!("llvm-cxxfilt-{version}"),
+            format!("/usr/lib/llvm-{version}/bin/llvm-cxxfilt"),
+        ];
+        let runs =
+            |name: &String| command::quiet_output(Command::new(name).arg("--version")).is_ok();
+        names.into_iter().find(runs).map(PathBuf::from)
+    };
+    LLVM.rev().find_map(of_version)
+}
+
+/// Python by its minor version, on the search path or built by pyenv, the oldest first; only those of different
+/// versions, and only those that make environments.
+pub fn interpreters() -> Vec<(u32, PathBuf)> {
+    let named = PYTHONS.map(|minor| format!("python3.{minor}")).chain(["python3".to_owned()]);
+    let candidates = named.map(PathBuf::from).chain(built());
+    let mut found: Vec<(u32, PathBuf)> =
+        candidates.filter_map(|path| Some((version(&path)?, path))).collect();
+    found.retain(|(minor, _)| PYTHONS.contains(minor));
+    // What is on the search path comes first among those of a version.
+    found.sort_by_key(|(minor, _)| *minor);
+    found.dedup_by_key(|(minor, _)| *minor);
+    found
+}
+
+/// What pyenv has built: its commands on the search path run one version, the others lie in its folder.
+fn built() -> Vec<PathBuf> {
+    let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".pyenv"));
+    let Some(root) = std::env::var_os("PYENV_ROOT").map(PathBuf::from).or_else(home) else {
+        return Vec::new();
+    };
+    let versions = std::fs::read_dir(root.join("versions"));
+    let mut paths: Vec<PathBuf> = versions
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path().join("bin/python3"))
+        .filter(|path| path.is_file())
+        .collect();
+    paths.sort();
+    paths
+}
+
+fn version(python: &Path) -> Option<u32> {
+    let mut print = Command::new(python);
+    print.args(["-c", "import sys, venv; print(sys.version_info[1] * (sys.version_info[0] == 3))"]);
+    command::quiet_output(&mut print).ok()?.trim().parse().ok()
+}
