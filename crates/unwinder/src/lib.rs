@@ -19,7 +19,7 @@
 //! use address::{Avma, FileOffset, Pid, Svma};
 //! use module_map::{FileIdentity, FileOptions, Image, ImageStore, MapEvent, Timeline};
 //! use synth::{CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment};
-//! use unwinder::{Processor, EndReason, Engine, FoundBy, FrameAddress, UserState, Walker};
+//! use unwinder::{Arch, EndReason, Engine, FoundBy, FrameAddress, UserState, Walker};
 //!
 //! // A program of two functions. `outer` at 0x1000 has no caller: its return address is undefined. `inner` at 0x1100
 //! // has a frame of 16 bytes, the upper half of which is its return address.

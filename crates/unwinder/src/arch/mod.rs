@@ -66,3 +66,27 @@ pub(crate) const N_SLOTS: usize = 16;
 
 /// No register in this slot.
 pub(crate) const UNUSED: u8 = u8::MAX;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each descriptor agrees with itself, and with the facts that `address` has.
+    #[test]
+    fn descriptors_are_consistent() {
+        let unwound: Vec<_> =
+            Arch::ALL.iter().filter_map(|&arch| Some((arch, processor(arch)?))).collect();
+        assert_eq!(unwound.len(), 8);
+        for (arch, it) in unwound {
+            assert!(it.is(arch), "{arch}");
+            assert_eq!(Some(8 * it.word as u32), arch.bits(), "{arch}");
+            let registers = [it.sp, it.fp, it.return_address, it.pc].map(usize::from);
+            assert!(registers.iter().all(|&register| register < N_REGISTERS), "{arch}");
+            assert_eq!(it.of_mask_bits.get(it.pc_bit as usize), Some(&it.pc), "{arch}");
+            assert!(it.sp_bit().is_some(), "{arch}");
+            let fp = if it.has_simple_rules { it.fp } else { UNUSED };
+            assert_eq!(it.slots.get(it.fp_slot), Some(&fp), "{arch}");
+            assert!(usize::from(it.columns) <= N_REGISTERS, "{arch}");
+        }
+    }
+}
