@@ -175,7 +175,7 @@ fn head(image: &Image, sections_at: u64, n_sections: u16) -> Vec<u8> {
     // 64 bits, little-endian, version 1.
     let mut head = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
     head.extend(ET_DYN.to_le_bytes());
-    head.extend(image.machine().e_machine().to_le_bytes());
+    head.extend(image.e_machine().to_le_bytes());
     head.extend(1_u32.to_le_bytes());
     for word in [image.entry().0, u64::from(FILE_HEADER), sections_at] {
         head.extend(word.to_le_bytes());

@@ -13,7 +13,6 @@ use object::elf::{PF_R, PF_X, SHF_EXECINSTR, STB_GLOBAL, STT_FUNC};
 
 use super::elf_write::{LoadSegment, SYMBOL, Writer};
 use super::line_write::{LINE_ABBREVIATIONS, line_program, line_unit};
-use crate::elf::ElfMachine;
 
 /// A line of a function, which begins at its address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,7 +36,8 @@ pub(crate) struct Sequence {
 /// Code that is collected for a file.
 #[derive(Debug)]
 pub struct CodeImage {
-    machine: ElfMachine,
+    /// The number of its processor, which need not be one of those known.
+    e_machine: u16,
     text: Vec<u8>,
     symbols: Vec<u8>,
     strings: Vec<u8>,
@@ -62,11 +62,11 @@ const RELATIVE_TO_HEADER: u8 = 0x3b;
 const UNSIGNED_4: u8 = 0x03;
 
 impl CodeImage {
-    /// A file without code for that processor.
+    /// A file without code for the processor of that number.
     #[must_use]
-    pub fn new(machine: ElfMachine) -> Self {
+    pub fn new(e_machine: u16) -> Self {
         Self {
-            machine,
+            e_machine,
             text: Vec::new(),
             symbols: vec![0; SYMBOL],
             strings: vec![0],
@@ -171,7 +171,7 @@ impl CodeImage {
         };
         let frames =
             LoadSegment { flags: PF_R.0, offset: frames_at, address: EH_FRAME, size: frames_len };
-        writer.finish(self.machine, [code, frames])
+        writer.finish(self.e_machine, [code, frames])
     }
 
     /// The table that leads from an address to its description.
@@ -194,20 +194,20 @@ impl CodeImage {
 mod tests {
     use std::path::Path;
 
-    use address::FileOffset;
+    use address::{Arch, FileOffset};
 
     use super::*;
     use crate::elf::Image;
 
     #[test]
     fn what_is_written_can_be_read() {
-        let mut code = CodeImage::new(ElfMachine::X86_64);
+        let mut code = CodeImage::new(Arch::X86_64.e_machine());
         let first = code.add_code(b"first", &[0x90; 5]).expect("room");
         let second = code.add_code(b"second", &[0xc3]).expect("room");
         code.add_lines(second.add(1), &[LineRow { address: second, line: 7, file: b"a.js" }]);
         let image = Image::from_vec(Path::new("jit"), code.finish()).expect("an ELF file");
         assert_eq!((first, second), (Svma(0x1000), Svma(0x1010)));
-        assert_eq!(image.machine(), ElfMachine::X86_64);
+        assert_eq!(image.arch(), Some(Arch::X86_64));
         assert_eq!(image.svma_of_offset(FileOffset(0x1010), true), Some(second));
         assert_eq!(image.read_only_bytes(first, 5), Some(&[0x90; 5][..]));
         let names: Vec<_> = image

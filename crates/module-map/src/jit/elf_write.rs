@@ -6,8 +6,6 @@ use object::elf::{
     ET_DYN, EV_CURRENT, PT_LOAD, SHF_ALLOC, SHF_EXECINSTR, SHT_PROGBITS, SHT_STRTAB, SHT_SYMTAB,
 };
 
-use crate::elf::ElfMachine;
-
 /// Sizes of `Elf64_Ehdr`, `Elf64_Phdr`, `Elf64_Shdr` and `Elf64_Sym`.
 const FILE_HEADER: u16 = 64;
 const PROGRAM_HEADER: u16 = 56;
@@ -106,7 +104,7 @@ impl Writer {
     }
 
     /// Adds the headers.
-    pub(super) fn finish(mut self, machine: ElfMachine, segments: [LoadSegment; 2]) -> Vec<u8> {
+    pub(super) fn finish(mut self, e_machine: u16, segments: [LoadSegment; 2]) -> Vec<u8> {
         // The section of names has its own name in it.
         let mut names = std::mem::take(&mut self.names);
         let name = names.len() as u32;
@@ -127,7 +125,7 @@ impl Writer {
         for header in &self.headers {
             header.write(&mut self.out);
         }
-        let head = head(machine, at, self.headers.len() as u16, &segments);
+        let head = head(e_machine, at, self.headers.len() as u16, &segments);
         if let Some(start) = self.out.get_mut(..head.len()) {
             start.copy_from_slice(&head);
         }
@@ -150,13 +148,13 @@ impl SectionHeader {
 }
 
 /// The file header and the program headers.
-fn head(machine: ElfMachine, sections: u64, n_sections: u16, segments: &[LoadSegment]) -> Vec<u8> {
+fn head(e_machine: u16, sections: u64, n_sections: u16, segments: &[LoadSegment]) -> Vec<u8> {
     const ENTRY: u64 = 0;
     const PROCESSOR_FLAGS: u32 = 0;
     // 64-bit class, little-endian, version 1, no system's ABI; padding.
     let mut head = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
     head.extend(ET_DYN.0.to_le_bytes());
-    head.extend(machine.e_machine().to_le_bytes());
+    head.extend(e_machine.to_le_bytes());
     head.extend(u32::from(EV_CURRENT.0).to_le_bytes());
     for word in [ENTRY, u64::from(FILE_HEADER), sections] {
         head.extend(word.to_le_bytes());

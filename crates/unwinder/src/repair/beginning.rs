@@ -8,8 +8,8 @@
 //! Constructors run below `_start` without `main`, and functions at exit as well: only the outermost frame is proven.
 
 use address::{ById as _, Svma};
-use module_map::ElfMachine;
 
+use crate::arch::Arch;
 use crate::frame::Place;
 use crate::repair::functions::Code;
 use crate::repair::seen::Seen;
@@ -29,7 +29,7 @@ pub(super) fn beginning(seen: &Seen<'_>, code: Code<'_>) -> Option<Place> {
             last = Some((module, file));
         }
         let file = last?.1;
-        if file.image().machine() != ElfMachine::X86_64 {
+        if file.image().arch() != Some(Arch::X86_64) {
             return None;
         }
         let info = code.engine.unwind_info(file);

@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use module_map::{LoadedImage, MappedKind};
 use profile::FoundBy;
 
-use crate::arch::{Arch, CallTarget};
+use crate::arch::{CallTarget, processor};
 use crate::cfi::FoundFde;
 use crate::repair::Code;
 use crate::tails::files::{By, Described, Files, Landing, Linked, Named, code_at};
@@ -158,7 +158,7 @@ impl Finder {
     fn find_call(&mut self, (module, lookup): (ModuleId, u64), code: Code<'_>) -> Option<Call> {
         let file = self.file(module, code)?;
         let image = file.image();
-        let arch = Arch::of(image.machine())?;
+        let arch = image.arch().and_then(processor)?;
         let return_address = lookup.wrapping_add(1);
         let len = arch.longest_call();
         let bytes = code_at(image, return_address.checked_sub(len as u64)?, len)?;
@@ -276,7 +276,7 @@ impl Finder {
 
     /// Whether a function of the loader can be its resolver. On x86 a linkage table pushes words before it jumps there.
     fn is_resolver(&mut self, at: Described, code: Code<'_>) -> bool {
-        let is_plain = self.files.arch(at.file).is_some_and(Arch::is_x86)
+        let is_plain = self.files.arch(at.file).is_some_and(|arch| arch.is_x86())
             && self.files.is_at_entry(at.file, at.start, code);
         !is_plain
     }
