@@ -26,7 +26,7 @@ pub(super) fn lints(root: &Path) -> Result<Outcome> {
 
 /// The command without each of its features, and with each alone: what belongs to one must not be needed by the rest.
 pub(super) fn features(root: &Path) -> Result<Outcome> {
-    for features in ["", "arrow", "debuginfod", "flamegraph", "parquet"] {
+    for features in ["", "arrow", "debuginfod", "flamegraph", "parquet", "service"] {
         let check = "cargo clippy --quiet -p unwind-perf --no-default-features";
         passes(&format!("{check} --features={features} -- -D warnings"), root)?;
     }
