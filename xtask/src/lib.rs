@@ -63,8 +63,8 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "ci",
-        usage: "[CHECK]... | long [CHECK]... [--seconds N] [--corpus FOLDER] [--ours PATH]",
-        about: "everything that is checked for a change; long: the checks that take longer; ends with `N passed, N failed`",
+        usage: "[CHECK]... | quick [CHECK]... | long [CHECK]... [--seconds N] [--corpus FOLDER] [--ours PATH]",
+        about: "everything that is checked for a change; quick: for the crates that are touched; long: the checks that take longer; ends with `N passed, N failed`",
         run: ci::run,
     },
     Task {

@@ -5,7 +5,8 @@
 //! and calls this. The release build goes on beside the checks of the source, and the consumers, which wait for browsers and
 //! networks, beside the tests and the hostile input.
 //!
-//! `cargo xtask ci long` runs the checks that take longer ([`long`]), the packages among them.
+//! `cargo xtask ci long` runs the checks that take longer ([`long`]), the packages among them; `cargo xtask ci quick` those
+//! of a contributor's loop ([`quick`]).
 
 mod beside;
 mod dependencies;
@@ -14,6 +15,7 @@ mod hostile;
 mod input;
 mod long;
 mod output;
+mod quick;
 mod rebuilt;
 mod session;
 mod source;
@@ -118,11 +120,13 @@ impl Bench {
     }
 }
 
-/// Runs all checks of a change, or those that are named; after the word `long`, of the long ones. The last line is
-/// `N passed, N failed`.
+/// Runs all checks of a change, or those that are named; after the word `long`, of the long ones, and after `quick`, of the
+/// quick ones. The last line is `N passed, N failed`.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
-    if args.first(&[long::WORD]).is_some() {
-        return long::run(args);
+    match args.first(&[long::WORD, quick::WORD]) {
+        Some(long::WORD) => return long::run(args),
+        Some(_) => return quick::run(args),
+        None => {}
     }
     let source = SOURCE.iter().chain(LAST).map(|&(known, _)| known);
     let output = OUTPUT.iter().map(|&(known, _)| known);
