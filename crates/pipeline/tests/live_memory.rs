@@ -60,6 +60,7 @@ fn records() -> PerfDataBuilder {
     records
 }
 
+/// Alone in its program, so that nothing else takes memory beside it.
 #[test]
 fn memory_does_not_grow_with_the_samples() {
     let (stream, mut out) = io::pipe().expect("a pipe");

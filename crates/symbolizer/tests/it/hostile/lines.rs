@@ -3,7 +3,7 @@
 use budget::Resource;
 use symbolizer::SymbolFindingKind::OverBudget;
 
-use crate::debug::{Debug, TEXT, abbrev, bytes, kinds, section};
+use super::debug::{Debug, TEXT, abbrev, bytes, kinds, section};
 use crate::named::Named;
 
 const PLACE: [(u64, u64); 2] = [(0x11, 1), (0x12, 6)];

@@ -3,7 +3,7 @@
 use budget::Resource;
 use symbolizer::SymbolFindingKind::OverBudget;
 
-use crate::debug::{Debug, TEXT, abbrev, bytes, functions, kinds, section};
+use super::debug::{Debug, TEXT, abbrev, bytes, functions, kinds, section};
 
 const PLACE: [(u64, u64); 2] = [(0x11, 1), (0x12, 6)];
 const UNIT: u64 = 0x11;

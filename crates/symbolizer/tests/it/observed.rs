@@ -12,8 +12,6 @@ use symbolizer::{Options, Request, SymbolObserver, SymbolSource, SymbolStage, Sy
 
 use crate::named::{Named, symbolize};
 
-mod named;
-
 /// Notes the stages, and lets so many questions pass before it says that the run is cancelled.
 #[derive(Debug)]
 struct Watcher {

@@ -12,8 +12,6 @@ use synth::{
 
 use crate::named::symbolize;
 
-mod named;
-
 const TEXT: u64 = 0x1000;
 const TABLES: u64 = 0x2000;
 const SLOTS: u64 = 0x2f00;

@@ -5,8 +5,6 @@ mod debug;
 mod entries;
 mod lines;
 mod memory;
-#[path = "../named/mod.rs"]
-mod named;
 mod symbols;
 mod tables;
 mod units;

@@ -14,7 +14,6 @@ pub(crate) struct Named {
 
 impl Named {
     /// A string as text; `None` where there is none.
-    #[allow(dead_code, reason = "not every test looks at names")]
     pub(crate) fn text(&self, id: Option<StringId>) -> Option<String> {
         id.map(|id| String::from_utf8_lossy(self.strings.get(id)).into_owned())
     }

@@ -13,8 +13,6 @@ use symbolizer::{
 
 use crate::named::{Named, symbolize};
 
-mod named;
-
 /// The file of all split units.
 struct OneSplitFile(Image);
 

@@ -3,7 +3,7 @@
 use budget::Resource;
 use symbolizer::SymbolFindingKind::OverBudget;
 
-use crate::debug::{Debug, TEXT, abbrev, bytes, functions, kinds};
+use super::debug::{Debug, TEXT, abbrev, bytes, functions, kinds};
 
 const UNIT: u64 = 0x11;
 const FUNCTION: u64 = 0x2e;

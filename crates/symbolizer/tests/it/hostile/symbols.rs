@@ -7,7 +7,7 @@ use module_map::Image;
 use symbolizer::SymbolFindingKind::OverBudget;
 use synth::{ElfBuilder, Section, Segment, Symbol};
 
-use crate::debug::{TEXT, TEXT_SIZE, ask, bytes, functions, kinds, section};
+use super::debug::{TEXT, TEXT_SIZE, ask, bytes, functions, kinds, section};
 
 /// A file of these sections and symbols, whose names are the ends of one string of 1,000 bytes.
 fn file(mut sections: Vec<Section>, symbols: Vec<u8>) -> Image {

@@ -9,8 +9,6 @@ use symbolizer::{Options, Request, SplitFinder, SymbolFindingKind as Kind, Symbo
 
 use crate::named::{Named, symbolize};
 
-mod named;
-
 /// The file of all split units.
 struct OneSplitFile(Image);
 

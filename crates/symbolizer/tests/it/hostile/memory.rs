@@ -6,7 +6,7 @@ use address::Svma;
 use budget::Memory;
 use symbolizer::{Options, Request, SymbolSource};
 
-use crate::debug::{Debug, TEXT, abbrev};
+use super::debug::{Debug, TEXT, abbrev};
 use crate::named::{Named, symbolize};
 
 /// Files with so many units without anything in them.

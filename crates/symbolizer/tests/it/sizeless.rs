@@ -12,8 +12,6 @@ use synth::{
 
 use crate::named::symbolize;
 
-mod named;
-
 const TEXT: u64 = 0x1000;
 const FRAMES: u64 = 0x3000;
 const HEADER: u64 = 0x3800;
