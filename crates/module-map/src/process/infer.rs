@@ -2,7 +2,7 @@
 
 use address::{Avma, ModuleId, Pid};
 
-use super::laid_hints::LaidHints;
+use super::hints::LaidHints;
 use crate::module::MappedKind;
 use crate::space::{Mapping, Space};
 

@@ -5,17 +5,16 @@ mod cgroups;
 mod comms;
 mod event;
 mod file_history;
+mod hints;
 mod infer;
 mod inherited_code;
 mod jit_code;
 mod journal;
 mod kernel_map;
-mod laid_hints;
 mod mapping;
 mod processes;
 mod recent;
 mod relatives;
-mod reported;
 mod timeline;
 mod waiting;
 

@@ -7,7 +7,7 @@ use address::{Pid, Timestamp};
 use budget::Held;
 use hashbrown::HashMap;
 
-use super::laid_hints::{InForce, Layer};
+use super::hints::{InForce, Layer};
 use super::relatives::Relatives;
 use super::waiting::{LazySpace, MadeSpace, WaitingMaps};
 use crate::space::Space;

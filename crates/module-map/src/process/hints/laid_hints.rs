@@ -9,8 +9,8 @@ use address::{Avma, FileOffset, ModuleId, Pid};
 use hashbrown::{HashMap, HashSet};
 use options::HintScope;
 
-use super::journal::Journal;
-use super::waiting::LazySpace;
+use crate::process::journal::Journal;
+use crate::process::waiting::LazySpace;
 use crate::space::{Mapping, Space};
 
 /// A hint with the module of its file.
@@ -318,7 +318,7 @@ mod tests {
         let named = HintScope::Comm(b"app"[..].into());
         hints.push(&named, start, end, FileOffset(0), ModuleId(8));
         hints.push(&HintScope::Process(Pid(2)), start, end, FileOffset(0), ModuleId(9));
-        let empty = Arc::new(LazySpace::of(super::super::waiting::MadeSpace::default()));
+        let empty = Arc::new(LazySpace::of(crate::process::waiting::MadeSpace::default()));
         let mut version = |pid, comm| hints.base(Pid(pid), comm, &empty).space().version();
         let plain = version(1, b"");
         assert_eq!(version(3, b"other"), plain);

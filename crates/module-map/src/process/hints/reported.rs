@@ -5,11 +5,11 @@ use std::sync::Arc;
 use address::{BuildId, FileOffset, Pid};
 
 use super::laid_hints::{InForce, add_layers};
-use super::processes::Process;
-use super::timeline::Timeline;
-use super::waiting::LazySpace;
 use crate::module::ModuleKey;
 use crate::module::{FileIdentity, MappedKind};
+use crate::process::processes::Process;
+use crate::process::timeline::Timeline;
+use crate::process::waiting::LazySpace;
 use crate::space::Mapping;
 use options::Hint;
 
@@ -40,7 +40,7 @@ impl Timeline {
     }
 
     /// The first space of a process image, with the hints that are in force in it.
-    pub(super) fn begin(
+    pub(in crate::process) fn begin(
         &mut self,
         pid: Pid,
         comm: &[u8],
@@ -72,7 +72,7 @@ impl Timeline {
     }
 
     /// A process took another name: hints for that name come into force.
-    pub(super) fn renamed(&mut self, pid: Pid, name: &[u8]) {
+    pub(in crate::process) fn renamed(&mut self, pid: Pid, name: &[u8]) {
         // It begins with its hints if it is new.
         self.process(pid);
         let own = self.hints.own(pid, name);
