@@ -2,8 +2,8 @@
 
 use address::{Avma, BuildId, FileOffset, Pid, Tid, Timestamp};
 
-use super::builder::{Attr, Bytes, File, SAMPLE_ID_ALL};
-use super::read_file::{open, visit};
+use crate::tests::builder::{Attr, Bytes, File, SAMPLE_ID_ALL};
+use crate::tests::read_file::{open, visit};
 use crate::{
     Aux, BpfEvent, Cgroup, Comm, CpuMode, Endian, Finding, Ksymbol, Lost, Mmap, MmapId, Record,
     RecordKind, SampleId, Switch, Task, TextPoke, Throttle,

@@ -1,7 +1,7 @@
 //! Every record type of the recording tool.
 
-use super::builder::{Attr, Bytes, File, data_at, le};
-use super::read_file::{open, visit};
+use crate::tests::builder::{Attr, Bytes, File, data_at, le};
+use crate::tests::read_file::{open, visit};
 use crate::{
     Endian, EventAttr, EventUpdate, Finding, RawBody, Record, RecordKind, TimeConv, UserRecord,
 };

@@ -1,7 +1,7 @@
 //! Which event a record belongs to, and the order of records.
 
-use super::builder::{Attr, Bytes, File, le, round};
-use super::read_file::{ReadFile, list, open};
+use crate::tests::builder::{Attr, Bytes, File, le, round};
+use crate::tests::read_file::{ReadFile, list, open};
 use crate::{Endian, Finding, Record, RecordKind};
 
 /// TID, TIME, ID, CPU: the id is the third word.

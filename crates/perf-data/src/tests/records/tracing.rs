@@ -5,9 +5,9 @@ use synth::{
     sample_type, simpleperf_meta_info, simpleperf_record,
 };
 
-use super::builder::Bytes;
-use super::read_file::list;
-use super::session::{OPTIONS, file, stream};
+use crate::tests::builder::Bytes;
+use crate::tests::read_file::list;
+use crate::tests::session::{OPTIONS, file, stream};
 use address::Tid;
 
 use crate::{

@@ -1,7 +1,7 @@
 //! Samples: every field in its place, in both byte orders, and every field damaged.
 
-use super::builder::{Attr, Bytes, File, le};
-use super::read_file::{ReadFile, list, open};
+use crate::tests::builder::{Attr, Bytes, File, le};
+use crate::tests::read_file::{ReadFile, list, open};
 use crate::{
     Callchain, CpuMode, Endian, RegsAbi, Sample, SampleDamage, SampleEntry, SampleError, Weight,
 };
