@@ -2,19 +2,16 @@
 
 mod account;
 mod annotate;
-mod buildid_list;
 mod bundle;
 mod cache;
 mod diff;
-mod dump;
 mod endings;
-mod info;
 mod inject;
+mod inspect;
 mod lines;
 #[cfg(feature = "service")]
 mod live;
 mod manual;
-mod maps;
 mod nothing_left;
 mod options_json;
 mod page_code;
@@ -24,7 +21,6 @@ mod record;
 mod serve;
 mod sources;
 mod tables;
-mod wanted_function;
 
 use crate::args::{Cli, Command};
 use crate::terminal::Status;
@@ -34,10 +30,10 @@ pub(crate) use profile::on_pool;
 /// Does what the arguments ask for.
 pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
     match &cli.command {
-        Some(Command::Info(args)) => info::run(args),
-        Some(Command::Dump(args)) => dump::run(args),
-        Some(Command::BuildIdList(args)) => buildid_list::run(args),
-        Some(Command::Maps(args)) => maps::run(args),
+        Some(Command::Info(args)) => inspect::info(args),
+        Some(Command::Dump(args)) => inspect::dump(args),
+        Some(Command::BuildIdList(args)) => inspect::buildid_list(args),
+        Some(Command::Maps(args)) => inspect::maps(args),
         Some(Command::Inject(args)) => inject::run(args),
         Some(Command::Bundle(args)) => bundle::run(args),
         Some(Command::Cache(args)) => cache::run(args),

@@ -1,5 +1,7 @@
 //! `unwind-perf annotate`: the source and the instructions of a function with what they cost.
 
+mod wanted_function;
+
 use std::sync::Arc;
 
 use address::Svma;
@@ -12,7 +14,6 @@ use profile::query::{
 
 use super::nothing_left::nothing_left;
 use super::profile::on_pool;
-use super::wanted_function::Wanted;
 use profile::StringId;
 
 use super::sources::{not_found, plain_name, source_files};
@@ -21,6 +22,7 @@ use crate::terminal::{
     Completeness, Inputs, OutputTarget, Progress, Status, console_look, print_damage,
     print_not_kept, print_other_events, print_summary, shown, timings_text,
 };
+use wanted_function::Wanted;
 
 /// Functions of like names that are named beside the one that is shown.
 const OTHERS: usize = 5;
