@@ -32,12 +32,12 @@ pub(crate) fn read(
         None => (whole(&opened), None),
     };
     let second = out.after_head();
-    if read_as(opened, (options, memory), mode, out) == ReadOutcome::TooLate
+    if read_as(opened, options, memory, mode, out) == ReadOutcome::TooLate
         && let Some(opened) = again
         && second.send(ReadMessage::StartOver).is_ok()
     {
         let mode = whole(&opened);
-        read_as(opened, (options, memory), mode, second);
+        read_as(opened, options, memory, mode, second);
     }
 }
 
@@ -57,15 +57,17 @@ enum ReadOutcome {
 
 fn read_as(
     opened: OpenedRecording,
-    (options, memory): (SessionOptions, &Arc<Memory>),
+    options: SessionOptions,
+    memory: &Arc<Memory>,
     mode: Mode,
     out: Outbox,
 ) -> ReadOutcome {
     let gather = Gather::new(out, options, mode, memory.clone());
     let mut driver = {
-        let limits = (options.expansion_bytes, options.budget);
         let held = Held::new(memory, MemoryUse::Recording);
-        Driver::new(Arc::new(opened.head), limits, gather).held_as(held).ahead(options.ahead)
+        let head = Arc::new(opened.head);
+        let driver = Driver::new(head, options.expansion_bytes, options.budget, gather);
+        driver.held_as(held).ahead(options.ahead)
     };
     if driver.run(opened.feeds) == Flow::Stop {
         return if driver.sink.is_too_late() { ReadOutcome::TooLate } else { ReadOutcome::Done };

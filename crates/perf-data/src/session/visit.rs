@@ -38,8 +38,8 @@ pub fn visit_records(
 ) -> Result<Visited, Error> {
     let options = SessionOptions::default();
     let opened = open(input, options, &Arc::default(), findings)?;
-    let limits = (options.expansion_bytes, options.budget);
-    let mut driver = Driver::new(Arc::new(opened.head), limits, Visit { visitor });
+    let (head, visit) = (Arc::new(opened.head), Visit { visitor });
+    let mut driver = Driver::new(head, options.expansion_bytes, options.budget, visit);
     driver.run(opened.feeds);
     findings.merge(&driver.findings);
     Ok(Visited { head: driver.head, counts: driver.counts })

@@ -71,7 +71,8 @@ impl<K: KeptRecords> RunsAhead<K> {
     /// Starts so many threads, for the records of a block from an offset on, at which a record starts. The first byte of
     /// the block has the position `base`.
     pub(crate) fn start(
-        (block, base): (&SharedBytes, u64),
+        block: &SharedBytes,
+        base: u64,
         start: usize,
         ScanAhead { threads, chunk_bytes }: ScanAhead,
         head: &Arc<Head>,

@@ -47,11 +47,7 @@ pub(crate) struct Driver<S> {
 }
 
 impl<S: RecordSink> Driver<S> {
-    pub(crate) fn new(
-        head: Arc<Head>,
-        (expansion_limit, budget): (usize, Budget),
-        sink: S,
-    ) -> Self {
+    pub(crate) fn new(head: Arc<Head>, expansion_limit: usize, budget: Budget, sink: S) -> Self {
         Self {
             head,
             counts: RecordCounts::default(),

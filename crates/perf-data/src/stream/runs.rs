@@ -70,7 +70,7 @@ impl<K: KeptRecords> Runs<K> {
             block.last && offset >= ahead.chunk_bytes && left / LEAST_CHUNKS >= ahead.chunk_bytes
         };
         if let Some(ahead) = self.to_start.take_if(is_due) {
-            self.ahead = Some(RunsAhead::start((&block.bytes, base), offset, ahead, head));
+            self.ahead = Some(RunsAhead::start(&block.bytes, base, offset, ahead, head));
         }
     }
 }

@@ -19,7 +19,7 @@ struct Said {
 }
 
 /// What is said of a file that is read eagerly, with threads that go through so many bytes at a time.
-fn said(bytes: &[u8], (threads, chunk_bytes): (usize, usize)) -> Said {
+fn said(bytes: &[u8], threads: usize, chunk_bytes: usize) -> Said {
     let eager = Some(EagerBatches { first_bytes: 2048, most_bytes: 8192 });
     let ahead = Some(ScanAhead { threads, chunk_bytes });
     let options = SessionOptions { eager, ahead, ..*OPTIONS };
@@ -41,9 +41,13 @@ fn said(bytes: &[u8], (threads, chunk_bytes): (usize, usize)) -> Said {
 
 /// The same with threads and without.
 fn check(bytes: &[u8]) -> Said {
-    let alone = said(bytes, (0, 1));
-    for ahead in [(1, 1), (1, 1000), (2, 333), (3, 700), (5, 4096)] {
-        assert_eq!(said(bytes, ahead), alone, "{ahead:?}");
+    let alone = said(bytes, 0, 1);
+    for (threads, chunk_bytes) in [(1, 1), (1, 1000), (2, 333), (3, 700), (5, 4096)] {
+        assert_eq!(
+            said(bytes, threads, chunk_bytes),
+            alone,
+            "{threads} threads, {chunk_bytes} bytes"
+        );
     }
     alone
 }
