@@ -64,7 +64,7 @@ impl LostNames {
     }
 
     /// Takes in addresses of a file that have no function name: how many, and the lowest. Each is to be given once.
-    pub fn add_addresses(&mut self, file: &Path, (count, lowest): (u64, Svma), why: WhyNoName) {
+    pub fn add_addresses(&mut self, file: &Path, count: u64, lowest: Svma, why: WhyNoName) {
         let files = self.nameless.entry(why).or_default();
         match files.get_mut(file) {
             Some(known) => {
@@ -182,10 +182,10 @@ mod tests {
     fn runs_are_added_up_and_places_counted_once() {
         let mut lost = LostNames::default();
         lost.add_findings(vec![finding("/a", &[7, 9])]);
-        lost.add_addresses(Path::new("/b"), (1, Svma(0x20)), WhyNoName::NoSymbols);
+        lost.add_addresses(Path::new("/b"), 1, Svma(0x20), WhyNoName::NoSymbols);
         let mut more = LostNames::default();
         more.add_findings(vec![finding("/a", &[3, 9])]);
-        more.add_addresses(Path::new("/b"), (1, Svma(0x10)), WhyNoName::NoSymbols);
+        more.add_addresses(Path::new("/b"), 1, Svma(0x10), WhyNoName::NoSymbols);
         lost.merge(more);
         assert_eq!(
             rows(&lost),
@@ -226,7 +226,7 @@ mod tests {
     fn addresses_without_a_name_have_one_row() {
         let mut lost = LostNames::default();
         for (path, address) in [("/c", 0x30), ("/b", 0x20), ("/b", 0x10), ("/a", 0x40)] {
-            lost.add_addresses(Path::new(path), (1, Svma(address)), WhyNoName::NotCovered);
+            lost.add_addresses(Path::new(path), 1, Svma(address), WhyNoName::NotCovered);
         }
         let sentence =
             "/b and 2 further files: no symbol covers addresses such as 0x10; they have no names";

@@ -232,7 +232,7 @@ fn lost_names(named: &mut Named<'_>, nameless: &[Nameless]) -> LostNames {
         }
     }
     for ((_, why), (file, count, lowest)) in of_files {
-        lost.add_addresses(file.image().path(), (count, lowest), why);
+        lost.add_addresses(file.image().path(), count, lowest, why);
     }
     lost
 }

@@ -48,6 +48,17 @@ enum Shape {
     Other,
 }
 
+/// Steps of a table: from one index to before another.
+#[derive(Clone, Copy, Debug)]
+struct StepRange {
+    first: u32,
+    end: u32,
+}
+
+impl StepRange {
+    const NONE: Self = Self { first: 0, end: 0 };
+}
+
 /// A compiled abbreviation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Abbrev {
@@ -55,9 +66,9 @@ pub(crate) struct Abbrev {
     pub(crate) tag: DwTag,
     pub(crate) children: bool,
     shape: Shape,
-    steps: (u32, u32),
+    steps: StepRange,
     /// The steps to what is wanted of a function or an inlined call with code.
-    reads: (u32, u32),
+    reads: StepRange,
     specs: (u32, u32),
 }
 
@@ -115,7 +126,7 @@ impl Abbrevs {
         }
         let role = self.role(tag, first);
         let steps = self.push_steps(first, false);
-        let shape = match *self.steps.get(steps.0 as usize..)? {
+        let shape = match *self.steps.get(steps.first as usize..)? {
             [] => Shape::Fixed(0),
             [AttributeStep::Fixed(size)] => Shape::Fixed(size),
             [AttributeStep::Leb] => Shape::OneLeb(0, 0),
@@ -127,7 +138,7 @@ impl Abbrevs {
             _ => Shape::Other,
         };
         let has_reads = matches!(role, Role::Function | Role::Inlined);
-        let reads = if has_reads { self.push_steps(first, true) } else { (0, 0) };
+        let reads = if has_reads { self.push_steps(first, true) } else { StepRange::NONE };
         let specs = (first as u32, self.specs.len() as u32);
         let abbrev = Abbrev { role, tag, children, shape, steps, reads, specs };
         if code == self.dense.len() as u64 + 1 {
@@ -151,7 +162,7 @@ impl Abbrevs {
     }
 
     /// Compiles the attributes from `first` on to steps over them or to what is wanted of them.
-    fn push_steps(&mut self, first: usize, read: bool) -> (u32, u32) {
+    fn push_steps(&mut self, first: usize, read: bool) -> StepRange {
         let Self { specs, steps, encoding, .. } = self;
         let start = steps.len();
         let own = specs.get(first..).unwrap_or_default();
@@ -178,7 +189,7 @@ impl Abbrevs {
                 _ => steps.push(step),
             }
         }
-        (start as u32, steps.len() as u32)
+        StepRange { first: start as u32, end: steps.len() as u32 }
     }
 
     #[inline]
@@ -233,11 +244,11 @@ impl Abbrevs {
     fn steps<'a>(
         &self,
         mut cursor: ByteCursor<'a>,
-        (first, end): (u32, u32),
+        steps: StepRange,
         mut give: impl FnMut(DwAt, Value<'a>),
     ) -> Option<(u64, usize)> {
         let mut sibling = 0;
-        for step in self.steps.get(first as usize..end as usize)? {
+        for step in self.steps.get(steps.first as usize..steps.end as usize)? {
             match *step {
                 AttributeStep::Fixed(size) => cursor.skip(size.into())?,
                 AttributeStep::Leb => cursor.skip_leb()?,

@@ -56,7 +56,7 @@ impl<'a> RootAbbrevs<'a> {
         let root = match self.known.get(&key) {
             Some(&known) => known,
             None => {
-                let compiled = self.compile(key)?;
+                let compiled = self.compile(offset, code, encoding)?;
                 self.known.insert(key, compiled);
                 compiled
             }
@@ -75,10 +75,7 @@ impl<'a> RootAbbrevs<'a> {
         Ok(read())
     }
 
-    fn compile(
-        &mut self,
-        (offset, code, encoding): (u64, u64, Encoding),
-    ) -> Result<Root, Exhausted> {
+    fn compile(&mut self, offset: u64, code: u64, encoding: Encoding) -> Result<Root, Exhausted> {
         let Some((tag, mut cursor)) = find(self.section, offset, code, &mut self.bytes)? else {
             return Ok(None);
         };

@@ -1,6 +1,8 @@
 //! Units that may hold code without saying where: what their functions and rows cover is found out once for all
 //! addresses that no other unit holds, so that a unit is asked only for those that it knows.
 
+use std::ops::Range;
+
 use budget::Held;
 use hashbrown::HashMap;
 use rayon::prelude::*;
@@ -53,7 +55,7 @@ impl SilentUnits {
             for ((number, _), functions) in silent.iter().zip(ranges) {
                 found.damage.extend(functions.damage);
                 for (start, end) in functions.ranges {
-                    found.paint(&mut open, index, (start, end), *number);
+                    found.paint(&mut open, index, start..end, *number);
                 }
             }
         }
@@ -81,7 +83,7 @@ impl SilentUnits {
             match sequences {
                 Ok(sequences) => sequences
                     .into_iter()
-                    .for_each(|range| found.paint(&mut open, index, range, number)),
+                    .for_each(|(start, end)| found.paint(&mut open, index, start..end, number)),
                 Err(why) => found.damage.push(no_lines(file, why, offset)),
             }
         }
@@ -93,14 +95,14 @@ impl SilentUnits {
         &mut self,
         open: &mut OpenSlots,
         index: &AddressIndex<'_>,
-        (start, end): (u64, u64),
+        range: Range<u64>,
         unit: u32,
     ) {
-        let mut at = open.next(index.lower_bound(start));
+        let mut at = open.next(index.lower_bound(range.start));
         while let Some(slot) = self
             .units
             .get_mut(at)
-            .filter(|_| index.all().get(at).is_some_and(|address| address.0 < end))
+            .filter(|_| index.all().get(at).is_some_and(|address| address.0 < range.end))
         {
             *slot = Some(unit);
             open.close(at);

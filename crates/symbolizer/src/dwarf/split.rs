@@ -104,7 +104,8 @@ pub(crate) fn split_file<'s>(
     sections: &'s DwarfSections<'s>,
     skeleton: &Unit<'s>,
     id: u64,
-    (budget, held): (&Budget, &Held),
+    budget: &Budget,
+    held: &Held,
 ) -> DwarfFile<'s> {
     let mut file = DwarfFile::new(sections, budget, held);
     for unit in &mut file.units {

@@ -2,6 +2,8 @@
 //!
 //! Source: DWARF 5, 7.5.1 "Unit Headers", 3.1 "Unit Entries"; GNU split DWARF 4.
 
+use std::ops::Range;
+
 use budget::{Allowance, Exhausted};
 use gimli::constants as dw;
 use gimli::{DwTag, DwUt};
@@ -87,7 +89,7 @@ pub(crate) fn read_units<'a>(
             list.bad_units.push(gap_from as u64);
         }
         let unit = entries.take(if is_empty { 0 } else { UNIT_COST });
-        match unit.and_then(|()| read_unit(cursor, &mut roots, (at, end), offset_size)) {
+        match unit.and_then(|()| read_unit(cursor, &mut roots, at..end, offset_size)) {
             Ok(Some(unit)) => list.units.push(unit),
             Ok(None) if is_empty => {}
             Ok(None) => list.bad_units.push(at as u64),
@@ -119,7 +121,7 @@ struct UnitHeader {
 fn read_unit<'a>(
     mut cursor: ByteCursor<'a>,
     roots: &mut RootAbbrevs<'_>,
-    (offset, end): (usize, usize),
+    Range { start: offset, end }: Range<usize>,
     offset_size: u8,
 ) -> Result<Option<Unit<'a>>, Exhausted> {
     let Some(header) = read_header(&mut cursor, offset_size) else { return Ok(None) };

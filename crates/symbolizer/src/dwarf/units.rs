@@ -13,7 +13,7 @@ use crate::dwarf::die_names::{DwarfPair, EntryRef, FoundDeclaration, FoundName, 
 use crate::dwarf::file::DwarfFile;
 use crate::dwarf::form::Value;
 use crate::dwarf::lines::header::{FileNames, FilePath};
-use crate::dwarf::lines::{self, NoLines, SharedLines, UnitLines};
+use crate::dwarf::lines::{self, NoLines, SharedLines, SourcePlace, UnitLines};
 use crate::dwarf::scopes::{ScopeName, Scopes};
 use crate::dwarf::split::split_id;
 use crate::dwarf::unit::Unit;
@@ -246,7 +246,7 @@ impl<'f> Resolver<'_, 'f, '_> {
             .and_then(|lines| lines.rows.get(index))
             .copied()
             .unwrap_or_default();
-        let mut place = (row.known.then_some(row.file), row.line, row.column);
+        let mut place = row;
         let mut scope = self.walk.innermost.get(index).copied().flatten();
         let mut function_start = None;
         let mut depth = 0;
@@ -260,7 +260,8 @@ impl<'f> Resolver<'_, 'f, '_> {
                 let known = self.function(id);
                 let name = known.and_then(|known| self.name(known));
                 self.push(name, self.declared(known), place, true);
-                place = (Some(found.call.0), found.call.1, found.call.2);
+                let (file, line, column) = found.call;
+                place = SourcePlace { file, line, column, known: true };
                 depth += 1;
             }
             if !inlined {
@@ -288,12 +289,12 @@ impl<'f> Resolver<'_, 'f, '_> {
         &mut self,
         function: Option<UnitNameId>,
         declared: UnitDeclaration,
-        place: (Option<u64>, u64, u64),
+        place: SourcePlace,
         inlined: bool,
     ) {
-        let file = place.0.and_then(|file| self.path(file));
+        let file = if place.known { self.path(place.file) } else { None };
         let (line, column) =
-            if self.lines.is_some() { (small(place.1), small(place.2)) } else { (0, 0) };
+            if self.lines.is_some() { (small(place.line), small(place.column)) } else { (0, 0) };
         self.result.frames.push(UnitFrame { function, file, line, column, inlined, declared });
     }
 
@@ -376,7 +377,7 @@ impl<'f> Resolver<'_, 'f, '_> {
         if names.is_none() && unit.root.line_program.is_some() && !is_own {
             self.costs.note_unread(unit.entries);
         }
-        let path = names.and_then(|names| self.join((file, in_alt), unit, names, number));
+        let path = names.and_then(|names| self.join(file, in_alt, unit, names, number));
         let path = path.map(|path| self.result.files.push(path));
         self.paths.insert(key, path);
         path
@@ -390,7 +391,7 @@ impl<'f> Resolver<'_, 'f, '_> {
             return known;
         }
         let header = Arc::clone(&lines.header);
-        let path = self.join((self.files.file, false), self.unit, header.file_names(), number);
+        let path = self.join(self.files.file, false, self.unit, header.file_names(), number);
         let path = path.map(|path| self.result.files.push(path));
         self.paths.insert(key, path);
         path
@@ -399,7 +400,8 @@ impl<'f> Resolver<'_, 'f, '_> {
     /// The path of a file of a unit's line program; the unit is in that file, or in the supplementary one.
     fn join(
         &mut self,
-        (file, in_alt): (&'f DwarfFile<'_>, bool),
+        file: &'f DwarfFile<'_>,
+        in_alt: bool,
         unit: &'f Unit<'_>,
         names: FileNames<'_, 'f>,
         number: u64,

@@ -239,14 +239,14 @@ impl JumpForm {
     }
 
     /// The slot of a jump at an address.
-    fn slot(&self, opcode: (u8, u8), number: u32, address: u64) -> Option<u64> {
+    fn slot(&self, opcode: [u8; 2], number: u32, address: u64) -> Option<u64> {
         match (self, opcode) {
-            (Self::Relative, (0xff, 0x25)) => {
+            (Self::Relative, [0xff, 0x25]) => {
                 let displacement = i64::from(number.cast_signed());
                 Some(address.wrapping_add(6).wrapping_add_signed(displacement))
             }
-            (Self::Absolute(_), (0xff, 0x25)) => Some(number.into()),
-            (Self::Absolute(table), (0xff, 0xa3)) => {
+            (Self::Absolute(_), [0xff, 0x25]) => Some(number.into()),
+            (Self::Absolute(table), [0xff, 0xa3]) => {
                 Some((*table as u32).wrapping_add(number).into())
             }
             _ => None,
@@ -271,7 +271,7 @@ fn x86_stubs(code: &[u8], start: u64, relocations: &Relocations, form: &JumpForm
         let &[first, second, a, b, c, d] = window else { continue };
         let address = start.wrapping_add(at as u64);
         let number = u32::from_le_bytes([a, b, c, d]);
-        if let Some(slot) = form.slot((first, second), number, address) {
+        if let Some(slot) = form.slot([first, second], number, address) {
             if relocations.slots.contains_key(&slot) {
                 jumps.push((address, slot));
             }

@@ -91,7 +91,8 @@ impl KernelNames {
     /// The names of the list of that path, unless it is of another kernel.
     pub(super) fn proven(
         list: Box<dyn KernelSymbols>,
-        (path, by_release): (&Path, bool),
+        path: &Path,
+        by_release: bool,
         timeline: &Timeline,
     ) -> Result<Self, NoKernelNames> {
         let slide = timeline

@@ -77,7 +77,7 @@ impl RecordedKernel {
             );
             places.images.note(FileFindingKind::KernelList, message);
         }
-        KernelNames::proven(Box::new(list), (&file.path, file.by_release), timeline)
+        KernelNames::proven(Box::new(list), &file.path, file.by_release, timeline)
     }
 
     /// What says of the list that [`Self::read_list`] would read, from one run to the next, that it is the same but for what
@@ -98,6 +98,6 @@ impl RecordedKernel {
         kept: Box<dyn KernelSymbols>,
     ) -> Result<KernelNames, NoKernelNames> {
         let file = places.find(self.id)?;
-        KernelNames::proven(kept, (&file.path, file.by_release), timeline)
+        KernelNames::proven(kept, &file.path, file.by_release, timeline)
     }
 }

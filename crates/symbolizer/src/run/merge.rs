@@ -10,7 +10,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use profile::{InlineRow, StringId, Strings};
 
 use crate::demangle::{Demangle, demangle_in, plain_name};
-use crate::dwarf::{FilePath, FunctionName, ScopeName};
+use crate::dwarf::{FilePath, FunctionName, ScopeName, UnitNameId, UnitPathId};
 use crate::languages::{Languages, Proof};
 use crate::request::{Options, ResolvedAddress, Symbols, WhyNoName};
 use crate::run::job::{Answer, FinishedUnit, OpenedFiles};
@@ -171,15 +171,15 @@ impl<'m> Merger<'m> {
         for frame in result.frames.get(first..first + address.n_frames as usize)? {
             let function = frame.function.and_then(|id| {
                 let name = result.functions.get(id)?;
-                self.function((answer.job as usize, id.index()), name)
+                self.function(answer.job as usize, id, name)
             });
             let file = frame.file.and_then(|id| {
                 let path = result.files.get(id)?;
-                self.path((answer.job as usize, id.index()), path)
+                self.path(answer.job as usize, id, path)
             });
             let declared_file = frame.declared.file.and_then(|id| {
                 let path = result.files.get(id)?;
-                self.path((answer.job as usize, id.index()), path)
+                self.path(answer.job as usize, id, path)
             });
             let row = InlineRow {
                 function: None,
@@ -200,9 +200,14 @@ impl<'m> Merger<'m> {
         self.functions_of_frames.push(function);
     }
 
-    /// The id of a name of a finished unit: the unit, and the name in it.
-    fn function(&mut self, place: (usize, usize), name: &FunctionName<'m>) -> Option<MangledId> {
-        let known = self.functions.get(place.0).and_then(|ids| ids.get(place.1).copied());
+    /// The id of a name of a finished unit, which a job read: its number in the unit.
+    fn function(
+        &mut self,
+        job: usize,
+        id: UnitNameId,
+        name: &FunctionName<'m>,
+    ) -> Option<MangledId> {
+        let known = self.functions.get(job).and_then(|ids| ids.get(id.index()).copied());
         if let Some(Some(known)) = known {
             return known;
         }
@@ -210,11 +215,11 @@ impl<'m> Merger<'m> {
             self.exhausted.get_or_insert(error);
             None
         });
-        let id = name.map(|name| self.mangled(name));
-        if let Some(slot) = self.functions.get_mut(place.0).and_then(|ids| ids.get_mut(place.1)) {
-            *slot = Some(id);
+        let mangled = name.map(|name| self.mangled(name));
+        if let Some(slot) = self.functions.get_mut(job).and_then(|ids| ids.get_mut(id.index())) {
+            *slot = Some(mangled);
         }
-        id
+        mangled
     }
 
     /// The name of a function with what it is in. `None` where a name has no end.
@@ -257,9 +262,9 @@ impl<'m> Merger<'m> {
         })
     }
 
-    /// The id of a path of a finished unit: the unit, and the path in it.
-    fn path(&mut self, place: (usize, usize), path: &FilePath<'_>) -> Option<StringId> {
-        let slot = self.files.get_mut(place.0)?.get_mut(place.1)?;
+    /// The id of a path of a finished unit, which a job read: its number in the unit.
+    fn path(&mut self, job: usize, id: UnitPathId, path: &FilePath<'_>) -> Option<StringId> {
+        let slot = self.files.get_mut(job)?.get_mut(id.index())?;
         if let Some(known) = *slot {
             return known;
         }

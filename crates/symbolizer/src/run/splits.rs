@@ -106,7 +106,7 @@ pub(crate) fn split_files<'s>(
         let skeleton = file.main.as_ref()?.units.get(view.unit as usize)?;
         Some((
             view.unit,
-            split_file(&view.sections, skeleton, split_id(skeleton)?, (&options.budget, &held)),
+            split_file(&view.sections, skeleton, split_id(skeleton)?, &options.budget, &held),
         ))
     };
     views.par_iter().filter_map(open).collect::<Vec<_>>().into_iter().collect()
