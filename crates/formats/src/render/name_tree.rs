@@ -60,11 +60,11 @@ impl NameTree {
             let functions =
                 location.map_or(&[][..], |location| functions(profile, location, inlines));
             if functions.is_empty() {
-                let label = namer.label((None, module), kernel, &mut tree.labels);
+                let label = namer.label(None, module, kernel, &mut tree.labels);
                 node = Some(tree.child(&mut children, node, label));
             }
             for function in functions.iter().rev() {
-                let label = namer.label((Some(function), module), kernel, &mut tree.labels);
+                let label = namer.label(Some(function), module, kernel, &mut tree.labels);
                 node = Some(tree.child(&mut children, node, label));
             }
             tree.of_stack.push(node);
@@ -201,7 +201,8 @@ struct Namer<'a> {
 impl Namer<'_> {
     fn label(
         &mut self,
-        (function, module): (Option<&InlineRow>, Option<StringId>),
+        function: Option<&InlineRow>,
+        module: Option<StringId>,
         kernel: bool,
         labels: &mut Strings,
     ) -> StringId {

@@ -105,7 +105,8 @@ impl<'a> RowGroup<'a> {
     pub(crate) fn cell(
         &self,
         profile: &'a Profile,
-        (cell, addr): (CellId, Avma),
+        cell: CellId,
+        addr: Avma,
     ) -> Option<FrameCell<'a>> {
         let &(frame, function) = self.functions.rows.get(cell)?;
         let frame = profile.frames.get(frame)?;

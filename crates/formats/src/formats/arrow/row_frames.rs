@@ -44,7 +44,9 @@ impl<'a> FrameNames<'a> {
         let mut cells = Vec::new();
         let lengths = group.stacks().map(|stack| {
             let start = cells.len();
-            cells.extend(stack.iter().filter_map(|&frame| group.cell(self.profile, frame)));
+            cells.extend(
+                stack.iter().filter_map(|&(cell, addr)| group.cell(self.profile, cell, addr)),
+            );
             cells.len() - start
         });
         let offsets = OffsetBuffer::from_lengths(lengths.collect::<Vec<_>>());

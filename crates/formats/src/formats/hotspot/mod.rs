@@ -113,7 +113,7 @@ impl<W: io::Write> HotspotStream<W> {
         let expected = expected.max(profile.samples.len()).max(1);
         for sample in profile.samples.as_slice().get(self.n_samples..).unwrap_or_default() {
             self.tasks(profile, details, sample.time().unwrap_or(Timestamp(0)));
-            self.sample((profile, details), sample, (&walker, &mut biases));
+            self.sample(profile, details, sample, &walker, &mut biases);
             self.tables.stream.flush()?;
             self.n_samples += 1;
             if self.n_samples.is_multiple_of(PROGRESS) {
@@ -198,9 +198,11 @@ impl<W: io::Write> HotspotStream<W> {
 
     fn sample<'p>(
         &mut self,
-        (profile, details): (&Profile, &Details),
+        profile: &Profile,
+        details: &Details,
         sample: &SampleRow,
-        (walker, biases): (&StackWalker<'p>, &mut BiasCache<'p>),
+        walker: &StackWalker<'p>,
+        biases: &mut BiasCache<'p>,
     ) {
         let thread = profile.threads.get(sample.thread);
         if let Some(thread) = thread {
@@ -217,10 +219,9 @@ impl<W: io::Write> HotspotStream<W> {
             }
             // Recorded callchains are passed on as they are, with return addresses.
             let addr = addr.0.wrapping_add(u64::from(row.found_by == FoundBy::Callchain));
-            let at = (row.location, row.kernel);
-            locations.push(self.tables.address(profile, pid, addr, at));
+            locations.push(self.tables.address(profile, pid, addr, row.location, row.kernel));
         });
-        let extra = self.extra(details, (pid, tid), sample);
+        let extra = self.extra(details, pid, tid, sample);
         let fields = extra.and_then(|extra| extra.fields.as_ref()).map(|fields| {
             let named = fields.iter().map(|(name, value)| (*name, value));
             named
@@ -229,7 +230,7 @@ impl<W: io::Write> HotspotStream<W> {
         });
         let stream = &mut self.tables.stream;
         stream.begin(if fields.is_some() { Kind::TracepointSample } else { Kind::Sample });
-        TaskRecord::of_sample((pid, tid), sample).write(stream);
+        TaskRecord::of_sample(pid, tid, sample).write(stream);
         stream.u32(locations.len() as u32);
         locations.iter().for_each(|&id| stream.i32(id));
         stream.u8(guessed.min(u32::from(u8::MAX)) as u8);
@@ -255,7 +256,8 @@ impl<W: io::Write> HotspotStream<W> {
     fn extra<'p>(
         &mut self,
         details: &'p Details,
-        (pid, tid): (Pid, Tid),
+        pid: Pid,
+        tid: Tid,
         sample: &SampleRow,
     ) -> Option<&'p SampleExtra> {
         let time = sample.time().unwrap_or(Timestamp(0));
@@ -284,7 +286,7 @@ impl<W: io::Write> HotspotStream<W> {
         let Some(thread) = profile.threads.get(last.thread) else { return };
         let stream = &mut self.tables.stream;
         stream.begin(Kind::Lost);
-        TaskRecord::of_sample((thread.pid, thread.tid), last).write(stream);
+        TaskRecord::of_sample(thread.pid, thread.tid, last).write(stream);
         stream.end();
     }
 

@@ -50,7 +50,8 @@ impl<W> Definitions<W> {
         profile: &Profile,
         pid: address::Pid,
         addr: u64,
-        (at, kernel): (LocationId, bool),
+        at: LocationId,
+        kernel: bool,
     ) -> i32 {
         let pid = if kernel { KERNEL } else { pid.0 as u32 };
         if let Some(&id) = self.addresses.get(&(pid, addr, at)) {
@@ -74,10 +75,10 @@ impl<W> Definitions<W> {
         let rows = functions(profile, location, self.inlines);
         let mut parent = NONE;
         for row in rows.iter().rev() {
-            parent = self.symbol(profile, location, (addr, Some(row)), kernel, parent);
+            parent = self.symbol(profile, location, addr, Some(row), kernel, parent);
         }
         if rows.is_empty() {
-            parent = self.symbol(profile, location, (addr, None), kernel, NONE);
+            parent = self.symbol(profile, location, addr, None, kernel, NONE);
         }
         self.functions.insert((addr, at), parent);
         parent
@@ -88,7 +89,8 @@ impl<W> Definitions<W> {
         &mut self,
         profile: &Profile,
         location: &LocationRow,
-        (addr, row): (u64, Option<&InlineRow>),
+        addr: u64,
+        row: Option<&InlineRow>,
         kernel: bool,
         parent: i32,
     ) -> i32 {

@@ -21,7 +21,7 @@ pub(super) struct TaskRecord {
 }
 
 impl TaskRecord {
-    pub(super) fn of_sample((pid, tid): (Pid, Tid), sample: &SampleRow) -> Self {
+    pub(super) fn of_sample(pid: Pid, tid: Tid, sample: &SampleRow) -> Self {
         let time = sample.time().map_or(0, |time| time.0);
         Self { pid, tid, time, cpu: sample.cpu() }
     }
@@ -83,7 +83,7 @@ impl ThreadNames {
             self.command(
                 tables,
                 profile,
-                &TaskRecord::of_sample((thread.pid, thread.tid), sample),
+                &TaskRecord::of_sample(thread.pid, thread.tid, sample),
                 thread.comm,
             );
         }

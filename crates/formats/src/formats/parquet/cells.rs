@@ -177,8 +177,8 @@ impl<'a> FrameColumn<'_, 'a, '_> {
         let mut batch = ColumnBatch::default();
         for stack in group.stacks() {
             let mut repeated = 0;
-            for &frame in stack {
-                let Some(cell) = group.cell(names.profile, frame) else { continue };
+            for &(cell, addr) in stack {
+                let Some(cell) = group.cell(names.profile, cell, addr) else { continue };
                 let value = value(cell);
                 batch.defined.push(if value.is_some() { there } else { 1 });
                 batch.repeated.push(repeated);

@@ -223,13 +223,13 @@ impl LivePage {
         let path = location.module.and_then(|id| profile.modules.get(id)).map(|row| row.path);
         let rows = functions(profile, location, self.inlines);
         if rows.is_empty() {
-            let function = self.function(profile, modules, (Function::unknown(path), None));
+            let function = self.function(profile, modules, Function::unknown(path), None);
             return Some(self.node(PageNode { parent: outside, function, line: 0, flags }));
         }
         let mut node = outside;
         for row in rows.iter().rev() {
             let stated = Function::stated(profile, location, row);
-            let function = self.function(profile, modules, (stated, row.file));
+            let function = self.function(profile, modules, stated, row.file);
             let flags = flags | if row.inlined { INLINED } else { 0 };
             let line = self.line(profile, function, row);
             node = Some(self.node(PageNode { parent: node, function, line, flags }));
@@ -256,7 +256,8 @@ impl LivePage {
         &mut self,
         profile: &Profile,
         modules: &PageModules<'_>,
-        (function, file_of_line): (Function, Option<StringId>),
+        function: Function,
+        file_of_line: Option<StringId>,
     ) -> FunctionId {
         if let Some(&known) = self.functions.get(&function) {
             return known;
