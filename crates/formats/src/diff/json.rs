@@ -3,12 +3,13 @@
 
 use std::io;
 
+use options::Spelling;
 use profile::query::diff::{
     Change, Diff, DiffCost, DiffFunction, DiffLabel, DiffNode, DiffNodeId, DiffRun, DiffSide,
     Normalization,
 };
 
-use super::DiffGate;
+use super::DiffPrintOptions;
 use super::labels::function;
 use super::notes::sentence;
 use crate::render::cut::in_table;
@@ -20,7 +21,7 @@ const VERSION: u32 = 1;
 /// Prints the document.
 pub(super) fn print(
     diff: &Diff,
-    gate: Option<DiffGate>,
+    options: DiffPrintOptions,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
     let mut json = Writer::default();
@@ -38,7 +39,7 @@ pub(super) fn print(
                 json.field("inclusive", |json| json.number(diff.tested[1] as u64));
             });
         });
-        if let Some(gate) = gate {
+        if let Some(gate) = options.gate {
             json.field("gate", |json| json.string(gate.as_str().as_bytes()));
         }
         json.field("not_compared", |json| {
@@ -54,7 +55,7 @@ pub(super) fn print(
         json.field("after", |json| side(json, &diff.after));
         json.line();
         json.field("total", |json| change(json, &diff.total));
-        json.field("notes", |json| notes(json, diff));
+        json.field("notes", |json| notes(json, diff, options.look.spelling));
         json.line();
         json.field("modules", |json| modules(json, diff));
         json.line();
@@ -143,11 +144,11 @@ fn cost(json: &mut Writer, cost: DiffCost) {
     });
 }
 
-fn notes(json: &mut Writer, diff: &Diff) {
+fn notes(json: &mut Writer, diff: &Diff, spelling: Spelling) {
     json.array(diff.notes.iter(), |json, note| {
         json.object(|json| {
             json.field("kind", |json| json.string(note.kind().as_bytes()));
-            json.field("message", |json| json.string(sentence(diff, note).as_bytes()));
+            json.field("message", |json| json.string(sentence(diff, note, spelling).as_bytes()));
         });
     });
 }

@@ -3,6 +3,7 @@
 
 use std::io;
 
+use options::Spelling;
 use profile::query::diff::{
     Diff, DiffFunction, DiffLabel, DiffName, DiffNodeId, DiffRun, DiffWeight, NotCompared,
 };
@@ -16,16 +17,20 @@ use crate::formats::{HeadJson, PAGE_NONE, PageWidth, page_column, write_page, wr
 const VERSION: u8 = 1;
 
 /// Prints the page.
-pub(super) fn print(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
-    write_page(out, &head(diff), |sink| columns(diff, sink))
+pub(super) fn print(diff: &Diff, spelling: Spelling, out: &mut dyn io::Write) -> io::Result<()> {
+    write_page(out, &head(diff, spelling), |sink| columns(diff, sink))
 }
 
 /// Prints the tables of the page of a difference alone, as a gzip stream, for a server that has the rest of the page.
 ///
 /// # Errors
 /// Where writing to `out` fails: its error, unchanged.
-pub fn print_diff_tables(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
-    write_tables(out, &head(diff), |sink| columns(diff, sink))
+pub fn print_diff_tables(
+    diff: &Diff,
+    spelling: Spelling,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
+    write_tables(out, &head(diff, spelling), |sink| columns(diff, sink))
 }
 
 fn columns(diff: &Diff, sink: &mut dyn io::Write) -> io::Result<()> {
@@ -80,7 +85,7 @@ impl Labels {
 }
 
 /// What the page must know beside its columns.
-fn head(diff: &Diff) -> Vec<u8> {
+fn head(diff: &Diff, spelling: Spelling) -> Vec<u8> {
     let mut json = HeadJson::default();
     json.object(|json| {
         json.key("kind").string(b"diff");
@@ -100,8 +105,8 @@ fn head(diff: &Diff) -> Vec<u8> {
         json.key("method").string(diff.method.as_str().as_bytes());
         json.key("exactNames").number(u8::from(diff.exact_names));
         json.key("inlines").number(u8::from(diff.inlines));
-        let why = not_by_time(diff).into_iter();
-        let notes = why.chain(diff.notes.iter().map(|note| sentence(diff, note)));
+        let why = not_by_time(diff, spelling).into_iter();
+        let notes = why.chain(diff.notes.iter().map(|note| sentence(diff, note, spelling)));
         json.key("notes").array(notes, |json, note| json.string(note.as_bytes()));
         for (name, side) in [("before", &diff.before), ("after", &diff.after)] {
             let runs = side.runs.iter().zip(&side.factors);

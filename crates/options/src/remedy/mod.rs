@@ -8,7 +8,7 @@ mod ways;
 use address::{Avma, BuildId, Pid};
 
 pub use debug_info::{DebugInfo, DebugProof, Symbols};
-pub use spelling::{FileOption, Spelling};
+pub use spelling::{FileOption, Spelling, TableOption};
 pub use ways::Ways;
 
 /// An action that would help.
@@ -199,7 +199,8 @@ fn copied(memory: &str, spelling: Spelling) -> String {
 mod tests {
     use super::*;
 
-    const COMMAND: Spelling = Spelling { of: |_| "--option", assignment: " " };
+    const COMMAND: Spelling =
+        Spelling { of: |_| "--option", of_table: |_| "--option", assignment: " " };
 
     #[test]
     fn options_are_named_as_the_reader_writes_them() {

@@ -54,18 +54,50 @@ impl FileOption {
     }
 }
 
+/// An option on tables and comparisons that messages name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TableOption {
+    /// The number of rows.
+    Limit,
+    /// The events that are counted.
+    Event,
+    /// Two modules that are compared.
+    Pair,
+    /// The measure by which costs are divided before they are compared.
+    Normalize,
+}
+
+impl TableOption {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Limit, Self::Event, Self::Pair, Self::Normalize];
+
+    /// Its name in JSON and in Python.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Limit => "limit",
+            Self::Event => "event",
+            Self::Pair => "pair",
+            Self::Normalize => "normalize",
+        }
+    }
+}
+
 /// How a user writes options.
 #[derive(Clone, Copy, Debug)]
 pub struct Spelling {
-    /// The name of an option.
+    /// The name of an option on files.
     pub of: fn(FileOption) -> &'static str,
+    /// The name of an option on tables.
+    pub of_table: fn(TableOption) -> &'static str,
     /// The text between a name and its value.
     pub assignment: &'static str,
 }
 
 impl Spelling {
     /// That of requests and of Python: `modules=FILE`.
-    pub const KEYS: Self = Self { of: FileOption::key, assignment: "=" };
+    pub const KEYS: Self =
+        Self { of: FileOption::key, of_table: TableOption::key, assignment: "=" };
 
     /// The name of an option.
     #[must_use]
@@ -77,6 +109,12 @@ impl Spelling {
     #[must_use]
     pub fn with(self, option: FileOption, value: &str) -> String {
         format!("{}{}{value}", self.name(option), self.assignment)
+    }
+
+    /// An option on tables with a value.
+    #[must_use]
+    pub fn table(self, option: TableOption, value: &str) -> String {
+        format!("{}{}{value}", (self.of_table)(option), self.assignment)
     }
 }
 
