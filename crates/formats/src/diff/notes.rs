@@ -1,6 +1,6 @@
 //! What to keep in mind of a difference, in sentences.
 
-use options::{Spelling, TableOption};
+use options::{OptionName, Spelling};
 use profile::query::diff::{Diff, DiffModuleId, DiffNote, Normalization, PairedBy};
 
 use super::labels::{module, shown};
@@ -12,8 +12,8 @@ const LISTED: usize = 5;
 
 /// A note as a sentence.
 pub(super) fn sentence(diff: &Diff, note: &DiffNote, spelling: Spelling) -> String {
-    let option = |option, value: &str| spelling.table(option, value);
-    let pair_option = option(TableOption::Pair, "A=B");
+    let option = |option, value: &str| spelling.with(option, value);
+    let pair_option = option(OptionName::Pair, "A=B");
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let list = |ids: &[DiffModuleId]| list(diff, ids);
     match note {
@@ -31,7 +31,7 @@ pub(super) fn sentence(diff: &Diff, note: &DiffNote, spelling: Spelling) -> Stri
         DiffNote::OtherEvents([before, after]) => format!(
             "only {} is compared; {} chooses another one ({} before and {after} after are left out)",
             diff.event,
-            (spelling.of_table)(TableOption::Event),
+            (spelling.of)(OptionName::Event),
             counted(*before, "sample")
         ),
         DiffNote::FilesDiffer(ids) => {
@@ -59,13 +59,13 @@ pub(super) fn sentence(diff: &Diff, note: &DiffNote, spelling: Spelling) -> Stri
                  compare by {}",
                 scale.cost(*before),
                 scale.cost(*after),
-                option(TableOption::Normalize, "share")
+                option(OptionName::Normalize, "share")
             )
         }
         DiffNote::OtherLength([before, after]) => format!(
             "both sides were as busy, for {before:.2} s and {after:.2} s; if they did the same work, compare what all \
              of it costs: {}",
-            option(TableOption::Normalize, "A=1,B=1")
+            option(OptionName::Normalize, "A=1,B=1")
         ),
         DiffNote::FewRuns => "nothing is marked: to tell changes from the spread between recordings, there have to be \
                               three or more on each side"
@@ -91,7 +91,7 @@ fn pair(diff: &Diff, id: DiffModuleId, spelling: Spelling) -> String {
     let other = row.and_then(|row| row.other_name);
     let with = shown(other.map_or(module(diff, id), |name| diff.text(name)));
     let why = match row.and_then(|row| row.paired) {
-        Some(PairedBy::Option) => (spelling.of_table)(TableOption::Pair),
+        Some(PairedBy::Option) => (spelling.of)(OptionName::Pair),
         Some(PairedBy::Soname) => "soname",
         Some(PairedBy::Stem) => "name without hash and version",
         Some(PairedBy::Functions) => "functions in common",
@@ -115,6 +115,6 @@ pub(super) fn normalization(diff: &Diff) -> String {
 /// Why it is not time that costs were divided by, where nobody chose it.
 pub(super) fn not_by_time(diff: &Diff, spelling: Spelling) -> Option<String> {
     let reason = shown(diff.not_by_time.as_ref()?.to_string().as_bytes());
-    let by_time = spelling.table(TableOption::Normalize, "time");
+    let by_time = spelling.with(OptionName::Normalize, "time");
     Some(format!("not compared by {by_time}: {reason}"))
 }

@@ -1,7 +1,7 @@
 //! The look of tables: width, colours, and the spelling of options.
 
 use anstyle::{AnsiColor, Effects, Style};
-use options::{Spelling, TableOption};
+use options::{OptionName, Spelling};
 
 use crate::render::numbers::counted;
 
@@ -20,7 +20,7 @@ impl ConsoleLook {
     /// A line that counts further rows, and says how they are shown. `share` stands before it.
     pub(crate) fn more(self, share: &str, rows: usize, row: &str) -> String {
         let (faint, rest) = (self.faint(), counted(rows as u64, row));
-        let all = self.spelling.table(TableOption::Limit, "0");
+        let all = self.spelling.with(OptionName::Limit, "0");
         format!("{faint}{share}{rest}; {all} shows all{faint:#}\n")
     }
 
