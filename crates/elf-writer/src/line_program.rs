@@ -44,8 +44,11 @@ impl LineProgram {
         self.opcodes.is_empty()
     }
 
-    /// The number of a source file, from 1.
+    /// The number of a source file, from 1. An empty path, which would end the table of files, is no file: 0.
     pub fn file(&mut self, path: &[u8]) -> u64 {
+        if path.iter().all(|&byte| byte == 0) {
+            return 0;
+        }
         let next = self.numbers.len() as u64 + 1;
         *self.numbers.entry_ref(path).or_insert_with(|| {
             push_text(&mut self.files, path);
@@ -116,6 +119,7 @@ mod tests {
         while let Ok(Some(it)) = instructions.next_instruction(program.header()) {
             assert!(!matches!(it, LineInstruction::UnknownExtended(..)), "{it:?}");
         }
+        assert_eq!(program.header().file_names().len(), 2);
         let mut rows = program.rows();
         let mut all = Vec::new();
         while let Some((_, row)) = rows.next_row().expect("sound rows") {
@@ -131,8 +135,8 @@ mod tests {
         use gimli::ColumnType::{Column, LeftEdge};
         let mut lines = LineProgram::default();
         assert!(lines.is_empty());
-        let [a, b] = [b"/a.c", b"/b.c"].map(|path| lines.file(path));
-        assert_eq!((a, b, lines.file(b"/a.c")), (1, 2, 1));
+        let [a, none, b] = ["/a.c", "", "/b.c"].map(|path| lines.file(path.as_bytes()));
+        assert_eq!((a, none, b, lines.file(b"/a.c")), (1, 0, 2, 1));
         let row =
             |address, file, line, column| LineRow { address: Svma(address), file, line, column };
         lines.sequence(&[row(0x1000, a, 700, 0), row(0x1200, b, 3, 200)], Svma(0x1300));
