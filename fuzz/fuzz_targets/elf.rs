@@ -89,7 +89,7 @@ fn name(image: &Image) {
 
 /// The file is mapped at its entry, and walked through.
 fn walk_through(image: Image) {
-    let arch = Arch::of(image.machine()).unwrap_or(Arch::X86_64);
+    let arch = image.arch().unwrap_or(Arch::X86_64);
     let entry = image.entry();
     let offset = image.offset_of_svma(entry).unwrap_or(FileOffset(0));
     let page = offset.0 & !0xfff;

@@ -10,7 +10,7 @@ use address::{Pid, Svma, Timestamp};
 use budget::Budget;
 use host::MemoryHost;
 use libfuzzer_sys::fuzz_target;
-use module_map::{DumpReader, ElfMachine, JitReader as _, Timeline};
+use module_map::{DumpReader, JitReader as _, Timeline};
 use profile::Strings;
 use symbolizer::{Options, Request, SymbolSource, symbolize};
 use unwinder::Arch;
@@ -23,7 +23,7 @@ fn run(bytes: &[u8]) {
     let host = MemoryHost::new();
     host.insert(DUMP, bytes);
     let store = Arc::new(walk::store(host));
-    let reader = DumpReader::new(Arc::clone(&store), Budget::default(), ElfMachine::X86_64);
+    let reader = DumpReader::new(Arc::clone(&store), Budget::default(), Some(Arch::X86_64));
     let Ok(Some(dump)) = reader.read(DUMP.as_bytes(), Pid(1)) else { return };
     let mut timeline = Timeline::new();
     timeline.read_jit_with(Box::new(reader));
@@ -52,7 +52,7 @@ fn run(bytes: &[u8]) {
     let pcs = space.mappings().take(PIECES).map(|piece| piece.start.0);
     let pcs: Vec<u64> = pcs.flat_map(|start| [start, start.wrapping_add(2)]).collect();
     let stack: Vec<u8> = pcs.iter().flat_map(|pc| pc.wrapping_add(3).to_le_bytes()).collect();
-    let arch = Arch::of(image.machine()).unwrap_or(Arch::X86_64);
+    let arch = image.arch().unwrap_or(Arch::X86_64);
     walk::walk_all(arch, &space, &store, &stack, &[0x7ffd_0000; 33], pcs.into_iter());
 }
 

@@ -82,10 +82,10 @@ fn walk(
 ) -> (EndReason, Vec<Frame>) {
     let bit = match state.arch {
         Arch::X86_64 | Arch::X86 => 8,
-        Arch::Aarch64 | Arch::Ppc64 => 32,
-        Arch::Riscv64 | Arch::Loongarch64 => 0,
+        Arch::Aarch64 | Arch::Powerpc64 => 32,
         Arch::Arm => 15,
         Arch::S390x => 33,
+        _ => 0,
     };
     let others = (0_u32..).zip(registers.iter().copied()).filter(|&(number, _)| number != bit);
     let mut frames = Vec::new();

@@ -26,6 +26,12 @@ impl ModuleId {
     }
 }
 
+impl crate::Id for ModuleId {
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl fmt::Display for Pid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -1,5 +1,5 @@
 //! The words that every crate of the workspace uses for confusable numbers: addresses by the space they live in,
-//! ids as newtypes. It knows nothing of recordings, files or stacks.
+//! ids as newtypes, and the one type of processors. It knows nothing of recordings, files or stacks.
 //!
 //! Three address spaces meet when a sampled address is turned into a place in a file:
 //!
@@ -19,10 +19,14 @@
 //! assert_eq!(bias.to_svma(Avma(0x7f00_0000_1800)), Svma(0x1800));
 //! ```
 
+mod arch;
 mod build_id;
+mod dangling;
 mod ids;
 mod space;
 
+pub use arch::Arch;
 pub use build_id::BuildId;
+pub use dangling::{ById, Id, dangling, take_dangling};
 pub use ids::{ModuleId, Pid, Tid, Timestamp};
 pub use space::{Avma, Bias, FileOffset, Svma};

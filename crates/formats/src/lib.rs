@@ -17,7 +17,7 @@
 //! use address::{Pid, Tid};
 //! use formats::{Format, FormatOptions};
 //! use profile::{
-//!     EndReason, EventId, FoundBy, FrameRow, InlineRow, LayoutId, LocationRow, Profile, SampleRow,
+//!     EndReason, EventRow, FoundBy, FrameRow, InlineRow, LayoutId, LocationRow, Profile, SampleRow,
 //!     StackRow, ThreadRow,
 //! };
 //!
@@ -38,7 +38,10 @@
 //! let comm = profile.strings.intern(b"program");
 //! let (pid, tid) = (Pid(42), Tid(42));
 //! let thread = profile.threads.push(ThreadRow { pid, tid, comm, process: comm, cgroup: None });
-//! let sample = SampleRow::new(thread, EventId::new(0), EndReason::Root, stack, LayoutId::new(0));
+//! let name = profile.strings.intern(b"cpu-clock");
+//! let event = EventRow { name, kind: 1, config: 0, frequency: true, rate: 997 };
+//! let event = profile.events.push(event);
+//! let sample = SampleRow::new(thread, event, EndReason::Root, stack, LayoutId::new(0));
 //! profile.samples.extend([sample, sample]);
 //!
 //! let mut text = Vec::new();

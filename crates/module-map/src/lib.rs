@@ -15,11 +15,9 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use address::{Avma, FileOffset, Pid, Tid};
+//! use address::{Arch, Avma, FileOffset, Pid, Tid};
 //! use host::MemoryHost;
-//! use module_map::{
-//!     CodeImage, ElfMachine, FileIdentity, FileOptions, ImageStore, MapEvent, Timeline,
-//! };
+//! use module_map::{CodeImage, FileIdentity, FileOptions, ImageStore, MapEvent, Timeline};
 //!
 //! // A process maps a program and forks.
 //! let mut timeline = Timeline::new();
@@ -50,7 +48,7 @@
 //! assert_eq!(at(&parent, 0x7000_1800), None);
 //!
 //! // The program's file, and an address of it as the file states it.
-//! let mut program = CodeImage::new(ElfMachine::X86_64);
+//! let mut program = CodeImage::new(Arch::X86_64.e_machine());
 //! let main = program.add_code(b"main", &[0xc3; 0x40]);
 //! let host = Arc::new(MemoryHost::new());
 //! host.insert("/bin/app", program.finish());
@@ -81,8 +79,7 @@ mod process;
 mod space;
 
 pub use elf::{
-    CallSlot, ElfMachine, Exported, Image, ImageError, MODULE_CODE, Section, Segment, SlotValue,
-    is_within,
+    CallSlot, Exported, Image, ImageError, MODULE_CODE, Section, Segment, SlotValue, is_within,
 };
 pub use files::{
     Archive, DEBUG_DIR, Difference, ExtraFiles, Fetch, FetchKind, Fetcher, FileFinding,

@@ -100,7 +100,7 @@ pub use container::{
     AuxtraceIndex, BpfProgram, Btf, CacheLevel, ClockData, CompressedInfo, CpuCount, CpuDomain,
     CpuLocation, CpuTopology, EventDesc, Feature, Features, GroupDesc, Head, HybridNode,
     MachineCode, MachineSource, MemoryNode, MemoryTopology, NumaNode, PmuCaps, PmuMapping,
-    RecordedArch, RecordedMachine, SimpleperfFile, SimpleperfSymbol,
+    RecordedMachine, SimpleperfFile, SimpleperfSymbol,
 };
 pub use error::Error;
 pub use event::{AttrFlags, Event, EventAttr, ReadFormat, SampleType};

@@ -1,6 +1,6 @@
 //! The machine code of functions of a profile, as instructions.
 
-use address::{ModuleId, Svma};
+use address::{ById as _, ModuleId, Svma};
 use hashbrown::HashMap;
 use symbolizer::{Instruction, NoInstructions, disassemble};
 use unwinder::FunctionStarts;
@@ -49,7 +49,7 @@ impl CodeReader<'_> {
     ) -> Result<Vec<Instruction>, NoCode> {
         let sources = &self.analysis.sources;
         let images = &sources.files.images;
-        let row = sources.timeline.modules().get(module.index()).ok_or(NoCode::NoFile)?;
+        let row = sources.timeline.modules().by_id(module).ok_or(NoCode::NoFile)?;
         let file = images.outcome(row).and_then(Result::ok).ok_or(NoCode::NoFile)?;
         let starts = self
             .starts

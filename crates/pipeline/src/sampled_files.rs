@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use address::ModuleId;
+use address::{ById as _, ModuleId};
 use cache::{FilePart, StoreEntry};
 use hashbrown::{HashMap, HashSet};
 use module_map::{FileProof, Image, ImageStore, LoadError, LoadedImage, MappedKind, Module};
@@ -45,7 +45,7 @@ impl Analysis {
         let mut known = HashSet::new();
         let mut found = Vec::new();
         for (module, frames) in frames {
-            let Some(module) = self.modules().get(module.index()) else { continue };
+            let Some(module) = self.modules().by_id(module) else { continue };
             let Some(at_hand) = at_hand(module, images, recording) else { continue };
             let is_new = match &at_hand {
                 FileAtHand::Proven(parts) => {

@@ -3,13 +3,12 @@
 //! An id is stored as its index plus one, so that `Option<StackId>` is no larger than `StackId`: "no stack" needs no
 //! reserved index.
 
+pub use address::{ById, Id};
+
 /// What all ids have in common, so that one table type serves all of them.
-pub trait RowId: Copy {
+pub trait RowId: Id {
     /// The id of a row.
     fn from_index(index: usize) -> Self;
-
-    /// The index of its row.
-    fn index(self) -> usize;
 }
 
 /// Defines types of ids. Each is given its visibility, its name and the integer that it is stored in.
@@ -66,7 +65,9 @@ macro_rules! row_ids {
             fn from_index(index: usize) -> Self {
                 Self::new(<$number>::try_from(index).unwrap_or(<$number>::MAX))
             }
+        }
 
+        impl $crate::Id for $name {
             #[inline]
             fn index(self) -> usize {
                 Self::index(self)
@@ -106,11 +107,6 @@ impl RowId for address::ModuleId {
     #[inline]
     fn from_index(index: usize) -> Self {
         Self(u32::try_from(index).unwrap_or(u32::MAX))
-    }
-
-    #[inline]
-    fn index(self) -> usize {
-        Self::index(self)
     }
 }
 

@@ -84,7 +84,8 @@ mod tables;
 mod thread_names;
 
 pub use id::{
-    EventId, FrameId, InlineId, LayoutId, LocationId, RowId, SampleId, StackId, StringId, ThreadId,
+    ById, EventId, FrameId, Id, InlineId, LayoutId, LocationId, RowId, SampleId, StackId, StringId,
+    ThreadId,
 };
 pub use parts::{split_copy, whole_function};
 pub use profile::Profile;

@@ -1,8 +1,8 @@
 //! Machine code as text: of x86, of 64 and of 32 bits, by the decoder of iced.
 
-use address::Svma;
+use address::{Arch, Svma};
 use iced_x86::{Decoder, DecoderOptions, Formatter as _, GasFormatter, Instruction as Decoded};
-use module_map::{ElfMachine, Image};
+use module_map::Image;
 
 /// An instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,11 +42,8 @@ pub fn disassemble(
     start: Svma,
     end: Svma,
 ) -> Result<Vec<Instruction>, NoInstructions> {
-    let bits = match image.machine() {
-        ElfMachine::X86_64 => 64,
-        ElfMachine::X86 => 32,
-        _ => return Err(NoInstructions::Processor),
-    };
+    let arch = image.arch().filter(|arch| matches!(arch, Arch::X86_64 | Arch::X86));
+    let bits = arch.and_then(Arch::bits).ok_or(NoInstructions::Processor)?;
     let len = end.0.saturating_sub(start.0);
     if len > LONGEST {
         return Err(NoInstructions::TooLong);

@@ -91,7 +91,7 @@ fn exported_functions_of_every_machine() {
             let (inner, outer) = (named("inner", 0x1100), named("outer", 0x1140));
             let expected = [inner.clone(), inner, outer, Err(WhyNoName::NotCovered)];
             let found = names(&image, &[0x1100, 0x113f, 0x1140, 0x1160]);
-            assert_eq!(found, expected, "{:?} {hash:?}", image.machine());
+            assert_eq!(found, expected, "{:?} {hash:?}", image.arch());
         }
     }
 }

@@ -57,7 +57,14 @@ pub fn unwind_perf() -> ExitCode {
     }
     let records = matches!(cli.command, Some(Command::Record(_)));
     let failed = if records { NOT_RECORDED } else { NO_OUTPUT };
-    exit_code("unwind-perf", failed, commands::run(&cli))
+    let result = commands::run(&cli);
+    // What the account of the run could not hold any more, since the output was being written.
+    for (id, count) in address::take_dangling() {
+        eprintln!(
+            "unwind-perf: a {id} named no row {count} times; this is a mistake of the program, please report it"
+        );
+    }
+    exit_code("unwind-perf", failed, result)
 }
 
 /// Prints help, or a mistake in the arguments.

@@ -10,7 +10,7 @@ use budget::{Budget, Exhausted};
 use hashbrown::HashMap;
 use module_map::{Image, ImageStore, LoadedImage};
 
-use crate::arch::Arch;
+use crate::arch::{Arch, Processor, processor};
 use crate::cache::{KnownRules, RuleCache, RuleKey};
 use crate::cfi::{
     CfiScratch, Compiled, FoundFde, RowKey as CfiRowKey, UnwindInfo, compile, signal_row,
@@ -42,7 +42,7 @@ pub struct Engine {
     /// The extents of files' entry points, by the serial of the file.
     entries: RwLock<HashMap<u32, Option<Arc<Extent>>>>,
     /// By the processor, and the form of the frame.
-    signal_rows: [[OnceLock<u32>; 3]; Arch::COUNT],
+    signal_rows: [[OnceLock<u32>; 3]; Arch::ALL.len()],
     budget: Budget,
     /// Some file contradicts itself, or a part of it could not be read.
     has_damaged_files: AtomicBool,
@@ -89,7 +89,7 @@ impl Engine {
             rows: RwLock::default(),
             unwind_info: RwLock::default(),
             entries: RwLock::default(),
-            signal_rows: [const { [const { OnceLock::new() }; 3] }; Arch::COUNT],
+            signal_rows: [const { [const { OnceLock::new() }; 3] }; Arch::ALL.len()],
         }
     }
 
@@ -122,7 +122,7 @@ impl Engine {
         kept: Option<&KeptRules>,
     ) -> Rule {
         let info = self.unwind_info(file);
-        let rule = match info.arch.filter(|arch| arch.word() == WORD) {
+        let rule = match info.arch.filter(|arch| arch.word == WORD) {
             None => Rule::NoInfo,
             Some(arch) => {
                 let kept = kept.map(|kept| (kept, kept.of_file(&info.file)));
@@ -145,7 +145,7 @@ impl Engine {
     fn compile(
         &self,
         info: &UnwindInfo,
-        arch: Arch,
+        arch: Processor,
         svma: Svma,
         images: &ImageStore,
         scratch: &mut CfiScratch,
@@ -170,12 +170,12 @@ impl Engine {
     fn compile_in_general(
         &self,
         info: &UnwindInfo,
-        arch: Arch,
+        arch: Processor,
         svma: Svma,
         images: &ImageStore,
         scratch: &mut CfiScratch,
     ) -> Rule {
-        let of_go = Some(&info.go).filter(|_| arch == Arch::X86_64);
+        let of_go = Some(&info.go).filter(|_| arch.is(Arch::X86_64));
         if let Some(rule) = of_go.and_then(|go| go.rule(info.file.image(), svma)) {
             return rule;
         }
@@ -222,12 +222,12 @@ impl Engine {
     }
 
     /// The row of a signal's frame of that form, with the stack pointer where the frame's trampoline has it.
-    pub(crate) fn signal_frame_row(&self, arch: Arch, form: usize) -> Option<Arc<FullRow>> {
+    pub(crate) fn signal_frame_row(&self, arch: Processor, form: usize) -> Option<Arc<FullRow>> {
         self.row(self.signal_row_index(arch, form))
     }
 
-    fn signal_row_index(&self, arch: Arch, form: usize) -> u32 {
-        let rows = &self.signal_rows[arch as usize];
+    fn signal_row_index(&self, arch: Processor, form: usize) -> u32 {
+        let rows = &self.signal_rows[arch.index()];
         let slot = &rows[form.min(rows.len() - 1)];
         *slot.get_or_init(|| self.keep_row(signal_row(arch, form)))
     }
@@ -262,7 +262,7 @@ impl Engine {
 
     /// Whether a looked-up address is in a signal trampoline, by its instructions.
     pub(crate) fn is_signal_trampoline(&self, file: &LoadedImage, svma: Svma) -> bool {
-        let arch = Arch::of(file.image().machine());
+        let arch = file.image().arch().and_then(processor);
         arch.is_some_and(|arch| signal_form(arch, svma, file.image()).is_some())
     }
 
@@ -369,16 +369,16 @@ impl Engine {
 
 /// Which signal frame is on the stack where the code at a looked-up address is a signal trampoline: the address is its first
 /// instruction or the system call (a sampled pc), or one before its first (the return address of a handler, less one).
-fn signal_form(arch: Arch, svma: Svma, image: &Image) -> Option<usize> {
+fn signal_form(arch: Processor, svma: Svma, image: &Image) -> Option<usize> {
     let (code, at) = code_around(svma, image)?;
     arch.signal_form(code, at)
 }
 
 /// The same where the address is behind the system call: the kernel was sampled while it returned from the signal, with
 /// the frame still whole.
-fn form_behind_call(arch: Arch, svma: Svma, image: &Image) -> Option<usize> {
+fn form_behind_call(arch: Processor, svma: Svma, image: &Image) -> Option<usize> {
     // There the registers of a sample say more.
-    if arch == Arch::X86_64 {
+    if arch.is(Arch::X86_64) {
         return None;
     }
     let (code, at) = code_around(svma, image)?;
@@ -403,7 +403,7 @@ fn code_around(svma: Svma, image: &Image) -> Option<(&[u8], usize)> {
 /// none. Both are addresses that the file states.
 #[must_use]
 pub fn signal_trampoline(image: &Image, svma: Svma) -> Option<Svma> {
-    let arch = Arch::of(image.machine())?;
+    let arch = image.arch().and_then(processor)?;
     let (code, at) = code_around(svma, image)?;
     let start = (0..=at)
         .rev()

@@ -3,6 +3,7 @@
 mod layers;
 mod map;
 mod paths;
+mod processors;
 mod rooms;
 mod tokens;
 
@@ -38,6 +39,7 @@ fn check(root: &Path) -> Result<Vec<String>> {
         let Ok(text) = String::from_utf8(bytes) else { continue };
         if path.extension().is_some_and(|extension| extension == "rs") {
             source(path, &text, &mut found);
+            processors::check(path, &text, &mut found);
         }
         if !path.starts_with("testdata/cases") {
             machine_paths(path, &text, &mut found);

@@ -18,7 +18,7 @@ use super::files::NamedAddress;
 pub(super) fn stand_in(image: &Image, addresses: &[NamedAddress]) -> Vec<u8> {
     let header = FileHeader {
         e_type: ET_DYN,
-        e_machine: Machine(image.machine().e_machine()),
+        e_machine: Machine(image.e_machine()),
         e_entry: image.entry().0,
         ..FileHeader::default()
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use address::{BuildId, ModuleId};
+use address::{BuildId, ById as _, ModuleId};
 use hashbrown::{HashMap, HashSet};
 use module_map::Image;
 use profile::{InlineRow, LocationId, LocationRow, ModuleKind, Profile, StringId};
@@ -83,7 +83,7 @@ impl StandIns {
         for (id, location) in (0..).map(LocationId::new).zip(&of.shown.locations) {
             let Some(module) = location.module else { continue };
             let kind = of.shown.modules.get(module).map(|it| it.kind);
-            let at = by_module.get(module.index()).copied().flatten();
+            let at = by_module.by_id(module).copied().flatten();
             if let Some(file) = at.and_then(|at| stood_for.get_mut(at)) {
                 if let Some(named) = of.named(id, location) {
                     file.addresses.insert(location.relative, named);
@@ -214,5 +214,5 @@ impl Profiles<'_> {
 
 /// The functions at a location, the innermost first.
 pub(super) fn inlines<'p>(profile: &'p Profile, location: &LocationRow) -> &'p [InlineRow] {
-    profile.inlines.as_slice().get(location.inlines()).unwrap_or_default()
+    profile.inlines.range(location.inlines())
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
-use address::Avma;
+use address::{Avma, ById as _};
 use hashbrown::HashSet;
 use host::{MemoryHost, RecordedFile};
 use module_map::Image;
@@ -53,7 +53,7 @@ impl AnonymousMachine<'_> {
         for StandIn { path: at, bytes, module } in made.files {
             let at = path(at);
             host.insert(&at, bytes);
-            let identity = self.identities.get(module.index()).copied().flatten();
+            let identity = self.identities.by_id(module).copied().flatten();
             identity.into_iter().for_each(|identity| host.set_recorded(&at, identity));
         }
         for (pid, text) in made.scripts.texts() {

@@ -65,8 +65,8 @@ impl Folded {
         let unknown = tree.intern(b"");
         tree.cut_labels(most(tree.len()));
         let comm = |sample: &SampleRow| comms.get(sample.thread).copied().unwrap_or(unknown);
-        let joined = mark.map(|_| joined_names(profile, &tree)).unwrap_or_default();
-        let lines = self.lines(profile, &tree, comm, &joined);
+        let joined = mark.map(|_| joined_names(profile, &tree));
+        let lines = self.lines(profile, &tree, comm, joined.as_ref());
         let paths = mark.map(|_| self.joined_paths(&tree, &lines)).unwrap_or_default();
         let cost = |row: usize| lines.get(row).map_or(0, |line| u64::from(tree.depth(line.node)));
         write_rows(out, lines.len(), cost, |rows, text| {
@@ -137,14 +137,15 @@ impl Folded {
         profile: &Profile,
         tree: &NameTree,
         comm: impl Fn(&SampleRow) -> StringId,
-        joined: &Table<StackId, u32>,
+        joined: Option<&Table<StackId, u32>>,
     ) -> Vec<FoldedLine> {
         let mut weights: HashMap<(StringId, bool, Option<NameId>, u32), u64> = HashMap::new();
         let counted = Weights::new(profile, self.weight);
         for sample in &profile.samples {
             let Some(added) = counted.of(sample) else { continue };
             let truncated = !self.keep_unrooted && !sample.end.is_rooted();
-            let joined = sample.stack.and_then(|stack| joined.get(stack)).copied().unwrap_or(0);
+            let joined = joined.zip(sample.stack).and_then(|(joined, stack)| joined.get(stack));
+            let joined = joined.copied().unwrap_or(0);
             let key = (comm(sample), truncated, tree.node_of(sample.stack), joined);
             let weight = weights.entry(key).or_default();
             *weight = weight.saturating_add(added);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use address::{BuildId, FileOffset, Svma};
+use address::{Arch, BuildId, FileOffset, Svma};
 use budget::Budget;
 use hashbrown::HashMap;
 use host::Content;
@@ -15,13 +15,14 @@ use super::headerless::{self, LoadedFile, ProgramHeader, Unsectioned};
 use super::prefetch::SectionPrefetch;
 use super::section_names;
 use super::zip::stored_entry;
-use super::{ElfMachine, FileAllowance, ImageError, LeftOut, Section, Segment};
+use super::{FileAllowance, ImageError, LeftOut, Section, Segment};
 
 /// The bytes of an ELF file and its headers: a pure function of the file's content, shared by all paths that lead to it.
 pub(crate) struct ElfData {
     pub(super) bytes: FileBytes,
     pub(super) base: FileOffset,
-    pub(super) machine: ElfMachine,
+    pub(super) arch: Option<Arch>,
+    pub(super) e_machine: u16,
     pub(super) relocatable: bool,
     pub(super) little_endian: bool,
     pub(super) entry: Svma,
@@ -39,7 +40,7 @@ pub(crate) struct ElfData {
 impl fmt::Debug for ElfData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ElfData")
-            .field("machine", &self.machine)
+            .field("e_machine", &self.e_machine)
             .field("build_id", &self.build_id)
             .field("segments", &self.segments)
             .finish_non_exhaustive()
@@ -118,7 +119,8 @@ impl ElfData {
         Ok(Self {
             bytes,
             base: FileOffset(0),
-            machine: headers.machine,
+            arch: headers.arch,
+            e_machine: headers.e_machine,
             relocatable: headers.relocatable,
             little_endian: headers.little_endian,
             entry: headers.entry,
@@ -183,7 +185,8 @@ fn has_few_notes<'d, R: ReadRef<'d>>(file: &object::File<'d, R>, bytes: &[u8]) -
 
 /// What the headers of a file state.
 struct Headers {
-    machine: ElfMachine,
+    arch: Option<Arch>,
+    e_machine: u16,
     relocatable: bool,
     little_endian: bool,
     entry: Svma,
@@ -201,7 +204,8 @@ impl Headers {
     ) -> Self {
         let segments = segments_of(file, bytes.len() as u64, allowance);
         let build_id = build_id(file, bytes);
-        let machine = ElfMachine::of(file, bytes);
+        let e_machine = e_machine_of(file);
+        let arch = Arch::from_elf(e_machine, Some(if file.is_64() { 64 } else { 32 }));
         let little_endian = file.is_little_endian();
         let (mut sections, sections_lost) = sections_of(file, bytes.len() as u64, allowance);
         if sections_lost {
@@ -216,11 +220,12 @@ impl Headers {
         }
         if sections.iter().all(|section| section.name.is_empty()) {
             let is_wide = file.is_64();
-            let loaded = LoadedFile { bytes, segments: &segments, machine, is_wide, little_endian };
+            let loaded = LoadedFile { bytes, segments: &segments, arch, is_wide, little_endian };
             sections = headerless::sections(&loaded, &other_headers(file));
         }
         Self {
-            machine,
+            arch,
+            e_machine,
             relocatable: file.kind() == object::ObjectKind::Relocatable,
             little_endian,
             entry: Svma(file.entry()),
@@ -245,6 +250,15 @@ impl Headers {
             allowance.note_damaged("the table of section headers");
             Self { sections_lost: true, ..headers }
         })
+    }
+}
+
+/// The number of the processor that a file states.
+fn e_machine_of<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> u16 {
+    match file {
+        object::File::Elf32(file) => file.elf_header().e_machine(file.endian()).0,
+        object::File::Elf64(file) => file.elf_header().e_machine(file.endian()).0,
+        _ => object::elf::EM_NONE.0,
     }
 }
 

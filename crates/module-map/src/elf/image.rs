@@ -7,15 +7,16 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use address::{Avma, Bias, BuildId, FileOffset, Svma};
+use address::{Arch, Avma, Bias, BuildId, FileOffset, Svma};
 use budget::{Budget, SharedAllowance};
 use host::{Content, Damage, Host, Origin};
 use object::{Object as _, ObjectSymbol as _, SymbolKind};
 
 use super::data::ElfData;
+use super::psabi::Supplement;
 use super::relocations::{SectionLayout, disjoint, link};
 use super::section::{self, Section};
-use super::{ElfMachine, FileAllowance, ImageError, LeftOut, MadeOf, Segment};
+use super::{FileAllowance, ImageError, LeftOut, MadeOf, Segment};
 
 /// An opened ELF file. Immutable; a clone shares everything but the path.
 #[derive(Clone)]
@@ -162,10 +163,25 @@ impl Image {
         self.data.base
     }
 
-    /// The processor it was made for.
+    /// The processor it was made for, if it is one of those known.
     #[must_use]
-    pub fn machine(&self) -> ElfMachine {
-        self.data.machine
+    pub fn arch(&self) -> Option<Arch> {
+        self.data.arch
+    }
+
+    /// The number of the processor it was made for, whether that is known or not.
+    ///
+    /// Source: gABI, "ELF Header", `e_machine`.
+    #[must_use]
+    pub fn e_machine(&self) -> u16 {
+        self.data.e_machine
+    }
+
+    /// Whether a relocation of that number has the dynamic loader write what a resolver returns, on the file's processor.
+    #[must_use]
+    pub fn is_indirect_relocation(&self, kind: u32) -> bool {
+        let supplement = self.arch().and_then(Supplement::of);
+        supplement.is_some_and(|supplement| supplement.indirect.0 == kind)
     }
 
     /// Whether it is a relocatable object (`ET_REL`): no segments, section addresses are not final.

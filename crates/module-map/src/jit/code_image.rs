@@ -16,12 +16,11 @@ use elf_writer::{
 };
 use gimli::{DW_EH_PE_datarel, DW_EH_PE_pcrel, DW_EH_PE_sdata4, DW_EH_PE_udata4};
 
-use crate::elf::ElfMachine;
-
 /// Code that is collected for a file.
 #[derive(Debug)]
 pub struct CodeImage {
-    machine: ElfMachine,
+    /// The number of its processor, which need not be one of those known.
+    e_machine: u16,
     text: Vec<u8>,
     symbols: Symbols,
     eh_frame: Vec<u8>,
@@ -37,11 +36,11 @@ const EH_FRAME: u64 = 0x6000_0000;
 const TEXT_SECTION: u32 = 1;
 
 impl CodeImage {
-    /// A file without code for that processor.
+    /// A file without code for the processor of that number.
     #[must_use]
-    pub fn new(machine: ElfMachine) -> Self {
+    pub fn new(e_machine: u16) -> Self {
         Self {
-            machine,
+            e_machine,
             text: Vec::new(),
             symbols: Symbols::default(),
             eh_frame: Vec::new(),
@@ -96,7 +95,7 @@ impl CodeImage {
         let hdr_address = (EH_FRAME + self.eh_frame.len() as u64).next_multiple_of(4);
         self.eh_frame.resize((hdr_address - EH_FRAME) as usize, 0);
         let hdr = self.eh_frame_hdr(hdr_address);
-        let e_machine = Machine(self.machine.e_machine());
+        let e_machine = Machine(self.e_machine);
         let header = FileHeader { e_type: ET_DYN, e_machine, ..FileHeader::default() };
         let mut file = ElfFile::new(header, 2);
         let loaded = |sh_addr, sh_addralign| SectionHeader {
@@ -153,14 +152,14 @@ impl CodeImage {
 mod tests {
     use std::path::Path;
 
-    use address::FileOffset;
+    use address::{Arch, FileOffset};
 
     use super::*;
     use crate::elf::Image;
 
     #[test]
     fn what_is_written_can_be_read() {
-        let mut code = CodeImage::new(ElfMachine::X86_64);
+        let mut code = CodeImage::new(Arch::X86_64.e_machine());
         let first = code.add_code(b"first", &[0x90; 5]).expect("room");
         let second = code.add_code(b"second", &[0xc3]).expect("room");
         let file = code.source_file(b"a.js");
@@ -168,7 +167,7 @@ mod tests {
         code.add_lines(second.add(1), vec![row]);
         let image = Image::from_vec(Path::new("jit"), code.finish()).expect("an ELF file");
         assert_eq!((first, second), (Svma(0x1000), Svma(0x1010)));
-        assert_eq!(image.machine(), ElfMachine::X86_64);
+        assert_eq!(image.arch(), Some(Arch::X86_64));
         assert_eq!(image.svma_of_offset(FileOffset(0x1010), true), Some(second));
         assert_eq!(image.read_only_bytes(first, 5), Some(&[0x90; 5][..]));
         let names: Vec<_> = image

@@ -1,6 +1,6 @@
 //! The code of a dump as one ELF file, with what else the dump says of it: names, lines, call frame information.
 
-use address::{Avma, FileOffset, Svma, Timestamp};
+use address::{Arch, Avma, FileOffset, Svma, Timestamp};
 use elf_writer::LineRow;
 use hashbrown::HashMap;
 
@@ -8,7 +8,6 @@ use super::code_image::CodeImage;
 use super::dump::{JitDump, JitLoad};
 use super::frames::relocated;
 use super::records::{DumpDamage, JitRecord, lines, read};
-use crate::elf::ElfMachine;
 
 /// The `e_machine` of a dump whose writer leaves it out, as `CPython` 3.13 does.
 ///
@@ -16,18 +15,18 @@ use crate::elf::ElfMachine;
 const NO_MACHINE: u16 = 0;
 
 /// What a dump says, an ELF file of its code, and what could not be used. Where the dump does not state a processor, its
-/// code is of `machine`.
-pub(super) fn collect(bytes: &[u8], machine: ElfMachine) -> Option<(JitDump, Vec<u8>, DumpDamage)> {
+/// code is of `arch`.
+pub(super) fn collect(bytes: &[u8], arch: Option<Arch>) -> Option<(JitDump, Vec<u8>, DumpDamage)> {
     let (head, mut records) = read(bytes)?;
-    let machine = match head.machine {
-        NO_MACHINE => machine,
-        stated => ElfMachine::from_e_machine(stated),
+    let e_machine = match head.machine {
+        NO_MACHINE => arch.map_or(NO_MACHINE, Arch::e_machine),
+        stated => stated,
     };
     // The time in the head is of another clock for some writers.
     let first = records.clone().next().map_or(head.time, |(time, _)| time);
     let begun = Timestamp(if head.arch_time { 0 } else { first });
     let mut collected = Collected {
-        image: CodeImage::new(machine),
+        image: CodeImage::new(e_machine),
         dump: JitDump { begun, loads: Vec::new() },
         by_index: HashMap::new(),
         lines: None,
@@ -129,7 +128,7 @@ mod tests {
         entry(&mut entries, &vec![b'a'; 1 << 20]);
         (0..REPEATED).for_each(|_| entry(&mut entries, b"\xff"));
         let bytes = dump(&[(2, 101, entries), load(0x1000, 1, "f", &[1, 2, 3])]);
-        let (_, code, _) = collect(&bytes, ElfMachine::X86_64).expect("a dump");
+        let (_, code, _) = collect(&bytes, Some(Arch::X86_64)).expect("a dump");
         let image = Image::from_vec(Path::new("jit"), code).expect("an ELF file");
         let lines = image.section(".debug_line").expect("lines");
         let size = image.section_data(lines).expect("sound").len();
@@ -149,7 +148,7 @@ mod tests {
             load(0x2000, 2, "g", &[4]),
             (1, 150, moved(16)),
         ]);
-        let (dump, ..) = collect(&bytes, ElfMachine::X86_64).expect("a dump");
+        let (dump, ..) = collect(&bytes, Some(Arch::X86_64)).expect("a dump");
         let places: Vec<_> = dump.loads.iter().map(|load| (load.start.0, load.len)).collect();
         assert_eq!(places, [(0x1000, 3), (0x2000, 1), (0x9000, 3)]);
     }
@@ -157,7 +156,7 @@ mod tests {
     #[test]
     fn loads_and_moves_share_code() {
         let bytes = dump(&[load(0x1000, 1, "f", &[1, 2, 3]), (1, 150, moved(3))]);
-        let (dump, code, damage) = collect(&bytes, ElfMachine::X86_64).expect("a dump");
+        let (dump, code, damage) = collect(&bytes, Some(Arch::X86_64)).expect("a dump");
         assert_eq!(damage, DumpDamage::default());
         assert_eq!(dump.begun, Timestamp(101));
         let places: Vec<_> =
@@ -173,12 +172,12 @@ mod tests {
     fn the_processor_of_a_dump() {
         let mut bytes = dump(&[load(0x1000, 1, "f", &[1, 2, 3])]);
         let machine = |bytes: &[u8]| {
-            let (_, code, _) = collect(bytes, ElfMachine::Aarch64).expect("a dump");
-            Image::from_vec(Path::new("jit"), code).expect("an ELF file").machine()
+            let (_, code, _) = collect(bytes, Some(Arch::Aarch64)).expect("a dump");
+            Image::from_vec(Path::new("jit"), code).expect("an ELF file").arch()
         };
-        assert_eq!(machine(&bytes), ElfMachine::X86_64);
+        assert_eq!(machine(&bytes), Some(Arch::X86_64));
         bytes[12..16].copy_from_slice(&[0; 4]);
-        assert_eq!(machine(&bytes), ElfMachine::Aarch64);
+        assert_eq!(machine(&bytes), Some(Arch::Aarch64));
     }
 
     /// A dump has the records up to where it is cut; one whose process goes on writing ends with zeros.
@@ -188,7 +187,7 @@ mod tests {
         let bytes = dump(&records);
         let whole = dump(&records[..1]).len();
         for end in whole..=bytes.len() {
-            let (dump, _, damage) = collect(&bytes[..end], ElfMachine::X86_64).expect("a dump");
+            let (dump, _, damage) = collect(&bytes[..end], Some(Arch::X86_64)).expect("a dump");
             let is_whole = end == bytes.len();
             // The number of its kind is 0, and zeros are none.
             let is_cut = end > whole + 4 && !is_whole;
@@ -197,12 +196,12 @@ mod tests {
             assert_eq!(dump.loads.len(), 1 + usize::from(is_whole));
         }
         let zeros = [&bytes[..whole], &[0; 100]].concat();
-        assert_eq!(collect(&zeros, ElfMachine::X86_64).expect("a dump").2, DumpDamage::default());
+        assert_eq!(collect(&zeros, Some(Arch::X86_64)).expect("a dump").2, DumpDamage::default());
         // The code is longer than its record, and what follows is still there.
         let mut broken = dump(&[load(0x1000, 1, "f", &[1]), load(0x2000, 2, "g", &[4])]);
         let at = dump(&[]).len() + 16 + 4 + 4 + 8 + 8;
         broken[at..at + 8].copy_from_slice(&1000_u64.to_le_bytes());
-        let (dump, _, damage) = collect(&broken, ElfMachine::X86_64).expect("a dump");
+        let (dump, _, damage) = collect(&broken, Some(Arch::X86_64)).expect("a dump");
         assert_eq!((dump.loads.len(), damage), (1, DumpDamage { records: 1, bytes: 0 }));
     }
 }

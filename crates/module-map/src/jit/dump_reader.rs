@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use address::Pid;
+use address::{Arch, Pid};
 use budget::{Allowance, Budget, Exhausted, Resource};
 use hashbrown::HashMap;
 use host::{FileStamp, HostFile};
@@ -13,7 +13,7 @@ use host::{FileStamp, HostFile};
 use super::collect::collect;
 use super::dump::{JitDump, JitReader};
 use super::records::DumpDamage;
-use crate::elf::{ElfMachine, Image};
+use crate::elf::Image;
 use crate::files::{FileFindingKind, ImageStore};
 
 /// Bytes of the shortest record, which is its head.
@@ -24,18 +24,18 @@ const MIN_RECORD: u64 = 16;
 pub struct DumpReader {
     store: Arc<ImageStore>,
     budget: Budget,
-    /// The processor of the dumps that do not state theirs.
-    machine: ElfMachine,
+    /// The processor of the dumps that do not state theirs, if it is known.
+    arch: Option<Arch>,
     /// What was read of each file, which may have many names.
     read: Mutex<HashMap<FileStamp, Allowance>>,
 }
 
 impl DumpReader {
     /// A reader that looks for dumps where `store` does, and provides it with what it reads. Code of dumps that do not
-    /// state their processor is of `machine`, the processor of the recording.
+    /// state their processor is of `arch`, the processor of the recording.
     #[must_use]
-    pub fn new(store: Arc<ImageStore>, budget: Budget, machine: ElfMachine) -> Self {
-        Self { store, budget, machine, read: Mutex::default() }
+    pub fn new(store: Arc<ImageStore>, budget: Budget, arch: Option<Arch>) -> Self {
+        Self { store, budget, arch, read: Mutex::default() }
     }
 
     /// Says what of a dump could not be used.
@@ -75,7 +75,7 @@ impl JitReader for DumpReader {
         let name = Path::new(OsStr::from_bytes(path));
         let Some(file) = self.store.open_data_file(name, pid) else { return Ok(None) };
         self.count(&file)?;
-        let Some((dump, code, damage)) = collect(&file.content, self.machine) else {
+        let Some((dump, code, damage)) = collect(&file.content, self.arch) else {
             let message = format!(
                 "the dump of JIT code {} does not begin as one; its code has no names",
                 name.display()

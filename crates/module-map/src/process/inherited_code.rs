@@ -1,6 +1,6 @@
 //! Code without a file after a fork: parent and child go on compiling, each into its own copy of the memory.
 
-use address::{Pid, Timestamp};
+use address::{ById as _, Pid, Timestamp};
 
 use super::processes::Process;
 use super::timeline::Timeline;
@@ -32,7 +32,7 @@ pub(super) fn own_code(process: &mut Process, modules: &mut ModuleTable, pid: Pi
         let space = made.space_mut();
         let inherited: Vec<Mapping> = space.mappings().collect();
         for mapping in inherited {
-            let Some(parent) = modules.all().get(mapping.module.index()).cloned() else { continue };
+            let Some(parent) = modules.all().by_id(mapping.module).cloned() else { continue };
             if parent.owner.is_none_or(|owner| owner == pid) {
                 continue;
             }

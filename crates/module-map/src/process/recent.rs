@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use address::ModuleId;
+use address::{ById as _, ModuleId};
 
 use super::event::{MapEvent, RecordedName};
 use crate::jit::{is_injected, is_marker};
@@ -101,7 +101,7 @@ impl RecentModules {
         modules: &[Arc<Module>],
     ) -> Option<NamedMapping> {
         let (identity, named) = self.names.get(place(event))?.as_ref()?;
-        let path = &*modules.get(named.module.index())?.path;
+        let path = &*modules.by_id(named.module)?.path;
         let same = *identity == event.identity && *path == *event.path;
         // Code without a file is a module of each process.
         (same && !(named.kind == MappedKind::Anonymous && event.executable)).then_some(*named)

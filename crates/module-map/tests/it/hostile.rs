@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use address::{Avma, FileOffset, ModuleId, Pid, Timestamp};
+use address::{Arch, Avma, FileOffset, ModuleId, Pid, Timestamp};
 use budget::{Budget, Exhausted, Limit, Resource};
 use module_map::{
-    DumpReader, ElfMachine, FileOptions, ImageStore, JitDump, JitLoad, JitReader, Mapping, Space,
-    Timeline,
+    DumpReader, FileOptions, ImageStore, JitDump, JitLoad, JitReader, Mapping, Space, Timeline,
 };
 use proptest::prelude::*;
 
@@ -157,7 +156,7 @@ fn a_dump_that_does_not_fit() {
     let most = Limit { base: 10, per_byte: 0, most: 10 };
     let budget = Budget::default().with(Resource::HeldInAll, most);
     let store = Arc::new(ImageStore::new(FileOptions { budget, ..options }));
-    let reader = DumpReader::new(store, budget, ElfMachine::X86_64);
+    let reader = DumpReader::new(store, budget, Some(Arch::X86_64));
     let error = reader.read(b"/tmp/jit-1.dump", Pid(1)).expect_err("too much");
     assert_eq!(error.to_string(), "more than 10 bytes of files in memory");
 }
@@ -174,7 +173,7 @@ fn a_dump_with_many_names() {
     let store = Arc::new(ImageStore::new(options));
     let twice = Limit { base: 6, per_byte: 0, most: 6 };
     let budget = Budget::default().with(Resource::JitRecords, twice);
-    let reader = DumpReader::new(store, budget, ElfMachine::X86_64);
+    let reader = DumpReader::new(store, budget, Some(Arch::X86_64));
     let path = PathBuf::from("/tmp/jit-1.dump");
     let path = path.as_os_str().as_encoded_bytes();
     let reads: Vec<bool> = (0..3).map(|_| reader.read(path, Pid(1)).is_ok()).collect();

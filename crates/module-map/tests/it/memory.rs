@@ -4,11 +4,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use address::{BuildId, Pid, Tid};
+use address::{Arch, BuildId, Pid, Tid};
 use budget::{Memory, MemoryUse};
-use module_map::{
-    DumpReader, ElfMachine, FileFindingKind, FileOptions, ImageStore, JitReader as _, Timeline,
-};
+use module_map::{DumpReader, FileFindingKind, FileOptions, ImageStore, JitReader as _, Timeline};
 use synth::{Section, elf_const};
 
 use crate::support::{code, machine};
@@ -108,7 +106,7 @@ fn code_of_a_dump_is_named() {
     let budget = options.budget;
     let store = Arc::new(ImageStore::new(FileOptions { memory: memory.clone(), ..options }));
     assert!(
-        DumpReader::new(store, budget, ElfMachine::X86_64)
+        DumpReader::new(store, budget, Some(Arch::X86_64))
             .read(b"/tmp/jit-1.dump", Pid(1))
             .is_err()
     );

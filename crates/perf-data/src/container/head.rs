@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
+use address::Arch;
+
 use super::feature::Feature;
 use super::features::Features;
 use super::file_head::FileHead;
-use super::machine::{MachineSource, RecordedArch, RecordedMachine};
+use super::machine::{MachineSource, RecordedMachine};
 use super::name_events::name_events;
 use crate::bytes::Endian;
 use crate::event::{Event, EventAttr, EventLayout, Identity, MAX_IDS};
@@ -46,7 +48,7 @@ pub struct Head {
     changed_words: u64,
     id_changes: u32,
     /// The architecture by a hint of the user, for recordings that do not state it.
-    fallback_arch: Option<RecordedArch>,
+    fallback_arch: Option<Arch>,
 }
 
 impl Head {
@@ -133,15 +135,15 @@ impl Head {
         let attrs = self.schema.events.iter().map(|event| &event.attr);
         let machine = RecordedMachine::detect(&self.features(), attrs, self.schema.endian);
         match self.fallback_arch {
-            Some(arch) if machine.source == MachineSource::Nothing => {
-                RecordedMachine { arch, ..machine }
+            Some(_) if machine.source == MachineSource::Nothing => {
+                RecordedMachine { arch: self.fallback_arch, ..machine }
             }
             _ => machine,
         }
     }
 
     /// Takes a hint of the architecture, for recordings that do not state it.
-    pub(crate) fn set_fallback_arch(&mut self, arch: Option<RecordedArch>) {
+    pub(crate) fn set_fallback_arch(&mut self, arch: Option<Arch>) {
         self.fallback_arch = arch;
     }
 

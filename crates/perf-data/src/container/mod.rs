@@ -26,5 +26,5 @@ pub(crate) use file_head::FileHead;
 pub use head::Head;
 pub(crate) use head::change;
 pub(crate) use header::check_magic;
-pub use machine::{MachineSource, RecordedArch, RecordedMachine};
+pub use machine::{MachineSource, RecordedMachine};
 pub use simpleperf_files::{SimpleperfFile, SimpleperfSymbol};

@@ -1,8 +1,8 @@
 //! How a recording is read: sizes, and what is given out.
 
+use address::Arch;
 use budget::Budget;
 
-use crate::container::RecordedArch;
 use crate::stream::ScanAhead;
 
 /// How much is held at a time.
@@ -15,7 +15,7 @@ pub struct SessionOptions {
     /// Whether records of context switches are given out, too.
     pub switches: bool,
     /// The architecture of a recording that does not state it.
-    pub fallback_arch: Option<RecordedArch>,
+    pub fallback_arch: Option<Arch>,
     /// If no round ends within so many bytes, order is given up and the older half is given out.
     pub pending_bytes: u64,
     /// A compressed record may expand to so many bytes.

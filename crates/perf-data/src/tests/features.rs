@@ -1,8 +1,10 @@
 //! Feature sections: each one, and damaged ones.
 
+use address::Arch;
+
 use super::builder::{Attr, Bytes, File, data_at, le, patch, round};
 use super::read_file::{ReadFile, list, open};
-use crate::{Endian, Finding, MachineSource, RecordedArch};
+use crate::{Endian, Finding, MachineSource};
 
 fn with(features: Vec<(u16, Vec<u8>)>) -> Vec<u8> {
     File {
@@ -66,7 +68,7 @@ fn strings_and_numbers() {
         let machine = recording.machine();
         assert_eq!(
             (machine.arch, machine.source, machine.endian),
-            (RecordedArch::S390x, MachineSource::ElfMachine, endian)
+            (Some(Arch::S390x), MachineSource::ElfMachine, endian)
         );
     }
 }

@@ -18,15 +18,15 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use address::{BuildId, FileOffset};
+use address::{Arch, BuildId, FileOffset};
 use budget::Budget;
 use host::{Distrust, Host, Origin};
 use module_map::{
-    Archive, DEBUG_DIR, DumpReader, ElfMachine, ExtraFiles, Fetcher, FileFindingKind, FileOptions,
-    Hint, ImageStore, RECORDED_COPIES, Timeline,
+    Archive, DEBUG_DIR, DumpReader, ExtraFiles, Fetcher, FileFindingKind, FileOptions, Hint,
+    ImageStore, RECORDED_COPIES, Timeline,
 };
 use options::{FileSearch, given_file};
-use perf_data::{Head, RecordedArch};
+use perf_data::Head;
 
 use crate::error::Error;
 use crate::given::{refuse_shared, resolved};
@@ -46,7 +46,7 @@ pub struct Files {
     /// What memory holds: the hint, the build-id of its object, where in the object it begins.
     hints: Vec<(Hint, Option<BuildId>, FileOffset)>,
     /// The processor that was recorded.
-    machine: ElfMachine,
+    arch: Option<Arch>,
     /// Unpacked archives, which are removed at the end of the run.
     _archives: Vec<Archive>,
 }
@@ -66,7 +66,7 @@ impl Files {
         let features = head.features();
         let (hostname, os_release) = (features.hostname, features.os_release);
         let machine = RecordedMachine { hostname, os_release, recorded_until };
-        Ok(Self { machine: elf_machine(head), ..Self::of_machine(setting, machine, recording)? })
+        Ok(Self { arch: head.machine().arch, ..Self::of_machine(setting, machine, recording)? })
     }
 
     /// The same where there is no recording: files are those of this machine, but nothing of it is taken without a proof.
@@ -110,7 +110,7 @@ impl Files {
         for (path, HintedFile { image, .. }) in files {
             images.provide(path.as_os_str().as_bytes(), image);
         }
-        Ok(Self { images, hints, machine: NO_MACHINE, _archives: archives })
+        Ok(Self { images, hints, arch: None, _archives: archives })
     }
 
     /// A timeline that knows what the options say about memory, and nothing else yet.
@@ -121,27 +121,9 @@ impl Files {
             timeline.hint(hint, *build_id, *offset);
         }
         let budget = self.images.options().budget;
-        let reader = DumpReader::new(self.images.clone(), budget, self.machine);
+        let reader = DumpReader::new(self.images.clone(), budget, self.arch);
         timeline.read_jit_with(Box::new(reader));
         timeline
-    }
-}
-
-/// No processor that is known (`EM_NONE`).
-const NO_MACHINE: ElfMachine = ElfMachine::Other(0);
-
-/// The processor that a recording is of, as files state it.
-fn elf_machine(head: &Head) -> ElfMachine {
-    match head.machine().arch {
-        RecordedArch::X86_64 => ElfMachine::X86_64,
-        RecordedArch::Aarch64 => ElfMachine::Aarch64,
-        RecordedArch::X86 => ElfMachine::X86,
-        RecordedArch::Arm => ElfMachine::Arm,
-        RecordedArch::Riscv64 => ElfMachine::Riscv64,
-        RecordedArch::S390x => ElfMachine::S390x,
-        RecordedArch::Powerpc64 => ElfMachine::Ppc64,
-        RecordedArch::Loongarch64 => ElfMachine::Loongarch64,
-        _ => NO_MACHINE,
     }
 }
 

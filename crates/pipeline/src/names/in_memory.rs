@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use address::{Avma, ModuleId, Pid};
+use address::{Avma, ById as _, ModuleId, Pid};
 use hashbrown::{HashMap, HashSet};
 use module_map::{FileFindingKind, LoadError, MappedKind, PerfMapAge, PerfMapFile};
 use profile::{LocationId, LocationRow, Profile, StackId};
@@ -45,7 +45,7 @@ impl Sources<'_> {
         }
         let mut seen: HashSet<(Pid, StackId)> = HashSet::new();
         for sample in &profile.samples {
-            let Some(thread) = self.threads.get(sample.thread.index()) else { continue };
+            let Some(thread) = self.threads.by_id(sample.thread) else { continue };
             let mut next = sample.stack;
             // The nodes further out of one that was visited were visited with it.
             while let Some(node) = next.filter(|&node| seen.insert((thread.pid, node)))
@@ -71,7 +71,7 @@ impl Sources<'_> {
 
     /// Returns true if code of a module is found by address: no file that is proven covers it.
     fn is_in_memory(&self, module: ModuleId) -> bool {
-        let Some(module) = self.timeline.modules().get(module.index()) else { return false };
+        let Some(module) = self.timeline.modules().by_id(module) else { return false };
         matches!(
             (module.kind, self.images.outcome(module)),
             (MappedKind::Unopened, Some(Err(_)) | None)
@@ -115,7 +115,7 @@ impl Sources<'_> {
     /// The processes whose memory a location is in: the own one, then those that it was forked from.
     fn owners(&self, location: &LocationRow) -> impl Iterator<Item = Pid> {
         let modules = self.timeline.modules();
-        let module = location.module.and_then(|module| modules.get(module.index()));
+        let module = location.module.and_then(|module| modules.by_id(module));
         let chain = std::iter::successors(module, move |module| {
             modules.get(module.inherited_from?.index())
         });

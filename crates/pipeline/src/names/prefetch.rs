@@ -8,6 +8,7 @@
 //!   pool, rest                               | files, list of w1 ...
 //! ```
 
+use address::ById as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
@@ -84,7 +85,7 @@ impl Prefetch {
         let modules = partial.timeline.modules();
         let new = partial.met.get(self.modules..).unwrap_or_default();
         self.modules = partial.met.len();
-        for module in new.iter().filter_map(|id| modules.get(id.index())) {
+        for module in new.iter().filter_map(|id| modules.by_id(*id)) {
             if module.kind == MappedKind::Kernel && self.list.is_none() {
                 let named = options.files.kallsyms.as_deref();
                 let places = KernelListPlaces { named, recording, images };

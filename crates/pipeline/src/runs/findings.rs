@@ -1,5 +1,6 @@
 //! The account of the run: what was lost and why, what is wrong with the input, in words for people and programs.
 
+use address::{ById as _, take_dangling};
 use std::path::PathBuf;
 
 use module_map::{ImageStore, Timeline};
@@ -79,6 +80,17 @@ pub(crate) fn account(
         profile.summary.names_lost |= names.kernel_damaged;
         profile.summary.findings.push(row);
     }
+    profile.summary.findings.extend(dangling_ids());
+}
+
+/// Mistakes of this program: ids of its own that named no row.
+fn dangling_ids() -> impl Iterator<Item = FindingRow> {
+    take_dangling().into_iter().map(|(id, count)| FindingRow {
+        kind: "dangling-id".to_owned(),
+        message: format!("a {id} named no row; this is a mistake of the program, please report it"),
+        count,
+        help: None,
+    })
 }
 
 /// Why the kernel has no names.
@@ -159,7 +171,7 @@ pub(crate) fn late_maps(samples: u64) -> Option<FindingRow> {
 /// Samples in code that a process mapped that shares the memory of theirs.
 pub(crate) fn shared_memory(shared: &SharedMemory, timeline: &Timeline) -> Option<FindingRow> {
     let (pid, mapped_by, module) = shared.first?;
-    let path = &timeline.modules().get(module.index())?.path;
+    let path = &timeline.modules().by_id(module)?.path;
     Some(FindingRow {
         kind: "shared-memory".to_owned(),
         message: format!(
@@ -255,7 +267,7 @@ pub(crate) fn too_many_names(profile: &Profile) -> Option<FindingRow> {
 /// Memory without a file that was taken for the file that was there before.
 fn inferred(timeline: &Timeline) -> Option<FindingRow> {
     let first = timeline.inferences().first()?;
-    let module = timeline.modules().get(first.module.index())?;
+    let module = timeline.modules().by_id(first.module)?;
     Some(FindingRow {
         kind: "inferred-file".to_owned(),
         message: format!(
@@ -299,7 +311,7 @@ fn hints_to_give(
 ) -> Vec<FindingRow> {
     let mut nameless = Vec::new();
     for location in profile.locations.iter().filter(|location| location.n_inlines == 0) {
-        let module = location.module.and_then(|module| timeline.modules().get(module.index()));
+        let module = location.module.and_then(|module| timeline.modules().by_id(module));
         nameless.extend(module.and_then(|module| Some((module.owner?, location.relative))));
     }
     let mut counts = std::collections::BTreeMap::<_, u64>::new();

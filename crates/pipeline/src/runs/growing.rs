@@ -13,10 +13,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use address::Arch;
 use module_map::{ImageStore, Timeline};
 use perf_data::{
-    Batch, Event, Findings, Head, LiveBatches, NextBatch, RecordedArch, SampleType, Session,
-    SessionOptions,
+    Batch, Event, Findings, Head, LiveBatches, NextBatch, SampleType, Session, SessionOptions,
 };
 use profile::{LocationId, Profile};
 use unwinder::{Partial, Replay, Replayer};
@@ -53,7 +53,7 @@ const READ_BYTES: usize = 256 << 10;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StreamOptions {
     /// The processor of a recording that does not state it.
-    pub arch: Option<RecordedArch>,
+    pub arch: Option<Arch>,
     /// Whether a recording with stacks that does not state its processor is an error.
     pub needs_arch: bool,
     /// Bytes of a stream that are put in order at a time; `None` for as many as usual.
@@ -141,10 +141,7 @@ pub(crate) fn analyze_growing(
         Session::open_within(input, run.stream_reading(stream), &setting.memory, &mut found);
     run.go_on()?;
     let session = session.map_err(|it| run.recording_error(it))?;
-    if stream.needs_arch
-        && has_stacks(&session)
-        && session.head().machine().arch == RecordedArch::Unknown
-    {
+    if stream.needs_arch && has_stacks(&session) && session.head().machine().arch.is_none() {
         return Err(Error::UnknownProcessor);
     }
     timings.ended("open");

@@ -1,6 +1,6 @@
 //! The modules that chains ended in before their root: how many samples, why, and what would help.
 
-use address::ModuleId;
+use address::{ById as _, ModuleId};
 use module_map::{Image, ImageStore, LoadError, LoadedImage, MappedKind, Module, Timeline};
 use options::{DebugInfo, DebugProof, Remedy, Spelling, Symbols};
 use profile::{Advice, EndReason, LocationRow, ModuleLoss, Profile, StackId};
@@ -68,7 +68,7 @@ fn reason(
     timeline: &Timeline,
     images: &ImageStore,
 ) -> String {
-    let module = module.and_then(|module| timeline.modules().get(module.index()));
+    let module = module.and_then(|module| timeline.modules().by_id(module));
     if end == EndReason::ReturnProbe {
         return "a return probe replaced the return address".to_owned();
     }
@@ -96,7 +96,7 @@ fn remedy(
     timeline: &Timeline,
     images: &ImageStore,
 ) -> Option<Remedy> {
-    let module = module.and_then(|module| timeline.modules().get(module.index()));
+    let module = module.and_then(|module| timeline.modules().by_id(module));
     if end == EndReason::ReturnProbe {
         return Some(Remedy::NoReturnProbes);
     }

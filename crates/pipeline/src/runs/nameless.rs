@@ -1,6 +1,6 @@
 //! The modules with frames that have no name: how many, and what would give them names.
 
-use address::ModuleId;
+use address::{ById as _, ModuleId};
 use hashbrown::{HashMap, HashSet};
 use module_map::{ImageStore, LoadedImage, MappedKind, Module, Timeline};
 use options::{Remedy, Spelling};
@@ -45,7 +45,7 @@ fn remedy(
     images: &ImageStore,
 ) -> Option<Remedy> {
     let module = module?;
-    let mapped = timeline.modules().get(module.index())?;
+    let mapped = timeline.modules().by_id(module)?;
     match (mapped.kind, profile.modules.get(module)?.kind, images.outcome(mapped)) {
         (MappedKind::Kernel, ..) => names.kernel_remedy.clone(),
         (MappedKind::GuestKernel | MappedKind::GuestUser | MappedKind::Hypervisor, ..) => {

@@ -1,6 +1,7 @@
 //! Functions: those at a location, and the distinct ones of a profile as small indexes, which printers of call graphs
 //! share.
 
+use address::ById as _;
 use hashbrown::HashMap;
 
 use crate::id::{FrameId, LocationId, StackId, StringId};
@@ -17,7 +18,7 @@ pub fn functions<'a>(
     location: &LocationRow,
     inlines: bool,
 ) -> &'a [InlineRow] {
-    let rows = profile.inlines.as_slice().get(location.inlines()).unwrap_or_default();
+    let rows = profile.inlines.range(location.inlines());
     if inlines { rows } else { rows.last_chunk::<1>().map_or(&[], |last| last) }
 }
 
@@ -149,7 +150,7 @@ impl Functions {
     pub fn at(&self, location: LocationId) -> &[FunctionLine] {
         let ends = self.ends.as_slice();
         let start = location.index().checked_sub(1).and_then(|before| ends.get(before)).copied();
-        let end = ends.get(location.index()).copied().unwrap_or(0);
+        let end = ends.by_id(location).copied().unwrap_or(0);
         self.lines.get(start.unwrap_or(0) as usize..end as usize).unwrap_or_default()
     }
 

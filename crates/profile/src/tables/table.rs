@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::Range;
+
+use address::{ById as _, dangling};
 
 use crate::id::RowId;
 
@@ -99,17 +102,39 @@ impl<I: RowId, T> Table<I, T> {
         id
     }
 
-    /// The row of that id; `None` where there is none.
+    /// The row of an id that this table gave out. If there is none, that is a mistake of the caller, which panics in
+    /// tests and is counted in release builds ([`dangling`]).
     #[inline]
     #[must_use]
+    #[cfg_attr(debug_assertions, track_caller)]
     pub fn get(&self, id: I) -> Option<&T> {
-        self.rows.get(id.index())
+        self.rows.by_id(id)
     }
 
-    /// The row of that id, to be changed; `None` where there is none.
+    /// The row of an id that this table gave out, to be changed. See [`Table::get`].
     #[inline]
+    #[cfg_attr(debug_assertions, track_caller)]
     pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
-        self.rows.get_mut(id.index())
+        self.rows.by_id_mut(id)
+    }
+
+    /// Rows that follow each other, of ids and a number that belong together. If some are missing, that is a mistake of
+    /// the caller, as for [`Table::get`], and there are none.
+    #[inline]
+    #[must_use]
+    #[cfg_attr(debug_assertions, track_caller)]
+    pub fn range(&self, rows: Range<usize>) -> &[T] {
+        self.rows.get(rows).unwrap_or_else(|| {
+            dangling::<I>();
+            &[]
+        })
+    }
+
+    /// The row of an id that may come from elsewhere, such as from a question; `None` if there is none.
+    #[inline]
+    #[must_use]
+    pub fn find(&self, id: I) -> Option<&T> {
+        self.rows.get(id.index())
     }
 
     /// The ids of all rows.
@@ -201,7 +226,7 @@ mod tests {
         let mut table: Table<FrameId, char> = ['a', 'b'].into_iter().collect();
         assert_eq!(table.push('c'), FrameId::new(2));
         assert_eq!(table.get(FrameId::new(1)), Some(&'b'));
-        assert_eq!(table.get(FrameId::new(3)), None);
+        assert_eq!(table.find(FrameId::new(3)), None);
         table.extend(['d']);
         assert_eq!(table.next_id(), FrameId::new(4));
         let ids: Vec<FrameId> = table.ids().collect();
@@ -212,5 +237,13 @@ mod tests {
         assert_eq!(table.as_slice(), ['d']);
         table.drop_first(3);
         assert!(table.is_empty());
+    }
+
+    #[test]
+    #[cfg_attr(debug_assertions, should_panic(expected = "a profile::id::FrameId names no row"))]
+    fn a_dangling_id_panics_in_tests() {
+        assert_eq!(Table::from_vec(vec!['a']).get(FrameId::new(1)), None);
+        let counts = address::take_dangling();
+        assert!(counts.contains(&("FrameId", 1)), "{counts:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! What is told of a recording beside its tables: its header, and the account of the run.
 
+use profile::ById as _;
 use profile::query::event_name;
 use profile::{EndReason, Profile, StringId};
 use serde::Serialize;
@@ -163,7 +164,7 @@ fn seconds(profile: &Profile) -> Option<f64> {
 fn event_samples(profile: &Profile) -> Vec<Counted> {
     let mut counts = vec![0; profile.events.len()];
     for sample in &profile.samples {
-        if let Some(count) = counts.get_mut(sample.event.index()) {
+        if let Some(count) = counts.by_id_mut(sample.event) {
             *count += 1;
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use address::Svma;
+use address::{ById as _, Svma};
 use budget::{Held, Resource};
 use hashbrown::HashMap;
 use profile::Table;
@@ -299,7 +299,7 @@ impl<'f> Resolver<'_, 'f, '_> {
 
     /// The index of the function that a scope is an instance of.
     fn function(&mut self, scope: ScopeId) -> Option<usize> {
-        if let Some(Some(known)) = self.functions_of_scopes.get(scope.index()) {
+        if let Some(Some(known)) = self.functions_of_scopes.by_id(scope) {
             return Some(*known);
         }
         let entry = origin(self.entries, self.walk.scopes.get(scope)?.entry, &mut self.costs);
@@ -313,7 +313,7 @@ impl<'f> Resolver<'_, 'f, '_> {
                 self.functions.len() - 1
             }
         };
-        if let Some(slot) = self.functions_of_scopes.get_mut(scope.index()) {
+        if let Some(slot) = self.functions_of_scopes.by_id_mut(scope) {
             *slot = Some(index);
         }
         Some(index)

@@ -6,9 +6,9 @@
 //! Source: System V psABI for x86-64 and for i386, "Procedure Linkage Table" (lazy, IBT, `-z now`); ELF for the ARM 64-bit
 //! Architecture, "Procedure Linkage Table"; names as by `dso__synthesize_plt_symbols` in tools/perf/util/symbol-elf.c.
 
-use address::Svma;
+use address::{Arch, Svma};
 use hashbrown::HashMap;
-use module_map::{ElfMachine, Image};
+use module_map::Image;
 
 use crate::addresses::{AddressIndex, OpenSlots};
 use crate::bytes::ByteCursor;
@@ -58,11 +58,11 @@ pub(crate) fn names(
         }
         let Ok(code) = image.section_data(section) else { continue };
         let relocations = relocations.get_or_insert_with(|| Relocations::read(image));
-        let stubs = match image.machine() {
-            ElfMachine::X86_64 | ElfMachine::X86 => {
+        let stubs = match image.arch() {
+            Some(Arch::X86_64 | Arch::X86) => {
                 x86_stubs(&code, start, relocations, &JumpForm::of(image))
             }
-            ElfMachine::Aarch64 => aarch64_stubs(&code, start, &relocations.slots),
+            Some(Arch::Aarch64) => aarch64_stubs(&code, start, &relocations.slots),
             _ => Vec::new(),
         };
         let mut next_open = Some(first).filter(is_within);
@@ -112,10 +112,8 @@ struct Relocations {
 
 impl Relocations {
     fn read(image: &Image) -> Self {
-        const R_X86_64_IRELATIVE: u64 = 37;
-        const R_AARCH64_IRELATIVE: u64 = 1032;
         const ENTRY: usize = 24;
-        if image.machine() == ElfMachine::X86 {
+        if image.arch() == Some(Arch::X86) {
             return Self::read_x86(image);
         }
         let mut all = Self { slots: HashMap::new(), order: Vec::new() };
@@ -135,10 +133,10 @@ impl Relocations {
                 if name == ".rela.plt" {
                     all.order.push(slot);
                 }
-                let target = match (info >> 32, info & 0xffff_ffff) {
-                    (_, R_X86_64_IRELATIVE | R_AARCH64_IRELATIVE) => SlotTarget::Indirect(addend),
-                    (0, _) => continue,
-                    (symbol, _) => SlotTarget::Symbol(symbol as u32),
+                let target = match info >> 32 {
+                    _ if image.is_indirect_relocation(info as u32) => SlotTarget::Indirect(addend),
+                    0 => continue,
+                    symbol => SlotTarget::Symbol(symbol as u32),
                 };
                 all.slots.entry(slot).or_insert(target);
             }
@@ -150,7 +148,6 @@ impl Relocations {
     ///
     /// Source: ELF, `Elf32_Rel`; psABI i386, "Relocation".
     fn read_x86(image: &Image) -> Self {
-        const R_386_IRELATIVE: u32 = 42;
         const ENTRY: usize = 8;
         let mut all = Self { slots: HashMap::new(), order: Vec::new() };
         for name in [".rel.plt", ".rel.iplt", ".rel.dyn"] {
@@ -165,13 +162,13 @@ impl Relocations {
                 if name == ".rel.plt" {
                     all.order.push(slot);
                 }
-                let target = match (info >> 8, info & 0xff) {
-                    (_, R_386_IRELATIVE) => match word_at(image, slot) {
+                let target = match info >> 8 {
+                    _ if image.is_indirect_relocation(info & 0xff) => match word_at(image, slot) {
                         Some(resolver) => SlotTarget::Indirect(resolver),
                         None => continue,
                     },
-                    (0, _) => continue,
-                    (symbol, _) => SlotTarget::Symbol(symbol),
+                    0 => continue,
+                    symbol => SlotTarget::Symbol(symbol),
                 };
                 all.slots.entry(slot).or_insert(target);
             }
@@ -233,7 +230,7 @@ enum JumpForm {
 
 impl JumpForm {
     fn of(image: &Image) -> Self {
-        if image.machine() == ElfMachine::X86_64 {
+        if image.arch() == Some(Arch::X86_64) {
             return Self::Relative;
         }
         let table = |name: &[u8]| image.sections().iter().find(|section| &*section.name == name);

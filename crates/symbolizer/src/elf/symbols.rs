@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::path::Path;
 
-use address::FileOffset;
+use address::{Arch, FileOffset};
 use hashbrown::HashMap;
-use module_map::{ElfMachine, Image, Section};
+use module_map::{Image, Section};
 
 use crate::addresses::{AddressIndex, Cover, sweep};
 use crate::bytes::ByteCursor;
@@ -67,7 +67,7 @@ impl<'a> SymbolTable<'a> {
             strings: data(strings)?,
             wide: image.bytes().get(4) == Some(&2),
             big_endian: !image.is_little_endian(),
-            thumb: image.machine() == ElfMachine::Arm,
+            thumb: image.arch() == Some(Arch::Arm),
             place: (image.path(), symbols.offset()),
         }))
     }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::hash::BuildHasher as _;
 
-use address::Svma;
+use address::{ById as _, Svma};
 use budget::{Allowance, Exhausted, Held, MemoryUse, Resource};
 use hashbrown::{DefaultHashBuilder, HashTable};
 use profile::{InlineRow, StringId, Strings};
@@ -282,7 +282,7 @@ impl<'m> Merger<'m> {
         let entry = (name, languages);
         let hash = hasher.hash_one(&entry);
         let same = |&(known, id): &(u64, MangledId)| {
-            known == hash && order.get(id.index()).is_some_and(|known| *known == entry)
+            known == hash && order.by_id(id).is_some_and(|known| *known == entry)
         };
         if let Some(&(_, known)) = mangled.find(hash, same) {
             return known;
@@ -302,12 +302,12 @@ impl<'m> Merger<'m> {
         }
         let ids = readable.ids;
         for (frame, function) in self.symbols.frames.iter_mut().zip(&self.functions_of_frames) {
-            frame.function = function.and_then(|mangled| ids.get(mangled.index()).copied());
+            frame.function = function.and_then(|mangled| ids.by_id(mangled).copied());
         }
         for (request, address, mangled) in self.replaced {
             let answers = self.symbols.addresses.get_mut(request as usize);
             if let Some(answer) = answers.and_then(|answers| answers.get_mut(address as usize)) {
-                answer.replaced = ids.get(mangled.index()).copied();
+                answer.replaced = ids.by_id(mangled).copied();
             }
         }
         self.symbols

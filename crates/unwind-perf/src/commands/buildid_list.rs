@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use address::{Avma, BuildId};
+use address::{Avma, BuildId, ById as _};
 use anyhow::Context as _;
 use perf_data::{
     CallchainContext, CpuMode, Findings, MmapId, RawBody, Record, Sample, visit_records,
@@ -115,7 +115,7 @@ fn with_hits(input: &Path) -> anyhow::Result<(List, Findings)> {
     let listed: BTreeMap<&[u8], BuildId> =
         listed.iter().filter_map(|entry| Some((entry.name, entry.build_id?))).collect();
     let mut rows = Rows::default();
-    for module in hits.iter().filter_map(|id| maps.timeline.modules().get(id.index())) {
+    for module in hits.iter().filter_map(|id| maps.timeline.modules().by_id(*id)) {
         let id = module.identity.build_id.or_else(|| listed.get(&*module.path).copied());
         if let Some(id) = id {
             rows.add(id, &module.path);

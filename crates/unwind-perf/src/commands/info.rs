@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::ops::ControlFlow;
 
+use address::Arch;
 use anyhow::Context as _;
 use perf_data::{Endian, Event, Features, Findings, Head, RecordCounts, visit_records};
 use serde_json::{Map, Value, json};
@@ -64,7 +65,7 @@ fn machine(info: &mut Info, head: &Head) {
     set(info, "container", Some(container.into()));
     let order = if head.endian() == Endian::Little { "little" } else { "big" };
     set(info, "byte_order", Some(order.into()));
-    set(info, "machine", Some(format!("{:?}", machine.arch).to_lowercase().into()));
+    set(info, "machine", Some(machine.arch.map_or("unknown", Arch::name).into()));
     set(info, "machine_source", Some(format!("{:?}", machine.source).into()));
     set(info, "simpleperf", head.is_simpleperf().then_some(true.into()));
 }

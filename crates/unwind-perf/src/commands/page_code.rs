@@ -1,6 +1,6 @@
 //! The instructions for a page: of the machine code in which most samples were taken.
 
-use address::{BuildId, ModuleId, Svma};
+use address::{BuildId, ById as _, ModuleId, Svma};
 use formats::{PageCode, PageFunctionCode};
 use hashbrown::{HashMap, HashSet};
 use pipeline::Analysis;
@@ -77,7 +77,7 @@ impl Sampled {
 fn by_stack(profile: &Profile) -> Vec<u64> {
     let mut counts = vec![0; profile.stacks.len()];
     for stack in profile.samples.iter().filter_map(|sample| sample.stack) {
-        if let Some(count) = counts.get_mut(stack.index()) {
+        if let Some(count) = counts.by_id_mut(stack) {
             *count += 1;
         }
     }

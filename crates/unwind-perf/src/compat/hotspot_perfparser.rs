@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use address::Arch;
 use clap::Parser;
 use clap::error::ErrorKind;
 use host::ByteStream;
-use perf_data::{Error, RecordedArch};
+use perf_data::Error;
 use pipeline::{FileSearch, Options, Servers, Source, StreamOptions, servers_of_environment};
 
 use crate::args::{host, source};
@@ -95,15 +96,13 @@ struct Arguments {
 #[derive(Debug, Clone)]
 struct Processor {
     name: String,
-    arch: RecordedArch,
+    arch: Arch,
 }
 
 fn parse_arch(name: &str) -> Result<Processor, String> {
-    match RecordedArch::from_uname(name.as_bytes()) {
-        RecordedArch::Unknown => {
-            Err("no processor that is known, such as x86_64 or aarch64".to_owned())
-        }
-        arch => Ok(Processor { name: name.to_owned(), arch }),
+    match Arch::from_uname(name.as_bytes()) {
+        Some(arch) => Ok(Processor { name: name.to_owned(), arch }),
+        None => Err("no processor that is known, such as x86_64 or aarch64".to_owned()),
     }
 }
 

@@ -8,9 +8,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use address::Arch;
 use anyhow::Context as _;
 use formats::{Details, ErrorKind, ErrorRow, Format, HotspotStream, write_summary};
-use perf_data::{Finding, Findings, MachineSource, RecordedArch};
+use perf_data::{Finding, Findings, MachineSource};
 use pipeline::{Analysis, Error, LeftOut, Observer, Options, Pipeline, Source, StreamOptions};
 use profile::Profile;
 
@@ -56,7 +57,7 @@ pub(crate) struct Outcome {
     pub(crate) filtered: u64,
     pub(crate) left_out: LeftOut,
     /// The processor, where the recording names it.
-    pub(crate) arch: Option<RecordedArch>,
+    pub(crate) arch: Option<Arch>,
     /// Whether what came bytewise broke off with an error.
     pub(crate) peer_broke: bool,
 }
@@ -160,7 +161,7 @@ fn outcome(analysis: &Analysis) -> Outcome {
         samples: analysis.profile.samples.len() as u64,
         filtered: analysis.profile.summary.samples_filtered,
         left_out: analysis.left_out.clone(),
-        arch: (machine.source != MachineSource::Nothing).then_some(machine.arch),
+        arch: machine.arch.filter(|_| machine.source != MachineSource::Nothing),
         peer_broke: has(&analysis.findings, |it| matches!(it, Finding::StreamBroken { .. })),
     }
 }

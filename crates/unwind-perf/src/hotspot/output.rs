@@ -1,5 +1,6 @@
 //! The stream as what takes a growing profile: each step of it is written at once.
 
+use address::ById as _;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -106,7 +107,7 @@ impl StreamOutput {
         let mut nameless = false;
         for location in profile.locations.iter().skip(first_location.index()) {
             let Some(id) = location.module else { continue };
-            let Some(module) = timeline.modules().get(id.index()) else { continue };
+            let Some(module) = timeline.modules().by_id(id) else { continue };
             nameless |= module.kind == MappedKind::Kernel && location.n_inlines == 0;
             let wants_file = matches!(module.kind, MappedKind::File | MappedKind::Vdso);
             let error = images.outcome(module).and_then(Result::err).filter(|_| wants_file);

@@ -3,23 +3,57 @@
 //!
 //! Source: System V ABI, Intel386 supplement (psABI i386), table 2.14, for the DWARF numbers.
 
-use crate::arch::numbers::Numbers;
-use crate::arch::{N_REGISTERS, N_SLOTS, NARROW, UNUSED};
+use crate::arch::descriptor::{
+    ArchDescriptor, CodeForms, Conventions, Trampoline, slot_of, word_of,
+};
+use crate::arch::flow::FlowForm;
+use crate::arch::{Arch, N_REGISTERS, N_SLOTS, UNUSED, x86_64};
 
-/// Its registers and words.
-pub(super) const NUMBERS: Numbers = Numbers {
-    word: NARROW,
+/// The processor.
+pub(super) static DESCRIPTOR: ArchDescriptor = ArchDescriptor {
+    arch: Arch::X86,
+    word: word_of(Arch::X86),
     columns: N_REGISTERS as u8,
+    further_column: None,
     sp: SP,
     fp: FP,
+    fp_slot: slot_of(FP, &SLOTS),
     frame_record: Some(0),
     return_address: RETURN_ADDRESS,
     pc: PC,
     slots: SLOTS,
+    has_simple_rules: true,
     of_mask_bits: &OF_MASK_BITS,
     pc_bit: 8,
     may_be_unknown: &MAY_BE_UNKNOWN,
     return_addresses: ADDRESS,
+    flow: Some(FlowForm::X86),
+    table_of_contents: None,
+    effect: None,
+    conventions: Conventions {
+        preserved: SLOTS,
+        callee_saved: CALLEE_SAVED,
+        caller_saved: &CALLER_SAVED,
+        first_argument: None,
+        cfa_above_sp: 0,
+        handler_data: &[0, 2],
+    },
+    code: CodeForms {
+        alignment: 1,
+        mode_bit: 0,
+        longest_call: CALL,
+        ends_with_call: x86_64::ends_with_call,
+        direct_call_target,
+        slot_of_call,
+        system_call: 2,
+        trampoline: Trampoline::Forms { begins: is_signal_trampoline, form: signal_form },
+        signal_frame,
+        is_signal_frame: Some(is_signal_frame),
+        padding: &[&[0x90], &[0x0f, 0x1f], &[0x66], &[0xcc]],
+        fillers: &[&[0x90], &[0xcc]],
+        longest_push: x86_64::PUSH,
+        moves_stack_pointer,
+    },
 };
 
 const SP: u8 = 4;
@@ -33,10 +67,10 @@ const SLOTS: [u8; N_SLOTS] =
     [8, 3, 5, 6, 7, 1, 2, 0, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED];
 
 /// ebx, ebp, esi, edi: what functions leave as it was.
-pub(super) const CALLEE_SAVED: [u8; 6] = [3, 5, 6, 7, UNUSED, UNUSED];
+const CALLEE_SAVED: [u8; 6] = [3, 5, 6, 7, UNUSED, UNUSED];
 
 /// What a function that is called may change.
-pub(super) const CALLER_SAVED: [u8; 3] = [0, 1, 2];
+const CALLER_SAVED: [u8; 3] = [0, 1, 2];
 
 /// Source: `enum perf_event_x86_regs` in `arch/x86/include/uapi/asm/perf_regs.h`.
 const OF_MASK_BITS: [u8; 9] = [0, 3, 1, 2, 6, 7, 5, 4, 8];
@@ -45,7 +79,7 @@ const OF_MASK_BITS: [u8; 9] = [0, 3, 1, 2, 6, 7, 5, 4, 8];
 const MAY_BE_UNKNOWN: [u8; 1] = [3];
 
 /// The bits that an address has.
-pub(super) const ADDRESS: u64 = 0xffff_ffff;
+const ADDRESS: u64 = 0xffff_ffff;
 
 /// `mov $173, %eax; int $0x80` (`__kernel_rt_sigreturn`, `__restore_rt`).
 const RT_TRAMPOLINE: [u8; 7] = [0xb8, 0xad, 0, 0, 0, 0xcd, 0x80];
@@ -56,7 +90,7 @@ const MOVE: usize = 5;
 const CALL_OF_KERNEL: usize = MOVE + 2;
 
 /// Bytes of the longest instruction that is a call.
-pub(super) const CALL: usize = 7;
+const CALL: usize = 7;
 
 /// Where a signal's frame keeps the registers (`struct sigcontext_32`), from the stack pointer: at a trampoline of signals
 /// with information, at the other one, and behind the `pop` of that.
@@ -64,13 +98,13 @@ pub(super) const CALL: usize = 7;
 /// Source: `struct rt_sigframe_ia32` and `struct sigframe_ia32` in `arch/x86/include/asm/sigframe.h`, of which the handler
 /// has popped the return address: three words, 128 bytes `siginfo`, 20 bytes of `ucontext` are before the registers of the
 /// one, a word before those of the other.
-pub(super) const CONTEXTS: [u64; 3] = [3 * 4 + 128 + 20, 4, 0];
+const CONTEXTS: [u64; 3] = [3 * 4 + 128 + 20, 4, 0];
 
 /// Where a signal trampoline finds each saved register, from the stack pointer, by the index of [`CONTEXTS`].
 ///
 /// Source: `struct sigcontext_32` in `arch/x86/include/uapi/asm/sigcontext.h`: segments, then edi, esi, ebp, esp, ebx, edx,
 /// ecx, eax, two words of the trap, eip.
-pub(super) fn signal_frame(form: usize) -> Vec<(u8, u64)> {
+fn signal_frame(form: usize) -> Vec<(u8, u64)> {
     let context = CONTEXTS.get(form).copied().unwrap_or(0);
     let registers =
         [(7, 16), (6, 20), (5, 24), (4, 28), (3, 32), (2, 36), (1, 40), (0, 44), (8, 56)];
@@ -82,11 +116,11 @@ pub(super) fn signal_frame(form: usize) -> Vec<(u8, u64)> {
 ///
 /// Source: as [`CONTEXTS`]; `arch/x86/include/asm/segment.h`: `__USER32_CS` and `__USER_DS` of 64-bit kernels, `__USER_CS`
 /// and `__USER_DS` of others.
-pub(super) fn is_signal_frame(
+fn is_signal_frame(
     form: usize,
     sp: u64,
-    read: impl Fn(u64) -> Option<u64>,
-    is_code: impl Fn(u64) -> bool,
+    read: &dyn Fn(u64) -> Option<u64>,
+    is_code: &dyn Fn(u64) -> bool,
 ) -> Option<bool> {
     const SEGMENTS: [(u64, u64); 2] = [(0x23, 0x2b), (0x73, 0x7b)];
     const SEGMENT: u64 = 0xffff;
@@ -103,13 +137,13 @@ pub(super) fn is_signal_frame(
 }
 
 /// Whether the code is the start of a signal trampoline.
-pub(super) fn is_signal_trampoline(code: &[u8]) -> bool {
+fn is_signal_trampoline(code: &[u8]) -> bool {
     code.starts_with(&RT_TRAMPOLINE) || code.starts_with(&TRAMPOLINE)
 }
 
 /// Which frame of [`CONTEXTS`] is on the stack, where the address at an index of the code is in a signal trampoline, one
 /// before its first byte, or behind it, as while the kernel does what it asks for.
-pub(super) fn signal_form(code: &[u8], at: usize) -> Option<usize> {
+fn signal_form(code: &[u8], at: usize) -> Option<usize> {
     let starts = |back: usize, trampoline: &[u8]| {
         at.checked_sub(back)
             .and_then(|start| code.get(start..))
@@ -134,11 +168,22 @@ pub(super) fn signal_form(code: &[u8], at: usize) -> Option<usize> {
 /// the vdso is, reads none of a file.
 ///
 /// Source: Intel SDM, CALL: `FF /2` with the addressing byte 15 states the address.
-pub(super) fn slot_of_call(code: &[u8]) -> Option<u64> {
+fn slot_of_call(code: &[u8], _next: u64) -> Option<u64> {
     const GS: u8 = 0x65;
     let (start, slot) = code.split_last_chunk::<4>()?;
     let is_slot = start.ends_with(&[0xff, 0x15]) && start.iter().rev().nth(2) != Some(&GS);
     is_slot.then(|| u64::from(u32::from_le_bytes(*slot)))
+}
+
+/// The address that a direct call at the end of the code calls: encoded as on x86-64.
+fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
+    x86_64::direct_call_target(code, return_address).map(|target| target & ADDRESS)
+}
+
+/// Whether code ends with a push of a register: instructions have the DWARF numbers.
+fn moves_stack_pointer(code: &[u8], bytes: i64, register: Option<u8>) -> Option<bool> {
+    let register = register.filter(|_| bytes == DESCRIPTOR.word.cast_signed())?;
+    Some(x86_64::is_push(code, register))
 }
 
 #[cfg(test)]
@@ -147,10 +192,11 @@ mod tests {
 
     #[test]
     fn a_call_says_where_its_word_is() {
-        assert_eq!(slot_of_call(&[0x90, 0xff, 0x15, 4, 3, 2, 1]), Some(0x0102_0304));
-        assert_eq!(slot_of_call(&[0x65, 0xff, 0x15, 0x10, 0, 0, 0]), None); // call *%gs:0x10
-        assert_eq!(slot_of_call(&[0x90, 0xff, 0x93, 4, 3, 2, 1]), None); // call *off(%ebx)
-        assert_eq!(slot_of_call(&[0xff]), None);
+        let slot = |code: &[u8]| slot_of_call(code, 0x1000);
+        assert_eq!(slot(&[0x90, 0xff, 0x15, 4, 3, 2, 1]), Some(0x0102_0304));
+        assert_eq!(slot(&[0x65, 0xff, 0x15, 0x10, 0, 0, 0]), None); // call *%gs:0x10
+        assert_eq!(slot(&[0x90, 0xff, 0x93, 4, 3, 2, 1]), None); // call *off(%ebx)
+        assert_eq!(slot(&[0xff]), None);
     }
 
     #[test]

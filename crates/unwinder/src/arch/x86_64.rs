@@ -2,23 +2,57 @@
 //!
 //! Source: System V psABI AMD64, table 3.36, for the DWARF numbers.
 
-use crate::arch::numbers::Numbers;
-use crate::arch::{N_REGISTERS, N_SLOTS, UNUSED, WIDE};
+use crate::arch::descriptor::{
+    ArchDescriptor, CodeForms, Conventions, Trampoline, slot_of, word_of,
+};
+use crate::arch::flow::FlowForm;
+use crate::arch::{Arch, N_REGISTERS, N_SLOTS, UNUSED};
 
-/// Its registers and words.
-pub(super) const NUMBERS: Numbers = Numbers {
-    word: WIDE,
+/// The processor.
+pub(super) static DESCRIPTOR: ArchDescriptor = ArchDescriptor {
+    arch: Arch::X86_64,
+    word: word_of(Arch::X86_64),
     columns: N_REGISTERS as u8,
+    further_column: None,
     sp: SP,
     fp: FP,
+    fp_slot: slot_of(FP, &SLOTS),
     frame_record: Some(0),
     return_address: RETURN_ADDRESS,
     pc: PC,
     slots: SLOTS,
+    has_simple_rules: true,
     of_mask_bits: &OF_MASK_BITS,
     pc_bit: 8,
     may_be_unknown: &MAY_BE_UNKNOWN,
     return_addresses: u64::MAX,
+    flow: Some(FlowForm::X86),
+    table_of_contents: None,
+    effect: None,
+    conventions: Conventions {
+        preserved: SLOTS,
+        callee_saved: CALLEE_SAVED,
+        caller_saved: &CALLER_SAVED,
+        first_argument: None,
+        cfa_above_sp: 0,
+        handler_data: &[0, 1],
+    },
+    code: CodeForms {
+        alignment: 1,
+        mode_bit: 0,
+        longest_call: CALL,
+        ends_with_call,
+        direct_call_target,
+        slot_of_call,
+        system_call: 2,
+        trampoline: Trampoline::Plain { code: &TRAMPOLINE, first: TRAMPOLINE_FIRST },
+        signal_frame,
+        is_signal_frame: None,
+        padding: &[&[0x90], &[0x0f, 0x1f], &[0x66], &[0xcc]],
+        fillers: &[&[0x90], &[0xcc]],
+        longest_push: PUSH,
+        moves_stack_pointer,
+    },
 };
 
 const SP: u8 = 7;
@@ -34,10 +68,10 @@ const SLOTS: [u8; N_SLOTS] = [
 ];
 
 /// rbx, rbp, r12 to r15: what functions leave as it was.
-pub(super) const CALLEE_SAVED: [u8; 6] = [3, 6, 12, 13, 14, 15];
+const CALLEE_SAVED: [u8; 6] = [3, 6, 12, 13, 14, 15];
 
 /// What a function that is called may change.
-pub(super) const CALLER_SAVED: [u8; 9] = [0, 1, 2, 4, 5, 8, 9, 10, 11];
+const CALLER_SAVED: [u8; 9] = [0, 1, 2, 4, 5, 8, 9, 10, 11];
 
 /// Source: `enum perf_event_x86_regs` in `arch/x86/include/uapi/asm/perf_regs.h`.
 const OF_MASK_BITS: [u8; 24] = [
@@ -49,18 +83,18 @@ const OF_MASK_BITS: [u8; 24] = [
 const MAY_BE_UNKNOWN: [u8; 5] = [3, 12, 13, 14, 15];
 
 /// `mov $15, %rax; syscall` (`__restore_rt`).
-pub(super) const TRAMPOLINE: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05];
+const TRAMPOLINE: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05];
 /// Bytes of the first of its instructions.
-pub(super) const TRAMPOLINE_FIRST: usize = 7;
+const TRAMPOLINE_FIRST: usize = 7;
 
 /// Bytes of the longest instruction that is a call.
-pub(super) const CALL: usize = 7;
+const CALL: usize = 7;
 
 /// Where a signal trampoline finds each saved register, from the stack pointer: `ucontext` is there once the handler
 /// has returned, `uc_mcontext` 40 bytes into it.
 ///
 /// Source: `struct rt_sigframe` and `struct sigcontext`.
-pub(super) fn signal_frame() -> Vec<(u8, u64)> {
+fn signal_frame(_form: usize) -> Vec<(u8, u64)> {
     const GREGS: [u8; 17] = [8, 9, 10, 11, 12, 13, 14, 15, 5, 4, 6, 3, 1, 0, 2, 7, 16];
     GREGS.iter().zip(0..).map(|(&register, index)| (register, 40 + 8 * index)).collect()
 }
@@ -85,13 +119,36 @@ pub(super) fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64
     (*opcode == 0xe8).then_some(return_address.wrapping_add_signed(offset.into()))
 }
 
-/// Where the word is that a call at the end of the code reads what it calls from, counted from the next instruction.
+/// The address of the word that a call at the end of the code reads its target from.
 ///
 /// Source: Intel SDM, CALL: `FF /2` with the addressing byte 15 counts from the next instruction.
-pub(super) fn slot_of_call(code: &[u8]) -> Option<i32> {
+fn slot_of_call(code: &[u8], next: u64) -> Option<u64> {
     let (opcode, offset) = code.last_chunk::<6>()?.split_first_chunk::<2>()?;
-    (*opcode == [0xff, 0x15])
-        .then(|| i32::from_le_bytes([offset[0], offset[1], offset[2], offset[3]]))
+    let offset = i32::from_le_bytes([offset[0], offset[1], offset[2], offset[3]]);
+    (*opcode == [0xff, 0x15]).then(|| next.wrapping_add_signed(offset.into()))
+}
+
+/// Bytes of the longest push.
+pub(super) const PUSH: usize = 7;
+/// The number in an instruction of each register, by DWARF number.
+const NUMBERS: [u8; 16] = [0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15];
+
+/// Whether code ends with a push of a register.
+fn moves_stack_pointer(code: &[u8], bytes: i64, register: Option<u8>) -> Option<bool> {
+    let register = register.filter(|_| bytes == DESCRIPTOR.word.cast_signed())?;
+    Some(is_push(code, *NUMBERS.get(usize::from(register))?))
+}
+
+/// Whether code ends with a push of a register by its number in instructions: `50+r`, from r8 on with a prefix.
+///
+/// Source: Intel SDM, PUSH.
+pub(super) fn is_push(code: &[u8], number: u8) -> bool {
+    let opcode = 0x50 + (number & 7);
+    match code {
+        [.., prefix, last] if number >= 8 => (*prefix, *last) == (0x41, opcode),
+        [.., last] => *last == opcode,
+        [] => false,
+    }
 }
 
 #[cfg(test)]
@@ -118,5 +175,15 @@ mod tests {
         assert!(!ends_with_call(&[0x90; 7]));
         assert!(!ends_with_call(&[0, 0, 0, 0, 0x41, 0xff, 0xe3])); // jmp *%r11
         assert!(!ends_with_call(&[]));
+    }
+
+    #[test]
+    fn pushes_are_recognized() {
+        let x86 = |code: &[u8], register| moves_stack_pointer(code, 8, Some(register));
+        assert_eq!(x86(&[0, 0, 0, 0xf3, 0x0f, 0x1e, 0x55], 6), Some(true)); // push %rbp
+        assert_eq!(x86(&[0, 0, 0, 0, 0, 0x41, 0x57], 15), Some(true)); // push %r15
+        assert_eq!(x86(&[0, 0, 0, 0, 0, 0x90, 0x57], 15), Some(false));
+        assert_eq!(x86(&[0, 0, 0, 0, 0, 0x90, 0x53], 6), Some(false));
+        assert_eq!(moves_stack_pointer(&[0x90; 7], 0x20, Some(6)), None);
     }
 }

@@ -8,7 +8,7 @@
 use address::{Avma, ModuleId};
 use profile::{EndReason, FoundBy};
 
-use crate::arch::{Arch, NARROW};
+use crate::arch::{NARROW, Processor};
 use crate::frame::{AddressKind, Evidence, Frame};
 use crate::rule::{SimpleRule, SlotsRead, slot_at};
 use crate::state::{Memory, Registers, Saved};
@@ -63,7 +63,7 @@ pub(crate) enum Followed {
 
 /// What following needs of a walk.
 pub(crate) struct WalkState<'w, 'm> {
-    pub(crate) arch: Arch,
+    pub(crate) arch: Processor,
     pub(crate) registers: &'w mut Registers,
     pub(crate) memory: &'w Memory<'m>,
     pub(crate) frames: &'w mut Vec<Frame>,
@@ -73,8 +73,8 @@ pub(crate) struct WalkState<'w, 'm> {
 
 impl StackCache {
     /// Begins a walk in a version of a space. Steps of processors with other words are of no use.
-    pub(crate) fn begin(&mut self, version: u64, arch: Arch) {
-        let version = version << 1 | u64::from(arch.word() == NARROW);
+    pub(crate) fn begin(&mut self, version: u64, arch: Processor) {
+        let version = version << 1 | u64::from(arch.word == NARROW);
         self.is_kept = self.version == version;
         if !self.is_kept {
             self.version = version;
@@ -164,14 +164,14 @@ impl StackCache {
     /// Restores what was saved in the frames of remembered steps and was not needed so far. Nearly all frames are found by
     /// the stack pointer or the frame pointer, which are always restored, and most walks end without the others.
     #[inline]
-    pub(crate) fn catch_up<const WORD: u64>(&mut self, registers: &mut Registers, arch: Arch) {
+    pub(crate) fn catch_up<const WORD: u64>(&mut self, registers: &mut Registers, arch: Processor) {
         if self.caught_up < self.made.len() {
             self.restore_rest::<WORD>(registers, arch);
         }
     }
 
     #[cold]
-    fn restore_rest<const WORD: u64>(&mut self, registers: &mut Registers, arch: Arch) {
+    fn restore_rest<const WORD: u64>(&mut self, registers: &mut Registers, arch: Processor) {
         for step in self.made.get(self.caught_up..).unwrap_or_default() {
             if let Some(rule) = &step.rule {
                 rule.restore_saved::<WORD>(registers, arch, step.place());
@@ -222,7 +222,7 @@ impl StackCache {
             let mut frame = step.frame(found_by);
             if let Some(rule) = &step.rule {
                 frame.saved = rule.values::<WORD>(memory, step.place());
-                fp_slot = rule.slot_of::<WORD>(arch.fp_slot(), step.place()).or(fp_slot);
+                fp_slot = rule.slot_of::<WORD>(arch.fp_slot, step.place()).or(fp_slot);
             }
             walk.frames.push(frame);
             left -= 1;
@@ -238,7 +238,7 @@ impl StackCache {
         let followed = known.get(left..)?;
         let last = followed.first()?;
         if let Some(slot) = fp_slot {
-            walk.registers.set_saved(arch.fp(), slot);
+            walk.registers.set_saved(arch.fp, slot);
         }
         walk.registers.go_to(arch, (last.cfa(), last.return_address));
         self.made.extend(followed.iter().rev());
@@ -296,17 +296,17 @@ impl CachedStep {
         fp_slot: Option<u64>,
         registers: &Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> bool {
         let Some(rule) = &self.rule else { return true };
-        if rule.cfa_register != arch.sp() {
+        if rule.cfa_register != arch.sp {
             let base = self.cfa().wrapping_sub(i64::from(rule.cfa_offset) as u64);
             let fp = match fp_slot {
                 Some(slot) => memory.recorded(slot),
-                None => registers.get(arch.fp(), memory).ok(),
+                None => registers.get(arch.fp, memory).ok(),
             };
             // Other registers are seldom restored.
-            if rule.cfa_register != arch.fp() || fp != Some(base) {
+            if rule.cfa_register != arch.fp || fp != Some(base) {
                 return false;
             }
         }
@@ -318,7 +318,7 @@ impl CachedStep {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arch::{N_SLOTS, WIDE};
+    use crate::arch::{N_SLOTS, WIDE, X86_64};
 
     /// A rule that says where rbx (slot 1) and r12 (slot 3) were saved.
     fn rule(rbx: i8, r12: i8) -> SimpleRule {
@@ -331,7 +331,7 @@ mod tests {
     /// one that was popped.
     #[test]
     fn what_is_restored_late_is_the_same() {
-        let arch = Arch::X86_64;
+        let arch = X86_64;
         let steps = [(rule(-2, -3), 0x1000), (rule(-3, 0), 0x1020), (rule(-2, -5), 0x1040)];
         let (mut cache, mut late, mut eager) =
             (StackCache::default(), Registers::new(), Registers::new());

@@ -9,7 +9,7 @@ use gimli::{
 
 use address::Svma;
 
-use crate::arch::{Arch, N_SLOTS};
+use crate::arch::{N_SLOTS, Processor};
 use crate::cfi::fast::LastCie;
 use crate::cfi::fde::{Bytes, Fde};
 use crate::cfi::unwind_info::{FoundFde, UnwindInfo};
@@ -74,7 +74,7 @@ pub(crate) fn compile(
     found: &FoundFde<'_>,
     info: &UnwindInfo,
     svma: Svma,
-    arch: Arch,
+    arch: Processor,
     context: &mut Context,
 ) -> Compiled {
     let place = (info.bases(), svma, arch);
@@ -91,7 +91,7 @@ fn row_of<'a, S: UnwindSection<Bytes<'a>>>(
     fde: &Fde<'a>,
     section: &S,
     info: &UnwindInfo,
-    (bases, svma, arch): (&gimli::BaseAddresses, Svma, Arch),
+    (bases, svma, arch): (&gimli::BaseAddresses, Svma, Processor),
     source: &RowSource,
     context: &mut Context,
 ) -> Option<Compiled> {
@@ -108,7 +108,7 @@ pub(crate) fn compile_row<'a, S: UnwindSection<Bytes<'a>>>(
     row: &UnwindTableRow<usize, Storage>,
     fde: &Fde<'a>,
     section: &S,
-    arch: Arch,
+    arch: Processor,
     source: &RowSource,
 ) -> Option<Compiled> {
     let signal = fde.is_signal_trampoline();
@@ -119,14 +119,14 @@ pub(crate) fn compile_row<'a, S: UnwindSection<Bytes<'a>>>(
         (Some(RegisterRule::Undefined), _) => true,
         // The column has no register of its own there: what no rule restores is not to be had.
         (None | Some(RegisterRule::SameValue), arch) => {
-            arch.is_x86() && return_address == arch.return_address()
+            arch.is_x86() && return_address == arch.return_address
         }
         _ => false,
     };
     if undefined {
         return Some(Compiled::Rule(Rule::Outermost));
     }
-    if return_address == arch.return_address()
+    if return_address == arch.return_address
         && let Some(rule) = simple_rule(row, arch, signal)
     {
         return Some(Compiled::Rule(Rule::Simple(rule)));
@@ -144,20 +144,20 @@ pub(crate) fn compile_row<'a, S: UnwindSection<Bytes<'a>>>(
 /// The simple rule of a row, if it is one.
 fn simple_rule(
     row: &UnwindTableRow<usize, Storage>,
-    arch: Arch,
+    arch: Processor,
     signal: bool,
 ) -> Option<SimpleRule> {
-    if !arch.has_simple_rules() {
+    if !arch.has_simple_rules {
         return None;
     }
     let CfaRule::RegisterAndOffset { register, offset } = *row.cfa() else { return None };
     let cfa_register = arch.register(register.0)?;
-    let word = arch.word().cast_signed();
+    let word = arch.word.cast_signed();
     let mut saved = [0_i8; N_SLOTS];
     for (register, rule) in row.registers() {
         // Vector and pseudo registers: no frame's address depends on them.
         let Some(number) = arch.register(register.0) else { continue };
-        let slot = arch.slots().iter().position(|&known| known == number);
+        let slot = arch.slots.iter().position(|&known| known == number);
         match (rule, slot) {
             (RegisterRule::Offset(offset), Some(slot)) => {
                 let words = i8::try_from(offset / word).ok();
@@ -165,7 +165,7 @@ fn simple_rule(
                 *saved.get_mut(slot)? = words;
             }
             (RegisterRule::SameValue, _) => {}
-            (RegisterRule::ValOffset(0), _) if number == arch.sp() => {}
+            (RegisterRule::ValOffset(0), _) if number == arch.sp => {}
             // Stated for registers that calls destroy anyway.
             (RegisterRule::Undefined, None) => {}
             _ => return None,
@@ -179,7 +179,7 @@ fn simple_rule(
 
 fn full_row(
     row: &UnwindTableRow<usize, Storage>,
-    arch: Arch,
+    arch: Processor,
     source: &RowSource,
     return_address: u8,
 ) -> Option<FullRow> {
@@ -213,11 +213,11 @@ fn full_row(
 }
 
 /// The row of a signal trampoline that was known by its code: everything was saved in the signal frame.
-pub(crate) fn signal_row(arch: Arch, form: usize) -> FullRow {
+pub(crate) fn signal_row(arch: Processor, form: usize) -> FullRow {
     let registers = arch
         .signal_frame(form)
         .into_iter()
         .map(|(register, offset)| (register, Recovery::SlotAtCfa(offset as i64)))
         .collect();
-    FullRow { cfa: Cfa::Register(arch.sp(), 0), registers, return_address: arch.pc() }
+    FullRow { cfa: Cfa::Register(arch.sp, 0), registers, return_address: arch.pc }
 }

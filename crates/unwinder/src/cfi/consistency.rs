@@ -6,7 +6,7 @@ use address::Svma;
 use gimli::{CfaRule, EhFrame, RegisterRule};
 use module_map::{Image, Section};
 
-use crate::arch::Arch;
+use crate::arch::Processor;
 use crate::cfi::compile::CfiScratch;
 use crate::cfi::fde::{Bytes, Fde, fde_at};
 use crate::cfi::unwind_info::UnwindInfo;
@@ -138,13 +138,13 @@ fn push_of<'a>(
     fde: &Fde<'a>,
     section: &EhFrame<Bytes<'a>>,
     info: &UnwindInfo,
-    arch: Arch,
+    arch: Processor,
     scratch: &mut CfiScratch,
 ) -> Option<(Svma, Push)> {
     let mut rows = fde.rows(section, info.bases(), &mut scratch.context).ok()?;
     let offset_of = |cfa: &CfaRule<usize>| match cfa {
         CfaRule::RegisterAndOffset { register, offset }
-            if arch.register(register.0) == Some(arch.sp()) =>
+            if arch.register(register.0) == Some(arch.sp) =>
         {
             Some(*offset)
         }
@@ -164,7 +164,7 @@ fn push_of<'a>(
 
 impl Push {
     /// What is wrong with it, if the code before an address is another instruction.
-    fn mismatch(&self, image: &Image, next: Svma, arch: Arch) -> Option<String> {
+    fn mismatch(&self, image: &Image, next: Svma, arch: Processor) -> Option<String> {
         let len = arch.longest_push();
         let code = image.read_only_bytes(Svma(next.0.wrapping_sub(len as u64)), len)?;
         let fits = arch.moves_stack_pointer(code, self.bytes, self.register)?;

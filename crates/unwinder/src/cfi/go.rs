@@ -11,7 +11,7 @@ use budget::{Budget, Exhausted, Meter, Resource, SharedAllowance};
 use gopclntab::{GoFunction, GoTable, GoValueKind};
 use module_map::Image;
 
-use crate::arch::{Arch, N_SLOTS};
+use crate::arch::{N_SLOTS, X86_64};
 use crate::rule::{Rule, SimpleRule};
 
 /// What a file's table of Go functions says of frames.
@@ -185,10 +185,10 @@ fn has_saved_fp(image: &Image, svma: Svma) -> bool {
 
 /// The frame pointer is saved below the return address by what is not assembly and has a frame.
 fn simple_rule(function: &GoFunction<'_>, size: i32, has_saved_fp: bool) -> SimpleRule {
-    let arch = Arch::X86_64;
+    let arch = X86_64;
     let mut saved = [0; N_SLOTS];
     saved[0] = -1;
-    let slot = arch.slots().iter().position(|&register| register == arch.fp());
+    let slot = arch.slots.iter().position(|&register| register == arch.fp);
     if let Some(slot) = slot.and_then(|slot| saved.get_mut(slot))
         && size > 0
         && has_saved_fp
@@ -196,7 +196,7 @@ fn simple_rule(function: &GoFunction<'_>, size: i32, has_saved_fp: bool) -> Simp
     {
         *slot = -2;
     }
-    SimpleRule { cfa_register: arch.sp(), signal: false, cfa_offset: size + WORD, saved }
+    SimpleRule { cfa_register: arch.sp, signal: false, cfa_offset: size + WORD, saved }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use budget::{Budget, Exhausted, Limit, Resource, SharedAllowance};
 use gimli::{BaseAddresses, Reader as _, UnwindSection};
 use hashbrown::HashMap;
 
-use crate::arch::Arch;
+use crate::arch::Processor;
 use crate::cfi::compile::{Compiled, Context, RowKey, RowSource, compile_row};
 use crate::cfi::entries::entries;
 use crate::cfi::fde::{Bytes, Fde};
@@ -92,7 +92,7 @@ impl LongDescriptions {
         &self,
         fde: &Fde<'a>,
         (section, bases): (&S, &BaseAddresses),
-        (svma, arch): (Svma, Arch),
+        (svma, arch): (Svma, Processor),
         context: &mut Context,
         source: &RowSource,
         run: impl FnOnce(&mut Context) -> Option<Compiled>,
@@ -157,7 +157,7 @@ impl LongDescriptions {
         &self,
         fde: &Fde<'a>,
         (section, bases): (&S, &BaseAddresses),
-        arch: Arch,
+        arch: Processor,
         context: &mut Context,
         source: &RowSource,
     ) -> Option<RowTable> {

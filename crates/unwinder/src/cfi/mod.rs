@@ -18,7 +18,6 @@ mod long;
 mod signed;
 mod unwind_info;
 
-pub(crate) use arm::{Decoded as ArmDecoded, Effect as ArmEffect, decode as decode_arm};
 pub(crate) use compile::{CfiScratch, Compiled, RowKey, compile, signal_row};
 pub use function_starts::FunctionStarts;
 pub(crate) use unwind_info::{FoundFde, UnwindInfo};

@@ -10,7 +10,7 @@ use budget::Budget;
 use gimli::{BaseAddresses, DebugFrame, EhFrame, EndianSlice};
 use module_map::{Image, ImageStore, LoadedImage};
 
-use crate::arch::{Arch, CallTarget};
+use crate::arch::{Arch, CallTarget, Processor, processor};
 use crate::cfi::arm::ArmTable;
 use crate::cfi::beginnings::Beginnings;
 use crate::cfi::compile::{Compiled, RowSource};
@@ -29,7 +29,7 @@ use crate::rule::SectionBytes;
 #[derive(Debug)]
 pub(crate) struct UnwindInfo {
     pub(crate) file: Arc<LoadedImage>,
-    pub(crate) arch: Option<Arch>,
+    pub(crate) arch: Option<Processor>,
     eh_frame: Option<Range<usize>>,
     eh_frame_svma: u64,
     /// `.eh_frame` with instructions that gimli knows, if it has others.
@@ -100,10 +100,14 @@ impl UnwindInfo {
                 )
             },
         );
-        let arch = Arch::of(image.machine());
+        let arch = image.arch().and_then(processor);
         let mut info = Self {
             arch,
-            arm: if arch == Some(Arch::Arm) { ArmTable::new(image) } else { None },
+            arm: if arch.is_some_and(|arch| arch.is(Arch::Arm)) {
+                ArmTable::new(image)
+            } else {
+                None
+            },
             eh_frame_svma: eh_frame.as_ref().map_or(0, |(_, svma)| svma.0),
             eh_frame: eh_frame.map(|(range, _)| range),
             translated: OnceLock::new(),
@@ -172,7 +176,12 @@ impl UnwindInfo {
     }
 
     /// The rule of an address by the fast path, where that knows the answer.
-    pub(crate) fn fast_rule(&self, svma: Svma, arch: Arch, last: &mut LastCie) -> Option<FastRule> {
+    pub(crate) fn fast_rule(
+        &self,
+        svma: Svma,
+        arch: Processor,
+        last: &mut LastCie,
+    ) -> Option<FastRule> {
         let (cfi, offset) = self.fast_cfi(svma, arch)?;
         cfi.rule(offset, svma, last)
     }
@@ -198,7 +207,7 @@ impl UnwindInfo {
     }
 
     /// The section of the fast path, and where in it the last description is that begins at an address or before it.
-    fn fast_cfi(&self, svma: Svma, arch: Arch) -> Option<(FastCfi<'_>, usize)> {
+    fn fast_cfi(&self, svma: Svma, arch: Processor) -> Option<(FastCfi<'_>, usize)> {
         let image = self.file.image();
         if !image.is_little_endian() {
             return None;
@@ -300,7 +309,8 @@ impl UnwindInfo {
 
     /// A section with instructions that gimli knows, if it has others.
     fn translated(&self, section: &[u8], is_eh: bool) -> Option<Vec<u8>> {
-        let is_it = self.arch == Some(Arch::Aarch64) && self.file.image().is_little_endian();
+        let is_it = self.arch.is_some_and(|arch| arch.is(Arch::Aarch64))
+            && self.file.image().is_little_endian();
         if is_it { translated(section, is_eh) } else { None }
     }
 
@@ -375,12 +385,12 @@ impl UnwindInfo {
 
     /// Bytes of an address.
     fn address_size(&self) -> u8 {
-        self.arch.map_or(8, |arch| arch.word() as u8)
+        self.arch.map_or(8, |arch| arch.word as u8)
     }
 
-    const fn vendor(&self) -> gimli::Vendor {
+    fn vendor(&self) -> gimli::Vendor {
         match self.arch {
-            Some(Arch::Aarch64) => gimli::Vendor::AArch64,
+            Some(arch) if arch.is(Arch::Aarch64) => gimli::Vendor::AArch64,
             _ => gimli::Vendor::Default,
         }
     }

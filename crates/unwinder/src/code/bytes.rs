@@ -4,7 +4,7 @@ use address::Svma;
 use iced_x86::{Decoder, DecoderOptions, Instruction};
 use module_map::Image;
 
-use crate::arch::Arch;
+use crate::arch::{Arch, JumpTable, Processor, processor};
 
 /// An executable segment that nobody writes.
 #[derive(Clone, Copy)]
@@ -12,14 +12,7 @@ pub(super) struct CodeBytes<'a> {
     image: &'a Image,
     start: u64,
     bytes: &'a [u8],
-    pub(super) arch: Arch,
-}
-
-/// Where the table of a switch is, and what its entries are counted from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct JumpTable {
-    pub(super) at: u64,
-    pub(super) base: u64,
+    pub(super) arch: Processor,
 }
 
 impl<'a> CodeBytes<'a> {
@@ -39,7 +32,7 @@ impl<'a> CodeBytes<'a> {
         let segment = segments.find(|segment| svma.since(segment.svma) < segment.file_size)?;
         let len = usize::try_from(segment.file_size).ok()?;
         let bytes = image.read_only_bytes(segment.svma, len)?;
-        let arch = Arch::of(image.machine())?;
+        let arch = image.arch().and_then(processor)?;
         Some(Self { image, start: segment.svma.0, bytes, arch })
     }
 
@@ -68,7 +61,7 @@ impl<'a> CodeBytes<'a> {
     pub(super) fn address_thunk(&self, function: u64) -> Option<u8> {
         // mov (%esp), register; ret
         let &[0x8b, register, 0x24, 0xc3, ..] = self.from(function)? else { return None };
-        (self.arch == Arch::X86 && register & 0xc7 == 0x04).then_some(register >> 3)
+        (self.arch.is(Arch::X86) && register & 0xc7 == 0x04).then_some(register >> 3)
     }
 
     /// Where the segment begins in its file's own addresses.
@@ -99,7 +92,7 @@ impl<'a> CodeBytes<'a> {
             let Some(code) = self.from(svma) else { return true };
             let len = (svma.wrapping_neg() % ALIGNMENT) as usize;
             let code = code.get(..len).unwrap_or(code);
-            return !code.is_empty() && is_filler(self.arch, code);
+            return !code.is_empty() && self.arch.is_filler(code);
         }
         let Some(mut decoder) = self.decoder(svma) else { return true };
         let mut at = svma;
@@ -116,23 +109,4 @@ impl<'a> CodeBytes<'a> {
         }
         at != svma && at.is_multiple_of(ALIGNMENT)
     }
-}
-
-/// Returns true if code consists of instructions that do nothing, or of zeros.
-fn is_filler(arch: Arch, code: &[u8]) -> bool {
-    let nops: &[&[u8]] = match arch {
-        Arch::Aarch64 => &[&[0x1f, 0x20, 0x03, 0xd5], &[0; 4]],
-        Arch::Riscv64 => &[&[0x13, 0, 0, 0], &[0x01, 0], &[0, 0]],
-        Arch::Loongarch64 => &[&[0, 0, 0x40, 0x03], &[0; 4]],
-        Arch::Ppc64 => &[&[0, 0, 0, 0x60], &[0; 4]],
-        Arch::S390x => &[&[0x07, 0x07], &[0x07, 0x00], &[0, 0]],
-        Arch::Arm => &[&[0x00, 0xf0, 0x20, 0xe3], &[0x00, 0xbf], &[0, 0]],
-        Arch::X86 | Arch::X86_64 => &[&[0x90], &[0xcc]],
-    };
-    let mut rest = code;
-    while !rest.is_empty() {
-        let Some(next) = nops.iter().find_map(|nop| rest.strip_prefix(*nop)) else { return false };
-        rest = next;
-    }
-    true
 }

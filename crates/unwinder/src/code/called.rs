@@ -7,7 +7,7 @@ use address::{Avma, Svma};
 use hashbrown::HashMap;
 use module_map::{LoadedImage, SlotValue};
 
-use crate::arch::{Arch, CallTarget};
+use crate::arch::{CallTarget, Processor};
 use crate::code::allowance::CodeAllowance;
 use crate::code::depth::Depths;
 use crate::code::paths::{Extent, Reach};
@@ -73,7 +73,7 @@ impl Functions {
         return_address: u64,
         at: InFile<'_>,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Called {
         let pc = Avma(return_address);
         let is_code = |at: Avma| memory.space.lookup(at).is_some_and(|mapping| mapping.executable);
@@ -110,7 +110,7 @@ impl Functions {
         pc: Avma,
         code: &[u8],
         at: InFile<'_>,
-        (memory, arch): (&Memory<'_>, Arch),
+        (memory, arch): (&Memory<'_>, Processor),
     ) -> Called {
         let Some(caller) = locate(pc.sub(1), memory) else { return Called::Perhaps };
         match arch.slot_of_call(code, caller.svma.add(1).0) {

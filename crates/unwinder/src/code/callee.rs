@@ -6,7 +6,7 @@ use address::Avma;
 use iced_x86::{FlowControl, Instruction};
 use module_map::SlotValue;
 
-use crate::arch::{Arch, CallTarget};
+use crate::arch::{CallTarget, Processor};
 use crate::code::bytes::CodeBytes;
 use crate::code::called::{Functions, InFile, MOST_KEPT, locate};
 use crate::state::Memory;
@@ -33,7 +33,7 @@ impl Functions {
         return_address: u64,
         (near, near_bias): (InFile<'m>, u64),
         memory: &Memory<'m>,
-        arch: Arch,
+        arch: Processor,
     ) -> Option<Function<'m>> {
         let len = arch.longest_call();
         let code = memory.code(Avma(return_address).sub(len as u64), len)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use address::Svma;
 
-use crate::arch::{Arch, N_SLOTS};
+use crate::arch::{N_SLOTS, processor};
 use crate::code::bytes::CodeBytes;
 use crate::code::called::{Functions, InFile, MOST_KEPT};
 use crate::code::forward::depth_at;
@@ -75,8 +75,8 @@ impl Functions {
         if !self.allowance.has_left(at.file) {
             return None;
         }
-        let arch = Arch::of(at.file.image().machine())?;
-        let is_thumb = arch == Arch::Arm && self.is_thumb(at.file, start.svma);
+        let arch = at.file.image().arch().and_then(processor)?;
+        let is_thumb = arch.has_thumb() && self.is_thumb(at.file, start.svma);
         let first = if is_thumb { Svma(start.svma.0 | 1) } else { start.svma };
         let start_of_code = Start { svma: first, ..start };
         let (depth, cost) = depth_at(at.file.image(), start_of_code, (at.svma, is_leaf));

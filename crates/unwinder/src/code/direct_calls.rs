@@ -2,7 +2,7 @@
 
 use address::Svma;
 
-use crate::arch::{Arch, CallTarget};
+use crate::arch::{CallTarget, Processor};
 use crate::code::called::{Functions, InFile};
 use crate::code::paths::Reach;
 
@@ -16,7 +16,11 @@ const BYTES: usize = 4;
 impl Functions {
     /// Returns whether a direct call of the file leads to the function that begins at an address; `None` if the code
     /// cannot be read, or no more of it may be.
-    pub(crate) fn is_called_directly(&mut self, function: InFile<'_>, arch: Arch) -> Option<bool> {
+    pub(crate) fn is_called_directly(
+        &mut self,
+        function: InFile<'_>,
+        arch: Processor,
+    ) -> Option<bool> {
         if arch.is_x86() {
             return Some(!self.references(function)?.calls.is_empty());
         }
@@ -25,7 +29,11 @@ impl Functions {
     }
 
     /// The same for the function that an address is in, if nothing states where that begins.
-    pub(crate) fn is_in_called_function(&mut self, at: InFile<'_>, arch: Arch) -> Option<bool> {
+    pub(crate) fn is_in_called_function(
+        &mut self,
+        at: InFile<'_>,
+        arch: Processor,
+    ) -> Option<bool> {
         let range = (at.svma.0.saturating_sub(LONGEST), at.svma.0);
         let targets = self.targets_in(at, arch, range)?;
         for &target in targets.iter().take(MOST_TARGETS) {
@@ -41,7 +49,7 @@ impl Functions {
     fn targets_in(
         &mut self,
         at: InFile<'_>,
-        arch: Arch,
+        arch: Processor,
         (first, last): (u64, u64),
     ) -> Option<Vec<u64>> {
         if !self.allowance.has_left(at.file) {

@@ -6,9 +6,7 @@ use iced_x86::{
     Code, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
 };
 
-use crate::arch::Arch;
-use crate::code::bytes::JumpTable;
-use crate::code::value::{State, Sum, Value, Words};
+use crate::arch::{Arch, JumpTable, Processor, State, Sum, Value, Words};
 
 /// rax or eax.
 const RAX: u8 = 0;
@@ -71,7 +69,12 @@ pub(super) fn run(
             if is_system_call(instruction, state.arch) && system_call(state) == Next::End {
                 return Next::End;
             }
-            state.arch.caller_saved().iter().for_each(|&register| state.set(register, None));
+            state
+                .arch
+                .conventions
+                .caller_saved
+                .iter()
+                .for_each(|&register| state.set(register, None));
             return Next::Call;
         }
         FlowControl::Interrupt | FlowControl::Exception => return Next::Stop,
@@ -90,9 +93,9 @@ pub(super) fn run(
 /// whose address is a word of the thread.
 ///
 /// Source: `sysinfo` in glibc's and musl's thread control block of i386 is at `%gs:0x10`.
-fn is_system_call(instruction: &Instruction, arch: Arch) -> bool {
+fn is_system_call(instruction: &Instruction, arch: Processor) -> bool {
     const SYSINFO: u64 = 0x10;
-    arch == Arch::X86
+    arch.is(Arch::X86)
         && match instruction.mnemonic() {
             Mnemonic::Int => instruction.immediate8() == 0x80,
             Mnemonic::Call => {
@@ -107,14 +110,15 @@ fn is_system_call(instruction: &Instruction, arch: Arch) -> bool {
 /// Source: `asm/unistd_64.h`: `exit` is 60, `exit_group` 231; `asm/unistd_32.h`: 1 and 252.
 fn system_call(state: &mut State) -> Next {
     let number = state.get(RAX).and_then(Sum::as_constant);
-    let is_end = match state.arch {
-        Arch::X86 => matches!(number, Some(1 | 252)),
-        _ => matches!(number, Some(60 | 231)),
+    let is_end = if state.arch.is(Arch::X86) {
+        matches!(number, Some(1 | 252))
+    } else {
+        matches!(number, Some(60 | 231))
     };
     if is_end {
         return Next::End;
     }
-    if state.arch == Arch::X86 {
+    if state.arch.is(Arch::X86) {
         state.set(RAX, None);
         return Next::On;
     }
@@ -135,12 +139,12 @@ fn indirect_jump(instruction: &Instruction, state: &State) -> Next {
     if instruction.op0_kind() != OpKind::Memory {
         return Next::Lost;
     }
-    let is_absolute = arch == Arch::X86 && instruction.memory_base() == Register::None;
+    let is_absolute = arch.is(Arch::X86) && instruction.memory_base() == Register::None;
     let at = instruction.memory_displacement64();
     match (instruction.memory_index(), instruction.segment_prefix()) {
         (Register::None, Register::None) if is_absolute => Next::TailCall(Some(at)),
         (Register::None, Register::None)
-            if arch == Arch::X86 && instruction.memory_base() == Register::EBX =>
+            if arch.is(Arch::X86) && instruction.memory_base() == Register::EBX =>
         {
             Next::LinkageSlot(displacement(instruction, arch))
         }
@@ -159,8 +163,8 @@ fn indirect_jump(instruction: &Instruction, state: &State) -> Next {
 }
 
 /// The DWARF number of a general register that is named in its full width.
-fn general(register: Register, arch: Arch) -> Option<u8> {
-    if arch == Arch::X86 {
+fn general(register: Register, arch: Processor) -> Option<u8> {
+    if arch.is(Arch::X86) {
         return register.is_gpr32().then(|| register.number() as u8).filter(|&number| number < 8);
     }
     if !register.is_gpr64() {
@@ -170,15 +174,15 @@ fn general(register: Register, arch: Arch) -> Option<u8> {
 }
 
 /// The DWARF number of the general register that a register is part of.
-fn general_of(part: Register, arch: Arch) -> Option<u8> {
-    let full = if arch == Arch::X86 { part.full_register32() } else { part.full_register() };
+fn general_of(part: Register, arch: Processor) -> Option<u8> {
+    let full = if arch.is(Arch::X86) { part.full_register32() } else { part.full_register() };
     general(full, arch)
 }
 
 /// What is added to the registers of an operand in memory.
-fn displacement(instruction: &Instruction, arch: Arch) -> i64 {
+fn displacement(instruction: &Instruction, arch: Processor) -> i64 {
     let value = instruction.memory_displacement64();
-    if arch == Arch::X86 { (value as i32).into() } else { value.cast_signed() }
+    if arch.is(Arch::X86) { (value as i32).into() } else { value.cast_signed() }
 }
 
 /// The effect of the instructions that move stack pointers and saved registers. `None` for all others; false where no more
@@ -195,20 +199,20 @@ fn known_effect(instruction: &Instruction, state: &mut State, words: &mut Words)
         Mnemonic::Push => {
             let value = operand(instruction, 0, state, words);
             let sp = state.sp()?.plus(instruction.stack_pointer_increment().into());
-            state.set(arch.sp(), Some(sp));
+            state.set(arch.sp, Some(sp));
             Some(state.store(Some(sp), -i64::from(instruction.stack_pointer_increment()), value))
         }
         Mnemonic::Pop if target.is_some() => {
             let sp = state.sp()?;
             let value = state.load(Some(sp), words);
-            state.set(arch.sp(), Some(sp.plus(state.word())));
+            state.set(arch.sp, Some(sp.plus(state.word())));
             state.set(target?, value);
             Some(true)
         }
         Mnemonic::Leave if matches!(instruction.code(), Code::Leaveq | Code::Leaved) => {
-            let frame = state.get(arch.fp());
-            state.set(arch.fp(), state.load(frame, words));
-            state.set(arch.sp(), frame.map(|frame| frame.plus(state.word())));
+            let frame = state.get(arch.fp);
+            state.set(arch.fp, state.load(frame, words));
+            state.set(arch.sp, frame.map(|frame| frame.plus(state.word())));
             Some(true)
         }
         Mnemonic::Mov if target.is_some() => {
@@ -243,11 +247,11 @@ fn known_effect(instruction: &Instruction, state: &mut State, words: &mut Words)
 
 /// Whether an instruction reads an entry of the table of a switch as compilers do, and hand-written code of 32 bits that may
 /// be loaded anywhere: a distance from the table's start, or from an address that the code knows.
-fn reads_table(instruction: &Instruction, arch: Arch) -> bool {
+fn reads_table(instruction: &Instruction, arch: Processor) -> bool {
     let is_read = match instruction.mnemonic() {
-        Mnemonic::Movsxd => arch != Arch::X86,
+        Mnemonic::Movsxd => !arch.is(Arch::X86),
         Mnemonic::Mov | Mnemonic::Add => {
-            arch == Arch::X86
+            arch.is(Arch::X86)
                 && instruction.op1_kind() == OpKind::Memory
                 && instruction.memory_base() != Register::None
                 && instruction.memory_index() != Register::None
@@ -262,7 +266,7 @@ fn table_of(instruction: &Instruction, state: &State) -> Option<JumpTable> {
     let arch = state.arch;
     let base = state.get(general(instruction.memory_base(), arch)?)?.as_constant()?;
     let distance = displacement(instruction, arch);
-    if arch == Arch::X86 {
+    if arch.is(Arch::X86) {
         let at = base.wrapping_add_signed(distance) & arch.addresses();
         return Some(JumpTable { at, base });
     }
@@ -288,9 +292,9 @@ fn narrow_constant(instruction: &Instruction, state: &mut State) -> Option<bool>
     Some(true)
 }
 
-fn immediate(instruction: &Instruction, operand: u32, arch: Arch) -> Option<i64> {
+fn immediate(instruction: &Instruction, operand: u32, arch: Processor) -> Option<i64> {
     let value = instruction.try_immediate(operand).ok()?;
-    Some(if arch == Arch::X86 { (value as i32).into() } else { value.cast_signed() })
+    Some(if arch.is(Arch::X86) { (value as i32).into() } else { value.cast_signed() })
 }
 
 /// The value of an operand of a word.
@@ -317,7 +321,7 @@ fn address(instruction: &Instruction, state: &State) -> Value {
             Register::None | Register::SS | Register::DS | Register::CS | Register::ES
         );
     let added = displacement(instruction, state.arch);
-    if is_plain && state.arch == Arch::X86 && instruction.memory_base() == Register::None {
+    if is_plain && state.arch.is(Arch::X86) && instruction.memory_base() == Register::None {
         return Some(Sum::constant(instruction.memory_displacement64()));
     }
     let base = general(instruction.memory_base(), state.arch).filter(|_| is_plain)?;
@@ -354,6 +358,6 @@ fn other_effect(
         }
     }
     if moved != 0 {
-        state.set(state.arch.sp(), sp.map(|sp| sp.plus(moved)));
+        state.set(state.arch.sp, sp.map(|sp| sp.plus(moved)));
     }
 }

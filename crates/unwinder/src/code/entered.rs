@@ -3,7 +3,7 @@
 use address::Avma;
 use module_map::CallSlot;
 
-use crate::arch::{Arch, CallTarget, Flow, FlowDecoder};
+use crate::arch::{CallTarget, Flow, FlowDecoder, Processor};
 use crate::code::called::{Called, InFile, locate};
 use crate::state::Memory;
 
@@ -18,7 +18,7 @@ pub(crate) fn enters(
     return_address: u64,
     start: InFile<'_>,
     memory: &Memory<'_>,
-    arch: Arch,
+    arch: Processor,
 ) -> Called {
     let (pc, len) = (Avma(return_address), arch.longest_call());
     let Some(code) = memory.code(pc.sub(len as u64), len) else { return Called::Perhaps };
@@ -66,7 +66,7 @@ fn is_one(one: InFile<'_>, other: InFile<'_>) -> bool {
 }
 
 /// The word that an entry of a linkage table jumps through.
-fn linkage_slot(at: InFile<'_>, arch: Arch) -> Option<u64> {
+fn linkage_slot(at: InFile<'_>, arch: Processor) -> Option<u64> {
     let code = at.file.image().read_only_bytes(at.svma, LINKAGE_BYTES)?;
     let steps = FlowDecoder::new(arch, code, at.svma.0)?.take(LINKAGE_INSTRUCTIONS);
     match steps.map(|step| step.flow).find(|flow| *flow != Flow::Next) {

@@ -4,11 +4,10 @@ use address::Svma;
 use iced_x86::InstructionInfoFactory;
 use module_map::Image;
 
-use crate::arch::{Arch, Flow, FlowDecoder};
+use crate::arch::{Arch, Flow, FlowDecoder, State, Sum, Words, processor};
 use crate::code::bytes::CodeBytes;
 use crate::code::called::{Functions, InFile};
 use crate::code::effect::{Next, run};
-use crate::code::value::{State, Sum, Words};
 
 /// Instructions of the entry code that are looked at.
 const INSTRUCTIONS: usize = 24;
@@ -36,10 +35,11 @@ impl Functions {
 
 /// The first argument of the first call that the entry code makes, if it is an address of code.
 fn main_given(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svma> {
-    let arch = Arch::of(image.machine())?;
-    let given = match arch {
-        Arch::X86_64 => given_by_x86(image, linked)?,
-        _ => given_by_flow(image, linked)?,
+    let arch = image.arch().and_then(processor)?;
+    let given = if arch.is(Arch::X86_64) {
+        given_by_x86(image, linked)?
+    } else {
+        given_by_flow(image, linked)?
     };
     CodeBytes::of(image, given).map(|_| given)
 }
@@ -49,7 +49,7 @@ fn main_given(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svm
 /// Source: psABI x86-64, section 3.4.1, "Initial Stack and Register State"; `sysdeps/x86_64/start.S` of glibc.
 fn given_by_x86(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svma> {
     const ARGUMENT: u8 = 5;
-    let code = CodeBytes::around(image, image.entry()).filter(|code| code.arch == Arch::X86_64)?;
+    let code = CodeBytes::around(image, image.entry()).filter(|code| code.arch.is(Arch::X86_64))?;
     let mut decoder = code.decoder(image.entry().0)?;
     let (mut state, mut words) = (State::new(code.arch), Words::default());
     let mut factory = InstructionInfoFactory::new();
@@ -79,7 +79,7 @@ fn given_by_x86(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<S
 /// Source: `sysdeps/aarch64/start.S` of glibc, and its like of other processors: `__libc_start_main(main, …)`.
 fn given_by_flow(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svma> {
     let code = CodeBytes::with_link(image, image.entry())?;
-    let argument = code.arch.first_argument()?;
+    let argument = code.arch.conventions.first_argument?;
     let entry = image.entry().0;
     let bytes = code.from(code.arch.code_address(entry))?;
     let mut decoder = FlowDecoder::new(code.arch, bytes, entry)?;

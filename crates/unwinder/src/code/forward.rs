@@ -13,11 +13,10 @@ use hashbrown::HashSet;
 use iced_x86::InstructionInfoFactory;
 use module_map::Image;
 
-use crate::arch::{Arch, N_SLOTS, UNUSED};
+use crate::arch::{Arch, Base, N_SLOTS, State, Sum, UNUSED, Value, Words};
 use crate::code::bytes::CodeBytes;
 use crate::code::depth::{Depth, Kept, Start};
 use crate::code::instructions::{Instructions, Then};
-use crate::code::value::{Base, State, Sum, Value, Words};
 
 /// Instructions that are followed: the longest code without a branch, an encoder of 69 KB, has some 15,000.
 const MOST: usize = 1 << 16;
@@ -57,7 +56,7 @@ impl<T: PartialEq> Agreed<T> {
 /// bit set.
 pub(super) fn depth_at(image: &Image, start: Start, place: (Svma, bool)) -> (Option<Depth>, usize) {
     let code = CodeBytes::of(image, start.svma)
-        .filter(|code| code.arch != Arch::X86 && start.holds(place.0.0));
+        .filter(|code| !code.arch.is(Arch::X86) && start.holds(place.0.0));
     let Some(code) = code else { return (None, 0) };
     let mut explorer = Forward::new(code, start, place);
     let found = explorer.explore();
@@ -142,7 +141,7 @@ impl<'a> Forward<'a> {
         if !self.start.holds(state.arch.code_address(*at)) {
             return;
         }
-        if !self.seen.insert((*at, state.sp(), state.get(state.arch.fp()))) {
+        if !self.seen.insert((*at, state.sp(), state.get(state.arch.fp))) {
             return;
         }
         let queue = if doubtful { &mut self.doubtful } else { &mut self.open };
@@ -204,14 +203,14 @@ impl<'a> Forward<'a> {
     fn note(&mut self, state: &State) {
         let arch = state.arch;
         let entry = |value: Value| match value {
-            Some(Sum { base: Base::Register(register), offset }) if register == arch.sp() => {
+            Some(Sum { base: Base::Register(register), offset }) if register == arch.sp => {
                 Some(offset)
             }
             _ => None,
         };
         let sp = entry(state.sp());
         self.sp.add(sp);
-        self.fp.add(entry(state.get(arch.fp())));
+        self.fp.add(entry(state.get(arch.fp)));
         let kept = |register: u8| {
             let itself = Sum { base: Base::Register(register), offset: 0 };
             let slot = state.slot_of(itself).and_then(|slot| entry(Some(slot)));
@@ -221,13 +220,13 @@ impl<'a> Forward<'a> {
         self.return_address.add(Some(if arch.is_x86() {
             Kept::Slot(0)
         } else {
-            let (slot, same) = kept(arch.return_address());
+            let (slot, same) = kept(arch.return_address);
             // The call that a frame waits for has written the register.
             let is_leaf = self.place.1;
             same.filter(|_| is_leaf).or(slot).unwrap_or(Kept::Unknown)
         }));
-        for (agreed, register) in self.saved.iter_mut().zip(arch.kept_registers()) {
-            let is_kept = register != UNUSED && register != arch.return_address();
+        for (agreed, register) in self.saved.iter_mut().zip(arch.conventions.preserved) {
+            let is_kept = register != UNUSED && register != arch.return_address;
             let (slot, same) = if is_kept { kept(register) } else { (None, None) };
             agreed.add(Some(slot.or(same).unwrap_or(Kept::Unknown)));
         }

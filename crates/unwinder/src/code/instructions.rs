@@ -3,11 +3,9 @@
 
 use iced_x86::{Decoder, Instruction, InstructionInfoFactory};
 
-use crate::arch::{Flow, FlowDecoder, Step};
-use crate::code::bytes::{CodeBytes, JumpTable};
+use crate::arch::{Flow, FlowDecoder, JumpTable, State, Step, Words};
+use crate::code::bytes::CodeBytes;
 use crate::code::effect;
-use crate::code::link::{effect_of, forget_changed};
-use crate::code::value::{State, Words};
 
 /// The ways on from an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,7 +93,7 @@ impl<'a> Instructions<'a> {
             OfProcessor::Others { step, bytes, .. } => {
                 let called = match step.flow {
                     Flow::Next => {
-                        let link = effect_of(state.arch, bytes, step.at, state, words);
+                        let link = state.arch.run(bytes, step.at, state, words);
                         // A function that begins here is followed into, from a call that does not return.
                         if self.has_call && link.is_saved {
                             return Then::Away;
@@ -111,7 +109,7 @@ impl<'a> Instructions<'a> {
                         return Then::Away;
                     }
                 };
-                forget_changed(state);
+                state.forget_changed();
                 self.has_call = true;
                 Then::Call(called)
             }

@@ -18,7 +18,6 @@ mod instructions;
 mod link;
 mod paths;
 mod references;
-mod value;
 
 pub(crate) use allowance::CodeAllowance;
 pub(crate) use called::{Called, Functions, InFile, locate};
@@ -27,4 +26,3 @@ pub(crate) use depth::{Depth, Kept, Start};
 pub(crate) use entered::enters;
 pub(crate) use link::{LinkExit, LinkPaths};
 pub(crate) use paths::{Exit, Extent, Paths, Reach};
-pub(crate) use value::{Base, Sum, Words};

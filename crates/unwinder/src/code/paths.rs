@@ -10,11 +10,10 @@ use hashbrown::HashSet;
 use iced_x86::{Instruction, InstructionInfoFactory, OpKind};
 use module_map::Image;
 
-use crate::arch::Arch;
+use crate::arch::{State, Sum, Value, Words, processor};
 use crate::code::bytes::CodeBytes;
 use crate::code::effect::{Next, run};
 use crate::code::link;
-use crate::code::value::{State, Sum, Value, Words};
 
 /// Where a function returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -131,7 +130,7 @@ impl Paths {
 
     fn add(&mut self, state: &State) {
         let Some(sp) = state.sp() else { return };
-        let saved = state.arch.callee_saved().map(|register| state.get(register));
+        let saved = state.arch.conventions.callee_saved.map(|register| state.get(register));
         if let Some(known) = self.exits.iter_mut().find(|known| known.sp == sp) {
             for (one, other) in known.saved.iter_mut().zip(saved) {
                 *one = one.filter(|_| *one == other);
@@ -145,7 +144,7 @@ impl Paths {
 impl Extent {
     /// Of a function that begins there; of Thumb with the lowest bit of the address set.
     pub(crate) fn of(image: &Image, start: Svma) -> Option<Self> {
-        let is_x86 = Arch::of(image.machine()).is_some_and(Arch::is_x86);
+        let is_x86 = image.arch().and_then(processor).is_some_and(|arch| arch.is_x86());
         if is_x86 { Self::of_x86(image, start) } else { link::extent(image, start) }
     }
 
@@ -327,7 +326,7 @@ impl<'a> Explorer<'a> {
         // The next instruction takes what the call pushed.
         if target == call.next_ip() {
             let sp = state.sp().map(|sp| sp.plus(-state.word()));
-            state.set(state.arch.sp(), sp);
+            state.set(state.arch.sp, sp);
             return state.store(sp, state.word(), Some(Sum::constant(target)));
         }
         let register = self.code.address_thunk(target);

@@ -88,7 +88,7 @@ impl CodeBytes<'_> {
                 (true, _, 0xe8) if found.calls.len() < MOST_CALLS => found.calls.push(next),
                 (true, _, 0xe8) => found.has_more = true,
                 (true, _, 0xe9) | (true, 0x0f, 0x80..=0x8f) => found.is_jumped_to = true,
-                (true, 0x8d, modrm) if self.arch == Arch::X86_64 && modrm & 0xc7 == 0x05 => {
+                (true, 0x8d, modrm) if self.arch.is(Arch::X86_64) && modrm & 0xc7 == 0x05 => {
                     found.is_taken = true;
                 }
                 // mov $address, register; push $address

@@ -8,8 +8,8 @@ use address::{Avma, Svma};
 use hashbrown::HashMap;
 use profile::FoundBy;
 
-use crate::arch::{Arch, CallTarget};
-use crate::code::{Base, Called, Exit, Functions, InFile, LinkPaths, Paths, Sum, Words, locate};
+use crate::arch::{Base, CallTarget, Processor, Sum, Words, processor};
+use crate::code::{Called, Exit, Functions, InFile, LinkPaths, Paths, locate};
 use crate::fallback::NoCaller;
 use crate::frame::Caller;
 use crate::state::{Memory, MemoryError, RegisterError, Registers};
@@ -48,7 +48,7 @@ impl Follower {
         is_leaf: bool,
         registers: &mut Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Result<Caller, NoCaller> {
         let paths = self.paths_of(at, is_leaf).ok_or(NoCaller::Unknown)?;
         if !is_leaf && is_first_on_stack(&paths, at) {
@@ -57,7 +57,7 @@ impl Follower {
         let (best, cut) = self.best(&paths, at, registers, (memory, arch));
         match best {
             Some(one) if one.called == Called::Proven || !(cut.is_some() || paths.is_doubtful) => {
-                let is_top = one.exit.sp == Sum { base: Base::Register(arch.sp()), offset: 0 };
+                let is_top = one.exit.sp == Sum { base: Base::Register(arch.sp), offset: 0 };
                 one.apply(registers, &paths.words, memory, arch);
                 let found_by = if is_top && is_leaf { FoundBy::LeafRule } else { FoundBy::Code };
                 Ok(Caller { pc: Avma(one.return_address), exact: false, found_by })
@@ -76,7 +76,7 @@ impl Follower {
         paths: &'p Paths,
         at: InFile<'_>,
         registers: &Registers,
-        (memory, arch): (&Memory<'_>, Arch),
+        (memory, arch): (&Memory<'_>, Processor),
     ) -> (Option<Candidate<'p>>, Option<u64>) {
         let mut best: Option<Candidate<'p>> = None;
         let mut is_one = true;
@@ -87,7 +87,7 @@ impl Follower {
             let return_address = match memory.read(slot) {
                 Ok(return_address) => return_address,
                 Err(error) => {
-                    let end = Some(slot.wrapping_add(arch.word()));
+                    let end = Some(slot.wrapping_add(arch.word));
                     cut = end.filter(|_| error == MemoryError::PastDump).or(cut);
                     continue;
                 }
@@ -114,7 +114,7 @@ impl Follower {
         return_address: u64,
         at: InFile<'_>,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Called {
         self.functions.called(return_address, at, memory, arch)
     }
@@ -160,7 +160,7 @@ impl Follower {
 /// What the call before a return address calls, whose look-up is one byte before; `Some(None)` where no call is there, `None`
 /// where the code cannot be read.
 fn call_before(at: InFile<'_>) -> Option<Option<CallTarget>> {
-    let arch = Arch::of(at.file.image().machine())?;
+    let arch = at.file.image().arch().and_then(processor)?;
     let len = arch.longest_call();
     let return_address = at.svma.add(1);
     let start = Svma(return_address.0.wrapping_sub(len as u64));
@@ -181,9 +181,15 @@ fn is_first_on_stack(paths: &Paths, at: InFile<'_>) -> bool {
 
 impl Candidate<'_> {
     /// The registers become those of the caller.
-    fn apply(&self, registers: &mut Registers, words: &Words, memory: &Memory<'_>, arch: Arch) {
+    fn apply(
+        &self,
+        registers: &mut Registers,
+        words: &Words,
+        memory: &Memory<'_>,
+        arch: Processor,
+    ) {
         let before = registers.clone();
-        for (register, saved) in arch.callee_saved().into_iter().zip(self.exit.saved) {
+        for (register, saved) in arch.conventions.callee_saved.into_iter().zip(self.exit.saved) {
             let Some(saved) = saved else {
                 registers.forget(register);
                 continue;
@@ -205,8 +211,8 @@ impl Candidate<'_> {
                 },
             }
         }
-        registers.set(arch.sp(), self.slot.wrapping_add(arch.word()));
-        registers.set(arch.return_address(), self.return_address);
+        registers.set(arch.sp, self.slot.wrapping_add(arch.word));
+        registers.set(arch.return_address, self.return_address);
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use address::{Avma, Svma};
 use profile::FoundBy;
 
-use crate::arch::{Arch, UNUSED};
-use crate::code::{Base, Called, InFile, LinkExit, LinkPaths, Sum, Words};
+use crate::arch::{Base, Processor, Sum, UNUSED, Words};
+use crate::code::{Called, InFile, LinkExit, LinkPaths};
 use crate::fallback::NoCaller;
 use crate::fallback::follow::{Follower, MOST_KEPT, value};
 use crate::frame::Caller;
@@ -34,7 +34,7 @@ impl Follower {
         is_leaf: bool,
         registers: &mut Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Result<Caller, NoCaller> {
         let paths = self.link_paths_of(at, is_leaf, arch).ok_or(NoCaller::Unknown)?;
         let (best, cut) = self.best_exit(&paths, at, registers, (memory, arch));
@@ -56,7 +56,7 @@ impl Follower {
         paths: &'p LinkPaths,
         at: InFile<'_>,
         registers: &Registers,
-        (memory, arch): (&Memory<'_>, Arch),
+        (memory, arch): (&Memory<'_>, Processor),
     ) -> (Option<Candidate<'p>>, Option<u64>) {
         let mut best: Option<Candidate<'p>> = None;
         let mut is_one = true;
@@ -98,7 +98,7 @@ impl Follower {
         &mut self,
         at: InFile<'_>,
         is_leaf: bool,
-        arch: Arch,
+        arch: Processor,
     ) -> Option<Arc<LinkPaths>> {
         let start = if is_leaf { at.svma } else { at.svma.add(1) };
         if self.link_paths.len() >= MOST_KEPT {
@@ -111,7 +111,7 @@ impl Follower {
         if !self.functions.allowance.has_left(at.file) {
             return None;
         }
-        let is_thumb = arch == Arch::Arm && self.functions.is_thumb(at.file, start);
+        let is_thumb = arch.has_thumb() && self.functions.is_thumb(at.file, start);
         let first = if is_thumb { Svma(start.0 | 1) } else { start };
         let paths = LinkPaths::from(at.file.image(), first, is_leaf).map(Arc::new);
         let cost = paths.as_ref().map_or(1, |paths| paths.cost);
@@ -122,19 +122,25 @@ impl Follower {
 }
 
 impl Candidate<'_> {
-    fn found_by(&self, arch: Arch) -> FoundBy {
+    fn found_by(&self, arch: Processor) -> FoundBy {
         let is_untouched =
             |sum: Sum, register: u8| sum == Sum { base: Base::Register(register), offset: 0 };
-        let is_leaf = is_untouched(self.exit.return_address, arch.return_address())
-            && is_untouched(self.exit.sp, arch.sp());
+        let is_leaf = is_untouched(self.exit.return_address, arch.return_address)
+            && is_untouched(self.exit.sp, arch.sp);
         if is_leaf { FoundBy::LeafRule } else { FoundBy::Code }
     }
 
     /// The registers become those of the caller.
-    fn apply(&self, registers: &mut Registers, words: &Words, memory: &Memory<'_>, arch: Arch) {
+    fn apply(
+        &self,
+        registers: &mut Registers,
+        words: &Words,
+        memory: &Memory<'_>,
+        arch: Processor,
+    ) {
         let before = registers.clone();
-        for (register, saved) in arch.kept_registers().into_iter().zip(self.exit.saved) {
-            if register == UNUSED || register == arch.return_address() {
+        for (register, saved) in arch.conventions.preserved.into_iter().zip(self.exit.saved) {
+            if register == UNUSED || register == arch.return_address {
                 continue;
             }
             let slot = |index: u16| {
@@ -154,7 +160,7 @@ impl Candidate<'_> {
                 },
             }
         }
-        registers.set(arch.sp(), self.sp);
-        registers.set(arch.return_address(), self.return_address);
+        registers.set(arch.sp, self.sp);
+        registers.set(arch.return_address, self.return_address);
     }
 }

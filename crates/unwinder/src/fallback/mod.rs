@@ -32,7 +32,7 @@ use hashbrown::HashMap;
 use module_map::LoadedImage;
 use profile::FoundBy;
 
-use crate::arch::Arch;
+use crate::arch::{Arch, Processor};
 use crate::code::{Called, Functions, InFile};
 use crate::fallback::analysis::Analyser;
 use crate::fallback::copied::Originals;
@@ -84,9 +84,9 @@ impl Fallback {
         (lookup, mapping): (Avma, Avma),
         registers: &Registers,
         memory: &Memory<'m>,
-        arch: Arch,
+        arch: Processor,
     ) -> Option<InFile<'m>> {
-        if arch != Arch::X86_64 {
+        if !arch.is(Arch::X86_64) {
             return None;
         }
         self.originals.of(lookup, mapping, registers.sp(arch), memory)
@@ -103,7 +103,7 @@ impl Fallback {
         return_address: u64,
         at: InFile<'_>,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> bool {
         self.called(return_address, at, memory, arch) == Called::Proven
     }
@@ -114,7 +114,7 @@ impl Fallback {
         return_address: u64,
         at: InFile<'_>,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Called {
         self.follower.called(return_address, at, memory, arch)
     }
@@ -134,7 +134,7 @@ impl Fallback {
         is_leaf: bool,
         registers: &mut Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Result<Caller, NoCaller> {
         match code {
             Some(at) if arch.is_x86() => {
@@ -158,7 +158,7 @@ impl Fallback {
         (is_leaf, is_covered): (bool, bool),
         registers: &mut Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Result<Caller, NoCaller> {
         let why = match self.follower.step(at, is_leaf, registers, memory, arch) {
             Err(NoCaller::Unknown) => NoCaller::Unknown,
@@ -182,7 +182,7 @@ impl Fallback {
         let leaf = proven(leaf, registers, false).map(|leaf| (leaf, registers.clone()));
         registers.clone_from(&before);
         let mut found = None;
-        if is_plain_leaf && arch == Arch::X86_64 {
+        if is_plain_leaf && arch.is(Arch::X86_64) {
             let analysers = &mut self.analysers;
             let caller = analyse(analysers, at.file, at.svma, registers, memory, arch);
             found = proven(caller, registers, false);
@@ -213,20 +213,20 @@ fn analyse(
     svma: Svma,
     registers: &mut Registers,
     memory: &Memory<'_>,
-    arch: Arch,
+    arch: Processor,
 ) -> Option<Caller> {
     let segment = Analyser::segment(file, svma)?;
     let key = (file.serial, segment.svma);
     let analyser = analysers.entry(key).or_insert_with(|| Analyser::new(file, segment)).as_mut()?;
     let sp = registers.sp(arch);
-    let fp = registers.get(arch.fp(), memory).unwrap_or(0);
+    let fp = registers.get(arch.fp, memory).unwrap_or(0);
     let (pc, new_sp, new_fp) = analyser.step(svma, sp, fp, memory)?;
     if new_sp <= sp {
         return None;
     }
-    registers.set(arch.sp(), new_sp);
+    registers.set(arch.sp, new_sp);
     if new_fp != fp {
-        registers.set(arch.fp(), new_fp);
+        registers.set(arch.fp, new_fp);
     }
     // An answer that only takes the word at the stack pointer is what the leaf rule says.
     let found_by = match new_sp {
@@ -238,26 +238,34 @@ fn analyse(
 }
 
 /// Whether the frame pointer's record lies on the stack, but past the end of what was recorded of it.
-pub(crate) fn is_cut_off(registers: &Registers, memory: &Memory<'_>, arch: Arch) -> bool {
+pub(crate) fn is_cut_off(registers: &Registers, memory: &Memory<'_>, arch: Processor) -> bool {
     frame_record(registers, memory, arch).is_some_and(|at| {
-        let word = arch.word();
+        let word = arch.word;
         let record = [memory.read(at), memory.read(at.wrapping_add(word))];
         at >= registers.sp(arch) && at % word == 0 && record.contains(&Err(MemoryError::PastDump))
     })
 }
 
 /// Where the record is that the frame pointer leads to.
-pub(crate) fn frame_record(registers: &Registers, memory: &Memory<'_>, arch: Arch) -> Option<u64> {
-    let distance = arch.frame_record()?;
-    let fp = registers.get(arch.fp(), memory).ok()?;
+pub(crate) fn frame_record(
+    registers: &Registers,
+    memory: &Memory<'_>,
+    arch: Processor,
+) -> Option<u64> {
+    let distance = arch.frame_record?;
+    let fp = registers.get(arch.fp, memory).ok()?;
     Some(memory.wrap(fp.wrapping_add_signed(distance)))
 }
 
 /// The frame pointer's record: the caller's frame pointer, then the return address.
-fn by_frame_pointer(registers: &mut Registers, memory: &Memory<'_>, arch: Arch) -> Option<Caller> {
+fn by_frame_pointer(
+    registers: &mut Registers,
+    memory: &Memory<'_>,
+    arch: Processor,
+) -> Option<Caller> {
     let sp = registers.sp(arch);
     let record = frame_record(registers, memory, arch)?;
-    let word = arch.word();
+    let word = arch.word;
     if record < sp || record % word != 0 {
         return None;
     }
@@ -266,9 +274,9 @@ fn by_frame_pointer(registers: &mut Registers, memory: &Memory<'_>, arch: Arch) 
     if !is_return_address(pc, memory, arch) {
         return None;
     }
-    registers.set(arch.fp(), caller_fp);
-    registers.set(arch.sp(), record.wrapping_add(2 * word));
-    registers.set(arch.return_address(), pc);
+    registers.set(arch.fp, caller_fp);
+    registers.set(arch.sp, record.wrapping_add(2 * word));
+    registers.set(arch.return_address, pc);
     Some(Caller { pc: Avma(pc), exact: false, found_by: FoundBy::FramePointer })
 }
 
@@ -276,26 +284,26 @@ fn by_frame_pointer(registers: &mut Registers, memory: &Memory<'_>, arch: Arch) 
 pub(crate) fn by_leaf_rule(
     registers: &mut Registers,
     memory: &Memory<'_>,
-    arch: Arch,
+    arch: Processor,
 ) -> Option<Caller> {
     let sp = registers.sp(arch);
     let pc = if arch.is_x86() {
         memory.read(sp).ok()?
     } else {
-        arch.strip(registers.get(arch.return_address(), memory).ok()?)
+        arch.strip(registers.get(arch.return_address, memory).ok()?)
     };
     if !is_return_address(pc, memory, arch) {
         return None;
     }
     if arch.is_x86() {
-        registers.set(arch.sp(), sp.wrapping_add(arch.word()));
+        registers.set(arch.sp, sp.wrapping_add(arch.word));
     }
     Some(Caller { pc: Avma(pc), exact: false, found_by: FoundBy::LeafRule })
 }
 
 /// Whether a call can have left this address: it is in executable memory, and where the code can be read, a call stands
 /// before it.
-pub(crate) fn is_return_address(pc: u64, memory: &Memory<'_>, arch: Arch) -> bool {
+pub(crate) fn is_return_address(pc: u64, memory: &Memory<'_>, arch: Processor) -> bool {
     let before = Avma(pc).sub(1);
     if !memory.space.lookup(before).is_some_and(|mapping| mapping.executable) {
         return false;

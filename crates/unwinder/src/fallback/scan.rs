@@ -3,7 +3,7 @@
 
 use address::Avma;
 
-use crate::arch::Arch;
+use crate::arch::Processor;
 use crate::code::{Called, InFile};
 use crate::fallback::Fallback;
 use crate::state::{Memory, Registers};
@@ -25,14 +25,14 @@ impl Fallback {
         &mut self,
         at: InFile<'_>,
         is_leaf: bool,
-        (registers, memory, arch): (&Registers, &Memory<'_>, Arch),
+        (registers, memory, arch): (&Registers, &Memory<'_>, Processor),
         mut is_start: impl FnMut(u64) -> bool,
     ) -> Vec<Slot> {
         if !arch.is_x86() || memory.is_big_endian() {
             return Vec::new();
         }
         let sp = registers.sp(arch);
-        let word_size = arch.word();
+        let word_size = arch.word;
         let first = sp.wrapping_add(sp.wrapping_neg() % word_size);
         let mut proven = Vec::new();
         let mut others = Vec::new();
@@ -69,11 +69,11 @@ impl Fallback {
 
 impl Slot {
     /// The registers of the caller: which of them the function saved is not known.
-    pub(crate) fn apply(&self, registers: &Registers, arch: Arch) -> Registers {
+    pub(crate) fn apply(&self, registers: &Registers, arch: Processor) -> Registers {
         let mut caller = registers.clone();
-        arch.callee_saved().iter().for_each(|&register| caller.forget(register));
-        caller.set(arch.sp(), self.address.wrapping_add(arch.word()));
-        caller.set(arch.return_address(), self.return_address);
+        arch.conventions.callee_saved.iter().for_each(|&register| caller.forget(register));
+        caller.set(arch.sp, self.address.wrapping_add(arch.word));
+        caller.set(arch.return_address, self.return_address);
         caller
     }
 

@@ -1,6 +1,6 @@
 //! A rule as bytes, for those who keep it from run to run.
 
-use crate::arch::{Arch, N_SLOTS};
+use crate::arch::{N_SLOTS, Processor};
 use crate::rule::{Rule, SimpleRule};
 
 /// A rule as bytes, the same on all machines.
@@ -42,21 +42,21 @@ impl RuleBytes {
     }
 
     /// The rule of these bytes; `None` where it is none of that processor.
-    pub(super) fn rule(&self, arch: Arch) -> Option<Rule> {
+    pub(super) fn rule(&self, arch: Processor) -> Option<Rule> {
         let (&[kind, cfa_register, a, b, c, d], slots) = self.0.split_first_chunk::<SLOTS>()?;
         if kind == OUTERMOST {
             let is_empty = self.0.iter().skip(1).all(|&byte| byte == 0);
             return is_empty.then_some(Rule::Outermost);
         }
         let saved = slots.first_chunk::<N_SLOTS>()?.map(u8::cast_signed);
-        let are_slots = saved.iter().zip(arch.slots()).all(|(&words, &register)| {
+        let are_slots = saved.iter().zip(&arch.slots).all(|(&words, &register)| {
             // What has no register cannot have been saved.
-            words == 0 || register < arch.columns()
+            words == 0 || register < arch.columns
         });
         let has_return_address = !arch.is_x86() || saved.first().is_some_and(|&words| words != 0);
         let fits = kind <= SIGNAL
-            && arch.has_simple_rules()
-            && cfa_register < arch.columns()
+            && arch.has_simple_rules
+            && cfa_register < arch.columns
             && are_slots
             && has_return_address;
         let cfa_offset = i32::from_le_bytes([a, b, c, d]);
@@ -68,6 +68,7 @@ impl RuleBytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch::{Arch, X86_64, processor};
 
     fn simple(signal: bool) -> Rule {
         let mut saved = [0; N_SLOTS];
@@ -79,7 +80,7 @@ mod tests {
     fn rules_come_back() {
         for rule in [simple(false), simple(true), Rule::Outermost] {
             let bytes = RuleBytes::of(rule).expect("it can be kept");
-            assert_eq!(bytes.rule(Arch::X86_64), Some(rule));
+            assert_eq!(bytes.rule(X86_64), Some(rule));
         }
         let bytes = RuleBytes::of(simple(true)).expect("it can be kept");
         assert_eq!(bytes.0[..9], [1, 7, 0xcc, 0xed, 0xff, 0xff, 0xff, 0xfe, 0]);
@@ -97,12 +98,13 @@ mod tests {
             bytes
         };
         let last = RuleBytes::SIZE - 1;
+        let of = |arch| processor(arch).expect("it is unwound");
         // A kind, a register, a slot that there is not; no return address; an outermost frame that saves registers.
         for bytes in [with(0, 3), with(1, 200), with(last, 1), with(6, 0), with(0, 2)] {
-            assert_eq!(bytes.rule(Arch::X86_64), None, "{bytes:?}");
+            assert_eq!(bytes.rule(X86_64), None, "{bytes:?}");
         }
-        assert_eq!(whole.rule(Arch::S390x), None);
+        assert_eq!(whole.rule(of(Arch::S390x)), None);
         // There it can still be in its register.
-        assert!(with(6, 0).rule(Arch::Aarch64).is_some());
+        assert!(with(6, 0).rule(of(Arch::Aarch64)).is_some());
     }
 }

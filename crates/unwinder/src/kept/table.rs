@@ -4,7 +4,7 @@ use address::Svma;
 use module_map::Image;
 
 use super::plain::RuleBytes;
-use crate::arch::Arch;
+use crate::arch::processor;
 use crate::rule::Rule;
 
 /// The rules of addresses of a file.
@@ -30,7 +30,7 @@ impl RuleTable {
         (offsets, numbers): (Vec<u32>, Vec<u16>),
         rules: &[RuleBytes],
     ) -> Option<Self> {
-        let arch = Arch::of(image.machine())?;
+        let arch = image.arch().and_then(processor)?;
         let rules: Option<Vec<Rule>> = rules.iter().map(|rule| rule.rule(arch)).collect();
         let table = Self { first: first.0, offsets, numbers, rules: rules? };
         table.is_of(image).then_some(table)

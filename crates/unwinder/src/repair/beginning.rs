@@ -7,9 +7,9 @@
 //!
 //! Constructors run below `_start` without `main`, and functions at exit as well: only the outermost frame is proven.
 
-use address::Svma;
-use module_map::ElfMachine;
+use address::{ById as _, Svma};
 
+use crate::arch::Arch;
 use crate::frame::Place;
 use crate::repair::functions::Code;
 use crate::repair::seen::Seen;
@@ -25,11 +25,11 @@ pub(super) fn beginning(seen: &Seen<'_>, code: Code<'_>) -> Option<Place> {
         // Functions of one file follow each other, as a rule.
         let module = frame.place.module?;
         if last.is_none_or(|(known, _)| known != module) {
-            let file = code.images.outcome(code.modules.get(module.index())?)?.ok()?;
+            let file = code.images.outcome(code.modules.by_id(module)?)?.ok()?;
             last = Some((module, file));
         }
         let file = last?.1;
-        if file.image().machine() != ElfMachine::X86_64 {
+        if file.image().arch() != Some(Arch::X86_64) {
             return None;
         }
         let info = code.engine.unwind_info(file);

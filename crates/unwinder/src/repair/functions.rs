@@ -1,7 +1,7 @@
 //! Which function an address is in, as the call frame information has it: a description for each function, and one of
 //! its own for the cold part of a function.
 
-use address::{ModuleId, Svma};
+use address::{ById as _, ModuleId, Svma};
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use module_map::{ImageStore, Module};
 use std::hash::BuildHasher;
@@ -65,7 +65,7 @@ impl Functions {
         let known =
             descriptions.entry(hash(module, relative), is_it, hash_of).or_insert_with(|| {
                 let listed = || {
-                    let file = code.images.outcome(code.modules.get(module.index())?)?.ok()?;
+                    let file = code.images.outcome(code.modules.by_id(module)?)?.ok()?;
                     code.engine.unwind_info(file).listed(Svma(relative))
                 };
                 let number = listed().and_then(|at| u32::try_from(at + 1).ok());
@@ -81,7 +81,7 @@ impl Functions {
             self.starts.clear();
         }
         *self.starts.entry((module, place.relative)).or_insert_with(|| {
-            let file = code.images.outcome(code.modules.get(module.index())?)?.ok()?;
+            let file = code.images.outcome(code.modules.by_id(module)?)?.ok()?;
             code.engine.function_start(file, Svma(place.relative), code.images)
         })
     }

@@ -4,7 +4,7 @@
 
 use address::Svma;
 
-use crate::arch::{Arch, CallTarget};
+use crate::arch::{CallTarget, processor};
 use crate::frame::Place;
 use crate::repair::call::Call;
 use crate::repair::functions::Code;
@@ -147,7 +147,7 @@ fn most_calls(root: &Place, code: Code<'_>) -> Option<usize> {
     if image.entry().0 != 0 && return_address.since(image.entry()) < ENTRY {
         return Some(OF_PROCESS);
     }
-    let arch = Arch::of(image.machine())?;
+    let arch = image.arch().and_then(processor)?;
     let len = arch.longest_call();
     let bytes = image.read_only_bytes(return_address.sub(len as u64), len)?;
     let target = arch.call_target(bytes, return_address.0);

@@ -115,6 +115,7 @@ impl Trials {
     }
 
     fn module(&self, link: Link, call: &Call) -> Outcomes {
+        // Modules behind the last one with a trial have none.
         let by_link = call.callee.module.and_then(|module| self.modules.get(module.index()));
         let outcomes = by_link.and_then(|it| it.get(link as usize));
         outcomes.map(|[once, often]| if call.seen > 1 { *often } else { *once }).unwrap_or_default()

@@ -1,5 +1,6 @@
 //! Interning a chain of a slice, from its outermost frame inwards.
 
+use address::ById as _;
 use profile::{FrameId, LayoutRow, StackId, StackRow};
 
 use crate::replay::frame_key::FrameKey;
@@ -62,7 +63,7 @@ impl<'s> Chain<'s> {
     /// node in common with others but the outer ones of the chain before.
     #[inline]
     pub(crate) fn push_known(&mut self, frame: FrameId) {
-        if let Some(&key) = self.frames.values().get(frame.index())
+        if let Some(&key) = self.frames.values().by_id(frame)
             && !self.shares(key)
         {
             let node = self.stacks.push(StackRow { parent: self.node, frame });

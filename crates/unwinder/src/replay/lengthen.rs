@@ -2,7 +2,7 @@
 
 use std::iter::successors;
 
-use address::Bias;
+use address::{Bias, ById as _};
 use profile::{EndReason, FoundBy, FrameId, LayoutId, StackId, StackRow};
 
 use crate::frame::Place;
@@ -137,14 +137,14 @@ impl Lengthening {
 impl WalkedSlice {
     /// The frames of a chain, innermost first.
     fn frames_of(&self, stack: Option<StackId>) -> impl Iterator<Item = FrameId> {
-        let row = |at: StackId| self.stacks.values().get(at.index());
+        let row = |at: StackId| self.stacks.values().by_id(at);
         let rows = successors(stack.and_then(row), move |at: &&StackRow| at.parent.and_then(row));
         rows.map(|row| row.frame)
     }
 
     /// A frame of a sample that has that layout.
     fn placed(&self, frame: FrameId, layout: u32) -> PlacedFrame {
-        let Some(key) = self.frames.values().get(frame.index()) else {
+        let Some(key) = self.frames.values().by_id(frame) else {
             return PlacedFrame::GAP;
         };
         let bias = |module| self.layouts.bias(layout, module, key.instance()).0;

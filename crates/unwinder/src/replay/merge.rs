@@ -1,5 +1,6 @@
 //! The merge: what the slices found becomes the tables of the profile, in the order of the samples.
 
+use address::ById as _;
 use profile::{FrameId, LocationId, Profile, StackId, StackRow};
 
 use crate::replay::frame_key::FrameKey;
@@ -33,13 +34,13 @@ impl Merged {
         let mut stacks = Vec::with_capacity(slice.stacks.len());
         for &Hashed { value: row, hash } in &slice.stacks {
             // Invariant of a slice: a row is behind its parent and its frame is there.
-            let Some(&frame) = frames.get(row.frame.index()) else { break };
-            let parent = row.parent.and_then(|parent| stacks.get(parent.index()).copied());
+            let Some(&frame) = frames.by_id(row.frame) else { break };
+            let parent = row.parent.and_then(|parent| stacks.by_id(parent).copied());
             stacks.push(self.stack(Hashed { value: StackRow { parent, frame }, hash }));
         }
         let mut merging = Merging::new(&slice.layouts);
         for row in &slice.samples {
-            let stack = row.stack.and_then(|stack| stacks.get(stack.index()).copied());
+            let stack = row.stack.and_then(|stack| stacks.by_id(stack).copied());
             let Profile { samples, layouts, .. } = &mut self.profile;
             let layout = merging.next(row.layout.as_u32(), &mut self.layouts, layouts);
             let mut row = *row;

@@ -2,6 +2,7 @@
 //! show them, and with the frames that tail calls removed. All threads put slices into this form, so that the merge, which
 //! is one thread's, goes through each row once.
 
+use address::ById as _;
 use budget::Held;
 use profile::{EndReason, FoundBy, FrameId, SampleRow, StackId, StackNeeds, StackRow};
 
@@ -60,8 +61,9 @@ impl RepairedSlice {
         let WalkedSlice { layouts, mut samples, mut counts, held, .. } = slice;
         for (row, stack) in samples.iter_mut().zip(stacks_of_samples) {
             row.stack = stack;
-            let added =
-                stack.and_then(|stack| added.get(stack.index())).copied().unwrap_or_default();
+            // Of the stacks, only those up to the last changed one are in `added`.
+            let added = stack.and_then(|stack| added.get(stack.index())).copied();
+            let added = added.unwrap_or_default();
             counts.n_frames += u64::from(added.frames);
             if added.has_unknown && row.end == EndReason::Root {
                 row.end = EndReason::RootAcrossGap;
@@ -152,11 +154,11 @@ impl<'s> UsedRows<'s> {
         let mut at = Some(innermost);
         let mut parent = None;
         while let Some(node) = at {
-            if let Some(known) = self.known_stacks.get(node.index()).copied().flatten() {
+            if let Some(known) = self.known_stacks.by_id(node).copied().flatten() {
                 parent = Some(known);
                 break;
             }
-            let row = *slice.stacks.values().get(node.index())?;
+            let row = *slice.stacks.values().by_id(node)?;
             self.chain.push((node, row));
             at = row.parent;
         }
@@ -167,18 +169,18 @@ impl<'s> UsedRows<'s> {
             }
             let id = self.push(parent, frame)?;
             parent = Some(id);
-            *self.known_stacks.get_mut(node.index())? = parent;
+            *self.known_stacks.by_id_mut(node)? = parent;
         }
         parent
     }
 
     /// The id here of a frame of the slice.
     fn known_frame(&mut self, frame: FrameId) -> Option<FrameId> {
-        let slot = self.known_frames.get_mut(frame.index())?;
+        let slot = self.known_frames.by_id_mut(frame)?;
         if let Some(frame) = *slot {
             return Some(frame);
         }
-        let key = *self.slice.frames.values().get(frame.index())?;
+        let key = *self.slice.frames.values().by_id(frame)?;
         self.frames.push(self.hashes.hashed(key));
         Some(*slot.insert(FrameId::new(self.frames.len() as u32 - 1)))
     }
@@ -186,10 +188,10 @@ impl<'s> UsedRows<'s> {
     /// Adds a node.
     fn push(&mut self, parent: Option<StackId>, frame: FrameId) -> Option<StackId> {
         let Self { hashes, frames, stacks, added, .. } = self;
-        let outside = parent.and_then(|id| stacks.get(id.index())).map_or(0, |row| row.hash);
-        let hash = hashes.of_chain(outside, frames.get(frame.index())?.hash);
+        let outside = parent.and_then(|id| stacks.by_id(id)).map_or(0, |row| row.hash);
+        let hash = hashes.of_chain(outside, frames.by_id(frame)?.hash);
         if !added.is_empty() {
-            let outside = parent.and_then(|id| added.get(id.index())).copied();
+            let outside = parent.and_then(|id| added.by_id(id)).copied();
             added.push(outside.unwrap_or_default());
         }
         stacks.push(Hashed { value: StackRow { parent, frame }, hash });
@@ -203,17 +205,17 @@ impl<'s> UsedRows<'s> {
         let slice = self.slice;
         let from = slice.stacks.values().get(row.parent?.index())?.frame;
         let keys = slice.frames.values();
-        match *self.calls.get(from.index())? {
+        match *self.calls.by_id(from)? {
             SliceCall::Nothing => Some(outside),
             SliceCall::Function { start, end } => {
-                let (caller, callee) = (*keys.get(from.index())?, *keys.get(row.frame.index())?);
+                let (caller, callee) = (*keys.by_id(from)?, *keys.by_id(row.frame)?);
                 if caller.is_in_module_of(callee) && callee.is_between(start, end) {
                     return Some(outside);
                 }
                 self.add_missing((outside, from), (caller, callee))
             }
             SliceCall::Unasked | SliceCall::Symbol => {
-                let (caller, callee) = (*keys.get(from.index())?, *keys.get(row.frame.index())?);
+                let (caller, callee) = (*keys.by_id(from)?, *keys.by_id(row.frame)?);
                 self.add_missing((outside, from), (caller, callee))
             }
         }
@@ -229,7 +231,7 @@ impl<'s> UsedRows<'s> {
         let (finder, code) = self.tail_calls.as_mut()?;
         let caller_place = caller.code_place();
         let call = finder.call(&caller_place, *code);
-        *self.calls.get_mut(from.index())? = SliceCall::of(call);
+        *self.calls.by_id_mut(from)? = SliceCall::of(call);
         let frames = finder.between(call, &caller_place, &callee.code_place(), *code);
         let Some(frames) = frames else { return Some(outside) };
         self.added.reserve(self.stacks.capacity() - self.added.len());
@@ -240,7 +242,7 @@ impl<'s> UsedRows<'s> {
             self.frames.push(self.hashes.hashed(key));
             let frame = FrameId::new(self.frames.len() as u32 - 1);
             parent = self.push(Some(parent), frame)?;
-            let added = self.added.get_mut(parent.index())?;
+            let added = self.added.by_id_mut(parent)?;
             added.frames += 1;
             added.has_unknown |= key.placed(0).found_by == FoundBy::TailCalls;
         }

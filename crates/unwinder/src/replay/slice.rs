@@ -10,7 +10,7 @@ use profile::{
     EndReason, EventId, FoundBy, FrameId, LayoutId, SampleRow, StackId, StackRow, ThreadId,
 };
 
-use crate::arch::Arch;
+use crate::arch::{Arch, ArchDescriptor, Processor, processor};
 use crate::frame::{Frame, Place};
 use crate::replay::ahead::Ahead;
 use crate::replay::chain::{Chain, LastChain, SliceScratch};
@@ -58,7 +58,7 @@ pub(crate) fn walk_slice(
     let (mut scratch, mut filled) = (SliceScratch::default(), Filled::default());
     let mut merged = Merged::default();
     let before = (walker.hits, walker.misses);
-    let mut ahead = Ahead::new(batch, planned, machine.arch.and_then(Arch::sp_bit));
+    let mut ahead = Ahead::new(batch, planned, machine.arch.and_then(ArchDescriptor::sp_bit));
     for planned in planned {
         let sample = ahead.next(walker);
         let (Some(sample), Some(space), Some(kernel)) =
@@ -184,32 +184,26 @@ struct Machine<'b> {
     /// Has the events.
     head: &'b Head,
     /// The processor, if it is one that is unwound.
-    arch: Option<Arch>,
+    arch: Option<Processor>,
     big_endian: bool,
 }
 
 impl<'b> Machine<'b> {
     fn of(head: &'b Head) -> Self {
-        let arch = match head.machine().arch {
-            perf_data::RecordedArch::X86_64 => Some(Arch::X86_64),
-            perf_data::RecordedArch::Aarch64 => Some(Arch::Aarch64),
-            perf_data::RecordedArch::X86 => Some(Arch::X86),
-            perf_data::RecordedArch::Riscv64 => Some(Arch::Riscv64),
-            perf_data::RecordedArch::Arm => Some(Arch::Arm),
-            perf_data::RecordedArch::S390x => Some(Arch::S390x),
-            perf_data::RecordedArch::Powerpc64 => Some(Arch::Ppc64),
-            perf_data::RecordedArch::Loongarch64 => Some(Arch::Loongarch64),
-            _ => None,
-        };
+        let arch = head.machine().arch.and_then(processor);
         Self { head, arch, big_endian: head.endian() == perf_data::Endian::Big }
     }
 
     /// The processor that a sample's registers are those of: on a machine of 64 bits some processes have 32.
-    fn arch_of(&self, abi: RegsAbi) -> Option<Arch> {
-        match (self.arch?, abi) {
-            (Arch::X86_64 | Arch::X86, RegsAbi::Bits32) => Some(Arch::X86),
-            (Arch::Aarch64 | Arch::Arm, RegsAbi::Bits32) if !self.big_endian => Some(Arch::Arm),
-            (arch, RegsAbi::Bits64) if arch.is_wide() => Some(arch),
+    fn arch_of(&self, abi: RegsAbi) -> Option<Processor> {
+        let arch = self.arch?;
+        match abi {
+            RegsAbi::Bits64 => Some(arch).filter(|arch| arch.is_wide()),
+            RegsAbi::Bits32 => {
+                let narrow = arch.arch.compat().and_then(processor);
+                // Code of big-endian Arm is not read.
+                narrow.filter(|narrow| !(self.big_endian && narrow.is(Arch::Arm)))
+            }
             _ => None,
         }
     }
@@ -254,7 +248,7 @@ fn user_frames(
     let reason = match (sample.user_regs, arch) {
         (Some(registers), Some(arch)) => {
             let state = UserState {
-                arch,
+                arch: arch.arch,
                 stack: sample.user_stack.map_or(&[], |stack| stack.bytes),
                 big_endian: machine.big_endian,
                 partial_registers: sample.cpu_mode == CpuMode::Kernel,
@@ -271,7 +265,7 @@ fn user_frames(
         }
         (Some(registers), None) => {
             // A sample of the kernel says with its registers where the process was.
-            let pc = machine.arch.and_then(|arch| registers.get(arch.pc_bit()));
+            let pc = machine.arch.and_then(|arch| registers.get(arch.pc_bit));
             if let Some(pc) = pc.filter(|_| n_kernel > 0) {
                 frames.push(walker.frame_at(Avma(pc), space, FoundBy::Sampled));
             }

@@ -2,7 +2,7 @@
 
 use profile::EndReason;
 
-use crate::arch::{Arch, NARROW, WIDE};
+use crate::arch::{NARROW, Processor, WIDE};
 use crate::rule::expression::{ExpressionError, evaluate};
 use crate::rule::{Cfa, FullRow, Recovery, SimpleRule};
 use crate::state::{Memory, MemoryError, RegisterError, Registers, Saved};
@@ -54,12 +54,12 @@ impl SimpleRule {
         &self,
         registers: &mut Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Result<SlotsRead, EndReason> {
         let base = registers.get(self.cfa_register, memory).map_err(reason_of_register)?;
         let cfa = self.cfa_from::<WORD>(base, memory);
         let return_address = if self.return_address() == 0 {
-            registers.get(arch.return_address(), memory).map_err(reason_of_register)?
+            registers.get(arch.return_address, memory).map_err(reason_of_register)?
         } else {
             memory
                 .read(slot_at::<WORD>(cfa, self.return_address()))
@@ -78,9 +78,9 @@ impl SimpleRule {
         &self,
         registers: &Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Option<SlotsRead> {
-        if self.signal || self.return_address() == 0 || self.cfa_register == arch.return_address() {
+        if self.signal || self.return_address() == 0 || self.cfa_register == arch.return_address {
             return None;
         }
         let base = registers.get(self.cfa_register, memory).ok()?;
@@ -105,10 +105,10 @@ impl SimpleRule {
     pub(crate) fn restore_saved<const WORD: u64>(
         &self,
         registers: &mut Registers,
-        arch: Arch,
+        arch: Processor,
         frame: (u64, u64),
     ) {
-        let (slots, mut saved) = (arch.slots(), 0);
+        let (slots, mut saved) = (arch.slots, 0);
         self.for_each_saved(|slot, words| {
             if let Some(address) = unless_popped::<WORD>(words, frame)
                 && let Some(&register) = slots.get(slot)
@@ -191,7 +191,7 @@ impl FullRow {
         &self,
         registers: &mut Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Result<u64, EndReason> {
         let cfa = match &self.cfa {
             Cfa::Register(register, offset) => registers
@@ -204,14 +204,14 @@ impl FullRow {
         let cfa = memory.wrap(cfa);
         let before = registers.clone();
         let old_sp = before.sp(arch);
-        registers.set(arch.sp(), cfa.wrapping_sub(arch.kept_room()));
+        registers.set(arch.sp, cfa.wrapping_sub(arch.conventions.cfa_above_sp));
         for (register, recovery) in &self.registers {
             match recovery {
                 Recovery::Undefined => registers.forget(*register),
                 Recovery::Same => {}
                 Recovery::SlotAtCfa(offset) => {
                     let slot = memory.wrap(cfa.wrapping_add_signed(*offset));
-                    if arch.is_x86() && *register == arch.return_address() {
+                    if arch.is_x86() && *register == arch.return_address {
                         // It has no register that it could be popped to.
                         registers.set_saved(*register, slot);
                     } else {
@@ -238,8 +238,8 @@ impl FullRow {
             }
         }
         // The stack pointer is wanted as a value by every step that follows.
-        let sp = registers.get(arch.sp(), memory).map_err(reason_of_register)?;
-        registers.set(arch.sp(), sp);
+        let sp = registers.get(arch.sp, memory).map_err(reason_of_register)?;
+        registers.set(arch.sp, sp);
         registers.get(self.return_address, memory).map_err(reason_of_register)
     }
 }

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use address::{Avma, Svma};
 use module_map::{Image, ImageStore, Space};
 
-use crate::arch::{Arch, NARROW, WIDE};
+use crate::arch::{NARROW, Processor, WIDE};
 
 /// Why a word of memory is not to be had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,8 +30,8 @@ pub(crate) enum WordForm {
 
 impl WordForm {
     /// That of a processor.
-    pub(crate) const fn of(arch: Arch, big_endian: bool) -> Self {
-        match (arch.word(), big_endian) {
+    pub(crate) const fn of(arch: Processor, big_endian: bool) -> Self {
+        match (arch.word, big_endian) {
             (NARROW, _) => Self::Little32,
             (_, true) => Self::Big64,
             (_, false) => Self::Little64,

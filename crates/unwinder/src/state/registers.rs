@@ -1,7 +1,7 @@
 //! The register file of a frame. A register that a callee saved is kept as the address of its slot and read only
 //! when somebody needs its value: most never are, and their stack lines stay untouched.
 
-use crate::arch::{Arch, N_REGISTERS};
+use crate::arch::{N_REGISTERS, Processor};
 use crate::state::memory::{Memory, MemoryError};
 
 /// Registers by DWARF number, each unknown, a value, or a slot in memory that holds the value.
@@ -121,13 +121,13 @@ impl Registers {
 
     /// They become those of the caller as far as it goes on at a return address, with the stack pointer at `cfa`.
     #[inline]
-    pub(crate) fn go_to(&mut self, arch: Arch, (cfa, return_address): (u64, u64)) {
-        self.set(arch.sp(), cfa);
-        self.set(arch.return_address(), return_address);
+    pub(crate) fn go_to(&mut self, arch: Processor, (cfa, return_address): (u64, u64)) {
+        self.set(arch.sp, cfa);
+        self.set(arch.return_address, return_address);
     }
 
     /// The stack pointer, which is always a value.
-    pub(crate) fn sp(&self, arch: Arch) -> u64 {
-        self.values.get(usize::from(arch.sp())).copied().unwrap_or(0)
+    pub(crate) fn sp(&self, arch: Processor) -> u64 {
+        self.values.get(usize::from(arch.sp)).copied().unwrap_or(0)
     }
 }

@@ -6,7 +6,7 @@ use address::Svma;
 use hashbrown::HashMap;
 use module_map::{CallSlot, Exported, Image, LoadedImage};
 
-use crate::arch::{Arch, Flow, FlowDecoder};
+use crate::arch::{Flow, FlowDecoder, Processor};
 use crate::cfi::{CfiScratch, UnwindInfo};
 use crate::code::CodeAllowance;
 use crate::repair::Code;
@@ -131,7 +131,7 @@ impl Files {
     }
 
     /// The processor of a file.
-    pub(super) fn arch(&self, file: u32) -> Option<Arch> {
+    pub(super) fn arch(&self, file: u32) -> Option<Processor> {
         self.known.get(&file)?.info.arch
     }
 
@@ -169,7 +169,7 @@ impl Files {
                     row.is_some_and(|row| {
                         let Cfa::Register(register, offset) = row.cfa else { return false };
                         let is_kept = |it: &(u8, Recovery)| matches!(it.1, Recovery::Same);
-                        (register, offset) == (arch.sp(), arch.kept_room().cast_signed())
+                        (register, offset) == (arch.sp, arch.conventions.cfa_above_sp.cast_signed())
                             && !arch.is_x86()
                             && row.registers.iter().all(is_kept)
                     })
@@ -308,12 +308,12 @@ impl Files {
 }
 
 /// Whether a row says that the frame is as a call leaves it.
-fn is_entry_rule(rule: &SimpleRule, arch: Arch) -> bool {
+fn is_entry_rule(rule: &SimpleRule, arch: Processor) -> bool {
     let mut n_saved = 0;
     rule.for_each_saved(|_, _| n_saved += 1);
     let (offset, return_address) =
-        if arch.is_x86() { (arch.word(), -1) } else { (arch.kept_room(), 0) };
-    (rule.cfa_register, i64::from(rule.cfa_offset)) == (arch.sp(), offset.cast_signed())
+        if arch.is_x86() { (arch.word, -1) } else { (arch.conventions.cfa_above_sp, 0) };
+    (rule.cfa_register, i64::from(rule.cfa_offset)) == (arch.sp, offset.cast_signed())
         && rule.return_address() == return_address
         && n_saved == 0
         && !rule.signal

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use address::{ModuleId, Svma};
+use address::{ById as _, ModuleId, Svma};
 use budget::Exhausted;
 use hashbrown::HashMap;
 use module_map::{LoadedImage, MappedKind};
 use profile::FoundBy;
 
-use crate::arch::{Arch, CallTarget};
+use crate::arch::{CallTarget, processor};
 use crate::cfi::FoundFde;
 use crate::repair::Code;
 use crate::tails::files::{By, Described, Files, Landing, Linked, Named, code_at};
@@ -158,7 +158,7 @@ impl Finder {
     fn find_call(&mut self, (module, lookup): (ModuleId, u64), code: Code<'_>) -> Option<Call> {
         let file = self.file(module, code)?;
         let image = file.image();
-        let arch = Arch::of(image.machine())?;
+        let arch = image.arch().and_then(processor)?;
         let return_address = lookup.wrapping_add(1);
         let len = arch.longest_call();
         let bytes = code_at(image, return_address.checked_sub(len as u64)?, len)?;
@@ -269,14 +269,14 @@ impl Finder {
     /// Whether code runs in the place of a function that is called through the loader: the loader's resolver of symbols, or
     /// code of the kernel, which a resolver of the C library chooses.
     fn runs_unasked(&mut self, module: ModuleId, at: Described, code: Code<'_>) -> bool {
-        let module = code.modules.get(module.index());
+        let module = code.modules.by_id(module);
         let is_file = module.is_some_and(|it| it.kind == MappedKind::File);
         !is_file || self.files.is_loader(at.file) && self.is_resolver(at, code)
     }
 
     /// Whether a function of the loader can be its resolver. On x86 a linkage table pushes words before it jumps there.
     fn is_resolver(&mut self, at: Described, code: Code<'_>) -> bool {
-        let is_plain = self.files.arch(at.file).is_some_and(Arch::is_x86)
+        let is_plain = self.files.arch(at.file).is_some_and(|arch| arch.is_x86())
             && self.files.is_at_entry(at.file, at.start, code);
         !is_plain
     }
@@ -284,7 +284,7 @@ impl Finder {
     fn file(&mut self, module: ModuleId, code: Code<'_>) -> Option<Arc<LoadedImage>> {
         let Self { modules, files, .. } = self;
         let find = || {
-            let file = code.images.outcome(code.modules.get(module.index())?)?.ok()?;
+            let file = code.images.outcome(code.modules.by_id(module)?)?.ok()?;
             files.add(file, code);
             Some(Arc::clone(file))
         };

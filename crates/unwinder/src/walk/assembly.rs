@@ -4,7 +4,7 @@
 use address::Avma;
 use profile::EndReason;
 
-use crate::arch::{Arch, NARROW};
+use crate::arch::{Arch, NARROW, Processor};
 use crate::code::{Called, locate};
 use crate::fallback::is_return_address;
 use crate::frame::Step;
@@ -16,9 +16,9 @@ use crate::walk::uncovered::Uncovered;
 /// Whether what a rule of 32-bit Arm says of a sampled frame cannot be: its exception tables do not hold everywhere, and what
 /// the instructions say is no proof where functions share an entry of them.
 #[cold]
-pub(super) fn is_disproved(return_address: u64, memory: &Memory<'_>, arch: Arch) -> bool {
+pub(super) fn is_disproved(return_address: u64, memory: &Memory<'_>, arch: Processor) -> bool {
     let pc = arch.strip(return_address);
-    arch == Arch::Arm && pc != 0 && !is_return_address(pc, memory, arch)
+    arch.is(Arch::Arm) && pc != 0 && !is_return_address(pc, memory, arch)
 }
 
 impl Walker<'_> {
@@ -34,7 +34,7 @@ impl Walker<'_> {
         place: &Uncovered<'_>,
         registers: &mut Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Option<Result<Step, EndReason>> {
         if !place.is_leaf {
             return None;

@@ -8,7 +8,7 @@ use address::Avma;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic};
 use profile::{EndReason, FoundBy};
 
-use crate::arch::Arch;
+use crate::arch::Processor;
 use crate::cache::StackCache;
 use crate::frame::Frame;
 use crate::state::{Memory, Registers};
@@ -30,7 +30,12 @@ const LENGTHS: [usize; 5] = [15, 7, 5, 2, 1];
 
 impl Executed {
     /// Of the instruction at an address. What a call did to the registers is undone.
-    pub(super) fn of(pc: Avma, registers: &mut Registers, memory: &Memory<'_>, arch: Arch) -> Self {
+    pub(super) fn of(
+        pc: Avma,
+        registers: &mut Registers,
+        memory: &Memory<'_>,
+        arch: Processor,
+    ) -> Self {
         let code = LENGTHS.into_iter().find_map(|len| memory.code(pc, len));
         let Some(code) = code.filter(|_| arch.is_x86()) else { return Self::At(pc) };
         let instruction =
@@ -55,7 +60,7 @@ impl Executed {
                 if memory.recorded(sp) != Some(next) {
                     return Self::Beyond;
                 }
-                registers.set(arch.sp(), memory.wrap(sp.wrapping_add(arch.word())));
+                registers.set(arch.sp, memory.wrap(sp.wrapping_add(arch.word)));
                 Self::At(pc)
             }
         }
@@ -70,7 +75,7 @@ impl Walker<'_> {
         previous: &mut StackCache,
         mut registers: Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let first = frames.len();

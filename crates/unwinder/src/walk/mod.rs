@@ -26,7 +26,7 @@ use address::{Avma, Svma};
 use module_map::{ImageStore, LoadedImage, Mapping, Space};
 use profile::{EndReason, FoundBy};
 
-use crate::arch::{Arch, NARROW, WIDE};
+use crate::arch::{Arch, NARROW, Processor, WIDE, processor};
 use crate::cache::{CachedMapping, Followed, StackCache, WalkState};
 use crate::engine::Engine;
 use crate::frame::{Frame, Step};
@@ -45,7 +45,7 @@ pub(crate) use crate::walk::worker_cache::WorkerCache;
 /// The user part of a sample.
 #[derive(Clone, Copy, Debug)]
 pub struct UserState<'a> {
-    /// The processor.
+    /// The processor that the registers are of.
     pub arch: Arch,
     /// The stack bytes, from the stack pointer up.
     pub stack: &'a [u8],
@@ -153,13 +153,13 @@ impl<'e> Walker<'e> {
         sampled: impl Iterator<Item = (u32, u64)> + Clone,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
-        let arch = state.arch;
+        let Some(arch) = processor(state.arch) else { return EndReason::UnsupportedAbi };
         let first = frames.len();
         (self.cut_at, self.left_at, self.is_guessed) = (None, None, false);
         (self.probed, self.skips_frames, self.has_gap) = (None, false, false);
         self.trial_left = most_tried(state.stack.len());
         let again = sampled.clone();
-        let (registers, pc) = initial_registers(state, sampled);
+        let (registers, pc) = initial_registers(state, arch, sampled);
         let Some(pc) = pc else { return EndReason::NoUserRegs };
         let memory = Memory {
             stack: state.stack,
@@ -190,7 +190,7 @@ impl<'e> Walker<'e> {
         if reason == EndReason::Root && !self.has_gap {
             return reason;
         }
-        let again = || initial_registers(state, again).0;
+        let again = || initial_registers(state, arch, again).0;
         self.complete(reason, (pc, first), again, &memory, arch, frames)
     }
 
@@ -202,10 +202,10 @@ impl<'e> Walker<'e> {
         previous: &mut StackCache,
         registers: Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
-        if arch.word() == NARROW {
+        if arch.word == NARROW {
             self.walk_narrow(from, previous, registers, memory, arch, frames)
         } else {
             self.walk_words::<WIDE>(from, previous, registers, memory, arch, frames)
@@ -220,7 +220,7 @@ impl<'e> Walker<'e> {
         previous: &mut StackCache,
         registers: Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         self.walk_words::<NARROW>(from, previous, registers, memory, arch, frames)
@@ -233,7 +233,7 @@ impl<'e> Walker<'e> {
         previous: &mut StackCache,
         mut registers: Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let space = memory.space;
@@ -307,7 +307,7 @@ impl<'e> Walker<'e> {
         previous: &StackCache,
         chain: &[Frame],
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> EndReason {
         let by = if previous.ends_outermost() { RootBy::Stated } else { RootBy::Zero };
         if reason == EndReason::Root { self.judge_root(by, chain, memory, arch) } else { reason }
@@ -319,7 +319,7 @@ impl<'e> Walker<'e> {
         step: &Step,
         is_leaf: bool,
         previous: &mut StackCache,
-        (memory, arch): (&Memory<'_>, Arch),
+        (memory, arch): (&Memory<'_>, Processor),
         frames: &mut Vec<Frame>,
     ) {
         let Some(frame) = frames.last_mut() else { return };

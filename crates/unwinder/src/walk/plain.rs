@@ -26,7 +26,7 @@ impl Walker<'_> {
         if WORD != WIDE {
             return None;
         }
-        if rule.cfa_register != arch.sp() && rule.cfa_register != arch.fp() {
+        if rule.cfa_register != arch.sp && rule.cfa_register != arch.fp {
             previous.catch_up::<WORD>(registers, arch);
         }
         let Some(read) = rule.read_plain::<WORD>(registers, memory, arch) else {
@@ -40,8 +40,8 @@ impl Walker<'_> {
         if is_leaf || !previous.remember_simple(frame, rule, &read) {
             previous.catch_up::<WORD>(registers, arch);
             rule.restore_saved::<WORD>(registers, arch, place);
-        } else if let Some(slot) = rule.slot_of::<WORD>(arch.fp_slot(), place) {
-            registers.set_saved(arch.fp(), slot);
+        } else if let Some(slot) = rule.slot_of::<WORD>(arch.fp_slot, place) {
+            registers.set_saved(arch.fp, slot);
         }
         registers.go_to(arch, (read.cfa, read.return_address));
         Some(Followed::To(Avma(arch.strip(read.return_address)).sub(1)))

@@ -19,7 +19,7 @@ use address::{Avma, Svma};
 use module_map::Space;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::{Arch, NARROW, WIDE};
+use crate::arch::{NARROW, Processor, WIDE};
 use crate::cache::{StackCache, WalkState};
 use crate::code::{Called, InFile, locate};
 use crate::frame::Frame;
@@ -103,7 +103,7 @@ impl Walker<'_> {
         &mut self,
         first: usize,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let most = first.saturating_add(self.max_frames);
@@ -134,7 +134,7 @@ impl Walker<'_> {
         &mut self,
         probed: Probed,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
         frames: &mut Vec<Frame>,
     ) -> Option<EndReason> {
         let mut previous = StackCache::default();
@@ -167,7 +167,7 @@ impl Walker<'_> {
         lookup: Avma,
         registers: &Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Option<Caller> {
         let probed = locate(lookup, memory).filter(|_| arch.is_x86())?;
         let start = self.engine.function_start(probed.file, probed.svma, memory.images)?;
@@ -199,7 +199,7 @@ impl Walker<'_> {
         bias: u64,
         registers: &Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Result<Option<Candidate>, Caller> {
         let pc = Avma(call.svma.0.wrapping_add(bias));
         let before = (call.file.serial, call.svma.sub(1), pc.sub(1));
@@ -216,7 +216,7 @@ impl Walker<'_> {
             return Ok(None);
         }
         // The frame of the true caller may be behind the end of what was recorded.
-        let slot = end.wrapping_sub(arch.word());
+        let slot = end.wrapping_sub(arch.word);
         let return_address = memory.recorded(slot).ok_or(Caller::Unknown)?;
         let at = InFile { svma: Svma(start), ..call };
         let can_be = is_trampoline(Avma(return_address), memory.space)
@@ -231,7 +231,7 @@ impl Walker<'_> {
         return_address: u64,
         function: InFile<'_>,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> bool {
         if !follows_call(return_address, memory, arch) {
             return false;
@@ -252,7 +252,7 @@ fn caller_of_these(
     found: &[Candidate],
     registers: &Registers,
     memory: &Memory<'_>,
-    arch: Arch,
+    arch: Processor,
 ) -> Caller {
     let Some((&first, others)) = found.split_first() else { return Caller::Unknown };
     let end = |candidate: &Candidate| candidate.frame.map(|(_, end)| end);
@@ -267,7 +267,7 @@ fn caller_of_these(
     let alike = others.iter().all(|other| saved(other) == saved(&first));
     let Some((rule, _)) = first.frame.filter(|_| alike) else { return Caller::Unknown };
     let mut outside = registers.clone();
-    let read = match arch.word() {
+    let read = match arch.word {
         NARROW => rule.run::<NARROW>(&mut outside, memory, arch),
         _ => rule.run::<WIDE>(&mut outside, memory, arch),
     };

@@ -10,7 +10,7 @@
 use address::{Avma, Svma};
 use profile::{EndReason, FoundBy};
 
-use crate::arch::Arch;
+use crate::arch::Processor;
 use crate::cache::StackCache;
 use crate::code::{Called, Function, InFile, locate};
 use crate::frame::Frame;
@@ -39,7 +39,7 @@ impl Walker<'_> {
         previous: &mut StackCache,
         registers: Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
         frames: &mut Vec<Frame>,
     ) -> Option<EndReason> {
         let place = self.returned_to(pc, &registers, memory, arch)?;
@@ -53,7 +53,7 @@ impl Walker<'_> {
         previous: &mut StackCache,
         registers: Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let second = frames.len();
@@ -72,12 +72,12 @@ impl Walker<'_> {
         pc: Avma,
         registers: &Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Option<Place> {
         let returned = locate(pc, memory).filter(|_| !memory.is_big_endian())?;
         let bias = pc.0.wrapping_sub(returned.svma.0);
         let sp = registers.sp(arch);
-        let word_size = arch.word();
+        let word_size = arch.word;
         let first = sp.wrapping_add(sp.wrapping_neg() % word_size);
         let (mut looked_at, mut passed) = (0, false);
         for index in 0..memory.stack.len() as u64 / word_size {
@@ -113,7 +113,7 @@ impl Walker<'_> {
         (returned, end, passed): (InFile<'_>, u64, bool),
         registers: &Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Option<Place> {
         let Function { at, bias } = function;
         let mut places = Vec::new();
@@ -123,7 +123,7 @@ impl Walker<'_> {
             let rule = self.rule_of(call, memory, arch);
             let Rule::Simple(rule) = rule else { continue };
             let is_shown = rule.cfa(registers, memory) == Some(end) && rule.return_address() == -1;
-            if !is_shown || (passed && rule.cfa_register != arch.sp()) {
+            if !is_shown || (passed && rule.cfa_register != arch.sp) {
                 continue;
             }
             let called = self.cache.fallback.functions().called(pc, returned, memory, arch);
@@ -139,7 +139,7 @@ impl Walker<'_> {
 }
 
 /// Whether a call stands before an address, in code that can be read.
-pub(super) fn follows_call(return_address: u64, memory: &Memory<'_>, arch: Arch) -> bool {
+pub(super) fn follows_call(return_address: u64, memory: &Memory<'_>, arch: Processor) -> bool {
     let before = Avma(return_address).sub(1);
     let len = arch.longest_call();
     memory.space.lookup(before).is_some_and(|mapping| mapping.executable)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use address::{Avma, Svma};
 
-use crate::arch::{Arch, NARROW, WIDE};
+use crate::arch::{NARROW, Processor, WIDE};
 use crate::cache::{CachedMapping, RuleKey};
 use crate::rule::{FullRow, Rule};
 use crate::state::Memory;
@@ -66,9 +66,9 @@ impl Walker<'_> {
         &mut self,
         (file, svma, lookup): (u32, Svma, Avma),
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Rule {
-        if arch.word() == NARROW {
+        if arch.word == NARROW {
             self.rule::<NARROW>(file, svma, lookup, memory)
         } else {
             self.rule::<WIDE>(file, svma, lookup, memory)

@@ -14,7 +14,7 @@
 use address::Avma;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::{Arch, CallTarget, WIDE};
+use crate::arch::{CallTarget, Processor, WIDE};
 use crate::cache::StackCache;
 use crate::code::{InFile, locate};
 use crate::frame::Frame;
@@ -34,7 +34,7 @@ impl Walker<'_> {
         &mut self,
         own_first: usize,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let (cut_at, own) = (self.cut_at, frames.len());
@@ -43,7 +43,7 @@ impl Walker<'_> {
         for _ in 0..MOST_SWITCHES {
             let Some(left_at) = self.left_at.take() else { break };
             let Some(registers) = self.scheduler_start(&left_at, memory, arch) else { break };
-            let Ok(pc) = registers.get(arch.return_address(), memory) else { break };
+            let Ok(pc) = registers.get(arch.return_address, memory) else { break };
             if frames.len() + 2 > most {
                 break;
             }
@@ -73,7 +73,7 @@ impl Walker<'_> {
         &self,
         (lookup, registers): &(Avma, Registers),
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Option<Registers> {
         let file = locate(*lookup, memory)?.file;
         let info = self.engine.unwind_info(file);
@@ -81,8 +81,8 @@ impl Walker<'_> {
         let mut found = None;
         for (&(svma, frame), room) in frames.flat_map(|frame| ROOM.map(|room| (frame, room))) {
             let mut caller = registers.clone();
-            arch.callee_saved().iter().for_each(|&register| caller.forget(register));
-            caller.set(arch.sp(), registers.sp(arch).wrapping_add(room));
+            arch.conventions.callee_saved.iter().for_each(|&register| caller.forget(register));
+            caller.set(arch.sp, registers.sp(arch).wrapping_add(room));
             let Ok(read) = frame.run::<WIDE>(&mut caller, memory, arch) else { continue };
             if calls(read.return_address, InFile { file, svma }, memory, arch)
                 && found.replace(caller).is_some_and(|other| other.sp(arch) != read.cfa)
@@ -95,7 +95,7 @@ impl Walker<'_> {
 }
 
 /// Whether the call before a return address is one of a function at its first byte.
-fn calls(return_address: u64, function: InFile<'_>, memory: &Memory<'_>, arch: Arch) -> bool {
+fn calls(return_address: u64, function: InFile<'_>, memory: &Memory<'_>, arch: Processor) -> bool {
     let len = arch.longest_call();
     let code = memory.code(Avma(return_address).sub(len as u64), len);
     let target = code.and_then(|code| arch.call_target(code, return_address));

@@ -1,6 +1,6 @@
 //! What a step says of the frame that it leads from.
 
-use crate::arch::Arch;
+use crate::arch::Processor;
 use crate::frame::{Evidence, Frame, Step};
 use crate::state::Memory;
 
@@ -11,7 +11,7 @@ pub(super) fn settle(
     step: &Step,
     is_leaf: bool,
     memory: &Memory<'_>,
-    arch: Arch,
+    arch: Processor,
 ) {
     if let Some(Evidence::Simple(_, read)) = &step.evidence {
         frame.saved = read.values;
@@ -24,7 +24,7 @@ pub(super) fn settle(
 /// What was not called from where it goes on is looked up there, not in a call before: handlers of signals return to a
 /// trampoline's first instruction, and functions of fibers to that of the code which ends the fiber.
 #[cold]
-fn look_up_where_returned(frame: &mut Frame, step: &Step, memory: &Memory<'_>, arch: Arch) {
+fn look_up_where_returned(frame: &mut Frame, step: &Step, memory: &Memory<'_>, arch: Processor) {
     let goes_on = frame.in_process().add(1);
     let is_called = match (step.caller, step.evidence) {
         // It is the frame of a signal.

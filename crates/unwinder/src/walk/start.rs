@@ -1,6 +1,6 @@
 //! The registers that a walk begins with.
 
-use crate::arch::NARROW;
+use crate::arch::{NARROW, Processor};
 use crate::state::Registers;
 use crate::walk::UserState;
 
@@ -8,10 +8,11 @@ use crate::walk::UserState;
 #[inline]
 pub(super) fn initial_registers(
     state: &UserState<'_>,
+    arch: Processor,
     sampled: impl Iterator<Item = (u32, u64)>,
 ) -> (Registers, Option<u64>) {
     let mut registers = Registers::new();
-    let numbers = state.arch.of_mask_bits();
+    let numbers = arch.of_mask_bits;
     let mut known = 0;
     for (bit, value) in sampled {
         // What has no number is beyond all registers.
@@ -23,15 +24,15 @@ pub(super) fn initial_registers(
     }
     registers.mark_values(known);
     if state.partial_registers {
-        for &number in state.arch.may_be_unknown() {
+        for &number in arch.may_be_unknown {
             if registers.value(number) == Some(u64::MAX) {
                 registers.forget(number);
             }
         }
     }
-    if state.arch.word() == NARROW {
+    if arch.word == NARROW {
         registers.narrow();
     }
-    let pc = registers.value(state.arch.pc());
+    let pc = registers.value(arch.pc);
     (registers, pc)
 }

@@ -3,7 +3,7 @@
 use address::Avma;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::{Arch, NARROW};
+use crate::arch::{Arch, NARROW, Processor};
 use crate::frame::{Caller, Evidence, Step};
 use crate::rule::Rule;
 use crate::state::{Memory, Registers};
@@ -20,12 +20,12 @@ impl Walker<'_> {
         place: Uncovered<'_>,
         registers: &mut Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Result<Step, EndReason> {
         let Uncovered { lookup, svma, is_leaf, .. } = place;
         let sp = registers.sp(arch);
         if WORD == NARROW
-            && arch == Arch::X86
+            && arch.is(Arch::X86)
             && let Some(step) = self.step_out_of_assembly(rule, &place, registers, memory, arch)
         {
             return step;
@@ -42,7 +42,7 @@ impl Walker<'_> {
                 };
                 // What can be followed by what is on the stack.
                 let by_stack =
-                    rule.return_address() != 0 && rule.cfa_register != arch.return_address();
+                    rule.return_address() != 0 && rule.cfa_register != arch.return_address;
                 let evidence = (by_stack && !rule.signal).then_some(Evidence::Simple(rule, read));
                 (read.return_address, rule.signal, evidence)
             }
@@ -88,7 +88,7 @@ impl Walker<'_> {
 
     /// The caller that a rule leads to; `None` where there is none.
     #[inline(always)]
-    pub(super) fn caller_at(pc: u64, signal: bool, arch: Arch) -> Option<Caller> {
+    pub(super) fn caller_at(pc: u64, signal: bool, arch: Processor) -> Option<Caller> {
         // Code that a process or thread begins with has 0 where a return address would be.
         let pc = Some(Avma(arch.strip(pc))).filter(|pc| pc.0 != 0);
         pc.map(|pc| Caller { pc, exact: signal, found_by: FoundBy::Cfi })

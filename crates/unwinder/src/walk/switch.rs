@@ -11,7 +11,7 @@
 use address::Avma;
 use profile::FoundBy;
 
-use crate::arch::Arch;
+use crate::arch::Processor;
 use crate::code::{InFile, locate};
 use crate::frame::Caller;
 use crate::rule::{Rule, SimpleRule};
@@ -31,9 +31,9 @@ impl Walker<'_> {
         at: InFile<'_>,
         registers: &mut Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Option<Caller> {
-        let fp = registers.get(arch.fp(), memory).ok()?;
+        let fp = registers.get(arch.fp, memory).ok()?;
         if !fp.is_multiple_of(WORD) || fp <= registers.sp(arch) || memory.recorded(fp).is_none() {
             return None;
         }
@@ -49,8 +49,8 @@ impl Walker<'_> {
             }
         }
         let (slot, return_address) = found?;
-        registers.set(arch.sp(), slot.wrapping_add(WORD));
-        registers.set(arch.return_address(), return_address);
+        registers.set(arch.sp, slot.wrapping_add(WORD));
+        registers.set(arch.return_address, return_address);
         let found_by = FoundBy::FramePointer;
         Some(Caller { pc: Avma(return_address), exact: false, found_by })
     }
@@ -63,7 +63,7 @@ impl Walker<'_> {
         slot: u64,
         fp: u64,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> bool {
         let lookup = Avma(return_address).sub(1);
         let Some(caller) = locate(lookup, memory) else { return false };
@@ -71,10 +71,10 @@ impl Walker<'_> {
         let Rule::Simple(SimpleRule { cfa_register, cfa_offset, saved, .. }) = rule else {
             return false;
         };
-        let index = arch.slots().iter().position(|&register| register == arch.fp());
+        let index = arch.slots.iter().position(|&register| register == arch.fp);
         let saved = index.and_then(|index| saved.get(index)).copied().unwrap_or(0);
         let cfa = slot.wrapping_add(WORD).wrapping_add_signed(cfa_offset.into());
         let saved_at = cfa.wrapping_add_signed(WORD.cast_signed() * i64::from(saved));
-        cfa_register == arch.sp() && saved != 0 && saved_at == fp
+        cfa_register == arch.sp && saved != 0 && saved_at == fp
     }
 }

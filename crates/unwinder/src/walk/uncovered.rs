@@ -4,7 +4,7 @@ use address::{Avma, Svma};
 use module_map::MappedKind;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::Arch;
+use crate::arch::{Arch, Processor};
 use crate::cache::{CachedMapping, StackCache};
 use crate::code::{InFile, locate};
 use crate::fallback::{NoCaller, Slot, frame_record, is_cut_off};
@@ -39,12 +39,12 @@ impl Walker<'_> {
         place: &Uncovered<'_>,
         registers: &mut Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Result<Step, EndReason> {
         if self.is_trial {
             return Err(EndReason::NoUnwindInfo);
         }
-        let is_foreign = arch == Arch::X86 && place.mapping.kind == MappedKind::Vdso;
+        let is_foreign = arch.is(Arch::X86) && place.mapping.kind == MappedKind::Vdso;
         if is_foreign && place.mapping.file.is_none() {
             return self.step_from_vdso(place, registers, memory, arch);
         }
@@ -96,7 +96,7 @@ impl Walker<'_> {
         place: &Uncovered<'_>,
         registers: &mut Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Result<Step, EndReason> {
         let step = |caller| Ok(Step { caller, evidence: None });
         // A description that cannot be read is not replaced by less than the way to the return.
@@ -127,7 +127,7 @@ impl Walker<'_> {
         let why = reason_without_caller(rule, place.mapping, registers, memory, arch);
         let record = frame_record(registers, memory, arch);
         self.cut_at =
-            record.map(|at| at.wrapping_add(2 * arch.word())).filter(|_| is_cut(why, false));
+            record.map(|at| at.wrapping_add(2 * arch.word)).filter(|_| is_cut(why, false));
         Err(why)
     }
 
@@ -145,7 +145,7 @@ impl Walker<'_> {
         place: &Uncovered<'_>,
         registers: &mut Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Result<Step, EndReason> {
         let is_lost = matches!(
             why,
@@ -175,7 +175,7 @@ impl Walker<'_> {
         is_leaf: bool,
         registers: &mut Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Option<Caller> {
         let code = code?;
         let mut fallback = std::mem::take(&mut self.cache.fallback);
@@ -198,7 +198,7 @@ impl Walker<'_> {
         slot: &Slot,
         registers: &Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> bool {
         let registers = slot.apply(registers, arch);
         let (mut previous, mut frames) = (StackCache::default(), Vec::new());
@@ -227,7 +227,7 @@ fn reason_without_caller(
     mapping: &CachedMapping,
     registers: &Registers,
     memory: &Memory<'_>,
-    arch: Arch,
+    arch: Processor,
 ) -> EndReason {
     let is_of_file = mapping.file.is_some() || mapping.module.is_none();
     let reason = match (rule, is_of_file, mapping.kind) {

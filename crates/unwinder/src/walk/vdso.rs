@@ -11,7 +11,7 @@
 use address::Avma;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::Arch;
+use crate::arch::Processor;
 use crate::frame::{Caller, Step};
 use crate::state::{Memory, Registers};
 use crate::walk::Walker;
@@ -31,7 +31,7 @@ impl Walker<'_> {
         place: &Uncovered<'_>,
         registers: &mut Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Result<Step, EndReason> {
         let step = |caller| Ok(Step { caller: Some(caller), evidence: None });
         if let Some(row) = self.signal_row(place, registers.sp(arch), memory, arch) {
@@ -49,7 +49,7 @@ impl Walker<'_> {
         place: &Uncovered<'_>,
         sp: u64,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Option<std::sync::Arc<crate::rule::FullRow>> {
         let read = |offset: u64| memory.read(memory.wrap(sp.wrapping_add(offset))).ok();
         let is_code = |pc: u64| memory.space.lookup(Avma(pc)).is_some_and(|it| it.executable);
@@ -65,10 +65,10 @@ impl Walker<'_> {
 fn out_of_system_call(
     registers: &mut Registers,
     memory: &Memory<'_>,
-    arch: Arch,
+    arch: Processor,
 ) -> Option<Caller> {
     let sp = registers.sp(arch);
-    let slot = |words: u64| memory.wrap(sp.wrapping_add(arch.word() * words));
+    let slot = |words: u64| memory.wrap(sp.wrapping_add(arch.word * words));
     let returns = |words: u64| {
         let pc = memory.read(slot(words)).ok()?;
         let code = memory.code(Avma(pc).sub(CALL_OF_VDSO.len() as u64), CALL_OF_VDSO.len())?;
@@ -90,9 +90,9 @@ fn out_of_system_call(
         }
     };
     if words == SAVED {
-        registers.set_saved(arch.fp(), sp);
+        registers.set_saved(arch.fp, sp);
     }
-    registers.set(arch.sp(), slot(words + 1));
-    registers.set(arch.return_address(), pc);
+    registers.set(arch.sp, slot(words + 1));
+    registers.set(arch.return_address, pc);
     Some(Caller { pc: Avma(pc), exact: false, found_by: FoundBy::Code })
 }

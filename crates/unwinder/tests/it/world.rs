@@ -76,8 +76,8 @@ impl Program {
             Arch::Aarch64 => 0xd503_201f_u32.to_le_bytes().repeat(TEXT_SIZE as usize / 4),
             Arch::Arm => 0xe320_f000_u32.to_le_bytes().repeat(TEXT_SIZE as usize / 4),
             Arch::Loongarch64 => 0x0340_0000_u32.to_le_bytes().repeat(TEXT_SIZE as usize / 4),
-            Arch::S390x | Arch::Ppc64 => vec![0; TEXT_SIZE as usize],
             Arch::Riscv64 => 0x13_u32.to_le_bytes().repeat(TEXT_SIZE as usize / 4),
+            _ => vec![0; TEXT_SIZE as usize],
         };
         let (functions, sections) = (Vec::new(), Vec::new());
         Self { arch, text, form: Form::Header, functions, sections, entry: 0, is_program: false }
@@ -90,8 +90,8 @@ impl Program {
             Arch::Aarch64 => ops().def_cfa_offset(0x20).offset(29, 4).offset(30, 3),
             Arch::Arm => ops().def_cfa_offset(0x20).offset(11, 8).offset(14, 7),
             Arch::Loongarch64 => ops().def_cfa_offset(0x20).offset(22, 4).offset(1, 3),
-            Arch::S390x | Arch::Ppc64 => ops(),
             Arch::Riscv64 => ops().def_cfa_offset(0x20).offset(8, 4).offset(1, 3),
+            _ => ops(),
         };
         Self::with_main(arch, main, test)
     }
@@ -105,11 +105,10 @@ impl Program {
         let column = match self.arch {
             Arch::X86_64 => 16,
             Arch::Aarch64 => 30,
-            Arch::Arm => 14,
+            Arch::Arm | Arch::S390x => 14,
             Arch::Riscv64 | Arch::Loongarch64 => 1,
-            Arch::S390x => 14,
-            Arch::Ppc64 => 65,
-            Arch::X86 => 8,
+            Arch::Powerpc64 => 65,
+            _ => 8,
         };
         self.function(ROOT, 0x40, ops().undefined(column))
     }
@@ -120,9 +119,9 @@ impl Program {
             Arch::Aarch64 => Cie::aarch64(),
             Arch::Arm => Cie::arm(),
             Arch::Riscv64 => Cie::riscv64(),
-            // Their programs are real ones.
-            Arch::Loongarch64 | Arch::S390x | Arch::Ppc64 => Cie::loongarch64(),
             Arch::X86 => Cie::x86(),
+            // The programs of others are real ones.
+            _ => Cie::loongarch64(),
         }
     }
 
@@ -180,8 +179,8 @@ impl Program {
             Arch::Aarch64 => ElfBuilder::aarch64(),
             Arch::Arm => ElfBuilder::arm(),
             Arch::Riscv64 => ElfBuilder::riscv64(),
-            Arch::Loongarch64 | Arch::S390x | Arch::Ppc64 => ElfBuilder::loongarch64(),
             Arch::X86 => ElfBuilder::x86(),
+            _ => ElfBuilder::loongarch64(),
         };
         let e_type = if self.is_program { elf_const::ET_EXEC } else { base.e_type };
         ElfBuilder {

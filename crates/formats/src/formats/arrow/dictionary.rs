@@ -1,5 +1,6 @@
 //! Names as dictionaries: each distinct one is once in a stream, and columns have its number.
 
+use address::ById as _;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -43,7 +44,7 @@ impl Dictionary {
     pub(super) fn of_strings(profile: &Profile, used: impl Iterator<Item = StringId>) -> Self {
         let mut is_used = vec![false; profile.strings.len()];
         for id in used {
-            if let Some(mark) = is_used.get_mut(id.index()) {
+            if let Some(mark) = is_used.by_id_mut(id) {
                 *mark = true;
             }
         }

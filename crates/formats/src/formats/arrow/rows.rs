@@ -184,22 +184,19 @@ mod tests {
     use arrow_array::cast::AsArray as _;
     use arrow_array::types::Int32Type;
     use arrow_ipc::reader::StreamReader;
-    use profile::{EventId, LayoutId, ThreadRow};
+    use profile::{EventRow, LayoutRow, ThreadRow};
 
     use super::*;
 
     fn add_sample(profile: &mut Profile, comm: &str) {
         let comm = profile.strings.intern(comm.as_bytes());
+        let layout = profile.layouts.push(LayoutRow::default());
+        let event = EventRow { name: comm, kind: 1, config: 0, frequency: true, rate: 997 };
+        let event = profile.events.push(event);
         let (pid, tid) = (Pid(7), Tid(profile.threads.len() as i32));
         let thread =
             profile.threads.push(ThreadRow { pid, tid, comm, process: comm, cgroup: None });
-        profile.samples.push(SampleRow::new(
-            thread,
-            EventId::new(0),
-            EndReason::Root,
-            None,
-            LayoutId::new(0),
-        ));
+        profile.samples.push(SampleRow::new(thread, event, EndReason::Root, None, layout));
     }
 
     #[test]

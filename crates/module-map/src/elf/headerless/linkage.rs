@@ -4,10 +4,9 @@
 //! Source: System V psABI for x86-64 and for i386, "Procedure Linkage Table" (lazy, IBT); ELF for the Arm 64-bit
 //! Architecture, "Procedure Linkage Table".
 
-use address::Svma;
+use address::{Arch, Svma};
 
 use super::loaded::{LoadedFile, Part};
-use crate::elf::ElfMachine;
 
 /// Bytes of a stub of x86, and of the head of the table.
 const STUB: u64 = 16;
@@ -26,9 +25,9 @@ pub(super) fn find(
     }
     let (first, last, count) = stubs(file, relocations, has_addends);
     let (Some(first), Some(last)) = (first, last) else { return Vec::new() };
-    match file.machine {
-        ElfMachine::X86_64 | ElfMachine::X86 => x86(file, first, last, count),
-        ElfMachine::Aarch64 => aarch64(file, first, count).into_iter().collect(),
+    match file.arch {
+        Some(Arch::X86_64 | Arch::X86) => x86(file, first, last, count),
+        Some(Arch::Aarch64) => aarch64(file, first, count).into_iter().collect(),
         _ => Vec::new(),
     }
 }

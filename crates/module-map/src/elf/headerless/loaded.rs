@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use address::Svma;
+use address::{Arch, Svma};
 
 use super::ProgramHeader;
-use crate::elf::{ElfMachine, Segment};
+use crate::elf::Segment;
 
 /// A file as its segments load it.
 #[derive(Clone, Copy)]
 pub(in crate::elf) struct LoadedFile<'f> {
     pub(in crate::elf) bytes: &'f [u8],
     pub(in crate::elf) segments: &'f [Segment],
-    pub(in crate::elf) machine: ElfMachine,
+    pub(in crate::elf) arch: Option<Arch>,
     pub(in crate::elf) is_wide: bool,
     pub(in crate::elf) little_endian: bool,
 }

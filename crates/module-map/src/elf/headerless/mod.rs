@@ -14,11 +14,11 @@ mod loaded;
 mod symbols;
 mod unsectioned;
 
-use address::{FileOffset, Svma};
+use address::{Arch, FileOffset, Svma};
 use object::CompressionFormat;
 
+use super::Section;
 use super::prefetch::SectionPrefetch;
-use super::{ElfMachine, Section};
 pub(super) use loaded::LoadedFile;
 use loaded::Part;
 pub(super) use unsectioned::{Unsectioned, header_without_sections};
@@ -52,7 +52,7 @@ pub(super) fn sections(file: &LoadedFile<'_>, headers: &[ProgramHeader]) -> Vec<
         found.extend(frames::find(file, &header).map(|part| section(".eh_frame", part, false)));
         found.push(section(".eh_frame_hdr", header, false));
     }
-    if file.machine == ElfMachine::Arm {
+    if file.arch == Some(Arch::Arm) {
         let index = first(PT_ARM_EXIDX).and_then(|header| file.stated(header));
         found.extend(index.map(|part| section(".ARM.exidx", part, false)));
     }

@@ -8,7 +8,7 @@ use address::Svma;
 
 use super::dynamic::Tables;
 use super::loaded::{LoadedFile, Part};
-use crate::elf::ElfMachine;
+use crate::elf::psabi::Supplement;
 
 /// Bytes of a symbol.
 pub(super) const fn entry_size(file: &LoadedFile<'_>) -> usize {
@@ -31,7 +31,9 @@ pub(super) fn find(file: &LoadedFile<'_>, tables: &Tables) -> Option<Part> {
 
 /// The second word of a hash table: the entries of its chains, one for each symbol.
 fn by_hash(file: &LoadedFile<'_>, hash: Svma) -> Option<u64> {
-    let word = if file.machine == ElfMachine::S390x { 8 } else { 4 };
+    const USUAL_WORD: usize = 4;
+    let supplement = file.arch.and_then(Supplement::of);
+    let word = supplement.map_or(USUAL_WORD, |supplement| supplement.hash_word);
     let table = file.rest(hash)?;
     file.number(file.bytes_of(&table), word, word)
 }

@@ -5,8 +5,10 @@
 //! `.gnu.hash` as binutils and glibc have it (`elf/dl-lookup.c`).
 
 use address::Svma;
+use object::elf::RelocationType;
 
-use crate::elf::{ElfMachine, Image};
+use crate::elf::Image;
+use crate::elf::psabi::Supplement;
 
 /// What the dynamic loader writes to a word of the global offset table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,12 +29,6 @@ pub enum Exported {
     Unclear,
     /// The file does not define it.
     Nothing,
-}
-
-/// The numbers of relocations that write an address of the same file, and the address of a symbol.
-struct Kinds {
-    relative: u32,
-    symbols: [u32; 2],
 }
 
 const RELOCATION: usize = 24;
@@ -74,7 +70,7 @@ impl Image {
     /// addresses, as the file states them. Of files of 64 bits; what a resolver decides is left out.
     #[must_use]
     pub fn call_slots(&self) -> Vec<(u64, CallSlot)> {
-        let Some(kinds) = self.kinds() else { return Vec::new() };
+        let Some(supplement) = self.wide_supplement() else { return Vec::new() };
         let sections = self.sections().iter();
         let tables = sections.filter(|section| section.name.starts_with(b".got"));
         let tables = disjoint(tables.map(|it| (it.svma.0, it.svma.0.saturating_add(it.size))));
@@ -85,7 +81,7 @@ impl Image {
             for relocation in relocations.as_chunks::<RELOCATION>().0 {
                 let Some(slot) = self.number_64(relocation, 0) else { continue };
                 if is_within(&tables, slot) {
-                    slots.extend(self.call_slot(relocation, &kinds).map(|value| (slot, value)));
+                    slots.extend(self.call_slot(relocation, supplement).map(|value| (slot, value)));
                 }
             }
         }
@@ -93,14 +89,18 @@ impl Image {
         slots
     }
 
-    fn call_slot(&self, relocation: &[u8; RELOCATION], kinds: &Kinds) -> Option<CallSlot> {
+    fn call_slot(
+        &self,
+        relocation: &[u8; RELOCATION],
+        supplement: &Supplement,
+    ) -> Option<CallSlot> {
         let info = self.number_64(relocation, 8)?;
-        let kind = info as u32;
-        if kind == kinds.relative {
+        let kind = RelocationType(info as u32);
+        if kind == supplement.relative {
             return Some(CallSlot::Address(Svma(self.number_64(relocation, 16)?)));
         }
         let symbol = (info >> 32) as u32;
-        (kinds.symbols.contains(&kind) && symbol != 0).then_some(CallSlot::Symbol(symbol))
+        (supplement.slots.contains(&kind) && symbol != 0).then_some(CallSlot::Symbol(symbol))
     }
 
     /// The name of the dynamic symbol of that number.
@@ -197,16 +197,8 @@ impl Image {
         Some(if little { u32::from_le_bytes(word) } else { u32::from_be_bytes(word) })
     }
 
-    /// The kinds of relocations of the processor; `None` of files of 32 bits.
-    fn kinds(&self) -> Option<Kinds> {
-        let (relative, symbols) = match self.machine() {
-            ElfMachine::X86_64 => (8, [6, 7]),
-            ElfMachine::Aarch64 => (1027, [1025, 1026]),
-            ElfMachine::Riscv64 | ElfMachine::Loongarch64 => (3, [2, 5]),
-            ElfMachine::S390x => (12, [10, 11]),
-            ElfMachine::Ppc64 => (22, [20, 21]),
-            _ => return None,
-        };
-        Some(Kinds { relative, symbols })
+    /// The relocations of the processor; `None` of files of 32 bits.
+    fn wide_supplement(&self) -> Option<&'static Supplement> {
+        self.arch().filter(|arch| arch.bits() == Some(64)).and_then(Supplement::of)
     }
 }

@@ -7,14 +7,13 @@
 
 use std::borrow::Cow;
 
-use address::Svma;
-use object::elf::{
-    R_AARCH64_RELATIVE, R_X86_64_RELATIVE, RelocationType, SHN_UNDEF, STT_FUNC, STT_GNU_IFUNC,
-};
+use address::{Arch, Svma};
+use object::elf::{RelocationType, SHN_UNDEF, STT_FUNC, STT_GNU_IFUNC};
 use object::{Object as _, ObjectSymbol as _, RelocationFlags, RelocationTarget};
 
 use super::call_slots::{disjoint, is_within};
-use crate::elf::{ElfMachine, Image};
+use crate::elf::Image;
+use crate::elf::psabi::Supplement;
 
 /// What the dynamic loader writes to a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,60 +54,6 @@ struct SymbolLayout {
 const SYMBOL_64: SymbolLayout = SymbolLayout { size: 24, info: 4, section: 6, value: 8, word: 8 };
 const SYMBOL_32: SymbolLayout = SymbolLayout { size: 16, info: 12, section: 14, value: 4, word: 4 };
 
-/// The relocations that fill words with addresses of code.
-struct LinkedKinds {
-    /// An address of the same file.
-    relative: RelocationType,
-    /// The addresses of symbols: of the global offset table, of procedure linkage, of any other word.
-    symbols: [RelocationType; 3],
-    /// The addend is in the word.
-    is_stored: bool,
-}
-
-impl LinkedKinds {
-    /// Source: the processors' ELF supplements, "Relocation".
-    fn of(machine: ElfMachine) -> Option<Self> {
-        use object::elf as kinds;
-        let (relative, symbols) = match machine {
-            ElfMachine::X86_64 => (
-                kinds::R_X86_64_RELATIVE,
-                [kinds::R_X86_64_GLOB_DAT, kinds::R_X86_64_JUMP_SLOT, kinds::R_X86_64_64],
-            ),
-            ElfMachine::X86 => (
-                kinds::R_386_RELATIVE,
-                [kinds::R_386_GLOB_DAT, kinds::R_386_JMP_SLOT, kinds::R_386_32],
-            ),
-            ElfMachine::Aarch64 => (
-                kinds::R_AARCH64_RELATIVE,
-                [kinds::R_AARCH64_GLOB_DAT, kinds::R_AARCH64_JUMP_SLOT, kinds::R_AARCH64_ABS64],
-            ),
-            ElfMachine::Arm => (
-                kinds::R_ARM_RELATIVE,
-                [kinds::R_ARM_GLOB_DAT, kinds::R_ARM_JUMP_SLOT, kinds::R_ARM_ABS32],
-            ),
-            ElfMachine::Riscv64 => (
-                kinds::R_RISCV_RELATIVE,
-                [kinds::R_RISCV_64, kinds::R_RISCV_JUMP_SLOT, kinds::R_RISCV_64],
-            ),
-            ElfMachine::Loongarch64 => (
-                kinds::R_LARCH_RELATIVE,
-                [kinds::R_LARCH_64, kinds::R_LARCH_JUMP_SLOT, kinds::R_LARCH_64],
-            ),
-            ElfMachine::Ppc64 => (
-                kinds::R_PPC64_RELATIVE,
-                [kinds::R_PPC64_GLOB_DAT, kinds::R_PPC64_JMP_SLOT, kinds::R_PPC64_ADDR64],
-            ),
-            ElfMachine::S390x => (
-                kinds::R_390_RELATIVE,
-                [kinds::R_390_GLOB_DAT, kinds::R_390_JMP_SLOT, kinds::R_390_64],
-            ),
-            _ => return None,
-        };
-        let is_stored = matches!(machine, ElfMachine::X86 | ElfMachine::Arm);
-        Some(Self { relative, symbols, is_stored })
-    }
-}
-
 /// Longer names are left out.
 const LONGEST_NAME: usize = 4096;
 
@@ -125,7 +70,7 @@ impl<'i> DynamicSymbols<'i> {
         const CLASS_32: u8 = 1;
         const CLASS_64: u8 = 2;
         let data = |name| image.section_data(image.section(name)?).ok();
-        let is_narrow = matches!(image.machine(), ElfMachine::X86 | ElfMachine::Arm);
+        let is_narrow = image.arch().and_then(Arch::bits) == Some(32);
         let layout = match (is_narrow, *image.bytes().get(4)?) {
             (false, CLASS_64) => SYMBOL_64,
             (true, CLASS_32) => SYMBOL_32,
@@ -188,14 +133,11 @@ impl Image {
     /// states both; in the order of the words.
     #[must_use]
     pub fn relative_words(&self) -> Vec<(Svma, Svma)> {
-        let relative = match self.machine() {
-            ElfMachine::X86_64 => R_X86_64_RELATIVE,
-            ElfMachine::Aarch64 => R_AARCH64_RELATIVE,
-            _ => return Vec::new(),
-        };
+        let arch = self.arch().filter(|arch| matches!(arch, Arch::X86_64 | Arch::Aarch64));
+        let Some(supplement) = arch.and_then(Supplement::of) else { return Vec::new() };
         let mut words = Vec::new();
         self.each_relocation(&mut |it| {
-            if it.kind == relative {
+            if it.kind == supplement.relative {
                 words.push((Svma(it.slot), Svma(it.addend)));
             }
         });
@@ -225,7 +167,7 @@ impl Image {
     fn each_stored_relocation(&self, each: &mut dyn FnMut(DynamicRelocation)) {
         let data = |name| self.section_data(self.section(name)?).ok();
         let symbol = |number: u64| usize::try_from(number).ok().filter(|&number| number != 0);
-        let is_wide = matches!(self.machine(), ElfMachine::X86_64 | ElfMachine::Aarch64);
+        let is_wide = matches!(self.arch(), Some(Arch::X86_64 | Arch::Aarch64));
         if is_wide && self.is_little_endian() {
             for table in [".rela.dyn", ".rela.plt"].into_iter().filter_map(data) {
                 for [slot, info, addend] in table.as_chunks::<8>().0.as_chunks::<3>().0 {
@@ -235,7 +177,7 @@ impl Image {
                     each(DynamicRelocation { slot, kind, symbol: symbol(info >> 32), addend });
                 }
             }
-        } else if self.machine() == ElfMachine::X86 {
+        } else if self.arch() == Some(Arch::X86) {
             for table in [".rel.dyn", ".rel.plt"].into_iter().filter_map(data) {
                 for [slot, info] in table.as_chunks::<4>().0.as_chunks::<2>().0 {
                     let [slot, info] = [slot, info].map(|it| u64::from(u32::from_le_bytes(*it)));
@@ -252,13 +194,13 @@ impl Image {
         relocation: &DynamicRelocation,
         hash: NameHash<'_>,
     ) -> Option<SlotValue> {
-        let kinds = LinkedKinds::of(self.machine())?;
-        let is_relative = relocation.kind == kinds.relative;
-        let is_symbol = kinds.symbols.contains(&relocation.kind);
+        let supplement = self.arch().and_then(Supplement::of)?;
+        let is_relative = relocation.kind == supplement.relative;
+        let is_symbol = supplement.is_of_symbol(relocation.kind);
         if is_relative {
             // Relocations of files of 32 bits state no addend: it is in the word.
             let stored = || self.stored_word(Svma(relocation.slot));
-            let svma = if kinds.is_stored { stored()? } else { Svma(relocation.addend) };
+            let svma = if supplement.has_addends { Svma(relocation.addend) } else { stored()? };
             return is_within(code, svma.0).then_some(SlotValue::Address(svma));
         }
         let symbol = relocation.symbol.filter(|_| is_symbol)?;

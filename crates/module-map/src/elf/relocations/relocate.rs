@@ -7,12 +7,14 @@
 
 use std::path::Path;
 
-use address::Svma;
+use address::{Arch, Svma};
+use object::elf::RelocationType;
 
 use super::relocate_raw::{
     Header, ObjectReader, RawSection, SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR,
 };
 use crate::elf::compression::inflate_section;
+use crate::elf::psabi::{Field, Supplement};
 use crate::elf::{FileAllowance, ImageError};
 
 /// Where the sections go.
@@ -50,6 +52,8 @@ pub(crate) fn link(
     let reader = ObjectReader { bytes };
     let header = Header::read(&reader).ok_or_else(damaged)?;
     let mut sections = header.sections(&reader).ok_or_else(damaged)?;
+    // Only files of 64 bits have such a header.
+    let supplement = Arch::from_elf(header.machine, Some(64)).and_then(Supplement::of);
     let mut out = bytes.to_vec();
     place(&mut sections, layout, bytes.len() as u64);
     unpack_debug(&mut sections, &mut out, allowance);
@@ -65,7 +69,7 @@ pub(crate) fn link(
                 if allowance.relocate(count, || "a section of relocations".to_owned()).is_err() {
                     break;
                 }
-                apply(header.machine, relocations, target, values, &mut out);
+                apply(supplement, relocations, target, values, &mut out);
             }
         }
     }
@@ -136,25 +140,8 @@ fn move_symbols(
     (Some(number), table.chunks_exact_mut(ENTRY).map(moved).collect())
 }
 
-/// What a relocation stores: how many bytes, and whether relative to its own place.
-fn form(machine: u16, kind: u32) -> Option<(usize, bool)> {
-    const X86_64: u16 = 62;
-    const AARCH64: u16 = 183;
-    match (machine, kind) {
-        // R_X86_64_64; R_AARCH64_ABS64
-        (X86_64, 1) | (AARCH64, 257) => Some((8, false)),
-        // R_X86_64_32, R_X86_64_32S; R_AARCH64_ABS32
-        (X86_64, 10 | 11) | (AARCH64, 258) => Some((4, false)),
-        // R_X86_64_PC32, R_X86_64_PLT32; R_AARCH64_PREL32
-        (X86_64, 2 | 4) | (AARCH64, 261) => Some((4, true)),
-        // R_X86_64_PC64; R_AARCH64_PREL64
-        (X86_64, 24) | (AARCH64, 260) => Some((8, true)),
-        _ => None,
-    }
-}
-
 fn apply(
-    machine: u16,
+    supplement: Option<&Supplement>,
     relocations: &RawSection,
     target: &RawSection,
     values: &[u64],
@@ -168,10 +155,11 @@ fn apply(
         else {
             return;
         };
-        let Some((size, relative)) = form(machine, info as u32) else { continue };
+        let field = supplement.and_then(|it| it.field(RelocationType(info as u32)));
+        let Some(&Field { size, is_relative, .. }) = field else { continue };
         let symbol = values.get((info >> 32) as usize).copied().unwrap_or(0);
         let mut value = symbol.wrapping_add(addend);
-        if relative {
+        if is_relative {
             value = value.wrapping_sub(target.addr.wrapping_add(place));
         }
         let field = usize::try_from(place)

@@ -6,10 +6,10 @@ use std::io;
 use std::ops::Range;
 use std::time::Duration;
 
-use address::Timestamp;
+use address::{Arch, Timestamp};
 use module_map::{ImageStore, Timeline};
 use options::{Remedy, Spelling};
-use perf_data::{Head, RecordedArch};
+use perf_data::Head;
 use profile::{LocationId, Profile, SampleRow};
 
 use crate::names::NameReport;
@@ -18,7 +18,7 @@ use crate::names::NameReport;
 #[derive(Clone, Copy, Debug)]
 pub struct LiveOptions {
     /// The processor of a recording that does not state it.
-    pub arch: Option<RecordedArch>,
+    pub arch: Option<Arch>,
     /// What has come is handed on as often as this at most.
     pub tick: Duration,
     /// Samples that are older, by the times of the recording, are forgotten; `None` for none.

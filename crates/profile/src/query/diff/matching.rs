@@ -1,5 +1,6 @@
 //! Which functions of all recordings are taken for the same: those of one name in modules that are paired.
 
+use address::ById as _;
 use hashbrown::{HashMap, HashSet};
 
 use super::modules::{DiffModuleId, Modules};
@@ -98,7 +99,7 @@ impl PlaceFunctions {
     pub(super) fn at(&self, location: LocationId) -> &[DiffFunctionId] {
         let ends = self.ends.as_slice();
         let start = location.index().checked_sub(1).and_then(|before| ends.get(before)).copied();
-        let end = ends.get(location.index()).copied().unwrap_or(0);
+        let end = ends.by_id(location).copied().unwrap_or(0);
         self.ids.get(start.unwrap_or(0) as usize..end as usize).unwrap_or_default()
     }
 }

@@ -1,6 +1,7 @@
 //! The facts of one recording of a comparison: what was counted, for how long, by which threads, and how complete the
 //! stacks are.
 
+use address::ById as _;
 use hashbrown::HashMap;
 
 use super::error::DiffError;
@@ -90,7 +91,7 @@ fn sampled_events(profile: &Profile) -> Vec<&[u8]> {
     }
     let mut seen = vec![false; profile.events.len()];
     for sample in &profile.samples {
-        if let Some(seen) = seen.get_mut(sample.event.index()) {
+        if let Some(seen) = seen.by_id_mut(sample.event) {
             *seen = true;
         }
     }
@@ -120,7 +121,7 @@ pub(super) fn samples_of<'a>(
     profile
         .samples
         .iter()
-        .filter(move |sample| is_wanted.get(sample.event.index()).copied().unwrap_or(false))
+        .filter(move |sample| is_wanted.by_id(sample.event).copied().unwrap_or(false))
 }
 
 /// Counts a recording. `by_samples`: each sample counts 1, whatever its period. `renamed`: threads by names that others

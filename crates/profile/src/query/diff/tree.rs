@@ -1,6 +1,7 @@
 //! The union of the stacks of all recordings: one tree of threads and functions, in which each node has what it weighs
 //! in each recording. What is gone on one side stays, with a weight of 0.
 
+use address::ById as _;
 use hashbrown::HashMap;
 
 use super::matching::{DiffFunctionId, PlaceFunctions};
@@ -84,7 +85,7 @@ impl UnionTree {
             if own.len() <= node.index() {
                 own.resize(node.index() + 1, DiffWeight::default());
             }
-            if let Some(weight) = own.get_mut(node.index()) {
+            if let Some(weight) = own.by_id_mut(node) {
                 weight.add(DiffWeight::of(sample, by_samples));
             }
         }
@@ -152,6 +153,7 @@ impl UnionTree {
 
     /// By recording and node: what ends there.
     pub(super) fn own_weight(&self, run: usize, node: DiffNodeId) -> DiffWeight {
+        // A recording has weights up to the last node that it has samples at.
         let weight = self.own.get(run).and_then(|own| own.get(node.index()));
         weight.copied().unwrap_or_default()
     }

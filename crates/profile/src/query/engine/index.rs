@@ -1,6 +1,7 @@
 //! The tables that all questions about a profile share: its samples counted together, and the paths of its stacks as
 //! trees. A question then goes through tables whose size depends on the number of different stacks.
 
+use address::ById as _;
 use options::GroupBy;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -108,7 +109,7 @@ impl Index {
         let functions = functions.rows;
         let (modules, module_of) = modules(&functions);
         let function_of = |line: &FunctionLine| line.function.as_u32();
-        let module = |line: &FunctionLine| module_of.get(line.function.index()).copied();
+        let module = |line: &FunctionLine| module_of.by_id(line.function).copied();
         let keys = [
             Keys::new(lines.iter().map(function_of).collect(), functions.len()),
             Keys::new(lines.iter().map(|it| module(it).unwrap_or(NONE)).collect(), modules.len()),
@@ -286,7 +287,7 @@ fn paths(profile: &Profile, stacks: &[Option<StackId>], of_location: &[Vec<u32>]
         while let Some(node) = next
             && let Some(row) = profile.stacks.get(node)
         {
-            if let Some(&Some(found)) = known.get(node.index()) {
+            if let Some(&Some(found)) = known.by_id(node) {
                 at = found;
                 break;
             }
@@ -299,7 +300,7 @@ fn paths(profile: &Profile, stacks: &[Option<StackId>], of_location: &[Vec<u32>]
             for &line in lines.into_iter().flatten().rev() {
                 at = paths.push(at, line);
             }
-            if let Some(place) = known.get_mut(node.index()) {
+            if let Some(place) = known.by_id_mut(node) {
                 *place = Some(at);
             }
         }

@@ -1,5 +1,6 @@
 //! The samples and functions that a filter lets pass.
 
+use address::ById as _;
 use std::ops::Range;
 
 use hashbrown::HashMap;
@@ -139,7 +140,7 @@ impl Passing {
         let stacks = WantedStacks::new(profile, index, filter);
         let passes = |set: &SampleSet| {
             weights.counts(set.event)
-                && threads.get(set.thread.index()) == Some(&true)
+                && threads.by_id(set.thread) == Some(&true)
                 && stacks.has(index.paths.end(set.stack))
         };
         let time = filter.time.zip(index.first_time).map(|((from, to), first)| {

@@ -1,5 +1,6 @@
 //! The table of the highest costs.
 
+use address::ById as _;
 use options::{CostKind, GroupBy};
 use std::cmp::Reverse;
 
@@ -161,9 +162,11 @@ fn by_sample(selection: &Selection<'_>, shape: TableShape) -> Vec<(RowKey, Sums)
         keys.into_iter().map(|key| sums.place(key)).collect()
     };
     for (order, it) in (0..).zip(&selection.counted) {
-        let place = match of_thread.get(it.set.thread.index()) {
-            Some(place) => *place,
-            None => sums.place(RowKey::Event(it.set.event)),
+        let place = if shape.group == GroupBy::Event {
+            sums.place(RowKey::Event(it.set.event))
+        } else {
+            let Some(&place) = of_thread.by_id(it.set.thread) else { continue };
+            place
         };
         sums.add(place, order, it.cost);
     }

@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use address::{BuildId, ModuleId, Pid, Timestamp};
+use address::{BuildId, ById as _, ModuleId, Pid, Timestamp};
 use hashbrown::HashMap;
 use module_map::{Image, Mapping, Module, Timeline};
 use perf_data::{Event, Mmap, MmapId, Record, RecordKind};
@@ -67,7 +67,7 @@ pub(crate) fn collect(
     let trailer = maps.head().events().first().map(Trailer::new).unwrap_or_default();
     let row = |taken: &Taken| {
         let id = taken.mapping.module;
-        let module = maps.timeline.modules().get(id.index());
+        let module = maps.timeline.modules().by_id(id);
         let name = names.get(&id).cloned().or_else(|| Some(path_of(module?)));
         let build_id = module.and_then(|module| module.identity.build_id);
         (taken.position as usize, mmap2(taken, &name.unwrap_or_default(), build_id, &trailer))
@@ -108,7 +108,7 @@ fn code_files(
     let mut names = HashMap::new();
     let mut code = Vec::new();
     for (id, number) in timeline.jit_modules().zip(0..) {
-        let module = timeline.modules().get(id.index());
+        let module = timeline.modules().by_id(id);
         let Some(Ok(file)) = module.map(|module| files.images.image(module)) else { continue };
         let mut name = output.as_os_str().to_owned();
         name.push(format!(".jit-{number}.so"));

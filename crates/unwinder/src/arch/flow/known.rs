@@ -5,7 +5,7 @@ use crate::arch::flow::Flow;
 
 /// The contents of a register, if instructions stated them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Held {
+pub(in crate::arch) enum Held {
     /// This number.
     Address(u64),
     /// The word at this address.
@@ -17,7 +17,7 @@ const N_REGISTERS: usize = 33;
 
 /// Known contents of registers, by the numbers that instructions use.
 #[derive(Clone, Debug)]
-pub(super) struct Known([Option<Held>; N_REGISTERS]);
+pub(in crate::arch) struct Known([Option<Held>; N_REGISTERS]);
 
 impl Default for Known {
     fn default() -> Self {
@@ -27,39 +27,39 @@ impl Default for Known {
 
 impl Known {
     /// Returns the contents of a register.
-    pub(super) fn get(&self, register: u32) -> Option<Held> {
+    pub(in crate::arch) fn get(&self, register: u32) -> Option<Held> {
         self.0.get(register as usize).copied().flatten()
     }
 
     /// Returns the number in a register, plus an offset.
-    pub(super) fn plus(&self, register: u32, offset: i64) -> Option<u64> {
+    pub(in crate::arch) fn plus(&self, register: u32, offset: i64) -> Option<u64> {
         match self.get(register)? {
             Held::Address(address) => Some(address.wrapping_add_signed(offset)),
             Held::WordAt(_) => None,
         }
     }
 
-    pub(super) fn set(&mut self, register: u32, held: Option<Held>) {
+    pub(in crate::arch) fn set(&mut self, register: u32, held: Option<Held>) {
         if let Some(slot) = self.0.get_mut(register as usize) {
             *slot = held;
         }
     }
 
-    pub(super) fn set_address(&mut self, register: u32, address: Option<u64>) {
+    pub(in crate::arch) fn set_address(&mut self, register: u32, address: Option<u64>) {
         self.set(register, address.map(Held::Address));
     }
 
     /// The register is loaded from that address.
-    pub(super) fn set_word_at(&mut self, register: u32, address: Option<u64>) {
+    pub(in crate::arch) fn set_word_at(&mut self, register: u32, address: Option<u64>) {
         self.set(register, address.map(Held::WordAt));
     }
 
-    pub(super) fn forget_all(&mut self) {
+    pub(in crate::arch) fn forget_all(&mut self) {
         *self = Self::default();
     }
 
     /// A jump to a register's contents plus an offset.
-    pub(super) fn jump(&self, register: u32, offset: i64) -> Flow {
+    pub(in crate::arch) fn jump(&self, register: u32, offset: i64) -> Flow {
         match (self.get(register), offset) {
             (Some(Held::Address(address)), _) => Flow::Jump(address.wrapping_add_signed(offset)),
             (Some(Held::WordAt(slot)), 0) => Flow::JumpSlot(slot),
@@ -68,7 +68,7 @@ impl Known {
     }
 
     /// A call of the same.
-    pub(super) fn call(&self, register: u32, offset: i64) -> Flow {
+    pub(in crate::arch) fn call(&self, register: u32, offset: i64) -> Flow {
         match self.jump(register, offset) {
             Flow::Jump(target) => Flow::Call(target),
             Flow::JumpSlot(slot) => Flow::CallSlot(slot),
@@ -78,16 +78,16 @@ impl Known {
 }
 
 /// Sign-extends the lower bits of a field.
-pub(super) const fn signed(field: u32, bits: u32) -> i64 {
+pub(in crate::arch) const fn signed(field: u32, bits: u32) -> i64 {
     (((field << (32 - bits)).cast_signed()) >> (32 - bits)) as i64
 }
 
 /// Returns the little-endian word that the code begins with.
-pub(super) fn first_word(code: &[u8]) -> Option<u32> {
+pub(in crate::arch) fn first_word(code: &[u8]) -> Option<u32> {
     code.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
 /// Returns the little-endian half word at an offset of the code.
-pub(super) fn half_word(code: &[u8], at: usize) -> Option<u32> {
+pub(in crate::arch) fn half_word(code: &[u8], at: usize) -> Option<u32> {
     code.get(at..)?.first_chunk().map(|bytes| u32::from(u16::from_le_bytes(*bytes)))
 }

@@ -1,19 +1,16 @@
-//! The flow of control of instructions: where each one can go on. A file for each processor.
+//! The flow of control of instructions: where each one can go on. Those of the x86 family are decoded here, those of others
+//! by a function of each processor.
 
-mod aarch64;
-mod arm;
 mod common;
 mod known;
-mod loongarch64;
-mod ppc64;
-mod riscv64;
-mod s390x;
 #[cfg(test)]
 mod tests;
 mod words;
 mod x86;
 
-use crate::arch::Arch;
+use crate::arch::Processor;
+pub(super) use known::{Held, Known, first_word, half_word, signed};
+pub(super) use words::Decoded;
 
 /// Where an instruction goes on. Addresses are those that the file states; those of Thumb code have their lowest bit set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,6 +55,19 @@ pub(crate) struct Passed {
     pub(crate) goes_on: Option<u64>,
 }
 
+/// Decodes the instruction that code begins with. Its address has the lowest bit set if it is one of Thumb; the last argument
+/// counts the next instructions that an IT of Thumb makes conditional.
+pub(super) type StepFn = fn(&[u8], u64, &mut Known, &mut u8) -> Option<Decoded>;
+
+/// How the instructions of a processor are decoded.
+#[derive(Clone, Copy)]
+pub(super) enum FlowForm {
+    /// Those of the x86 family, in bytes.
+    X86,
+    /// Whole words or half words, each by this function.
+    Words(StepFn),
+}
+
 /// Decodes instructions one after another, as they stand in memory.
 pub(crate) struct FlowDecoder<'a> {
     of_processor: OfProcessor<'a>,
@@ -70,10 +80,12 @@ enum OfProcessor<'a> {
 
 impl<'a> FlowDecoder<'a> {
     /// A decoder of code that begins at an address. `None` if code of the processor cannot be decoded.
-    pub(crate) fn new(arch: Arch, code: &'a [u8], at: u64) -> Option<Self> {
-        let of_processor = match arch {
-            Arch::X86_64 | Arch::X86 => OfProcessor::X86(x86::Instructions::new(arch, code, at)),
-            _ => OfProcessor::Words(words::Instructions::new(arch, code, at)),
+    pub(crate) fn new(arch: Processor, code: &'a [u8], at: u64) -> Option<Self> {
+        let of_processor = match arch.flow? {
+            FlowForm::X86 => OfProcessor::X86(x86::Instructions::new(arch, code, at)),
+            FlowForm::Words(step) => {
+                OfProcessor::Words(words::Instructions::new(arch, step, code, at))
+            }
         };
         Some(Self { of_processor })
     }

@@ -1,11 +1,11 @@
 //! Encodings of GNU as, with the targets that objdump prints.
 
-use crate::arch::Arch;
 use crate::arch::flow::{Flow, FlowDecoder};
+use crate::arch::{ARM, Arch, processor};
 
 /// Decodes all of the code, which begins at an address.
 fn flows(arch: Arch, start: u64, code: &[u8]) -> Vec<Flow> {
-    let decoder = FlowDecoder::new(arch, code, start).unwrap();
+    let decoder = FlowDecoder::new(processor(arch).unwrap(), code, start).unwrap();
     decoder.with_table_of_contents(Some(0x8000)).map(|step| step.flow).collect()
 }
 
@@ -146,7 +146,7 @@ fn linkage_of_loongarch64() {
 
 #[test]
 fn ppc64() {
-    let of = |at: u64, word: u32| words(Arch::Ppc64, at, &[word])[0];
+    let of = |at: u64, word: u32| words(Arch::Powerpc64, at, &[word])[0];
     assert_eq!(of(0x1000, 0x4800_0100), Jump(0x1100)); // b
     assert_eq!(of(0x1004, 0x4bff_ff01), Call(0xf04)); // bl
     assert_eq!(of(0x1008, 0x4182_0020), Branch(0x1028)); // beq
@@ -166,10 +166,10 @@ fn ppc64() {
 fn linkage_of_ppc64() {
     // std r2,24(r1); addis r12,r2,1; ld r12,-0x7ff0(r12); mtctr r12; bctr
     let stub = [0xf841_0018, 0x3d82_0001, 0xe98c_8010, 0x7d89_03a6, 0x4e80_0420];
-    assert_eq!(words(Arch::Ppc64, 0x1000, &stub)[4], JumpSlot(0x10010));
+    assert_eq!(words(Arch::Powerpc64, 0x1000, &stub)[4], JumpSlot(0x10010));
     // pld r12,0x1000(0),1; mtctr r12; bctr
     let stub = [0x0410_0000, 0xe580_1000, 0x7d89_03a6, 0x4e80_0420];
-    assert_eq!(words(Arch::Ppc64, 0x1000, &stub), [Next, Next, JumpSlot(0x2000)]);
+    assert_eq!(words(Arch::Powerpc64, 0x1000, &stub), [Next, Next, JumpSlot(0x2000)]);
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn code_that_ends_inside_an_instruction_stops() {
         (Arch::Aarch64, 0),
         (Arch::Riscv64, 0),
         (Arch::Loongarch64, 0),
-        (Arch::Ppc64, 0),
+        (Arch::Powerpc64, 0),
         (Arch::S390x, 0),
         (Arch::Arm, 0),
         (Arch::Arm, 1),
@@ -298,13 +298,13 @@ fn code_that_ends_inside_an_instruction_stops() {
         assert_eq!(flows(arch, at, &[0xef]), [Stop]);
     }
     assert_eq!(flows(Arch::S390x, 0, &[0xc0, 0xe5, 0]), [Stop]); // brasl
-    assert_eq!(flows(Arch::Ppc64, 0, &[0, 0, 0x10, 4, 0]), [Stop]); // pld
+    assert_eq!(flows(Arch::Powerpc64, 0, &[0, 0, 0x10, 4, 0]), [Stop]); // pld
 }
 
 #[test]
 fn addresses_of_thumb_code_keep_their_lowest_bit() {
     let code = [0x70, 0x47, 0xe8, 0xbd, 0x81, 0x10];
-    let mut decoder = FlowDecoder::new(Arch::Arm, &code, 0x1001).unwrap();
+    let mut decoder = FlowDecoder::new(ARM, &code, 0x1001).unwrap();
     let step = decoder.next().unwrap();
     assert_eq!((step.at, step.next, step.flow), (0x1001, 0x1003, Return));
 }

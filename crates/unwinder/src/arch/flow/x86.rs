@@ -4,8 +4,8 @@
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
-use crate::arch::Arch;
 use crate::arch::flow::{Flow, Passed, Step, common};
+use crate::arch::{Arch, Processor};
 
 /// Instructions one after another.
 pub(super) struct Instructions<'a> {
@@ -15,11 +15,11 @@ pub(super) struct Instructions<'a> {
     next: usize,
     decoder: Decoder<'a>,
     instruction: Instruction,
-    arch: Arch,
+    arch: Processor,
 }
 
 impl<'a> Instructions<'a> {
-    pub(super) fn new(arch: Arch, code: &'a [u8], at: u64) -> Self {
+    pub(super) fn new(arch: Processor, code: &'a [u8], at: u64) -> Self {
         let decoder = Decoder::with_ip(arch.bitness(), code, at, DecoderOptions::NONE);
         Self { code, start: at, next: 0, decoder, instruction: Instruction::default(), arch }
     }
@@ -55,7 +55,7 @@ impl<'a> Instructions<'a> {
     /// The next bytes of code, if a common instruction can begin there.
     #[inline]
     fn rest(&self) -> Option<&'a [u8; common::LONGEST]> {
-        self.code.get(self.next..)?.first_chunk().filter(|_| self.arch == Arch::X86_64)
+        self.code.get(self.next..)?.first_chunk().filter(|_| self.arch.is(Arch::X86_64))
     }
 
     /// The next instruction; `None` at the end of the code.
@@ -94,7 +94,7 @@ fn common(code: &[u8; common::LONGEST], at: u64) -> Option<Step> {
     }
 }
 
-fn flow(instruction: &Instruction, arch: Arch) -> Flow {
+fn flow(instruction: &Instruction, arch: Processor) -> Flow {
     if matches!(instruction.mnemonic(), Mnemonic::Hlt | Mnemonic::INVALID) {
         return Flow::Stop;
     }
@@ -126,7 +126,7 @@ fn is_near(instruction: &Instruction) -> bool {
 }
 
 /// The address of the word that an indirect call or jump reads, if the instruction states it.
-fn slot(instruction: &Instruction, arch: Arch) -> Option<u64> {
+fn slot(instruction: &Instruction, arch: Processor) -> Option<u64> {
     if instruction.op0_kind() != OpKind::Memory || instruction.segment_prefix() != Register::None {
         return None;
     }
@@ -135,7 +135,7 @@ fn slot(instruction: &Instruction, arch: Arch) -> Option<u64> {
     }
     let has_register =
         instruction.memory_base() != Register::None || instruction.memory_index() != Register::None;
-    let is_stated = arch == Arch::X86 && !has_register;
+    let is_stated = arch.is(Arch::X86) && !has_register;
     is_stated.then(|| instruction.memory_displacement64() & arch.addresses())
 }
 
@@ -144,8 +144,9 @@ mod tests {
     use module_map::Image;
 
     use super::*;
+    use crate::arch::{X86_64, processor};
 
-    fn flows(arch: Arch, code: &[u8]) -> Vec<(u64, Flow)> {
+    fn flows(arch: Processor, code: &[u8]) -> Vec<(u64, Flow)> {
         let mut instructions = Instructions::new(arch, code, 0x1000);
         std::iter::from_fn(|| instructions.next()).map(|step| (step.at, step.flow)).collect()
     }
@@ -186,7 +187,7 @@ mod tests {
             (0x102e, Flow::Stop),
             (0x1030, Flow::Stop),
         ];
-        assert_eq!(flows(Arch::X86_64, &code.concat()), expected);
+        assert_eq!(flows(X86_64, &code.concat()), expected);
     }
 
     #[test]
@@ -203,18 +204,18 @@ mod tests {
             (0x100c, Flow::Next),
             (0x100e, Flow::CallIndirect),
         ];
-        assert_eq!(flows(Arch::X86, &code.concat()), expected);
+        assert_eq!(flows(processor(Arch::X86).unwrap(), &code.concat()), expected);
     }
 
     #[test]
     fn code_that_ends_inside_an_instruction_stops() {
-        assert_eq!(flows(Arch::X86_64, &[0xe8, 0, 0]), [(0x1000, Flow::Stop)]);
-        assert_eq!(flows(Arch::X86_64, &[]), []);
+        assert_eq!(flows(X86_64, &[0xe8, 0, 0]), [(0x1000, Flow::Stop)]);
+        assert_eq!(flows(X86_64, &[]), []);
     }
 
     /// The instruction at the beginning of some code, by the decoder.
     fn decoded(code: &[u8]) -> Step {
-        Instructions::new(Arch::X86_64, code, 0x1000).decode(0x1000).unwrap()
+        Instructions::new(X86_64, code, 0x1000).decode(0x1000).unwrap()
     }
 
     /// Every opcode behind every prefix, with all `ModRM` bytes.
@@ -258,7 +259,7 @@ mod tests {
     fn instructions_are_passed_that_stay_in_a_range() {
         let mut code = vec![0x90, 0x74, 0x00, 0xc3, 0x48, 0x89, 0xe5, 0x74, 0x7f];
         code.resize(40, 0x90);
-        let mut instructions = Instructions::new(Arch::X86_64, &code, 0x1000);
+        let mut instructions = Instructions::new(X86_64, &code, 0x1000);
         let passed = instructions.pass_within(0x1000, 0x1028);
         assert_eq!(passed, Passed { n_instructions: 4, goes_on: Some(0x1004) });
         let jump = Step { at: 0x1007, next: 0x1009, flow: Flow::Branch(0x1088) };
@@ -268,7 +269,7 @@ mod tests {
         assert_eq!(passed, Passed { n_instructions: 16, goes_on: Some(0x1018) });
         assert_eq!(instructions.pass_within(0x1000, 0x1028), Passed::default());
         assert_eq!(std::iter::from_fn(|| instructions.next()).count(), 15);
-        let mut instructions = Instructions::new(Arch::X86_64, &code[..19], 0x1000);
+        let mut instructions = Instructions::new(X86_64, &code[..19], 0x1000);
         let passed = instructions.pass_within(0x1000, 0x1028);
         assert_eq!(passed, Passed { n_instructions: 3, goes_on: None });
     }

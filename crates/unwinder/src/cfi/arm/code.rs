@@ -1,7 +1,7 @@
 //! A frame by the instructions of its function: from the address to the return, or from the function's first to the address.
 
-use crate::cfi::arm::effect::{Decoded, Effect, decode};
-use crate::cfi::arm::layout::{LR, Layout, PC, SP};
+use crate::arch::arm::{Decoded, Effect, LR, PC, SP, decode};
+use crate::cfi::arm::layout::Layout;
 
 /// Instructions from an address to the return that are followed.
 const MOST_TO_RETURN: usize = 24;

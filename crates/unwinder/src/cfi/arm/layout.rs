@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::arch::{Arch, N_SLOTS};
+use crate::arch::arm::{LR, PC, SP};
+use crate::arch::{ARM, N_SLOTS};
 use crate::cfi::compile::{Compiled, RowKey};
 use crate::rule::{Cfa, FullRow, Recovery, Rule, SimpleRule};
-
-pub(super) const SP: u8 = 13;
-pub(super) const LR: u8 = 14;
-pub(super) const PC: u8 = 15;
 
 /// The registers that functions leave as they were, and where they return to.
 const KEPT: u16 = 1 << LR | 0x0ff0;
@@ -45,11 +42,11 @@ impl Layout {
     }
 
     fn simple(&self) -> Option<SimpleRule> {
-        let arch = Arch::Arm;
-        let word = arch.word().cast_signed();
+        let arch = ARM;
+        let word = arch.word.cast_signed();
         let mut saved = [0_i8; N_SLOTS];
         for &(register, slot) in &self.saved {
-            let index = arch.slots().iter().position(|&known| known == register)?;
+            let index = arch.slots.iter().position(|&known| known == register)?;
             let words = i8::try_from(slot / word).ok().filter(|&words| words < 0)?;
             *saved.get_mut(index)? = words;
         }

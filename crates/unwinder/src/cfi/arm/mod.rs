@@ -6,12 +6,10 @@
 //! Instructions have even addresses, and a call is looked up at an odd one, its last byte: so an address says which of both it is.
 
 mod code;
-mod effect;
 mod layout;
 mod program;
 mod table;
 
-pub(crate) use effect::{Decoded, Effect, decode};
 pub(crate) use table::ArmTable;
 
 #[cfg(test)]

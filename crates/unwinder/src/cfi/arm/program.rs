@@ -2,7 +2,8 @@
 //!
 //! Source: Exception Handling ABI for the Arm Architecture (EHABI32), section 10.3, table 4.
 
-use crate::cfi::arm::layout::{Layout, SP};
+use crate::arch::arm::SP;
+use crate::cfi::arm::layout::Layout;
 
 /// Why a program has no frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,7 @@
 
 use gimli::constants as dw;
 
-use crate::arch::Arch;
+use crate::arch::Processor;
 use crate::cfi::fast::LONGEST;
 use crate::cfi::fast::reader::{CfiReader, entry};
 use crate::cfi::fast::row::{CfiRow, Program};
@@ -33,7 +33,7 @@ impl LastCie {
         section: &[u8],
         file: u32,
         offset: usize,
-        arch: Arch,
+        arch: Processor,
     ) -> Option<&FastCie> {
         let key = Some((file, offset));
         if self.key != key {
@@ -45,7 +45,7 @@ impl LastCie {
 
 impl FastCie {
     /// Source: LSB core, "The `.eh_frame` section"; DWARF 5, section 6.4.1.
-    fn parse(section: &[u8], offset: usize, arch: Arch) -> Option<Self> {
+    fn parse(section: &[u8], offset: usize, arch: Processor) -> Option<Self> {
         let (mut reader, _) = entry(section, offset)?;
         if u32::from_le_bytes(reader.take()?) != 0 || !matches!(reader.u8()?, 1 | 3) {
             return None;
@@ -56,7 +56,7 @@ impl FastCie {
         reader.skip(end as u64 + 1)?;
         let code_align = reader.uleb()?;
         let data_align = reader.sleb()?;
-        if reader.uleb()? != u64::from(arch.return_address()) {
+        if reader.uleb()? != u64::from(arch.return_address) {
             return None;
         }
         // Without augmentation addresses are absolute, which is another encoding.

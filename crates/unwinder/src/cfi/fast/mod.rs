@@ -8,7 +8,7 @@ mod row;
 
 use address::Svma;
 
-use crate::arch::Arch;
+use crate::arch::Processor;
 use crate::rule::Rule;
 
 pub(crate) use cie::LastCie;
@@ -21,7 +21,7 @@ pub(crate) struct FastCfi<'s> {
     pub(crate) section: &'s [u8],
     /// Where the file states the section to be.
     pub(crate) section_svma: u64,
-    pub(crate) arch: Arch,
+    pub(crate) arch: Processor,
     /// The serial of the file.
     pub(crate) file: u32,
 }

@@ -2,7 +2,7 @@
 
 use gimli::constants as dw;
 
-use crate::arch::{Arch, N_SLOTS};
+use crate::arch::{Arch, N_SLOTS, Processor};
 use crate::cfi::fast::reader::CfiReader;
 use crate::cfi::signed::{NEGATE_RA_STATE_WITH_PC, SET_RA_STATE};
 use crate::rule::{Rule, SimpleRule};
@@ -21,7 +21,7 @@ pub(super) struct CfiRow {
 /// What the instructions of all descriptions of one common information entry share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Program {
-    pub(super) arch: Arch,
+    pub(super) arch: Processor,
     /// Bytes of code for each unit of location.
     pub(super) code_align: u64,
     /// Bytes for each unit of a saved register's offset.
@@ -90,7 +90,7 @@ impl CfiRow {
         Self { cfa_register: 0, cfa_offset: 0, saved: [0; N_SLOTS], undefined: false };
 
     /// The rule of the row; `None` where its numbers are too large.
-    pub(super) fn rule(&self, signal: bool, arch: Arch) -> Option<Rule> {
+    pub(super) fn rule(&self, signal: bool, arch: Processor) -> Option<Rule> {
         // On x86 the column has no register of its own: what no rule restores is not to be had.
         if self.undefined || (arch.is_x86() && self.saved[0] == 0) {
             return Some(Rule::Outermost);
@@ -126,7 +126,7 @@ impl CfiRow {
             dw::DW_CFA_restore_extended => self.restore(reader.uleb()?, program),
             dw::DW_CFA_undefined => {
                 let register = reader.uleb()?;
-                if register == u64::from(program.arch.return_address()) {
+                if register == u64::from(program.arch.return_address) {
                     self.undefined = true;
                     return Some(());
                 }
@@ -145,11 +145,11 @@ impl CfiRow {
             }
             dw::DW_CFA_def_cfa_offset_sf => self.def_cfa_offset_factored(reader.sleb()?, program),
             dw::DW_CFA_AARCH64_negate_ra_state | dw::DwCfa(NEGATE_RA_STATE_WITH_PC)
-                if program.arch == Arch::Aarch64 =>
+                if program.arch.is(Arch::Aarch64) =>
             {
                 Some(())
             }
-            dw::DwCfa(SET_RA_STATE) if program.arch == Arch::Aarch64 => {
+            dw::DwCfa(SET_RA_STATE) if program.arch.is(Arch::Aarch64) => {
                 reader.uleb()?;
                 reader.sleb().map(drop)
             }
@@ -160,7 +160,7 @@ impl CfiRow {
 
     fn def_cfa_register(&mut self, register: u64, program: &Program) -> Option<()> {
         self.cfa_register =
-            u8::try_from(register).ok().filter(|&register| register < program.arch.columns())?;
+            u8::try_from(register).ok().filter(|&register| register < program.arch.columns)?;
         Some(())
     }
 
@@ -175,12 +175,12 @@ impl CfiRow {
     }
 
     fn save(&mut self, register: u64, factored: i64, program: &Program) -> Option<()> {
-        if register >= program.arch.columns().into() {
+        if register >= program.arch.columns.into() {
             return Some(());
         }
         let slot = slot_of(register, program.arch)?;
         let offset = factored.checked_mul(program.data_align)?;
-        let word = program.arch.word().cast_signed();
+        let word = program.arch.word.cast_signed();
         let words = i8::try_from(offset / word).ok();
         let words = words.filter(|&words| words != 0 && offset % word == 0)?;
         *self.saved.get_mut(slot)? = words;
@@ -191,7 +191,7 @@ impl CfiRow {
     }
 
     fn restore(&mut self, register: u64, program: &Program) -> Option<()> {
-        if register >= program.arch.columns().into() {
+        if register >= program.arch.columns.into() {
             return Some(());
         }
         let slot = slot_of(register, program.arch)?;
@@ -203,6 +203,6 @@ impl CfiRow {
     }
 }
 
-fn slot_of(register: u64, arch: Arch) -> Option<usize> {
-    arch.slots().iter().position(|&known| u64::from(known) == register)
+fn slot_of(register: u64, arch: Processor) -> Option<usize> {
+    arch.slots.iter().position(|&known| u64::from(known) == register)
 }

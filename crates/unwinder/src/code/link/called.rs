@@ -12,7 +12,7 @@ use std::sync::Arc;
 use address::{Avma, Svma};
 use module_map::LoadedImage;
 
-use crate::arch::{Arch, Flow, FlowDecoder};
+use crate::arch::{Flow, FlowDecoder, Processor};
 use crate::code::called::{Called, Functions, InFile, locate};
 use crate::state::Memory;
 
@@ -27,14 +27,14 @@ impl Functions {
         return_address: u64,
         at: InFile<'_>,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Called {
         let Some(caller) = locate(Avma(return_address).sub(1), memory) else {
             return Called::Perhaps;
         };
         let returns_to = caller.svma.add(1).0;
-        // Of 32-bit Arm, the code may be of either kind.
-        let kinds: &[u64] = if arch == Arch::Arm { &[0, 1] } else { &[0] };
+        // The code may be of either kind.
+        let kinds: &[u64] = if arch.has_thumb() { &[0, 1] } else { &[0] };
         let calls = kinds.iter().filter_map(|kind| call_before(caller, returns_to | kind, arch));
         let calls: Vec<Flow> = calls.collect();
         let of = |call: Flow| match call {
@@ -59,7 +59,7 @@ impl Functions {
 }
 
 /// The call that returns to an address of a file, of Thumb code with the lowest bit set.
-fn call_before(caller: InFile<'_>, returns_to: u64, arch: Arch) -> Option<Flow> {
+fn call_before(caller: InFile<'_>, returns_to: u64, arch: Processor) -> Option<Flow> {
     let end = arch.code_address(returns_to);
     let mut found = None;
     for length in LENGTHS {
@@ -76,7 +76,7 @@ fn call_before(caller: InFile<'_>, returns_to: u64, arch: Arch) -> Option<Flow> 
 }
 
 /// The call that code ends with, if nothing before it in the code branches.
-fn call_at_end(code: &[u8], at: u64, arch: Arch) -> Option<Flow> {
+fn call_at_end(code: &[u8], at: u64, arch: Processor) -> Option<Flow> {
     let end = at.wrapping_add(code.len() as u64);
     for step in FlowDecoder::new(arch, code, at)? {
         match step.flow {

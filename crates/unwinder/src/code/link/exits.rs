@@ -4,9 +4,8 @@ use address::Svma;
 use hashbrown::HashSet;
 use module_map::Image;
 
-use crate::arch::{Flow, N_SLOTS};
-use crate::code::link::explorer::{Explorer, Open, forget_changed};
-use crate::code::value::{State, Sum, Value, Words};
+use crate::arch::{Flow, N_SLOTS, State, Sum, Value, Words};
+use crate::code::link::explorer::{Explorer, Open};
 
 /// A return, in values that the frame's address has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,7 +40,7 @@ impl LinkPaths {
         let mut explorer = Explorer::new(image, start, MOST)?;
         let mut state = State::new(explorer.arch());
         if !is_leaf {
-            forget_changed(&mut state);
+            state.forget_changed();
         }
         explorer.push(Open { at: start.0, state, call: None, is_doubtful: false });
         let mut found = Self::default();
@@ -51,14 +50,14 @@ impl LinkPaths {
             if open.is_doubtful && !found.exits.is_empty() {
                 break;
             }
-            let link = open.state.get(arch.return_address());
+            let link = open.state.get(arch.return_address);
             if !seen.insert((open.at, open.state.sp(), link)) {
                 continue;
             }
             let end = explorer.run(&mut open, &mut found.words);
             let target = match end.next {
                 Flow::Return => end.returns_to,
-                Flow::JumpSlot(_) => arch.return_address(),
+                Flow::JumpSlot(_) => arch.return_address,
                 _ => continue,
             };
             found.is_doubtful |= open.is_doubtful;
@@ -70,7 +69,7 @@ impl LinkPaths {
 
     fn add(&mut self, state: &State, target: u8) {
         let (Some(sp), Some(return_address)) = (state.sp(), state.get(target)) else { return };
-        let saved = state.arch.kept_registers().map(|register| state.get(register));
+        let saved = state.arch.conventions.preserved.map(|register| state.get(register));
         let is_same =
             |known: &&mut LinkExit| known.sp == sp && known.return_address == return_address;
         if let Some(known) = self.exits.iter_mut().find(is_same) {

@@ -6,11 +6,8 @@ use address::Svma;
 use hashbrown::HashSet;
 use module_map::Image;
 
-use crate::arch::{Arch, Flow, FlowDecoder};
+use crate::arch::{Flow, FlowDecoder, Processor, State, Words};
 use crate::code::bytes::CodeBytes;
-use crate::code::link::machine::{LinkUse, Machine};
-use crate::code::link::{aarch64, arm, loongarch64, ppc64, riscv64, s390x};
-use crate::code::value::{State, Words};
 
 /// The beginning of a run.
 #[derive(Clone, Debug)]
@@ -60,7 +57,7 @@ impl<'a> Explorer<'a> {
     pub(super) fn new(image: &'a Image, start: Svma, most: usize) -> Option<Self> {
         let code = CodeBytes::with_link(image, start)?;
         let table = || image.section(".got").or_else(|| image.section(".toc"));
-        let table = table().filter(|_| code.arch == Arch::Ppc64);
+        let table = table().filter(|_| code.arch.table_of_contents.is_some());
         Some(Self {
             table_of_contents: table.map(|table| table.svma.0.wrapping_add(TABLE_BIAS)),
             code,
@@ -72,7 +69,7 @@ impl<'a> Explorer<'a> {
         })
     }
 
-    pub(super) const fn arch(&self) -> Arch {
+    pub(super) const fn arch(&self) -> Processor {
         self.code.arch
     }
 
@@ -94,7 +91,7 @@ impl<'a> Explorer<'a> {
         let mut end = RunEnd {
             at: from.at,
             next: Flow::Stop,
-            returns_to: arch.return_address(),
+            returns_to: arch.return_address,
             contradicts: None,
         };
         self.cost += COST_OF_RUN;
@@ -112,7 +109,7 @@ impl<'a> Explorer<'a> {
             end.at = step.next;
             match step.flow {
                 Flow::Next => {
-                    let link = effect(arch, bytes, step.at, &mut from.state, words);
+                    let link = arch.run(bytes, step.at, &mut from.state, words);
                     if let Some(call) = from.call.filter(|_| link.is_saved) {
                         end.contradicts = Some(call);
                         return end;
@@ -121,7 +118,7 @@ impl<'a> Explorer<'a> {
                     continue;
                 }
                 Flow::Call(_) | Flow::CallSlot(_) | Flow::CallIndirect => {
-                    forget_changed(&mut from.state);
+                    from.state.forget_changed();
                     from.call = Some(step.next);
                     if self.endless.contains(&step.next)
                         || self.code.is_padding(arch.code_address(step.next))
@@ -138,8 +135,8 @@ impl<'a> Explorer<'a> {
                 }
                 Flow::Jump(target) => self.push(Open { at: target, ..from.clone() }),
                 Flow::Return => {
-                    end.returns_to = return_of(arch, bytes, step.at, &mut from.state, words);
-                    let is_by_link = end.returns_to == arch.return_address();
+                    end.returns_to = arch.run_return(bytes, step.at, &mut from.state, words);
+                    let is_by_link = end.returns_to == arch.return_address;
                     end.contradicts = from.call.filter(|_| is_by_link);
                 }
                 Flow::JumpSlot(_) | Flow::JumpIndirect | Flow::Stop => {}
@@ -149,66 +146,4 @@ impl<'a> Explorer<'a> {
         }
         end
     }
-}
-
-/// Runs an instruction that is no branch.
-pub(in crate::code) fn effect(
-    arch: Arch,
-    bytes: &[u8],
-    at: u64,
-    state: &mut State,
-    words: &mut Words,
-) -> LinkUse {
-    let mut machine = Machine::new(state, words);
-    let word = || word_of(bytes);
-    match arch {
-        Arch::Aarch64 => aarch64::run(word(), &mut machine),
-        Arch::Riscv64 => riscv64::run(word(), &mut machine),
-        Arch::Loongarch64 => loongarch64::run(word(), &mut machine),
-        // Instructions of eight bytes write one register.
-        Arch::Ppc64 if word() >> 26 == 1 => {
-            let suffix = bytes.get(4..).map_or(0, word_of);
-            machine.kill((suffix >> 21 & 0x1f) as u8);
-        }
-        Arch::Ppc64 => ppc64::run(word(), &mut machine),
-        Arch::S390x => {
-            let mut all = [0; 6];
-            all.iter_mut().zip(bytes).for_each(|(to, &from)| *to = from);
-            s390x::run(all, &mut machine);
-        }
-        Arch::Arm => arm::run(bytes, at, &mut machine),
-        Arch::X86 | Arch::X86_64 => {}
-    }
-    machine.link
-}
-
-/// The first word, or what there is of it.
-fn word_of(bytes: &[u8]) -> u32 {
-    let mut word = [0; 4];
-    word.iter_mut().zip(bytes).for_each(|(to, &from)| *to = from);
-    u32::from_le_bytes(word)
-}
-
-/// Runs a return, and gives the register that it goes to.
-fn return_of(arch: Arch, bytes: &[u8], at: u64, state: &mut State, words: &mut Words) -> u8 {
-    match arch {
-        Arch::Aarch64 => aarch64::returns_to(word_of(bytes)),
-        Arch::Riscv64 => riscv64::returns_to(word_of(bytes)),
-        Arch::Arm => arm::run_return(bytes, at, &mut Machine::new(state, words)),
-        _ => arch.return_address(),
-    }
-}
-
-/// A call changes what it may.
-pub(in crate::code) fn forget_changed(state: &mut State) {
-    let registers: &[u8] = match state.arch {
-        Arch::Aarch64 => &aarch64::CALLER_SAVED,
-        Arch::Riscv64 => &riscv64::CALLER_SAVED,
-        Arch::Loongarch64 => &loongarch64::CALLER_SAVED,
-        Arch::Ppc64 => &ppc64::CALLER_SAVED,
-        Arch::S390x => &s390x::CALLER_SAVED,
-        Arch::Arm => &arm::CALLER_SAVED,
-        Arch::X86 | Arch::X86_64 => &[],
-    };
-    registers.iter().for_each(|&register| state.set(register, None));
 }

@@ -4,10 +4,9 @@ use address::Svma;
 use hashbrown::HashSet;
 use module_map::Image;
 
-use crate::arch::Flow;
+use crate::arch::{Flow, State, Words};
 use crate::code::link::explorer::{Explorer, Open};
 use crate::code::paths::Extent;
-use crate::code::value::{State, Words};
 
 /// Instructions from a function's start that are followed.
 const MOST: usize = 16_000;

@@ -4,7 +4,7 @@
 use address::Avma;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::Arch;
+use crate::arch::{Arch, Processor};
 use crate::cache::StackCache;
 use crate::code::{Called, InFile, enters, locate};
 use crate::frame::Frame;
@@ -24,9 +24,9 @@ impl Walker<'_> {
         pc: Avma,
         frames: &[Frame],
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> bool {
-        if arch != Arch::X86_64 || self.left_at.is_some() || self.probed.is_some() {
+        if !arch.is(Arch::X86_64) || self.left_at.is_some() || self.probed.is_some() {
             return false;
         }
         match frames {
@@ -65,7 +65,7 @@ impl Walker<'_> {
         (pc, first): (Avma, usize),
         mut registers: Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
         frames: &mut Vec<Frame>,
     ) -> Option<EndReason> {
         let at = locate(pc, memory)?;
@@ -92,7 +92,7 @@ impl Walker<'_> {
 }
 
 /// Whether a call stands before an address, or the code there cannot be read.
-fn is_after_call(address: u64, memory: &Memory<'_>, arch: Arch) -> bool {
+fn is_after_call(address: u64, memory: &Memory<'_>, arch: Processor) -> bool {
     let len = arch.longest_call();
     let code = memory.code(Avma(address).sub(len as u64), len);
     code.is_none_or(|code| arch.call_target(code, address).is_some())

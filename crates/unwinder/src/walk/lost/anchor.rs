@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use address::Avma;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::Arch;
+use crate::arch::{Arch, Processor, X86_64};
 use crate::cache::StackCache;
 use crate::code::{Called, InFile, locate};
 use crate::frame::Frame;
@@ -55,21 +55,21 @@ impl Walker<'_> {
         lost: EndReason,
         own_first: usize,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let own = frames.len();
         let most = own_first.saturating_add(self.max_frames);
         let sp = frames.get(own_first..).and_then(<[Frame]>::last).map_or(0, |frame| frame.sp);
-        if arch != Arch::X86_64 || own + 2 > most || sp == 0 {
+        if !arch.is(Arch::X86_64) || own + 2 > most || sp == 0 {
             return lost;
         }
         let Some((slot, link)) = self.innermost_sure(sp, memory, arch) else { return lost };
         let mut registers = Registers::new();
-        registers.set(arch.sp(), slot.wrapping_add(WORD));
-        registers.set(arch.return_address(), link.word);
+        registers.set(arch.sp, slot.wrapping_add(WORD));
+        registers.set(arch.return_address, link.word);
         if let Some(fp) = link.fp {
-            registers.set(arch.fp(), fp);
+            registers.set(arch.fp, fp);
         }
         let cut_at = self.cut_at;
         frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
@@ -91,7 +91,12 @@ impl Walker<'_> {
     /// that is on the stack from `sp` on, as far as each call is proven to be one of the function inside of it. The call by
     /// which a C library begins a thread needs no proof: the library calls nothing else there. The last word of the way can
     /// be left over from an earlier call.
-    fn innermost_sure(&mut self, sp: u64, memory: &Memory<'_>, arch: Arch) -> Option<(u64, Link)> {
+    fn innermost_sure(
+        &mut self,
+        sp: u64,
+        memory: &Memory<'_>,
+        arch: Processor,
+    ) -> Option<(u64, Link)> {
         let links = self.links(sp, memory, arch);
         let mut outermost = links.iter().filter(|(_, link)| link.outer.is_none());
         let (&root, &first) = outermost.next().filter(|_| outermost.next().is_none())?;
@@ -126,7 +131,7 @@ impl Walker<'_> {
     }
 
     /// The return addresses on the stack that lead to the beginning of a thread, by their places.
-    fn links(&mut self, sp: u64, memory: &Memory<'_>, arch: Arch) -> BTreeMap<u64, Link> {
+    fn links(&mut self, sp: u64, memory: &Memory<'_>, arch: Processor) -> BTreeMap<u64, Link> {
         let end = memory.stack_start.wrapping_add(memory.stack.len() as u64);
         // A frame can be anywhere; the recorded stack is all that is looked at.
         let first = sp.max(memory.stack_start);
@@ -169,18 +174,18 @@ impl Walker<'_> {
         rule: Rule,
         memory: &Memory<'_>,
     ) -> Option<(u64, Option<u64>)> {
-        let arch = Arch::X86_64;
+        let arch = X86_64;
         let Rule::Simple(rule) = rule else { return None };
         let SimpleRule { cfa_register, cfa_offset, signal, .. } = rule;
         if signal || rule.return_address() != -1 {
             return None;
         }
         let sp = slot.wrapping_add(WORD);
-        if cfa_register == arch.sp() {
+        if cfa_register == arch.sp {
             let outer = sp.wrapping_add_signed(cfa_offset.into()).wrapping_sub(WORD);
             return (outer > slot).then_some((outer, None));
         }
-        if cfa_register != arch.fp() {
+        if cfa_register != arch.fp {
             return None;
         }
         let start = self.described_start(at, lookup, memory)?;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use address::{Avma, Svma};
 use profile::FoundBy;
 
-use crate::arch::{Arch, CallTarget, UNUSED};
+use crate::arch::{Arch, CallTarget, Processor, UNUSED, processor};
 use crate::code::{Called, Depth, InFile, Kept, Start};
 use crate::fallback::NoCaller;
 use crate::frame::Caller;
@@ -33,9 +33,9 @@ impl Walker<'_> {
         is_leaf: bool,
         registers: &mut Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Result<Caller, NoCaller> {
-        if arch == Arch::X86 {
+        if arch.is(Arch::X86) {
             return Err(NoCaller::Unknown);
         }
         for start in self.starts_of(at, lookup, memory).into_iter().flatten() {
@@ -65,7 +65,13 @@ impl Walker<'_> {
         Ok(depth.apply((entry, word), is_leaf, registers, arch))
     }
 
-    fn is_called(&mut self, word: u64, at: InFile<'_>, memory: &Memory<'_>, arch: Arch) -> bool {
+    fn is_called(
+        &mut self,
+        word: u64,
+        at: InFile<'_>,
+        memory: &Memory<'_>,
+        arch: Processor,
+    ) -> bool {
         self.cache.fallback.called(word, at, memory, arch) != Called::Never
     }
 
@@ -106,10 +112,10 @@ impl Walker<'_> {
     ) -> Option<Start> {
         let Range { start, end } = self.description_of(at, memory)?;
         let place = (at.file.serial, start, lookup.sub(at.svma.since(start)));
-        let arch = Arch::of(at.file.image().machine())?;
+        let arch = at.file.image().arch().and_then(processor)?;
         let rule = self.rule_of(place, memory, arch);
         let is_entry = matches!(rule, Rule::Simple(SimpleRule { cfa_register, cfa_offset, .. })
-            if cfa_register == arch.sp() && i64::from(cfa_offset) == arch.pushed_by_call().cast_signed());
+            if cfa_register == arch.sp && i64::from(cfa_offset) == arch.pushed_by_call().cast_signed());
         is_entry.then_some(Start { svma: start, end: Some(end) })
     }
 
@@ -121,15 +127,15 @@ impl Walker<'_> {
         is_leaf: bool,
         registers: &Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Option<(Depth, u64, u64)> {
         let len = arch.longest_call();
-        let (sp, word_size) = (registers.sp(arch), arch.word());
+        let (sp, word_size) = (registers.sp(arch), arch.word);
         let first = sp.wrapping_add(sp.wrapping_neg() % word_size);
         let slots =
             (0..memory.stack.len() as u64 / word_size).map(|at| first.wrapping_add(word_size * at));
         let is_linked = is_leaf && !arch.is_x86();
-        let link = registers.get(arch.return_address(), memory).ok().filter(|_| is_linked);
+        let link = registers.get(arch.return_address, memory).ok().filter(|_| is_linked);
         let words = slots.map_while(|slot| Some((Some(slot), memory.recorded(slot)?)));
         let mut found: Option<(Depth, u64, u64)> = None;
         for (slot, word) in link.map(|word| (None, word)).into_iter().chain(words) {
@@ -164,16 +170,16 @@ impl Walker<'_> {
 impl Depth {
     /// The place of the return address; `None` if that is not known, or the stack pointer and the frame pointer contradict each
     /// other.
-    fn entry(&self, registers: &Registers, memory: &Memory<'_>, arch: Arch) -> Option<u64> {
+    fn entry(&self, registers: &Registers, memory: &Memory<'_>, arch: Processor) -> Option<u64> {
         let sp = registers.sp(arch);
         let by_sp = self.sp.map(|depth| sp.wrapping_add_signed(depth.wrapping_neg()));
-        let fp = self.fp.zip(registers.get(arch.fp(), memory).ok());
+        let fp = self.fp.zip(registers.get(arch.fp, memory).ok());
         let by_fp = fp.map(|(depth, fp)| fp.wrapping_add_signed(depth.wrapping_neg()));
         let entry = match (by_sp, by_fp) {
             (Some(one), Some(other)) if one != other => None,
             (one, other) => one.or(other),
         };
-        entry.filter(|&entry| entry >= sp && entry.is_multiple_of(arch.word()))
+        entry.filter(|&entry| entry >= sp && entry.is_multiple_of(arch.word))
     }
 
     /// Whether the return address is at a place of the stack, or in the register of a leaf if there is none.
@@ -191,13 +197,13 @@ impl Depth {
         entry: u64,
         registers: &Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Result<u64, RegisterError> {
         let word = match self.return_address {
             Kept::Slot(offset) => {
                 memory.read(entry.wrapping_add_signed(offset)).map_err(RegisterError::Memory)?
             }
-            Kept::Same => registers.get(arch.return_address(), memory)?,
+            Kept::Same => registers.get(arch.return_address, memory)?,
             Kept::Unknown => return Err(RegisterError::Unknown),
         };
         Ok(arch.strip(word))
@@ -209,12 +215,12 @@ impl Depth {
         (entry, return_address): (u64, u64),
         is_leaf: bool,
         registers: &mut Registers,
-        arch: Arch,
+        arch: Processor,
     ) -> Caller {
         let is_untouched = arch.is_x86() || self.return_address == Kept::Same;
         let is_top = entry == registers.sp(arch) && is_leaf && is_untouched;
-        for (register, kept) in arch.kept_registers().into_iter().zip(self.saved) {
-            if register == UNUSED || register == arch.return_address() {
+        for (register, kept) in arch.conventions.preserved.into_iter().zip(self.saved) {
+            if register == UNUSED || register == arch.return_address {
                 continue;
             }
             match kept {
@@ -225,8 +231,8 @@ impl Depth {
                 Kept::Unknown => registers.forget(register),
             }
         }
-        registers.set(arch.sp(), entry.wrapping_add(arch.pushed_by_call()));
-        registers.set(arch.return_address(), return_address);
+        registers.set(arch.sp, entry.wrapping_add(arch.pushed_by_call()));
+        registers.set(arch.return_address, return_address);
         let found_by = if is_top { FoundBy::LeafRule } else { FoundBy::Code };
         Caller { pc: Avma(return_address), exact: false, found_by }
     }

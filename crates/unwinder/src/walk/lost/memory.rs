@@ -9,7 +9,7 @@ use address::Avma;
 use module_map::MappedKind;
 use profile::FoundBy;
 
-use crate::arch::{Arch, CallTarget};
+use crate::arch::{CallTarget, Processor};
 use crate::code::locate;
 use crate::fallback::{by_leaf_rule, frame_record};
 use crate::frame::Caller;
@@ -37,7 +37,7 @@ impl Walker<'_> {
         place: &Uncovered<'_>,
         moved: (&Registers, &mut Registers),
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Caller {
         let is_memory = matches!(place.mapping.kind, MappedKind::Anonymous | MappedKind::Unopened);
         if place.mapping.file.is_some() || !is_memory {
@@ -55,7 +55,7 @@ impl Walker<'_> {
         place: &Uncovered<'_>,
         registers: &mut Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Option<Caller> {
         if !place.is_leaf || place.mapping.file.is_some() {
             return None;
@@ -79,7 +79,7 @@ impl Walker<'_> {
         is_leaf: bool,
         (before, registers): (&Registers, &mut Registers),
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Beyond {
         if caller.found_by != FoundBy::FramePointer {
             return Beyond::Next(caller);
@@ -92,8 +92,8 @@ impl Walker<'_> {
             };
             // Nothing was pushed: the frame pointer is still the caller's.
             registers.clone_from(before);
-            registers.set(arch.sp(), sp.wrapping_add(arch.word()));
-            registers.set(arch.return_address(), word);
+            registers.set(arch.sp, sp.wrapping_add(arch.word));
+            registers.set(arch.return_address, word);
             let found_by = FoundBy::LeafRule;
             return Beyond::Next(Caller { pc: Avma(word), exact: false, found_by });
         }
@@ -104,7 +104,7 @@ impl Walker<'_> {
     }
 
     /// Whether the call before a return address is one of a function of a file from which no way leads to code elsewhere.
-    fn cannot_enter_memory(&mut self, pc: Avma, memory: &Memory<'_>, arch: Arch) -> bool {
+    fn cannot_enter_memory(&mut self, pc: Avma, memory: &Memory<'_>, arch: Processor) -> bool {
         let len = arch.longest_call();
         let code = memory.code(pc.sub(len as u64), len);
         let target = code.and_then(|code| arch.call_target(code, pc.0));
@@ -115,7 +115,7 @@ impl Walker<'_> {
 }
 
 /// Whether an indirect call stands before an address, in code that can be read.
-fn is_after_indirect_call(word: u64, memory: &Memory<'_>, arch: Arch) -> bool {
+fn is_after_indirect_call(word: u64, memory: &Memory<'_>, arch: Processor) -> bool {
     let len = arch.longest_call();
     let is_code = memory.space.lookup(Avma(word).sub(1)).is_some_and(|it| it.executable);
     let code = memory.code(Avma(word).sub(len as u64), len).filter(|_| is_code);
@@ -132,14 +132,14 @@ fn has_frame_below_record(
     is_leaf: bool,
     (registers, caller): (&Registers, Avma),
     memory: &Memory<'_>,
-    arch: Arch,
+    arch: Processor,
 ) -> bool {
     let (Some(record), Ok(fp)) =
-        (frame_record(registers, memory, arch), registers.get(arch.fp(), memory))
+        (frame_record(registers, memory, arch), registers.get(arch.fp, memory))
     else {
         return false;
     };
-    let (sp, word_size) = (registers.sp(arch), arch.word());
+    let (sp, word_size) = (registers.sp(arch), arch.word);
     let first = sp.wrapping_add(sp.wrapping_neg() % word_size);
     let is_frame = |slot: u64| {
         memory.recorded(slot) == Some(fp)
@@ -161,11 +161,11 @@ fn has_frame_below_record(
 /// Whether a record can be that of a frame of the interpreter of `HotSpot`: below it is the stack pointer of the caller.
 ///
 /// Source: `frame_x86.hpp` and `frame_aarch64.hpp` of `OpenJDK`: `interpreter_frame_sender_sp_offset` is -1.
-fn is_interpreter(record: u64, memory: &Memory<'_>, arch: Arch) -> bool {
+fn is_interpreter(record: u64, memory: &Memory<'_>, arch: Processor) -> bool {
     /// Bytes of arguments that a caller has pushed.
     const ARGUMENTS: u64 = 4096;
-    let end = record.wrapping_add(2 * arch.word());
-    let sender = memory.recorded(record.wrapping_sub(arch.word()));
+    let end = record.wrapping_add(2 * arch.word);
+    let sender = memory.recorded(record.wrapping_sub(arch.word));
     sender.is_some_and(|sp| sp >= end && sp - end < ARGUMENTS)
 }
 

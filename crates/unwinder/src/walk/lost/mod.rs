@@ -10,7 +10,7 @@ use address::Avma;
 use module_map::MappedKind;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::Arch;
+use crate::arch::Processor;
 use crate::frame::Frame;
 use crate::state::{Memory, Registers};
 use crate::walk::Walker;
@@ -33,7 +33,7 @@ impl Walker<'_> {
         (pc, first): (Avma, usize),
         registers: impl FnOnce() -> Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let own = frames.get(first..).unwrap_or_default();

@@ -9,7 +9,7 @@
 use address::{Avma, Svma};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic};
 
-use crate::arch::Arch;
+use crate::arch::{Arch, Processor};
 use crate::rule::Rule;
 use crate::state::{Memory, Registers};
 use crate::walk::Walker;
@@ -33,9 +33,9 @@ impl Walker<'_> {
         place: &Uncovered<'_>,
         registers: &Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> bool {
-        if arch != Arch::X86_64 || !place.is_leaf || registers.value(RESULT) != Some(0) {
+        if !arch.is(Arch::X86_64) || !place.is_leaf || registers.value(RESULT) != Some(0) {
             return false;
         }
         let Some(before) = memory.code(place.lookup.sub(BEFORE as u64), BEFORE) else {

@@ -9,7 +9,7 @@
 use address::Avma;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
-use crate::arch::{Arch, CallTarget};
+use crate::arch::{Arch, CallTarget, Processor};
 use crate::state::{Memory, MemoryError, Registers};
 use crate::walk::Walker;
 use crate::walk::uncovered::Uncovered;
@@ -30,9 +30,9 @@ impl Walker<'_> {
         place: &Uncovered<'_>,
         registers: &Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> bool {
-        if arch != Arch::X86_64 || place.is_leaf || place.mapping.file.is_none() {
+        if !arch.is(Arch::X86_64) || place.is_leaf || place.mapping.file.is_none() {
             return false;
         }
         let next = place.lookup.add(1);
@@ -61,7 +61,7 @@ fn is_end_of_stack(sp: u64, memory: &Memory<'_>) -> bool {
 }
 
 /// Whether code moves values into registers and then calls what a register says, and nothing else.
-fn only_calls(code: &[u8], start: u64, next: u64, arch: Arch) -> bool {
+fn only_calls(code: &[u8], start: u64, next: u64, arch: Processor) -> bool {
     let longest = code.len().min(arch.longest_call());
     let call = code.get(code.len() - longest..).unwrap_or_default();
     if arch.call_target(call, next) != Some(CallTarget::Indirect) {
@@ -95,12 +95,13 @@ fn moves(instruction: &Instruction) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch::X86_64;
 
     #[test]
     fn code_that_only_calls() {
         let is = |code: &[u8]| {
             let start = 0x1000;
-            only_calls(code, start, start + code.len() as u64, Arch::X86_64)
+            only_calls(code, start, start + code.len() as u64, X86_64)
         };
         // mov %r12,%rdi; call *%r13
         assert!(is(&[0x4c, 0x89, 0xe7, 0x41, 0xff, 0xd5]));

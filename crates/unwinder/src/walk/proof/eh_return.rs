@@ -5,7 +5,7 @@
 
 use address::Avma;
 
-use crate::arch::{Arch, CallTarget};
+use crate::arch::{CallTarget, Processor};
 use crate::code::Called;
 use crate::rule::{FullRow, Recovery};
 use crate::state::Memory;
@@ -14,8 +14,8 @@ use crate::walk::uncovered::Uncovered;
 
 /// Whether a row is of such a function: it saves the registers in which the handler gets its data, which no other
 /// function saves.
-fn goes_on_in_handler(row: &FullRow, arch: Arch) -> bool {
-    let data = arch.handler_data();
+fn goes_on_in_handler(row: &FullRow, arch: Processor) -> bool {
+    let data = arch.conventions.handler_data;
     let is_saved = |wanted: &u8| {
         row.registers.iter().any(|(register, recovery)| {
             register == wanted && matches!(recovery, Recovery::SlotAtCfa(_))
@@ -32,7 +32,7 @@ pub(in crate::walk) fn is_replaced(
     return_address: u64,
     place: &Uncovered<'_>,
     memory: &Memory<'_>,
-    arch: Arch,
+    arch: Processor,
 ) -> bool {
     if !goes_on_in_handler(row, arch) {
         return false;
@@ -48,7 +48,7 @@ pub(in crate::walk) fn is_replaced(
         }
 }
 
-fn is_behind_indirect_call(pc: u64, memory: &Memory<'_>, arch: Arch) -> bool {
+fn is_behind_indirect_call(pc: u64, memory: &Memory<'_>, arch: Processor) -> bool {
     let len = arch.longest_call();
     let code = memory.code(Avma(pc).sub(len as u64), len);
     code.and_then(|code| arch.call_target(code, pc)) == Some(CallTarget::Indirect)

@@ -6,7 +6,7 @@ use address::Svma;
 use hashbrown::HashMap;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::Arch;
+use crate::arch::Processor;
 use crate::code::{InFile, locate};
 use crate::frame::{Evidence, Frame, Step};
 use crate::rule::Rule;
@@ -54,7 +54,7 @@ impl Walker<'_> {
         by: RootBy,
         frames: &[Frame],
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> EndReason {
         if by == RootBy::Stated && !self.engine.has_damaged_files() {
             return EndReason::Root;
@@ -68,7 +68,7 @@ impl Walker<'_> {
         by: RootBy,
         frames: &[Frame],
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> EndReason {
         let is_damaged = self.engine.has_damaged_files()
             && frames.iter().any(|frame| {
@@ -91,7 +91,7 @@ impl Walker<'_> {
     }
 
     /// Whether nothing in its file calls the function of the outermost frame directly, as far as its code can be read.
-    fn is_beginning(&mut self, frames: &[Frame], memory: &Memory<'_>, arch: Arch) -> bool {
+    fn is_beginning(&mut self, frames: &[Frame], memory: &Memory<'_>, arch: Processor) -> bool {
         let Some(at) = frames.last().and_then(|frame| locate(frame.in_process(), memory)) else {
             return false;
         };
@@ -108,7 +108,7 @@ impl Walker<'_> {
     }
 
     /// Whether a direct call of the file leads to the function at hand, or that is not known.
-    fn is_called_directly(&mut self, at: InFile<'_>, memory: &Memory<'_>, arch: Arch) -> bool {
+    fn is_called_directly(&mut self, at: InFile<'_>, memory: &Memory<'_>, arch: Processor) -> bool {
         let start = self.engine.function_start(at.file, at.svma, memory.images);
         let functions = self.cache.fallback.functions();
         match start {

@@ -4,7 +4,7 @@
 
 use address::Avma;
 
-use crate::arch::Arch;
+use crate::arch::{Arch, Processor};
 use crate::frame::Step;
 use crate::state::{Memory, Registers};
 use crate::walk::Walker;
@@ -23,9 +23,9 @@ impl Walker<'_> {
         place: &Uncovered<'_>,
         registers: &mut Registers,
         memory: &Memory<'_>,
-        arch: Arch,
+        arch: Processor,
     ) -> Option<Step> {
-        if arch != Arch::X86_64 || !place.is_leaf {
+        if !arch.is(Arch::X86_64) || !place.is_leaf {
             return None;
         }
         let start = Avma(place.lookup.0.wrapping_sub(TRAMPOLINE as u64));

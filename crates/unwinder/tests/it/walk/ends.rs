@@ -1,4 +1,4 @@
-//! Why chains end, x86-64.
+//! Why chains end, x86-64 for the most part.
 
 use synth::{UserRegs, x86_64_reg as reg};
 use unwinder::{Arch, EndReason, FoundBy};
@@ -158,4 +158,11 @@ fn entry_code_without_information_is_the_root() {
     stack.word(1).word(IN_ROOT).words(0, 4);
     let frames = [(MAIN, FoundBy::Sampled), (IN_ROOT - 1, FoundBy::Cfi)];
     program.check(&UserRegs::x86_64(MAIN, SP), &stack, &frames, EndReason::Root);
+}
+
+#[test]
+fn a_processor_that_is_not_unwound() {
+    let mut world = Program::empty(Arch::Mips).load();
+    let regs = UserRegs::x86_64(TEST, SP);
+    assert_eq!(world.walk(&regs, &[0; 64]), (Vec::new(), EndReason::UnsupportedAbi));
 }

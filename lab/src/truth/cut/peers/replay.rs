@@ -8,8 +8,8 @@ use anyhow::{Context as _, Result, bail};
 use host::{Host as _, Origin, RealHost};
 use module_map::{FileOptions, Module, Space, Timeline};
 use perf_data::{
-    Batch, CpuMode, Endian, Findings, Input, RecordedArch, RegsAbi, Sample, SampleEntry, Session,
-    SessionOptions, SharedBytes,
+    Batch, CpuMode, Endian, Findings, Input, RegsAbi, Sample, SampleEntry, Session, SessionOptions,
+    SharedBytes,
 };
 use unwinder::{Arch, UserState, apply_record, learn_build_ids};
 
@@ -38,10 +38,9 @@ impl Recording {
         let input = Input::File(SharedBytes::new(file.content));
         let session = Session::open(input, SessionOptions::default(), &mut Findings::default())
             .with_context(|| path.display().to_string())?;
-        let arch = match session.head().machine().arch {
-            RecordedArch::X86_64 => Arch::X86_64,
-            RecordedArch::Aarch64 => Arch::Aarch64,
-            _ => bail!("{}: not of x86-64 or aarch64", path.display()),
+        let arch = session.head().machine().arch;
+        let Some(arch @ (Arch::X86_64 | Arch::Aarch64)) = arch else {
+            bail!("{}: not of x86-64 or aarch64", path.display());
         };
         if session.head().endian() == Endian::Big {
             bail!("{}: big-endian", path.display());

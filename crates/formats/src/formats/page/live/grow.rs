@@ -1,5 +1,6 @@
 //! How the tables grow with a profile.
 
+use address::ById as _;
 use std::ops::Range;
 
 use hashbrown::hash_map::Entry;
@@ -149,8 +150,7 @@ impl LivePage {
             }
             let frame = profile.frames.get(row.frame);
             let is_named = frame.is_some_and(|frame| named.contains(&frame.location));
-            let is_below =
-                row.parent.is_some_and(|parent| moved.get(parent.index()) == Some(&true));
+            let is_below = row.parent.is_some_and(|parent| moved.by_id(parent) == Some(&true));
             if !is_named && !is_below {
                 continue;
             }
@@ -159,7 +159,7 @@ impl LivePage {
                 && *known != node
             {
                 *known = node;
-                if let Some(slot) = moved.get_mut(stack.index()) {
+                if let Some(slot) = moved.by_id_mut(stack) {
                     *slot = true;
                 }
             }
@@ -167,8 +167,8 @@ impl LivePage {
         for (leaf, row) in self.of_leaf.entries() {
             let Some(stack) = row.stack else { continue };
             let known = self.known_node(stack);
-            if moved.get(stack.index()) == Some(&true)
-                && let Some(node) = self.columns.leaf_node.get_mut(leaf.index())
+            if moved.by_id(stack) == Some(&true)
+                && let Some(node) = self.columns.leaf_node.by_id_mut(leaf)
             {
                 *node = known.map_or(NONE, NodeId::as_u32);
                 changes.moved.push(leaf.index());
@@ -276,7 +276,7 @@ impl LivePage {
     fn line(&mut self, profile: &Profile, function: FunctionId, row: &InlineRow) -> u32 {
         let file = row.file.filter(|_| row.line != 0);
         let number = self.name(profile, file);
-        let of_function = self.texts.functions.get(function.index()).map_or(-1, |row| row[1]);
+        let of_function = self.texts.functions.by_id(function).map_or(-1, |row| row[1]);
         let Some(file) = file.filter(|_| number != of_function) else {
             return row.line.min(ELSEWHERE - 1);
         };
@@ -358,7 +358,7 @@ pub(super) fn span(profile: &Profile) -> u64 {
 pub(super) fn have_periods(profile: &Profile) -> bool {
     let mut known = vec![None; profile.events.len()];
     profile.samples.iter().any(|sample| {
-        let Some(slot) = known.get_mut(sample.event.index()) else { return false };
+        let Some(slot) = known.by_id_mut(sample.event) else { return false };
         *slot.get_or_insert(sample.period()) != sample.period()
     })
 }

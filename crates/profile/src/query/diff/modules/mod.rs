@@ -4,7 +4,7 @@
 mod pairing;
 mod stem;
 
-use address::{BuildId, ModuleId};
+use address::{BuildId, ById as _, ModuleId};
 use hashbrown::{HashMap, HashSet};
 
 use super::error::DiffError;
@@ -181,7 +181,7 @@ impl Modules {
             .collect();
         for location in &profile.locations {
             let Some(id) = location.module else { continue };
-            let facts = rows.get(id.index()).and_then(|&at| found.all.get_mut(at));
+            let facts = rows.by_id(id).and_then(|&at| found.all.get_mut(at));
             let (Some(SideModule { facts, .. }), Some(module)) = (facts, profile.modules.get(id))
             else {
                 continue;
@@ -244,7 +244,7 @@ impl Modules {
         let rows: Vec<Option<usize>> =
             profile.modules.iter().map(|row| of_row(row, strings)).collect();
         for location in &profile.locations {
-            let single = location.module.and_then(|id| *rows.get(id.index())?);
+            let single = location.module.and_then(|id| *rows.by_id(id)?);
             let Some(single) = single.and_then(|at| singles.get_mut(at)) else { continue };
             let outermost = functions(profile, location, false).first();
             if let Some(function) = outermost.and_then(|row| row.function) {

@@ -97,7 +97,7 @@ fn stacks(numbers: &mut Numbers) -> Table<StackId, StackRow> {
             1..=4 if at > 0 => Some(StackId::new(at - 1)),
             _ => Some(StackId::new(numbers.below(at + 1))),
         },
-        frame: FrameId::new(numbers.below(21)),
+        frame: FrameId::new(numbers.below(20)),
     });
     rows.collect()
 }
@@ -111,8 +111,8 @@ fn samples(numbers: &mut Numbers) -> Table<profile::SampleId, SampleRow> {
             let at = if order == 0 { numbers.below(300) } else { at };
             Timestamp((1 << 40) + u64::from(at) * 10_000_000)
         });
-        let thread = ThreadId::new(numbers.below(6));
-        let event = EventId::new((numbers.below(9) / 2) as u16);
+        let thread = ThreadId::new(numbers.below(5));
+        let event = EventId::new((numbers.below(8) / 2) as u16);
         let is_cut = numbers.below(4) == 0;
         let end = if is_cut { EndReason::StackExhausted } else { EndReason::Root };
         let period = (numbers.below(9) > 0).then(|| u64::from(numbers.below(4)));

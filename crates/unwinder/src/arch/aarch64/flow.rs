@@ -3,15 +3,18 @@
 //! Source: Arm ARM, "Branches, Exception Generating and System instructions"; ADR, ADRP, ADD (immediate), LDR (immediate,
 //! literal).
 
-use crate::arch::flow::Flow;
-use crate::arch::flow::known::{Known, first_word, signed};
-use crate::arch::flow::words::Decoded;
+use crate::arch::flow::{Decoded, Flow, Known, first_word, signed};
 
 /// Bytes of an instruction.
 const LEN: u8 = 4;
 
 /// Decodes the instruction at an address.
-pub(super) fn step(code: &[u8], at: u64, known: &mut Known) -> Option<Decoded> {
+pub(super) fn step(
+    code: &[u8],
+    at: u64,
+    known: &mut Known,
+    _conditional: &mut u8,
+) -> Option<Decoded> {
     let word = first_word(code)?;
     let flow = branch(word, at, known);
     match flow {

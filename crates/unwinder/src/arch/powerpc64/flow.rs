@@ -3,16 +3,19 @@
 //! Source: Power ISA, "Branch Instructions", ADDI, ADDIS, LD, PADDI, PLD, MTSPR; 64-bit ELF V2 ABI, "Procedure Linkage
 //! Table" (stubs read their target from a slot that is counted from r2, the table of contents).
 
-use crate::arch::flow::Flow;
-use crate::arch::flow::known::{Known, first_word, signed};
-use crate::arch::flow::words::Decoded;
+use crate::arch::flow::{Decoded, Flow, Known, first_word, signed};
 
 /// The number that CTR has here.
 const CTR: u32 = 32;
 const TRAP: u32 = 0x7fe0_0008;
 
 /// Decodes the instruction at an address.
-pub(super) fn step(code: &[u8], at: u64, known: &mut Known) -> Option<Decoded> {
+pub(super) fn step(
+    code: &[u8],
+    at: u64,
+    known: &mut Known,
+    _conditional: &mut u8,
+) -> Option<Decoded> {
     let word = first_word(code)?;
     if word >> 26 == 1 {
         prefixed(word, first_word(code.get(4..)?)?, at, known);

@@ -2,15 +2,27 @@
 //!
 //! Source: Power ISA, "Fixed-Point Facility"; 64-bit ELF V2 ABI, "Register Roles".
 
-use crate::code::link::machine::{Machine, signed};
+use crate::arch::effect::{Machine, padded_word};
+use crate::arch::flow::signed;
 
 const LINK: u8 = 32;
 
 /// r0, r3 to r12, and the link register.
 pub(super) const CALLER_SAVED: [u8; 12] = [0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, LINK];
 
-/// Runs an instruction of four bytes that is no branch.
-pub(super) fn run(word: u32, machine: &mut Machine<'_>) {
+/// Runs an instruction that is no branch.
+pub(super) fn run(bytes: &[u8], _at: u64, machine: &mut Machine<'_>) {
+    let word = padded_word(bytes);
+    if word >> 26 == 1 {
+        // Instructions of eight bytes write one register.
+        let suffix = bytes.get(4..).map_or(0, padded_word);
+        machine.kill((suffix >> 21 & 0x1f) as u8);
+    } else {
+        of_four_bytes(word, machine);
+    }
+}
+
+fn of_four_bytes(word: u32, machine: &mut Machine<'_>) {
     let (to, base) = ((word >> 21 & 0x1f) as u8, (word >> 16 & 0x1f) as u8);
     let number = signed(word, 16);
     let words = signed(word & 0xfffc, 16);

@@ -3,25 +3,65 @@
 //! Source: 64-bit ELF V2 ABI of POWER, table 2.20: 0 to 31 are r0 to r31, 65 is the link register. That and the program
 //! counter follow the others here.
 
-use crate::arch::numbers::Numbers;
-use crate::arch::{N_SLOTS, UNUSED, WIDE};
+mod effect;
+mod flow;
 
-/// Its registers and words. The stack pointer leads to the caller's, not a frame pointer.
-pub(super) const NUMBERS: Numbers = Numbers {
-    word: WIDE,
+use crate::arch::descriptor::{
+    ArchDescriptor, CodeForms, Conventions, NO_REGISTERS, Trampoline, no_slot, slot_of, word_of,
+};
+use crate::arch::effect::EffectForm;
+use crate::arch::flow::FlowForm;
+use crate::arch::{Arch, N_SLOTS, UNUSED};
+
+/// The processor. The stack pointer leads to the caller's, not a frame pointer.
+pub(super) static DESCRIPTOR: ArchDescriptor = ArchDescriptor {
+    arch: Arch::Powerpc64,
+    word: word_of(Arch::Powerpc64),
     columns: 32,
+    further_column: Some((DWARF_LINK, LINK)),
     sp: 1,
-    fp: 31,
+    fp: FP,
+    fp_slot: slot_of(FP, &SLOTS),
     frame_record: None,
     return_address: LINK,
     pc: PC,
     slots: SLOTS,
+    has_simple_rules: true,
     of_mask_bits: &OF_MASK_BITS,
     pc_bit: 32,
     may_be_unknown: &[],
     return_addresses: u64::MAX,
+    flow: Some(FlowForm::Words(flow::step)),
+    table_of_contents: Some(2),
+    effect: Some(EffectForm { run: effect::run, returns_to: None }),
+    conventions: Conventions {
+        preserved: SLOTS,
+        callee_saved: NO_REGISTERS,
+        caller_saved: &effect::CALLER_SAVED,
+        // The C library's entry code gives a table.
+        first_argument: None,
+        cfa_above_sp: 0,
+        handler_data: &[3, 4, 5, 6],
+    },
+    code: CodeForms {
+        alignment: 4,
+        mode_bit: 0,
+        longest_call: CALL,
+        ends_with_call,
+        direct_call_target,
+        slot_of_call: no_slot,
+        system_call: 4,
+        trampoline: Trampoline::Forms { begins: is_signal_trampoline, form: signal_form },
+        signal_frame,
+        is_signal_frame: None,
+        padding: &[&[0, 0, 0, 0x60]],
+        fillers: &[&[0, 0, 0, 0x60], &[0; 4]],
+        longest_push: 4,
+        moves_stack_pointer,
+    },
 };
 
+const FP: u8 = 31;
 const LINK: u8 = 32;
 const PC: u8 = 33;
 /// The DWARF number of the link register.
@@ -38,30 +78,21 @@ const OF_MASK_BITS: [u8; 37] = [
     26, 27, 28, 29, 30, 31, PC, UNUSED, UNUSED, UNUSED, LINK,
 ];
 
-/// The register that a DWARF number stands for.
-pub(super) const fn register(dwarf: u16) -> Option<u8> {
-    match dwarf {
-        0..32 => Some(dwarf as u8),
-        DWARF_LINK => Some(LINK),
-        _ => None,
-    }
-}
-
 /// `li r0, 172; sc`, behind `addi r1, r1, 128` as a rule (`__kernel_sigtramp_rt64`).
 const TRAMPOLINE: [u8; 8] = [0xac, 0x00, 0x00, 0x38, 0x02, 0x00, 0x00, 0x44];
 const POP: [u8; 4] = [0x80, 0x00, 0x21, 0x38];
 
 /// Bytes of a call.
-pub(super) const CALL: usize = 4;
+const CALL: usize = 4;
 
 /// Whether the code is the start of a signal trampoline.
-pub(super) fn is_signal_trampoline(code: &[u8]) -> bool {
+fn is_signal_trampoline(code: &[u8]) -> bool {
     code.strip_prefix(&POP).unwrap_or(code).starts_with(&TRAMPOLINE)
 }
 
 /// Which frame is on the stack, where the address at an index of the code is in a signal trampoline or one byte before it: 0
 /// where its first instruction has not run, or is not there, 1 behind that.
-pub(super) fn signal_form(code: &[u8], at: usize) -> Option<usize> {
+fn signal_form(code: &[u8], at: usize) -> Option<usize> {
     let is_at = |start: Option<usize>, bytes: &[u8]| {
         start.and_then(|start| code.get(start..)).is_some_and(|code| code.starts_with(bytes))
     };
@@ -84,7 +115,7 @@ pub(super) fn signal_form(code: &[u8], at: usize) -> Option<usize> {
 ///
 /// Source: `struct rt_sigframe` in `arch/powerpc/kernel/signal_64.c`; `struct ucontext`, `struct sigcontext`, `struct
 /// pt_regs`.
-pub(super) fn signal_frame(form: usize) -> Vec<(u8, u64)> {
+fn signal_frame(form: usize) -> Vec<(u8, u64)> {
     const ROOM: u64 = 128;
     let registers = 232 + if form == 0 { ROOM } else { 0 };
     let general = (0..32).map(|register| (register, registers + 8 * u64::from(register)));
@@ -94,7 +125,7 @@ pub(super) fn signal_frame(form: usize) -> Vec<(u8, u64)> {
 /// Whether the code is a call.
 ///
 /// Source: Power ISA, branches that set the link register: B, BC, BCLR, BCCTR.
-pub(super) fn ends_with_call(code: &[u8]) -> bool {
+fn ends_with_call(code: &[u8]) -> bool {
     let word = code.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
     let is_indirect = matches!(word & 0xfc00_07ff, 0x4c00_0421 | 0x4c00_0021);
     word & 1 != 0 && (matches!(word >> 26, 16 | 18) || is_indirect)
@@ -103,11 +134,20 @@ pub(super) fn ends_with_call(code: &[u8]) -> bool {
 /// The address that a direct call calls.
 ///
 /// Source: Power ISA, B: 24 bits of words, counted from the instruction.
-pub(super) fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
+fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
     let word = u32::from_le_bytes(*code.last_chunk()?);
     let distance = i64::from((word << 6).cast_signed() >> 8) * 4;
     let call = return_address.wrapping_sub(CALL as u64);
     (word & 0xfc00_0003 == 0x4800_0001).then_some(call.wrapping_add_signed(distance))
+}
+
+/// Whether the code is `stdu r1, -bytes(r1)`.
+///
+/// Source: Power ISA, STDU.
+fn moves_stack_pointer(code: &[u8], bytes: i64, _register: Option<u8>) -> Option<bool> {
+    let is_near = (32..=32768).contains(&bytes);
+    let word = code.last_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+    is_near.then_some(word? == 0xf821_0001 | (-bytes) as u32 & 0xfffc)
 }
 
 #[cfg(test)]
@@ -142,5 +182,11 @@ mod tests {
         assert_eq!(forms(&kernel, [0, 3, 4, 8, 12]), [None, Some(0), Some(0), Some(1), Some(1)]);
         let bare = [&nop[..], &TRAMPOLINE].concat();
         assert_eq!(forms(&bare, [0, 3, 4, 8, 12]), [None, Some(0), Some(0), Some(0), None]);
+    }
+
+    #[test]
+    fn stores_that_make_a_frame_are_recognized() {
+        let power = |word: u32| moves_stack_pointer(&word.to_le_bytes(), 64, None);
+        assert_eq!(power(0xf821_ffc1), Some(true)); // stdu r1, -64(r1)
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Source: Arm ARM, "A64 Instruction Set Encoding"; Procedure Call Standard for the Arm 64-bit Architecture, section 6.1.
 
-use crate::code::link::machine::{Machine, signed};
+use crate::arch::effect::{Machine, padded_word};
+use crate::arch::flow::signed;
 
 /// Number 31 stands for the stack pointer in some places, and for zero in others.
 const SP: u8 = 31;
@@ -12,7 +13,8 @@ pub(super) const CALLER_SAVED: [u8; 20] =
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 30];
 
 /// Runs an instruction that is no branch.
-pub(super) fn run(word: u32, machine: &mut Machine<'_>) {
+pub(super) fn run(bytes: &[u8], _at: u64, machine: &mut Machine<'_>) {
+    let word = padded_word(bytes);
     let (to, from) = ((word & 0x1f) as u8, (word >> 5 & 0x1f) as u8);
     match word >> 25 & 0xf {
         0b1000 | 0b1001 => immediate(word, to, from, machine),
@@ -154,7 +156,8 @@ fn single(word: u32, to: u8, base: u8, is_vector: bool, machine: &mut Machine<'_
 }
 
 /// The register that a return goes to.
-pub(super) const fn returns_to(word: u32) -> u8 {
+pub(super) fn returns_to(bytes: &[u8], _at: u64, _machine: &mut Machine<'_>) -> u8 {
+    let word = padded_word(bytes);
     // RET has it; RETAA and its like have the link register.
     if word & 0xffff_fc1f == 0xd65f_0000 { (word >> 5 & 0x1f) as u8 } else { 30 }
 }

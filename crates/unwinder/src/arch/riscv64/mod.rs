@@ -2,23 +2,61 @@
 //!
 //! Source: RISC-V ELF psABI, "DWARF Register Numbers": 0 to 31 are x0 to x31. The program counter has none; it follows them.
 
-use crate::arch::numbers::Numbers;
-use crate::arch::{N_SLOTS, UNUSED, WIDE};
+mod effect;
+mod flow;
 
-/// Its registers and words. The frame pointer is the frame's address (psABI, "Frame Pointer Convention").
-pub(super) const NUMBERS: Numbers = Numbers {
-    word: WIDE,
+use crate::arch::descriptor::{
+    ArchDescriptor, CodeForms, Conventions, NO_REGISTERS, Trampoline, no_slot, slot_of, word_of,
+};
+use crate::arch::effect::EffectForm;
+use crate::arch::flow::FlowForm;
+use crate::arch::{Arch, N_SLOTS, UNUSED};
+
+/// The processor. The frame pointer is the frame's address (psABI, "Frame Pointer Convention").
+pub(super) static DESCRIPTOR: ArchDescriptor = ArchDescriptor {
+    arch: Arch::Riscv64,
+    word: word_of(Arch::Riscv64),
     columns: 32,
+    further_column: None,
     sp: SP,
     fp: FP,
+    fp_slot: slot_of(FP, &SLOTS),
     frame_record: Some(-16),
     return_address: RETURN_ADDRESS,
     pc: PC,
     slots: SLOTS,
+    has_simple_rules: true,
     of_mask_bits: &OF_MASK_BITS,
     pc_bit: 0,
     may_be_unknown: &[],
     return_addresses: u64::MAX,
+    flow: Some(FlowForm::Words(flow::step)),
+    table_of_contents: None,
+    effect: Some(EffectForm { run: effect::run, returns_to: Some(effect::returns_to) }),
+    conventions: Conventions {
+        preserved: SLOTS,
+        callee_saved: NO_REGISTERS,
+        caller_saved: &effect::CALLER_SAVED,
+        first_argument: Some(10),
+        cfa_above_sp: 0,
+        handler_data: &[10, 11, 12, 13],
+    },
+    code: CodeForms {
+        alignment: 2,
+        mode_bit: 0,
+        longest_call: CALL,
+        ends_with_call,
+        direct_call_target,
+        slot_of_call: no_slot,
+        system_call: 4,
+        trampoline: Trampoline::Plain { code: &TRAMPOLINE, first: TRAMPOLINE_FIRST },
+        signal_frame,
+        is_signal_frame: None,
+        padding: &[&[0x13, 0, 0, 0], &[1, 0]],
+        fillers: &[&[0x13, 0, 0, 0], &[1, 0], &[0, 0]],
+        longest_push: 4,
+        moves_stack_pointer,
+    },
 };
 
 const SP: u8 = 2;
@@ -41,18 +79,18 @@ const OF_MASK_BITS: [u8; 32] = [
 ];
 
 /// `li a7, 139; ecall` (`__vdso_rt_sigreturn`).
-pub(super) const TRAMPOLINE: [u8; 8] = [0x93, 0x08, 0xb0, 0x08, 0x73, 0x00, 0x00, 0x00];
+const TRAMPOLINE: [u8; 8] = [0x93, 0x08, 0xb0, 0x08, 0x73, 0x00, 0x00, 0x00];
 /// Bytes of the first of its instructions.
-pub(super) const TRAMPOLINE_FIRST: usize = 4;
+const TRAMPOLINE_FIRST: usize = 4;
 
 /// Bytes of the longest instruction that is a call.
-pub(super) const CALL: usize = 4;
+const CALL: usize = 4;
 
 /// Where a signal trampoline finds each saved register, from the stack pointer: `siginfo` of 128 bytes, then `ucontext`
 /// with its registers, the program counter first, 176 bytes into it.
 ///
 /// Source: `struct rt_sigframe` in `arch/riscv/kernel/signal.c`, `struct ucontext`, `struct user_regs_struct`.
-pub(super) fn signal_frame() -> Vec<(u8, u64)> {
+fn signal_frame(_form: usize) -> Vec<(u8, u64)> {
     OF_MASK_BITS.iter().zip(0..).map(|(&register, at)| (register, 128 + 176 + 8 * at)).collect()
 }
 
@@ -60,7 +98,7 @@ pub(super) fn signal_frame() -> Vec<(u8, u64)> {
 ///
 /// Source: RISC-V unprivileged ISA, JAL and JALR with x1 as their target, C.JALR. Shorter instructions have other lower two
 /// bits than those of four bytes.
-pub(super) fn ends_with_call(code: &[u8]) -> bool {
+fn ends_with_call(code: &[u8]) -> bool {
     let word = code.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
     let half = word >> 16;
     word & 0xfff == 0x0ef
@@ -71,7 +109,7 @@ pub(super) fn ends_with_call(code: &[u8]) -> bool {
 /// The address that a direct call calls.
 ///
 /// Source: RISC-V unprivileged ISA, JAL: bits 20, 10 to 1, 11 and 19 to 12 of a distance, counted from the instruction.
-pub(super) fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
+fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
     let word = u32::from_le_bytes(*code.last_chunk()?);
     let half = word >> 16;
     let is_short = half & 0xf07f == 0x9002 && half & 0xf80 != 0;
@@ -79,6 +117,30 @@ pub(super) fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64
     let distance = i64::from(bits) - i64::from(word >> 31) * (1 << 20);
     let call = return_address.wrapping_sub(CALL as u64);
     (word & 0xfff == 0x0ef && !is_short).then_some(call.wrapping_add_signed(distance))
+}
+
+/// Whether the code ends with an instruction that adds to the stack pointer.
+fn moves_stack_pointer(code: &[u8], bytes: i64, _register: Option<u8>) -> Option<bool> {
+    let word = code.last_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+    (1..=2048).contains(&bytes).then_some(adds(word?) == Some(-bytes))
+}
+
+/// The number that an instruction adds to the stack pointer.
+///
+/// Source: RISC-V unprivileged ISA, ADDI, C.ADDI, C.ADDI16SP.
+fn adds(word: u32) -> Option<i64> {
+    let half = word >> 16;
+    if word & 0x000f_ffff == 0x0001_0113 {
+        return Some(i64::from(word.cast_signed() >> 20));
+    }
+    let bit = |from: u32, to: u32| i64::from(half >> from & 1) << to;
+    let sign = -(bit(12, 0));
+    if half & 0xef83 == 0x6101 {
+        let value = bit(6, 4) | bit(2, 5) | bit(5, 6) | bit(3, 7) | bit(4, 8);
+        return Some(value + sign * (1 << 9));
+    }
+    let value = i64::from(half >> 2 & 0x1f) + sign * (1 << 5);
+    (half & 0xef83 == 0x0101).then_some(value)
 }
 
 #[cfg(test)]
@@ -108,5 +170,14 @@ mod tests {
         assert_eq!(target(0x0007_80e7, 0x10180), None); // jalr ra, a5
         assert_eq!(target(0x9782_00ef, 0x10180), None); // c.jalr a5
         assert_eq!(direct_call_target(&[], 0x10180), None);
+    }
+
+    #[test]
+    fn steps_of_the_stack_pointer_are_recognized() {
+        let risc = |word: u32, bytes| moves_stack_pointer(&word.to_le_bytes(), bytes, None);
+        assert_eq!(risc(0xfd01_0113, 48), Some(true)); // addi sp, sp, -48
+        assert_eq!(risc(0x7179_0001, 48), Some(true)); // c.addi16sp -48
+        assert_eq!(risc(0x1141_0001, 16), Some(true)); // c.addi sp, -16
+        assert_eq!(risc(0x1141_0001, 32), Some(false));
     }
 }

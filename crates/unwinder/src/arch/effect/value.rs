@@ -1,8 +1,7 @@
 //! What registers and stack slots hold along a path of instructions, as far as it is a constant away from something that is
 //! known where the path begins.
 
-use crate::arch::{Arch, N_REGISTERS};
-use crate::code::bytes::JumpTable;
+use crate::arch::{N_REGISTERS, Processor};
 
 /// What a value is counted from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -38,6 +37,13 @@ impl Sum {
             Base::Register(_) | Base::Word(_) => None,
         }
     }
+}
+
+/// The place of the table of a switch, and the address that its entries are counted from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct JumpTable {
+    pub(crate) at: u64,
+    pub(crate) base: u64,
 }
 
 /// `None`: not known.
@@ -85,7 +91,7 @@ pub(crate) struct State {
     /// The table that distances were read from last, as those of a switch are.
     table: Option<JumpTable>,
     /// What registers and words there are.
-    pub(super) arch: Arch,
+    pub(crate) arch: Processor,
 }
 
 /// Bytes that the path has written.
@@ -102,8 +108,14 @@ impl State {
     /// Stores that are kept of a path from the start of a function: many such paths wait at a time.
     const MOST_OF_FUNCTION: usize = 64;
 
+    /// A call changes the registers that functions may change.
+    pub(crate) fn forget_changed(&mut self) {
+        let changed = self.arch.conventions.caller_saved;
+        changed.iter().for_each(|&register| self.set(register, None));
+    }
+
     /// Where a path begins: every register holds itself.
-    pub(crate) fn new(arch: Arch) -> Self {
+    pub(crate) fn new(arch: Processor) -> Self {
         let mut registers = [None; N_GENERAL];
         for (register, number) in registers.iter_mut().zip(0..) {
             *register = Some(Sum { base: Base::Register(number), offset: 0 });
@@ -121,7 +133,7 @@ impl State {
     }
 
     /// The same at the beginning of a function, whose stores can be many.
-    pub(super) fn of_entry(arch: Arch) -> Self {
+    pub(crate) fn of_entry(arch: Processor) -> Self {
         Self { most_stored: Self::MOST_OF_FUNCTION, forgets: true, ..Self::new(arch) }
     }
 
@@ -136,8 +148,8 @@ impl State {
     }
 
     /// Whether the frame pointer has what is in memory where it led to when the path began.
-    pub(super) fn has_callers_frame_pointer(&self, words: &Words) -> bool {
-        let fp = self.arch.fp();
+    pub(crate) fn has_callers_frame_pointer(&self, words: &Words) -> bool {
+        let fp = self.arch.fp;
         let Some(Sum { base: Base::Word(index), offset: 0 }) = self.get(fp) else { return false };
         words.address(index) == Some(Sum { base: Base::Register(fp), offset: 0 })
     }
@@ -153,12 +165,12 @@ impl State {
 
     /// The stack pointer.
     pub(crate) fn sp(&self) -> Value {
-        self.get(self.arch.sp())
+        self.get(self.arch.sp)
     }
 
     /// Bytes of a word.
-    pub(super) const fn word(&self) -> i64 {
-        self.arch.word().cast_signed()
+    pub(crate) const fn word(&self) -> i64 {
+        self.arch.word.cast_signed()
     }
 
     /// The word at an address.
@@ -185,7 +197,7 @@ impl State {
     }
 
     /// The place of the first store of a value that is still there.
-    pub(super) fn slot_of(&self, value: Sum) -> Value {
+    pub(crate) fn slot_of(&self, value: Sum) -> Value {
         self.stored.iter().find(|stored| stored.value == Some(value)).map(|stored| stored.at)
     }
 }
@@ -218,12 +230,13 @@ impl Stored {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch::X86_64;
 
     const SP: Sum = Sum { base: Base::Register(7), offset: 0 };
 
     #[test]
     fn what_was_stored_is_loaded_again() {
-        let (mut state, mut words) = (State::new(Arch::X86_64), Words::default());
+        let (mut state, mut words) = (State::new(X86_64), Words::default());
         let rbx = state.get(3);
         assert!(state.store(Some(SP.plus(-8)), 8, rbx));
         assert_eq!(state.load(Some(SP.plus(-8)), &mut words), rbx);
@@ -240,7 +253,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_stays_so() {
-        let (mut state, mut words) = (State::new(Arch::X86_64), Words::default());
+        let (mut state, mut words) = (State::new(X86_64), Words::default());
         state.set(3, None);
         assert_eq!(state.get(3), None);
         assert_eq!(state.load(None, &mut words), None);

@@ -4,9 +4,8 @@
 //! Source: Arm Architecture Reference Manual for Armv7-A, chapters A5 (ARM) and A6 (Thumb), "IT"; ELF for the Arm
 //! Architecture, "Veneers", "Procedure Linkage Table".
 
-use crate::arch::flow::Flow;
-use crate::arch::flow::known::{Held, Known, first_word, half_word, signed};
-use crate::arch::flow::words::Decoded;
+use crate::arch::arm::THUMB;
+use crate::arch::flow::{Decoded, Flow, Held, Known, first_word, half_word, signed};
 
 const SP: u32 = 13;
 const LR: u32 = 14;
@@ -15,10 +14,24 @@ const PC: u32 = 15;
 const IP: u32 = 12;
 /// The condition of instructions that always run.
 const ALWAYS: u32 = 14;
-const THUMB: u64 = 1;
+
+/// Decodes the instruction at an address, which has its lowest bit set if it is one of Thumb. `conditional` counts the next
+/// instructions that an IT makes conditional.
+pub(super) fn step(
+    code: &[u8],
+    at: u64,
+    known: &mut Known,
+    conditional: &mut u8,
+) -> Option<Decoded> {
+    if at & THUMB == 0 {
+        step_arm(code, at, known)
+    } else {
+        step_thumb(code, at & !THUMB, conditional, known)
+    }
+}
 
 /// Decodes the ARM instruction at an address.
-pub(super) fn step_arm(code: &[u8], at: u64, known: &mut Known) -> Option<Decoded> {
+fn step_arm(code: &[u8], at: u64, known: &mut Known) -> Option<Decoded> {
     let word = first_word(code)?;
     let flow = match word >> 28 {
         PC => exchange(word, at),
@@ -28,12 +41,7 @@ pub(super) fn step_arm(code: &[u8], at: u64, known: &mut Known) -> Option<Decode
 }
 
 /// Decodes the Thumb instruction at an address. `left` counts the next instructions that an IT makes conditional.
-pub(super) fn step_thumb(
-    code: &[u8],
-    at: u64,
-    left: &mut u8,
-    known: &mut Known,
-) -> Option<Decoded> {
+fn step_thumb(code: &[u8], at: u64, left: &mut u8, known: &mut Known) -> Option<Decoded> {
     let half = half_word(code, 0)?;
     let is_conditional = std::mem::replace(left, left.saturating_sub(1)) > 0;
     let (len, flow) = if half >> 11 > 0b11100 {

@@ -2,42 +2,38 @@
 //!
 //! Source: Procedure Call Standard for the Arm Architecture, section 6.1.1.
 
-use crate::cfi::{ArmDecoded, ArmEffect, decode_arm};
-use crate::code::link::machine::Machine;
-
-const SP: u8 = 13;
-const LR: u8 = 14;
-const PC: u8 = 15;
+use crate::arch::arm::decode::{Decoded, Effect, LR, PC, SP, decode};
+use crate::arch::effect::Machine;
 
 /// r0 to r3, ip, lr.
 pub(super) const CALLER_SAVED: [u8; 6] = [0, 1, 2, 3, 12, LR];
 
 /// Runs an instruction that is no branch.
 pub(super) fn run(bytes: &[u8], at: u64, machine: &mut Machine<'_>) {
-    let Some(ArmDecoded { effect, .. }) = decode_arm(bytes, at & 1 != 0) else { return };
+    let Some(Decoded { effect, .. }) = decode(bytes, at & 1 != 0) else { return };
     match effect {
-        ArmEffect::Push(list) => {
+        Effect::Push(list) => {
             let registers = || (0..16).filter(|register| list >> register & 1 != 0);
             machine.set(SP, SP, -4 * registers().count() as i64);
             registers().zip(0..).for_each(|(register, slot)| machine.store(register, SP, 4 * slot));
         }
-        ArmEffect::Pop(list) => pop(list, machine),
-        ArmEffect::Move(to, from, plus) => machine.set(to, from, plus),
+        Effect::Pop(list) => pop(list, machine),
+        Effect::Move(to, from, plus) => machine.set(to, from, plus),
         // Any of them may be another one.
-        ArmEffect::Unknown => (0..=LR).for_each(|register| machine.kill(register)),
+        Effect::Unknown => (0..=LR).for_each(|register| machine.kill(register)),
         // Registers that are restored are popped.
-        ArmEffect::Nothing | ArmEffect::Call | ArmEffect::Jump(_) | ArmEffect::Return => {}
+        Effect::Nothing | Effect::Call | Effect::Jump(_) | Effect::Return => {}
     }
 }
 
 /// Runs a return, and gives the register that it goes to.
-pub(super) fn run_return(bytes: &[u8], at: u64, machine: &mut Machine<'_>) -> u8 {
-    match decode_arm(bytes, at & 1 != 0).map(|decoded| decoded.effect) {
-        Some(ArmEffect::Pop(list)) if list >> PC & 1 != 0 => {
+pub(super) fn returns_to(bytes: &[u8], at: u64, machine: &mut Machine<'_>) -> u8 {
+    match decode(bytes, at & 1 != 0).map(|decoded| decoded.effect) {
+        Some(Effect::Pop(list)) if list >> PC & 1 != 0 => {
             pop(list, machine);
             PC
         }
-        Some(ArmEffect::Return) => LR,
+        Some(Effect::Return) => LR,
         _ => {
             machine.kill(LR);
             LR

@@ -2,7 +2,8 @@
 //!
 //! Source: z/Architecture Principles of Operation, "General Instructions"; ELF ABI s390x Supplement, "Registers".
 
-use crate::code::link::machine::{Machine, signed};
+use crate::arch::effect::Machine;
+use crate::arch::flow::signed;
 
 /// r0 to r5, the link register, f0 to f7.
 pub(super) const CALLER_SAVED: [u8; 15] = [0, 1, 2, 3, 4, 5, 14, 16, 17, 18, 19, 20, 21, 22, 23];
@@ -11,7 +12,9 @@ pub(super) const CALLER_SAVED: [u8; 15] = [0, 1, 2, 3, 4, 5, 14, 16, 17, 18, 19,
 const FLOATS: [u8; 16] = [16, 20, 17, 21, 18, 22, 19, 23, 24, 28, 25, 29, 26, 30, 27, 31];
 
 /// Runs an instruction that is no branch.
-pub(super) fn run(bytes: [u8; 6], machine: &mut Machine<'_>) {
+pub(super) fn run(code: &[u8], _at: u64, machine: &mut Machine<'_>) {
+    let mut bytes = [0; 6];
+    bytes.iter_mut().zip(code).for_each(|(to, &from)| *to = from);
     let [op, registers, a, b, c, last] = bytes;
     let (first, second) = (registers >> 4, registers & 15);
     let base = a >> 4;

@@ -2,27 +2,71 @@
 //!
 //! Source: DWARF for the Arm Architecture, section 4.1: 0 to 15 are r0 to r15.
 
-use crate::arch::numbers::Numbers;
-use crate::arch::{N_SLOTS, NARROW, UNUSED};
+mod decode;
+mod effect;
+mod flow;
 
-/// Its registers and words. A return address into Thumb code has its lowest bit set. Frame pointers are kept in more ways
+pub(crate) use decode::{Decoded, Effect, LR, PC, SP, decode};
+
+use crate::arch::descriptor::{
+    ArchDescriptor, CodeForms, Conventions, NO_REGISTERS, Trampoline, no_push, no_slot, slot_of,
+    word_of,
+};
+use crate::arch::effect::EffectForm;
+use crate::arch::flow::FlowForm;
+use crate::arch::{Arch, N_SLOTS, UNUSED};
+
+/// The processor. A return address into Thumb code has its lowest bit set. Frame pointers are kept in more ways
 /// than one, and none is followed.
-pub(super) const NUMBERS: Numbers = Numbers {
-    word: NARROW,
+pub(super) static DESCRIPTOR: ArchDescriptor = ArchDescriptor {
+    arch: Arch::Arm,
+    word: word_of(Arch::Arm),
     columns: 16,
-    sp: 13,
-    fp: 11,
+    further_column: None,
+    sp: SP,
+    fp: FP,
+    fp_slot: slot_of(FP, &SLOTS),
     frame_record: None,
-    return_address: 14,
+    return_address: LR,
     pc: PC,
     slots: SLOTS,
+    has_simple_rules: true,
     of_mask_bits: &OF_MASK_BITS,
     pc_bit: 15,
     may_be_unknown: &[],
     return_addresses: 0xffff_fffe,
+    flow: Some(FlowForm::Words(flow::step)),
+    table_of_contents: None,
+    effect: Some(EffectForm { run: effect::run, returns_to: Some(effect::returns_to) }),
+    conventions: Conventions {
+        preserved: SLOTS,
+        callee_saved: NO_REGISTERS,
+        caller_saved: &effect::CALLER_SAVED,
+        first_argument: Some(0),
+        cfa_above_sp: 0,
+        handler_data: &[0, 1],
+    },
+    code: CodeForms {
+        alignment: 2,
+        mode_bit: THUMB,
+        longest_call: CALL,
+        ends_with_call,
+        direct_call_target: no_target,
+        slot_of_call: no_slot,
+        system_call: 4,
+        trampoline: Trampoline::Forms { begins: is_signal_trampoline, form: signal_form },
+        signal_frame,
+        is_signal_frame: None,
+        padding: &[&[0, 0xf0, 0x20, 0xe3], &[0, 0xbf]],
+        fillers: &[&[0, 0xf0, 0x20, 0xe3], &[0, 0xbf], &[0, 0]],
+        longest_push: 4,
+        moves_stack_pointer: no_push,
+    },
 };
 
-const PC: u8 = 15;
+const FP: u8 = 11;
+/// The bit of an address of Thumb code.
+const THUMB: u64 = 1;
 
 /// lr, then r4 to r11.
 const SLOTS: [u8; N_SLOTS] =
@@ -42,7 +86,7 @@ const OF_MASK_BITS: [u8; 33] = [
 const CALLS: [u8; 2] = [119, 173];
 
 /// Bytes of the longest instruction that is a call.
-pub(super) const CALL: usize = 4;
+const CALL: usize = 4;
 
 /// Whether the code begins with what returns from a signal: `mov r7, #number; svc`, of ARM or Thumb, by the index in
 /// [`CALLS`].
@@ -55,13 +99,13 @@ fn returns_from_signal(code: &[u8]) -> Option<usize> {
 }
 
 /// Whether the code is the start of a signal trampoline.
-pub(super) fn is_signal_trampoline(code: &[u8]) -> bool {
+fn is_signal_trampoline(code: &[u8]) -> bool {
     returns_from_signal(code).is_some()
 }
 
 /// Which frame is on the stack, where the address at an index of the code is at a signal trampoline's first instruction, at
 /// its system call, or one byte before the first.
-pub(super) fn signal_form(code: &[u8], at: usize) -> Option<usize> {
+fn signal_form(code: &[u8], at: usize) -> Option<usize> {
     let starts = [Some(at), at.checked_add(1), at.checked_sub(4), at.checked_sub(2)];
     let is_there = |(index, start): (usize, usize)| {
         let code = code.get(start..)?;
@@ -82,7 +126,7 @@ pub(super) fn signal_form(code: &[u8], at: usize) -> Option<usize> {
 ///
 /// Source: `struct sigframe` and `struct rt_sigframe` in `arch/arm/kernel/signal.h`; `struct sigcontext` in
 /// `arch/arm/include/uapi/asm/sigcontext.h`.
-pub(super) fn signal_frame(form: usize) -> Vec<(u8, u64)> {
+fn signal_frame(form: usize) -> Vec<(u8, u64)> {
     let registers = if form == 0 { 32 } else { 128 + 32 };
     (0..16).map(|register| (register, registers + 4 * u64::from(register))).collect()
 }
@@ -90,7 +134,7 @@ pub(super) fn signal_frame(form: usize) -> Vec<(u8, u64)> {
 /// Whether the code ends with a call, of ARM or Thumb.
 ///
 /// Source: Arm Architecture Reference Manual, BL, BLX (immediate) and BLX (register).
-pub(super) fn ends_with_call(code: &[u8]) -> bool {
+fn ends_with_call(code: &[u8]) -> bool {
     let word = code.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
     let (first, second) = (word & 0xffff, word >> 16);
     let is_thumb = first & 0xf800 == 0xf000 && second & 0xc000 == 0xc000;
@@ -98,6 +142,12 @@ pub(super) fn ends_with_call(code: &[u8]) -> bool {
         || word & 0xfe00_0000 == 0xfa00_0000
         || word & 0x0fff_fff0 == 0x012f_ff30;
     is_thumb || second & 0xff87 == 0x4780 || is_arm
+}
+
+/// The address of the code that a direct call calls is not known here, as it is not known whether the call is one of ARM
+/// or of Thumb.
+const fn no_target(_code: &[u8], _return_address: u64) -> Option<u64> {
+    None
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! Source: RISC-V unprivileged ISA, "RV32/64G Instruction Set Listings", "RVC Instruction Set Listings"; psABI, "Integer
 //! Register Convention".
 
-use crate::code::link::machine::{Machine, signed};
+use crate::arch::effect::{Machine, padded_word};
+use crate::arch::flow::signed;
 
 const SP: u8 = 2;
 
@@ -12,7 +13,8 @@ pub(super) const CALLER_SAVED: [u8; 16] =
     [1, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31];
 
 /// Runs an instruction that is no branch, of four bytes or in the lower half.
-pub(super) fn run(word: u32, machine: &mut Machine<'_>) {
+pub(super) fn run(bytes: &[u8], _at: u64, machine: &mut Machine<'_>) {
+    let word = padded_word(bytes);
     if word & 3 == 3 { wide(word, machine) } else { short(word & 0xffff, machine) }
 }
 
@@ -87,7 +89,8 @@ fn short(half: u32, machine: &mut Machine<'_>) {
 }
 
 /// The register that a return goes to.
-pub(super) const fn returns_to(word: u32) -> u8 {
+pub(super) fn returns_to(bytes: &[u8], _at: u64, _machine: &mut Machine<'_>) -> u8 {
+    let word = padded_word(bytes);
     let register = if word & 3 == 3 { word >> 15 & 0x1f } else { word >> 7 & 0x1f };
     register as u8
 }

@@ -2,23 +2,61 @@
 //!
 //! Source: DWARF for the Arm 64-bit Architecture, section 4.1, for the DWARF numbers.
 
-use crate::arch::numbers::Numbers;
-use crate::arch::{N_REGISTERS, N_SLOTS, UNUSED, WIDE};
+mod effect;
+mod flow;
 
-/// Its registers and words.
-pub(super) const NUMBERS: Numbers = Numbers {
-    word: WIDE,
+use crate::arch::descriptor::{
+    ArchDescriptor, CodeForms, Conventions, NO_REGISTERS, Trampoline, no_slot, slot_of, word_of,
+};
+use crate::arch::effect::EffectForm;
+use crate::arch::flow::FlowForm;
+use crate::arch::{Arch, N_REGISTERS, N_SLOTS, UNUSED};
+
+/// The processor.
+pub(super) static DESCRIPTOR: ArchDescriptor = ArchDescriptor {
+    arch: Arch::Aarch64,
+    word: word_of(Arch::Aarch64),
     columns: N_REGISTERS as u8,
+    further_column: None,
     sp: SP,
     fp: FP,
+    fp_slot: slot_of(FP, &SLOTS),
     frame_record: Some(0),
     return_address: RETURN_ADDRESS,
     pc: PC,
     slots: SLOTS,
+    has_simple_rules: true,
     of_mask_bits: &OF_MASK_BITS,
     pc_bit: 32,
     may_be_unknown: &[],
     return_addresses: ADDRESS,
+    flow: Some(FlowForm::Words(flow::step)),
+    table_of_contents: None,
+    effect: Some(EffectForm { run: effect::run, returns_to: Some(effect::returns_to) }),
+    conventions: Conventions {
+        preserved: SLOTS,
+        callee_saved: NO_REGISTERS,
+        caller_saved: &effect::CALLER_SAVED,
+        first_argument: Some(0),
+        cfa_above_sp: 0,
+        handler_data: &[0, 1, 2, 3],
+    },
+    code: CodeForms {
+        alignment: 4,
+        mode_bit: 0,
+        longest_call: CALL,
+        ends_with_call,
+        direct_call_target,
+        slot_of_call: no_slot,
+        system_call: 4,
+        trampoline: Trampoline::Plain { code: &TRAMPOLINE, first: TRAMPOLINE_FIRST },
+        signal_frame,
+        is_signal_frame: None,
+        padding: &[&[0x1f, 0x20, 0x03, 0xd5]],
+        fillers: &[&[0x1f, 0x20, 0x03, 0xd5], &[0; 4]],
+        longest_push: 4,
+        moves_stack_pointer,
+    },
 };
 
 const SP: u8 = 31;
@@ -44,25 +82,25 @@ const OF_MASK_BITS: [u8; 33] = [
 const ADDRESS: u64 = 0x0000_ffff_ffff_ffff;
 
 /// `mov x8, #139; svc #0` (`__kernel_rt_sigreturn`).
-pub(super) const TRAMPOLINE: [u8; 8] = [0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4];
+const TRAMPOLINE: [u8; 8] = [0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4];
 /// Bytes of the first of its instructions.
-pub(super) const TRAMPOLINE_FIRST: usize = 4;
+const TRAMPOLINE_FIRST: usize = 4;
 
 /// Bytes of a call.
-pub(super) const CALL: usize = 4;
+const CALL: usize = 4;
 
 /// Where a signal trampoline finds each saved register, from the stack pointer: `siginfo` of 128 bytes, then
 /// `ucontext` with `uc_mcontext` 176 bytes into it, its registers 8 bytes further.
 ///
 /// Source: `struct rt_sigframe` and `struct sigcontext`.
-pub(super) fn signal_frame() -> Vec<(u8, u64)> {
+fn signal_frame(_form: usize) -> Vec<(u8, u64)> {
     (0..=32).map(|register| (register, 128 + 176 + 8 + 8 * u64::from(register))).collect()
 }
 
 /// Whether the code is a call.
 ///
 /// Source: Arm ARM, BL; BLR; BLRAA, BLRAB, BLRAAZ and BLRABZ.
-pub(super) fn ends_with_call(code: &[u8]) -> bool {
+fn ends_with_call(code: &[u8]) -> bool {
     let word = code.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
     word & 0xfc00_0000 == 0x9400_0000
         || word & 0xffff_f81f == 0xd63f_0800
@@ -72,11 +110,21 @@ pub(super) fn ends_with_call(code: &[u8]) -> bool {
 /// The address that a direct call calls.
 ///
 /// Source: Arm ARM, BL: 26 bits of words, counted from the instruction.
-pub(super) fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
+fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
     let word = u32::from_le_bytes(*code.last_chunk()?);
     let words = (word << 6).cast_signed() >> 6;
     let call = return_address.wrapping_sub(CALL as u64);
     (word & 0xfc00_0000 == 0x9400_0000).then_some(call.wrapping_add_signed(i64::from(words) * 4))
+}
+
+/// Whether the code is `stp x29, x30, [sp, #-bytes]!`.
+///
+/// Source: Arm ARM, STP (pre-index).
+fn moves_stack_pointer(code: &[u8], bytes: i64, register: Option<u8>) -> Option<bool> {
+    let is_record = register == Some(FP) && (16..=512).contains(&bytes);
+    let expected = 0xa980_7bfd | ((-bytes / 8) as u32 & 0x7f) << 15;
+    let word = code.last_chunk().map(|bytes| u32::from_le_bytes(*bytes));
+    is_record.then_some(word? == expected)
 }
 
 #[cfg(test)]
@@ -89,5 +137,13 @@ mod tests {
         assert_eq!(direct_call_target(&0x97ff_ffff_u32.to_le_bytes(), 0x1004), Some(0xffc));
         assert_eq!(direct_call_target(&0xd63f_0000_u32.to_le_bytes(), 0x1004), None); // blr x0
         assert_eq!(direct_call_target(&[], 0x1004), None);
+    }
+
+    #[test]
+    fn frame_records_are_recognized() {
+        let arm = |word: u32, bytes| moves_stack_pointer(&word.to_le_bytes(), bytes, Some(29));
+        assert_eq!(arm(0xa9bf_7bfd, 16), Some(true)); // stp x29, x30, [sp, #-16]!
+        assert_eq!(arm(0xa9bd_7bfd, 48), Some(true));
+        assert_eq!(arm(0xa9bd_7bfd, 32), Some(false));
     }
 }

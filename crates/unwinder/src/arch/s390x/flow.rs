@@ -3,9 +3,7 @@
 //! Source: z/Architecture Principles of Operation, "Branching", LARL, LG, LGRL, AGHI; ELF ABI s390x Supplement, "Procedure
 //! Linkage Table".
 
-use crate::arch::flow::Flow;
-use crate::arch::flow::known::{Known, signed};
-use crate::arch::flow::words::Decoded;
+use crate::arch::flow::{Decoded, Flow, Known, signed};
 
 /// The link register.
 const LINK: u32 = 14;
@@ -13,7 +11,12 @@ const LINK: u32 = 14;
 const ALWAYS: u32 = 15;
 
 /// Decodes the instruction at an address.
-pub(super) fn step(code: &[u8], at: u64, known: &mut Known) -> Option<Decoded> {
+pub(super) fn step(
+    code: &[u8],
+    at: u64,
+    known: &mut Known,
+    _conditional: &mut u8,
+) -> Option<Decoded> {
     let len = match code.first()? >> 6 {
         0 => 2,
         1 | 2 => 4,

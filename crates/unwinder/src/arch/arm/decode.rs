@@ -2,7 +2,9 @@
 //!
 //! Source: Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition, chapters A5, A6 and A8.
 
-use crate::cfi::arm::layout::{LR, PC, SP};
+pub(crate) const SP: u8 = 13;
+pub(crate) const LR: u8 = 14;
+pub(crate) const PC: u8 = 15;
 
 /// What an instruction does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,15 +3,18 @@
 //! Source: RISC-V unprivileged ISA, "RV32/64G Instruction Set Listings", "RVC Instruction Set Listings"; psABI,
 //! "Procedure Linkage Table" and "Procedure Calling Convention" (ra, and t0 as the alternate link register).
 
-use crate::arch::flow::Flow;
-use crate::arch::flow::known::{Known, first_word, half_word, signed};
-use crate::arch::flow::words::Decoded;
+use crate::arch::flow::{Decoded, Flow, Known, first_word, half_word, signed};
 
 const RA: u32 = 1;
 const T0: u32 = 5;
 
 /// Decodes the instruction at an address.
-pub(super) fn step(code: &[u8], at: u64, known: &mut Known) -> Option<Decoded> {
+pub(super) fn step(
+    code: &[u8],
+    at: u64,
+    known: &mut Known,
+    _conditional: &mut u8,
+) -> Option<Decoded> {
     let half = half_word(code, 0)?;
     let (len, flow) = match half & 3 {
         3 if half & 0x1c == 0x1c => return None,

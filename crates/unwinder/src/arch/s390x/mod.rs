@@ -3,37 +3,81 @@
 //! Source: ELF ABI s390x Supplement, "DWARF Register Number Mapping": 0 to 15 are r0 to r15, 16 to 31 the floating point
 //! registers, in which functions keep others, in an order of their own. The program counter (PSWA) is 65; here it follows them.
 
-use crate::arch::numbers::Numbers;
-use crate::arch::{N_SLOTS, UNUSED, WIDE};
+mod effect;
+mod flow;
 
-/// Its registers and words. No frame pointer leads to a record.
-pub(super) const NUMBERS: Numbers = Numbers {
-    word: WIDE,
+use crate::arch::descriptor::{
+    ArchDescriptor, CodeForms, Conventions, NO_REGISTERS, Trampoline, no_push, no_slot, slot_of,
+    word_of,
+};
+use crate::arch::effect::EffectForm;
+use crate::arch::flow::FlowForm;
+use crate::arch::{Arch, N_SLOTS, UNUSED};
+
+/// The processor. No frame pointer leads to a record.
+pub(super) static DESCRIPTOR: ArchDescriptor = ArchDescriptor {
+    arch: Arch::S390x,
+    word: word_of(Arch::S390x),
     columns: 32,
+    further_column: None,
     sp: 15,
-    fp: 11,
+    fp: FP,
+    fp_slot: slot_of(FP, &NO_SLOTS),
     frame_record: None,
     return_address: 14,
     pc: PC,
-    slots: [UNUSED; N_SLOTS],
+    slots: NO_SLOTS,
+    // They save registers above the frame's address.
+    has_simple_rules: false,
     of_mask_bits: &OF_MASK_BITS,
     pc_bit: 33,
     may_be_unknown: &[],
     return_addresses: u64::MAX,
+    flow: Some(FlowForm::Words(flow::step)),
+    table_of_contents: None,
+    effect: Some(EffectForm { run: effect::run, returns_to: None }),
+    conventions: Conventions {
+        preserved: PRESERVED,
+        callee_saved: NO_REGISTERS,
+        caller_saved: &effect::CALLER_SAVED,
+        first_argument: Some(2),
+        cfa_above_sp: SAVE_AREA,
+        // Other functions save them, too.
+        handler_data: &[],
+    },
+    code: CodeForms {
+        alignment: 2,
+        mode_bit: 0,
+        longest_call: CALL,
+        ends_with_call,
+        direct_call_target,
+        slot_of_call: no_slot,
+        system_call: 2,
+        trampoline: Trampoline::Forms { begins: is_signal_trampoline, form: signal_form },
+        signal_frame,
+        is_signal_frame: None,
+        padding: &[&[7, 7]],
+        fillers: &[&[7, 7], &[7, 0], &[0, 0]],
+        longest_push: 4,
+        moves_stack_pointer: no_push,
+    },
 };
 
+const FP: u8 = 11;
 const PC: u8 = 32;
+
+const NO_SLOTS: [u8; N_SLOTS] = [UNUSED; N_SLOTS];
 
 /// r6 to r13, f8 to f15: functions leave them as they were.
 ///
 /// Source: ELF ABI s390x Supplement, "Registers".
-pub(super) const KEPT: [u8; N_SLOTS] = [6, 7, 8, 9, 10, 11, 12, 13, 24, 25, 26, 27, 28, 29, 30, 31];
+const PRESERVED: [u8; N_SLOTS] = [6, 7, 8, 9, 10, 11, 12, 13, 24, 25, 26, 27, 28, 29, 30, 31];
 
 /// The frame's address (CFA) is so many bytes above the stack pointer that the function began with: the caller has kept that
 /// room for it.
 ///
 /// Source: ELF ABI s390x Supplement, "The Stack Frame": the register save area.
-pub(super) const KEPT_ROOM: u64 = 160;
+const SAVE_AREA: u64 = 160;
 
 /// r0 to r15, f0 to f15, the mask and the address of the program status word.
 ///
@@ -44,19 +88,19 @@ const OF_MASK_BITS: [u8; 34] = [
 ];
 
 /// Bytes of the longest instruction that is a call.
-pub(super) const CALL: usize = 6;
+const CALL: usize = 6;
 
 /// `svc 119` (`sigreturn`) and `svc 173` (`rt_sigreturn`), which are the forms of signal frames.
 const TRAMPOLINES: [[u8; 2]; 2] = [[0x0a, 119], [0x0a, 173]];
 
 /// Whether the code is a signal trampoline.
-pub(super) fn is_signal_trampoline(code: &[u8]) -> bool {
+fn is_signal_trampoline(code: &[u8]) -> bool {
     TRAMPOLINES.iter().any(|trampoline| code.starts_with(trampoline))
 }
 
 /// Which frame is on the stack, where the address at an index of the code is at a signal trampoline, behind it, as while the
 /// kernel does what it asks for, or one byte before.
-pub(super) fn signal_form(code: &[u8], at: usize) -> Option<usize> {
+fn signal_form(code: &[u8], at: usize) -> Option<usize> {
     let starts = [Some(at), at.checked_add(1), at.checked_sub(2)];
     let is_there = |start: usize| {
         let code = code.get(start..)?;
@@ -71,9 +115,9 @@ pub(super) fn signal_form(code: &[u8], at: usize) -> Option<usize> {
 ///
 /// Source: `struct sigframe` and `struct rt_sigframe` in `arch/s390/kernel/signal.c`; `_sigregs` in
 /// `arch/s390/include/uapi/asm/sigcontext.h`.
-pub(super) fn signal_frame(form: usize) -> Vec<(u8, u64)> {
+fn signal_frame(form: usize) -> Vec<(u8, u64)> {
     const FLOATS: [u8; 16] = [16, 20, 17, 21, 18, 22, 19, 23, 24, 28, 25, 29, 26, 30, 27, 31];
-    let status = KEPT_ROOM + if form == 0 { 16 } else { 8 + 128 + 40 };
+    let status = SAVE_AREA + if form == 0 { 16 } else { 8 + 128 + 40 };
     let general = (0..16).map(|register| (register, status + 16 + 8 * u64::from(register)));
     // Access registers, of four bytes, and the control word are between.
     let floats = FLOATS.iter().zip(0..).map(|(&it, at)| (it, status + 16 + 128 + 64 + 8 + 8 * at));
@@ -83,7 +127,7 @@ pub(super) fn signal_frame(form: usize) -> Vec<(u8, u64)> {
 /// Whether the code ends with a call.
 ///
 /// Source: z/Architecture Principles of Operation, BRAS and BRASL with r14, BASR with r14 and a register to branch to.
-pub(super) fn ends_with_call(code: &[u8]) -> bool {
+fn ends_with_call(code: &[u8]) -> bool {
     let ends = |len: usize, start: [u8; 2], mask: u8| {
         let at = code.len().checked_sub(len).and_then(|at| code.get(at..)?.first_chunk::<2>());
         at.is_some_and(|it| it[0] == start[0] && it[1] & mask == start[1])
@@ -95,7 +139,7 @@ pub(super) fn ends_with_call(code: &[u8]) -> bool {
 /// The address that a direct call calls.
 ///
 /// Source: z/Architecture Principles of Operation, BRASL: 32 bits of half words, counted from the instruction.
-pub(super) fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
+fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
     let (op, distance) = code.last_chunk::<6>()?.split_first_chunk::<2>()?;
     let halves = i32::from_be_bytes(*distance.first_chunk()?);
     let call = return_address.wrapping_sub(6);

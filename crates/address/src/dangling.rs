@@ -1,0 +1,71 @@
+//! Ids that name no row: mistakes of this program, never of its input.
+//!
+//! A lookup that finds no row for an id calls [`dangling`]. With debug assertions, so in tests and in fuzzing, that
+//! panics. In release builds it is counted, and the run that takes the counts reports them.
+
+use std::any::type_name;
+use std::sync::{Mutex, PoisonError};
+
+/// An id that this program gave out: the index of a row.
+pub trait Id: Copy {
+    /// The index of its row.
+    fn index(self) -> usize;
+}
+
+/// Rows that are looked up by ids of our own.
+pub trait ById<T> {
+    /// The row of an id. If there is none, that is a mistake of the caller, which [`dangling`] reports.
+    #[cfg_attr(debug_assertions, track_caller)]
+    fn by_id<I: Id>(&self, id: I) -> Option<&T>;
+
+    /// The row of an id, to be changed. See [`ById::by_id`].
+    #[cfg_attr(debug_assertions, track_caller)]
+    fn by_id_mut<I: Id>(&mut self, id: I) -> Option<&mut T>;
+}
+
+impl<T> ById<T> for [T] {
+    #[inline]
+    #[cfg_attr(debug_assertions, track_caller)]
+    fn by_id<I: Id>(&self, id: I) -> Option<&T> {
+        let row = self.get(id.index());
+        if row.is_none() {
+            dangling::<I>();
+        }
+        row
+    }
+
+    #[inline]
+    #[cfg_attr(debug_assertions, track_caller)]
+    fn by_id_mut<I: Id>(&mut self, id: I) -> Option<&mut T> {
+        let row = self.get_mut(id.index());
+        if row.is_none() {
+            dangling::<I>();
+        }
+        row
+    }
+}
+
+/// By type of ids: the number of lookups that found no row.
+static COUNTS: Mutex<Vec<(&'static str, u64)>> = Mutex::new(Vec::new());
+
+/// Counts a lookup of an id that names no row. `I` is the type of the id.
+#[cold]
+#[inline(never)]
+#[cfg_attr(debug_assertions, track_caller)]
+pub fn dangling<I>() {
+    let name = type_name::<I>();
+    debug_assert!(false, "a {name} names no row");
+    let mut counts = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
+    match counts.iter_mut().find(|(known, _)| *known == name) {
+        Some((_, count)) => *count = count.saturating_add(1),
+        None => counts.push((name, 1)),
+    }
+}
+
+/// Takes the counts since the last call: the types of ids, without their modules, and the lookups that found no row.
+#[must_use]
+pub fn take_dangling() -> Vec<(&'static str, u64)> {
+    let counts = std::mem::take(&mut *COUNTS.lock().unwrap_or_else(PoisonError::into_inner));
+    let short = |name: &'static str| name.rsplit("::").next().unwrap_or(name);
+    counts.into_iter().map(|(name, count)| (short(name), count)).collect()
+}
