@@ -53,8 +53,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 pub use allocator::{
-    CountedBytes, CountingAllocator, FreedMemory, MemoryPart, allocated_bytes, limit_memory,
-    memory_is_for, usual_memory_limit,
+    CountedBytes, CountingAllocator, FreedMemory, MemoryPart, MemoryWords, allocated_bytes,
+    limit_memory, memory_is_for, set_memory_words, usual_memory_limit,
 };
 pub use byte_stream::{ByteStream, Ready};
 pub use content::{Content, Damage, NewContent, Pages, Reads};

@@ -86,7 +86,7 @@ pub use files::{
     FileFindingKind, FileOptions, FileProof, ImageLimits, ImageStore, JitSymbol, LoadError,
     LoadedImage, MovedText, PerfMap, PerfMapAge, PerfMapFile, RECORDED_COPIES, SharedImages,
 };
-pub use jit::{CodeImage, DumpReader, JitDump, JitLoad, JitReader, LineRow};
+pub use jit::{CodeImage, DumpReader, JitDump, JitLoad, JitReader};
 pub use module::{FileIdentity, Inode, MappedKind, Module, PathUse, kernel_module_name};
 pub use process::{
     CgroupId, CommId, CurrentProcess, FilesOfPaths, Guest, Hint, HintError, HintScope, Inference,

@@ -81,7 +81,7 @@ pub use module_map::ImageLimits;
 pub use names::NameReport;
 pub use observer::{Download, Observer, Stage, Unobserved, Waiting};
 pub use options::{
-    CachePlace, Demangle, FileOption, FileSearch, Join, Limits, MemoryLimit, NameOptions, Options,
+    CachePlace, Demangle, FileSearch, Join, Limits, MemoryLimit, NameOptions, OptionName, Options,
     SampleFilter, Servers, Spelling, TimePoint, TimeRange,
 };
 pub use perf_data::Head;

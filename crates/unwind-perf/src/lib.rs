@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
-use host::{CountingAllocator, limit_memory, usual_memory_limit};
+use host::{CountingAllocator, MemoryWords, limit_memory, set_memory_words, usual_memory_limit};
 
 use crate::args::{Cli, Command, color_in_arguments, with_suggestion};
 use crate::terminal::{NO_OUTPUT, NOT_RECORDED, choose_colors, exit_code};
@@ -25,10 +25,18 @@ use crate::terminal::{NO_OUTPUT, NOT_RECORDED, choose_colors, exit_code};
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
+/// The words of the line that a command without memory ends with.
+const MEMORY_WORDS: MemoryWords = MemoryWords {
+    program: "unwind-perf",
+    limit: "--max-memory",
+    less: "ask for less with --pid, --comm, --event or --time",
+};
+
 /// The command that the program was started as: `perf_to_profile` and `hotspot-perfparser` can be links to
 /// `unwind-perf`, which it is under any other name.
 #[must_use]
 pub fn by_name() -> ExitCode {
+    set_memory_words(MEMORY_WORDS);
     limit_memory(usual_memory_limit());
     let started_as = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
     match started_as.file_name().and_then(OsStr::to_str) {
@@ -88,6 +96,7 @@ fn usage(error: &clap::Error, words: &[OsString]) -> ExitCode {
 /// The command `perf_to_profile`. A damaged recording is no failure: pprof would not show what there is.
 #[must_use]
 pub fn perf_to_profile() -> ExitCode {
+    set_memory_words(MEMORY_WORDS);
     clean_up();
     compat::perf_to_profile()
 }
@@ -95,6 +104,7 @@ pub fn perf_to_profile() -> ExitCode {
 /// The command `hotspot-perfparser`, with that program's own exit statuses.
 #[must_use]
 pub fn hotspot_perfparser() -> ExitCode {
+    set_memory_words(MEMORY_WORDS);
     clean_up();
     compat::hotspot_perfparser()
 }

@@ -1,21 +1,25 @@
 //! The options of the command in advice.
 
-use options::{FileOption, Spelling};
+use options::{OptionName, Spelling};
 
 /// Advice names the options of the command: `--module FILE`.
 pub(crate) const SPELLING: Spelling = Spelling { of: name, assignment: " " };
 
-const fn name(option: FileOption) -> &'static str {
+const fn name(option: OptionName) -> &'static str {
     match option {
-        FileOption::Modules => "--module",
-        FileOption::ExtraDirs => "--extra-dir",
-        FileOption::Sysroot => "--sysroot",
-        FileOption::DebugDirs => "--debug-dir",
-        FileOption::Debuginfod => "--debuginfod",
-        FileOption::PerfMapDirs => "--perf-map-dir",
-        FileOption::TrustPerfMaps => "--trust-perf-maps",
-        FileOption::Map => "--map",
-        FileOption::Kallsyms => "--kallsyms",
+        OptionName::Modules => "--module",
+        OptionName::ExtraDirs => "--extra-dir",
+        OptionName::Sysroot => "--sysroot",
+        OptionName::DebugDirs => "--debug-dir",
+        OptionName::Debuginfod => "--debuginfod",
+        OptionName::PerfMapDirs => "--perf-map-dir",
+        OptionName::TrustPerfMaps => "--trust-perf-maps",
+        OptionName::Map => "--map",
+        OptionName::Kallsyms => "--kallsyms",
+        OptionName::Event => "--event",
+        OptionName::Limit => "--limit",
+        OptionName::Pair => "--pair",
+        OptionName::Normalize => "--normalize",
     }
 }
 
@@ -28,8 +32,10 @@ mod tests {
     #[test]
     fn names_are_those_of_arguments() {
         let command = Cli::command();
-        let known: Vec<&str> = command.get_arguments().filter_map(|it| it.get_long()).collect();
-        for option in FileOption::ALL {
+        let all = command.get_subcommands().chain([&command]);
+        let known: Vec<&str> =
+            all.flat_map(|it| it.get_arguments()).filter_map(|it| it.get_long()).collect();
+        for &option in OptionName::ALL {
             let name = name(option).strip_prefix("--").expect("a long name");
             assert!(known.contains(&name), "{option:?}");
         }

@@ -24,7 +24,7 @@ pub enum DiffFormat {
 }
 
 /// What a user can choose about the formats of a difference.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct DiffPrintOptions {
     /// Whether functions are ranked by what they cost with all that they called, instead of by their own cost.
     pub inclusive: bool,
@@ -134,8 +134,8 @@ impl DiffFormat {
     ) -> io::Result<()> {
         match self {
             Self::Text => text::print(diff, options, out),
-            Self::Json => json::print(diff, options.gate, out),
-            Self::Report => page::print(diff, out),
+            Self::Json => json::print(diff, options, out),
+            Self::Report => page::print(diff, options.look.spelling, out),
             Self::Folded => folded::print(diff, out),
             Self::Pprof => pprof::print(diff, out),
         }

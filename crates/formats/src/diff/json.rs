@@ -3,16 +3,15 @@
 
 use std::io;
 
+use options::Spelling;
 use profile::query::diff::{
-    Change, Diff, DiffCost, DiffFunction, DiffLabel, DiffNode, DiffNodeId, DiffRun, DiffSide,
-    Normalization,
+    Change, Diff, DiffCost, DiffFunction, DiffLabel, DiffNodeId, DiffRun, DiffSide, Normalization,
 };
 
-use super::DiffGate;
+use super::DiffPrintOptions;
 use super::labels::function;
 use super::notes::sentence;
-use crate::render::cut::in_table;
-use crate::render::text::{push_json, push_number};
+use crate::render::json_writer::JsonWriter;
 
 /// Counts up with changes that break readers: a field removed, or with another meaning.
 const VERSION: u32 = 1;
@@ -20,288 +19,178 @@ const VERSION: u32 = 1;
 /// Prints the document.
 pub(super) fn print(
     diff: &Diff,
-    gate: Option<DiffGate>,
+    options: DiffPrintOptions,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
-    let mut json = Writer::default();
+    let mut json = JsonWriter::default();
     json.object(|json| {
-        json.field("meta", meta);
-        json.field("event", |json| json.string(diff.event.as_bytes()));
-        json.field("unit", |json| json.string(diff.unit.unwrap_or("samples").as_bytes()));
-        json.field("normalization", |json| normalized(json, diff));
-        json.field("inlines", |json| json.raw(bool_text(diff.inlines)));
-        json.field("exact_names", |json| json.raw(bool_text(diff.exact_names)));
-        json.field("method", |json| json.string(diff.method.as_str().as_bytes()));
-        json.field("tested", |json| {
-            json.object(|json| {
-                json.field("own", |json| json.number(diff.tested[0] as u64));
-                json.field("inclusive", |json| json.number(diff.tested[1] as u64));
-            });
+        meta(json.key("meta"));
+        json.key("event").string(&diff.event);
+        json.key("unit").string(diff.unit.unwrap_or("samples"));
+        normalized(json.key("normalization"), diff);
+        json.key("inlines").boolean(diff.inlines);
+        json.key("exact_names").boolean(diff.exact_names);
+        json.key("method").string(diff.method.as_str());
+        json.key("tested").object(|json| {
+            json.key("own").number(diff.tested[0]);
+            json.key("inclusive").number(diff.tested[1]);
         });
-        if let Some(gate) = gate {
-            json.field("gate", |json| json.string(gate.as_str().as_bytes()));
+        if let Some(gate) = options.gate {
+            json.key("gate").string(gate.as_str());
         }
-        json.field("not_compared", |json| {
+        json.key("not_compared").object(|json| {
             let [before, after] = diff.not_compared_shares();
-            json.object(|json| {
-                json.field("before", |json| json.float(before));
-                json.field("after", |json| json.float(after));
-            });
+            json.key("before").float(before);
+            json.key("after").float(after);
         });
-        json.line();
-        json.field("before", |json| side(json, &diff.before));
-        json.line();
-        json.field("after", |json| side(json, &diff.after));
-        json.line();
-        json.field("total", |json| change(json, &diff.total));
-        json.field("notes", |json| notes(json, diff));
-        json.line();
-        json.field("modules", |json| modules(json, diff));
-        json.line();
-        json.field("functions", |json| {
-            json.array(diff.functions.iter(), |json, row| {
-                json.line();
-                one_function(json, diff, row);
-            });
+        json.end_line();
+        side(json.key("before"), &diff.before);
+        json.end_line();
+        side(json.key("after"), &diff.after);
+        json.end_line();
+        change(json.key("total"), &diff.total);
+        notes(json.key("notes"), diff, options.look.spelling);
+        json.end_line();
+        modules(json.key("modules"), diff);
+        json.end_line();
+        json.key("functions").array(diff.functions.iter(), |json, row| {
+            one_function(json.line(), diff, row);
         });
-        json.line();
-        json.field("tree", |json| tree(json, diff));
+        json.end_line();
+        tree(json.key("tree"), diff);
     });
-    json.text.push(b'\n');
+    json.end_line();
     out.write_all(&json.text)
 }
 
-fn meta(json: &mut Writer) {
+fn meta(json: &mut JsonWriter) {
     json.object(|json| {
-        json.field("schema", |json| json.string(b"unwind-perf-diff"));
-        json.field("version", |json| json.number(VERSION.into()));
-        let generator = concat!("unwind-perf ", env!("CARGO_PKG_VERSION"));
-        json.field("generator", |json| json.string(generator.as_bytes()));
+        json.key("schema").string(b"unwind-perf-diff");
+        json.key("version").number(VERSION);
+        json.key("generator").string(concat!("unwind-perf ", env!("CARGO_PKG_VERSION")));
     });
 }
 
-fn normalized(json: &mut Writer, diff: &Diff) {
+fn normalized(json: &mut JsonWriter, diff: &Diff) {
     json.object(|json| {
-        json.field("by", |json| json.string(diff.normalization.as_str().as_bytes()));
+        json.key("by").string(diff.normalization.as_str());
         if let Normalization::Work { before, after } = diff.normalization {
-            json.field("before", |json| json.float(before));
-            json.field("after", |json| json.float(after));
+            json.key("before").float(before);
+            json.key("after").float(after);
         }
         if let Some(reason) = &diff.not_by_time {
-            json.field("not_by_time", |json| json.string(reason.to_string().as_bytes()));
+            json.key("not_by_time").string(reason.to_string());
         }
     });
 }
 
-fn side(json: &mut Writer, side: &DiffSide) {
+fn side(json: &mut JsonWriter, side: &DiffSide) {
     json.object(|json| {
-        json.field("complete_share", |json| json.float(side.complete_share()));
-        json.field("truncated_share", |json| json.float(side.truncated_share()));
-        json.field("recordings", |json| json.array(side.runs.iter(), recording));
+        json.key("complete_share").float(side.complete_share());
+        json.key("truncated_share").float(side.truncated_share());
+        json.key("recordings").array(side.runs.iter(), recording);
     });
 }
 
-fn recording(json: &mut Writer, run: &DiffRun) {
+fn recording(json: &mut JsonWriter, run: &DiffRun) {
     json.object(|json| {
-        json.field("name", |json| json.string(run.name.as_bytes()));
+        json.key("name").string(&run.name);
         if let Some(seconds) = run.seconds {
-            json.field("seconds", |json| json.float(seconds));
+            json.key("seconds").float(seconds);
         }
-        let numbers = [
-            ("samples", run.total.samples),
-            ("cost", run.total.cost),
-            ("complete", run.complete),
-            ("truncated", run.truncated),
-            ("lost", run.lost),
-            ("other_events", run.other_events),
-            ("threads", run.threads as u64),
-        ];
-        for (name, value) in numbers {
-            json.field(name, |json| json.number(value));
-        }
+        json.key("samples").number(run.total.samples);
+        json.key("cost").number(run.total.cost);
+        json.key("complete").number(run.complete);
+        json.key("truncated").number(run.truncated);
+        json.key("lost").number(run.lost);
+        json.key("other_events").number(run.other_events);
+        json.key("threads").number(run.threads);
     });
 }
 
-fn change(json: &mut Writer, change: &Change) {
+fn change(json: &mut JsonWriter, change: &Change) {
     json.object(|json| {
-        json.field("before", |json| cost(json, change.before));
-        json.field("after", |json| cost(json, change.after));
-        json.field("delta", |json| json.float(change.delta()));
-        json.field("ratio", |json| json.float_or_null(change.ratio()));
-        json.field("low", |json| json.float_or_null(change.interval.map(|[low, _]| low)));
-        json.field("high", |json| json.float_or_null(change.interval.map(|[_, high]| high)));
-        json.field("p", |json| json.float_or_null(change.p));
-        json.field("marked", |json| json.raw(bool_text(change.marked)));
+        cost(json.key("before"), change.before);
+        cost(json.key("after"), change.after);
+        json.key("delta").float(change.delta());
+        json.key("ratio").float(change.ratio());
+        json.key("low").float(change.interval.map(|[low, _]| low));
+        json.key("high").float(change.interval.map(|[_, high]| high));
+        json.key("p").float(change.p);
+        json.key("marked").boolean(change.marked);
     });
 }
 
-fn cost(json: &mut Writer, cost: DiffCost) {
+fn cost(json: &mut JsonWriter, cost: DiffCost) {
     json.object(|json| {
-        json.field("samples", |json| json.number(cost.samples));
-        json.field("cost", |json| json.number(cost.cost));
-        json.field("value", |json| json.float(cost.value));
+        json.key("samples").number(cost.samples);
+        json.key("cost").number(cost.cost);
+        json.key("value").float(cost.value);
     });
 }
 
-fn notes(json: &mut Writer, diff: &Diff) {
+fn notes(json: &mut JsonWriter, diff: &Diff, spelling: Spelling) {
     json.array(diff.notes.iter(), |json, note| {
         json.object(|json| {
-            json.field("kind", |json| json.string(note.kind().as_bytes()));
-            json.field("message", |json| json.string(sentence(diff, note).as_bytes()));
+            json.key("kind").string(note.kind());
+            json.key("message").string(sentence(diff, note, spelling));
         });
     });
 }
 
-fn modules(json: &mut Writer, diff: &Diff) {
+fn modules(json: &mut JsonWriter, diff: &Diff) {
     json.array(diff.modules.iter(), |json, row| {
         json.object(|json| {
-            json.field("name", |json| json.string(diff.text(row.name)));
+            json.key("name").string(diff.text(row.name));
             if let Some(name) = row.other_name {
-                json.field("name_after", |json| json.string(diff.text(name)));
+                json.key("name_after").string(diff.text(name));
             }
-            json.field("paired_by", |json| match row.paired {
-                Some(by) => json.string(by.as_str().as_bytes()),
-                None => json.raw("null"),
-            });
-            let [before, after] = row.seen.map(bool_text);
-            json.field("before", |json| json.raw(before));
-            json.field("after", |json| json.raw(after));
-            let same = row.same_file.map_or("null", bool_text);
-            json.field("same_file", |json| json.raw(same));
-            json.field("inlines", |json| {
-                json.raw(bool_text(diff.inlines && !row.without_inlines));
-            });
+            json.key("paired_by").maybe_string(row.paired.map(|by| by.as_str()));
+            let [before, after] = row.seen;
+            json.key("before").boolean(before);
+            json.key("after").boolean(after);
+            json.key("same_file").boolean(row.same_file);
+            json.key("inlines").boolean(diff.inlines && !row.without_inlines);
         });
     });
 }
 
-fn one_function(json: &mut Writer, diff: &Diff, row: &DiffFunction) {
+fn one_function(json: &mut JsonWriter, diff: &Diff, row: &DiffFunction) {
     json.object(|json| {
-        json.field("name", |json| json.string(&function(diff, row)));
+        json.key("name").string(function(diff, row));
         if let Some(module) = row.module {
-            json.field("module", |json| json.number(module.index() as u64));
+            json.key("module").number(module.index());
         }
         if let Some(reason) = row.not_compared {
-            json.field("not_compared", |json| json.string(reason.as_str().as_bytes()));
+            json.key("not_compared").string(reason.as_str());
         }
-        json.field("own", |json| change(json, &row.own));
-        json.field("inclusive", |json| change(json, &row.inclusive));
+        change(json.key("own"), &row.own);
+        change(json.key("inclusive"), &row.inclusive);
     });
 }
 
 /// The tree in columns: a node is a thread's name, `[truncated]` where it is neither that nor a function, or a function.
-fn tree(json: &mut Writer, diff: &Diff) {
+fn tree(json: &mut JsonWriter, diff: &Diff) {
     json.object(|json| {
-        json.field("length", |json| json.number(diff.tree.len() as u64));
-        json.field("parent", |json| {
-            json.array(diff.tree.iter(), |json, node| {
-                json.number_or_null(node.parent.map(DiffNodeId::index));
-            });
+        let rows = || diff.tree.iter();
+        json.key("length").number(diff.tree.len());
+        let parents = rows().map(|node| node.parent.map(DiffNodeId::index));
+        json.key("parent").array(parents, JsonWriter::maybe);
+        let functions = rows().map(|node| match node.label {
+            DiffLabel::Function(function) => Some(function.index()),
+            DiffLabel::Thread(_) | DiffLabel::Truncated => None,
         });
-        json.field("function", |json| {
-            json.array(diff.tree.iter(), |json, node| match node.label {
-                DiffLabel::Function(function) => json.number(function.index() as u64),
-                DiffLabel::Thread(_) | DiffLabel::Truncated => json.raw("null"),
-            });
+        json.key("function").array(functions, JsonWriter::maybe);
+        let threads = rows().map(|node| match node.label {
+            DiffLabel::Thread(name) => Some(diff.text(name)),
+            DiffLabel::Function(_) | DiffLabel::Truncated => None,
         });
-        json.field("thread", |json| {
-            json.array(diff.tree.iter(), |json, node| match node.label {
-                DiffLabel::Thread(name) => json.string(diff.text(name)),
-                DiffLabel::Function(_) | DiffLabel::Truncated => json.raw("null"),
-            });
-        });
-        for (name, is_after) in [("before", false), ("after", true)] {
-            let side = |node: &DiffNode| if is_after { node.after } else { node.before };
-            json.field(&format!("{name}_samples"), |json| {
-                json.array(diff.tree.iter(), |json, node| json.number(side(node).samples));
-            });
-            json.field(&format!("{name}_value"), |json| {
-                json.array(diff.tree.iter(), |json, node| json.float(side(node).value));
-            });
-        }
+        json.key("thread").array(threads, JsonWriter::maybe_string);
+        let before = || rows().map(|node| node.before);
+        let after = || rows().map(|node| node.after);
+        json.key("before_samples").array(before(), |json, it| json.number(it.samples));
+        json.key("before_value").array(before(), |json, it| json.float(it.value));
+        json.key("after_samples").array(after(), |json, it| json.number(it.samples));
+        json.key("after_value").array(after(), |json, it| json.float(it.value));
     });
-}
-
-const fn bool_text(value: bool) -> &'static str {
-    if value { "true" } else { "false" }
-}
-
-/// Writes a document value by value.
-#[derive(Default)]
-struct Writer {
-    text: Vec<u8>,
-}
-
-impl Writer {
-    fn raw(&mut self, text: &str) {
-        self.text.extend_from_slice(text.as_bytes());
-    }
-
-    /// A new line between values; readers do not see it.
-    fn line(&mut self) {
-        self.text.push(b'\n');
-    }
-
-    fn object(&mut self, fields: impl FnOnce(&mut Self)) {
-        self.text.push(b'{');
-        fields(self);
-        self.text.push(b'}');
-    }
-
-    /// A field of the object that was begun.
-    fn field(&mut self, name: &str, value: impl FnOnce(&mut Self)) {
-        let last = self.text.iter().rev().find(|byte| !byte.is_ascii_whitespace());
-        if last != Some(&b'{') {
-            self.text.push(b',');
-        }
-        self.text.push(b'"');
-        self.raw(name);
-        self.raw("\":");
-        value(self);
-    }
-
-    fn array<T>(
-        &mut self,
-        items: impl IntoIterator<Item = T>,
-        mut element: impl FnMut(&mut Self, T),
-    ) {
-        self.text.push(b'[');
-        for (index, item) in items.into_iter().enumerate() {
-            if index > 0 {
-                self.text.push(b',');
-            }
-            element(self, item);
-        }
-        self.text.push(b']');
-    }
-
-    fn string(&mut self, text: &[u8]) {
-        self.text.push(b'"');
-        push_json(&mut self.text, &in_table(text));
-        self.text.push(b'"');
-    }
-
-    fn number(&mut self, number: u64) {
-        push_number(&mut self.text, number);
-    }
-
-    fn number_or_null(&mut self, number: Option<usize>) {
-        match number {
-            Some(number) => self.number(number as u64),
-            None => self.raw("null"),
-        }
-    }
-
-    /// The shortest number that is read as the same one; `null` for what is none.
-    fn float(&mut self, number: f64) {
-        if number.is_finite() {
-            self.raw(&format!("{number:?}"));
-        } else {
-            self.raw("null");
-        }
-    }
-
-    fn float_or_null(&mut self, number: Option<f64>) {
-        self.float(number.unwrap_or(f64::NAN));
-    }
 }

@@ -1,5 +1,6 @@
 //! What to keep in mind of a difference, in sentences.
 
+use options::{OptionName, Spelling};
 use profile::query::diff::{Diff, DiffModuleId, DiffNote, Normalization, PairedBy};
 
 use super::labels::{module, shown};
@@ -10,7 +11,9 @@ use crate::render::numbers::counted;
 const LISTED: usize = 5;
 
 /// A note as a sentence.
-pub(super) fn sentence(diff: &Diff, note: &DiffNote) -> String {
+pub(super) fn sentence(diff: &Diff, note: &DiffNote, spelling: Spelling) -> String {
+    let option = |option, value: &str| spelling.with(option, value);
+    let pair_option = option(OptionName::Pair, "A=B");
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     let list = |ids: &[DiffModuleId]| list(diff, ids);
     match note {
@@ -26,8 +29,9 @@ pub(super) fn sentence(diff: &Diff, note: &DiffNote) -> String {
             percent(*after)
         ),
         DiffNote::OtherEvents([before, after]) => format!(
-            "only {} is compared; --event chooses another one ({} before and {after} after are left out)",
+            "only {} is compared; {} chooses another one ({} before and {after} after are left out)",
             diff.event,
+            (spelling.of)(OptionName::Event),
             counted(*before, "sample")
         ),
         DiffNote::FilesDiffer(ids) => {
@@ -37,11 +41,11 @@ pub(super) fn sentence(diff: &Diff, note: &DiffNote) -> String {
             format!("without inlined functions, which one side does not know: {}", list(ids))
         }
         DiffNote::Paired(ids) => format!(
-            "modules of different names that are compared: {}; --pair A=B names others",
-            listed(ids, |id| pair(diff, id))
+            "modules of different names that are compared: {}; {pair_option} names others",
+            listed(ids, |id| pair(diff, id, spelling))
         ),
         DiffNote::OneSided(ids) => format!(
-            "on one side only, so their functions are not compared: {}; --pair A=B names a module before and the \
+            "on one side only, so their functions are not compared: {}; {pair_option} names a module before and the \
              one after",
             list(ids)
         ),
@@ -52,14 +56,16 @@ pub(super) fn sentence(diff: &Diff, note: &DiffNote) -> String {
             let scale = Scale::new(diff);
             format!(
                 "all together cost {} before and {} after; if that is not of the programs but of a busy machine, \
-                 compare by --normalize share",
+                 compare by {}",
                 scale.cost(*before),
-                scale.cost(*after)
+                scale.cost(*after),
+                option(OptionName::Normalize, "share")
             )
         }
         DiffNote::OtherLength([before, after]) => format!(
             "both sides were as busy, for {before:.2} s and {after:.2} s; if they did the same work, compare what all \
-             of it costs: --normalize A=1,B=1"
+             of it costs: {}",
+            option(OptionName::Normalize, "A=1,B=1")
         ),
         DiffNote::FewRuns => "nothing is marked: to tell changes from the spread between recordings, there have to be \
                               three or more on each side"
@@ -80,12 +86,12 @@ fn listed(ids: &[DiffModuleId], name: impl Fn(DiffModuleId) -> String) -> String
 }
 
 /// The names of a module on both sides, and why it is one: `app.old with app.new (name without hash and version)`.
-fn pair(diff: &Diff, id: DiffModuleId) -> String {
+fn pair(diff: &Diff, id: DiffModuleId, spelling: Spelling) -> String {
     let row = diff.modules.get(id);
     let other = row.and_then(|row| row.other_name);
     let with = shown(other.map_or(module(diff, id), |name| diff.text(name)));
     let why = match row.and_then(|row| row.paired) {
-        Some(PairedBy::Option) => "--pair",
+        Some(PairedBy::Option) => (spelling.of)(OptionName::Pair),
         Some(PairedBy::Soname) => "soname",
         Some(PairedBy::Stem) => "name without hash and version",
         Some(PairedBy::Functions) => "functions in common",
@@ -107,7 +113,8 @@ pub(super) fn normalization(diff: &Diff) -> String {
 }
 
 /// Why it is not time that costs were divided by, where nobody chose it.
-pub(super) fn not_by_time(diff: &Diff) -> Option<String> {
+pub(super) fn not_by_time(diff: &Diff, spelling: Spelling) -> Option<String> {
     let reason = shown(diff.not_by_time.as_ref()?.to_string().as_bytes());
-    Some(format!("not compared by --normalize time: {reason}"))
+    let by_time = spelling.with(OptionName::Normalize, "time");
+    Some(format!("not compared by {by_time}: {reason}"))
 }

@@ -3,6 +3,7 @@
 
 use std::io;
 
+use options::Spelling;
 use profile::query::diff::{
     Diff, DiffFunction, DiffLabel, DiffName, DiffNodeId, DiffRun, DiffWeight, NotCompared,
 };
@@ -10,22 +11,27 @@ use profile::query::diff::{
 use super::labels::{function, module};
 use super::notes::{normalization, not_by_time, sentence};
 use super::scale::Scale;
-use crate::formats::{HeadJson, PAGE_NONE, PageWidth, page_column, write_page, write_tables};
+use crate::formats::{PAGE_NONE, PageWidth, page_column, write_page, write_tables};
+use crate::render::json_writer::JsonWriter;
 
 /// The layout of the head and the columns. `data/diff.js` has the same.
 const VERSION: u8 = 1;
 
 /// Prints the page.
-pub(super) fn print(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
-    write_page(out, &head(diff), |sink| columns(diff, sink))
+pub(super) fn print(diff: &Diff, spelling: Spelling, out: &mut dyn io::Write) -> io::Result<()> {
+    write_page(out, &head(diff, spelling), |sink| columns(diff, sink))
 }
 
 /// Prints the tables of the page of a difference alone, as a gzip stream, for a server that has the rest of the page.
 ///
 /// # Errors
 /// Where writing to `out` fails: its error, unchanged.
-pub fn print_diff_tables(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
-    write_tables(out, &head(diff), |sink| columns(diff, sink))
+pub fn print_diff_tables(
+    diff: &Diff,
+    spelling: Spelling,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
+    write_tables(out, &head(diff, spelling), |sink| columns(diff, sink))
 }
 
 fn columns(diff: &Diff, sink: &mut dyn io::Write) -> io::Result<()> {
@@ -80,29 +86,29 @@ impl Labels {
 }
 
 /// What the page must know beside its columns.
-fn head(diff: &Diff) -> Vec<u8> {
-    let mut json = HeadJson::default();
+fn head(diff: &Diff, spelling: Spelling) -> Vec<u8> {
+    let mut json = JsonWriter::default();
     json.object(|json| {
         json.key("kind").string(b"diff");
         json.key("version").number(VERSION);
-        json.key("title").string(title(diff).as_bytes());
-        json.key("event").string(diff.event.as_bytes());
-        json.key("unit").string(diff.unit.unwrap_or("samples").as_bytes());
-        json.key("normalization").string(diff.normalization.as_str().as_bytes());
-        json.key("normalized").string(normalization(diff).as_bytes());
+        json.key("title").string(title(diff));
+        json.key("event").string(&diff.event);
+        json.key("unit").string(diff.unit.unwrap_or("samples"));
+        json.key("normalization").string(diff.normalization.as_str());
+        json.key("normalized").string(normalization(diff));
         let scale = Scale::new(diff);
         let (divisor, decimals, suffix) = scale.parts();
         json.key("scale").array([()], |json, ()| {
             json.float(divisor);
             json.number(decimals as u64);
-            json.string(suffix.as_bytes());
+            json.string(suffix);
         });
-        json.key("method").string(diff.method.as_str().as_bytes());
+        json.key("method").string(diff.method.as_str());
         json.key("exactNames").number(u8::from(diff.exact_names));
         json.key("inlines").number(u8::from(diff.inlines));
-        let why = not_by_time(diff).into_iter();
-        let notes = why.chain(diff.notes.iter().map(|note| sentence(diff, note)));
-        json.key("notes").array(notes, |json, note| json.string(note.as_bytes()));
+        let why = not_by_time(diff, spelling).into_iter();
+        let notes = why.chain(diff.notes.iter().map(|note| sentence(diff, note, spelling)));
+        json.key("notes").array(notes, |json, note| json.string(note));
         for (name, side) in [("before", &diff.before), ("after", &diff.after)] {
             let runs = side.runs.iter().zip(&side.factors);
             json.key(name).array(runs, |json, (row, factor)| run(json, row, *factor));
@@ -121,13 +127,10 @@ fn title(diff: &Diff) -> String {
     format!("{before} → {after}")
 }
 
-fn run(json: &mut HeadJson, run: &DiffRun, factor: f64) {
+fn run(json: &mut JsonWriter, run: &DiffRun, factor: f64) {
     json.object(|json| {
-        json.key("name").string(run.name.as_bytes());
-        match run.seconds {
-            Some(seconds) => json.key("seconds").float(seconds),
-            None => json.key("seconds").maybe(None::<u8>),
-        }
+        json.key("name").string(&run.name);
+        json.key("seconds").float(run.seconds);
         json.key("factor").float(factor);
         json.key("samples").number(run.total.samples);
         json.key("cost").number(run.total.cost);
@@ -140,7 +143,7 @@ fn run(json: &mut HeadJson, run: &DiffRun, factor: f64) {
 }
 
 /// Modules, functions, names of threads, and which columns there are.
-fn tables(json: &mut HeadJson, diff: &Diff) {
+fn tables(json: &mut JsonWriter, diff: &Diff) {
     json.key("modules").array(diff.modules.entries(), |json, (id, row)| {
         json.object(|json| {
             json.key("path").string(module(diff, id));
@@ -158,7 +161,7 @@ fn tables(json: &mut HeadJson, diff: &Diff) {
             json.number(row.module.map_or(-1, |module| module.index() as i64));
         });
     });
-    json.key("names").array(&diff.functions, |json, row| json.string(&name(diff, row)));
+    json.key("names").array(&diff.functions, |json, row| json.string(name(diff, row)));
     // By function: 0 for one that is compared, 1 if its module has no partner, 2 if it has no name on one side.
     json.key("notCompared").array(&diff.functions, |json, row| {
         json.number(match row.not_compared {
@@ -181,8 +184,8 @@ fn tables(json: &mut HeadJson, diff: &Diff) {
     }
     json.key("columns").array(shapes, |json, shape| {
         json.array([shape], |json, (name, width)| {
-            json.string(name.as_bytes());
-            json.string(width.as_bytes());
+            json.string(name);
+            json.string(width);
             json.number(diff.tree.len() as u64);
         });
     });

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use options::Spelling;
 use profile::query::diff::{Change, Diff, DiffFunction, DiffMethod, DiffSide, NotCompared};
 
 use super::DiffPrintOptions;
@@ -20,7 +21,7 @@ pub(super) fn print(
     options: DiffPrintOptions,
     out: &mut dyn io::Write,
 ) -> io::Result<()> {
-    let mut text = head(diff);
+    let mut text = head(diff, options.look.spelling);
     let ranked = diff.ranked(options.inclusive);
     let limit = if options.limit == 0 { usize::MAX } else { options.limit };
     let change = |row: &DiffFunction| if options.inclusive { row.inclusive } else { row.own };
@@ -36,9 +37,7 @@ pub(super) fn print(
         table(&rows, options, &mut text);
     }
     if let Some(rest) = ranked.len().checked_sub(limit).filter(|&rest| rest > 0) {
-        let faint = options.look.faint();
-        let rest = counted(rest as u64, "more function");
-        text.push_str(&format!("{faint}{rest}; --limit 0 shows all{faint:#}\n"));
+        text.push_str(&options.look.more("", rest, "more function"));
     }
     left_out(diff, options, limit, &mut text);
     out.write_all(text.as_bytes())
@@ -83,8 +82,7 @@ fn left_out(diff: &Diff, options: DiffPrintOptions, limit: usize, text: &mut Str
         text.push_str(&format!("{faint}  {}  {name}{faint:#}\n", line(cells)));
     }
     if let Some(rest) = rows.len().checked_sub(limit).filter(|&rest| rest > 0) {
-        let rest = counted(rest as u64, "more function");
-        text.push_str(&format!("{faint}{rest}; --limit 0 shows all{faint:#}\n"));
+        text.push_str(&options.look.more("", rest, "more function"));
     }
 }
 
@@ -97,14 +95,14 @@ fn reason(reason: NotCompared) -> &'static str {
 }
 
 /// The sides, how they were compared, and what to keep in mind.
-fn head(diff: &Diff) -> String {
+fn head(diff: &Diff, spelling: Spelling) -> String {
     let mut lines = vec![
         ("before", side(diff, &diff.before)),
         ("after", side(diff, &diff.after)),
         ("compared", compared(diff)),
     ];
-    lines.extend(not_by_time(diff).map(|line| ("note", line)));
-    lines.extend(diff.notes.iter().map(|note| ("note", sentence(diff, note))));
+    lines.extend(not_by_time(diff, spelling).map(|line| ("note", line)));
+    lines.extend(diff.notes.iter().map(|note| ("note", sentence(diff, note, spelling))));
     lines.iter().map(|(word, line)| format!("{word:<9} {line}\n")).collect()
 }
 

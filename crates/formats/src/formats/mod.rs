@@ -35,8 +35,8 @@ pub use hotspot::{
 pub use json::Json;
 pub use ndjson::Ndjson;
 pub use otlp::Otlp;
-pub(crate) use page::{HeadJson, PAGE_NONE, PageWidth, page_column, write_page, write_tables};
 pub use page::{LivePage, LiveStep, Page, PageCode, PageFunctionCode, PageSource};
+pub(crate) use page::{PAGE_NONE, PageWidth, page_column, write_page, write_tables};
 #[cfg(feature = "parquet")]
 pub use parquet::Parquet;
 pub use perf_script::PerfScript;

@@ -7,6 +7,7 @@ pub(crate) mod escaped;
 pub(crate) mod frame_texts;
 pub(crate) mod inline_rows;
 pub(crate) mod joined_paths;
+pub(crate) mod json_writer;
 pub(crate) mod name_tree;
 pub(crate) mod numbers;
 pub(crate) mod protobuf;

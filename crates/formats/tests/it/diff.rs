@@ -101,8 +101,8 @@ fn rows_are_limited_and_cut() {
     let lines = text(&diff, 1);
     let end: Vec<&str> = lines.lines().skip(6).collect();
     assert_eq!(end.len(), 7);
-    assert_eq!(end[2], "1 more function; --limit 0 shows all");
-    let look = ConsoleLook { width: Some(80), colors: true };
+    assert_eq!(end[2], "1 more function; limit=0 shows all");
+    let look = ConsoleLook { width: Some(80), colors: true, ..ConsoleLook::default() };
     let mut out = Vec::new();
     let options = DiffPrintOptions { inclusive: true, limit: 0, look, gate: None };
     DiffFormat::Text.print(&diff, options, &mut out).expect("a vector takes everything");
@@ -134,7 +134,7 @@ fn what_to_keep_in_mind() {
             "note      10.0 % of the stacks before and 36.4 % after do not reach their root: inclusive costs of outer \
              functions are too low where there are more of them",
             "note      both sides were as busy, for 0.10 s and 0.11 s; if they did the same work, compare what all of it \
-             costs: --normalize A=1,B=1",
+             costs: normalize=A=1,B=1",
         ]
     );
     let options =

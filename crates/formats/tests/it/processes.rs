@@ -66,7 +66,7 @@ fn a_pool_is_one_row() {
         (
             TopFormat::Text,
             "5 samples of cpu-clock\n    own  samples  thread    tid\n 40.0 %        2  worker-N  2 threads\n \
-             60.0 %  2 more rows; --limit 0 shows all\n",
+             60.0 %  2 more rows; limit=0 shows all\n",
         ),
         (
             TopFormat::Csv,

@@ -51,6 +51,27 @@ pub fn limit_memory(bytes: Option<u64>) {
     LIMIT.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
 }
 
+/// The words of a program in the line that it ends with if it has no memory.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryWords {
+    /// The name of the program.
+    pub program: &'static str,
+    /// The option that sets the limit.
+    pub limit: &'static str,
+    /// The advice how to need less.
+    pub less: &'static str,
+}
+
+const UNKNOWN_PROGRAM: MemoryWords =
+    MemoryWords { program: "program", limit: "the limit of memory", less: "ask for less" };
+
+static WORDS: OnceLock<MemoryWords> = OnceLock::new();
+
+/// Sets the words of the program. The first ones stay.
+pub fn set_memory_words(words: MemoryWords) {
+    let _ = WORDS.set(words);
+}
+
 /// Sets the function that is called before a program without memory ends. It waits for nobody. The first one stays.
 pub(crate) fn clean_up_at_end(clean_up: fn()) {
     let _ = CLEAN_UP.set(clean_up);
@@ -156,19 +177,19 @@ fn end(cause: Cause) -> ! {
     let mut line = [0_u8; 320];
     let mut rest = &mut line[..];
     let part = current_part();
+    let MemoryWords { program, limit: option, less } = WORDS.get().unwrap_or(&UNKNOWN_PROGRAM);
     // Nothing is allocated for it, and a line that is too long is cut.
     let _ = match cause {
         Cause::Limit => {
             let limit = LIMIT.load(Ordering::Relaxed) >> 20;
             writeln!(
                 rest,
-                "unwind-perf: more than the {limit} MB of --max-memory were needed while {part}; allow more, or ask for \
-                 less with --pid, --comm, --event or --time"
+                "{program}: more than the {limit} MB of {option} were needed while {part}; allow more, or {less}"
             )
         }
         Cause::Failed(bytes) => writeln!(
             rest,
-            "unwind-perf: the system has no memory for {bytes} bytes more, needed while {part}; limit it with --max-memory"
+            "{program}: the system has no memory for {bytes} bytes more, needed while {part}; limit it with {option}"
         ),
     };
     let left = rest.len();

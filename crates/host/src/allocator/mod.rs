@@ -5,7 +5,9 @@ mod freed;
 mod parts;
 mod usual;
 
-pub use counting::{CountedBytes, CountingAllocator, allocated_bytes, limit_memory};
+pub use counting::{
+    CountedBytes, CountingAllocator, MemoryWords, allocated_bytes, limit_memory, set_memory_words,
+};
 pub(crate) use counting::{clean_up_at_end, hold_temporary};
 pub use freed::FreedMemory;
 pub use parts::{MemoryPart, memory_is_for};

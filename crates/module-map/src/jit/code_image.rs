@@ -6,32 +6,15 @@
 //!   eh_frame  at 0x60000000, within reach of 32-bit relative pointers from the text and to it
 //! ```
 //!
-//! Source: gABI; LSB, "`.eh_frame_hdr`"; DWARF 4, 6.2.4 and 7.5.
+//! Source: LSB, "`.eh_frame_hdr`".
 
 use address::Svma;
-use object::elf::{PF_R, PF_X, SHF_EXECINSTR, STB_GLOBAL, STT_FUNC};
-
-use super::elf_write::{LoadSegment, SYMBOL, Writer};
-use super::line_write::{LINE_ABBREVIATIONS, line_program, line_unit};
-
-/// A line of a function, which begins at its address.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct LineRow<'a> {
-    /// The first address of the line.
-    pub address: Svma,
-    /// The line, from 1.
-    pub line: u32,
-    /// The path of the file.
-    pub file: &'a [u8],
-}
-
-/// The lines of a function in order of address.
-#[derive(Debug)]
-pub(crate) struct Sequence {
-    pub(crate) end: u64,
-    /// Address, line, index of the file.
-    pub(crate) rows: Vec<(u64, u32, u32)>,
-}
+use elf_writer::elf::{ET_DYN, Machine, PF_R, PF_X, SHF_ALLOC, SHF_EXECINSTR, SHT_PROGBITS};
+use elf_writer::{
+    DebugInfo, ElfFile, FileHeader, LineProgram, LineRow, SectionHeader, Symbols, UNIT,
+    abbreviations, load,
+};
+use gimli::{DW_EH_PE_datarel, DW_EH_PE_pcrel, DW_EH_PE_sdata4, DW_EH_PE_udata4};
 
 /// Code that is collected for a file.
 #[derive(Debug)]
@@ -39,27 +22,18 @@ pub struct CodeImage {
     /// The number of its processor, which need not be one of those known.
     e_machine: u16,
     text: Vec<u8>,
-    symbols: Vec<u8>,
-    strings: Vec<u8>,
+    symbols: Symbols,
     eh_frame: Vec<u8>,
     fdes: Vec<(u64, u64)>,
-    files: Vec<Vec<u8>>,
-    file_index: hashbrown::HashMap<Vec<u8>, u32>,
-    sequences: Vec<Sequence>,
+    lines: LineProgram,
 }
 
 /// Offset and address of `.text`.
 const TEXT: u64 = 0x1000;
 /// The address of `.eh_frame`.
 const EH_FRAME: u64 = 0x6000_0000;
-/// The indexes of sections: `.text` is the first, `.strtab` follows it and the two of call frame information.
-const TEXT_SECTION: u16 = 1;
-const STRTAB_SECTION: u32 = 4;
-/// How `.eh_frame_hdr` states addresses: relative to the field (`DW_EH_PE_pcrel | DW_EH_PE_sdata4`) and to the header's
-/// own start (`DW_EH_PE_datarel | DW_EH_PE_sdata4`), and its count (`DW_EH_PE_udata4`).
-const RELATIVE_TO_FIELD: u8 = 0x1b;
-const RELATIVE_TO_HEADER: u8 = 0x3b;
-const UNSIGNED_4: u8 = 0x03;
+/// The index of `.text`, the first section.
+const TEXT_SECTION: u32 = 1;
 
 impl CodeImage {
     /// A file without code for the processor of that number.
@@ -68,34 +42,24 @@ impl CodeImage {
         Self {
             e_machine,
             text: Vec::new(),
-            symbols: vec![0; SYMBOL],
-            strings: vec![0],
+            symbols: Symbols::default(),
             eh_frame: Vec::new(),
             fdes: Vec::new(),
-            files: Vec::new(),
-            file_index: hashbrown::HashMap::new(),
-            sequences: Vec::new(),
+            lines: LineProgram::default(),
         }
     }
 
     /// Appends a function. Returns its address, which is its offset in the file, too; `None` where the file is full.
     pub fn add_code(&mut self, name: &[u8], code: &[u8]) -> Option<Svma> {
-        const GLOBAL_FUNCTION: u8 = STB_GLOBAL.0 << 4 | STT_FUNC.0;
+        let len = code.len() as u64;
         self.text.resize(self.text.len().next_multiple_of(16), 0);
-        let start = TEXT + self.text.len() as u64;
-        if start.checked_add(code.len() as u64)? > EH_FRAME - TEXT {
+        let start = Svma(TEXT + self.text.len() as u64);
+        if start.0.checked_add(len)? > EH_FRAME - TEXT {
             return None;
         }
-        let at = u32::try_from(self.strings.len()).ok()?;
+        self.symbols.function(name, TEXT_SECTION, start, len)?;
         self.text.extend(code);
-        self.strings.extend(name.iter().filter(|&&byte| byte != 0));
-        self.strings.push(0);
-        self.symbols.extend(at.to_le_bytes());
-        self.symbols.extend([GLOBAL_FUNCTION, 0]);
-        self.symbols.extend(TEXT_SECTION.to_le_bytes());
-        self.symbols.extend(start.to_le_bytes());
-        self.symbols.extend((code.len() as u64).to_le_bytes());
-        Some(Svma(start))
+        Some(start)
     }
 
     /// Where the next call frame information will be.
@@ -112,32 +76,15 @@ impl CodeImage {
         self.eh_frame.extend(bytes);
     }
 
-    /// Appends the lines of a function that ends before `end`; rows in any order.
-    pub fn add_lines(&mut self, end: Svma, rows: &[LineRow<'_>]) {
-        let mut sorted: Vec<(u64, u32, u32)> = Vec::with_capacity(rows.len());
-        let mut last: Option<(&[u8], u32)> = None;
-        for row in rows.iter().filter(|row| row.address < end) {
-            // What repeats a name is the same slice as a rule; a long one is hashed once.
-            let known = last.filter(|(name, _)| std::ptr::eq(*name, row.file));
-            let file = known.map_or_else(|| self.file_number(row.file), |(_, number)| number);
-            last = Some((row.file, file));
-            sorted.push((row.address.0, row.line, file));
-        }
-        sorted.sort_by_key(|&(address, ..)| address);
-        if !sorted.is_empty() {
-            self.sequences.push(Sequence { end: end.0, rows: sorted });
-        }
+    /// The number of a source file in the rows of [`Self::add_lines`].
+    pub fn source_file(&mut self, path: &[u8]) -> u64 {
+        self.lines.file(path)
     }
 
-    /// The number of a source file, from 1.
-    fn file_number(&mut self, name: &[u8]) -> u32 {
-        if let Some(&number) = self.file_index.get(name) {
-            return number;
-        }
-        self.files.push(name.to_vec());
-        let number = self.files.len() as u32;
-        self.file_index.insert(name.to_vec(), number);
-        number
+    /// Appends the lines of a function that ends before `end`; rows in any order.
+    pub fn add_lines(&mut self, end: Svma, mut rows: Vec<LineRow>) {
+        rows.sort_by_key(|row| row.address);
+        self.lines.sequence(&rows, end);
     }
 
     /// The bytes of the file.
@@ -148,36 +95,47 @@ impl CodeImage {
         let hdr_address = (EH_FRAME + self.eh_frame.len() as u64).next_multiple_of(4);
         self.eh_frame.resize((hdr_address - EH_FRAME) as usize, 0);
         let hdr = self.eh_frame_hdr(hdr_address);
-        let mut writer = Writer::new(TEXT as usize);
-        let text_end = TEXT + self.text.len() as u64;
-        writer.loaded(".text", SHF_EXECINSTR.0, TEXT, &self.text);
-        writer.align(16);
-        let frames_at = writer.out.len() as u64;
-        writer.loaded(".eh_frame", 0, EH_FRAME, &self.eh_frame);
-        writer.loaded(".eh_frame_hdr", 0, hdr_address, &hdr);
-        let frames_len = writer.out.len() as u64 - frames_at;
-        writer.strings(".strtab", &self.strings);
-        writer.symbols(".symtab", &self.symbols, STRTAB_SECTION);
-        if !self.sequences.is_empty() {
-            writer.data(".debug_abbrev", LINE_ABBREVIATIONS);
-            writer.data(".debug_info", &line_unit(TEXT, text_end));
-            writer.data(".debug_line", &line_program(&self.files, &self.sequences));
-        }
-        let code = LoadSegment {
-            flags: PF_R.0 | PF_X.0,
-            offset: TEXT,
-            address: TEXT,
-            size: text_end - TEXT,
+        let e_machine = Machine(self.e_machine);
+        let header = FileHeader { e_type: ET_DYN, e_machine, ..FileHeader::default() };
+        let mut file = ElfFile::new(header, 2);
+        let loaded = |sh_addr, sh_addralign| SectionHeader {
+            sh_type: SHT_PROGBITS,
+            sh_flags: SHF_ALLOC,
+            sh_addr,
+            sh_addralign,
+            ..SectionHeader::default()
         };
-        let frames =
-            LoadSegment { flags: PF_R.0, offset: frames_at, address: EH_FRAME, size: frames_len };
-        writer.finish(self.e_machine, [code, frames])
+        let text = SectionHeader { sh_flags: SHF_ALLOC | SHF_EXECINSTR, ..loaded(TEXT, 16) };
+        file.align(TEXT as usize);
+        file.section(".text", &text, &self.text);
+        let text_end = file.offset();
+        file.align(16);
+        let frames_at = file.offset();
+        file.section(".eh_frame", &loaded(EH_FRAME, 4), &self.eh_frame);
+        file.section(".eh_frame_hdr", &loaded(hdr_address, 4), &hdr);
+        let frames_size = file.offset() - frames_at;
+        file.symbols(&self.symbols);
+        if !self.lines.is_empty() {
+            file.data(".debug_abbrev", &abbreviations(&[UNIT]));
+            let unit = DebugInfo::new(&(Svma(TEXT)..Svma(text_end)));
+            file.data(".debug_info", &unit.finish());
+            file.data(".debug_line", &self.lines.finish());
+        }
+        file.finish(&[
+            load(PF_R | PF_X, TEXT, Svma(TEXT), text_end - TEXT, text_end - TEXT, 16),
+            load(PF_R, frames_at, Svma(EH_FRAME), frames_size, frames_size, 16),
+        ])
     }
 
     /// The table that leads from an address to its description.
     fn eh_frame_hdr(&mut self, at: u64) -> Vec<u8> {
         const VERSION: u8 = 1;
-        let mut hdr = vec![VERSION, RELATIVE_TO_FIELD, UNSIGNED_4, RELATIVE_TO_HEADER];
+        let mut hdr = vec![
+            VERSION,
+            DW_EH_PE_pcrel.0 | DW_EH_PE_sdata4.0,
+            DW_EH_PE_udata4.0,
+            DW_EH_PE_datarel.0 | DW_EH_PE_sdata4.0,
+        ];
         let relative = |value: u64, to: u64| (value.wrapping_sub(to) as u32).to_le_bytes();
         hdr.extend(relative(EH_FRAME, at + 4));
         self.fdes.sort_unstable();
@@ -204,7 +162,9 @@ mod tests {
         let mut code = CodeImage::new(Arch::X86_64.e_machine());
         let first = code.add_code(b"first", &[0x90; 5]).expect("room");
         let second = code.add_code(b"second", &[0xc3]).expect("room");
-        code.add_lines(second.add(1), &[LineRow { address: second, line: 7, file: b"a.js" }]);
+        let file = code.source_file(b"a.js");
+        let row = LineRow { address: second, file, line: 7, column: 0 };
+        code.add_lines(second.add(1), vec![row]);
         let image = Image::from_vec(Path::new("jit"), code.finish()).expect("an ELF file");
         assert_eq!((first, second), (Svma(0x1000), Svma(0x1010)));
         assert_eq!(image.arch(), Some(Arch::X86_64));

@@ -1,9 +1,10 @@
 //! The code of a dump as one ELF file, with what else the dump says of it: names, lines, call frame information.
 
 use address::{Arch, Avma, FileOffset, Svma, Timestamp};
+use elf_writer::LineRow;
 use hashbrown::HashMap;
 
-use super::code_image::{CodeImage, LineRow};
+use super::code_image::CodeImage;
 use super::dump::{JitDump, JitLoad};
 use super::frames::relocated;
 use super::records::{DumpDamage, JitRecord, lines, read};
@@ -83,20 +84,25 @@ impl<'d> Collected<'d> {
     fn add_lines(&mut self, entries: &[u8], address: u64, place: Svma, len: u64) {
         let mut rows = Vec::new();
         // A long name can be repeated by millions of entries: it is looked at once.
-        let mut checked: (&[u8], bool) = (b"", true);
-        lines(entries, |at, line, file| {
+        let mut last: Option<(&[u8], Option<u64>)> = None;
+        lines(entries, |at, line, name| {
             // Some writers state addresses of the code, some of the file that `perf inject` would make of it.
-            let within = Some(at.wrapping_sub(address)).filter(|&within| within < len);
-            if !std::ptr::eq(checked.0, file) {
+            let Some(within) = Some(at.wrapping_sub(address)).filter(|&within| within < len) else {
+                return;
+            };
+            let known = last.filter(|(known, _)| std::ptr::eq(*known, name));
+            let (_, file) = known.unwrap_or_else(|| {
                 // Some write names of memory that is gone.
-                let name = std::str::from_utf8(file);
-                checked = (file, name.is_ok_and(|name| !name.contains(char::is_control)));
-            }
-            if let Some(within) = within.filter(|_| checked.1) {
-                rows.push(LineRow { address: place.add(within), line, file });
+                let text = std::str::from_utf8(name).ok();
+                let is_name = text.is_some_and(|text| !text.contains(char::is_control));
+                (name, is_name.then(|| self.image.source_file(name)))
+            });
+            last = Some((name, file));
+            if let Some(file) = file {
+                rows.push(LineRow { address: place.add(within), file, line, column: 0 });
             }
         });
-        self.image.add_lines(place.add(len), &rows);
+        self.image.add_lines(place.add(len), rows);
     }
 }
 

@@ -5,14 +5,12 @@ mod code_image;
 mod collect;
 mod dump;
 mod dump_reader;
-mod elf_write;
 mod frames;
-mod line_write;
 mod names;
 mod records;
 mod schedule;
 
-pub use code_image::{CodeImage, LineRow};
+pub use code_image::CodeImage;
 pub use dump::{JitDump, JitLoad, JitReader};
 pub use dump_reader::DumpReader;
 pub(crate) use names::{is_injected, is_marker};

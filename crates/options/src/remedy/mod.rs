@@ -8,7 +8,7 @@ mod ways;
 use address::{Avma, BuildId, Pid};
 
 pub use debug_info::{DebugInfo, DebugProof, Symbols};
-pub use spelling::{FileOption, Spelling};
+pub use spelling::{OptionName, Spelling};
 pub use ways::Ways;
 
 /// An action that would help.
@@ -89,12 +89,12 @@ impl Remedy {
     /// A sentence for people, without a full stop.
     #[must_use]
     pub fn sentence(&self, spelling: Spelling) -> String {
-        let file = || spelling.with(FileOption::Modules, "FILE");
-        let list = |value| spelling.with(FileOption::Kallsyms, value);
+        let file = || spelling.with(OptionName::Modules, "FILE");
+        let list = |value| spelling.with(OptionName::Kallsyms, value);
         match self {
             Self::File { id, ways } => missing_file(*id, *ways, spelling),
             Self::RecordedFile { name } => {
-                let option = spelling.with(FileOption::Modules, &format!("{name}=FILE"));
+                let option = spelling.with(OptionName::Modules, &format!("{name}=FILE"));
                 format!("give the recorded file: {option}; {KEPT}")
             }
             Self::ReadableCopy => format!("give another copy of the file: {}", file()),
@@ -108,9 +108,9 @@ impl Remedy {
             Self::MemoryRange { pid, start, len } => {
                 copied(&format!("{pid},{:#x},{len:#x}", start.0), spelling)
             }
-            Self::TrustMaps => format!("{} uses it", spelling.name(FileOption::TrustPerfMaps)),
+            Self::TrustMaps => format!("{} uses it", spelling.name(OptionName::TrustPerfMaps)),
             Self::DateMaps => {
-                let folder = spelling.name(FileOption::PerfMapDirs);
+                let folder = spelling.name(OptionName::PerfMapDirs);
                 format!("record with perf record -k mono, or name the folder with {folder}")
             }
             Self::ShowAddresses => {
@@ -191,7 +191,7 @@ fn memory(owner: Option<Pid>, spelling: Spelling) -> String {
 
 /// Memory, by process, address and size, that can be a copy of a file's code.
 fn copied(memory: &str, spelling: Spelling) -> String {
-    let hint = spelling.with(FileOption::Map, &format!("OBJECT@{memory},OFFSET"));
+    let hint = spelling.with(OptionName::Map, &format!("OBJECT@{memory},OFFSET"));
     format!("if it is a copy of a file's code, say so: {hint}")
 }
 

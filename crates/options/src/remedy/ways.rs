@@ -1,6 +1,6 @@
 //! The options that may still lead to a file.
 
-use super::{FileOption, Spelling};
+use super::{OptionName, Spelling};
 
 /// The options that may still lead to a file: a folder that was named and does not have it is not named again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,9 +27,9 @@ impl Ways {
     /// The options for a file that is mapped: `a, b or c`.
     pub(super) fn to_file(self, has_id: bool, spelling: Spelling) -> String {
         one_of(&[
-            Some(spelling.with(FileOption::Modules, "FILE")),
-            self.extra_dir.then(|| spelling.with(FileOption::ExtraDirs, "DIR")),
-            self.sysroot.then(|| spelling.with(FileOption::Sysroot, "DIR")),
+            Some(spelling.with(OptionName::Modules, "FILE")),
+            self.extra_dir.then(|| spelling.with(OptionName::ExtraDirs, "DIR")),
+            self.sysroot.then(|| spelling.with(OptionName::Sysroot, "DIR")),
             self.servers(has_id, spelling),
         ])
     }
@@ -37,15 +37,15 @@ impl Ways {
     /// The options for a debug file.
     pub(super) fn to_debug_file(self, has_id: bool, spelling: Spelling) -> String {
         one_of(&[
-            self.debug_dir.then(|| spelling.with(FileOption::DebugDirs, "DIR")),
-            Some(spelling.with(FileOption::Modules, "FILE")),
+            self.debug_dir.then(|| spelling.with(OptionName::DebugDirs, "DIR")),
+            Some(spelling.with(OptionName::Modules, "FILE")),
             self.servers(has_id, spelling),
         ])
     }
 
     fn servers(self, has_id: bool, spelling: Spelling) -> Option<String> {
         let is_of_use = self.debuginfod && has_id;
-        is_of_use.then(|| spelling.name(FileOption::Debuginfod).to_owned())
+        is_of_use.then(|| spelling.name(OptionName::Debuginfod).to_owned())
     }
 }
 

@@ -52,7 +52,10 @@ pub(crate) async fn receive(
     name: &str,
     body: Body,
 ) -> Result<Opened, Problem> {
-    let off = || Problem::new(Kind::NotAllowed).hint("start the service with --uploads DIR");
+    let off = || {
+        Problem::new(Kind::NotAllowed)
+            .hint("the operator of the service can name a folder for uploads")
+    };
     let uploads = service.uploads.as_ref().ok_or_else(off)?;
     let _turn = uploads.turn.lock().await;
     let room = MOST.saturating_sub(uploads.size()).min(MOST_OF_ONE);

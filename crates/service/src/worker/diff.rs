@@ -38,12 +38,12 @@ pub(super) fn write(bench: &mut Bench<'_>, task: &DiffTask) -> Result<Answer, Pr
     let options = DiffOptions { normalization, exact_names, inlines, pairs: &[] };
     let difference = diff(&inputs(&before), &inputs(&after), options)
         .map_err(|error| Problem::new(Kind::DoesNotFit).detail(error.to_string()))?;
-    let look = ConsoleLook { width: None, colors: false };
+    let look = ConsoleLook { width: None, colors: false, spelling: bench.serving.options.spelling };
     let print = DiffPrintOptions { inclusive: false, limit: ROWS, look, gate: None };
     let mut out = BufWriter::new(bench.output()?);
     let printed = match format {
         Some(format) => format.print(&difference, print, &mut out),
-        None => print_diff_tables(&difference, &mut out),
+        None => print_diff_tables(&difference, look.spelling, &mut out),
     };
     printed.and_then(|()| out.flush()).map_err(|error| not_written(&error))?;
     answer(&())

@@ -38,7 +38,7 @@ pub(super) fn text(
 /// The text of a file that debug information names.
 pub(super) fn text_of(file: &str, files: &FileSearch, host: &dyn Host) -> Result<Text, Problem> {
     let missing = || {
-        Problem::new(Kind::NoCode).detail("the file is not at hand, or is no source; whoever runs the service can name its folder with --source-dir")
+        Problem::new(Kind::NoCode).detail("the file is not at hand, or is no source; the operator of the service can name its folder")
     };
     let bytes = SourceFiles::new(files, host).text_to_show(file.as_bytes()).ok_or_else(missing)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();

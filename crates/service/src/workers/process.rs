@@ -169,9 +169,7 @@ fn how_it_ended(status: ExitStatus) -> String {
         Some(libc::SIGSEGV) => "it crashed (SIGSEGV)".to_owned(),
         Some(libc::SIGBUS) => "it crashed (SIGBUS): a file was cut short".to_owned(),
         Some(signal) => format!("signal {signal}"),
-        None if status.code() == Some(2) => {
-            "it needed more memory than it may have (--max-memory)".to_owned()
-        }
+        None if status.code() == Some(2) => "it needed more memory than it may have".to_owned(),
         None => status.to_string(),
     }
 }

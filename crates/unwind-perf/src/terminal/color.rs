@@ -10,6 +10,7 @@ use anstyle::{AnsiColor, Effects, Style};
 use formats::{ConsoleLook, SummaryStyles};
 
 use crate::args::ColorArg;
+use crate::spelling::SPELLING;
 
 /// Standard error is one for the whole process, and so is the choice.
 static CHOSEN: OnceLock<bool> = OnceLock::new();
@@ -48,7 +49,7 @@ pub(crate) fn console_look(to_stdout: bool) -> ConsoleLook {
     let size = on_terminal.then(|| terminal_size::terminal_size_of(stdout)).flatten();
     let width = size.map(|(width, _)| usize::from(width.0)).filter(|&width| width > 0);
     let colors = to_stdout && CHOSEN_FOR_TABLES.get().copied().unwrap_or(false);
-    ConsoleLook { width, colors }
+    ConsoleLook { width, colors, spelling: SPELLING }
 }
 
 /// How the summary looks.

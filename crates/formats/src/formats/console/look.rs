@@ -1,17 +1,29 @@
-//! How wide and how colourful tables are.
+//! The look of tables: width, colours, and the spelling of options.
 
 use anstyle::{AnsiColor, Effects, Style};
+use options::{OptionName, Spelling};
 
-/// How wide and how colourful a table is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+use crate::render::numbers::counted;
+
+/// The look of a table.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ConsoleLook {
     /// Columns of the terminal, to which lines are cut; `None` where nothing is cut.
     pub width: Option<usize>,
     /// Whether there are colours.
     pub colors: bool,
+    /// The spelling of options in hints.
+    pub spelling: Spelling,
 }
 
 impl ConsoleLook {
+    /// A line that counts further rows, and says how they are shown. `share` stands before it.
+    pub(crate) fn more(self, share: &str, rows: usize, row: &str) -> String {
+        let (faint, rest) = (self.faint(), counted(rows as u64, row));
+        let all = self.spelling.with(OptionName::Limit, "0");
+        format!("{faint}{share}{rest}; {all} shows all{faint:#}\n")
+    }
+
     /// Headings of columns.
     pub(crate) fn heading(self) -> Style {
         self.style(Style::new().effects(Effects::BOLD | Effects::UNDERLINE))

@@ -16,7 +16,7 @@ use super::labels;
 use super::look::ConsoleLook;
 use super::top_rows::TopRows;
 use crate::printer::Printer;
-use crate::render::numbers::{counted, share};
+use crate::render::numbers::share;
 
 /// Prints the highest costs: a line each, with its own and its inclusive cost.
 #[derive(Debug)]
@@ -100,9 +100,7 @@ impl Printer for TopTable {
         if let Some(rest) = rows.len().checked_sub(lines.len()).filter(|&rest| rest > 0) {
             let own = rows.iter().skip(lines.len()).map(|row| row.own.weight);
             let own = share(own.sum(), total.weight);
-            let faint = self.look.faint();
-            let rest = counted(rest as u64, "more row");
-            text.push_str(&format!("{faint}{own:>7}  {rest}; --limit 0 shows all{faint:#}\n"));
+            text.push_str(&self.look.more(&format!("{own:>7}  "), rest, "more row"));
         }
         out.write_all(text.as_bytes())
     }

@@ -14,7 +14,7 @@ use profile::query::engine::{
 use super::labels;
 use super::look::ConsoleLook;
 use crate::printer::Printer;
-use crate::render::numbers::{counted, share};
+use crate::render::numbers::share;
 
 /// Prints the tree of calls.
 #[derive(Debug)]
@@ -75,9 +75,7 @@ impl Printer for TreeTable {
             self.line(&columns, line, &mut text);
         }
         if let Some(rest) = lines.len().checked_sub(limit).filter(|&rest| rest > 0) {
-            let faint = self.look.faint();
-            let rest = counted(rest as u64, "more line");
-            text.push_str(&format!("{faint}{rest}; --limit 0 shows all{faint:#}\n"));
+            text.push_str(&self.look.more("", rest, "more line"));
         }
         out.write_all(text.as_bytes())
     }

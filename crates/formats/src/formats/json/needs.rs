@@ -2,36 +2,28 @@
 
 use profile::{DUMP_SIZES, DumpAdvice, Profile};
 
-use super::writer::{JsonDocument, number};
+use crate::render::json_writer::JsonWriter;
 
 /// Adds `stack_needs`.
-pub(super) fn add(json: &mut JsonDocument<'_>, profile: &Profile) {
+pub(super) fn add(json: &mut JsonWriter, profile: &Profile) {
     let needs = &profile.summary.stack_needs;
     let recorded = profile.recording.stack_bytes.map_or(0, u64::from);
-    json.raw(",\"stack_needs\":{\"recorded\":");
-    json.value(|out| number(out, recorded));
-    json.raw(",\"sizes\":");
-    json.array(DUMP_SIZES, number);
-    let columns =
-        [("whole", needs.whole), ("joined", needs.joined), ("across_gap", needs.across_gap)];
-    for (name, counts) in columns {
-        json.raw(",\"");
-        json.raw(name);
-        json.raw("\":");
-        json.array(counts, number);
-    }
-    json.raw(",\"cut\":");
-    json.value(|out| number(out, needs.cut));
-    if let DumpAdvice::Change { bytes, rooted } =
-        DumpAdvice::new(needs, recorded, profile.samples.len() as u64)
-    {
-        json.raw(",\"suggested\":{\"bytes\":");
-        json.value(|out| number(out, bytes));
-        if let Some(rooted) = rooted {
-            json.raw(",\"rooted\":");
-            json.value(|out| number(out, rooted));
+    json.key("stack_needs").object(|json| {
+        json.key("recorded").number(recorded);
+        json.key("sizes").array(DUMP_SIZES, JsonWriter::number);
+        json.key("whole").array(needs.whole, JsonWriter::number);
+        json.key("joined").array(needs.joined, JsonWriter::number);
+        json.key("across_gap").array(needs.across_gap, JsonWriter::number);
+        json.key("cut").number(needs.cut);
+        if let DumpAdvice::Change { bytes, rooted } =
+            DumpAdvice::new(needs, recorded, profile.samples.len() as u64)
+        {
+            json.key("suggested").object(|json| {
+                json.key("bytes").number(bytes);
+                if let Some(rooted) = rooted {
+                    json.key("rooted").number(rooted);
+                }
+            });
         }
-        json.raw("}");
-    }
-    json.raw("}");
+    });
 }

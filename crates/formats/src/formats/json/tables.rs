@@ -63,7 +63,7 @@ fn locations<'a>(json: &mut JsonDocument<'a>, rows: &'a [LocationRow], starts: &
     json.column("first_inline", starts.get(..rows.len()).unwrap_or_default(), |out, &start| {
         number(out, start);
     });
-    json.name("n_inlines");
+    json.text.key("n_inlines");
     json.elements(rows.len(), |out, row| {
         let start = |row: usize| starts.get(row).copied().unwrap_or(0);
         number(out, start(row + 1).saturating_sub(start(row)));

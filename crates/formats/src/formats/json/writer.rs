@@ -4,8 +4,10 @@ use std::io;
 use std::ops::Range;
 
 use crate::render::chunks::write_chunks;
-use crate::render::cut::in_table;
-use crate::render::text::{push_hex, push_json, push_number};
+use crate::render::json_writer::JsonWriter;
+pub(super) use crate::render::json_writer::push_string as string;
+use crate::render::text::push_hex;
+pub(super) use crate::render::text::push_number as number;
 
 /// Elements that a thread renders at a time.
 const CHUNK: usize = 1 << 13;
@@ -18,7 +20,7 @@ const PER_THREAD: usize = 12;
 pub(super) struct JsonDocument<'a> {
     columns: Vec<(Vec<u8>, Elements<'a>)>,
     /// What comes after the last column.
-    text: Vec<u8>,
+    pub(super) text: JsonWriter,
 }
 
 /// Appends the elements of a range of rows, with commas between them.
@@ -37,32 +39,6 @@ enum JsonPart<'d> {
 }
 
 impl<'a> JsonDocument<'a> {
-    /// Adds text as it is.
-    pub(super) fn raw(&mut self, text: &str) {
-        self.text.extend_from_slice(text.as_bytes());
-    }
-
-    /// Adds one value.
-    pub(super) fn value(&mut self, element: impl FnOnce(&mut Vec<u8>)) {
-        element(&mut self.text);
-    }
-
-    /// Adds `[…]` with an element for each item of a short list.
-    pub(super) fn array<T>(
-        &mut self,
-        items: impl IntoIterator<Item = T>,
-        mut element: impl FnMut(&mut Vec<u8>, T),
-    ) {
-        self.text.push(b'[');
-        for (index, item) in items.into_iter().enumerate() {
-            if index > 0 {
-                self.text.push(b',');
-            }
-            element(&mut self.text, item);
-        }
-        self.text.push(b']');
-    }
-
     /// Adds `[…]` with an element for each number below `length`.
     pub(super) fn elements(
         &mut self,
@@ -77,25 +53,16 @@ impl<'a> JsonDocument<'a> {
                 element(text, row);
             }
         };
-        self.text.push(b'[');
+        self.text.text.push(b'[');
         let column = Elements { length, render: Box::new(render) };
-        self.columns.push((std::mem::take(&mut self.text), column));
-        self.text.push(b']');
+        self.columns.push((std::mem::take(&mut self.text).into_bytes(), column));
+        self.text.text.push(b']');
     }
 
     /// Begins a table: `"name":{"length":…`; ends the part before it.
     pub(super) fn table(&mut self, name: &str, length: usize) {
-        self.raw(",\n\"");
-        self.raw(name);
-        self.raw("\":{\"length\":");
-        push_number(&mut self.text, length);
-    }
-
-    /// The name of a column of the table: `,"name":`.
-    pub(super) fn name(&mut self, name: &str) {
-        self.raw(",\"");
-        self.raw(name);
-        self.raw("\":");
+        self.text.line().key(name).begin_object();
+        self.text.key("length").number(length);
     }
 
     /// A column of the table: `,"name":[…]`.
@@ -105,7 +72,7 @@ impl<'a> JsonDocument<'a> {
         rows: &'a [T],
         element: impl Fn(&mut Vec<u8>, &T) + Sync + 'a,
     ) {
-        self.name(name);
+        self.text.key(name);
         self.elements(rows.len(), move |text, row| {
             if let Some(row) = rows.get(row) {
                 element(text, row);
@@ -115,13 +82,7 @@ impl<'a> JsonDocument<'a> {
 
     /// Ends the table.
     pub(super) fn end_table(&mut self) {
-        self.raw("}");
-    }
-
-    /// The text of a document without columns.
-    #[cfg(feature = "arrow")]
-    pub(super) fn into_text(self) -> String {
-        String::from_utf8_lossy(&self.text).into_owned()
+        self.text.end_object();
     }
 
     /// Writes all of it.
@@ -133,7 +94,7 @@ impl<'a> JsonDocument<'a> {
             });
             std::iter::once(JsonPart::Text(before)).chain(elements)
         });
-        let parts = parts.chain(std::iter::once(JsonPart::Text(&self.text)));
+        let parts = parts.chain(std::iter::once(JsonPart::Text(&self.text.text)));
         write_chunks(out, parts, PER_THREAD, |part, text| match part {
             JsonPart::Text(known) => text.extend_from_slice(known),
             JsonPart::Elements(column, rows) => (column.render)(rows.clone(), text),
@@ -141,20 +102,14 @@ impl<'a> JsonDocument<'a> {
     }
 }
 
-/// Appends a number.
-#[inline]
-pub(super) fn number(out: &mut Vec<u8>, number: impl itoa::Integer + Copy + TryInto<u64>) {
-    push_number(out, number);
-}
-
 /// Appends a number or `null`.
 #[inline]
 pub(super) fn number_or_null(
     out: &mut Vec<u8>,
-    number: Option<impl itoa::Integer + Copy + TryInto<u64>>,
+    value: Option<impl itoa::Integer + Copy + TryInto<u64>>,
 ) {
-    match number {
-        Some(number) => push_number(out, number),
+    match value {
+        Some(value) => number(out, value),
         None => out.extend_from_slice(b"null"),
     }
 }
@@ -170,13 +125,5 @@ pub(super) fn boolean(out: &mut Vec<u8>, value: bool) {
 pub(super) fn address(out: &mut Vec<u8>, address: u64) {
     out.extend_from_slice(b"\"0x");
     push_hex(out, address);
-    out.push(b'"');
-}
-
-/// Appends `"…"`, escaped.
-#[inline]
-pub(super) fn string(out: &mut Vec<u8>, text: &[u8]) {
-    out.push(b'"');
-    push_json(out, &in_table(text));
     out.push(b'"');
 }

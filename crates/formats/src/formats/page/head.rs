@@ -9,8 +9,8 @@ use profile::{EndReason, EventId, ModuleRow, Profile, RecordingInfo, StringId, T
 
 use super::Page;
 use super::columns::PageColumns;
-use super::head_json::HeadJson;
 use super::tree::PageTree;
+use crate::render::json_writer::JsonWriter;
 use crate::summary::write_summary;
 
 /// The layout of the head and the columns, for those who keep pages' tables apart from the scripts.
@@ -54,10 +54,10 @@ pub(super) fn head(
     let modules = PageModules::new(profile);
     let mut summary = Vec::new();
     write_summary(profile, &mut summary)?;
-    let mut json = HeadJson::default();
+    let mut json = JsonWriter::default();
     json.object(|json| {
         json.key("version").number(VERSION);
-        json.key("title").string(&title(profile));
+        json.key("title").string(title(profile));
         json.key("summary").string(&summary);
         let clock = (columns.unit, columns.origin);
         facts(json, profile, (clock, &columns.fixed), page.written);
@@ -77,8 +77,8 @@ pub(super) fn head(
         code(json, page, &modules);
         json.key("columns").array(&columns.shapes, |json, shape| {
             json.array([shape], |json, (name, width, length)| {
-                json.string(name.as_bytes());
-                json.string(width.name().as_bytes());
+                json.string(name);
+                json.string(width.name());
                 json.number(*length as u64);
             });
         });
@@ -101,7 +101,7 @@ pub(super) type Fixed = Table<EventId, Option<u64>>;
 
 /// What is known of a recording before its samples are.
 pub(super) fn facts(
-    json: &mut HeadJson,
+    json: &mut JsonWriter,
     profile: &Profile,
     ((unit, origin), fixed): (PageClock, &Fixed),
     written: Option<i64>,
@@ -118,13 +118,13 @@ pub(super) fn facts(
         json.key("offCpu").number(event.as_u32());
     }
     let ends = || EndReason::ALL.iter();
-    json.key("ends").array(ends(), |json, end| json.string(end.as_str().as_bytes()));
+    json.key("ends").array(ends(), |json, end| json.string(end.as_str()));
     json.key("rooted").array(ends(), |json, end| json.number(u8::from(end.is_rooted())));
     json.key("complete").array(ends(), |json, end| json.number(u8::from(end.is_complete())));
 }
 
 /// A thread: its process, its number, its name, the name of its process.
-pub(super) fn thread(json: &mut HeadJson, profile: &Profile, thread: &ThreadRow) {
+pub(super) fn thread(json: &mut JsonWriter, profile: &Profile, thread: &ThreadRow) {
     json.number(thread.pid.0);
     json.number(thread.tid.0);
     json.string(profile.strings.get(thread.comm));
@@ -132,11 +132,11 @@ pub(super) fn thread(json: &mut HeadJson, profile: &Profile, thread: &ThreadRow)
 }
 
 /// The control group of a thread.
-pub(super) fn cgroup(json: &mut HeadJson, profile: &Profile, thread: &ThreadRow) {
-    json.string(thread.cgroup.map_or(b"", |id| profile.strings.get(id)));
+pub(super) fn cgroup(json: &mut JsonWriter, profile: &Profile, thread: &ThreadRow) {
+    json.string(thread.cgroup.map_or(&b""[..], |id| profile.strings.get(id)));
 }
 
-fn recording(json: &mut HeadJson, profile: &Profile, facts: &RecordingInfo) {
+fn recording(json: &mut JsonWriter, profile: &Profile, facts: &RecordingInfo) {
     for (key, text) in [
         ("host", facts.hostname),
         ("kernel", facts.os_release),
@@ -154,20 +154,20 @@ fn recording(json: &mut HeadJson, profile: &Profile, facts: &RecordingInfo) {
 }
 
 /// The control groups of threads, by row of these, where any was recorded.
-fn cgroups(json: &mut HeadJson, profile: &Profile) {
+fn cgroups(json: &mut JsonWriter, profile: &Profile) {
     if profile.threads.iter().any(|thread| thread.cgroup.is_some()) {
         let rows = profile.threads.iter();
         json.key("cgroups").array(rows, |json, row| cgroup(json, profile, row));
     }
 }
 
-fn events(json: &mut HeadJson, profile: &Profile, fixed: &Fixed) {
+fn events(json: &mut JsonWriter, profile: &Profile, fixed: &Fixed) {
     let units = period_units(profile);
     json.array(profile.events.entries(), |json, (id, event)| {
         json.object(|json| {
             json.key("name").string(profile.strings.get(event.name));
             let unit = units.get(id).copied().flatten().unwrap_or("count");
-            json.key("unit").string(unit.as_bytes());
+            json.key("unit").string(unit);
             json.key("period").maybe(fixed.get(id).copied().flatten());
             json.key("rate").number(event.rate);
             json.key("frequency").number(u8::from(event.frequency));
@@ -175,22 +175,22 @@ fn events(json: &mut HeadJson, profile: &Profile, fixed: &Fixed) {
     });
 }
 
-pub(super) fn module(json: &mut HeadJson, profile: &Profile, (row, count): &(&ModuleRow, usize)) {
+pub(super) fn module(json: &mut JsonWriter, profile: &Profile, (row, count): &(&ModuleRow, usize)) {
     json.object(|json| {
         json.key("path").string(profile.strings.get(row.path));
-        json.key("kind").string(row.kind.as_str().as_bytes());
+        json.key("kind").string(row.kind.as_str());
         json.key("count").number(*count as u64);
         if let Some(opened) = row.opened {
             json.key("opened").string(profile.strings.get(opened));
         }
         if let Some(id) = row.build_id {
-            json.key("buildId").string(id.to_string().as_bytes());
+            json.key("buildId").string(id.to_string());
         }
     });
 }
 
 /// The functions, and the names that they share.
-fn functions(json: &mut HeadJson, profile: &Profile, tree: &PageTree, modules: &PageModules<'_>) {
+fn functions(json: &mut JsonWriter, profile: &Profile, tree: &PageTree, modules: &PageModules<'_>) {
     let index = |id: Option<StringId>| {
         id.and_then(|id| tree.strings.binary_search(&id).ok()).map_or(-1, |at| at as i64)
     };
@@ -219,23 +219,23 @@ pub(super) fn place_number(function: &Function) -> i64 {
 }
 
 /// Instructions: a line of text each, and their lengths.
-fn code(json: &mut HeadJson, page: &Page, modules: &PageModules<'_>) {
+fn code(json: &mut JsonWriter, page: &Page, modules: &PageModules<'_>) {
     json.key("code").array(&page.code.functions, |json, function| {
         json.object(|json| {
             let module = modules.of_module.get(function.module);
             json.key("module").number(module.map_or(-1, |&at| at as i64));
             json.key("start").number(function.start);
             let lengths = function.instructions.iter().map(|(length, _)| *length);
-            json.key("lengths").array(lengths, HeadJson::number);
+            json.key("lengths").array(lengths, JsonWriter::number);
             let lines: Vec<&str> =
                 function.instructions.iter().map(|(_, text)| text.as_str()).collect();
-            json.key("text").string(lines.join("\n").as_bytes());
+            json.key("text").string(lines.join("\n"));
         });
     });
     json.key("codeLeftOut").number(page.code.left_out);
 }
 
-pub(super) fn quality(json: &mut HeadJson, profile: &Profile, modules: &PageModules<'_>) {
+pub(super) fn quality(json: &mut JsonWriter, profile: &Profile, modules: &PageModules<'_>) {
     let summary = &profile.summary;
     json.key("frames").number(summary.frames);
     json.key("filtered").number(summary.samples_filtered);
@@ -247,14 +247,14 @@ pub(super) fn quality(json: &mut HeadJson, profile: &Profile, modules: &PageModu
             let module = loss.module.and_then(|id| modules.of_module.get(id));
             json.key("module").number(module.map_or(-1, |&at| at as i64));
             json.key("samples").number(loss.samples);
-            json.key("reason").string(loss.reason.as_bytes());
+            json.key("reason").string(&loss.reason);
             json.key("help").string(loss.help.as_ref().map_or(&b""[..], |it| it.text.as_bytes()));
         });
     });
     json.key("findings").array(&summary.findings, |json, finding| {
         json.object(|json| {
-            json.key("kind").string(finding.kind.as_bytes());
-            json.key("message").string(finding.text().as_bytes());
+            json.key("kind").string(&finding.kind);
+            json.key("message").string(finding.text().as_ref());
             json.key("count").number(finding.count);
         });
     });

@@ -6,7 +6,6 @@
 
 mod columns;
 mod head;
-mod head_json;
 mod live;
 mod tree;
 
@@ -21,7 +20,6 @@ use flate2::write::GzEncoder;
 use crate::printer::Printer;
 use columns::PageColumns;
 pub(crate) use columns::{NONE as PAGE_NONE, Width as PageWidth, column as page_column};
-pub(crate) use head_json::HeadJson;
 pub use live::{LivePage, LiveStep};
 use profile::Profile;
 use tree::PageTree;

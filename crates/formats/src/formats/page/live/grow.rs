@@ -11,12 +11,12 @@ use super::super::columns::NONE;
 use super::super::head::{
     PageModules, cgroup, facts, module, place_number, quality, thread, title,
 };
-use super::super::head_json::HeadJson;
 use super::super::tree::{
     ELSEWHERE, INLINED, JOINED, LeafId, NodeId, PageNode, PlaceId, frame_flags,
 };
 use super::rows::Changes;
 use super::{LiveLeaf, LivePage, LiveStep, StackNode};
+use crate::render::json_writer::JsonWriter;
 
 impl LivePage {
     /// Takes in a step. `None` where what was told before does not fit any more: times that need a larger unit, periods
@@ -79,8 +79,8 @@ impl LivePage {
 
     /// What is known of the recording beside its tables.
     pub(super) fn state(&mut self, profile: &Profile, modules: &PageModules<'_>) {
-        let members = |put: &dyn Fn(&mut HeadJson)| {
-            let mut json = HeadJson::default();
+        let members = |put: &dyn Fn(&mut JsonWriter)| {
+            let mut json = JsonWriter::default();
             json.object(put);
             let bytes = json.into_bytes();
             bytes.get(1..bytes.len().saturating_sub(1)).unwrap_or_default().to_vec()
@@ -94,7 +94,7 @@ impl LivePage {
 
     fn add_modules(&mut self, profile: &Profile, modules: &PageModules<'_>, changes: &mut Changes) {
         for (at, row) in modules.rows.iter().enumerate() {
-            let mut json = HeadJson::default();
+            let mut json = JsonWriter::default();
             module(&mut json, profile, row);
             let text = json.into_bytes();
             match self.texts.modules.get_mut(at) {
@@ -113,7 +113,7 @@ impl LivePage {
             if self.texts.threads.get(at) == Some(row) && had == self.texts.has_cgroups {
                 continue;
             }
-            let mut json = HeadJson::default();
+            let mut json = JsonWriter::default();
             json.array([()], |json, ()| {
                 thread(json, profile, row);
                 if self.texts.has_cgroups {

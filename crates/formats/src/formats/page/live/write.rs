@@ -5,10 +5,10 @@
 
 use super::super::columns::{Width, column};
 use super::super::head::VERSION;
-use super::super::head_json::HeadJson;
 use super::super::write_head;
 use super::LivePage;
 use super::rows::{Changes, Sizes};
+use crate::render::json_writer::JsonWriter;
 
 /// A column: its name, its width, and its numbers.
 type Column<'a> = (&'static str, Width, Box<dyn ExactSizeIterator<Item = u64> + 'a>);
@@ -17,7 +17,7 @@ impl LivePage {
     /// Everything.
     pub(super) fn whole(&self, tick: u64) -> Vec<u8> {
         let columns = self.rows(&Sizes::default(), true);
-        let mut json = HeadJson::default();
+        let mut json = JsonWriter::default();
         json.object(|json| {
             json.key("version").number(VERSION);
             json.key("live").number(tick);
@@ -44,7 +44,7 @@ impl LivePage {
         let node = |&leaf: &usize| nodes.get(leaf).copied().map_or(0, u64::from);
         columns.push(("movedLeaf", Width::U32, Box::new(moved().map(|&leaf| leaf as u64))));
         columns.push(("movedNode", Width::U32, Box::new(moved().map(node))));
-        let mut json = HeadJson::default();
+        let mut json = JsonWriter::default();
         json.object(|json| {
             json.key("forgotten").number(changes.forgotten as u64);
             json.key("first").array(
@@ -52,7 +52,7 @@ impl LivePage {
                 |json, rows| json.number(rows as u64),
             );
             self.texts(json, before);
-            let changed = |json: &mut HeadJson, rows: &[usize], texts: &[Vec<u8>]| {
+            let changed = |json: &mut JsonWriter, rows: &[usize], texts: &[Vec<u8>]| {
                 let rows = rows.iter().filter_map(|&at| Some((at, texts.get(at)?)));
                 json.array(rows, |json, (at, text)| {
                     json.array([()], |json, ()| {
@@ -69,7 +69,7 @@ impl LivePage {
     }
 
     /// Functions, lines in other files, and names from there on.
-    fn texts(&self, json: &mut HeadJson, from: &Sizes) {
+    fn texts(&self, json: &mut JsonWriter, from: &Sizes) {
         let functions = self.texts.functions.iter().skip(from.functions);
         json.key("functions").array(functions, |json, row| {
             json.array([row], |json, row| row.iter().for_each(|&number| json.number(number)));
@@ -130,17 +130,17 @@ where
 }
 
 /// What columns are called, and how long they are.
-fn shapes(json: &mut HeadJson, columns: &[Column<'_>]) {
+fn shapes(json: &mut JsonWriter, columns: &[Column<'_>]) {
     json.key("columns").array(columns, |json, (name, width, rows)| {
         json.array([()], |json, ()| {
-            json.string(name.as_bytes());
-            json.string(width.name().as_bytes());
+            json.string(name);
+            json.string(width.name());
             json.number(rows.len() as u64);
         });
     });
 }
 
-fn bytes(json: HeadJson, columns: Vec<Column<'_>>) -> Vec<u8> {
+fn bytes(json: JsonWriter, columns: Vec<Column<'_>>) -> Vec<u8> {
     let mut bytes = Vec::new();
     // Writing to a vector does not fail.
     let _ = write_head(&json.into_bytes(), &mut bytes);
