@@ -11,8 +11,8 @@ use perf_data::{Findings, Head, Session, Severity};
 use profile::Profile;
 use unwinder::{Engine, MissedMaps};
 
+use super::account::findings;
 use super::assemble::guess_wall_clock;
-use super::findings;
 use super::run::RecordingFile;
 use crate::files::Files;
 use crate::left_out::LeftOut;

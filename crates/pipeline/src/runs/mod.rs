@@ -1,24 +1,20 @@
 //! The runs: a recording as a whole, while it is unwound, or its maps alone; and what they share, from opening to the
 //! account.
 
+mod account;
 mod analysis;
 mod assemble;
 mod events;
-mod findings;
 pub(crate) mod growing;
 mod head;
-mod identity;
 pub(crate) mod live;
 mod live_bytes;
-mod losses;
 mod maps;
-mod nameless;
 mod off_cpu;
 mod open;
 mod pace;
 mod run;
 mod sample_times;
-mod untried;
 pub(crate) mod whole;
 
 pub use analysis::Analysis;

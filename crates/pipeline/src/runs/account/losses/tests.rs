@@ -199,7 +199,7 @@ fn for_program(path: &str, sections: Vec<Section>, options: FileOptions) -> (Str
     let file = images.image(module).expect("the program");
     file.debug(&images);
     let unwind = remedy(Some(ModuleId(0)), EndReason::NoUnwindInfo, &timeline, &images);
-    let names = crate::runs::nameless::of_file(module, file, &images);
+    let names = crate::runs::account::nameless::of_file(module, file, &images);
     (said(unwind), said(names))
 }
 
@@ -277,7 +277,7 @@ fn files_with_all_that_there_is() {
     let module = &timeline.modules()[0];
     let file = images.image(module).expect("the program");
     assert!(file.debug(&images).is_some());
-    assert_eq!(crate::runs::nameless::of_file(module, file, &images), None);
+    assert_eq!(crate::runs::account::nameless::of_file(module, file, &images), None);
     let unwind = remedy(Some(ModuleId(0)), EndReason::NoUnwindInfo, &timeline, &images);
     assert_eq!(said(unwind), BUILD);
 }

@@ -1,0 +1,7 @@
+//! The account of a run: losses, findings, addresses without names, and the remedies for them.
+
+pub(super) mod findings;
+mod identity;
+mod losses;
+mod nameless;
+mod untried;
