@@ -11,46 +11,18 @@
 //!
 //! Chunks, slices and windows are of a fixed size, so that neither ids nor order depend on the number of threads.
 
-mod ahead;
-mod apply;
-mod chain;
-mod chunk;
-mod filter;
-mod frame_key;
-mod in_order;
-mod intern;
-mod kernel_frames;
-mod lane;
-mod layout;
-mod lengthen;
-mod merge;
-mod met;
-mod needs;
-mod off_cpu;
+mod driver;
 mod plan;
-mod position;
-mod read_ahead;
-mod recent;
-mod recorded;
-mod related;
-mod repaired;
-mod repairs;
-mod replayer;
-mod seen;
+mod repair;
 mod slice;
-mod spaces;
-mod threads;
-mod unswitched;
-mod watch;
-mod window;
 
-pub use apply::{apply, learn_build_ids, learn_files};
-pub use filter::{Filter, LeftOut, has_cgroups, has_cpus, matches_pattern};
-pub use off_cpu::{OffCpuSpan, OffCpuTimes, SampleKey, has_switches};
-pub use related::SharedMemory;
-pub use replayer::{
+pub use driver::replayer::{
     Join, MissedMaps, Replay, ReplayObserver, ReplayOptions, ReplayTimings, Replayer, Unwatched,
 };
-pub use threads::Thread;
-pub use unswitched::UnswitchedThread;
-pub use watch::Partial;
+pub use driver::watch::Partial;
+pub use plan::apply::{apply, learn_build_ids, learn_files};
+pub use plan::filter::{Filter, LeftOut, has_cgroups, has_cpus, matches_pattern};
+pub use plan::off_cpu::{OffCpuSpan, OffCpuTimes, SampleKey, has_switches};
+pub use plan::threads::Thread;
+pub use plan::unswitched::UnswitchedThread;
+pub use slice::related::SharedMemory;

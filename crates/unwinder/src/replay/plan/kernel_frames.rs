@@ -13,7 +13,7 @@ use perf_data::{CallchainContext, CpuMode, Sample};
 use profile::FoundBy;
 
 use crate::frame::Frame;
-use crate::replay::spaces::KernelSpaces;
+use crate::replay::plan::spaces::KernelSpaces;
 
 /// Whose code an address is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

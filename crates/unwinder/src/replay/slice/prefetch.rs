@@ -3,7 +3,7 @@
 
 use perf_data::{Batch, BatchReader, LINE, RegsAbi, Sample, read_soon};
 
-use crate::replay::plan::Planned;
+use crate::replay::plan::planner::Planned;
 use crate::walk::Walker;
 
 /// Samples of a batch in the order of a plan.

@@ -7,10 +7,10 @@ use profile::{EndReason, FoundBy, FrameId, LayoutId, StackId, StackRow};
 
 use crate::frame::Place;
 use crate::repair::Repaired;
-use crate::replay::chain::SliceScratch;
-use crate::replay::frame_key::{FrameKey, PlacedFrame};
-use crate::replay::needs::note_repaired;
-use crate::replay::slice::WalkedSlice;
+use crate::replay::slice::chain::SliceScratch;
+use crate::replay::slice::frame_key::{FrameKey, PlacedFrame};
+use crate::replay::slice::stack_needs::note_repaired;
+use crate::replay::slice::walk::WalkedSlice;
 
 /// Continues chains of one slice, up to so many user frames.
 pub(crate) struct Lengthening {

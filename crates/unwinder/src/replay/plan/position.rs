@@ -3,7 +3,7 @@
 use module_map::KnownNames;
 use perf_data::{Batch, RecordEntry, SampleEntry};
 
-use crate::replay::read_ahead::{ReadAhead, ReadRow};
+use crate::replay::plan::read_ahead::{ReadAhead, ReadRow};
 
 /// How far the plan has come in a batch.
 pub(crate) struct PlanPosition<'b> {

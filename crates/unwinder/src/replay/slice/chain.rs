@@ -3,8 +3,8 @@
 use address::ById as _;
 use profile::{FrameId, LayoutRow, StackId, StackRow};
 
-use crate::replay::frame_key::FrameKey;
-use crate::replay::recent::Recent;
+use crate::replay::slice::frame_key::FrameKey;
+use crate::replay::slice::recent_values::Recent;
 
 /// What is kept from one sample to the next.
 #[derive(Default)]

@@ -12,17 +12,17 @@ use module_map::{CgroupId, LazySpace, ProcessImage, RelatedSpace, Timeline};
 use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry, TimedRecord};
 
 use crate::repair::StackOwner;
-use crate::replay::apply::{
+use crate::replay::plan::apply::{
     apply, apply_known_map, apply_map, apply_new_map, learn_build_ids, learn_files,
 };
-use crate::replay::filter::{Filter, LeftOut, has_cgroups, matches_pattern};
-use crate::replay::kernel_frames::guest_kind;
-use crate::replay::off_cpu::{OffCpu, OffCpuTimes};
-use crate::replay::position::PlanPosition;
-use crate::replay::read_ahead::ReadMap;
-use crate::replay::spaces::{ChunkSpaces, Spaces};
-use crate::replay::threads::{Thread, Threads};
-use crate::replay::unswitched::{Life, Unswitched, UnswitchedThread};
+use crate::replay::plan::filter::{Filter, LeftOut, has_cgroups, matches_pattern};
+use crate::replay::plan::kernel_frames::guest_kind;
+use crate::replay::plan::off_cpu::{OffCpu, OffCpuTimes};
+use crate::replay::plan::position::PlanPosition;
+use crate::replay::plan::read_ahead::ReadMap;
+use crate::replay::plan::spaces::{ChunkSpaces, Spaces};
+use crate::replay::plan::threads::{Thread, Threads};
+use crate::replay::plan::unswitched::{Life, Unswitched, UnswitchedThread};
 
 /// A sample and what it needs for its walk.
 #[derive(Debug)]

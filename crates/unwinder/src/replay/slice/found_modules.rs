@@ -3,7 +3,7 @@
 
 use address::ModuleId;
 
-use crate::replay::frame_key::FrameKey;
+use crate::replay::slice::frame_key::FrameKey;
 
 /// The modules of all slices so far.
 #[derive(Debug, Default)]
@@ -51,7 +51,7 @@ mod tests {
 
     use super::*;
     use crate::frame::Place;
-    use crate::replay::frame_key::PlacedFrame;
+    use crate::replay::slice::frame_key::PlacedFrame;
 
     fn frame(module: Option<u32>, relative: u64) -> FrameKey {
         let place = Place { module: module.map(ModuleId), relative, bias: 0 };

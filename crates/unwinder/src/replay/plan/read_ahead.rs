@@ -5,7 +5,7 @@ use module_map::{KnownMap, KnownNames};
 use perf_data::{Batch, BatchReader, RecordEntry, TimedRecord};
 use rayon::prelude::*;
 
-use crate::replay::apply::known_map;
+use crate::replay::plan::apply::known_map;
 
 /// So many records are read at first, and each time twice as many up to the most: names that are new among them are not
 /// known then.

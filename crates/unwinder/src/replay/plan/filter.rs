@@ -4,7 +4,7 @@ use address::{Pid, Tid, Timestamp};
 use hashbrown::HashSet;
 use perf_data::{Batch, Head, SampleEntry, SampleType};
 
-use crate::replay::threads::Thread;
+use crate::replay::plan::threads::Thread;
 
 /// Which samples are wanted. An empty list wants all. Maps are replayed in full whatever is wanted.
 #[derive(Clone, Debug, Default)]

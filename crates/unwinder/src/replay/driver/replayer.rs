@@ -12,17 +12,17 @@ use profile::{FindingRow, Profile};
 use crate::engine::Engine;
 use crate::kept::KeptRules;
 use crate::repair::Code;
-use crate::replay::chunk::{CHUNK, Idle, PlannedChunk, WalkedChunk};
-use crate::replay::filter::{Filter, LeftOut};
-use crate::replay::merge::Merged;
-use crate::replay::met::MetModules;
-use crate::replay::off_cpu::OffCpuTimes;
-use crate::replay::plan::{Plan, Planner};
-use crate::replay::position::PlanPosition;
-use crate::replay::related::SharedMemory;
-use crate::replay::repaired::RepairedSlice;
-use crate::replay::threads::Thread;
-use crate::replay::window::Window;
+use crate::replay::driver::chunk::{CHUNK, Idle, PlannedChunk, WalkedChunk};
+use crate::replay::driver::merge::Merged;
+use crate::replay::plan::filter::{Filter, LeftOut};
+use crate::replay::plan::off_cpu::OffCpuTimes;
+use crate::replay::plan::planner::{Plan, Planner};
+use crate::replay::plan::position::PlanPosition;
+use crate::replay::plan::threads::Thread;
+use crate::replay::repair::repaired::RepairedSlice;
+use crate::replay::repair::window::Window;
+use crate::replay::slice::found_modules::MetModules;
+use crate::replay::slice::related::SharedMemory;
 
 /// How far chains that the dump cut off are continued.
 pub use options::Join;

@@ -12,7 +12,7 @@ use perf_data::{
     Batch, CpuMode, EventAttr, Head, Record, SampleEntry, SchedSwitch, TimedRecord, TracingData,
 };
 
-use crate::replay::unswitched::{Unswitched, UnswitchedThread};
+use crate::replay::plan::unswitched::{Unswitched, UnswitchedThread};
 
 /// A time that a thread was off the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

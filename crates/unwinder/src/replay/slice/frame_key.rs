@@ -79,44 +79,44 @@ impl FrameKey {
     }
 
     /// The module that it is in.
-    pub(super) fn module(self) -> Option<ModuleId> {
+    pub(in crate::replay) fn module(self) -> Option<ModuleId> {
         (self.rest >> MODULE).checked_sub(1).map(|module| ModuleId(module as u32))
     }
 
     /// The frame as far as tail calls depend on it.
-    pub(super) fn code_place(self) -> CodePlace {
+    pub(in crate::replay) fn code_place(self) -> CodePlace {
         let PlacedFrame { place, found_by, kernel, .. } = self.placed(0);
         CodePlace { module: place.module, relative: place.relative, found_by, kernel }
     }
 
     /// Whether both are in the same module.
     #[inline]
-    pub(super) const fn is_in_module_of(self, other: Self) -> bool {
+    pub(in crate::replay) const fn is_in_module_of(self, other: Self) -> bool {
         (self.rest ^ other.rest) >> MODULE == 0
     }
 
     /// Whether its address in the module is in a range.
     #[inline]
-    pub(super) const fn is_between(self, start: u64, end: u64) -> bool {
+    pub(in crate::replay) const fn is_between(self, start: u64, end: u64) -> bool {
         start <= self.relative && self.relative < end
     }
 
     /// The same for all frames at its location. A gap is no place where code was seen, and a whole function is more than
     /// its first address: they have locations of their own, whatever frame has the same address.
-    pub(super) fn of_location(self) -> Self {
+    pub(in crate::replay) fn of_location(self) -> Self {
         let PlacedFrame { found_by, .. } = self.placed(0);
         let apart = if found_by.is_gap() { (found_by as u64) << 8 } else { 0 };
         Self { rest: self.rest >> MODULE << MODULE | apart | self.rest & WHOLE, ..self }
     }
 
     /// Its location, without names.
-    pub(super) fn location(self) -> LocationRow {
+    pub(in crate::replay) fn location(self) -> LocationRow {
         let row = LocationRow::unnamed(self.module(), self.relative);
         LocationRow { is_whole: self.rest & WHOLE != 0, ..row }
     }
 
     /// Its row, at that location.
-    pub(super) fn frame(self, location: LocationId) -> FrameRow {
+    pub(in crate::replay) fn frame(self, location: LocationId) -> FrameRow {
         let PlacedFrame { found_by, kernel, .. } = self.placed(0);
         FrameRow { location, found_by, kernel, instance: self.instance() }
     }

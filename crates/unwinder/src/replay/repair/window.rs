@@ -1,6 +1,7 @@
 //! Walked slices wait for their repair until enough of what comes after them is known. What is known of a sample depends
 //! on its place in the recording alone, not on slices, batches or the number of threads.
 
+use options::Join;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
@@ -10,14 +11,13 @@ use rayon::prelude::*;
 
 use crate::frame::Place;
 use crate::repair::{Code, Repaired, Trials};
-use crate::replay::in_order::InOrder;
-use crate::replay::intern::Hashes;
-use crate::replay::lane::{Lane, Position, WindowSlices};
-use crate::replay::lengthen::Lengthening;
-use crate::replay::repaired::RepairedSlice;
-use crate::replay::repairs::Repairs;
-use crate::replay::replayer::Join;
-use crate::replay::slice::WalkedSlice;
+use crate::replay::repair::in_order::InOrder;
+use crate::replay::repair::lengthen::Lengthening;
+use crate::replay::repair::repaired::RepairedSlice;
+use crate::replay::repair::repairs::Repairs;
+use crate::replay::repair::thread_group::{Lane, Position, WindowSlices};
+use crate::replay::slice::intern::Hashes;
+use crate::replay::slice::walk::WalkedSlice;
 use crate::tails::TailCalls;
 
 /// Samples that are looked at together.

@@ -12,9 +12,9 @@ use rayon::prelude::*;
 
 use crate::engine::Engine;
 use crate::kept::KeptRules;
-use crate::replay::plan::{Plan, Planned};
-use crate::replay::replayer::{Join, ReplayObserver, ReplayOptions};
-use crate::replay::slice::{WalkedSlice, walk_slice};
+use crate::replay::driver::replayer::{Join, ReplayObserver, ReplayOptions};
+use crate::replay::plan::planner::{Plan, Planned};
+use crate::replay::slice::walk::{WalkedSlice, walk_slice};
 use crate::walk::{Walker, WorkerCache};
 
 /// Samples that are walked and interned as one: so many, or fewer where there are more threads than a chunk has of such

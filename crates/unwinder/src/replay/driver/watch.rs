@@ -5,11 +5,11 @@ use module_map::Timeline;
 use perf_data::Batch;
 use profile::Profile;
 
-use crate::replay::chunk::CHUNK;
-use crate::replay::met::MetModules;
-use crate::replay::position::PlanPosition;
-use crate::replay::replayer::{ReplayObserver, Replayer};
-use crate::replay::threads::Thread;
+use crate::replay::driver::chunk::CHUNK;
+use crate::replay::driver::replayer::{ReplayObserver, Replayer};
+use crate::replay::plan::position::PlanPosition;
+use crate::replay::plan::threads::Thread;
+use crate::replay::slice::found_modules::MetModules;
 
 /// The first chunk of a replay that is watched; each is twice as large as the one before, up to the usual size.
 const FIRST: usize = 1024;

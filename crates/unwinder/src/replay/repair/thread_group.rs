@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use crate::repair::{
     Code, Functions, KeptStart, Key, Known, Memory, Seen, SeenEnd, Sight, StackOwner, Trials,
 };
-use crate::replay::repairs::{Deciding, Repairs};
-use crate::replay::slice::WalkedSlice;
+use crate::replay::repair::repairs::{Deciding, Repairs};
+use crate::replay::slice::walk::WalkedSlice;
 
 /// A sample: its place in the window, the number of its slice among those that wait, and its index in it.
 #[derive(Clone, Copy, Debug)]
@@ -78,23 +78,23 @@ impl Default for Future {
 /// What the samples before one say of it: how it compares, what they remember outside of it, what its stack starts with,
 /// and whether its thread has several.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Before {
-    pub(super) known: Known,
-    pub(super) outside: Key,
-    pub(super) start: Option<KeptStart>,
-    pub(super) several: bool,
+pub(in crate::replay) struct Before {
+    pub(in crate::replay) known: Known,
+    pub(in crate::replay) outside: Key,
+    pub(in crate::replay) start: Option<KeptStart>,
+    pub(in crate::replay) several: bool,
 }
 
 /// What the samples after one say of it: how it compares, and what they remember outside of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Later {
-    pub(super) known: Known,
-    pub(super) outside: Key,
+pub(in crate::replay) struct Later {
+    pub(in crate::replay) known: Known,
+    pub(in crate::replay) outside: Key,
 }
 
 impl<'w> WindowSlices<'w> {
     /// What was seen of a sample with user frames.
-    pub(super) fn sample(&self, position: Position) -> Option<Seen<'w>> {
+    pub(in crate::replay) fn sample(&self, position: Position) -> Option<Seen<'w>> {
         self.slices.get(position.slice)?.seen.get(position.index)
     }
 
@@ -115,7 +115,7 @@ impl<'w> WindowSlices<'w> {
     }
 
     /// The first frame of a sample and the last one are read soon.
-    pub(super) fn fetch_ends(&self, position: Position) {
+    pub(in crate::replay) fn fetch_ends(&self, position: Position) {
         if let Some(seen) = self.sample(position) {
             [0, seen.frames.len() - 1].into_iter().for_each(|at| read_soon(seen.frames, at));
         }

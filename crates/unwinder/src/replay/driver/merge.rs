@@ -3,11 +3,12 @@
 use address::ById as _;
 use profile::{FrameId, LocationId, Profile, StackId, StackRow};
 
-use crate::replay::frame_key::FrameKey;
-use crate::replay::intern::{Hashed, Hashes, Index};
-use crate::replay::layout::{Layouts, Merging};
-use crate::replay::related::SharedMemory;
-use crate::replay::repaired::{RepairedSlice, SliceCounts};
+use crate::replay::repair::repaired::RepairedSlice;
+use crate::replay::slice::counts::SliceCounts;
+use crate::replay::slice::frame_key::FrameKey;
+use crate::replay::slice::intern::{Hashed, Hashes, Index};
+use crate::replay::slice::layout::{Layouts, Merging};
+use crate::replay::slice::related::SharedMemory;
 
 /// The tables that grow slice by slice, and what finds rows in them.
 #[derive(Debug, Default)]

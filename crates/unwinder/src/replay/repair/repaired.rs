@@ -4,15 +4,15 @@
 
 use address::ById as _;
 use budget::Held;
-use profile::{EndReason, FoundBy, FrameId, SampleRow, StackId, StackNeeds, StackRow};
+use profile::{EndReason, FoundBy, FrameId, SampleRow, StackId, StackRow};
 
 use crate::frame::Place;
 use crate::repair::Code;
-use crate::replay::frame_key::{FrameKey, PlacedFrame};
-use crate::replay::intern::{Hashed, Hashes};
-use crate::replay::layout::SampleLayouts;
-use crate::replay::related::SharedMemory;
-use crate::replay::slice::WalkedSlice;
+use crate::replay::slice::counts::SliceCounts;
+use crate::replay::slice::frame_key::{FrameKey, PlacedFrame};
+use crate::replay::slice::intern::{Hashed, Hashes};
+use crate::replay::slice::layout::SampleLayouts;
+use crate::replay::slice::walk::WalkedSlice;
 use crate::tails::{Call, Finder, TailFrame};
 
 /// What the merge takes of a slice. Its ids are of this slice.
@@ -28,22 +28,6 @@ pub(crate) struct RepairedSlice {
     pub(crate) counts: SliceCounts,
     /// What it takes, as long as it waits.
     held: Held,
-}
-
-/// What is counted in a slice.
-#[derive(Debug, Default)]
-pub(crate) struct SliceCounts {
-    /// How many bytes of stack the chains need.
-    pub(crate) needs: StackNeeds,
-    /// Frames of all samples.
-    pub(crate) n_frames: u64,
-    pub(crate) undecoded: u64,
-    pub(crate) late_maps: u64,
-    pub(crate) shared_memory: SharedMemory,
-    pub(crate) cache_hits: u64,
-    pub(crate) cache_misses: u64,
-    /// Frames without a module, since theirs lies at too many places.
-    pub(crate) unplaced: u64,
 }
 
 impl RepairedSlice {

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::frame::Place;
 use crate::repair::{CutChain, Lists, Memory, Repaired, Trials};
-use crate::replay::lane::{Before, Later, Position, WindowSlices};
+use crate::replay::repair::thread_group::{Before, Later, Position, WindowSlices};
 
 /// So many samples are decided by one thread at a time.
 const TOGETHER: usize = 512;
@@ -15,13 +15,13 @@ const AHEAD: usize = 4;
 
 /// What both directions know of the threads of a lane.
 #[derive(Clone, Copy)]
-pub(super) struct Deciding<'w> {
-    pub(super) window: WindowSlices<'w>,
-    pub(super) past: &'w Memory,
-    pub(super) future: &'w Memory,
-    pub(super) trials: &'w Trials,
+pub(in crate::replay) struct Deciding<'w> {
+    pub(in crate::replay) window: WindowSlices<'w>,
+    pub(in crate::replay) past: &'w Memory,
+    pub(in crate::replay) future: &'w Memory,
+    pub(in crate::replay) trials: &'w Trials,
     /// Whether chains may be continued behind a gap.
-    pub(super) gaps: bool,
+    pub(in crate::replay) gaps: bool,
 }
 
 /// What chains of a lane are continued with.
@@ -51,7 +51,7 @@ impl Repairs {
 
 impl<'w> Deciding<'w> {
     /// What the chains of samples in their order are continued with, by parts of them.
-    pub(super) fn all(
+    pub(in crate::replay) fn all(
         self,
         positions: &'w [Position],
         before: &'w [Option<Before>],

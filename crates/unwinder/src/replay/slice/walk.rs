@@ -12,20 +12,20 @@ use profile::{
 
 use crate::arch::{Arch, ArchDescriptor, Processor, processor};
 use crate::frame::{Frame, Place};
-use crate::replay::ahead::Ahead;
-use crate::replay::chain::{Chain, LastChain, SliceScratch};
-use crate::replay::frame_key::{FrameKey, PlacedFrame};
-use crate::replay::kernel_frames::kernel_frames;
-use crate::replay::layout::SampleLayouts;
-use crate::replay::met::modules_of;
-use crate::replay::needs::note_walked;
-use crate::replay::plan::Planned;
-use crate::replay::recent::Recent;
-use crate::replay::recorded::RecordedChains;
-use crate::replay::related::{Merged, SharedMemory, first_gained, n_in_code};
-use crate::replay::repaired::SliceCounts;
-use crate::replay::seen::SeenSamples;
-use crate::replay::spaces::Spaces;
+use crate::replay::plan::kernel_frames::kernel_frames;
+use crate::replay::plan::planner::Planned;
+use crate::replay::plan::spaces::Spaces;
+use crate::replay::slice::chain::{Chain, LastChain, SliceScratch};
+use crate::replay::slice::counts::SliceCounts;
+use crate::replay::slice::found_modules::modules_of;
+use crate::replay::slice::frame_key::{FrameKey, PlacedFrame};
+use crate::replay::slice::layout::SampleLayouts;
+use crate::replay::slice::observed::SeenSamples;
+use crate::replay::slice::prefetch::Ahead;
+use crate::replay::slice::recent_values::Recent;
+use crate::replay::slice::recorded::RecordedChains;
+use crate::replay::slice::related::{Merged, SharedMemory, first_gained, n_in_code};
+use crate::replay::slice::stack_needs::note_walked;
 use crate::walk::{UserState, Walker};
 
 /// What came of a slice of samples. Its ids are of this slice.
