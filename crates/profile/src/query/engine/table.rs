@@ -198,7 +198,7 @@ fn add_own(selection: &Selection<'_>, keys: &GroupKeys<'_>, sums: &mut [Sums]) {
         let mut run = paths.end(it.set.stack);
         let mut line = None;
         while run != NONE && line.is_none() {
-            line = paths.coded_nodes(run).rev().find(|&(node, _)| view.shows(node));
+            line = paths.coded_nodes(run).rev().find(|&(node, &line)| view.shows(node, line));
             run = paths.parent(run);
         }
         let key = line.and_then(|(_, &line)| keys.of_line.get(line as usize));
@@ -220,7 +220,7 @@ fn add_inclusive(selection: &Selection<'_>, keys: &GroupKeys<'_>, sums: &mut [Su
         let outermost = keys.outermost.get(paths.nodes(run)).unwrap_or_default();
         let nodes = paths.coded_nodes(run).zip(outermost).zip(paths.depth(run)..);
         for (((node, &line), &is_outermost), depth) in nodes {
-            let key = keys.of_line.get(line as usize).filter(|_| view.shows(node));
+            let key = keys.of_line.get(line as usize).filter(|_| view.shows(node, line));
             let Some(sum) = key.and_then(|&key| sums.get_mut(key as usize)) else { continue };
             if is_outermost {
                 sum.inclusive.add(cost);

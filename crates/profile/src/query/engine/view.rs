@@ -17,8 +17,17 @@ pub(super) struct View<'i> {
     index: &'i Index,
     /// Paths made for this view; `None` for those of the index.
     made: Option<Paths>,
-    /// By node of the paths: whether it is shown; `None` if all are.
-    shown: Option<Vec<bool>>,
+    shown: Shown,
+}
+
+/// The nodes of paths that a filter shows.
+#[derive(Debug)]
+enum Shown {
+    All,
+    /// By line of the index.
+    Lines(Vec<bool>),
+    /// By node, if what is above a node decides as well.
+    Nodes(Vec<bool>),
 }
 
 impl<'i> View<'i> {
@@ -26,14 +35,14 @@ impl<'i> View<'i> {
         let view = Self { index, made: None, shown: shown(profile, index, filter) };
         if filter.collapse_recursion {
             let made = Some(view.without_recursion());
-            return Self { index, made, shown: None };
+            return Self { index, made, shown: Shown::All };
         }
         view
     }
 
     /// All paths of an index.
     pub(super) const fn whole(index: &'i Index) -> Self {
-        Self { index, made: None, shown: None }
+        Self { index, made: None, shown: Shown::All }
     }
 
     /// The paths, whose codes are lines of the index.
@@ -41,19 +50,24 @@ impl<'i> View<'i> {
         self.made.as_ref().unwrap_or(&self.index.paths)
     }
 
-    /// Whether a node of the paths is shown.
-    pub(super) fn shows(&self, node: usize) -> bool {
-        self.shown.as_ref().is_none_or(|shown| shown.get(node) == Some(&true))
+    /// Whether a node of the paths with its line is shown.
+    pub(super) fn shows(&self, node: usize, line: u32) -> bool {
+        match &self.shown {
+            Shown::All => true,
+            Shown::Lines(lines) => lines.get(line as usize) == Some(&true),
+            Shown::Nodes(nodes) => nodes.get(node) == Some(&true),
+        }
     }
 
     /// Whether these are all nodes of the index.
     pub(super) const fn is_whole(&self) -> bool {
-        self.made.is_none() && self.shown.is_none()
+        self.made.is_none() && matches!(self.shown, Shown::All)
     }
 
     /// The functions of the shown nodes of a run, the outermost first.
     pub(super) fn functions(&self, run: u32) -> impl DoubleEndedIterator<Item = FunctionId> {
-        let nodes = self.paths().coded_nodes(run).filter(|&(node, _)| self.shows(node));
+        let nodes = self.paths().coded_nodes(run);
+        let nodes = nodes.filter(|&(node, &line)| self.shows(node, line));
         nodes.filter_map(|(_, &line)| self.index.function(line))
     }
 
@@ -62,11 +76,11 @@ impl<'i> View<'i> {
         let keys = self.index.keys(group);
         // A node is the outermost shown one of its function if it is the outermost of all, since the functions that
         // call it are shown as it is. Modules have hidden functions beside shown ones.
-        let is_cached = self.made.is_none() && (self.shown.is_none() || group != GroupBy::Module);
+        let is_cached = self.made.is_none() && (self.is_whole() || group != GroupBy::Module);
         let outermost = if is_cached {
             Cow::Borrowed(keys.outermost(&self.index.paths))
         } else {
-            let key = |node, line| keys.key(line).filter(|_| self.shows(node));
+            let key = |node, line| keys.key(line).filter(|_| self.shows(node, line));
             Cow::Owned(self.paths().outermost(keys.count, key))
         };
         GroupKeys { of_line: &keys.of_line, count: keys.count, outermost }
@@ -81,8 +95,8 @@ impl<'i> View<'i> {
         let mut ends: Vec<u32> = Vec::new();
         for run in index.paths.runs() {
             let mut at = ends.get(index.paths.parent(run) as usize).copied().unwrap_or(NONE);
-            for (node, &line) in index.paths.coded_nodes(run).filter(|&(node, _)| self.shows(node))
-            {
+            let nodes = index.paths.coded_nodes(run);
+            for (node, &line) in nodes.filter(|&(node, &line)| self.shows(node, line)) {
                 let again = outermost.get(node) == Some(&false);
                 let function = index.function(line);
                 let outer =
@@ -99,8 +113,8 @@ impl<'i> View<'i> {
     }
 }
 
-/// By node of the paths of an index, whether a filter shows it; `None` if it shows all.
-fn shown(profile: &Profile, index: &Index, filter: &Filter) -> Option<Vec<bool>> {
+/// The nodes of the paths of an index that a filter shows.
+fn shown(profile: &Profile, index: &Index, filter: &Filter) -> Shown {
     let (hide, modules) = (&filter.hide, &filter.module);
     let is_wanted = |module| modules.is_empty() || matches(profile, module, modules);
     let wanted: Vec<bool> = index.modules.iter().map(|&module| is_wanted(module)).collect();
@@ -113,12 +127,16 @@ fn shown(profile: &Profile, index: &Index, filter: &Filter) -> Option<Vec<bool>>
     let charged: Table<FunctionId, bool> = index.functions.iter().map(charged).collect();
     let has_charged = charged.iter().any(|&is_charged| is_charged);
     if !has_charged && shown.iter().all(|&is_shown| is_shown) {
-        return None;
+        return Shown::All;
     }
     let of_line = |flags: &Table<FunctionId, bool>| -> Vec<bool> {
         index.lines.iter().map(|line| flags.get(line.function) == Some(&true)).collect()
     };
-    let (shown, charged) = (of_line(&shown), of_line(&charged));
+    let shown = of_line(&shown);
+    if !has_charged {
+        return Shown::Lines(shown);
+    }
+    let charged = of_line(&charged);
     let has = |flags: &[bool], line: u32| flags.get(line as usize) == Some(&true);
     let paths = &index.paths;
     let mut nodes = Vec::with_capacity(paths.len());
@@ -127,12 +145,12 @@ fn shown(profile: &Profile, index: &Index, filter: &Filter) -> Option<Vec<bool>>
     for run in paths.runs() {
         let mut is_charged = ends_charged.get(paths.parent(run) as usize) == Some(&true);
         for &line in paths.codes(run) {
-            is_charged |= has_charged && has(&charged, line);
+            is_charged |= has(&charged, line);
             nodes.push(!is_charged && has(&shown, line));
         }
         ends_charged.push(is_charged);
     }
-    Some(nodes)
+    Shown::Nodes(nodes)
 }
 
 pub(super) fn matches(profile: &Profile, name: Option<StringId>, patterns: &Patterns) -> bool {
