@@ -36,19 +36,11 @@ pub struct QueryFilter {
 }
 
 impl QueryFilter {
-    /// The patterns, by the names of their fields.
-    pub fn patterns(&self) -> impl Iterator<Item = (&'static str, &[String])> {
+    /// The lists of patterns.
+    #[must_use]
+    pub const fn patterns(&self) -> [&Vec<String>; 6] {
         let Self { comm, focus, ignore, hide, module, charge, .. } = self;
-        [
-            ("comm", comm),
-            ("focus", focus),
-            ("ignore", ignore),
-            ("hide", hide),
-            ("module", module),
-            ("charge", charge),
-        ]
-        .into_iter()
-        .map(|(name, patterns)| (name, patterns.as_slice()))
+        [comm, focus, ignore, hide, module, charge]
     }
 
     /// The filter with each list sorted and without duplicates: equal for filters that choose the same.

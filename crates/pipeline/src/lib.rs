@@ -90,7 +90,7 @@ pub use runs::growing::{Grown, Growth, Steps, StreamOptions};
 pub use runs::live::{
     Lag, LiveAccount, LiveGrown, LiveGrowth, LiveOptions, LiveWarning, TableSizes,
 };
-pub use runs::{Analysis, MapReplay, RecordingWatch};
+pub use runs::{Analysis, MapReplay, RecordingWatch, dangling_ids};
 pub use sampled_files::{FileAtHand, SampledFile};
 pub use source::Source;
 pub use symbolizer::{Instruction, ResolvedAddress, Symbols, WhyNoName};

@@ -102,7 +102,7 @@ impl Query {
     /// If a pattern is wrong or too large, or there are too many.
     pub(crate) fn compiled_filter(&self) -> Result<Filter, Problem> {
         let bad = |text: String| Problem::new(Kind::BadRequest).detail(text);
-        for (_, texts) in self.filter.patterns() {
+        for texts in self.filter.patterns() {
             if texts.len() > MOST_PATTERNS {
                 return Err(bad(format!("more than {MOST_PATTERNS} patterns")));
             }

@@ -67,10 +67,8 @@ pub fn unwind_perf() -> ExitCode {
     let failed = if records { NOT_RECORDED } else { NO_OUTPUT };
     let result = commands::run(&cli);
     // What the account of the run could not hold any more, since the output was being written.
-    for (id, count) in address::take_dangling() {
-        eprintln!(
-            "unwind-perf: a {id} named no row {count} times; this is a mistake of the program, please report it"
-        );
+    for row in pipeline::dangling_ids() {
+        eprintln!("unwind-perf: {} ({} times)", row.message, row.count);
     }
     exit_code("unwind-perf", failed, result)
 }

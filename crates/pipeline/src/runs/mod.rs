@@ -17,6 +17,7 @@ mod run;
 mod sample_times;
 pub(crate) mod whole;
 
+pub use account::dangling_ids;
 pub use analysis::Analysis;
 pub(crate) use head::head;
 pub use maps::MapReplay;

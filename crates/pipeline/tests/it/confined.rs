@@ -13,10 +13,9 @@ use host::{
 };
 use pipeline::{FileSearch, Observer, Options, Pipeline, Source, SourceFiles, Unobserved};
 use profile::Profile;
-use synth::{
-    ElfBuilder, Endian, EventAttr, MmapFile, PerfDataBuilder, Record, SampleBuilder, SampleId,
-    Section, Segment, Symbol, attr_flag, sample_type,
-};
+use synth::{ElfBuilder, MmapFile, Record, SampleBuilder, SampleId, Section, Segment, Symbol};
+
+use crate::support::with_callchains;
 
 /// The machine, which notes each question and refuses none by itself.
 #[derive(Debug, Default)]
@@ -78,15 +77,7 @@ fn program(function: &str) -> Vec<u8> {
 /// A recording with one mapping and one sample for each path.
 fn recording(paths: &[String]) -> Vec<u8> {
     const USER: u64 = 0u64.wrapping_sub(512);
-    let mut data = PerfDataBuilder::new(Endian::Little);
-    let sample_type = sample_type::IDENTIFIER
-        | sample_type::IP
-        | sample_type::TID
-        | sample_type::TIME
-        | sample_type::CALLCHAIN;
-    let attr = EventAttr { sample_type, flags: attr_flag::SAMPLE_ID_ALL, ..EventAttr::default() };
-    data.event("cycles", attr, &[7]);
-    data.describe_events();
+    let mut data = with_callchains();
     for (path, number) in paths.iter().zip(1..) {
         let addr = number << 20;
         let id = SampleId { id: 7, ..SampleId::at(7, 7, number) };

@@ -7,3 +7,4 @@ mod live;
 mod off_cpu;
 mod process_names;
 mod runs;
+mod support;

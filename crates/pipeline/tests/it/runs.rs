@@ -13,8 +13,10 @@ use pipeline::{
 };
 use synth::{
     CompressedKind, Compressor, Endian, EventAttr, Feature, PerfDataBuilder, Record, SampleBuilder,
-    SampleId, UserRecord, attr_flag, sample_type,
+    SampleId, UserRecord, sample_type,
 };
+
+use crate::support::with_callchains;
 
 /// Samples of kernel chains of 32 frames, no two alike.
 fn recording(samples: u64) -> Vec<u8> {
@@ -23,15 +25,7 @@ fn recording(samples: u64) -> Vec<u8> {
 
 fn builder(samples: u64) -> PerfDataBuilder {
     const KERNEL: u64 = 0u64.wrapping_sub(128);
-    let mut data = PerfDataBuilder::new(Endian::Little);
-    let sample_type = sample_type::IDENTIFIER
-        | sample_type::IP
-        | sample_type::TID
-        | sample_type::TIME
-        | sample_type::CALLCHAIN;
-    let attr = EventAttr { sample_type, flags: attr_flag::SAMPLE_ID_ALL, ..EventAttr::default() };
-    data.event("cycles", attr, &[7]);
-    data.describe_events();
+    let mut data = with_callchains();
     for number in 0..samples {
         let ip = 0xffff_8000_0000_0000 + number * 32 * 16;
         let chain = std::iter::once(KERNEL).chain((0..32).map(|frame| ip + frame * 16));

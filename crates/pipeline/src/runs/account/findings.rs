@@ -83,8 +83,8 @@ pub(crate) fn account(
     profile.summary.findings.extend(dangling_ids());
 }
 
-/// Mistakes of this program: ids of its own that named no row.
-fn dangling_ids() -> impl Iterator<Item = FindingRow> {
+/// Mistakes of this program since the last call: ids of its own that named no row.
+pub fn dangling_ids() -> impl Iterator<Item = FindingRow> {
     take_dangling().into_iter().map(|(id, count)| FindingRow {
         kind: "dangling-id".to_owned(),
         message: format!("a {id} named no row; this is a mistake of the program, please report it"),

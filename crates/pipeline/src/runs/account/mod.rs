@@ -5,3 +5,5 @@ mod identity;
 mod losses;
 mod nameless;
 mod untried;
+
+pub use findings::dangling_ids;

@@ -116,6 +116,9 @@ impl<'i> View<'i> {
 /// The nodes of the paths of an index that a filter shows.
 fn shown(profile: &Profile, index: &Index, filter: &Filter) -> Shown {
     let (hide, modules) = (&filter.hide, &filter.module);
+    if hide.is_empty() && modules.is_empty() && filter.charge.is_empty() {
+        return Shown::All;
+    }
     let is_wanted = |module| modules.is_empty() || matches(profile, module, modules);
     let wanted: Vec<bool> = index.modules.iter().map(|&module| is_wanted(module)).collect();
     let is_shown = |(function, module): (&Function, &u32)| {
@@ -153,6 +156,7 @@ fn shown(profile: &Profile, index: &Index, filter: &Filter) -> Shown {
     Shown::Nodes(nodes)
 }
 
+/// Whether one of the patterns is in a name.
 pub(super) fn matches(profile: &Profile, name: Option<StringId>, patterns: &Patterns) -> bool {
-    name.is_some_and(|name| patterns.are_in(profile.strings.get(name)))
+    !patterns.is_empty() && name.is_some_and(|name| patterns.are_in(profile.strings.get(name)))
 }
