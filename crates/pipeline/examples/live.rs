@@ -10,7 +10,7 @@ use std::sync::Arc;
 use host::{ByteStream, RealHost};
 use perf_data::Head;
 use pipeline::{
-    LiveAccount, LiveGrown, LiveGrowth, LiveOptions, Observer, Options, Pipeline, Source,
+    Grown, Observer, Options, Pipeline, RunAccount, Schedule, Sink, Source, StreamOptions, Ticks,
     Unobserved,
 };
 use profile::Profile;
@@ -22,14 +22,14 @@ struct Lines {
     ages: Vec<u64>,
 }
 
-impl LiveGrowth for Lines {
-    fn begin(&mut self, _: &Head, _: &Profile, account: &LiveAccount) -> io::Result<()> {
+impl Sink for Lines {
+    fn begin(&mut self, _: &Head, _: &mut Profile, account: &RunAccount) -> io::Result<()> {
         account.warnings.iter().for_each(|warning| println!("{warning}"));
         Ok(())
     }
 
-    fn grown(&mut self, grown: &LiveGrown<'_>) -> io::Result<()> {
-        let LiveGrown { profile, before, named, account, .. } = grown;
+    fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {
+        let Grown { profile, before, named, account, .. } = grown;
         let (_, samples) = grown.new_samples();
         let (Some(newest), Some(lag)) = (account.newest, account.lag) else { return Ok(()) };
         let times = samples.iter().filter_map(|sample| sample.time());
@@ -52,10 +52,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bytes = ByteStream::standard_input()?;
     let source = Source::Stream { name: "-".into(), bytes };
     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
-    let (live, options) = (LiveOptions::default(), Options::default());
+    let stream = StreamOptions::by(Schedule::Ticks(Ticks::default()));
+    let options = Options::default();
     let mut lines = Lines::default();
     let pipeline = Pipeline::new(Arc::new(RealHost));
-    let analysis = pipeline.analyze_live(source, live, &options, &observer, &mut lines)?;
+    let analysis = pipeline.analyze_in_steps(source, stream, &options, &observer, &mut lines)?;
     lines.ages.sort_unstable();
     let part =
         |percent: usize| lines.ages.get(lines.ages.len() * percent / 100).copied().unwrap_or(0);

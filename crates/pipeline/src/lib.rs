@@ -1,7 +1,7 @@
 //! From a recording to a profile: open, replay, symbolize.
 //!
 //! A [`Pipeline`] stands for a machine and for what is kept between runs. [`Pipeline::analyze`] makes the [`Profile`] of
-//! a recording as a whole; [`Pipeline::analyze_growing`] hands it on while it grows, [`Pipeline::analyze_live`] for hours;
+//! a recording as a whole; [`Pipeline::analyze_in_steps`] hands it on while it grows, for hours if wanted;
 //! [`Pipeline::maps`] replays the maps alone. What a run is to do is said in [`Options`], plain values that come from arguments, a request or a test alike.
 //! An [`Observer`] learns how far the run has come, and can stop it. All work is done on the current rayon pool.
 //!
@@ -66,7 +66,6 @@ use perf_data::Input;
 use profile::Profile;
 
 use crate::kept::Kept;
-use crate::runs::{growing, live, whole};
 use crate::setting::Setting;
 
 pub use address::{BuildId, FileOffset, Pid, Svma, Tid};
@@ -86,11 +85,10 @@ pub use options::{
 };
 pub use perf_data::Head;
 pub use recording_key::recording_key;
-pub use runs::growing::{Grown, Growth, Steps, StreamOptions};
-pub use runs::live::{
-    Lag, LiveAccount, LiveGrown, LiveGrowth, LiveOptions, LiveWarning, TableSizes,
+pub use runs::{
+    Analysis, Grown, Lag, LiveWarning, MapReplay, RecordingWatch, RunAccount, Schedule, Sink,
+    StreamOptions, TableSizes, Ticks, dangling_ids,
 };
-pub use runs::{Analysis, MapReplay, RecordingWatch, dangling_ids};
 pub use sampled_files::{FileAtHand, SampledFile};
 pub use source::Source;
 pub use symbolizer::{Instruction, ResolvedAddress, Symbols, WhyNoName};
@@ -165,52 +163,36 @@ impl Pipeline {
         observer: &Arc<dyn Observer>,
     ) -> Result<Analysis, Error> {
         let Settled { pipeline, source, options, bundle } = self.settle(source, options)?;
-        let analysis = whole::analyze(&pipeline.setting(&options, observer), source)?;
+        let analysis = runs::analyze(&pipeline.setting(&options, observer), source)?;
         Ok(Analysis { is_of_bundle: bundle.is_some(), ..analysis })
     }
 
-    /// The same step by step: `growth` gets the profile while it grows.
+    /// The same step by step: `sink` gets the profile while it grows, by the schedule of `stream`.
     ///
-    /// # Errors
-    /// As for [`Self::analyze`], and where `growth` cannot write.
-    pub fn analyze_growing(
-        &self,
-        source: Source,
-        stream: StreamOptions,
-        options: &Options,
-        observer: &Arc<dyn Observer>,
-        growth: &mut dyn Growth,
-    ) -> Result<Analysis, Error> {
-        let Settled { pipeline, source, options, bundle } = self.settle(source, options)?;
-        let setting = pipeline.setting(&options, observer);
-        let analysis = growing::analyze_growing(&setting, (source, stream), growth)?;
-        Ok(Analysis { is_of_bundle: bundle.is_some(), ..analysis })
-    }
-
-    /// Watches a recording while it is made: `growth` gets what has come by a tick, with what is lost and how old it is,
-    /// for hours in bounded memory. Ends with the stream, with the profile of what is kept.
+    /// By [`Ticks`] a recording is watched while it is made, for hours in bounded memory; the result is the profile of the
+    /// samples that are kept.
     ///
     /// ```
     /// use std::sync::Arc;
     /// use host::{ByteStream, MemoryHost};
     /// use perf_data::Head;
     /// use pipeline::{
-    ///     LiveAccount, LiveGrown, LiveGrowth, LiveOptions, Observer, Options, Pipeline, Source, Unobserved,
+    ///     Grown, Observer, Options, Pipeline, RunAccount, Schedule, Sink, Source, StreamOptions, Ticks, Unobserved,
     /// };
     /// use profile::Profile;
     /// use synth::{Endian, EventAttr, PerfDataBuilder, PipeLayout, SampleBuilder, UserRecord};
     ///
-    /// /// Writes what is new, a line each time.
+    /// /// Writes a line for each step.
     /// #[derive(Default)]
     /// struct Deltas(Vec<String>);
     ///
-    /// impl LiveGrowth for Deltas {
-    ///     fn begin(&mut self, _: &Head, _: &Profile, account: &LiveAccount) -> std::io::Result<()> {
+    /// impl Sink for Deltas {
+    ///     fn begin(&mut self, _: &Head, _: &mut Profile, account: &RunAccount) -> std::io::Result<()> {
     ///         self.0.extend(account.warnings.iter().map(ToString::to_string));
     ///         Ok(())
     ///     }
     ///
-    ///     fn grown(&mut self, grown: &LiveGrown<'_>) -> std::io::Result<()> {
+    ///     fn grown(&mut self, grown: &Grown<'_>) -> std::io::Result<()> {
     ///         let (first, samples) = grown.new_samples();
     ///         let stacks = grown.profile.stacks.len() - grown.before.stacks;
     ///         let named = grown.named.end.as_u32() - grown.named.start.as_u32();
@@ -223,7 +205,7 @@ impl Pipeline {
     ///     }
     /// }
     ///
-    /// // What `perf record -o -` writes: two samples of one place.
+    /// // The output of `perf record -o -`: two samples of one place.
     /// let mut recording = PerfDataBuilder::new(Endian::Little);
     /// recording.event("cycles:u", EventAttr::dwarf(0xff_0fff), &[1]);
     /// recording.describe_events();
@@ -238,8 +220,9 @@ impl Pipeline {
     /// let observer: Arc<dyn Observer> = Arc::new(Unobserved);
     /// let source = Source::Stream { name: "-".into(), bytes };
     /// let mut deltas = Deltas::default();
-    /// let (live, options) = (LiveOptions::default(), Options::default());
-    /// let analysis = pipeline.analyze_live(source, live, &options, &observer, &mut deltas)?;
+    /// let stream = StreamOptions::by(Schedule::Ticks(Ticks::default()));
+    /// let options = Options::default();
+    /// let analysis = pipeline.analyze_in_steps(source, stream, &options, &observer, &mut deltas)?;
     ///
     /// let warning = "files cannot be told from other builds of them before the end; record with --buildid-mmap";
     /// let new = "samples from 0 on: 2; new nodes: 1; named: 1; lost: 0";
@@ -249,18 +232,23 @@ impl Pipeline {
     /// ```
     ///
     /// # Errors
-    /// As for [`Self::analyze`], and where `growth` cannot write.
-    pub fn analyze_live(
+    /// As for [`Self::analyze`], and if `sink` cannot write.
+    pub fn analyze_in_steps(
         &self,
         source: Source,
-        live: LiveOptions,
+        stream: StreamOptions,
         options: &Options,
         observer: &Arc<dyn Observer>,
-        growth: &mut dyn LiveGrowth,
+        sink: &mut dyn Sink,
     ) -> Result<Analysis, Error> {
-        // What is watched asks for a little, again and again; each time a file of names would be written anew.
-        let options = Options { cache: None, ..options.clone() };
-        live::analyze_live(&self.setting(&options, observer), source, live, growth)
+        let Settled { pipeline, source, mut options, bundle } = self.settle(source, options)?;
+        if matches!(stream.schedule, Schedule::Ticks(_)) {
+            // Names are looked up again and again, a few each time; a file of names would be written anew as often.
+            options.cache = None;
+        }
+        let setting = pipeline.setting(&options, observer);
+        let analysis = runs::analyze_in_steps(&setting, source, stream, sink)?;
+        Ok(Analysis { is_of_bundle: bundle.is_some(), ..analysis })
     }
 
     /// What the header of a recording says: a profile without samples.

@@ -6,12 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use host::{ByteStream, MemoryHost};
-use perf_data::Head;
 use pipeline::{
-    LiveAccount, LiveGrown, LiveGrowth, LiveOptions, Observer, Options, Pipeline, Source,
-    Unobserved,
+    Grown, Observer, Options, Pipeline, Schedule, Sink, Source, StreamOptions, Ticks, Unobserved,
 };
-use profile::Profile;
 use synth::{Endian, EventAttr, PerfDataBuilder, PipeLayout, SampleBuilder, UserRecord};
 
 /// Samples, those of a round, and how far they are apart: five minutes of ten thousand a second.
@@ -37,12 +34,8 @@ struct Memory {
     most: u64,
 }
 
-impl LiveGrowth for Memory {
-    fn begin(&mut self, _: &Head, _: &Profile, _: &LiveAccount) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn grown(&mut self, grown: &LiveGrown<'_>) -> io::Result<()> {
+impl Sink for Memory {
+    fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {
         self.samples += grown.new_samples().1.len() as u64;
         self.kept = self.kept.max(grown.profile.samples.len());
         self.most = self.most.max(resident());
@@ -83,14 +76,20 @@ fn memory_does_not_grow_with_the_samples() {
     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
     let bytes = ByteStream::of_descriptor(stream.into());
     let source = Source::Stream { name: "-".into(), bytes };
-    let live = LiveOptions {
+    let ticks = Ticks {
         tick: Duration::from_millis(1),
         keep: Some(Duration::from_secs(10)),
-        ..LiveOptions::default()
+        ..Ticks::default()
     };
     let mut memory = Memory::default();
     let analysis = pool.install(|| {
-        pipeline.analyze_live(source, live, &Options::default(), &observer, &mut memory)
+        pipeline.analyze_in_steps(
+            source,
+            StreamOptions::by(Schedule::Ticks(ticks)),
+            &Options::default(),
+            &observer,
+            &mut memory,
+        )
     });
     writer.join().expect("no panic").expect("all was read");
     let analysis = analysis.expect("a profile");

@@ -26,7 +26,6 @@ pub struct Batch {
     pub(crate) chunks: Vec<RecordChunk>,
     /// Positions of samples with those of the records that hold their user callchains; ascending.
     pub(crate) chains: Vec<(u64, u64)>,
-    pub(crate) starts_over: bool,
     /// What it takes; whoever drops it gives that back.
     #[expect(dead_code, reason = "counts for as long as the batch lives")]
     pub(crate) held: Held,
@@ -37,13 +36,6 @@ impl Batch {
     #[must_use]
     pub fn head(&self) -> &Arc<Head> {
         &self.head
-    }
-
-    /// Whether this batch begins the recording again: all batches before it are void, since a record came that belongs
-    /// before the end of one of them. It happens once at most, and only where the file is read eagerly.
-    #[must_use]
-    pub const fn starts_over(&self) -> bool {
-        self.starts_over
     }
 
     /// The samples by (time, position); those without time first.
@@ -182,7 +174,6 @@ pub(super) mod tests {
             records: Vec::new(),
             chunks: chunks.iter().map(chunk).collect(),
             chains: Vec::new(),
-            starts_over: false,
             held: Held::NOWHERE,
         }
     }

@@ -199,6 +199,12 @@ impl Gather {
         self.send(None, context)
     }
 
+    /// Sends that all batches so far are void.
+    pub(crate) fn send_disordered(&self) {
+        // A receiver that is gone does not want to know.
+        let _ = self.out.send(ReadMessage::Disordered);
+    }
+
     /// Sends the end.
     pub(crate) fn send_end(&self, head: Arc<Head>, counts: RecordCounts, findings: Findings) {
         // A receiver that is gone does not want to know.

@@ -60,19 +60,10 @@ pub(crate) struct OpenedRecording {
 }
 
 impl OpenedRecording {
-    /// The same recording once more, where it is a plain file whose bytes are all there.
-    pub(crate) fn again(&self) -> Option<Self> {
-        let Self { head, feeds, is_stream, may_stream, is_packed } = self;
-        if head.is_pipe() || !may_stream {
-            return None;
-        }
-        let feeds = feeds.iter().map(|feed| match feed {
-            Feed::Bytes(bytes) => Some(Feed::Bytes(bytes.clone())),
-            Feed::Reader(_) => None,
-        });
-        let feeds = feeds.collect::<Option<_>>()?;
-        let (is_stream, may_stream, is_packed) = (*is_stream, *may_stream, *is_packed);
-        Some(Self { head: head.clone(), feeds, is_stream, may_stream, is_packed })
+    /// Whether it is a plain file whose bytes are all there, so that it can be read again.
+    pub(crate) fn is_plain(&self) -> bool {
+        let in_memory = |feed: &Feed| matches!(feed, Feed::Bytes(_));
+        self.may_stream && !self.head.is_pipe() && self.feeds.iter().all(in_memory)
     }
 }
 

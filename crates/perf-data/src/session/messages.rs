@@ -12,8 +12,8 @@ use crate::stream::RecordCounts;
 pub(crate) enum ReadMessage {
     /// The next batch, with all counts so far and what was found since the batch before.
     Batch { batch: Batch, counts: RecordCounts, findings: Findings },
-    /// All batches so far are void; the next one begins the recording again.
-    StartOver,
+    /// A record belongs into a batch that was sent: all batches are void, and no more follow.
+    Disordered,
     /// All records were read.
     End { head: Arc<Head>, counts: RecordCounts, findings: Findings },
 }
@@ -32,11 +32,6 @@ impl Outbox {
     /// An outbox from which nothing was sent.
     pub(crate) fn new(head: SyncSender<Arc<Head>>, messages: SyncSender<ReadMessage>) -> Self {
         Self { head: Some(head), messages }
-    }
-
-    /// A second outbox to the same session, for one that has the head.
-    pub(crate) fn after_head(&self) -> Self {
-        Self { head: None, messages: self.messages.clone() }
     }
 
     /// Whether the head was sent.

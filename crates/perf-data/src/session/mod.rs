@@ -53,9 +53,16 @@ pub struct Session {
     head: Arc<Head>,
     counts: RecordCounts,
     messages: Receiver<ReadMessage>,
-    is_ended: bool,
-    /// What was found when the recording was opened.
-    at_open: Findings,
+    end: Option<SessionEnd>,
+}
+
+/// How a session ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum SessionEnd {
+    /// After the last batch.
+    Complete,
+    /// At a record that belongs into a batch that was given out.
+    Disordered,
 }
 
 impl Session {
@@ -99,25 +106,27 @@ impl Session {
             return Err(no_events);
         }
         let counts = RecordCounts::default();
-        Ok(Self { head, counts, messages, is_ended: false, at_open: findings.clone() })
+        Ok(Self { head, counts, messages, end: None })
     }
 
-    /// The next batch, as [`Self::next_batch`] gives it, if there is one within so much time.
+    /// The next batch in time order, if there is one within so much time; [`Duration::MAX`] waits for it.
     pub fn next_batch_within(&mut self, wait: Duration, findings: &mut Findings) -> NextBatch {
-        let mut starts_over = false;
-        while !self.is_ended {
+        loop {
+            match self.end {
+                Some(SessionEnd::Complete) => return NextBatch::End,
+                Some(SessionEnd::Disordered) => return NextBatch::Disordered,
+                None => {}
+            }
             match self.messages.recv_timeout(wait) {
                 Ok(message) => {
-                    if let Some(batch) = self.take_in(message, &mut starts_over, findings) {
+                    if let Some(batch) = self.take_in(message, findings) {
                         return NextBatch::Batch(batch);
                     }
                 }
-                Err(RecvTimeoutError::Timeout) if !starts_over => return NextBatch::NotYet,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => self.is_ended = true,
+                Err(RecvTimeoutError::Timeout) => return NextBatch::NotYet,
+                Err(RecvTimeoutError::Disconnected) => self.end = Some(SessionEnd::Complete),
             }
         }
-        NextBatch::End
     }
 
     /// Events and features as far as they are known. After the last batch all of them are, for instance build ids
@@ -133,38 +142,23 @@ impl Session {
         &self.counts
     }
 
-    /// The next batch, in time order; `None` after the last one. Where it starts over, the findings become those of
-    /// the time when the recording was opened.
+    /// The next batch in time order; `None` after the last one. Sessions that read eagerly ask
+    /// [`Self::next_batch_within`], which tells the end from disorder.
     pub fn next_batch(&mut self, findings: &mut Findings) -> Option<Batch> {
-        let mut starts_over = false;
-        while !self.is_ended {
-            match self.messages.recv() {
-                Ok(message) => {
-                    if let Some(batch) = self.take_in(message, &mut starts_over, findings) {
-                        return Some(batch);
-                    }
-                }
-                Err(_) => self.is_ended = true,
-            }
+        match self.next_batch_within(Duration::MAX, findings) {
+            NextBatch::Batch(batch) => Some(batch),
+            NextBatch::NotYet | NextBatch::Disordered | NextBatch::End => None,
         }
-        None
     }
 
     /// Takes in what the reading thread sent: the batch, if that is one.
-    fn take_in(
-        &mut self,
-        message: ReadMessage,
-        starts_over: &mut bool,
-        findings: &mut Findings,
-    ) -> Option<Batch> {
+    fn take_in(&mut self, message: ReadMessage, findings: &mut Findings) -> Option<Batch> {
         match message {
-            ReadMessage::StartOver => {
-                *findings = self.at_open.clone();
-                *starts_over = true;
+            ReadMessage::Disordered => {
+                self.end = Some(SessionEnd::Disordered);
                 None
             }
-            ReadMessage::Batch { mut batch, counts, findings: found } => {
-                batch.starts_over = *starts_over;
+            ReadMessage::Batch { batch, counts, findings: found } => {
                 self.head = Arc::clone(batch.head());
                 self.counts = counts;
                 findings.merge(&found);
@@ -174,7 +168,7 @@ impl Session {
                 self.head = head;
                 self.counts = counts;
                 findings.merge(&found);
-                self.is_ended = true;
+                self.end = Some(SessionEnd::Complete);
                 None
             }
         }
@@ -188,6 +182,9 @@ pub enum NextBatch {
     Batch(Batch),
     /// None came by then.
     NotYet,
+    /// A record belongs before the end of a batch that was given out: all batches are void. The recording is to be opened
+    /// again and read without [`SessionOptions::eager`]. Happens only if that was set.
+    Disordered,
     /// There is none any more.
     End,
 }

@@ -21,8 +21,8 @@ pub struct SessionOptions {
     /// A compressed record may expand to so many bytes.
     pub expansion_bytes: usize,
     /// Whether a plain file is given out in batches, too, so that it can be replayed while it is read. Where a record
-    /// shows that the rounds of the file did not keep their promise, the recording starts over, see
-    /// [`Batch::starts_over`](crate::Batch::starts_over).
+    /// shows that the rounds of the file did not keep their promise, the session ends with
+    /// [`NextBatch::Disordered`](crate::NextBatch::Disordered).
     pub eager: Option<EagerBatches>,
     /// Whether other threads find the usual records of a plain file ahead of the one that reads. Batches do not depend on it.
     pub ahead: Option<ScanAhead>,

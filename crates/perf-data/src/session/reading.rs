@@ -1,5 +1,4 @@
-//! The reading thread of a session: from the opened recording to the last batch, a second time where the first was in
-//! vain.
+//! The reading thread of a session: from the opened recording to the last batch.
 
 use std::sync::Arc;
 
@@ -7,7 +6,7 @@ use budget::{Held, Memory, MemoryUse};
 
 use super::gather::{Gather, Mode};
 use super::input::OpenedRecording;
-use super::messages::{Outbox, ReadMessage};
+use super::messages::Outbox;
 use super::options::SessionOptions;
 use crate::stream::{Driver, Flow, SinkContext};
 
@@ -25,43 +24,12 @@ pub(crate) fn read(
     if opened.is_packed {
         options.pending_bytes = options.pending_bytes.min(PACKED_PENDING);
     }
-    let eager = options.eager.and_then(|batches| Some((batches, opened.again()?)));
-    let (mode, again) = match eager {
-        _ if opened.is_stream => (Mode::Rounds, None),
-        Some((batches, again)) => (Mode::eager(batches), Some(again)),
-        None => (whole(&opened), None),
+    let mode = match options.eager {
+        _ if opened.is_stream => Mode::Rounds,
+        Some(batches) if opened.is_plain() => Mode::eager(batches),
+        _ if opened.may_stream => Mode::WholeUnlessCompressed,
+        _ => Mode::Whole,
     };
-    let second = out.after_head();
-    if read_as(opened, options, memory, mode, out) == ReadOutcome::TooLate
-        && let Some(opened) = again
-        && second.send(ReadMessage::StartOver).is_ok()
-    {
-        let mode = whole(&opened);
-        read_as(opened, options, memory, mode, second);
-    }
-}
-
-/// How a recording is read whose bytes are all there.
-const fn whole(opened: &OpenedRecording) -> Mode {
-    if opened.may_stream { Mode::WholeUnlessCompressed } else { Mode::Whole }
-}
-
-/// How reading ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum ReadOutcome {
-    /// At the end, or because the session is gone.
-    Done,
-    /// At a record that belongs into a batch that was sent.
-    TooLate,
-}
-
-fn read_as(
-    opened: OpenedRecording,
-    options: SessionOptions,
-    memory: &Arc<Memory>,
-    mode: Mode,
-    out: Outbox,
-) -> ReadOutcome {
     let gather = Gather::new(out, options, mode, memory.clone());
     let mut driver = {
         let held = Held::new(memory, MemoryUse::Recording);
@@ -70,12 +38,14 @@ fn read_as(
         driver.held_as(held).ahead(options.ahead)
     };
     if driver.run(opened.feeds) == Flow::Stop {
-        return if driver.sink.is_too_late() { ReadOutcome::TooLate } else { ReadOutcome::Done };
+        if driver.sink.is_too_late() {
+            driver.sink.send_disordered();
+        }
+        return;
     }
     let Driver { head, mut counts, mut findings, mut sink, .. } = driver;
     let context = SinkContext { head: &head, counts: &mut counts, findings: &mut findings };
     if sink.finish(context) == Flow::Continue {
         sink.send_end(head, counts, findings);
     }
-    ReadOutcome::Done
 }

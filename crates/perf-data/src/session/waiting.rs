@@ -133,7 +133,7 @@ impl Waiting {
         self.drop_chunks();
         self.count();
         let held = self.held.another(bytes_of_entries(&samples, &records));
-        Some(Batch { head, samples, records, chunks, chains, starts_over: false, held })
+        Some(Batch { head, samples, records, chunks, chains, held })
     }
 
     /// Drops the chunks that nothing waits in.

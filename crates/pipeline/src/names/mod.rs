@@ -37,7 +37,7 @@ use self::named::{NameSource, Named};
 use self::starts::{NamelessPlace, name_by_start};
 use crate::observer::Observer;
 
-pub(crate) use self::prefetch::Prefetch;
+pub(crate) use self::prefetch::{Prefetch, PrefetchRest};
 
 /// What is to be said of the kernel's names, and of names that are missing.
 #[derive(Debug, Default)]

@@ -59,10 +59,15 @@ impl Prefetch {
         images: &Arc<ImageStore>,
         setting: &Setting<'s>,
         recording: &Path,
-    ) -> Rest<'s> {
+    ) -> PrefetchRest<'s> {
         let files = self.new_files(partial, images, setting, recording);
         let Setting { options, cache, .. } = setting;
-        Rest { files, images: Arc::clone(images), names: &options.names, cache: cache.clone() }
+        PrefetchRest {
+            files,
+            images: Arc::clone(images),
+            names: &options.names,
+            cache: cache.clone(),
+        }
     }
 
     /// The files that are to be begun; the kernel's list is begun here.
@@ -130,14 +135,14 @@ impl Prefetch {
 }
 
 /// What was not begun when the walk had ended.
-pub(crate) struct Rest<'s> {
+pub(crate) struct PrefetchRest<'s> {
     files: Vec<Arc<LoadedImage>>,
     images: Arc<ImageStore>,
     names: &'s NameOptions,
     cache: Option<Arc<Cache>>,
 }
 
-impl Rest<'_> {
+impl PrefetchRest<'_> {
     /// Begins with it on the pool, and returns when it is done; files that are left when the run is cancelled stay as they
     /// are.
     pub(crate) fn unpack(self, is_cancelled: impl Fn() -> bool + Sync) {

@@ -5,7 +5,7 @@ use perf_data::{Findings, Session, SessionOptions};
 use profile::Profile;
 
 use super::assemble::add_head;
-use super::open::{check_whole, open};
+use super::input::{check_whole, open};
 use crate::error::Error;
 use crate::source::Source;
 

@@ -7,7 +7,7 @@ use module_map::Timeline;
 use perf_data::{Batch, Findings, Head, Session, TimedRecord};
 use unwinder::{apply_record, learn_build_ids, learn_files};
 
-use super::open::{Opened, RecordingWatch, open};
+use super::input::{Opened, RecordingWatch, open};
 use super::run::Run;
 use crate::error::Error;
 use crate::files::Files;

@@ -3,23 +3,26 @@
 
 mod account;
 mod analysis;
+mod analyze;
 mod assemble;
+mod driver;
 mod events;
-pub(crate) mod growing;
 mod head;
-pub(crate) mod live;
-mod live_bytes;
+mod input;
+mod lag;
 mod maps;
 mod off_cpu;
-mod open;
-mod pace;
+mod output;
 mod run;
-mod sample_times;
-pub(crate) mod whole;
+mod schedule;
+mod sink;
 
 pub use account::dangling_ids;
 pub use analysis::Analysis;
+pub(crate) use analyze::{analyze, analyze_in_steps};
 pub(crate) use head::head;
+pub use input::RecordingWatch;
+pub(crate) use input::open;
 pub use maps::MapReplay;
-pub use open::RecordingWatch;
-pub(crate) use open::open;
+pub use schedule::{Schedule, StreamOptions, Ticks};
+pub use sink::{Grown, Lag, LiveWarning, RunAccount, Sink, TableSizes};

@@ -13,8 +13,7 @@ use perf_data::{Head, RecordCounts, ScanAhead, SessionOptions};
 use unwinder::{Engine, KeptRules, ReplayObserver, ReplayOptions, Replayer, Thread, has_switches};
 
 use super::events::filter;
-use super::open::DonePages;
-use super::sample_times;
+use super::input::{DonePages, sample_times};
 use crate::error::Error;
 use crate::files::Files;
 use crate::limits::check_memory;
@@ -139,7 +138,8 @@ impl Run<'_> {
     pub(crate) fn sources<'a>(
         &'a self,
         head: &'a Head,
-        (timeline, threads): (&'a Timeline, &'a [Thread]),
+        timeline: &'a Timeline,
+        threads: &'a [Thread],
         files: &'a Files,
     ) -> Sources<'a> {
         Sources {
@@ -171,7 +171,7 @@ impl Run<'_> {
     fn sample_times(&self, head: &Head) -> Result<Option<(Timestamp, Timestamp)>, Error> {
         match head.features().sample_time {
             None if self.recorded_until().is_some() => {
-                sample_times::counted(&**self.setting.host, &self.path)
+                sample_times(&**self.setting.host, &self.path)
             }
             stated => Ok(stated),
         }

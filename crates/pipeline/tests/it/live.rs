@@ -10,8 +10,8 @@ use std::time::Duration;
 use host::{ByteStream, MemoryHost};
 use perf_data::Head;
 use pipeline::{
-    Analysis, Error, LiveAccount, LiveGrown, LiveGrowth, LiveOptions, LiveWarning, Observer,
-    Options, Pipeline, Source,
+    Analysis, Error, Grown, LiveWarning, Observer, Options, Pipeline, RunAccount, Schedule, Sink,
+    Source, StreamOptions, Ticks,
 };
 use profile::Profile;
 use synth::{Endian, EventAttr, PerfDataBuilder, PipeLayout, SampleBuilder, UserRecord};
@@ -69,17 +69,17 @@ struct Seen {
     kept: usize,
     nodes: usize,
     named: std::ops::Range<u32>,
-    account: LiveAccount,
+    account: RunAccount,
 }
 
-impl LiveGrowth for Watcher {
-    fn begin(&mut self, head: &Head, _: &Profile, account: &LiveAccount) -> io::Result<()> {
+impl Sink for Watcher {
+    fn begin(&mut self, head: &Head, _: &mut Profile, account: &RunAccount) -> io::Result<()> {
         assert_eq!(head.events().len(), 1);
         assert_eq!(account.warnings, [LiveWarning::NoBuildIds]);
         Ok(())
     }
 
-    fn grown(&mut self, grown: &LiveGrown<'_>) -> io::Result<()> {
+    fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {
         let (first, samples) = grown.new_samples();
         let new = samples.len() as u64;
         let named = grown.named.start.as_u32()..grown.named.end.as_u32();
@@ -111,21 +111,24 @@ struct Watched {
     run: std::thread::JoinHandle<Result<Analysis, Error>>,
 }
 
-fn watch(source: Source, live: LiveOptions) -> Watched {
+fn by(ticks: Ticks) -> StreamOptions {
+    StreamOptions::by(Schedule::Ticks(ticks))
+}
+
+fn watch(source: Source, ticks: Ticks) -> Watched {
     let (seen, receiver) = channel();
     let (enough, stop) = (Arc::new(AtomicBool::new(false)), Arc::new(Stop::default()));
     let (mut watcher, observer) = (Watcher { seen, enough: enough.clone() }, stop.clone());
     let run = std::thread::spawn(move || {
         let observer: Arc<dyn Observer> = observer;
         let pipeline = Pipeline::new(Arc::new(MemoryHost::new()));
-        pipeline.analyze_live(source, live, &Options::default(), &observer, &mut watcher)
+        pipeline.analyze_in_steps(source, by(ticks), &Options::default(), &observer, &mut watcher)
     });
     Watched { seen: receiver, enough, stop, run }
 }
 
 /// No time is to pass between one and the next.
-const EAGER: LiveOptions =
-    LiveOptions { arch: None, tick: Duration::ZERO, keep: None, table_bytes: u64::MAX };
+const EAGER: Ticks = Ticks { tick: Duration::ZERO, keep: None, table_bytes: u64::MAX };
 
 #[test]
 fn what_has_come_is_handed_on_before_the_end() {
@@ -188,7 +191,7 @@ fn enough_is_as_good_as_the_end() {
 #[test]
 fn old_samples_are_forgotten_and_their_stacks_stay() {
     let (mut recorder, source) = Recorder::new();
-    let watched = watch(source, LiveOptions { keep: Some(Duration::from_secs(2)), ..EAGER });
+    let watched = watch(source, Ticks { keep: Some(Duration::from_secs(2)), ..EAGER });
     let mut kept = 0;
     for _ in 0..20 {
         recorder.record(10);
@@ -211,7 +214,7 @@ fn old_samples_are_forgotten_and_their_stacks_stay() {
 #[test]
 fn tables_that_are_too_large_begin_anew() {
     let (mut recorder, source) = Recorder::new();
-    let watched = watch(source, LiveOptions { table_bytes: 64 << 10, ..EAGER });
+    let watched = watch(source, Ticks { table_bytes: 64 << 10, ..EAGER });
     let mut all = 0;
     for _ in 0..20 {
         recorder.record(10);
@@ -248,7 +251,7 @@ fn a_file_can_be_watched_too() {
     let source = Source::Path(Path::new("perf.data").to_owned());
     let pipeline = Pipeline::new(Arc::new(machine));
     let analysis =
-        pipeline.analyze_live(source, EAGER, &Options::default(), &observer, &mut watcher);
+        pipeline.analyze_in_steps(source, by(EAGER), &Options::default(), &observer, &mut watcher);
     assert_eq!(analysis.expect("a profile").profile.samples.len(), 1);
     assert_eq!(receiver.try_iter().map(|seen| seen.new).sum::<u64>(), 1);
 }

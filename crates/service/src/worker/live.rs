@@ -11,7 +11,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use formats::{LivePage, LiveStep};
 use host::ByteStream;
-use pipeline::{Analysis, Head, LiveAccount, LiveGrown, LiveGrowth, LiveOptions, Source};
+use pipeline::{Analysis, Grown, Head, RunAccount, Schedule, Sink, Source, StreamOptions, Ticks};
 use profile::Profile;
 
 use super::about::about;
@@ -42,7 +42,7 @@ pub(super) fn watch(bench: &mut Bench<'_>, task: &LiveTask) -> Result<Answer, Pr
         (bytes, copy) = (copied, Some(end));
     }
     let serving = bench.serving;
-    let mut growth = Growth {
+    let mut rows = LiveRows {
         id: bench.id,
         outbox: Arc::clone(&serving.outbox),
         tables: &serving.live,
@@ -51,11 +51,12 @@ pub(super) fn watch(bench: &mut Bench<'_>, task: &LiveTask) -> Result<Answer, Pr
         numbers: LiveNumbers::default(),
     };
     *serving.live.lock() = (LivePage::new(task.options.inlines), 0);
-    let live = LiveOptions { keep: task.keep.map(Duration::from_millis), ..LiveOptions::default() };
+    let ticks = Ticks { keep: task.keep.map(Duration::from_millis), ..Ticks::default() };
+    let stream = StreamOptions::by(Schedule::Ticks(ticks));
     let options = task.options.apply(&serving.options.options);
     let source = Source::Stream { name: task.name.clone().into(), bytes };
     let observer = &bench.observer;
-    let ended = serving.pipeline.analyze_live(source, live, &options, observer, &mut growth);
+    let ended = serving.pipeline.analyze_in_steps(source, stream, &options, observer, &mut rows);
     // A copy that could not be written is told whatever became of the recording.
     let copied = copy.map_or(Ok(()), |copy| copy.complete());
     let ended = ended.map_err(Problem::from);
@@ -85,7 +86,7 @@ pub(super) fn write(tables: &LiveTables, output: File) -> Result<Answer, Problem
 }
 
 /// Tells the front what is new.
-struct Growth<'t> {
+struct LiveRows<'t> {
     id: u64,
     outbox: Arc<Outbox>,
     tables: &'t LiveTables,
@@ -94,8 +95,8 @@ struct Growth<'t> {
     numbers: LiveNumbers,
 }
 
-impl Growth<'_> {
-    fn count(&mut self, account: &LiveAccount) {
+impl LiveRows<'_> {
+    fn count(&mut self, account: &RunAccount) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let numbers = &mut self.numbers;
         numbers.samples = account.samples;
@@ -115,15 +116,15 @@ impl Growth<'_> {
     }
 }
 
-impl LiveGrowth for Growth<'_> {
-    fn begin(&mut self, _: &Head, _: &Profile, account: &LiveAccount) -> io::Result<()> {
+impl Sink for LiveRows<'_> {
+    fn begin(&mut self, _: &Head, _: &mut Profile, account: &RunAccount) -> io::Result<()> {
         self.count(account);
         self.send(0, LiveChange::None);
         Ok(())
     }
 
-    fn grown(&mut self, grown: &LiveGrown<'_>) -> io::Result<()> {
-        let LiveGrown { profile, generation, forgotten, named, account, .. } = grown;
+    fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {
+        let Grown { profile, generation, forgotten, named, account, .. } = grown;
         self.count(account);
         let mut tables = self.tables.lock();
         let (page, tick) = &mut *tables;

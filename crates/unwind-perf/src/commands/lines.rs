@@ -7,9 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use formats::{Format, GrowingSamples};
 use host::{FileKind, Origin};
-use perf_data::{Batch, Head};
-use pipeline::{Error, Grown, Growth, Observer, Steps, StreamOptions};
-use profile::Profile;
+use pipeline::{Error, Grown, Observer, Schedule, Sink, StreamOptions};
 
 use super::account::print_account;
 use super::nothing_left::nothing_left;
@@ -41,9 +39,9 @@ pub(super) fn print_lines(
     let observer: Arc<dyn Observer> = progress.clone();
     let out = target.open().with_context(|| target.failed())?;
     let mut lines = Lines { printer, out, printed: 0 };
-    let stream = StreamOptions { steps: Steps::ByTime, ..StreamOptions::default() };
+    let stream = StreamOptions::by(Schedule::ByTime);
     let analysis =
-        pipeline().analyze_growing(source(input), stream, &options, &observer, &mut lines);
+        pipeline().analyze_in_steps(source(input), stream, &options, &observer, &mut lines);
     progress.clear();
     let mut analysis = analysis.map_err(|error| match error {
         Error::Output(error) => anyhow::Error::new(error).context(target.failed()),
@@ -68,22 +66,12 @@ struct Lines {
     printed: usize,
 }
 
-impl Growth for Lines {
-    fn begin(&mut self, _head: &Head, _profile: &mut Profile) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn batch(&mut self, _batch: &Batch, _profile: &mut Profile) {}
-
+impl Sink for Lines {
     fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()> {
         let Self { printer, out, printed } = self;
         let end = grown.profile.samples.len();
         printer.print(grown.profile, *printed..end, out)?;
         *printed = end;
         out.flush()
-    }
-
-    fn progress(&mut self, _part: f64) -> io::Result<()> {
-        Ok(())
     }
 }

@@ -121,7 +121,7 @@ pub(crate) fn run(job: HotspotJob<'_>) -> anyhow::Result<Outcome> {
 /// Writes the stream of a recording.
 ///
 /// # Errors
-/// As for [`Pipeline::analyze_growing`].
+/// As for [`Pipeline::analyze_in_steps`].
 pub(crate) fn write_stream(
     pipeline: &Pipeline,
     (source, reading): (Source, StreamOptions),
@@ -132,7 +132,7 @@ pub(crate) fn write_stream(
     let stream = Shared::new(HotspotStream::new(out, options.names.inlines));
     let observer: Arc<dyn Observer> = Arc::new(StreamObserver { progress, stream: stream.clone() });
     let mut growth = StreamOutput::new(stream.clone());
-    let analysis = pipeline.analyze_growing(source, reading, options, &observer, &mut growth)?;
+    let analysis = pipeline.analyze_in_steps(source, reading, options, &observer, &mut growth)?;
     let mut details = growth.into_details();
     add_disorder(&mut details, &analysis.findings);
     stream

@@ -8,7 +8,7 @@ use formats::{Details, ErrorKind, ErrorRow, HotspotStream};
 use hashbrown::HashSet;
 use module_map::MappedKind;
 use perf_data::{Batch, Head};
-use pipeline::{Download, Grown, Growth, Observer, Stage, Waiting};
+use pipeline::{Download, Grown, Observer, RunAccount, Sink, Stage, Waiting};
 use profile::{FindingRow, Profile};
 
 use crate::hotspot::details::{learn_tracepoints, machine_details};
@@ -103,9 +103,9 @@ impl StreamOutput {
 
     /// Reports files that are missing for new locations.
     fn report_missing(&mut self, grown: &Grown<'_>) {
-        let Grown { profile, timeline, images, names, first_location, .. } = grown;
+        let Grown { profile, timeline, images, names, named, .. } = grown;
         let mut nameless = false;
-        for location in profile.locations.iter().skip(first_location.index()) {
+        for location in profile.locations.iter().skip(named.start.index()) {
             let Some(id) = location.module else { continue };
             let Some(module) = timeline.modules().by_id(id) else { continue };
             nameless |= module.kind == MappedKind::Kernel && location.n_inlines == 0;
@@ -130,8 +130,8 @@ impl StreamOutput {
     }
 }
 
-impl Growth for StreamOutput {
-    fn begin(&mut self, head: &Head, profile: &mut Profile) -> io::Result<()> {
+impl Sink for StreamOutput {
+    fn begin(&mut self, head: &Head, profile: &mut Profile, _: &RunAccount) -> io::Result<()> {
         self.details = machine_details(head, &mut profile.strings);
         learn_tracepoints(head, &mut self.details, &mut profile.strings);
         self.stream.with(|stream| stream.begin(profile, &self.details))
@@ -154,7 +154,7 @@ impl Growth for StreamOutput {
         self.report_missing(grown);
         let details = &mut self.details;
         self.stream.with(|stream| {
-            let written = stream.samples(grown.profile, details, grown.expected);
+            let written = stream.samples(grown.profile, details, grown.account.expected);
             // What was written is not needed again: events of threads, and rows of single samples.
             let (tasks, extras) = stream.take_written();
             details.tasks.drain(..tasks.min(details.tasks.len()));
@@ -163,7 +163,7 @@ impl Growth for StreamOutput {
         })
     }
 
-    fn progress(&mut self, part: f64) -> io::Result<()> {
-        self.stream.with(|stream| stream.progress(part))
+    fn progress(&mut self, share: f64) -> io::Result<()> {
+        self.stream.with(|stream| stream.progress(share))
     }
 }

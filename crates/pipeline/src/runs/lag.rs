@@ -6,7 +6,7 @@ use address::Timestamp;
 use host::Host;
 use perf_data::Head;
 
-use super::growth::Lag;
+use super::sink::Lag;
 
 /// The clock that tells how old samples are.
 #[derive(Debug)]

@@ -1,91 +1,92 @@
-//! What those get who watch a recording while it is made: a profile that grows and forgets, and an account of how well
-//! the watching goes.
+//! The sink of a run: it takes a profile while the profile grows, and an account of how the run goes.
 
 use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::time::Duration;
 
-use address::{Arch, Timestamp};
+use address::Timestamp;
 use module_map::{ImageStore, Timeline};
 use options::{Remedy, Spelling};
-use perf_data::Head;
+use perf_data::{Batch, Head};
 use profile::{LocationId, Profile, SampleRow};
 
 use crate::names::NameReport;
 
-/// How a recording is watched.
-#[derive(Clone, Copy, Debug)]
-pub struct LiveOptions {
-    /// The processor of a recording that does not state it.
-    pub arch: Option<Arch>,
-    /// What has come is handed on as often as this at most.
-    pub tick: Duration,
-    /// Samples that are older, by the times of the recording, are forgotten; `None` for none.
-    pub keep: Option<Duration>,
-    /// So many bytes the tables and what is known of threads may take. Where they take more, they begin anew: all samples
-    /// so far are forgotten, with their stacks.
-    pub table_bytes: u64,
-}
-
-impl Default for LiveOptions {
-    /// Twice a second; ten minutes are kept; 64 MiB beside the samples of these.
-    fn default() -> Self {
-        Self {
-            arch: None,
-            tick: Duration::from_millis(500),
-            keep: Some(Duration::from_secs(600)),
-            table_bytes: 64 << 20,
-        }
-    }
-}
-
-/// Watches a recording while it is made.
-pub trait LiveGrowth {
-    /// Called once, before anything is unwound: the profile has what the header says.
+/// Takes a profile while it grows. A row keeps its id as long as the generation is the same, and new rows come after it.
+pub trait Sink {
+    /// Called once, before anything is unwound: the profile has the facts of the header.
     ///
     /// # Errors
-    /// Where nothing can be written; the run ends.
-    fn begin(&mut self, head: &Head, profile: &Profile, account: &LiveAccount) -> io::Result<()>;
+    /// If nothing can be written; the run ends.
+    fn begin(
+        &mut self,
+        _head: &Head,
+        _profile: &mut Profile,
+        _account: &RunAccount,
+    ) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// A part of the recording was read, and is unwound next.
+    fn batch(&mut self, _batch: &Batch, _profile: &mut Profile) {}
 
     /// The profile has grown, or the account has changed.
     ///
     /// # Errors
-    /// Where nothing can be written; the run ends.
-    fn grown(&mut self, grown: &LiveGrown<'_>) -> io::Result<()>;
+    /// If nothing can be written; the run ends.
+    fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()>;
 
-    /// Whether that was enough: the run ends then as if the stream had. Asked for ten times a second at least.
+    /// A share of the samples, from 0 to 1, is unwound.
+    ///
+    /// # Errors
+    /// If nothing can be written; the run ends.
+    fn progress(&mut self, _share: f64) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Whether the run is to end as if the stream had ended. A run by ticks asks at least ten times a second.
     fn is_enough(&self) -> bool {
         false
     }
 }
 
-/// A profile that has grown. What has an id keeps it as long as the generation is the same; samples have numbers.
+/// The sink of a run whose profile is complete when it is handed on.
 #[derive(Debug)]
-pub struct LiveGrown<'a> {
+pub(crate) struct NoSink;
+
+impl Sink for NoSink {
+    fn grown(&mut self, _: &Grown<'_>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A profile that has grown.
+#[derive(Debug)]
+pub struct Grown<'a> {
     /// The profile.
     pub profile: &'a Profile,
-    /// Counts up where the tables began anew: ids and numbers of before mean nothing any more.
+    /// Counts up each time the tables begin anew: earlier ids and numbers of samples are void then.
     pub generation: u32,
-    /// How large the tables were when they were handed on last in this generation. Rows behind are new. Modules can also
+    /// The sizes of the tables when they were last handed on in this generation. Rows behind are new. Modules can also
     /// change, since their files are opened later.
     pub before: TableSizes,
     /// The number of the first sample of the profile: so many of this generation are forgotten.
     pub forgotten: u64,
     /// Locations that were given their names since the last time; those behind have none yet.
     pub named: Range<LocationId>,
-    /// The modules, and what was mapped where.
+    /// The modules, and the mappings of each process.
     pub timeline: &'a Timeline,
     /// The files of the modules.
     pub images: &'a ImageStore,
-    /// What is to be said of the names so far.
+    /// The account of the names so far.
     pub names: &'a NameReport,
-    /// How the watching goes.
-    pub account: &'a LiveAccount,
+    /// How the run goes.
+    pub account: &'a RunAccount,
 }
 
-impl LiveGrown<'_> {
-    /// The samples that are new, as far as they are not forgotten already, and the number of the first of them.
+impl Grown<'_> {
+    /// The new samples that are not forgotten already, and the number of the first of them.
     #[must_use]
     pub fn new_samples(&self) -> (u64, &[SampleRow]) {
         let first = self.before.samples.max(self.forgotten);
@@ -137,22 +138,24 @@ impl TableSizes {
     }
 }
 
-/// How the watching of a recording goes.
+/// How a run goes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct LiveAccount {
+pub struct RunAccount {
     /// Bytes of all records that were read.
     pub bytes: u64,
     /// Samples that are unwound, with those that are forgotten.
     pub samples: u64,
+    /// An estimate of the number of samples at the end. It is not made for a recording that is watched.
+    pub expected: usize,
     /// Records that the kernel says it lost.
     pub lost_records: u64,
     /// Samples that the kernel says it lost.
     pub lost_samples: u64,
     /// The time of the newest sample of the profile, on the recording's clock.
     pub newest: Option<Timestamp>,
-    /// How old it is.
+    /// How old it is, if the recording is watched.
     pub lag: Option<Lag>,
-    /// What the recording should have been made with.
+    /// Options that the recording should have been made with.
     pub warnings: Vec<LiveWarning>,
 }
 

@@ -7,7 +7,7 @@ use address::Timestamp;
 use host::Host;
 use perf_data::{Findings, RawBody, visit_records};
 
-use super::open::{check_whole, open};
+use super::{check_whole, open};
 use crate::error::Error;
 use crate::source::Source;
 
@@ -15,7 +15,7 @@ use crate::source::Source;
 ///
 /// # Errors
 /// Where it cannot be read.
-pub(crate) fn counted(
+pub(crate) fn sample_times(
     host: &dyn Host,
     path: &Path,
 ) -> Result<Option<(Timestamp, Timestamp)>, Error> {

@@ -1,6 +1,9 @@
 //! The recording that a source names: a file, a FIFO or other stream, a compressed file, or the folder of
 //! `perf record --threads`. Files are mapped and read in place.
 
+mod live_bytes;
+mod sample_times;
+
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -11,6 +14,9 @@ use perf_data::{Input, SharedBytes};
 
 use crate::error::Error;
 use crate::source::Source;
+
+pub(crate) use self::live_bytes::Reader;
+pub(super) use self::sample_times::sample_times;
 
 /// An opened recording.
 pub(crate) struct Opened {

@@ -1,0 +1,196 @@
+//! A run from its source to its profile: opens the recording, drives it the wanted way, and accounts for all of it. If the
+//! quick way was in vain, the recording starts over here.
+
+use module_map::Timeline;
+use perf_data::{Event, Findings, Head, Input, SampleType, Session};
+use profile::LocationId;
+use symbolizer::KernelListPrefetch;
+use unwinder::Replay;
+
+use super::analysis::{Analysis, Ended};
+use super::assemble::{add_head, add_modules, add_threads};
+use super::driver::{Driver, Reading, Walked};
+use super::input::{Opened, Reader, can_be_read_again, check_whole, open_with};
+use super::off_cpu::{add_off_cpu, name_asleep, off_cpu_findings};
+use super::run::Run;
+use super::schedule::{Outcome, Schedule, StreamOptions, Way, at_end, by_samples, ticks};
+use super::sink::{NoSink, Sink};
+use crate::error::Error;
+use crate::files::Files;
+use crate::names::{NameReport, resolve};
+use crate::observer::{Stage, begin};
+use crate::setting::Setting;
+use crate::source::Source;
+use crate::timings::Timings;
+
+/// Opens, replays and symbolizes a recording, and gives its profile at the end. If the quick way was in vain, the
+/// recording is opened again and goes the slow way.
+pub(crate) fn analyze(setting: &Setting<'_>, source: Source) -> Result<Analysis, Error> {
+    let mut timings = Timings::start();
+    // A recording that can be read only once must be replayed right at once.
+    let again = can_be_read_again(&**setting.host, &source).then(|| source.name().to_owned());
+    let way = Way::AtEnd { quick: again.is_some() };
+    if let Some(analysis) = attempt(setting, source, way, &mut NoSink, &mut timings)? {
+        return Ok(analysis);
+    }
+    let source = Source::Path(again.ok_or(Error::BrokenOff)?);
+    let way = Way::AtEnd { quick: false };
+    attempt(setting, source, way, &mut NoSink, &mut timings)?.ok_or(Error::BrokenOff)
+}
+
+/// Opens, replays and symbolizes a recording step by step.
+pub(crate) fn analyze_in_steps(
+    setting: &Setting<'_>,
+    source: Source,
+    stream: StreamOptions,
+    sink: &mut dyn Sink,
+) -> Result<Analysis, Error> {
+    if setting.options.off_cpu {
+        return Err(Error::OffCpuWhileGrowing);
+    }
+    let way = Way::InSteps(stream);
+    attempt(setting, source, way, sink, &mut Timings::start())?.ok_or(Error::BrokenOff)
+}
+
+/// One way through a recording; `None` if it was in vain.
+fn attempt(
+    setting: &Setting<'_>,
+    source: Source,
+    way: Way,
+    sink: &mut dyn Sink,
+    timings: &mut Timings,
+) -> Result<Option<Analysis>, Error> {
+    begin(setting.observer, Stage::Reading);
+    let reader = Reader::default();
+    let mut is_stream = false;
+    let stream = |bytes| match way {
+        Way::AtEnd { .. } => Input::Stream(host::ByteStream::into_reader(bytes)),
+        Way::InSteps(_) => {
+            is_stream = true;
+            reader.input(bytes, setting.observer)
+        }
+    };
+    let Opened { input, path, size, pages, damage } = open_with(&**setting.host, source, stream)?;
+    let run = Run::new(setting, path, size).giving_back(pages);
+    let mut found = Findings::default();
+    let session = Session::open_within(input, way.reading(&run), &setting.memory, &mut found);
+    run.go_on()?;
+    let session = session.map_err(|it| run.recording_error(it))?;
+    if let Way::InSteps(stream) = way
+        && stream.needs_arch
+        && has_stacks(&session)
+        && session.head().machine().arch.is_none()
+    {
+        return Err(Error::UnknownProcessor);
+    }
+    timings.ended("open");
+    let reading = Reading { session, found, is_stream };
+    let analysis = run.drive(reading, way, sink, timings);
+    check_whole(run.path(), &damage)?;
+    analysis
+}
+
+/// Whether samples have registers and stacks, for which the processor has to be known; recorded callchains do without.
+fn has_stacks(session: &Session) -> bool {
+    let wanted = |event: &Event| event.attr.sample_type.has(SampleType::REGS_USER);
+    session.head().events().iter().any(wanted)
+}
+
+impl Run<'_> {
+    /// Takes a recording the way from its first batch to the account of the run.
+    fn drive(
+        &self,
+        reading: Reading,
+        way: Way,
+        sink: &mut dyn Sink,
+        timings: &mut Timings,
+    ) -> Result<Option<Analysis>, Error> {
+        let head = reading.session.head();
+        let files = if way.is_watched() {
+            Files::new(self.setting, head, None, None)?
+        } else {
+            self.files(head)?
+        };
+        let learn_files = !matches!(way, Way::AtEnd { quick: true });
+        let options = self.replay_options(head, learn_files)?;
+        let mut timeline = files.timeline();
+        let replayer = self.replayer(&mut timeline, &files, &options);
+        let mut driver = Driver::new(self, reading, replayer, &files, sink);
+        let outcome = match way {
+            Way::AtEnd { quick } => at_end::follow(&mut driver, quick, timings)?,
+            Way::InSteps(stream) => match stream.schedule {
+                Schedule::Ticks(how) => ticks::follow(&mut driver, how)?,
+                schedule => by_samples::follow(&mut driver, schedule, timings)?,
+            },
+        };
+        if outcome == Outcome::InVain {
+            return Ok(None);
+        }
+        let walked = driver.finish();
+        timings.ended("replay");
+        self.account(walked, way, files, timeline, timings).map(Some)
+    }
+
+    /// Puts the profile together: names that are missing yet, and the account of the run.
+    fn account(
+        &self,
+        walked: Walked,
+        way: Way,
+        files: Files,
+        timeline: Timeline,
+        timings: &mut Timings,
+    ) -> Result<Analysis, Error> {
+        let Walked { session, found, mut replay, prefetched, mut report } = walked;
+        self.go_on()?;
+        add_head(&mut replay.profile, session.head());
+        let names_come_last = matches!(way, Way::AtEnd { .. });
+        if names_come_last {
+            begin(self.observer, Stage::Symbolizing);
+            let head = session.head();
+            report = self.name_all(&mut replay, head, &files, &timeline, prefetched)?;
+        }
+        self.keep_rules(&mut report);
+        if names_come_last {
+            timings.ended("symbolize");
+            self.go_on()?;
+            let fold = self.options.names.fold_threads;
+            add_threads(&mut replay.profile, &replay.threads, &timeline, fold);
+        }
+        let Replay { profile, missed_maps, left_out, off_cpu, timings: times, mut held, .. } =
+            replay;
+        timings.replay = times;
+        let (engine, file) = (self.engine(), self.file());
+        let ended =
+            Ended { session, found, files, timeline, missed_maps, left_out, engine, report, file };
+        let spelling = self.setting.spelling;
+        let mut analysis = ended.into_analysis(profile, timings.clone(), spelling);
+        let findings = off_cpu.iter().flat_map(|times| off_cpu_findings(times, spelling));
+        analysis.profile.summary.findings.extend(findings);
+        if names_come_last {
+            held.set(analysis.profile.heap_bytes() as u64);
+            self.go_on()?;
+            analysis.timings.ended("assemble");
+        }
+        Ok(analysis)
+    }
+
+    /// Adds the times off the processor and the modules, and looks up the names of all locations.
+    fn name_all(
+        &self,
+        replay: &mut Replay,
+        head: &Head,
+        files: &Files,
+        timeline: &Timeline,
+        prefetched: Option<KernelListPrefetch>,
+    ) -> Result<NameReport, Error> {
+        let Replay { profile, threads, off_cpu, .. } = replay;
+        if let Some(times) = off_cpu {
+            add_off_cpu(profile, times)?;
+        }
+        add_modules(profile, timeline, &files.images);
+        let sources = self.sources(head, timeline, threads, files);
+        let report = resolve(profile, LocationId::new(0), sources, prefetched);
+        name_asleep(profile);
+        Ok(report)
+    }
+}

@@ -1,0 +1,245 @@
+//! The output of a run so far: which rows of the growing profile have names, and which were handed to the sink.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use address::Timestamp;
+use perf_data::{Batch, Head, Session};
+use profile::query::StackWalker;
+use profile::{FindingRow, LocationId, Profile};
+use symbolizer::KernelListPrefetch;
+use unwinder::Partial;
+
+use super::assemble::{add_head, add_modules, add_threads};
+use super::lag::LagClock;
+use super::run::Run;
+use super::sink::{Grown, LiveWarning, RunAccount, Sink, TableSizes};
+use crate::error::Error;
+use crate::files::Files;
+use crate::names::{NameReport, Prefetch, PrefetchRest, resolve};
+
+/// Whether locations that have no name yet get one before the profile is handed on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Naming {
+    /// They do.
+    First,
+    /// They get one another time.
+    Later,
+}
+
+/// What was handed to the sink, and what is known for the next time.
+pub(super) struct Output<'r> {
+    run: &'r Run<'r>,
+    files: &'r Files,
+    pub(super) sink: &'r mut dyn Sink,
+    head: Arc<Head>,
+    /// The clock of a recording that is watched.
+    clock: Option<LagClock>,
+    prefetch: Prefetch,
+    report: NameReport,
+    pub(super) account: RunAccount,
+    /// Samples that were read.
+    pub(super) read: usize,
+    /// How often the tables began anew.
+    generation: u32,
+    /// Samples that are in the tables no more.
+    gone: u64,
+    /// Those of them that were of this generation.
+    forgotten: u64,
+    /// The tables when they were handed on last.
+    pub(super) before: TableSizes,
+    /// When that was, and how much the kernel had lost by then.
+    handed_on: (Instant, u64, u64),
+    /// The first location without a name, and the first when something was handed on last.
+    named: LocationId,
+    named_before: LocationId,
+}
+
+impl<'r> Output<'r> {
+    pub(super) fn new(
+        run: &'r Run<'r>,
+        head: &Arc<Head>,
+        files: &'r Files,
+        sink: &'r mut dyn Sink,
+    ) -> Self {
+        let first = LocationId::new(0);
+        Self {
+            run,
+            files,
+            sink,
+            head: Arc::clone(head),
+            clock: None,
+            prefetch: Prefetch::default(),
+            report: NameReport::default(),
+            account: RunAccount::default(),
+            read: 0,
+            generation: 0,
+            gone: 0,
+            forgotten: 0,
+            before: TableSizes::default(),
+            handed_on: (Instant::now(), 0, 0),
+            named: first,
+            named_before: first,
+        }
+    }
+
+    /// The run that this is the output of.
+    pub(super) const fn run(&self) -> &'r Run<'r> {
+        self.run
+    }
+
+    /// From now on the account says how old the newest sample is.
+    pub(super) fn watch_lag(&mut self) {
+        self.clock = Some(LagClock::new(&self.head, &**self.run.setting.host));
+    }
+
+    /// Hands on the facts of the header.
+    pub(super) fn begin(&mut self, profile: &mut Profile) -> Result<(), Error> {
+        let Self { sink, head, account, .. } = self;
+        add_head(profile, head);
+        if !head.events().iter().any(|event| event.attr.flags.build_id()) {
+            account.warnings.push(LiveWarning::NoBuildIds);
+        }
+        sink.begin(head, profile, account).map_err(Error::Output)
+    }
+
+    /// Takes in the facts of a batch apart from its samples.
+    pub(super) fn take_in(&mut self, batch: &Batch, session: &Session, profile: &mut Profile) {
+        self.head = Arc::clone(batch.head());
+        add_head(profile, batch.head());
+        self.sink.batch(batch, profile);
+        self.read += batch.samples().len();
+        let counts = session.counts();
+        self.account.bytes = counts.total().bytes;
+        self.account.lost_records = counts.lost_events;
+        self.account.lost_samples = counts.lost_samples;
+        if let Some(last) = batch.samples().last().filter(|last| last.time != Timestamp(0)) {
+            self.clock.iter_mut().for_each(|clock| clock.arrived(last.time));
+        }
+    }
+
+    /// Begins to unpack the files that symbols will be looked up in.
+    pub(super) fn prefetch(&mut self, partial: &Partial<'_>) {
+        self.prefetch.look(partial, &self.files.images, self.run.setting, self.run.path());
+    }
+
+    /// The files of a replay whose samples are all walked that are not unpacked yet.
+    pub(super) fn unpack_rest(&mut self, partial: &Partial<'_>) -> PrefetchRest<'r> {
+        self.prefetch.rest(partial, &self.files.images, self.run.setting, self.run.path())
+    }
+
+    /// Whether there are locations without a name.
+    pub(super) fn has_unnamed(&self, profile: &Profile) -> bool {
+        profile.locations.next_id() != self.named
+    }
+
+    /// Looks up the names of the locations that have none.
+    pub(super) fn name(&mut self, partial: Partial<'_>) {
+        let Partial { profile, timeline, threads, .. } = partial;
+        let sources = self.run.sources(&self.head, timeline, threads, self.files);
+        // Processes that still run have compiled more.
+        self.files.images.forget_perf_maps();
+        self.report.add(resolve(profile, self.named, sources, self.prefetch.take_list()));
+        self.named = profile.locations.next_id();
+    }
+
+    /// Hands on the rows that are new.
+    pub(super) fn hand_on(&mut self, partial: Partial<'_>, naming: Naming) -> Result<(), Error> {
+        let Partial { profile, timeline, threads, met } = partial;
+        add_modules(profile, timeline, &self.files.images);
+        if naming == Naming::First {
+            self.name(Partial { profile, timeline, threads, met });
+        }
+        add_threads(profile, threads, timeline, self.run.options.names.fold_threads);
+        self.count(profile);
+        let Self { account, before, .. } = self;
+        let grown = Grown {
+            profile,
+            generation: self.generation,
+            before: *before,
+            forgotten: self.forgotten,
+            named: self.named_before..self.named,
+            timeline,
+            images: &self.files.images,
+            names: &self.report,
+            account,
+        };
+        self.sink.grown(&grown).map_err(Error::Output)?;
+        self.before = TableSizes::of(profile, self.forgotten);
+        self.named_before = self.named;
+        self.handed_on = (Instant::now(), account.lost_records, account.lost_samples);
+        Ok(())
+    }
+
+    /// Brings the account up to date.
+    fn count(&mut self, profile: &Profile) {
+        let Self { account, clock, gone, run, .. } = self;
+        account.samples = *gone + profile.samples.len() as u64;
+        account.newest = profile.samples.as_slice().last().and_then(|row| row.time());
+        account.lag = (account.newest.zip(clock.as_ref()))
+            .and_then(|(newest, clock)| clock.lag(newest, &**run.setting.host));
+    }
+
+    /// When something was handed on last.
+    pub(super) const fn last(&self) -> Instant {
+        self.handed_on.0
+    }
+
+    /// Whether there is something to hand on.
+    pub(super) fn has_changed(&self, profile: &Profile) -> bool {
+        let Self { account, before, forgotten, handed_on, .. } = self;
+        before.samples < forgotten + profile.samples.len() as u64
+            || self.named_before != self.named
+            || (handed_on.1, handed_on.2) != (account.lost_records, account.lost_samples)
+    }
+
+    /// All samples so far, with those that are in the tables no more.
+    pub(super) const fn samples(&self, profile: &Profile) -> u64 {
+        self.gone + profile.samples.len() as u64
+    }
+
+    /// The first samples of the table were forgotten.
+    pub(super) const fn forget(&mut self, samples: u64) {
+        self.forgotten += samples;
+        self.gone += samples;
+    }
+
+    /// The tables are empty again.
+    pub(super) fn begin_anew(&mut self, profile: &mut Profile) {
+        add_head(profile, &self.head);
+        self.generation += 1;
+        self.gone += self.before.samples - self.forgotten;
+        self.forgotten = 0;
+        self.before = TableSizes::default();
+        self.named = LocationId::new(0);
+        self.named_before = self.named;
+        self.prefetch = Prefetch::default();
+        self.report.by_start.clear();
+    }
+
+    /// The account of the names, and the kernel's list if nothing has asked for it. The summary of `profile` becomes that
+    /// of the samples that are kept.
+    pub(super) fn finish(
+        mut self,
+        profile: &mut Profile,
+    ) -> (NameReport, Option<KernelListPrefetch>) {
+        if self.gone > 0 || self.generation > 0 {
+            account_for_kept(profile, self.generation);
+        }
+        (self.report, self.prefetch.take_list())
+    }
+}
+
+/// The summary of a profile of which samples were forgotten, or whose tables began anew so often.
+fn account_for_kept(profile: &mut Profile, anew: u32) {
+    let walker = StackWalker::new(profile);
+    let frames = profile.samples.ids().map(|sample| walker.depth(sample)).sum();
+    profile.summary.frames = frames;
+    if anew > 0 {
+        profile.summary.findings.push(FindingRow {
+            kind: "live-began-anew".to_owned(),
+            message: "there were too many different stacks to keep: those before the last begin are forgotten"
+                .to_owned(),
+            count: anew.into(), help: None, });
+    }
+}

@@ -1,0 +1,10 @@
+//! The schedules of a run: when a growing profile is handed on. Each moves one driver.
+
+pub(super) mod at_end;
+pub(super) mod by_samples;
+mod pace;
+pub(super) mod ticks;
+mod way;
+
+pub(super) use way::{Outcome, Way};
+pub use way::{Schedule, StreamOptions, Ticks};

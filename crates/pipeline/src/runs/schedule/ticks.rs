@@ -1,0 +1,126 @@
+//! The schedule of a recording that is watched while it is made, for hours: samples are unwound as they come, handed on by
+//! a tick, get their names a little later, and are forgotten in the end.
+//!
+//! ```text
+//!   stream  ~~~ records ~~~~ records ~~~~~~~~ records ~~~
+//!   walk        | b1 |       | b2 |           | b3 |
+//!   names            | n |                         | n |     for a tenth of the time
+//!   tick             ^           ^         ^       ^         rows that are new since the last
+//! ```
+
+use std::time::{Duration, Instant};
+
+use address::Timestamp;
+use perf_data::NextBatch;
+use profile::{Profile, SampleRow};
+
+use super::way::{Outcome, Ticks};
+use crate::error::Error;
+use crate::observer::{Stage, begin};
+use crate::runs::driver::Driver;
+use crate::runs::output::{Naming, Output};
+
+/// How long to wait for a batch at a time.
+const LOOK: Duration = Duration::from_millis(50);
+/// Names are looked up as often as this at most.
+const LOOK_UP: Duration = Duration::from_secs(1);
+/// After a look-up nine times as long none begins.
+const REST: u32 = 9;
+
+/// Takes in a stream to its end, or until the sink has enough.
+pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<Outcome, Error> {
+    let run = driver.run;
+    driver.replayer.repair_by_batches();
+    driver.output.watch_lag();
+    driver.output.begin(driver.replayer.partial().profile)?;
+    begin(run.observer, Stage::Unwinding);
+    let mut clock = TickClock { ticks, look_up: None };
+    let mut wait = LOOK;
+    while !driver.output.sink.is_enough() {
+        let batch = match driver.next(wait) {
+            NextBatch::Batch(batch) => Some(batch),
+            NextBatch::NotYet => None,
+            NextBatch::Disordered | NextBatch::End => break,
+        };
+        run.go_on()?;
+        if let Some(batch) = batch {
+            driver.take_in(&batch);
+            driver.replayer.feed(batch, run);
+            driver.prefetch();
+            wait = LOOK.min(clock.until_tick(&driver.output));
+            if !wait.is_zero() {
+                continue;
+            }
+        }
+        clock.see_to(driver)?;
+        let waits = driver.output.has_changed(driver.replayer.partial().profile);
+        wait = if waits { LOOK.min(clock.until_tick(&driver.output)) } else { LOOK };
+    }
+    driver.end();
+    run.go_on()?;
+    let Driver { replayer, output, .. } = driver;
+    if output.has_unnamed(replayer.partial().profile) {
+        output.name(replayer.partial());
+    }
+    run.go_on()?;
+    output.hand_on(replayer.partial(), Naming::Later)?;
+    Ok(Outcome::Complete)
+}
+
+/// When something is due of a recording that is watched.
+struct TickClock {
+    ticks: Ticks,
+    /// When the last look-up of names ended, and how long it took.
+    look_up: Option<(Instant, Duration)>,
+}
+
+impl TickClock {
+    /// How long it is until something may be handed on.
+    fn until_tick(&self, output: &Output<'_>) -> Duration {
+        self.ticks.tick.saturating_sub(output.last().elapsed())
+    }
+
+    /// Finishes the samples that have come, forgets old ones, looks up names and hands on, each if it is time.
+    fn see_to(&mut self, driver: &mut Driver<'_>) -> Result<(), Error> {
+        let Driver { run, replayer, output, .. } = driver;
+        replayer.settle(*run);
+        run.go_on()?;
+        run.observer.done(output.samples(replayer.partial().profile));
+        if let Some(oldest) = self.oldest(replayer.partial().profile) {
+            output.forget(replayer.forget_before(oldest));
+        }
+        if self.wants_names(output, replayer.partial().profile) {
+            let start = Instant::now();
+            output.name(replayer.partial());
+            self.look_up = Some((Instant::now(), start.elapsed()));
+            run.go_on()?;
+        }
+        if self.until_tick(output).is_zero() && output.has_changed(replayer.partial().profile) {
+            output.hand_on(replayer.partial(), Naming::Later)?;
+        }
+        let samples = size_of::<SampleRow>() * replayer.partial().profile.samples.len();
+        let tables = replayer.held_bytes().saturating_sub(2 * samples as u64);
+        if tables > self.ticks.table_bytes {
+            let mut handed_on = Ok(());
+            replayer.begin_anew(*run, |partial| {
+                handed_on = output.hand_on(partial, Naming::Later);
+            });
+            handed_on?;
+            output.begin_anew(replayer.partial().profile);
+        }
+        Ok(())
+    }
+
+    /// Samples before this time are forgotten.
+    fn oldest(&self, profile: &Profile) -> Option<Timestamp> {
+        let keep = u64::try_from(self.ticks.keep?.as_nanos()).unwrap_or(u64::MAX);
+        let newest = profile.samples.as_slice().last()?.time()?;
+        Some(Timestamp(newest.0.saturating_sub(keep)))
+    }
+
+    /// Whether names are to be looked up now.
+    fn wants_names(&self, output: &Output<'_>, profile: &Profile) -> bool {
+        let rest = |(ended, took): (Instant, Duration)| ended.elapsed() >= LOOK_UP.max(took * REST);
+        output.has_unnamed(profile) && self.look_up.is_none_or(rest)
+    }
+}
