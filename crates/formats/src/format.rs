@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::facts::{FormatFacts, ShownWeights};
 #[cfg(feature = "arrow")]
 use crate::formats::Arrow;
 #[cfg(feature = "flamegraph")]
@@ -11,7 +12,7 @@ use crate::formats::Parquet;
 use crate::formats::{
     Callgrind, Firefox, Folded, Hotspot, Json, Ndjson, Otlp, Page, PerfScript, Pprof, Speedscope,
 };
-use crate::options::FormatOptions;
+use crate::options::{FormatOptions, StackWeight};
 use crate::printer::Printer;
 
 /// The formats that can be printed. Three of them can be left out when the crate is built.
@@ -75,28 +76,10 @@ impl Format {
     /// The name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Json => "json",
-            Self::Ndjson => "ndjson",
-            Self::PerfScript => "perf-script",
-            Self::Folded => "folded",
-            Self::Pprof => "pprof",
-            Self::Otlp => "otlp",
-            Self::Speedscope => "speedscope",
-            Self::Firefox => "firefox",
-            Self::Callgrind => "callgrind",
-            Self::Hotspot => "hotspot",
-            #[cfg(feature = "flamegraph")]
-            Self::Flamegraph => "flamegraph",
-            Self::Report => "report",
-            #[cfg(feature = "parquet")]
-            Self::Parquet => "parquet",
-            #[cfg(feature = "arrow")]
-            Self::Arrow => "arrow",
-        }
+        self.facts().name
     }
 
-    /// The format of that name; `None` where there is none. `jsonl` is another name of `ndjson`.
+    /// The format of that name; `None` if there is none. `jsonl` is another name of `ndjson`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
@@ -108,74 +91,65 @@ impl Format {
     /// The endings of file names that mean this format, the usual one first.
     #[must_use]
     pub const fn endings(self) -> &'static [&'static str] {
-        match self {
-            Self::Json => &[".json"],
-            Self::Ndjson => &[".ndjson", ".jsonl"],
-            Self::PerfScript => &[".perf-script", ".perf.txt", ".script"],
-            Self::Folded => &[".folded", ".collapsedstack.txt", ".collapsed"],
-            Self::Pprof => &[".pb.gz", ".pprof"],
-            Self::Otlp => &[".otlp"],
-            Self::Speedscope => &[".speedscope.json"],
-            Self::Firefox => &[".json.gz"],
-            Self::Callgrind => &[".callgrind"],
-            Self::Hotspot => &[".perfparser"],
-            #[cfg(feature = "flamegraph")]
-            Self::Flamegraph => &[".svg"],
-            Self::Report => &[".html"],
-            #[cfg(feature = "parquet")]
-            Self::Parquet => &[".parquet"],
-            #[cfg(feature = "arrow")]
-            Self::Arrow => &[".arrows"],
-        }
+        self.facts().endings
     }
 
-    /// What it is, in a line for people.
+    /// A line for people.
     #[must_use]
     pub const fn about(self) -> &'static str {
-        match self {
-            Self::Json => "tables in columns, in one document (the default)",
-            Self::Ndjson => "one JSON object a sample, one sample a line",
-            Self::PerfScript => "the text of perf script",
-            Self::Folded => "one line a distinct stack, for flame graphs",
-            Self::Pprof => "pprof's protocol buffer, compressed with gzip",
-            Self::Otlp => {
-                "OpenTelemetry's protocol buffer of profiles (its layout may still change)"
-            }
-            Self::Speedscope => "speedscope's JSON",
-            Self::Firefox => "the Firefox Profiler's profile, compressed with gzip",
-            Self::Callgrind => "a call graph with costs, for KCachegrind",
-            Self::Hotspot => "the stream that hotspot reads from its backend",
-            #[cfg(feature = "flamegraph")]
-            Self::Flamegraph => "a flame graph as an SVG picture",
-            Self::Report => "a page for a browser, complete in itself",
-            #[cfg(feature = "parquet")]
-            Self::Parquet => "a table for data tools, one row a sample",
-            #[cfg(feature = "arrow")]
-            Self::Arrow => "streams of tables for data tools",
-        }
+        self.facts().about
+    }
+
+    /// The media type of its bytes. Types of a program's own have none that is registered.
+    #[must_use]
+    pub const fn media_type(self) -> &'static str {
+        self.facts().media_type
     }
 
     /// Whether the bytes are no text, so that a terminal cannot show them.
     #[must_use]
     pub const fn is_binary(self) -> bool {
-        match self {
-            Self::Pprof | Self::Otlp | Self::Firefox | Self::Hotspot => true,
-            #[cfg(feature = "parquet")]
-            Self::Parquet => true,
-            #[cfg(feature = "arrow")]
-            Self::Arrow => true,
-            _ => false,
-        }
+        self.facts().is_binary
     }
 
     /// Whether samples are added up in it, so that it shows those of one event only.
     #[must_use]
     pub const fn shows_one_event(self) -> bool {
+        matches!(self.facts().weights, ShownWeights::Added)
+    }
+
+    /// Whether a choice of that weight changes it.
+    #[must_use]
+    pub const fn shows_weight(self, weight: StackWeight) -> bool {
+        match (self.facts().weights, weight) {
+            // The stream has the records of the switches, of which hotspot makes its own times.
+            (ShownWeights::Events, _) => false,
+            (_, StackWeight::OffCpu) => true,
+            (ShownWeights::Added | ShownWeights::PerSample, _) => true,
+            (ShownWeights::Both, _) => false,
+        }
+    }
+
+    /// Everything about the format but its printer.
+    const fn facts(self) -> FormatFacts {
         match self {
-            Self::Folded => true,
+            Self::Json => Json::FACTS,
+            Self::Ndjson => Ndjson::FACTS,
+            Self::PerfScript => PerfScript::FACTS,
+            Self::Folded => Folded::FACTS,
+            Self::Pprof => Pprof::FACTS,
+            Self::Otlp => Otlp::FACTS,
+            Self::Speedscope => Speedscope::FACTS,
+            Self::Firefox => Firefox::FACTS,
+            Self::Callgrind => Callgrind::FACTS,
+            Self::Hotspot => Hotspot::FACTS,
             #[cfg(feature = "flamegraph")]
-            Self::Flamegraph => true,
-            _ => false,
+            Self::Flamegraph => Flamegraph::FACTS,
+            Self::Report => Page::FACTS,
+            #[cfg(feature = "parquet")]
+            Self::Parquet => Parquet::FACTS,
+            #[cfg(feature = "arrow")]
+            Self::Arrow => Arrow::FACTS,
         }
     }
 
@@ -272,6 +246,13 @@ mod tests {
                 );
             }
         }
+        let both = [StackWeight::Samples, StackWeight::OffCpu];
+        let shown = |format: Format| both.map(|weight| format.shows_weight(weight));
+        assert_eq!(shown(Format::Json), [false, true]);
+        assert_eq!(shown(Format::Folded), [true, true]);
+        assert_eq!(shown(Format::Firefox), [true, true]);
+        assert_eq!(shown(Format::Hotspot), [false, false]);
+        assert_eq!(Format::Firefox.media_type(), "application/gzip");
         assert_eq!(Format::from_name("jsonl"), Some(Format::Ndjson));
         assert_eq!(Format::from_name("JSON"), None);
         assert_eq!(Format::from_path(Path::new("out.txt")), None);

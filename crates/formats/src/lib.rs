@@ -51,6 +51,7 @@
 //! ```
 
 mod diff;
+mod facts;
 mod format;
 mod formats;
 mod growing;

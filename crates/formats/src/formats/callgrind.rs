@@ -10,6 +10,7 @@ use std::io;
 
 use hashbrown::HashMap;
 
+use crate::facts::{FormatFacts, PLAIN};
 use crate::printer::Printer;
 use crate::render::cut::push_cut;
 use crate::render::text::{push_line_safe, push_number};
@@ -26,6 +27,14 @@ const FLUSH_SIZE: usize = 1 << 18;
 pub struct Callgrind {
     /// Whether inlined functions are functions of their own.
     pub inlines: bool,
+}
+
+impl Callgrind {
+    /// The name of the format, its files and its weights.
+    pub(crate) const FACTS: FormatFacts = FormatFacts {
+        about: "a call graph with costs, for KCachegrind",
+        ..FormatFacts::text("callgrind", &[".callgrind"], PLAIN)
+    };
 }
 
 impl Printer for Callgrind {

@@ -5,6 +5,7 @@ use std::io;
 
 use inferno::flamegraph::{Direction, Options, TextTruncateDirection, from_lines};
 
+use crate::facts::{FormatFacts, ShownWeights};
 use crate::formats::folded::Folded;
 use crate::printer::Printer;
 use crate::render::text::push_line_safe;
@@ -25,6 +26,15 @@ const MARK: &[u8] = b" [joined]";
 
 /// What the picture says of frames that the samples themselves do not show.
 const LEGEND: &str = "[joined]: most of these stacks have the frame from other samples; [gap]: frames that no sample shows";
+
+impl Flamegraph {
+    /// The name of the format, its files and its weights.
+    pub(crate) const FACTS: FormatFacts = FormatFacts {
+        about: "a flame graph as an SVG picture",
+        weights: ShownWeights::Added,
+        ..FormatFacts::text("flamegraph", &[".svg"], "image/svg+xml")
+    };
+}
 
 impl Printer for Flamegraph {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {

@@ -8,6 +8,7 @@ use std::io;
 
 use hashbrown::HashMap;
 
+use crate::facts::{FormatFacts, PLAIN, ShownWeights};
 use crate::options::{StackRoot, StackWeight};
 use crate::printer::Printer;
 use crate::render::chunks::write_rows;
@@ -34,6 +35,15 @@ pub struct Folded {
     pub root: StackRoot,
     /// Whether stacks begin with the innermost function, after the root.
     pub reverse: bool,
+}
+
+impl Folded {
+    /// The name of the format, its files and its weights.
+    pub(crate) const FACTS: FormatFacts = FormatFacts {
+        about: "one line a distinct stack, for flame graphs",
+        weights: ShownWeights::Added,
+        ..FormatFacts::text("folded", &[".folded", ".collapsedstack.txt", ".collapsed"], PLAIN)
+    };
 }
 
 impl Printer for Folded {

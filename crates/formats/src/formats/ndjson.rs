@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use address::ModuleId;
 
+use crate::facts::FormatFacts;
 use crate::printer::Printer;
 use crate::render::chunks::write_rows;
 use crate::render::escaped::Escaped;
@@ -25,6 +26,14 @@ pub struct Ndjson {
 
 /// For so many rows of a profile, one in how many of its frames, the frames are not rendered in advance.
 const FEW: usize = 8;
+
+impl Ndjson {
+    /// The name of the format, its files and its weights.
+    pub(crate) const FACTS: FormatFacts = FormatFacts {
+        about: "one JSON object a sample, one sample a line",
+        ..FormatFacts::text("ndjson", &[".ndjson", ".jsonl"], "application/x-ndjson")
+    };
+}
 
 impl Printer for Ndjson {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {

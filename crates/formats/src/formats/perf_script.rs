@@ -16,6 +16,7 @@
 
 use std::io;
 
+use crate::facts::{FormatFacts, PLAIN};
 use crate::options::ScriptFields;
 use crate::printer::Printer;
 use crate::render::chunks::write_rows;
@@ -37,6 +38,14 @@ pub struct PerfScript {
     pub inlines: bool,
     /// What is printed.
     pub fields: ScriptFields,
+}
+
+impl PerfScript {
+    /// The name of the format, its files and its weights.
+    pub(crate) const FACTS: FormatFacts = FormatFacts {
+        about: "the text of perf script",
+        ..FormatFacts::text("perf-script", &[".perf-script", ".perf.txt", ".script"], PLAIN)
+    };
 }
 
 impl Printer for PerfScript {

@@ -9,6 +9,7 @@ use std::io;
 
 use hashbrown::HashMap;
 
+use crate::facts::{FormatFacts, ShownWeights};
 use crate::options::StackWeight;
 use crate::printer::Printer;
 use crate::render::cut::in_table;
@@ -45,6 +46,15 @@ struct WeighedStack {
     comm: Option<FunctionId>,
     truncated: bool,
     weight: u64,
+}
+
+impl Speedscope {
+    /// The name of the format, its files and its weights.
+    pub(crate) const FACTS: FormatFacts = FormatFacts {
+        about: "speedscope's JSON",
+        weights: ShownWeights::PerSample,
+        ..FormatFacts::text("speedscope", &[".speedscope.json"], "application/json")
+    };
 }
 
 impl Printer for Speedscope {

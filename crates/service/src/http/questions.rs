@@ -39,7 +39,7 @@ pub(super) async fn export(
     params.end()?;
     let known =
         formats::Format::from_name(&format).ok_or_else(|| bad("there is no such format"))?;
-    if weight.is_some_and(|weight| !weighs(known, weight)) {
+    if weight.is_some_and(|weight| !known.shows_weight(weight)) {
         return Err(bad("weight means nothing to this format"));
     }
     let recording = service.roots.by_id(&id)?.recording;
@@ -60,31 +60,7 @@ pub(super) async fn export(
         })
         .await?;
     let stem = recording.name.rsplit('/').next().unwrap_or_default();
-    answer_with(output, media_type(known), &known.file_name(stem))
-}
-
-/// Whether a format shows what stacks weigh, as for the command.
-fn weighs(format: formats::Format, weight: Weight) -> bool {
-    use formats::Format;
-    match weight {
-        Weight::OffCpu => format != Format::Hotspot,
-        Weight::Samples | Weight::Period => {
-            format.shows_one_event() || matches!(format, Format::Speedscope | Format::Firefox)
-        }
-    }
-}
-
-/// What a format is called among media types; those of their own have none that is registered.
-fn media_type(format: formats::Format) -> &'static str {
-    match format.name() {
-        "json" | "speedscope" => "application/json",
-        "ndjson" => "application/x-ndjson",
-        "perf-script" | "folded" | "callgrind" => "text/plain; charset=utf-8",
-        "report" => "text/html; charset=utf-8",
-        "pprof" | "firefox" => "application/gzip",
-        "flamegraph" => "image/svg+xml",
-        _ => "application/octet-stream",
-    }
+    answer_with(output, known.media_type(), &known.file_name(stem))
 }
 
 /// A file that the worker writes an answer into.

@@ -19,6 +19,7 @@ mod tables;
 use std::io;
 
 pub use self::rows::ArrowRows;
+use crate::facts::{BYTES, FormatFacts};
 use crate::printer::Printer;
 use profile::Profile;
 
@@ -29,6 +30,14 @@ pub struct Arrow {
     pub inlines: bool,
     /// One stream of samples, each with its frames, and not the tables.
     pub rows: bool,
+}
+
+impl Arrow {
+    /// The name of the format, its files and its weights.
+    pub(crate) const FACTS: FormatFacts = FormatFacts {
+        about: "streams of tables for data tools",
+        ..FormatFacts::binary("arrow", &[".arrows"], BYTES)
+    };
 }
 
 impl Printer for Arrow {

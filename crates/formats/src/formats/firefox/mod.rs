@@ -12,6 +12,7 @@ mod threads;
 
 use std::io;
 
+use crate::facts::{FormatFacts, ShownWeights};
 use crate::options::StackWeight;
 use crate::printer::Printer;
 use crate::render::escaped::Escaped;
@@ -36,6 +37,15 @@ pub struct Firefox {
     pub keep_unrooted: bool,
     /// What a sample weighs.
     pub weight: StackWeight,
+}
+
+impl Firefox {
+    /// The name of the format, its files and its weights.
+    pub(crate) const FACTS: FormatFacts = FormatFacts {
+        about: "the Firefox Profiler's profile, compressed with gzip",
+        weights: ShownWeights::PerSample,
+        ..FormatFacts::binary("firefox", &[".json.gz"], "application/gzip")
+    };
 }
 
 impl Printer for Firefox {

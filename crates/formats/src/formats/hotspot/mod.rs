@@ -19,6 +19,7 @@ use std::io;
 
 use address::{Pid, Tid, Timestamp};
 
+use crate::facts::{BYTES, FormatFacts, ShownWeights};
 use crate::printer::Printer;
 pub use details::{
     Details, ErrorKind, ErrorRow, FieldValue, GroupRow, MemoryNodeRow, SampleExtra, TaskChange,
@@ -38,6 +39,15 @@ const PROGRESS: usize = 4096;
 pub struct Hotspot {
     /// Whether inlined functions are symbols of their own.
     pub inlines: bool,
+}
+
+impl Hotspot {
+    /// The name of the format, its files and its weights.
+    pub(crate) const FACTS: FormatFacts = FormatFacts {
+        about: "the stream that hotspot reads from its backend",
+        weights: ShownWeights::Events,
+        ..FormatFacts::binary("hotspot", &[".perfparser"], BYTES)
+    };
 }
 
 impl Printer for Hotspot {

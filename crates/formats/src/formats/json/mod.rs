@@ -7,6 +7,7 @@ mod writer;
 
 use std::io;
 
+use crate::facts::FormatFacts;
 use crate::printer::Printer;
 use crate::render::inline_rows::InlineRows;
 use crate::render::json_writer::JsonWriter;
@@ -28,6 +29,14 @@ const REVISION: u32 = 9;
 pub struct Json {
     /// Whether the table of inlines has the inlined functions; without, only the functions around them.
     pub inlines: bool,
+}
+
+impl Json {
+    /// The name of the format, its files and its weights.
+    pub(crate) const FACTS: FormatFacts = FormatFacts {
+        about: "tables in columns, in one document (the default)",
+        ..FormatFacts::text("json", &[".json"], "application/json")
+    };
 }
 
 impl Printer for Json {

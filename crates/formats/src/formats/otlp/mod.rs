@@ -18,6 +18,7 @@ use hashbrown::HashMap;
 use profile::query::Programs;
 use profile::{EventId, ProcessKey, Profile, SampleId, StringId, ThreadRow};
 
+use crate::facts::{BYTES, FormatFacts};
 use crate::printer::Printer;
 use crate::render::protobuf::ProtoMessage;
 use dictionary::Dictionary;
@@ -32,6 +33,14 @@ const SCOPE: &str = "unwind-perf";
 pub struct Otlp {
     /// Whether inlined functions are lines of their own.
     pub inlines: bool,
+}
+
+impl Otlp {
+    /// The name of the format, its files and its weights.
+    pub(crate) const FACTS: FormatFacts = FormatFacts {
+        about: "OpenTelemetry's protocol buffer of profiles (its layout may still change)",
+        ..FormatFacts::binary("otlp", &[".otlp"], BYTES)
+    };
 }
 
 impl Printer for Otlp {

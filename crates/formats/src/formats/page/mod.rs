@@ -17,6 +17,7 @@ use base64::write::EncoderWriter;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use crate::facts::FormatFacts;
 use crate::printer::Printer;
 use columns::PageColumns;
 pub(crate) use columns::{NONE as PAGE_NONE, Width as PageWidth, column as page_column};
@@ -64,6 +65,14 @@ pub struct Page {
     pub sources: Vec<PageSource>,
     /// The instructions of functions.
     pub code: PageCode,
+}
+
+impl Page {
+    /// The name of the format, its files and its weights.
+    pub(crate) const FACTS: FormatFacts = FormatFacts {
+        about: "a page for a browser, complete in itself",
+        ..FormatFacts::text("report", &[".html"], "text/html; charset=utf-8")
+    };
 }
 
 impl Printer for Page {

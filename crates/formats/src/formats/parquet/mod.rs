@@ -22,6 +22,7 @@ use parquet::errors::ParquetError;
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
+use crate::facts::{BYTES, FormatFacts};
 use crate::printer::Printer;
 use crate::render::row_group::{FrameFunctions, RowGroup, ranges};
 use names::Values;
@@ -34,6 +35,14 @@ use schema::ParquetColumn;
 pub struct Parquet {
     /// Whether inlined functions are frames of their own.
     pub inlines: bool,
+}
+
+impl Parquet {
+    /// The name of the format, its files and its weights.
+    pub(crate) const FACTS: FormatFacts = FormatFacts {
+        about: "a table for data tools, one row a sample",
+        ..FormatFacts::binary("parquet", &[".parquet"], BYTES)
+    };
 }
 
 impl Printer for Parquet {

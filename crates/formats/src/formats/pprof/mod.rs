@@ -13,6 +13,7 @@ use std::io::{self, Write as _};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
+use crate::facts::FormatFacts;
 use crate::printer::Printer;
 use crate::render::cut::in_table;
 use crate::render::protobuf::ProtoMessage;
@@ -46,6 +47,14 @@ const FLUSH_SIZE: usize = 1 << 16;
 pub struct Pprof {
     /// Whether inlined functions are lines of their own.
     pub inlines: bool,
+}
+
+impl Pprof {
+    /// The name of the format, its files and its weights.
+    pub(crate) const FACTS: FormatFacts = FormatFacts {
+        about: "pprof's protocol buffer, compressed with gzip",
+        ..FormatFacts::binary("pprof", &[".pb.gz", ".pprof"], "application/gzip")
+    };
 }
 
 impl Printer for Pprof {

@@ -97,12 +97,7 @@ impl FoldedArgs {
     /// The options that were given and mean nothing to a format. Those without `[truncated]` keep all stacks anyway.
     pub(crate) fn without_effect(&self, format: Format) -> Vec<&'static str> {
         let counts = format.shows_one_event();
-        let splits = matches!(format, Format::Speedscope | Format::Firefox);
-        let weighs = match self.weight.weight {
-            // The stream has the records of the switches, of which hotspot makes its own times.
-            Some(Weight::OffCpu) => format != Format::Hotspot,
-            _ => counts || splits,
-        };
+        let weighs = format.shows_weight(self.weight.weight());
         let given = [
             ("--weight", self.weight.weight.is_some(), weighs),
             ("--kernel-suffix", self.kernel_suffix, counts),
