@@ -5,9 +5,9 @@ mod cost;
 mod input;
 
 use address::Avma;
+use image_store::PerfMap;
 use input::Input;
 use libfuzzer_sys::fuzz_target;
-use module_map::PerfMap;
 
 /// The ranges that lines state, with their names.
 fn ranges(text: &[u8]) -> impl DoubleEndedIterator<Item = (u64, u64, &[u8])> {

@@ -20,9 +20,9 @@ use std::sync::Arc;
 
 use formats::{Format, FormatOptions};
 use host::MemoryHost;
+use image_store::PerfMap;
 use input::Input;
 use libfuzzer_sys::fuzz_target;
-use module_map::PerfMap;
 use pipeline::{FileSearch, Observer, Options, Pipeline, Source, Unobserved};
 use symbolizer::Kallsyms;
 use synth::{

@@ -8,7 +8,7 @@
 //! ```
 //! use std::path::Path;
 //! use address::Svma;
-//! use module_map::Image;
+//! use image_store::Image;
 //! use profile::Strings;
 //! use symbolizer::{Options, Request, SymbolSource, WhyNoName, symbolize};
 //! use synth::{ElfBuilder, Section, Segment, Symbol};
@@ -40,7 +40,7 @@
 //! let last = &symbols.addresses[0][2];
 //! assert_eq!((last.frames.len(), last.reason), (0, Some(WhyNoName::NotCovered)));
 //! assert_eq!(symbols.findings, []);
-//! # Ok::<(), module_map::ImageError>(())
+//! # Ok::<(), image_store::ImageError>(())
 //! ```
 //!
 //! What is damaged or missing on the way is in [`Symbols::findings`]; [`LostNames`] adds that up for a whole recording.

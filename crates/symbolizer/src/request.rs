@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use address::Svma;
 use budget::{Budget, Held, Memory, MemoryUse};
-use module_map::Image;
+use image_store::Image;
 use profile::{InlineRow, StringId};
 
 use crate::demangle::Demangle;

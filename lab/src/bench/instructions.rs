@@ -54,7 +54,7 @@ const STAGES: &[Stage] = &[
     ),
     stage("merge", &["unwinder::replay::merge::Merged::add"]),
     stage("symbolize", &["pipeline::runs::whole::<impl pipeline::runs::run::Run>::symbolize"]),
-    part("of that, unpacking", &["module_map::elf::compression::inflate"]),
+    part("of that, unpacking", &["image_store::elf::compression::inflate"]),
     part("of that, symbol tables", &["symbolizer::elf::symbols::lookup"]),
     part("of that, demangling", &["symbolizer::demangle::demangle_in"]),
     part(

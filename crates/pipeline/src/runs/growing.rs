@@ -14,7 +14,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use address::Arch;
-use module_map::{ImageStore, Timeline};
+use image_store::ImageStore;
+use module_map::Timeline;
 use perf_data::{
     Batch, Event, Findings, Head, LiveBatches, NextBatch, SampleType, Session, SessionOptions,
 };

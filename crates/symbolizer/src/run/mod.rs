@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use budget::MemoryUse;
 use hashbrown::HashMap;
-use module_map::{Image, Section};
+use image_store::{Image, Section};
 use profile::Strings;
 use rayon::prelude::*;
 
