@@ -5,8 +5,8 @@ mod cost;
 mod input;
 
 use address::Avma;
-use image_store::PerfMap;
 use input::Input;
+use jit::PerfMap;
 use libfuzzer_sys::fuzz_target;
 
 /// The ranges that lines state, with their names.

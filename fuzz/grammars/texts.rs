@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 use formats::{Format, FormatOptions};
 use host::MemoryHost;
-use image_store::PerfMap;
 use input::Input;
+use jit::PerfMap;
 use libfuzzer_sys::fuzz_target;
 use pipeline::{FileSearch, Observer, Options, Pipeline, Source, Unobserved};
 use symbolizer::Kallsyms;

@@ -12,7 +12,8 @@
 //! use std::sync::Arc;
 //! use address::{Arch, Avma, FileOffset, Pid};
 //! use host::MemoryHost;
-//! use image_store::{CodeImage, FileOptions, ImageStore};
+//! use image_store::{FileOptions, ImageStore};
+//! use jit::CodeImage;
 //! use module_map::{FileIdentity, MapEvent, Timeline};
 //!
 //! // A process maps a program, and a library whose file is gone.
@@ -52,13 +53,11 @@
 //! - `search`: where files are looked for;
 //! - `identity`: which of them is the recorded one;
 //! - `kernel`: the files of the kernel;
-//! - `store`: what was found in a run, with debug files and the maps of just-in-time compilers;
-//! - `moved`: text that was moved to memory without a file;
-//! - `jit`: dumps of JIT code, read into ELF files.
+//! - `store`: what was found in a run, with debug files and the files of just-in-time compilers;
+//! - `moved`: text that was moved to memory without a file.
 
 mod elf;
 mod identity;
-mod jit;
 mod kernel;
 mod moved;
 mod search;
@@ -68,11 +67,10 @@ pub use elf::{
     CallSlot, Exported, Image, ImageError, MODULE_CODE, Section, Segment, SlotValue, is_within,
 };
 pub use identity::{Difference, FileProof, LoadError};
-pub use jit::{CodeImage, DumpReader};
 pub use search::{
     Archive, DEBUG_DIR, ExtraFiles, Fetch, FetchKind, Fetcher, FileFinding, FileFindingKind,
     FileOptions, MovedText, RECORDED_COPIES,
 };
 pub use store::{
-    ImageLimits, ImageStore, JitSymbol, LoadedImage, PerfMap, PerfMapAge, PerfMapFile, SharedImages,
+    DumpReader, ImageLimits, ImageStore, LoadedImage, PerfMapAge, PerfMapFile, SharedImages,
 };

@@ -18,7 +18,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("profile", &["address", "options"]),
     ("perf-data", &["address", "budget"]),
     ("module-map", &["address", "budget", "options"]),
-    ("image-store", &["address", "budget", "elf-writer", "host", "module-map", "options"]),
+    ("jit", &["address", "elf-writer", "module-map"]),
+    ("image-store", &["address", "budget", "host", "jit", "module-map", "options"]),
     (
         "bundle",
         &[

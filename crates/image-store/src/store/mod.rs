@@ -1,5 +1,5 @@
 //! The store of a run: the file of each module, opened once, checked against the recording, and shared by content; with
-//! the separate debug files that belong to it, and the map files of just-in-time compilers.
+//! the separate debug files that belong to it, and the files of just-in-time compilers.
 
 mod by_content;
 mod by_id;
@@ -13,6 +13,6 @@ mod shared;
 mod vdso;
 
 pub use images::ImageStore;
-pub use jit::{JitSymbol, PerfMap, PerfMapAge, PerfMapFile};
+pub use jit::{DumpReader, PerfMapAge, PerfMapFile};
 pub use loaded::LoadedImage;
 pub use shared::{ImageLimits, SharedImages};

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use address::Pid;
 use host::{FileOwner, Host, HostError, HostText, Origin};
+use jit::PerfMap;
 
 use super::age::PerfMapAge;
-use super::map::PerfMap;
 use crate::search::FileFindingKind;
 use crate::store::images::ImageStore;
 

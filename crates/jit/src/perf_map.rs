@@ -88,7 +88,8 @@ impl PerfMap {
     }
 
     /// Bytes that a map takes as it was read and as it is looked up.
-    pub(super) fn bytes_of(text: &[u8]) -> u64 {
+    #[must_use]
+    pub fn bytes_of(text: &[u8]) -> u64 {
         const LINE: usize = size_of::<JitRange>() * 2 + size_of::<u64>() * 4;
         let lines = memchr::memchr_iter(b'\n', text).count() + 1;
         (text.len() + lines.min(MOST_LINES) * LINE) as u64

@@ -14,28 +14,43 @@ use super::records::{DumpDamage, JitRecord, lines, read};
 /// Source: gABI, "ELF Header", `EM_NONE`.
 const NO_MACHINE: u16 = 0;
 
-/// What a dump says, an ELF file of its code, and what could not be used. Where the dump does not state a processor, its
-/// code is of `arch`.
-pub(super) fn collect(bytes: &[u8], arch: Option<Arch>) -> Option<(JitDump, Vec<u8>, DumpDamage)> {
-    let (head, mut records) = read(bytes)?;
-    let e_machine = match head.machine {
-        NO_MACHINE => arch.map_or(NO_MACHINE, Arch::e_machine),
-        stated => stated,
-    };
-    // The time in the head is of another clock for some writers.
-    let first = records.clone().next().map_or(head.time, |(time, _)| time);
-    let begun = Timestamp(if head.arch_time { 0 } else { first });
-    let mut collected = Collected {
-        image: CodeImage::new(e_machine),
-        dump: JitDump { begun, loads: Vec::new() },
-        by_index: HashMap::new(),
-        lines: None,
-        unwinding: None,
-    };
-    for (time, record) in records.by_ref() {
-        collected.add(Timestamp(time), record);
+/// The code of a dump.
+#[derive(Debug)]
+pub struct DumpCode {
+    /// When which code came to which address; offsets are of `file`.
+    pub dump: JitDump,
+    /// The bytes of an ELF file of all its code.
+    pub file: Vec<u8>,
+    /// The part of the dump that could not be used.
+    pub damage: DumpDamage,
+}
+
+impl DumpCode {
+    /// Reads the bytes of a dump; `None` if they do not begin as one. If the dump does not state a processor, its code is
+    /// of `arch`.
+    #[must_use]
+    pub fn read(bytes: &[u8], arch: Option<Arch>) -> Option<Self> {
+        let (head, mut records) = read(bytes)?;
+        let e_machine = match head.machine {
+            NO_MACHINE => arch.map_or(NO_MACHINE, Arch::e_machine),
+            stated => stated,
+        };
+        // The time in the head is of another clock for some writers.
+        let first = records.clone().next().map_or(head.time, |(time, _)| time);
+        let begun = Timestamp(if head.arch_time { 0 } else { first });
+        let mut collected = Collected {
+            image: CodeImage::new(e_machine),
+            dump: JitDump { begun, loads: Vec::new() },
+            by_index: HashMap::new(),
+            lines: None,
+            unwinding: None,
+        };
+        for (time, record) in records.by_ref() {
+            collected.add(Timestamp(time), record);
+        }
+        let Collected { dump, image, .. } = collected;
+        Some(Self { dump, file: image.finish(), damage: records.damage() })
     }
-    Some((collected.dump, collected.image.finish(), records.damage()))
 }
 
 struct Collected<'d> {
@@ -108,11 +123,12 @@ impl<'d> Collected<'d> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use std::path::Path;
 
+    use image_store::Image;
+
     use super::super::records::tests::{dump, load};
-    use crate::elf::Image;
+    use super::*;
 
     /// The memory of a name is not taken again by each entry that repeats it, and it is not read again.
     #[test]
@@ -128,8 +144,8 @@ mod tests {
         entry(&mut entries, &vec![b'a'; 1 << 20]);
         (0..REPEATED).for_each(|_| entry(&mut entries, b"\xff"));
         let bytes = dump(&[(2, 101, entries), load(0x1000, 1, "f", &[1, 2, 3])]);
-        let (_, code, _) = collect(&bytes, Some(Arch::X86_64)).expect("a dump");
-        let image = Image::from_vec(Path::new("jit"), code).expect("an ELF file");
+        let DumpCode { file, .. } = DumpCode::read(&bytes, Some(Arch::X86_64)).expect("a dump");
+        let image = Image::from_vec(Path::new("jit"), file).expect("an ELF file");
         let lines = image.section(".debug_line").expect("lines");
         let size = image.section_data(lines).expect("sound").len();
         assert!(size > (1 << 20) + REPEATED && size < (1 << 20) + 2 * REPEATED, "{size}");
@@ -148,7 +164,7 @@ mod tests {
             load(0x2000, 2, "g", &[4]),
             (1, 150, moved(16)),
         ]);
-        let (dump, ..) = collect(&bytes, Some(Arch::X86_64)).expect("a dump");
+        let DumpCode { dump, .. } = DumpCode::read(&bytes, Some(Arch::X86_64)).expect("a dump");
         let places: Vec<_> = dump.loads.iter().map(|load| (load.start.0, load.len)).collect();
         assert_eq!(places, [(0x1000, 3), (0x2000, 1), (0x9000, 3)]);
     }
@@ -156,13 +172,14 @@ mod tests {
     #[test]
     fn loads_and_moves_share_code() {
         let bytes = dump(&[load(0x1000, 1, "f", &[1, 2, 3]), (1, 150, moved(3))]);
-        let (dump, code, damage) = collect(&bytes, Some(Arch::X86_64)).expect("a dump");
+        let DumpCode { dump, file, damage } =
+            DumpCode::read(&bytes, Some(Arch::X86_64)).expect("a dump");
         assert_eq!(damage, DumpDamage::default());
         assert_eq!(dump.begun, Timestamp(101));
         let places: Vec<_> =
             dump.loads.iter().map(|l| (l.time.0, l.start.0, l.len, l.offset.0)).collect();
         assert_eq!(places, [(101, 0x1000, 3, 0x1000), (150, 0x9000, 3, 0x1000)]);
-        let image = Image::from_vec(Path::new("jit"), code).expect("an ELF file");
+        let image = Image::from_vec(Path::new("jit"), file).expect("an ELF file");
         assert_eq!(image.symbol_address(b"f"), Some(Svma(0x1000)));
         assert_eq!(image.read_only_bytes(Svma(0x1000), 3), Some(&[1, 2, 3][..]));
     }
@@ -172,8 +189,8 @@ mod tests {
     fn the_processor_of_a_dump() {
         let mut bytes = dump(&[load(0x1000, 1, "f", &[1, 2, 3])]);
         let machine = |bytes: &[u8]| {
-            let (_, code, _) = collect(bytes, Some(Arch::Aarch64)).expect("a dump");
-            Image::from_vec(Path::new("jit"), code).expect("an ELF file").arch()
+            let DumpCode { file, .. } = DumpCode::read(bytes, Some(Arch::Aarch64)).expect("a dump");
+            Image::from_vec(Path::new("jit"), file).expect("an ELF file").arch()
         };
         assert_eq!(machine(&bytes), Some(Arch::X86_64));
         bytes[12..16].copy_from_slice(&[0; 4]);
@@ -187,7 +204,8 @@ mod tests {
         let bytes = dump(&records);
         let whole = dump(&records[..1]).len();
         for end in whole..=bytes.len() {
-            let (dump, _, damage) = collect(&bytes[..end], Some(Arch::X86_64)).expect("a dump");
+            let DumpCode { dump, damage, .. } =
+                DumpCode::read(&bytes[..end], Some(Arch::X86_64)).expect("a dump");
             let is_whole = end == bytes.len();
             // The number of its kind is 0, and zeros are none.
             let is_cut = end > whole + 4 && !is_whole;
@@ -196,12 +214,14 @@ mod tests {
             assert_eq!(dump.loads.len(), 1 + usize::from(is_whole));
         }
         let zeros = [&bytes[..whole], &[0; 100]].concat();
-        assert_eq!(collect(&zeros, Some(Arch::X86_64)).expect("a dump").2, DumpDamage::default());
+        let DumpCode { damage, .. } = DumpCode::read(&zeros, Some(Arch::X86_64)).expect("a dump");
+        assert_eq!(damage, DumpDamage::default());
         // The code is longer than its record, and what follows is still there.
         let mut broken = dump(&[load(0x1000, 1, "f", &[1]), load(0x2000, 2, "g", &[4])]);
         let at = dump(&[]).len() + 16 + 4 + 4 + 8 + 8;
         broken[at..at + 8].copy_from_slice(&1000_u64.to_le_bytes());
-        let (dump, _, damage) = collect(&broken, Some(Arch::X86_64)).expect("a dump");
+        let DumpCode { dump, damage, .. } =
+            DumpCode::read(&broken, Some(Arch::X86_64)).expect("a dump");
         assert_eq!((dump.loads.len(), damage), (1, DumpDamage { records: 1, bytes: 0 }));
     }
 }

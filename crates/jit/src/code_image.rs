@@ -153,9 +153,9 @@ mod tests {
     use std::path::Path;
 
     use address::{Arch, FileOffset};
+    use image_store::Image;
 
     use super::*;
-    use crate::elf::Image;
 
     #[test]
     fn what_is_written_can_be_read() {

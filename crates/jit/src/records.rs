@@ -68,13 +68,13 @@ impl DumpRecords<'_> {
     }
 }
 
-/// What of a dump could not be used.
+/// The part of a dump that could not be used.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct DumpDamage {
+pub struct DumpDamage {
     /// Records that are there, but do not have what they should.
-    pub(crate) records: u64,
+    pub records: u64,
     /// Bytes at its end that are no whole record.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
 }
 
 impl<'d> Iterator for DumpRecords<'d> {

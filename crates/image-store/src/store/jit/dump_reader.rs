@@ -9,13 +9,12 @@ use address::{Arch, Pid};
 use budget::{Allowance, Budget, Exhausted, Resource};
 use hashbrown::HashMap;
 use host::{FileStamp, HostFile};
+use jit::{DumpCode, DumpDamage};
 use module_map::{JitDump, JitReader};
 
-use super::collect::collect;
-use super::records::DumpDamage;
 use crate::elf::Image;
 use crate::search::FileFindingKind;
-use crate::store::ImageStore;
+use crate::store::images::ImageStore;
 
 /// Bytes of the shortest record, which is its head.
 const MIN_RECORD: u64 = 16;
@@ -76,7 +75,7 @@ impl JitReader for DumpReader {
         let name = Path::new(OsStr::from_bytes(path));
         let Some(file) = self.store.open_data_file(name, pid) else { return Ok(None) };
         self.count(&file)?;
-        let Some((dump, code, damage)) = collect(&file.content, self.arch) else {
+        let Some(code) = DumpCode::read(&file.content, self.arch) else {
             let message = format!(
                 "the dump of JIT code {} does not begin as one; its code has no names",
                 name.display()
@@ -84,6 +83,7 @@ impl JitReader for DumpReader {
             self.store.note(FileFindingKind::JitDump, message);
             return Ok(None);
         };
+        let DumpCode { dump, file: code, damage } = code;
         self.note(name, damage, file.content.damage().happened());
         self.store.held().take_for(code.len() as u64, || name.display().to_string())?;
         let Ok(image) = Image::from_vec(name, code) else { return Ok(None) };
