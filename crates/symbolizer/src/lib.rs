@@ -70,7 +70,6 @@
 
 mod addresses;
 mod bytes;
-mod demangle;
 mod device;
 mod disassembly;
 mod dwarf;
@@ -80,12 +79,12 @@ mod go;
 mod kernel;
 mod languages;
 mod lost;
+mod naming;
 mod observer;
 mod request;
 mod run;
 mod stored;
 
-pub use demangle::{Demangle, demangle, demangle_in};
 pub use device::{DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols};
 pub use disassembly::{Instruction, NoInstructions, disassemble};
 pub use finding::{SymbolFinding, SymbolFindingKind};
@@ -93,9 +92,9 @@ pub use kernel::{
     Kallsyms, KallsymsError, KernelFile, KernelFunction, KernelListPlaces, KernelListPrefetch,
     KernelNames, KernelSymbol, KernelSymbols, NoKernelNames, RecordedKernel, kernel_proofs,
 };
-pub use languages::Languages;
 pub use lost::{LostNames, LostNamesRow};
 pub use observer::{SymbolObserver, SymbolStage, SymbolTimings};
+pub use options::Demangle;
 pub use request::{
     ANSWERS, Options, Request, ResolvedAddress, SplitFinder, SymbolSource, Symbols, WhyNoName,
 };

@@ -56,7 +56,7 @@ const STAGES: &[Stage] = &[
     stage("symbolize", &["pipeline::runs::whole::<impl pipeline::runs::run::Run>::symbolize"]),
     part("of that, unpacking", &["image_store::elf::compression::inflate"]),
     part("of that, symbol tables", &["symbolizer::elf::symbols::lookup"]),
-    part("of that, demangling", &["symbolizer::demangle::demangle_in"]),
+    part("of that, demangling", &["demangle::symbol::demangle_in"]),
     part(
         "of that, the kernel's list",
         &["pipeline::names::kernel_list::<impl pipeline::names::Sources>::kernel_names"],

@@ -11,7 +11,7 @@ use crate::command;
 const LAYERS: &[(&str, &[&str])] = &[
     ("address", &[]),
     ("budget", &[]),
-    ("cxx-demangle", &[]),
+    ("demangle", &[]),
     ("elf-writer", &["address"]),
     ("host", &["budget"]),
     ("options", &["address"]),
@@ -52,7 +52,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "address",
             "budget",
-            "cxx-demangle",
+            "demangle",
             "gopclntab",
             "host",
             "image-store",
@@ -108,7 +108,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "synth",
             "address",
-            "cxx-demangle",
+            "demangle",
             "host",
             "perf-data",
             "image-store",
