@@ -43,6 +43,7 @@ impl<T> GrowTable<T> {
 }
 
 /// Block, and index in it.
+#[inline]
 const fn place_of(id: ModuleId) -> (usize, usize) {
     let number = id.index() + FIRST;
     let block = (number.ilog2() - FIRST.ilog2()) as usize;
