@@ -3,21 +3,21 @@
 use std::fs;
 use std::path::Path;
 
-use module_map::Image;
+use image_store::Image;
 use synth::{CfiBuilder, CfiKind, CfiOps, Cie, DwarfExpr, Endian, Fde, eh_frame_hdr, stored_zip};
 
 use crate::write;
 
 /// Files that are seeds as they are.
 const FILES: [&str; 14] = [
-    "module-map/testdata/layouts/lld-pie",
-    "module-map/testdata/layouts/lld-nopie",
-    "module-map/testdata/layouts/mold-pie",
-    "module-map/testdata/layouts/bfd-noseparate",
-    "module-map/testdata/kernel/kmod.ko",
-    "module-map/testdata/kernel/kmod.ko.gz",
-    "module-map/testdata/kernel/kmod.ko.xz",
-    "module-map/testdata/kernel/kmod.ko.zst",
+    "image-store/testdata/layouts/lld-pie",
+    "image-store/testdata/layouts/lld-nopie",
+    "image-store/testdata/layouts/mold-pie",
+    "image-store/testdata/layouts/bfd-noseparate",
+    "image-store/testdata/kernel/kmod.ko",
+    "image-store/testdata/kernel/kmod.ko.gz",
+    "image-store/testdata/kernel/kmod.ko.xz",
+    "image-store/testdata/kernel/kmod.ko.zst",
     "symbolizer/testdata/gcc-zlib",
     "symbolizer/testdata/stubs-aarch64.so",
     "symbolizer/testdata/rust",

@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 
 use budget::{Budget, Limit, Resource};
 use host::RealHost;
+use image_store::Archive;
 use libfuzzer_sys::fuzz_target;
-use module_map::Archive;
 
 /// The folder of this process, with the archive and the folder that it is unpacked in.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {

@@ -15,9 +15,10 @@ use std::path::Path;
 
 use address::Pid;
 use host::MemoryHost;
+use image_store::Image;
 use input::Input;
 use libfuzzer_sys::fuzz_target;
-use module_map::{Image, Timeline};
+use module_map::Timeline;
 use synth::{ElfBuilder, Section, Segment};
 use unwinder::Arch;
 

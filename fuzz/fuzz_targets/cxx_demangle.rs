@@ -3,7 +3,7 @@
 
 mod cost;
 
-use cxx_demangle::{Demangler, Options, Parts, Spelling};
+use demangle::cxx::{Demangler, Options, Parts, Spelling};
 use libfuzzer_sys::fuzz_target;
 
 /// Longest output: the limit, and the last piece that goes over it, with the suffix.

@@ -12,9 +12,9 @@ mod input;
 use std::path::Path;
 
 use address::Svma;
+use image_store::Image;
 use input::Input;
 use libfuzzer_sys::fuzz_target;
-use module_map::Image;
 use profile::Strings;
 use symbolizer::{Options, Request, SplitFinder, SymbolSource, symbolize};
 use synth::{ElfBuilder, Section, Segment, Symbol};

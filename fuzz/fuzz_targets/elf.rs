@@ -11,9 +11,10 @@ use std::sync::Arc;
 
 use address::{Avma, BuildId, FileOffset, Pid, Svma};
 use host::{Host as _, MemoryHost, Origin};
+use image_store::{FileOptions, Image, ImageStore, LoadError};
 use input::Input;
 use libfuzzer_sys::fuzz_target;
-use module_map::{FileOptions, Image, ImageStore, LoadError, Timeline};
+use module_map::Timeline;
 use profile::Strings;
 use symbolizer::{Options, Request, SymbolSource, symbolize};
 use unwinder::Arch;

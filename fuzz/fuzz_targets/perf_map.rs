@@ -6,8 +6,8 @@ mod input;
 
 use address::Avma;
 use input::Input;
+use jit::PerfMap;
 use libfuzzer_sys::fuzz_target;
-use module_map::PerfMap;
 
 /// The ranges that lines state, with their names.
 fn ranges(text: &[u8]) -> impl DoubleEndedIterator<Item = (u64, u64, &[u8])> {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use address::{Avma, FileOffset, Pid};
 use host::MemoryHost;
-use module_map::{FileIdentity, FileOptions, ImageStore, MapEvent, Space};
+use image_store::{FileOptions, ImageStore};
+use module_map::{FileIdentity, MapEvent, Space};
 use unwinder::{Arch, EndReason, Engine, Frame, UserState, Walker};
 
 /// The most frames of a walk.

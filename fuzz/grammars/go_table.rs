@@ -21,9 +21,10 @@ use std::path::Path;
 
 use address::{Pid, Svma};
 use host::MemoryHost;
+use image_store::Image;
 use input::Input;
 use libfuzzer_sys::fuzz_target;
-use module_map::{Image, Timeline};
+use module_map::Timeline;
 use profile::Strings;
 use symbolizer::{Options, Request, SymbolSource, symbolize};
 use synth::{

@@ -1,6 +1,6 @@
 //! Productions of the names of D, Ada, Fortran, Haskell and OCaml.
 //!
-//! Source: the D language's specification, "Name Mangling"; the others as `crates/symbolizer/src/languages` states.
+//! Source: the D language's specification, "Name Mangling"; the others as `crates/demangle/src` states.
 
 use super::writer::Writer;
 

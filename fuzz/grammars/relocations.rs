@@ -18,9 +18,9 @@ use std::sync::Arc;
 
 use address::{BuildId, Svma};
 use host::MemoryHost;
+use image_store::{FileOptions, Image, ImageStore, LoadError};
 use input::Input;
 use libfuzzer_sys::fuzz_target;
-use module_map::{FileOptions, Image, ImageStore, LoadError};
 use profile::Strings;
 use symbolizer::{Options, Request, SymbolSource, symbolize};
 use synth::{

@@ -21,8 +21,8 @@ use std::sync::Arc;
 use formats::{Format, FormatOptions};
 use host::MemoryHost;
 use input::Input;
+use jit::PerfMap;
 use libfuzzer_sys::fuzz_target;
-use module_map::PerfMap;
 use pipeline::{FileSearch, Observer, Options, Pipeline, Source, Unobserved};
 use symbolizer::Kallsyms;
 use synth::{

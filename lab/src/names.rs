@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, bail};
-use cxx_demangle::{Demangler, Options};
+use demangle::cxx::{Demangler, Options};
 use xtask::args::Args;
 use xtask::{command, machine};
 

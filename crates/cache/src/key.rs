@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use module_map::Image;
+use image_store::Image;
 use sha2::{Digest as _, Sha256};
 use symbolizer::{ANSWERS, Options, SymbolSource};
 

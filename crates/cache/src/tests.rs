@@ -8,7 +8,8 @@ use std::time::{Duration, SystemTime};
 use address::{Avma, FileOffset, Pid, Svma};
 use budget::Memory;
 use host::{OwnFolder, ScratchDir};
-use module_map::{FileIdentity, Image, ImageStore, LoadedImage, MapEvent, Timeline};
+use image_store::{Image, ImageStore, LoadedImage};
+use module_map::{FileIdentity, MapEvent, Timeline};
 use profile::Strings;
 use symbolizer::{
     KernelFunction, KernelSymbols as _, Options, Request, SymbolSource, Symbols, symbolize,

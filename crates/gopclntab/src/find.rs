@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use address::Svma;
 use budget::{Exhausted, Meter};
-use module_map::{Image, Section};
+use image_store::{Image, Section};
 
 use crate::bytes::u64_at;
 use crate::functions::GoFunctions;

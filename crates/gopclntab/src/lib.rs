@@ -9,7 +9,7 @@
 //! ```
 //! use budget::{Budget, Meter};
 //! use gopclntab::GoTable;
-//! use module_map::Image;
+//! use image_store::Image;
 //! use synth::{ElfBuilder, Section, Segment};
 //!
 //! // A file without such a table.
@@ -21,7 +21,7 @@
 //! let image = Image::from_vec("program".as_ref(), elf.build())?;
 //! let meter = Meter::new(&Budget::default(), image.bytes().len());
 //! assert!(GoTable::find(&image, &meter).is_none());
-//! # Ok::<(), module_map::ImageError>(())
+//! # Ok::<(), image_store::ImageError>(())
 //! ```
 
 mod bytes;

@@ -1,6 +1,6 @@
 //! The parts of a table that functions are read from.
 
-use module_map::Image;
+use image_store::Image;
 
 use crate::bytes::string_at;
 use crate::layout::Layout;

@@ -3,7 +3,7 @@
 use address::Svma;
 use budget::{Budget, Limit, Meter, Resource};
 use gopclntab::{BadGoTable, GoFunction, GoFunctions, GoTable, GoValueKind};
-use module_map::Image;
+use image_store::Image;
 use proptest::prelude::{ProptestConfig, any, proptest};
 use synth::{
     ElfBuilder, GoFunctionSpec, GoTableBuilder, GoTableBytes, Section, Segment, elf_const,

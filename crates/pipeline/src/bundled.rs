@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bundle::{Bundle, BundleHost, bundle_of_stream, is_bundle};
 use host::{FileKind, Host, MemoryPart, Origin, memory_is_for};
-use module_map::ImageLimits;
+use image_store::ImageLimits;
 use options::{FileSearch, Options, Servers};
 
 use crate::Pipeline;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use address::{BuildId, FileOffset, Svma};
 use budget::Memory;
 use host::{HandedHost, Host, HostError, Origin};
-use module_map::{Image, ImageError, LoadedImage};
+use image_store::{Image, ImageError, LoadedImage};
 use options::NameOptions;
 use profile::Strings;
 use rayon::prelude::*;
@@ -35,7 +35,7 @@ pub struct IdentifiedFiles {
 /// Why there is no file of a build-id.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub struct NoFile(module_map::LoadError);
+pub struct NoFile(image_store::LoadError);
 
 /// A file of the build-id that was asked for.
 #[derive(Clone, Debug)]

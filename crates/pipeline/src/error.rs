@@ -122,7 +122,7 @@ pub enum Error {
     Hints(#[from] module_map::HintError),
     /// The file that a hint names cannot be opened.
     #[error(transparent)]
-    HintFile(#[from] module_map::ImageError),
+    HintFile(#[from] image_store::ImageError),
     /// The relocatable file that a hint names has no code.
     #[error("map hint {hint}: the file has no code")]
     HintWithoutCode {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use budget::Budget;
-use module_map::{ImageLimits, SharedImages};
+use image_store::{ImageLimits, SharedImages};
 use unwinder::Engine;
 
 /// Images and rules that belong together: rules are kept by the serials of the images.

@@ -75,8 +75,8 @@ pub use code::{CodeReader, NoCode};
 pub use error::Error;
 pub use files::{Files, SourceFiles, usual_build_id_dirs};
 pub use given::servers_of_environment;
+pub use image_store::ImageLimits;
 pub use left_out::LeftOut;
-pub use module_map::ImageLimits;
 pub use names::NameReport;
 pub use observer::{Download, Observer, Stage, Unobserved, Waiting};
 pub use options::{

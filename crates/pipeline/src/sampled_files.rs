@@ -6,7 +6,8 @@ use std::sync::Arc;
 use address::{ById as _, ModuleId};
 use cache::{FilePart, StoreEntry};
 use hashbrown::{HashMap, HashSet};
-use module_map::{FileProof, Image, ImageStore, LoadError, LoadedImage, MappedKind, Module};
+use image_store::{FileProof, Image, ImageStore, LoadError, LoadedImage};
+use module_map::{MappedKind, Module};
 use profile::Profile;
 use profile::query::frame_weights;
 

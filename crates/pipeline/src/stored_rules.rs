@@ -5,7 +5,7 @@ use std::sync::Arc;
 use address::Svma;
 use budget::Memory;
 use cache::{Cache, Key, RuleRows};
-use module_map::Image;
+use image_store::Image;
 use rayon::prelude::*;
 use unwinder::{KeptRules, NewRules, RULES, RuleBytes, RuleStore, RuleTable};
 

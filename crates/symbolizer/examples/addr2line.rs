@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use address::Svma;
 use host::{Origin, RealHost};
-use module_map::Image;
+use image_store::Image;
 use profile::{InlineRow, Strings};
 use symbolizer::{Demangle, Options, Request, SplitFinder, SymbolSource, Symbols, symbolize};
 

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use demangle::Languages;
 use hashbrown::HashMap;
 use module_map::{MappedKind, Module};
+use options::Demangle;
 
-use crate::demangle::{Demangle, demangle};
+use crate::naming::readable;
 
 /// A file of the device with the symbols that the recording has of it.
 #[derive(Clone, Debug)]
@@ -112,9 +114,9 @@ impl<'r> DeviceSymbols<'r> {
     fn name(&self, name: &[u8]) -> Vec<u8> {
         match name.strip_prefix(b"__dl_") {
             Some(rest) if self.demangle != Demangle::None => {
-                [b"[linker]", &*demangle(rest, self.demangle)].concat()
+                [b"[linker]", &*readable(rest, self.demangle, Languages::default())].concat()
             }
-            _ => demangle(name, self.demangle).into_owned(),
+            _ => readable(name, self.demangle, Languages::default()).into_owned(),
         }
     }
 }

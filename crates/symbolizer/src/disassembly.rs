@@ -2,7 +2,7 @@
 
 use address::{Arch, Svma};
 use iced_x86::{Decoder, DecoderOptions, Formatter as _, GasFormatter, Instruction as Decoded};
-use module_map::Image;
+use image_store::Image;
 
 /// An instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]

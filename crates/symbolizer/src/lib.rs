@@ -8,7 +8,7 @@
 //! ```
 //! use std::path::Path;
 //! use address::Svma;
-//! use module_map::Image;
+//! use image_store::Image;
 //! use profile::Strings;
 //! use symbolizer::{Options, Request, SymbolSource, WhyNoName, symbolize};
 //! use synth::{ElfBuilder, Section, Segment, Symbol};
@@ -40,7 +40,7 @@
 //! let last = &symbols.addresses[0][2];
 //! assert_eq!((last.frames.len(), last.reason), (0, Some(WhyNoName::NotCovered)));
 //! assert_eq!(symbols.findings, []);
-//! # Ok::<(), module_map::ImageError>(())
+//! # Ok::<(), image_store::ImageError>(())
 //! ```
 //!
 //! What is damaged or missing on the way is in [`Symbols::findings`]; [`LostNames`] adds that up for a whole recording.
@@ -70,7 +70,6 @@
 
 mod addresses;
 mod bytes;
-mod demangle;
 mod device;
 mod disassembly;
 mod dwarf;
@@ -80,12 +79,12 @@ mod go;
 mod kernel;
 mod languages;
 mod lost;
+mod naming;
 mod observer;
 mod request;
 mod run;
 mod stored;
 
-pub use demangle::{Demangle, demangle, demangle_in};
 pub use device::{DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols};
 pub use disassembly::{Instruction, NoInstructions, disassemble};
 pub use finding::{SymbolFinding, SymbolFindingKind};
@@ -93,9 +92,9 @@ pub use kernel::{
     Kallsyms, KallsymsError, KernelFile, KernelFunction, KernelListPlaces, KernelListPrefetch,
     KernelNames, KernelSymbol, KernelSymbols, NoKernelNames, RecordedKernel, kernel_proofs,
 };
-pub use languages::Languages;
 pub use lost::{LostNames, LostNamesRow};
 pub use observer::{SymbolObserver, SymbolStage, SymbolTimings};
+pub use options::Demangle;
 pub use request::{
     ANSWERS, Options, Request, ResolvedAddress, SplitFinder, SymbolSource, Symbols, WhyNoName,
 };

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use address::Svma;
 use budget::{Budget, Held, Memory, MemoryUse};
-use module_map::Image;
+use image_store::Image;
+use options::Demangle;
 use profile::{InlineRow, StringId};
 
-use crate::demangle::Demangle;
 use crate::finding::SymbolFinding;
 use crate::observer::SymbolObserver;
 

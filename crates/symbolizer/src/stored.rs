@@ -1,6 +1,6 @@
 //! Sources out of the image store: a loaded file with its separate debug files, and the files of its split units.
 
-use module_map::{Image, ImageStore, LoadedImage};
+use image_store::{Image, ImageStore, LoadedImage};
 
 use crate::request::{SplitFinder, SymbolSource};
 

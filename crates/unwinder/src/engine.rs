@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use address::Svma;
 use budget::{Budget, Exhausted};
 use hashbrown::HashMap;
-use module_map::{Image, ImageStore, LoadedImage};
+use image_store::{Image, ImageStore, LoadedImage};
 
 use crate::arch::{Arch, Processor, processor};
 use crate::cache::{KnownRules, RuleCache, RuleKey};

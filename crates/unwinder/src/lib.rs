@@ -17,7 +17,8 @@
 //!
 //! ```
 //! use address::{Avma, FileOffset, Pid, Svma};
-//! use module_map::{FileIdentity, FileOptions, Image, ImageStore, MapEvent, Timeline};
+//! use image_store::{FileOptions, Image, ImageStore};
+//! use module_map::{FileIdentity, MapEvent, Timeline};
 //! use synth::{CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment};
 //! use unwinder::{Arch, EndReason, Engine, FoundBy, FrameAddress, UserState, Walker};
 //!
@@ -87,7 +88,7 @@
 //! // The caller's frame begins above the sixteen bytes of its callee's.
 //! let sps: Vec<_> = frames.iter().map(|frame| frame.sp()).collect();
 //! assert_eq!(sps, [Some(0x7ffd_0000), Some(0x7ffd_0010)]);
-//! # Ok::<(), module_map::ImageError>(())
+//! # Ok::<(), image_store::ImageError>(())
 //! ```
 //!
 //! # Rooms

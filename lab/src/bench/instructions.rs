@@ -54,9 +54,9 @@ const STAGES: &[Stage] = &[
     ),
     stage("merge", &["unwinder::replay::merge::Merged::add"]),
     stage("symbolize", &["pipeline::runs::whole::<impl pipeline::runs::run::Run>::symbolize"]),
-    part("of that, unpacking", &["module_map::elf::compression::inflate"]),
+    part("of that, unpacking", &["image_store::elf::compression::inflate"]),
     part("of that, symbol tables", &["symbolizer::elf::symbols::lookup"]),
-    part("of that, demangling", &["symbolizer::demangle::demangle_in"]),
+    part("of that, demangling", &["demangle::symbol::demangle_in"]),
     part(
         "of that, the kernel's list",
         &["pipeline::names::kernel_list::<impl pipeline::names::Sources>::kernel_names"],

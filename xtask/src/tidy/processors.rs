@@ -6,7 +6,7 @@ use std::path::Path;
 const PLAIN: &[&str] = &["Loongarch64", "Powerpc64", "Riscv64", "S390x"];
 
 /// The tables that name them as `Arch::NAME`. The fourth file is the table of `Arch` itself, which does not.
-const TABLES: &[&str] = &["crates/module-map/src/elf/psabi.rs", "crates/unwinder/src/arch/mod.rs"];
+const TABLES: &[&str] = &["crates/image-store/src/elf/psabi.rs", "crates/unwinder/src/arch/mod.rs"];
 
 /// The folder of their descriptors.
 const DESCRIPTORS: &str = "crates/unwinder/src/arch";

@@ -9,7 +9,7 @@ use elf_writer::elf::{
     SHF_EXECINSTR, SHT_NOBITS, SHT_NOTE, SHT_PROGBITS,
 };
 use elf_writer::{ElfFile, FileHeader, ProgramHeader, SectionHeader, Symbols, load};
-use module_map::{Image, Segment};
+use image_store::{Image, Segment};
 
 use super::dwarf;
 use super::files::NamedAddress;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use address::{BuildId, ById as _, ModuleId};
 use hashbrown::{HashMap, HashSet};
-use module_map::Image;
+use image_store::Image;
 use profile::{InlineRow, LocationId, LocationRow, ModuleKind, Profile, StringId};
 
 use super::Pseudonyms;

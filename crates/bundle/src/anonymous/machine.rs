@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use address::{Avma, ById as _};
 use hashbrown::HashSet;
 use host::{MemoryHost, RecordedFile};
-use module_map::Image;
+use image_store::Image;
 use profile::Profile;
 
 use super::Pseudonyms;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hashbrown::HashSet;
-use module_map::Image;
+use image_store::Image;
 
 use crate::journal::TakenContent;
 use crate::manifest::{Sha256, is_name};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use module_map::{Image, Section};
+use image_store::{Image, Section};
 
 use crate::journal::TakenContent;
 

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use hashbrown::HashSet;
 use host::{Content, Host, Origin, OwnEntry};
-use module_map::Image;
+use image_store::Image;
 
 use super::{FileStore, MARK, StoreEntry, StorePlace, StoredFile};
 

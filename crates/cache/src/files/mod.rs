@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 use address::BuildId;
 use host::{OwnFile, OwnTree};
-use module_map::RECORDED_COPIES;
+use image_store::RECORDED_COPIES;
 
 pub use contents::StoreContents;
 pub use keep::{FilePart, Kept};

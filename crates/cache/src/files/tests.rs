@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use address::BuildId;
 use host::{Host as _, Origin, RealHost, ScratchDir};
-use module_map::Image;
+use image_store::Image;
 use synth::{ElfBuilder, Endian, Section, Segment, elf_const, gnu_build_id_note};
 
 use super::{FilePart, FileStore, StoreContents, StoreEntry, StorePlace};

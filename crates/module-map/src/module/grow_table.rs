@@ -15,7 +15,7 @@ type Block<T> = Box<[OnceLock<T>]>;
 
 /// Values by module. Blocks stay where they are, so that nobody waits for anybody but for whoever fills the same place.
 #[derive(Debug)]
-pub(crate) struct GrowTable<T> {
+pub struct GrowTable<T> {
     blocks: [OnceLock<Block<T>>; BLOCKS],
 }
 
@@ -27,13 +27,14 @@ impl<T> Default for GrowTable<T> {
 
 impl<T> GrowTable<T> {
     /// The value of a module; `None` where there is none yet.
-    pub(crate) fn get(&self, id: ModuleId) -> Option<&T> {
+    #[must_use]
+    pub fn get(&self, id: ModuleId) -> Option<&T> {
         let (block, at) = place_of(id);
         self.blocks.get(block)?.get()?.get(at)?.get()
     }
 
     /// The value of a module, made by the first caller; others wait meanwhile.
-    pub(crate) fn get_or_init(&self, id: ModuleId, make: impl FnOnce() -> T) -> &T {
+    pub fn get_or_init(&self, id: ModuleId, make: impl FnOnce() -> T) -> &T {
         let (block, at) = place_of(id);
         let new_block = || (0..FIRST << block).map(|_| OnceLock::new()).collect();
         // Every id has a place, which a test asserts.
@@ -42,6 +43,7 @@ impl<T> GrowTable<T> {
 }
 
 /// Block, and index in it.
+#[inline]
 const fn place_of(id: ModuleId) -> (usize, usize) {
     let number = id.index() + FIRST;
     let block = (number.ilog2() - FIRST.ilog2()) as usize;

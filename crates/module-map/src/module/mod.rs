@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use address::{Avma, BuildId, FileOffset, ModuleId, Pid};
 
-pub(crate) use grow_table::GrowTable;
-pub use name::kernel_module_name;
-pub(crate) use name::{is_archive, is_deleted, kernel_name, kind_of, path_on_disk};
+pub use grow_table::GrowTable;
+pub use name::{is_archive, kernel_module_name, path_on_disk};
+pub(crate) use name::{is_deleted, kernel_name, kind_of};
 pub(crate) use table::{ModuleKey, ModuleTable};
 
 /// The modules of a timeline, to be read while it goes on and finds more.
@@ -116,7 +116,7 @@ impl Inode {
 }
 
 /// Something that was mapped. Two mappings of the same path and identity are the same module; two modules of the same
-/// content share one [`crate::LoadedImage`].
+/// content share one opened file.
 #[derive(Debug)]
 pub struct Module {
     /// Its id, in the order of first appearance.
@@ -138,7 +138,7 @@ pub struct Module {
     /// The kernel reported it as deleted.
     pub(crate) deleted: bool,
     /// Which timeline it is on: ids of modules are unique on one timeline only.
-    pub(crate) timeline: TimelineId,
+    pub timeline: TimelineId,
 }
 
 impl Module {
@@ -167,7 +167,7 @@ fn hash_of(bytes: &[u8]) -> u64 {
 
 /// An id that no two timelines of this process share.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct TimelineId(u64);
+pub struct TimelineId(u64);
 
 impl Default for TimelineId {
     fn default() -> Self {

@@ -29,7 +29,8 @@ pub(crate) fn kind_of(name: &[u8]) -> MappedKind {
 }
 
 /// The path to look for on disk: the recorded one without the kernel's mark of a deleted file.
-pub(crate) fn path_on_disk(name: &[u8]) -> &[u8] {
+#[must_use]
+pub fn path_on_disk(name: &[u8]) -> &[u8] {
     name.strip_suffix(DELETED).unwrap_or(name)
 }
 
@@ -39,7 +40,8 @@ pub(crate) fn is_deleted(name: &[u8]) -> bool {
 }
 
 /// Whether the file may be an archive that holds libraries which are mapped from it: an Android package.
-pub(crate) fn is_archive(path: &[u8]) -> bool {
+#[must_use]
+pub fn is_archive(path: &[u8]) -> bool {
     path_on_disk(path).ends_with(b".apk")
 }
 

@@ -6,7 +6,7 @@ use hashbrown::HashSet;
 
 use super::event::end_of;
 use super::timeline::Timeline;
-use crate::jit::{JitReader, Pending, PendingLoad};
+use crate::jit_loads::{JitReader, Pending, PendingLoad};
 use crate::module::{FileIdentity, MappedKind, ModuleKey};
 use crate::space::Mapping;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use address::{ById as _, ModuleId};
 
 use super::event::{MapEvent, RecordedName};
-use crate::jit::{is_injected, is_marker};
+use crate::jit_loads::{is_injected, is_marker};
 use crate::module::{FileIdentity, MappedKind, Module};
 
 /// What the name of a map says.

@@ -90,7 +90,8 @@ impl Space {
     }
 
     /// The last mapping that begins below `avma`.
-    pub(crate) fn last_before(&self, avma: Avma) -> Option<Mapping> {
+    #[must_use]
+    pub fn last_before(&self, avma: Avma) -> Option<Mapping> {
         match self.find(Avma(avma.0.checked_sub(1)?)) {
             Ok(mapping) => Some(mapping),
             Err((gap, _)) => self.find(Avma(gap.0.checked_sub(1)?)).ok(),

@@ -1,18 +1,15 @@
 //! Recordings that map without end: what a version of a space costs has nothing to do with how much is mapped, dumps of
 //! JIT code are read once, and what is behind a space is looked through.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use address::{Arch, Avma, FileOffset, ModuleId, Pid, Timestamp};
-use budget::{Budget, Exhausted, Limit, Resource};
-use module_map::{
-    DumpReader, FileOptions, ImageStore, JitDump, JitLoad, JitReader, Mapping, Space, Timeline,
-};
+use address::{Avma, FileOffset, ModuleId, Pid, Timestamp};
+use budget::Exhausted;
+use module_map::{JitDump, JitLoad, JitReader, Mapping, Space, Timeline};
 use proptest::prelude::*;
 
-use crate::support::{code, machine, shape};
+use crate::support::{code, shape};
 
 fn mapping(number: u64, start: u64, end: u64) -> Mapping {
     Mapping {
@@ -142,67 +139,4 @@ fn a_dump_is_read_once_and_outlives_its_memory() {
     // A file takes its place as ever.
     timeline.map(&code(1, 0x9000, 0x2000, 0, "/lib/x.so"));
     assert_eq!(shape(&mut timeline, 1)[1..], ["9000-b000 /lib/x.so+0"]);
-}
-
-/// The code of a dump is kept in memory, of which a run may have so much.
-#[test]
-fn a_dump_that_does_not_fit() {
-    let mut dump = Vec::new();
-    for word in [0x4a69_5444_u32, 1, 40, 62, 0, 7] {
-        dump.extend(word.to_le_bytes());
-    }
-    dump.extend([0; 16]);
-    let (_, options) = machine(&[("/tmp/jit-1.dump", &dump)]);
-    let most = Limit { base: 10, per_byte: 0, most: 10 };
-    let budget = Budget::default().with(Resource::HeldInAll, most);
-    let store = Arc::new(ImageStore::new(FileOptions { budget, ..options }));
-    let reader = DumpReader::new(store, budget, Some(Arch::X86_64));
-    let error = reader.read(b"/tmp/jit-1.dump", Pid(1)).expect_err("too much");
-    assert_eq!(error.to_string(), "more than 10 bytes of files in memory");
-}
-
-/// One file under many names is read as often as its size accounts for.
-#[test]
-fn a_dump_with_many_names() {
-    let mut dump = Vec::new();
-    for word in [0x4a69_5444_u32, 1, 40, 62, 0, 7] {
-        dump.extend(word.to_le_bytes());
-    }
-    dump.extend([0; 16]);
-    let (_, options) = machine(&[("/tmp/jit-1.dump", &dump)]);
-    let store = Arc::new(ImageStore::new(options));
-    let twice = Limit { base: 6, per_byte: 0, most: 6 };
-    let budget = Budget::default().with(Resource::JitRecords, twice);
-    let reader = DumpReader::new(store, budget, Some(Arch::X86_64));
-    let path = PathBuf::from("/tmp/jit-1.dump");
-    let path = path.as_os_str().as_encoded_bytes();
-    let reads: Vec<bool> = (0..3).map(|_| reader.read(path, Pid(1)).is_ok()).collect();
-    assert_eq!(reads, [true, true, false]);
-}
-
-/// Whatever units call their files, the tree of those is not deep: it is gone through, and goes, with little stack. So
-/// many files may be missing that none is looked for any more.
-#[test]
-fn files_of_split_units_are_many() {
-    const SHT_PROGBITS: u32 = 1;
-    let elf = synth::ElfBuilder::x86_64();
-    let mut split = elf.clone();
-    split.sections.push(synth::Section::new(".debug_info.dwo", SHT_PROGBITS, vec![0; 4]));
-    let (elf, split) = (elf.build(), split.build());
-    let names = ["/src/first.dwo", "/src/late.dwo"];
-    let (_, options) = machine(&[("/bin/app", &elf), (names[0], &split), (names[1], &split)]);
-    let look = move || {
-        let store = ImageStore::new(options);
-        let mut timeline = Timeline::new();
-        timeline.map(&code(1, 0x1000, 0x1000, 0, "/bin/app"));
-        let file = store.image(&timeline.modules()[0]).expect("the program");
-        let is_there = |name: &str| file.split(&store, b"/src", name.as_bytes()).is_some();
-        let mut found = vec![is_there("first.dwo")];
-        found.extend((0..100_000).map(|number| is_there(&format!("{number}.dwo"))));
-        found.extend([is_there("late.dwo"), is_there("first.dwo")]);
-        let found = found.iter().enumerate().filter(|found| *found.1).map(|found| found.0);
-        found.collect::<Vec<_>>()
-    };
-    let thread = std::thread::Builder::new().stack_size(128 << 10).spawn(look);
-    assert_eq!(thread.expect("a thread").join().expect("little stack"), [0, 100_002]);
 }

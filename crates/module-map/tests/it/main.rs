@@ -1,17 +1,8 @@
 //! The crate as its users see it.
-#![allow(clippy::disallowed_methods, reason = "tests read the repository's files")]
 
-mod bounds;
-mod by_content;
-mod elf;
-mod files;
 mod hints;
 mod hostile;
-mod kernel;
 mod memory;
-mod moved;
-mod perf_maps;
-mod sharing;
 mod space;
 mod support;
 mod timeline;

@@ -1,11 +1,7 @@
-//! What several tests need: short forms of events, and a machine in memory.
-
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+//! What several tests need: short forms of events, and spaces as text.
 
 use address::{Avma, BuildId, FileOffset, Pid};
-use host::MemoryHost;
-use module_map::{FileIdentity, FileOptions, MapEvent, Timeline};
+use module_map::{FileIdentity, MapEvent, Timeline};
 
 /// An executable mapping of a file.
 pub(crate) fn code(pid: i32, start: u64, len: u64, offset: u64, path: &str) -> MapEvent<'_> {
@@ -46,16 +42,4 @@ pub(crate) fn shape_of(space: &module_map::Space) -> Vec<String> {
 /// What is mapped at an address.
 pub(crate) fn path_at(space: &module_map::Space, address: u64) -> Option<Vec<u8>> {
     Some(space.module(&space.lookup(Avma(address))?)?.path.to_vec())
-}
-
-/// The path of a file of the crate's test data.
-pub(crate) fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
-}
-
-/// A machine that has these files only, and options to look for files on it.
-pub(crate) fn machine(files: &[(&str, &[u8])]) -> (Arc<MemoryHost>, FileOptions) {
-    let host = Arc::new(MemoryHost::new());
-    files.iter().for_each(|&(path, bytes)| host.insert(path, bytes));
-    (host.clone(), FileOptions { host, ..FileOptions::default() })
 }

@@ -13,7 +13,7 @@ use address::BuildId;
 use budget::Budget;
 use hashbrown::HashMap;
 use host::{FileKind, FileStat, Host, Origin, replace_file};
-use module_map::{Fetch, FetchKind, Fetcher, FileFinding, Image};
+use image_store::{Fetch, FetchKind, Fetcher, FileFinding, Image};
 use options::FileSearch;
 
 use crate::error::Error;

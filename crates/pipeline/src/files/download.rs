@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use address::BuildId;
 use host::{Origin, RealHost};
-use module_map::Image;
+use image_store::Image;
 
 /// Bytes between two reports.
 const REPORTED: u64 = 256 << 10;
@@ -124,7 +124,7 @@ pub(crate) fn check(path: &Path, size: u64, id: BuildId) -> io::Result<()> {
     if image.has_lost_sections() {
         return Err(io::Error::other("what it sent is damaged or cut off"));
     }
-    let is_inside = |section: &module_map::Section| section.end().is_some_and(|end| end <= size);
+    let is_inside = |section: &image_store::Section| section.end().is_some_and(|end| end <= size);
     if image.sections().iter().filter(|section| section.has_bytes()).all(is_inside) {
         Ok(())
     } else {

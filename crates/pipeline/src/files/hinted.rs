@@ -6,7 +6,8 @@ use std::path::Path;
 
 use address::{BuildId, FileOffset};
 use host::{Host, Origin};
-use module_map::{Hint, Image, Section};
+use image_store::{Image, Section};
+use module_map::Hint;
 
 use crate::error::Error;
 

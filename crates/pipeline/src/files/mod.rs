@@ -21,10 +21,11 @@ use std::sync::Arc;
 use address::{Arch, BuildId, FileOffset};
 use budget::Budget;
 use host::{Distrust, Host, Origin};
-use module_map::{
-    Archive, DEBUG_DIR, DumpReader, ExtraFiles, Fetcher, FileFindingKind, FileOptions, Hint,
-    ImageStore, RECORDED_COPIES, Timeline,
+use image_store::{
+    Archive, DEBUG_DIR, DumpReader, ExtraFiles, Fetcher, FileFindingKind, FileOptions, ImageStore,
+    RECORDED_COPIES,
 };
+use module_map::{Hint, Timeline};
 use options::{FileSearch, given_file};
 use perf_data::Head;
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use address::BuildId;
 use budget::{Budget, Resource};
 use host::replace_file;
-use module_map::FetchKind;
+use image_store::FetchKind;
 use ureq::Timeout;
 
 use crate::files::download::{Download as Body, LEAST, Paced, check};

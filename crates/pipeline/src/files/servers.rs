@@ -1,6 +1,6 @@
 //! The servers of a run: which are asked, and what went wrong with each.
 
-use module_map::{FileFinding, FileFindingKind};
+use image_store::{FileFinding, FileFindingKind};
 
 use crate::files::request::NotGiven;
 

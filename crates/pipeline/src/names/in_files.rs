@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use address::{ModuleId, Svma};
 use cache::{Cache, Fresh, Key};
 use hashbrown::HashMap;
-use module_map::{Image, ImageStore, LoadedImage};
+use image_store::{Image, ImageStore, LoadedImage};
 use profile::Strings;
 use rayon::prelude::*;
 use symbolizer::{

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use address::{Avma, ById as _, ModuleId, Pid};
 use hashbrown::{HashMap, HashSet};
-use module_map::{FileFindingKind, LoadError, MappedKind, PerfMapAge, PerfMapFile};
+use image_store::{FileFindingKind, LoadError, PerfMapAge, PerfMapFile};
+use module_map::MappedKind;
 use profile::{LocationId, LocationRow, Profile, StackId};
 
 use super::Sources;

@@ -15,7 +15,8 @@ use std::sync::mpsc::{Sender, channel};
 
 use cache::{Cache, Key};
 use hashbrown::HashSet;
-use module_map::{ImageStore, LoadedImage, MappedKind};
+use image_store::{ImageStore, LoadedImage};
+use module_map::MappedKind;
 use options::NameOptions;
 use rayon::prelude::*;
 use symbolizer::{KernelListPlaces, KernelListPrefetch, SymbolSource};

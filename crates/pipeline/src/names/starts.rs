@@ -7,7 +7,8 @@ use std::sync::Arc;
 use address::{ModuleId, Svma};
 use budget::Budget;
 use hashbrown::HashMap;
-use module_map::{ImageStore, LoadedImage, Timeline};
+use image_store::{ImageStore, LoadedImage};
+use module_map::Timeline;
 use profile::LocationRow;
 use unwinder::FunctionStarts;
 

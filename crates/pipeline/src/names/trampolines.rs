@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use address::Svma;
 use hashbrown::HashMap;
-use module_map::{LoadedImage, is_within};
+use image_store::{LoadedImage, is_within};
 use unwinder::signal_trampoline;
 
 use super::named::Named;

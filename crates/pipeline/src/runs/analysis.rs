@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use address::BuildId;
 use host::Host;
-use module_map::{FileProof, Module, Timeline};
+use image_store::FileProof;
+use module_map::{Module, Timeline};
 use options::Spelling;
 use perf_data::{Findings, Head, Session, Severity};
 use profile::Profile;

@@ -2,7 +2,8 @@
 
 use std::os::unix::ffi::OsStrExt as _;
 
-use module_map::{ImageStore, MappedKind, Module, Timeline};
+use image_store::ImageStore;
+use module_map::{MappedKind, Module, Timeline};
 use perf_data::{Event, Head};
 use profile::{
     EventRow, ModuleKind, ModuleRow, Profile, RecordingInfo, Strings, ThreadRow, WallClock,

@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 use address::Timestamp;
-use module_map::{ImageStore, Timeline};
+use image_store::ImageStore;
+use module_map::Timeline;
 use options::{Remedy, Spelling};
 use perf_data::{Batch, Head};
 use profile::{LocationId, Profile, SampleRow};

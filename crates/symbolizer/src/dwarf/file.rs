@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use budget::{Budget, Held, Resource};
 use gimli::{EndianSlice, RunTimeEndian};
 use hashbrown::HashMap;
-use module_map::{Image, Section};
+use image_store::{Image, Section};
 use rayon::prelude::*;
 
 use crate::bytes::{ByteCursor, NameText};

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use budget::{Budget, Held};
 use gimli::{DebugCuIndex, IndexSectionId};
-use module_map::Image;
+use image_store::Image;
 
 use crate::dwarf::file::{DwarfFile, DwarfSections};
 use crate::dwarf::unit::Unit;

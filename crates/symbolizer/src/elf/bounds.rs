@@ -1,6 +1,6 @@
 //! What bounds symbols in a file: executable sections, and frame descriptions.
 
-use module_map::Image;
+use image_store::Image;
 
 use crate::elf::descriptions::Descriptions;
 

@@ -10,7 +10,7 @@ use std::cell::OnceCell;
 use gimli::{
     BaseAddresses, EhFrame, EhFrameOffset, EndianSlice, RunTimeEndian, UnwindSection as _,
 };
-use module_map::Image;
+use image_store::Image;
 
 use crate::bytes::ByteCursor;
 

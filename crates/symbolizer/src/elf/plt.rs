@@ -8,7 +8,7 @@
 
 use address::{Arch, Svma};
 use hashbrown::HashMap;
-use module_map::Image;
+use image_store::Image;
 
 use crate::addresses::{AddressIndex, OpenSlots};
 use crate::bytes::ByteCursor;

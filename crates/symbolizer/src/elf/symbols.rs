@@ -10,7 +10,7 @@ use std::path::Path;
 
 use address::{Arch, FileOffset};
 use hashbrown::HashMap;
-use module_map::{Image, Section};
+use image_store::{Image, Section};
 
 use crate::addresses::{AddressIndex, Cover, sweep};
 use crate::bytes::ByteCursor;

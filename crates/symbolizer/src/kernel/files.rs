@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use address::{BuildId, ModuleId, Svma};
 use hashbrown::{HashMap, HashSet};
-use module_map::{ImageStore, LoadedImage, MODULE_CODE, MappedKind, Timeline};
+use image_store::{ImageStore, LoadedImage, MODULE_CODE};
+use module_map::{MappedKind, Timeline};
 
 use crate::kernel::identity::is_kernel_itself;
 

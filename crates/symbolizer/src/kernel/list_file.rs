@@ -7,7 +7,8 @@ use std::thread::JoinHandle;
 use address::BuildId;
 use budget::SharedAllowance;
 use host::{Host, Origin};
-use module_map::{ImageStore, Timeline};
+use image_store::ImageStore;
+use module_map::Timeline;
 
 use crate::kernel::error::NoKernelNames;
 use crate::kernel::identity::mapped_id;

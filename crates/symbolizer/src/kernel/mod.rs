@@ -20,7 +20,8 @@ mod notes;
 
 use address::{BuildId, ModuleId};
 use hashbrown::HashMap;
-use module_map::{FileFindingKind, ImageStore, Timeline};
+use image_store::{FileFindingKind, ImageStore};
+use module_map::Timeline;
 
 pub use error::NoKernelNames;
 pub use files::KernelFile;

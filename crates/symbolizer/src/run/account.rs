@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use budget::Exhausted;
-use module_map::{Image, Section};
+use image_store::{Image, Section};
 
 use crate::bytes::c_string_at;
 use crate::dwarf::DwarfFile;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use address::Svma;
 use budget::{Budget, Exhausted, Meter};
 use gopclntab::{GoFunctions, GoTable};
-use module_map::Image;
+use image_store::Image;
 
 use crate::dwarf::{Candidates, DwarfFile, DwarfSections, UnitResult};
 use crate::elf::SymbolTable;

@@ -6,12 +6,14 @@ use std::hash::BuildHasher as _;
 
 use address::{ById as _, Svma};
 use budget::{Allowance, Exhausted, Held, MemoryUse, Resource};
+use demangle::{Languages, plain_name};
 use hashbrown::{DefaultHashBuilder, HashTable};
+use options::Demangle;
 use profile::{InlineRow, StringId, Strings};
 
-use crate::demangle::{Demangle, demangle_in, plain_name};
 use crate::dwarf::{FilePath, FunctionName, ScopeName, UnitNameId, UnitPathId};
-use crate::languages::{Languages, Proof};
+use crate::languages::Proof;
+use crate::naming::readable;
 use crate::request::{Options, ResolvedAddress, Symbols, WhyNoName};
 use crate::run::job::{Answer, FinishedUnit, OpenedFiles};
 use crate::run::readable::readable_names;
@@ -252,7 +254,7 @@ impl<'m> Merger<'m> {
             ScopeName::Plain(text) => text.take(&mut self.bytes)?.map(Cow::Borrowed),
             ScopeName::Function(text) => text
                 .take(&mut self.bytes)?
-                .map(|name| demangle_in(name, self.demangle, self.languages_for(name))),
+                .map(|name| readable(name, self.demangle, self.languages_for(name))),
             ScopeName::AnonymousNamespace => Some(b"(anonymous namespace)"[..].into()),
             ScopeName::AnonymousClass(line) => {
                 let what = if is_call { "lambda" } else { "anonymous class" };

@@ -12,12 +12,12 @@ use std::time::Instant;
 
 use budget::MemoryUse;
 use hashbrown::HashMap;
-use module_map::{Image, Section};
+use image_store::{Image, Section};
+use options::Demangle;
 use profile::Strings;
 use rayon::prelude::*;
 
 use crate::addresses::AddressIndex;
-use crate::demangle::Demangle;
 use crate::dwarf::{self, Candidates, DwarfFile, DwarfSections};
 use crate::elf;
 use crate::languages::Proof;

@@ -6,11 +6,12 @@
 use std::borrow::Cow;
 
 use budget::{Exhausted, Held, Resource};
+use demangle::Languages;
+use options::Demangle;
 use profile::{StringHasher, StringId, Strings};
 use rayon::prelude::*;
 
-use crate::demangle::{Demangle, demangle_in};
-use crate::languages::Languages;
+use crate::naming::readable;
 use crate::request::Options;
 
 /// Names demangled by one task, and tasks of a group. The names of a group are in memory twice until they are interned.
@@ -73,7 +74,7 @@ impl Chunk {
     fn of(mangled: &[(Cow<'_, [u8]>, Languages)], how: Demangle, hasher: &StringHasher) -> Self {
         let mut all = Self::default();
         for (name, languages) in mangled {
-            let name = demangle_in(name, how, *languages);
+            let name = readable(name, how, *languages);
             all.bytes.extend_from_slice(&name);
             all.ends.push((all.bytes.len(), hasher.hash(&name)));
         }

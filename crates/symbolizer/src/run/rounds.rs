@@ -5,7 +5,7 @@ use address::Svma;
 use budget::{Exhausted, MemoryUse, Resource};
 use gopclntab::GoFunctions;
 use hashbrown::HashMap;
-use module_map::Image;
+use image_store::Image;
 use rayon::prelude::*;
 
 use crate::addresses::AddressIndex;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use budget::{MemoryUse, Resource};
 use hashbrown::HashMap;
-use module_map::Image;
+use image_store::Image;
 use rayon::prelude::*;
 
 use crate::bytes::NameText;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use address::Svma;
 use host::{Origin, RealHost};
-use module_map::Image;
+use image_store::Image;
 use symbolizer::{
     Demangle, Options, Request, SplitFinder, SymbolFindingKind, SymbolSource, WhyNoName,
 };

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use address::Svma;
-use module_map::Image;
+use image_store::Image;
 use symbolizer::{Options, Request, SplitFinder, SymbolFindingKind as Kind, SymbolSource};
 
 use crate::named::{Named, symbolize};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use address::Svma;
-use module_map::Image;
+use image_store::Image;
 use profile::Strings;
 use symbolizer::{Options, Request, SymbolFindingKind, SymbolSource, Symbols, symbolize};
 use synth::{ElfBuilder, GoFunctionSpec, GoTableBuilder, Section, Segment, Symbol, elf_const};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use address::Svma;
-use module_map::Image;
+use image_store::Image;
 use symbolizer::{Options, Request, SymbolSource, WhyNoName};
 use synth::{
     ByteWriter, DynamicTables, ElfBuilder, ElfClass, Endian, HashTables, Section, Segment, Symbol,

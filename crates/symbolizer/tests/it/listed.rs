@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use address::{Avma, BuildId, FileOffset, Pid};
 use host::MemoryHost;
-use module_map::{FileIdentity, FileOptions, ImageStore, MapEvent, Timeline};
+use image_store::{FileOptions, ImageStore};
+use module_map::{FileIdentity, MapEvent, Timeline};
 use options::Spelling;
 use symbolizer::{
     Demangle, DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelListPlaces,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use address::Svma;
-use module_map::Image;
+use image_store::Image;
 use symbolizer::{Options, Request, SymbolObserver, SymbolSource, SymbolStage, SymbolTimings};
 
 use crate::named::{Named, symbolize};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use address::Svma;
-use module_map::Image;
+use image_store::Image;
 use symbolizer::{Options, Request, SymbolSource};
 use synth::{
     CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment, Symbol,

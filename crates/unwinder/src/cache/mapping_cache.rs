@@ -2,7 +2,8 @@
 //! next frame there costs a comparison instead of two searches and a look at the file's headers.
 
 use address::{Avma, ModuleId};
-use module_map::{ImageStore, MappedKind, Mapping, Module, Space};
+use image_store::ImageStore;
+use module_map::{MappedKind, Mapping, Module, Space};
 use profile::FoundBy;
 
 use crate::frame::{AddressKind, Frame};

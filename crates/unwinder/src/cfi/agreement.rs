@@ -6,7 +6,8 @@ use std::sync::Arc;
 use address::{Avma, FileOffset, Pid, Svma};
 use budget::Budget;
 use gimli::{EhFrame, UnwindSection as _};
-use module_map::{FileIdentity, ImageStore, LoadedImage, MapEvent, Timeline};
+use image_store::{ImageStore, LoadedImage};
+use module_map::{FileIdentity, MapEvent, Timeline};
 
 use crate::cfi::fde::endian_of;
 use crate::cfi::{CfiScratch, Compiled, UnwindInfo, compile};

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use address::Svma;
 use iced_x86::{FlowControl, Mnemonic};
-use module_map::Image;
+use image_store::Image;
 
 use crate::cfi::UnwindInfo;
 

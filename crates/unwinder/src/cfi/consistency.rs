@@ -4,7 +4,7 @@
 
 use address::Svma;
 use gimli::{CfaRule, EhFrame, RegisterRule};
-use module_map::{Image, Section};
+use image_store::{Image, Section};
 
 use crate::arch::Processor;
 use crate::cfi::compile::CfiScratch;

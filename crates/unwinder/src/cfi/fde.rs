@@ -1,7 +1,7 @@
 //! A frame description entry of a section, as gimli reads it.
 
 use gimli::{BaseAddresses, EndianSlice, Reader as _, RunTimeEndian, UnwindOffset, UnwindSection};
-use module_map::Image;
+use image_store::Image;
 
 /// Bytes of a section.
 pub(crate) type Bytes<'a> = EndianSlice<'a, RunTimeEndian>;

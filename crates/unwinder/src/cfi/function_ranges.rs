@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use address::Svma;
-use module_map::{ImageStore, LoadedImage};
+use image_store::{ImageStore, LoadedImage};
 
 /// The functions that the symbols of a file, or of its debug file, name. They are read when somebody first asks.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use address::Svma;
 use budget::Budget;
-use module_map::{ImageStore, LoadedImage};
+use image_store::{ImageStore, LoadedImage};
 
 use super::unwind_info::{FoundFde, UnwindInfo};
 

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use address::Svma;
 use budget::{Budget, Exhausted, Meter, Resource, SharedAllowance};
 use gopclntab::{GoFunction, GoTable, GoValueKind};
-use module_map::Image;
+use image_store::Image;
 
 use crate::arch::{N_SLOTS, X86_64};
 use crate::rule::{Rule, SimpleRule};

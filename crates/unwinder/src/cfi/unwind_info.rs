@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use address::Svma;
 use budget::Budget;
 use gimli::{BaseAddresses, DebugFrame, EhFrame, EndianSlice};
-use module_map::{Image, ImageStore, LoadedImage};
+use image_store::{Image, ImageStore, LoadedImage};
 
 use crate::arch::{Arch, CallTarget, Processor, processor};
 use crate::cfi::arm::ArmTable;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use budget::{Allowance, Budget, Exhausted, Resource};
 use hashbrown::HashMap;
-use module_map::LoadedImage;
+use image_store::LoadedImage;
 
 /// What is left, by the file's serial.
 #[derive(Default)]

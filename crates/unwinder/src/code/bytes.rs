@@ -2,7 +2,7 @@
 
 use address::Svma;
 use iced_x86::{Decoder, DecoderOptions, Instruction};
-use module_map::Image;
+use image_store::Image;
 
 use crate::arch::{Arch, JumpTable, Processor, processor};
 

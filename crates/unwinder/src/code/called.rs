@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use address::{Avma, Svma};
 use hashbrown::HashMap;
-use module_map::{LoadedImage, SlotValue};
+use image_store::{LoadedImage, SlotValue};
 
 use crate::arch::{CallTarget, Processor};
 use crate::code::allowance::CodeAllowance;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use address::Avma;
 use iced_x86::{FlowControl, Instruction};
-use module_map::SlotValue;
+use image_store::SlotValue;
 
 use crate::arch::{CallTarget, Processor};
 use crate::code::bytes::CodeBytes;

@@ -1,7 +1,7 @@
 //! Whether a call leads straight to the beginning of a function. No code is followed for it but that of a linkage table.
 
 use address::Avma;
-use module_map::CallSlot;
+use image_store::CallSlot;
 
 use crate::arch::{CallTarget, Flow, FlowDecoder, Processor};
 use crate::code::called::{Called, InFile, locate};

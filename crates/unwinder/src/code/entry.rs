@@ -2,7 +2,7 @@
 
 use address::Svma;
 use iced_x86::InstructionInfoFactory;
-use module_map::Image;
+use image_store::Image;
 
 use crate::arch::{Arch, Flow, FlowDecoder, State, Sum, Words, processor};
 use crate::code::bytes::CodeBytes;
@@ -23,8 +23,8 @@ impl Functions {
         let linked = |slot: u64| {
             let known = slots.binary_search_by_key(&slot, |&(known, _)| known).ok()?;
             match slots.get(known)?.1 {
-                module_map::SlotValue::Address(svma) => Some(svma),
-                module_map::SlotValue::Symbol(_) => None,
+                image_store::SlotValue::Address(svma) => Some(svma),
+                image_store::SlotValue::Symbol(_) => None,
             }
         };
         let found = main_given(file.image(), linked);

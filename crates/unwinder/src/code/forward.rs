@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use address::Svma;
 use hashbrown::HashSet;
 use iced_x86::InstructionInfoFactory;
-use module_map::Image;
+use image_store::Image;
 
 use crate::arch::{Arch, Base, N_SLOTS, State, Sum, UNUSED, Value, Words};
 use crate::code::bytes::CodeBytes;

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use address::Svma;
 use hashbrown::HashSet;
 use iced_x86::{Instruction, InstructionInfoFactory, OpKind};
-use module_map::Image;
+use image_store::Image;
 
 use crate::arch::{State, Sum, Value, Words, processor};
 use crate::code::bytes::CodeBytes;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use module_map::SlotValue;
+use image_store::SlotValue;
 
 use crate::arch::Arch;
 use crate::code::bytes::CodeBytes;

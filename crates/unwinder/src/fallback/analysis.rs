@@ -9,7 +9,7 @@ use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{
     ExplicitModuleSectionInfo, FrameAddress, MayAllocateDuringUnwind, Module, Unwinder as _,
 };
-use module_map::{LoadedImage, Segment};
+use image_store::{LoadedImage, Segment};
 
 use crate::state::Memory;
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use address::{Avma, Svma};
 use hashbrown::HashMap;
 use iced_x86::{Decoder, DecoderOptions, FlowControl};
-use module_map::LoadedImage;
+use image_store::LoadedImage;
 
 use crate::code::{InFile, locate};
 use crate::state::Memory;

@@ -29,7 +29,7 @@ use std::path::PathBuf;
 use address::{Avma, Svma};
 use budget::{Budget, Exhausted};
 use hashbrown::HashMap;
-use module_map::LoadedImage;
+use image_store::LoadedImage;
 use profile::FoundBy;
 
 use crate::arch::{Arch, Processor};

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use address::Svma;
 use budget::{Held, Memory, MemoryUse};
-use module_map::{Image, LoadedImage};
+use image_store::{Image, LoadedImage};
 
 use crate::rule::Rule;
 

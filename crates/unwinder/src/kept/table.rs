@@ -1,7 +1,7 @@
 //! The rules of one file that runs before made, checked as a whole before any is taken from it.
 
 use address::Svma;
-use module_map::Image;
+use image_store::Image;
 
 use super::plain::RuleBytes;
 use crate::arch::processor;

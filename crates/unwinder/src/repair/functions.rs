@@ -3,7 +3,8 @@
 
 use address::{ById as _, ModuleId, Svma};
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
-use module_map::{ImageStore, Module};
+use image_store::ImageStore;
+use module_map::Module;
 use std::hash::BuildHasher;
 use std::num::NonZeroU32;
 use std::sync::Arc;

@@ -195,7 +195,8 @@ fn shift(by: u64, f: impl FnOnce(u32) -> u64) -> u64 {
 mod tests {
     use std::cell::Cell;
 
-    use module_map::{ImageStore, Space};
+    use image_store::ImageStore;
+    use module_map::Space;
 
     use super::*;
     use crate::state::WordForm;

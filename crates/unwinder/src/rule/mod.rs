@@ -6,7 +6,7 @@ mod expression;
 
 use std::sync::Arc;
 
-use module_map::LoadedImage;
+use image_store::LoadedImage;
 
 use crate::arch::N_SLOTS;
 

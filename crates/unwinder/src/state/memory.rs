@@ -4,7 +4,8 @@
 use std::cell::Cell;
 
 use address::{Avma, Svma};
-use module_map::{Image, ImageStore, Space};
+use image_store::{Image, ImageStore};
+use module_map::Space;
 
 use crate::arch::{NARROW, Processor, WIDE};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use address::Svma;
 use hashbrown::HashMap;
-use module_map::{CallSlot, Exported, Image, LoadedImage};
+use image_store::{CallSlot, Exported, Image, LoadedImage};
 
 use crate::arch::{Flow, FlowDecoder, Processor};
 use crate::cfi::{CfiScratch, UnwindInfo};

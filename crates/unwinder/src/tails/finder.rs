@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use address::{ById as _, ModuleId, Svma};
 use budget::Exhausted;
 use hashbrown::HashMap;
-use module_map::{LoadedImage, MappedKind};
+use image_store::LoadedImage;
+use module_map::MappedKind;
 use profile::FoundBy;
 
 use crate::arch::{CallTarget, processor};

@@ -23,7 +23,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use address::{Avma, Svma};
-use module_map::{ImageStore, LoadedImage, Mapping, Space};
+use image_store::{ImageStore, LoadedImage};
+use module_map::{Mapping, Space};
 use profile::{EndReason, FoundBy};
 
 use crate::arch::{Arch, NARROW, Processor, WIDE, processor};

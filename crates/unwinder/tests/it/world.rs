@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use address::{Avma, FileOffset, Pid};
 use host::MemoryHost;
-use module_map::{FileIdentity, FileOptions, ImageStore, MapEvent, Space, Timeline};
+use image_store::{FileOptions, ImageStore};
+use module_map::{FileIdentity, MapEvent, Space, Timeline};
 use synth::{
     CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment, StackBuilder,
     Symbol, UserRegs, eh_frame_hdr, elf_const,

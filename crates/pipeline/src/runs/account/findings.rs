@@ -3,7 +3,8 @@
 use address::{ById as _, take_dangling};
 use std::path::PathBuf;
 
-use module_map::{ImageStore, Timeline};
+use image_store::ImageStore;
+use module_map::Timeline;
 use options::{Remedy, Spelling};
 use perf_data::{Findings, RecordCounts, RecordKind};
 use profile::{Advice, EventId, EventLoss, FindingRow, Profile, Summary};

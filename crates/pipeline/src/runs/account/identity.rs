@@ -1,6 +1,7 @@
 //! Findings about the identity of files: those that were refused, and those that were used without a proof.
 
-use module_map::{FileProof, ImageStore, LoadError, MappedKind, Timeline};
+use image_store::{FileProof, ImageStore, LoadError};
+use module_map::{MappedKind, Timeline};
 use profile::FindingRow;
 
 /// Files that were refused: one finding for each module.

@@ -1,7 +1,8 @@
 //! The modules that chains ended in before their root: how many samples, why, and what would help.
 
 use address::{ById as _, ModuleId};
-use module_map::{Image, ImageStore, LoadError, LoadedImage, MappedKind, Module, Timeline};
+use image_store::{Image, ImageStore, LoadError, LoadedImage};
+use module_map::{MappedKind, Module, Timeline};
 use options::{DebugInfo, DebugProof, Remedy, Spelling, Symbols};
 use profile::{Advice, EndReason, LocationRow, ModuleLoss, Profile, StackId};
 

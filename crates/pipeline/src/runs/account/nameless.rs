@@ -2,7 +2,8 @@
 
 use address::{ById as _, ModuleId};
 use hashbrown::{HashMap, HashSet};
-use module_map::{ImageStore, LoadedImage, MappedKind, Module, Timeline};
+use image_store::{ImageStore, LoadedImage};
+use module_map::{MappedKind, Module, Timeline};
 use options::{Remedy, Spelling};
 use profile::query::frame_weights;
 use profile::{Advice, LocationId, ModuleKind, NamelessModule, Profile};

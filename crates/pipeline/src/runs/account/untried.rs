@@ -1,6 +1,6 @@
 //! The options that may still lead to a file, by those that were given.
 
-use module_map::{DEBUG_DIR, FileOptions};
+use image_store::{DEBUG_DIR, FileOptions};
 use options::Ways;
 
 /// Those that were not tried.

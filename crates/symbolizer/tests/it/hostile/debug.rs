@@ -4,7 +4,7 @@ use std::path::Path;
 
 use address::Svma;
 use budget::{Budget, Limit, Resource};
-use module_map::Image;
+use image_store::Image;
 use symbolizer::{Options, Request, SymbolFindingKind, SymbolSource};
 use synth::{ByteWriter, ElfBuilder, Endian, Section, Segment};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use budget::Resource;
-use module_map::Image;
+use image_store::Image;
 use symbolizer::SymbolFindingKind::OverBudget;
 use synth::{ElfBuilder, Section, Segment, Symbol};
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use address::{BuildId, ById as _, ModuleId, Pid, Timestamp};
 use hashbrown::HashMap;
-use module_map::{Image, Mapping, Module, Timeline};
+use image_store::Image;
+use module_map::{Mapping, Module, Timeline};
 use perf_data::{Event, Mmap, MmapId, Record, RecordKind};
 use pipeline::{Files, MapReplay};
 

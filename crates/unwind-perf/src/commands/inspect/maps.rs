@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use address::{Bias, BuildId, ModuleId, Pid, Timestamp};
 use hashbrown::HashMap;
-use module_map::{FileProof, LoadedImage, Mapping, Module, Space};
+use image_store::{FileProof, LoadedImage};
+use module_map::{Mapping, Module, Space};
 use perf_data::Record;
 use pipeline::{Files, MapReplay, Observer, Options};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use module_map::Image;
+use image_store::Image;
 use serde_json::Value;
 
 use crate::support::cases::root;

@@ -131,5 +131,5 @@ pub(crate) fn innermost(sample: &Value) -> (Option<&str>, Option<&str>) {
 
 /// The small files of the linkers.
 pub(crate) fn layout_files() -> PathBuf {
-    root().join("crates/module-map/testdata/layouts")
+    root().join("crates/image-store/testdata/layouts")
 }

@@ -141,7 +141,7 @@ fn slot(instruction: &Instruction, arch: Processor) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use module_map::Image;
+    use image_store::Image;
 
     use super::*;
     use crate::arch::{X86_64, processor};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use address::Svma;
-use module_map::{Image, LoadedImage};
+use image_store::{Image, LoadedImage};
 
 use crate::cfi::arm::code;
 use crate::cfi::arm::program::{ProgramError, run};

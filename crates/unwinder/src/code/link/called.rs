@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use address::{Avma, Svma};
-use module_map::LoadedImage;
+use image_store::LoadedImage;
 
 use crate::arch::{Flow, FlowDecoder, Processor};
 use crate::code::called::{Called, Functions, InFile, locate};

@@ -2,7 +2,7 @@
 
 use address::Svma;
 use hashbrown::HashSet;
-use module_map::Image;
+use image_store::Image;
 
 use crate::arch::{Flow, N_SLOTS, State, Sum, Value, Words};
 use crate::code::link::explorer::{Explorer, Open};

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use address::Svma;
 use hashbrown::HashSet;
-use module_map::Image;
+use image_store::Image;
 
 use crate::arch::{Flow, FlowDecoder, Processor, State, Words};
 use crate::code::bytes::CodeBytes;

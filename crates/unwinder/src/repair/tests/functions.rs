@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use address::{Avma, FileOffset, Pid};
 use host::MemoryHost;
-use module_map::{FileIdentity, FileOptions, ImageStore, MapEvent, Timeline};
+use image_store::{FileOptions, ImageStore};
+use module_map::{FileIdentity, MapEvent, Timeline};
 use synth::{
     CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment, eh_frame_hdr,
 };

@@ -11,7 +11,8 @@
 //! file can tell. A line that was cut off and has no `=>` is not continued.
 
 use address::ModuleId;
-use module_map::{FileOptions, ImageStore, Module};
+use image_store::{FileOptions, ImageStore};
+use module_map::Module;
 use std::sync::Arc;
 
 use crate::engine::Engine;

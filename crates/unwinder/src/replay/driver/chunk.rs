@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use budget::{Exhausted, Held, MemoryUse};
-use module_map::ImageStore;
+use image_store::ImageStore;
 use perf_data::Batch;
 use profile::FindingRow;
 use rayon::prelude::*;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use budget::{Held, Memory, MemoryUse};
-use module_map::{ImageStore, Module, Timeline};
+use image_store::ImageStore;
+use module_map::{Module, Timeline};
 use perf_data::{Batch, Head};
 use profile::{FindingRow, Profile};
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use address::Svma;
 use budget::Memory;
-use module_map::{Image, ImageStore};
+use image_store::{Image, ImageStore};
 use synth::{Endian, EventAttr, Feature, PerfDataBuilder, SampleBuilder, UserRegs, x86_64_reg};
 use unwinder::{Arch, EndReason, Engine, KeptRules, RuleBytes, RuleStore, RuleTable};
 

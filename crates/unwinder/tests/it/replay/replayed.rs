@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use address::Timestamp;
-use module_map::{FileOptions, ImageStore, SharedImages, Timeline};
+use image_store::{FileOptions, ImageStore, SharedImages};
+use module_map::Timeline;
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
 use profile::{Profile, StackId};
 use synth::{

@@ -1,7 +1,7 @@
 //! Frames that tail calls removed: found by the jumps from what the call before a return address calls.
 
 use address::Timestamp;
-use module_map::ImageStore;
+use image_store::ImageStore;
 use profile::Profile;
 use synth::{Endian, EventAttr, Feature, PerfDataBuilder, SampleBuilder, UserRegs, x86_64_reg};
 use unwinder::{Arch, EndReason, FoundBy};

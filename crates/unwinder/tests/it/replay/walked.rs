@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use module_map::{FileOptions, ImageStore, Timeline};
+use image_store::{FileOptions, ImageStore};
+use module_map::Timeline;
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
 use synth::{Endian, EventAttr, PerfDataBuilder, SampleBuilder, attr_flag, sample_type};
 use unwinder::{Filter, Join, ReplayObserver, ReplayOptions, Replayer};

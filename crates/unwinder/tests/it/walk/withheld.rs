@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use host::MemoryHost;
-use module_map::FileOptions;
+use image_store::FileOptions;
 use unwinder::EndReason;
 
 use crate::replay::replayed::{Sampled, replay_own_bytes};

@@ -10,7 +10,7 @@ mod walk;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use module_map::ImageStore;
+use image_store::ImageStore;
 use unwinder::{EndReason, Engine, Frame, FrameAddress, Walker};
 
 use crate::truth::chains::{Chains, Places};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use host::{Host as _, Origin, RealHost};
-use module_map::{FileOptions, Module, Space, Timeline};
+use image_store::FileOptions;
+use module_map::{Module, Space, Timeline};
 use perf_data::{
     Batch, CpuMode, Endian, Findings, Input, RegsAbi, Sample, SampleEntry, Session, SessionOptions,
     SharedBytes,

@@ -7,7 +7,7 @@ use gimli::{
     BaseAddresses, CommonInformationEntry, EhFrame, EhFrameHdr, EhFrameOffset, EndianSlice,
     LittleEndian, RegisterRule, UnwindContext, UnwindSection as _,
 };
-use module_map::Image;
+use image_store::Image;
 
 /// Bytes of a section.
 type Bytes<'a> = EndianSlice<'a, LittleEndian>;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use address::{Avma, BuildId, FileOffset, Pid};
 use host::MemoryHost;
-use module_map::{ExtraFiles, Fetch, FetchKind, Fetcher, FileIdentity, FileOptions, MapEvent};
+use image_store::{ExtraFiles, Fetch, FetchKind, Fetcher, FileOptions};
+use module_map::{FileIdentity, MapEvent};
 use synth::{ElfBuilder, Endian, Section, Segment, elf_const, gnu_build_id_note, gnu_debuglink};
 
 use super::*;

@@ -12,7 +12,8 @@
 use std::io::Cursor;
 use std::sync::Arc;
 
-use module_map::{ImageStore, Timeline};
+use image_store::ImageStore;
+use module_map::Timeline;
 use perf_data::{Findings, Input, Session, SessionOptions, SharedBytes};
 use profile::{Profile, SampleRow};
 use synth::{

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use module_map::FileOptions;
+use image_store::FileOptions;
 use unwinder::{EndReason, FoundBy};
 
 use crate::replay::replayed::{Seen, replay};

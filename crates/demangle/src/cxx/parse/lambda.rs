@@ -1,0 +1,90 @@
+//! Types without a name: those of lambda expressions and of blocks, and unnamed classes.
+//!
+//! Source: Itanium C++ ABI, 5.1.8 "Closure Types (Lambdas)".
+
+use super::Parser;
+use crate::cxx::node::{Id, Node};
+
+impl Parser<'_> {
+    /// `<unnamed-type-name> ::= Ut [<number>] _ | Ul <lambda-sig> E [<number>] _ | Ub [<number>] _`
+    pub(super) fn unnamed_type(&mut self, is_encoding: bool) -> Option<Id> {
+        if is_encoding {
+            // Template parameters are those of the innermost arguments.
+            self.scratch.levels.truncate(self.reach.levels_begin);
+        }
+        if self.eat_two(*b"Ut") {
+            let count = self.number();
+            self.expect(b'_')?;
+            return Some(self.add(Node::Unnamed(count)));
+        }
+        if self.eat_two(*b"Ul") {
+            return self.closure();
+        }
+        if self.eat_two(*b"Ub") {
+            self.number();
+            self.expect(b'_')?;
+            return Some(self.word(&"'block-literal'"));
+        }
+        None
+    }
+
+    /// `<lambda-sig> ::= <template-param-decl>* [Q <requires>] <type>+ [Q <requires>]`, and the number of the lambda.
+    fn closure(&mut self) -> Option<Id> {
+        self.enter()?;
+        let level = self.levels();
+        let auto_level = self.auto_level.replace(level);
+        let list = self.new_list();
+        self.scratch.levels.push(Some(list));
+        let from = self.stacked();
+        while self.is_parameter_declaration() {
+            let parameter = self.parameter_declaration(Some(list))?;
+            self.push(parameter);
+        }
+        let templates = self.list_since(from);
+        if templates.length == 0 {
+            // Its parameters may still be `auto`, which then are a list of their own.
+            self.scratch.levels.pop();
+        }
+        let before = if self.eat(b'Q') { Some(self.constraint()?) } else { None };
+        if !self.eat(b'v') {
+            loop {
+                let parameter = self.type_()?;
+                self.push(parameter);
+                if matches!(self.peek(), b'E' | b'Q') {
+                    break;
+                }
+            }
+        }
+        let list = self.list_since(from);
+        let requires = if self.eat(b'Q') { Some(self.constraint()?) } else { None };
+        self.expect(b'E')?;
+        let count = self.number();
+        self.expect(b'_')?;
+        self.scratch.levels.truncate(self.reach.levels_begin + level);
+        self.reach.lists_used -= 1;
+        self.auto_level = auto_level;
+        self.leave();
+        let mut rest = self.add(Node::Parameters { list, requires });
+        if let Some(requires) = before {
+            rest = self.add(Node::Constrained { requires, rest });
+        }
+        let declarator = self.add(Node::Declarator { templates, rest });
+        Some(self.add(Node::Closure { count, declarator }))
+    }
+
+    /// Levels of template parameters that are in reach.
+    pub(super) fn levels(&self) -> usize {
+        self.scratch.levels.len() - self.reach.levels_begin
+    }
+
+    /// An empty list of template parameters.
+    pub(super) fn new_list(&mut self) -> usize {
+        let index = self.reach.lists_used;
+        match self.scratch.lists.get_mut(index) {
+            Some(list) => list.clear(),
+            None => self.scratch.lists.push(Vec::new()),
+        }
+        self.reach.lists_used += 1;
+        index
+    }
+}

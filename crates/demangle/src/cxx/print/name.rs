@@ -1,0 +1,213 @@
+//! Names as text.
+
+use super::Printer;
+use crate::cxx::node::{Id, Node, Std, Text};
+
+impl Printer<'_> {
+    pub(super) fn left_of_name(&mut self, id: Id, node: Node) {
+        match node {
+            Node::Text(text) => self.text(text),
+            Node::Word(word) => self.word(word),
+            Node::Nested { scope, name } => {
+                self.print(scope);
+                self.word("::");
+                self.print(name);
+            }
+            Node::Scoped { scope, name } => self.scoped(scope, name),
+            Node::Friend { scope, name } => self.joined(scope, "::friend ", name),
+            Node::Local { encoding, entity } => {
+                // Also where parameters are left out: functions with the same name have the same local names.
+                let has_parameters = std::mem::replace(&mut self.has_parameters, true);
+                self.print(encoding);
+                self.has_parameters = has_parameters;
+                self.prefixed("::", entity);
+            }
+            Node::InModule { module, name } => self.joined(name, "@", module),
+            Node::ConstructionTable { of, within } => {
+                self.word("construction vtable for ");
+                self.joined(of, "-in-", within);
+            }
+            Node::Module { parent, name, partition } => {
+                parent.into_iter().for_each(|parent| self.print(parent));
+                if partition {
+                    self.word(":");
+                } else if parent.is_some() {
+                    self.word(".");
+                }
+                self.print(name);
+            }
+            Node::Tagged { base, tag } => {
+                self.left(base);
+                self.word("[abi:");
+                self.text(tag);
+                self.word("]");
+            }
+            Node::Instance { name, arguments } => {
+                self.print(name);
+                self.arguments(arguments);
+            }
+            Node::Arguments(_) => self.arguments(id),
+            Node::Global(name) => self.prefixed("::", name),
+            Node::Std(std, is_written_out) => self.std(std, is_written_out),
+            Node::Constructor { class, is_destructor } => {
+                if is_destructor {
+                    self.word("~");
+                }
+                self.base_name(class);
+            }
+            Node::Destructor(class) => {
+                self.word("~");
+                self.left(class);
+            }
+            Node::Special { what, of } => self.prefixed(what, of),
+            Node::Function { name, signature } => self.left_of_function(name, signature),
+            Node::ExplicitObject(of) => self.prefixed("this ", of),
+            _ => self.left_of_operator_name(id, node),
+        }
+    }
+
+    /// Template arguments, where they are to be shown.
+    #[inline]
+    pub(super) fn arguments(&mut self, id: Id) {
+        if let Node::Arguments(list) = self.tree.node(id)
+            && self.has_arguments
+        {
+            self.angles(|this| this.list(list));
+        }
+    }
+
+    fn left_of_operator_name(&mut self, id: Id, node: Node) {
+        match node {
+            Node::ConversionOperator(to) => self.prefixed("operator ", to),
+            Node::LiteralOperator(name) => self.prefixed("operator\"\" ", name),
+            Node::Bindings(list) => {
+                self.open("[");
+                self.list(list);
+                self.close("]");
+            }
+            Node::DefaultArgument { number, entity } => {
+                if self.is_gnu {
+                    self.word("{default arg");
+                    self.counted(number, "}");
+                    self.word("::");
+                }
+                self.print(entity);
+            }
+            Node::Unnamed(count) if self.is_gnu => {
+                self.word("{unnamed type");
+                self.counted(count, "}");
+            }
+            Node::Unnamed(count) => {
+                self.word("'unnamed");
+                self.text(count);
+                self.word("'");
+            }
+            Node::Closure { count, declarator } if self.is_gnu => {
+                self.word("{lambda");
+                self.print(declarator);
+                self.counted(count, "}");
+            }
+            Node::Closure { count, declarator } => {
+                self.word("'lambda");
+                self.text(count);
+                self.word("'");
+                self.print(declarator);
+            }
+            Node::Declarator { templates, rest } => {
+                if templates.length > 0 {
+                    self.angles(|this| this.list(templates));
+                }
+                self.print(rest);
+            }
+            Node::Constrained { requires, rest } => {
+                self.prefixed(" requires ", requires);
+                self.word(" ");
+                self.print(rest);
+            }
+            Node::Parameters { list, requires } => {
+                self.enclosed_list(list);
+                requires.into_iter().for_each(|requires| self.prefixed(" requires ", requires));
+            }
+            Node::EnableIf(list) => {
+                self.word(" [enable_if:");
+                self.list(list);
+                self.word("]");
+            }
+            _ => self.left_of_template(id, node),
+        }
+    }
+
+    /// The number of an unnamed entity as binutils counts: `_` is the first, `0_` the second.
+    fn counted(&mut self, count: Text, end: &str) {
+        let at = count.at as usize;
+        let digits = self.input.get(at..at + count.length as usize).unwrap_or_default();
+        let digits = std::str::from_utf8(digits).unwrap_or_default();
+        let number = digits.parse::<u64>().map_or(1, |number| number.saturating_add(2));
+        self.word("#");
+        self.word(&number.to_string());
+        self.word(end);
+    }
+
+    fn joined(&mut self, left: Id, between: &str, right: Id) {
+        self.print(left);
+        self.word(between);
+        self.print(right);
+    }
+
+    pub(super) fn prefixed(&mut self, prefix: &str, id: Id) {
+        self.word(prefix);
+        self.print(id);
+    }
+
+    fn std(&mut self, std: Std, is_written_out: bool) {
+        let is_instance = !matches!(std, Std::Allocator | Std::BasicString);
+        self.word("std::");
+        self.word(std_name(std, is_written_out || !is_instance));
+        if !is_written_out || !is_instance || !self.has_arguments {
+            return;
+        }
+        self.angles(|this| {
+            this.angles_of_char();
+            if std == Std::String {
+                this.word(", std::allocator<char>");
+            }
+        });
+    }
+
+    fn angles_of_char(&mut self) {
+        self.word("char, std::char_traits<char>");
+    }
+
+    /// The name that a constructor has: that of its class, without scope and arguments.
+    fn base_name(&mut self, mut class: Id) {
+        loop {
+            class = match self.tree.node(class) {
+                Node::Text(text) | Node::Scoped { name: text, .. } => return self.text(text),
+                Node::Word(word) => return self.word(word),
+                Node::Std(std, is_written_out) => {
+                    let is_long =
+                        is_written_out || matches!(std, Std::Allocator | Std::BasicString);
+                    return self.word(std_name(std, is_long));
+                }
+                Node::Nested { name, .. } | Node::Friend { name, .. } => name,
+                Node::InModule { name, .. } | Node::Instance { name, .. } => name,
+                Node::Tagged { base, .. } | Node::Global(base) => base,
+                _ => return,
+            };
+        }
+    }
+}
+
+fn std_name(std: Std, is_long: bool) -> &'static str {
+    match (std, is_long) {
+        (Std::Allocator, _) => "allocator",
+        (Std::BasicString, _) | (Std::String, true) => "basic_string",
+        (Std::String, false) => "string",
+        (Std::Istream, true) => "basic_istream",
+        (Std::Istream, false) => "istream",
+        (Std::Ostream, true) => "basic_ostream",
+        (Std::Ostream, false) => "ostream",
+        (Std::Iostream, true) => "basic_iostream",
+        (Std::Iostream, false) => "iostream",
+    }
+}

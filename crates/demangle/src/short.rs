@@ -1,0 +1,86 @@
+//! Names without template and generic arguments, cut out of the text of a readable name.
+
+use crate::style::Style;
+
+/// The name as it is wanted: without template arguments where it is to be short.
+pub(crate) fn shortened(name: String, style: Style) -> String {
+    if style == Style::Short { without_arguments(&name).unwrap_or(name) } else { name }
+}
+
+/// The name without template and generic arguments: `a::b<c>::d` becomes `a::b::d`, `a::b::<c>` becomes `a::b`. What
+/// names a type (`<a as b>::c`) or an operator stays. `None` where the brackets do not match.
+fn without_arguments(name: &str) -> Option<String> {
+    const OPERATOR: &str = "operator";
+    let mut out = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(char) = rest.chars().next() {
+        if out.ends_with(OPERATOR) {
+            let symbols = ["<=>", "<<=", "<<", "<=", "<", "->*", "->", ">>=", ">>", ">=", ">"];
+            if let Some(symbol) = symbols.iter().find(|symbol| rest.starts_with(**symbol)) {
+                out.push_str(symbol);
+                rest = rest.get(symbol.len()..)?;
+                // Behind an operator's name, a space parts it from its arguments.
+                rest = rest.strip_prefix(' ').filter(|rest| rest.starts_with('<')).unwrap_or(rest);
+                if rest.starts_with('<') {
+                    rest = rest.get(end_of_arguments(rest)?..)?;
+                }
+                continue;
+            }
+        }
+        let begins_arguments = char == '<'
+            && out.ends_with(|last: char| {
+                last.is_alphanumeric() || matches!(last, '_' | ':' | ']' | ')' | '}')
+            });
+        if begins_arguments {
+            rest = rest.get(end_of_arguments(rest)?..)?;
+            if out.ends_with("::") {
+                out.truncate(out.len() - 2);
+            }
+            continue;
+        }
+        out.push(char);
+        rest = rest.get(char.len_utf8()..)?;
+    }
+    Some(out)
+}
+
+/// Where the arguments end that a text begins with: behind the bracket that closes the first one.
+fn end_of_arguments(text: &str) -> Option<usize> {
+    let (mut depth, mut last) = (0_usize, ' ');
+    for (at, char) in text.char_indices() {
+        match char {
+            '<' => depth += 1,
+            '>' if last != '-' && last != '=' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at + 1);
+        }
+        last = char;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names_have_no_arguments() {
+        for (full, short) in [
+            ("a::b<c<d>, e>::f", "a::b::f"),
+            ("core::ptr::drop_in_place::<alloc::vec::Vec<u8>>", "core::ptr::drop_in_place"),
+            ("<a::B<C> as d::E<F>>::g::<H>", "<a::B as d::E>::g"),
+            ("A::operator<", "A::operator<"),
+            ("operator<< <std::char_traits<char> >", "operator<<"),
+            ("A<b>::operator-><c>", "A::operator->"),
+            ("f<&(A::operator->)>::g", "f::g"),
+            ("a<b", "a<b"),
+            ("{closure#0}::<a>", "{closure#0}"),
+            ("<impl a for b<c>>::d", "<impl a for b>::d"),
+        ] {
+            assert_eq!(shortened(full.to_owned(), Style::Short), short);
+            assert_eq!(shortened(full.to_owned(), Style::Full), full);
+        }
+    }
+}

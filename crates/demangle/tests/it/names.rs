@@ -1,0 +1,68 @@
+//! Names that GCC 12 and Clang 19 gave to the programs beside this file (`programs/*.cpp`, compiled with `-std=c++20`,
+//! Clang's also with `-std=c++23 -fblocks`), and how they read.
+//!
+//! `names.txt` has each with what `llvm-cxxfilt` of LLVM 19 prints, and, where that differs, the spelling of binutils.
+//! `beyond_llvm.txt` has those that LLVM 19 leaves mangled, with what `c++filt` of binutils 2.40 says of them.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use demangle::cxx::{Demangler, Options, Parts, Spelling};
+
+const NAMES: &str = include_str!("names.txt");
+const BEYOND: &str = include_str!("beyond_llvm.txt");
+
+/// The names of a list: mangled, as LLVM spells it, as binutils does.
+fn names(list: &str) -> Vec<(&str, &str, &str)> {
+    let mut names: Vec<(&str, &str, &str)> = Vec::new();
+    for line in list.lines() {
+        if let Some(gnu) = line.strip_prefix("  gnu ") {
+            names.last_mut().unwrap().2 = gnu;
+        } else if let Some(readable) = line.strip_prefix("  ") {
+            let name = names.last_mut().unwrap();
+            (name.1, name.2) = (readable, readable);
+        } else {
+            names.push((line, "", ""));
+        }
+    }
+    names
+}
+
+fn demangled(demangler: &mut Demangler, name: &str, options: Options) -> Option<String> {
+    let readable = demangler.demangle(name.as_bytes(), options)?;
+    Some(String::from_utf8(readable.to_vec()).unwrap())
+}
+
+#[test]
+fn names_read_as_llvm_prints_them() {
+    let mut demangler = Demangler::default();
+    let gnu_options = Options { spelling: Spelling::Gnu, ..Options::default() };
+    let all = names(NAMES);
+    assert_eq!(all.len(), 326);
+    for (name, llvm, gnu) in all.into_iter().chain(names(BEYOND)) {
+        let is_left = llvm == name;
+        let expected = |readable: &str| (!is_left).then(|| readable.to_owned());
+        assert_eq!(demangled(&mut demangler, name, Options::default()), expected(llvm), "{name}");
+        assert_eq!(demangled(&mut demangler, name, gnu_options), expected(gnu), "{name}");
+    }
+}
+
+#[test]
+fn short_names_have_no_arguments() {
+    let options = Options { spelling: Spelling::Gnu, parts: Parts::Name };
+    let mut demangler = Demangler::default();
+    for (name, short) in [
+        ("_Z1fi.cold", "f"),
+        ("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector::push_back"),
+        ("_ZNKSt8functionIFviEEclEi", "std::function::operator()"),
+        ("_ZN1AIiEcvT_IcEEv", "A::operator char"),
+        ("_ZlsRSoRK1A", "operator<<"),
+        ("_ZStlsIcSt11char_traitsIcEERSt13basic_ostreamIT_T0_ES6_PKc", "std::operator<<"),
+        ("_ZNSsC1EPKcRKSaIcE", "std::basic_string::basic_string"),
+        ("_ZTV1AIiE", "vtable for A"),
+        ("_ZZ1fiENKUlicE_clEic", "f(int)::{lambda(int, char)#1}::operator()"),
+        ("_ZNK1A1fEv", "A::f"),
+        ("_Z1fIiET_S0_", "f"),
+    ] {
+        assert_eq!(demangled(&mut demangler, name, options).as_deref(), Some(short), "{name}");
+    }
+}

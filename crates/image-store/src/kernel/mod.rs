@@ -1,0 +1,9 @@
+//! The files of the kernel and of its modules: where they are, and what is in them.
+
+mod candidates;
+mod content;
+mod module_lists;
+
+pub(crate) use candidates::candidates;
+pub(crate) use content::parse;
+pub(crate) use module_lists::{MayHold, ModuleLists};

@@ -1,0 +1,43 @@
+//! The mapping at an address, with the file of moved text.
+
+use address::Avma;
+use module_map::{Mapping, Space};
+
+use super::hole::{Hole, lacks_file};
+use crate::store::ImageStore;
+
+impl ImageStore {
+    /// The mapping of a space at an address. Executable memory without a file that is text of the file around it is given
+    /// as a mapping of this file. Opens that file if nobody has yet; other memory costs a comparison.
+    #[must_use]
+    #[inline]
+    pub fn mapping_at(&self, address: Avma, space: &Space) -> Option<Mapping> {
+        let mapping = space.lookup(address)?;
+        if !mapping.executable || !space.module(&mapping).is_some_and(lacks_file) {
+            return Some(mapping);
+        }
+        Some(self.moved_text(&mapping, space).unwrap_or(mapping))
+    }
+
+    /// The same for a frame: [`Self::moved_texts`] has the range afterwards.
+    #[must_use]
+    pub fn mapping_of_frame(&self, address: Avma, space: &Space) -> Option<Mapping> {
+        let recorded = space.lookup(address)?;
+        if !recorded.executable || !space.module(&recorded).is_some_and(lacks_file) {
+            return Some(recorded);
+        }
+        let Some(filled) = self.moved_text(&recorded, space) else { return Some(recorded) };
+        if let (Some(hole), Some(by)) = (space.module(&recorded), space.module(&filled)) {
+            self.note_moved(hole, (filled.start, filled.end), by);
+        }
+        Some(filled)
+    }
+
+    /// A mapping of memory without a file, as the mapping of the file around it whose text it is.
+    #[must_use]
+    pub fn moved_text(&self, mapping: &Mapping, space: &Space) -> Option<Mapping> {
+        let hole = Hole::around(mapping, space)?;
+        let image = self.image(space.module(hole.after())?).ok()?;
+        hole.filled(image.image())
+    }
+}

@@ -1,0 +1,86 @@
+//! Files that are found by their build-ids alone: those of the kernel, and those that are asked for without a recording.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use address::BuildId;
+
+use super::debug;
+use super::images::ImageStore;
+use super::loaded::LoadedImage;
+use super::shared::Form;
+use crate::elf::Image;
+use crate::identity::LoadError;
+use crate::kernel;
+use crate::search::{FetchKind, FileCandidate, cached_vdso, places_by_id, user_files};
+
+impl ImageStore {
+    /// The image of the kernel or of a kernel module, found by its build-id alone: `name` is the kernel's own
+    /// (`[kernel.kallsyms]`, `[nf_tables]`) or the path of a module's file.
+    ///
+    /// # Errors
+    /// Why no file can be used for it.
+    pub fn kernel_file(&self, name: &[u8], id: BuildId) -> Result<Arc<LoadedImage>, LoadError> {
+        if let Some(image) = self.known_by_id(id) {
+            return Ok(image);
+        }
+        let mut error = None;
+        let fetched = || self.options().fetched(id, FetchKind::DebugInfo);
+        let fetched = std::iter::once_with(fetched).flatten().map(FileCandidate::of_user);
+        let may_hold: kernel::MayHold<'_> = &|path, bytes| self.may_hold(path, bytes);
+        let lists = (&self.module_lists, may_hold);
+        let found = kernel::candidates(self.options(), lists, name, id)
+            .into_iter()
+            .chain(self.files_with_id(id))
+            .chain(fetched)
+            .find_map(|candidate| {
+                let loaded = self.open(&candidate, Form::Kernel).ok()?;
+                match loaded.image().build_id() {
+                    Some(found) if found.matches(&id) => Some(loaded),
+                    found => {
+                        let path = candidate.path;
+                        error.get_or_insert(LoadError::BuildId { path, recorded: id, found });
+                        None
+                    }
+                }
+            });
+        let name = String::from_utf8_lossy(name).into_owned();
+        found.ok_or_else(|| error.unwrap_or(LoadError::Missing(PathBuf::from(name))))
+    }
+
+    /// The file of a build-id, without a module: among the files that the user named, in the places by build-id, at one
+    /// of `places`, where it is known to have been, and from a server. `name` is that of the kernel or of its modules
+    /// (`[kernel.kallsyms]`), or anything else.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn file_by_id(
+        &self,
+        name: &[u8],
+        id: BuildId,
+        places: &[PathBuf],
+    ) -> Result<Arc<LoadedImage>, LoadError> {
+        if name.starts_with(b"[") && !name.starts_with(b"[vdso") {
+            return self.kernel_file(name, id);
+        }
+        if let Some(image) = self.known_by_id(id) {
+            return Ok(image);
+        }
+        let known = places.iter();
+        let known = known.map(|path| FileCandidate::stored(Path::new("/"), path.clone()));
+        let found = user_files(self.options(), |_| true)
+            .chain(known)
+            .chain(places_by_id(self.options(), id))
+            .chain(cached_vdso(self.options(), id))
+            .chain(self.files_with_id(id));
+        self.first_of(found, Some(id), Form::Whole)?.ok_or_else(|| {
+            LoadError::Missing(PathBuf::from(String::from_utf8_lossy(name).into_owned()))
+        })
+    }
+
+    /// The separate debug file of a build-id, whose program is not at hand.
+    #[must_use]
+    pub fn debug_file_by_id(&self, id: BuildId) -> Option<Arc<Image>> {
+        debug::find_by_id(id, self).map(Arc::new)
+    }
+}

@@ -1,0 +1,93 @@
+//! Reads the dumps that processes mark, and gives the images of their code to the store.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use address::{Arch, Pid};
+use budget::{Allowance, Budget, Exhausted, Resource};
+use hashbrown::HashMap;
+use host::{FileStamp, HostFile};
+use jit::{DumpCode, DumpDamage};
+use module_map::{JitDump, JitReader};
+
+use crate::elf::Image;
+use crate::search::FileFindingKind;
+use crate::store::images::ImageStore;
+
+/// Bytes of the shortest record, which is its head.
+const MIN_RECORD: u64 = 16;
+
+/// Finds dumps by their recorded paths as the store finds other files.
+#[derive(Debug)]
+pub struct DumpReader {
+    store: Arc<ImageStore>,
+    budget: Budget,
+    /// The processor of the dumps that do not state theirs, if it is known.
+    arch: Option<Arch>,
+    /// What was read of each file, which may have many names.
+    read: Mutex<HashMap<FileStamp, Allowance>>,
+}
+
+impl DumpReader {
+    /// A reader that looks for dumps where `store` does, and provides it with what it reads. Code of dumps that do not
+    /// state their processor is of `arch`, the processor of the recording.
+    #[must_use]
+    pub fn new(store: Arc<ImageStore>, budget: Budget, arch: Option<Arch>) -> Self {
+        Self { store, budget, arch, read: Mutex::default() }
+    }
+
+    /// Says what of a dump could not be used.
+    fn note(&self, name: &Path, damage: DumpDamage, is_cut: bool) {
+        let (DumpDamage { records, bytes }, name) = (damage, name.display());
+        if bytes > 0 || is_cut {
+            let last = if bytes > 0 {
+                format!(": its last {bytes} bytes are none")
+            } else {
+                String::new()
+            };
+            let message = format!(
+                "the dump of JIT code {name} does not end with a whole record{last}; code that came later has no names"
+            );
+            self.store.note(FileFindingKind::JitDump, message);
+        }
+        if records > 0 {
+            let message = format!(
+                "records of the dump of JIT code {name} are damaged: {records}; their code has no names"
+            );
+            self.store.note(FileFindingKind::JitDump, message);
+        }
+    }
+
+    /// Counts the records of a dump that is about to be read.
+    fn count(&self, file: &HostFile) -> Result<(), Exhausted> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = file.content.len() as u64;
+        let new = || self.budget.allowance(Resource::JitRecords, bytes);
+        // As many as there can be: going through them takes as long as reading them.
+        read.entry(file.stamp).or_insert_with(new).take(bytes / MIN_RECORD + 1)
+    }
+}
+
+impl JitReader for DumpReader {
+    fn read(&self, path: &[u8], pid: Pid) -> Result<Option<JitDump>, Exhausted> {
+        let name = Path::new(OsStr::from_bytes(path));
+        let Some(file) = self.store.open_data_file(name, pid) else { return Ok(None) };
+        self.count(&file)?;
+        let Some(code) = DumpCode::read(&file.content, self.arch) else {
+            let message = format!(
+                "the dump of JIT code {} does not begin as one; its code has no names",
+                name.display()
+            );
+            self.store.note(FileFindingKind::JitDump, message);
+            return Ok(None);
+        };
+        let DumpCode { dump, file: code, damage } = code;
+        self.note(name, damage, file.content.damage().happened());
+        self.store.held().take_for(code.len() as u64, || name.display().to_string())?;
+        let Ok(image) = Image::from_vec(name, code) else { return Ok(None) };
+        self.store.provide(path, image);
+        Ok(Some(dump))
+    }
+}

@@ -1,0 +1,99 @@
+//! Finds and reads the map file of a process.
+
+use std::path::{Path, PathBuf};
+
+use address::Pid;
+use host::{FileOwner, Host, HostError, HostText, Origin};
+use jit::PerfMap;
+
+use super::age::PerfMapAge;
+use crate::search::FileFindingKind;
+use crate::store::images::ImageStore;
+
+/// The map file of a process.
+#[derive(Debug)]
+pub struct PerfMapFile {
+    path: PathBuf,
+    /// When it was written last, in nanoseconds since 1970; `None` if the user named its folder.
+    written: Option<i128>,
+    map: PerfMap,
+}
+
+impl PerfMapFile {
+    /// Reads the map file of a process, if there is one that can be trusted: anybody may put a file of that name into
+    /// `/tmp`. A file that is not used is noted. Only a regular file is read.
+    ///
+    /// A process in a container writes the file into its own `/tmp` and under the id that it has inside.
+    pub(super) fn read(pid: Pid, images: &ImageStore) -> Option<Self> {
+        let (path, text, written) = read(pid, images)?;
+        let text = trusted(&path, text, images)?;
+        Some(Self { map: PerfMap::parse(text), path, written })
+    }
+
+    /// The functions that the file states.
+    #[must_use]
+    pub const fn map(&self) -> &PerfMap {
+        &self.map
+    }
+
+    /// Returns true if the file can be of a process of that age: an earlier process of the same id may have left it. A file
+    /// that is not, and one of which nothing is known, is noted.
+    #[must_use]
+    pub fn can_be_of(&self, pid: Pid, age: PerfMapAge, images: &ImageStore) -> bool {
+        self.written.is_none_or(|written| age.allows(pid, &self.path, written, images))
+    }
+}
+
+/// The path and the text of a map file, and when it was written.
+type Found = (PathBuf, Result<HostText, HostError>, Option<i128>);
+
+fn read(pid: Pid, images: &ImageStore) -> Option<Found> {
+    let options = images.options();
+    let host = &*options.host;
+    let name = format!("perf-{pid}.map");
+    for dir in &options.perf_map_dirs {
+        let (path, origin) = (dir.join(&name), Origin::Stored { root: dir });
+        if host.is_file(&path, origin) {
+            // The user named the folder.
+            return Some((path.clone(), host.text(&path, origin), None));
+        }
+    }
+    let mut paths = vec![Path::new("/tmp").join(name)];
+    // Processes of this machine say nothing about a recording of another one.
+    let inner = options.trust_running_kernel.then(|| inner_pid(pid, host)).flatten();
+    paths.extend(inner.map(|inner| format!("/tmp/perf-{inner}.map").into()));
+    // Not mapped: its process may still write it.
+    paths.into_iter().find_map(|path| {
+        let text = images.read_data_file(&path, pid)?;
+        let written = images.data_file_written(&path, pid);
+        Some((path, text, written))
+    })
+}
+
+/// The text, if its owner is trusted.
+fn trusted(path: &Path, text: Result<HostText, HostError>, images: &ImageStore) -> Option<Vec<u8>> {
+    let HostText { bytes, owner } = text.inspect_err(|error| images.note_unread(error)).ok()?;
+    match owner {
+        FileOwner::Other(id) if !images.options().trust_perf_maps => {
+            let message = format!(
+                "{} is of user {id}, neither of this one nor of root, and was not used",
+                path.display(),
+            );
+            images.note(FileFindingKind::ForeignPerfMap, message);
+            None
+        }
+        _ => images.may_hold(path, PerfMap::bytes_of(&bytes)).then_some(bytes),
+    }
+}
+
+/// The id of a living process in its innermost namespace, if it has another one there.
+///
+/// Source: proc(5), `NSpid` in `/proc/PID/status`.
+fn inner_pid(pid: Pid, host: &dyn Host) -> Option<String> {
+    let status = host.read(Path::new(&format!("/proc/{pid}/status")), Origin::System).ok()?;
+    let status = String::from_utf8_lossy(&status);
+    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    let mut ids = line.split_whitespace();
+    let outer = ids.next()?;
+    ids.next_back().filter(|inner| *inner != outer).map(str::to_owned)
+}

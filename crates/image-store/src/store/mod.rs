@@ -1,0 +1,18 @@
+//! The store of a run: the file of each module, opened once, checked against the recording, and shared by content; with
+//! the separate debug files that belong to it, and the files of just-in-time compilers.
+
+mod by_content;
+mod by_id;
+mod debug;
+mod images;
+mod jit;
+mod load;
+mod loaded;
+mod outcomes;
+mod shared;
+mod vdso;
+
+pub use images::ImageStore;
+pub use jit::{DumpReader, PerfMapAge, PerfMapFile};
+pub use loaded::LoadedImage;
+pub use shared::{ImageLimits, SharedImages};

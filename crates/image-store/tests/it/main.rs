@@ -1,0 +1,15 @@
+//! The crate as its users see it.
+#![allow(clippy::disallowed_methods, reason = "tests read the repository's files")]
+
+mod bounds;
+mod by_content;
+mod dumps;
+mod elf;
+mod files;
+mod kernel;
+mod memory;
+mod moved;
+mod perf_maps;
+mod sharing;
+mod split;
+mod support;

@@ -1,0 +1,16 @@
+//! Readable names as the options ask for them.
+
+use std::borrow::Cow;
+
+use demangle::{Languages, Style, demangle_in};
+use options::Demangle;
+
+/// The readable form of a symbol of a file that is proven to have code of these languages; the symbol itself if names
+/// are to stay mangled.
+pub(crate) fn readable(symbol: &[u8], how: Demangle, languages: Languages) -> Cow<'_, [u8]> {
+    match how {
+        Demangle::Full => demangle_in(symbol, Style::Full, languages),
+        Demangle::Short => demangle_in(symbol, Style::Short, languages),
+        Demangle::None => Cow::Borrowed(symbol),
+    }
+}
