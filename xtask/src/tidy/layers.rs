@@ -32,10 +32,8 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("gopclntab", &["address", "budget", "module-map"]),
-    (
-        "unwinder",
-        &["address", "budget", "gopclntab", "options", "perf-data", "module-map", "profile"],
-    ),
+    ("unwinder", &["address", "budget", "gopclntab", "module-map", "profile"]),
+    ("replay", &["address", "budget", "options", "perf-data", "module-map", "profile", "unwinder"]),
     (
         "symbolizer",
         &[
@@ -64,6 +62,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "perf-data",
             "module-map",
             "unwinder",
+            "replay",
             "symbolizer",
             "profile",
         ],
@@ -99,6 +98,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "perf-data",
             "module-map",
             "unwinder",
+            "replay",
             "xtask",
         ],
     ),

@@ -18,8 +18,8 @@ use hashbrown::HashSet;
 use module_map::{ImageStore, LoadedImage, MappedKind};
 use options::NameOptions;
 use rayon::prelude::*;
+use replay::Partial;
 use symbolizer::{KernelListPlaces, KernelListPrefetch, SymbolSource};
-use unwinder::Partial;
 
 use crate::names::in_files::symbol_options;
 use crate::setting::Setting;

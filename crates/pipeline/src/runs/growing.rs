@@ -19,7 +19,7 @@ use perf_data::{
     Batch, Event, Findings, Head, LiveBatches, NextBatch, SampleType, Session, SessionOptions,
 };
 use profile::{LocationId, Profile};
-use unwinder::{Partial, Replay, Replayer};
+use replay::{Partial, Replay, Replayer};
 
 use super::analysis::{Analysis, Ended};
 use super::assemble::{add_head, add_modules, add_threads};

@@ -5,7 +5,7 @@
 use module_map::Timeline;
 use perf_data::{Batch, EagerBatches, Findings, Session, SessionOptions};
 use profile::LocationId;
-use unwinder::{Replay, ReplayObserver as _, Replayer};
+use replay::{Replay, ReplayObserver as _, Replayer};
 
 use super::analysis::{Analysis, Ended};
 use super::assemble::{add_head, add_modules, add_threads};

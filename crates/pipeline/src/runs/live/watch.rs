@@ -7,7 +7,7 @@ use address::Timestamp;
 use perf_data::{Batch, Findings, Head, LiveBatches, NextBatch, Session, SessionOptions};
 use profile::query::StackWalker;
 use profile::{FindingRow, LocationId, Profile};
-use unwinder::{Partial, Replay, Replayer};
+use replay::{Partial, Replay, Replayer};
 
 use super::growth::{LiveAccount, LiveGrown, LiveGrowth, LiveOptions, LiveWarning, TableSizes};
 use super::lag::LagClock;
