@@ -37,11 +37,13 @@ pub(crate) struct Known {
 /// Of so many frames it is tried out whether they prove that they are the same.
 const TRIED: u32 = 16;
 
-/// How many of the remembered calls, from those that lie beside the sample's own on, are the same, from the outermost one inwards, and where frames return
-/// to of which that is proven: they saved the same registers, and these tell them apart from other calls.
+/// How many of the remembered calls are the same, from the outermost one inwards, if the first `beside` of them are left out;
+/// and where frames return to of which that is proven: they saved the same registers, and these tell them apart from other
+/// calls.
 pub(super) fn same_calls(
     seen: &Seen<'_>,
-    (calls, beside): (&[Call], usize),
+    calls: &[Call],
+    beside: usize,
     variety: &Variety,
 ) -> (usize, Proofs) {
     let (outside, beside) = calls.split_at(beside.min(calls.len()));
@@ -98,7 +100,7 @@ impl Comparison {
                     == (caller.sp, caller.place.addr(), callee.saved)
             };
             if known.peek().filter(is_same).is_none() {
-                variety.note((self.known.stack, caller.sp), &caller.place, callee.saved);
+                variety.note(self.known.stack, caller.sp, &caller.place, callee.saved);
             }
         }
     }

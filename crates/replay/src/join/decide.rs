@@ -64,7 +64,8 @@ impl CutChain {
         views: [View<'a>; 2],
         lists: &mut Lists<'a>,
         places: &mut Vec<Place>,
-        (seen, code): (&Seen<'_>, Code<'_>),
+        seen: &Seen<'_>,
+        code: Code<'_>,
     ) -> Option<Repaired> {
         let found = self.repair(views, lists, places);
         if !self.gaps || found.is_some_and(|it| it.root.is_some() || it.gap.is_some()) {
@@ -105,7 +106,7 @@ impl CutChain {
         let over = [before.next(), after.next()].into_iter().flatten();
         let over = over.filter(|(_, link)| *link == Link::OtherFunction).map(|(call, _)| call.cfa);
         let told = over.fold(told, u64::max);
-        let calls = Gap::new([&past, &future], lists, (self.sp, told)).calls();
+        let calls = Gap::new([&past, &future], lists, self.sp, told).calls();
         repaired.gap = calls.innermost().map(|_| places.len() - first);
         repaired.root = calls.outermost().map(|call| call.cfa.saturating_sub(self.sp));
         places.extend(calls.callers());

@@ -34,7 +34,7 @@ impl Ended {
     }
 
     /// A sample shows that calls of a stack are over, of which those count that begin outside of `from`.
-    pub(super) fn note(&mut self, (stack, from): (u32, u64), calls: &[Call]) {
+    pub(super) fn note(&mut self, stack: u32, from: u64, calls: &[Call]) {
         for call in calls.iter().take_while(|call| call.cfa >= from) {
             if call.seen >= SEEN && call.saved.proves(call.saved) && self.0.len() < ENDED {
                 let Call { saved, seen, last, .. } = *call;
@@ -46,7 +46,7 @@ impl Ended {
 
     /// A call was seen that was not there before: where it had been there earlier, all samples between were a trial that
     /// went wrong, and those that had shown it are trials that went right.
-    pub(super) fn try_out(&mut self, (stack, from): (u32, u64), call: &Call, trials: &mut Trials) {
+    pub(super) fn try_out(&mut self, stack: u32, from: u64, call: &Call, trials: &mut Trials) {
         if call.cfa < from || self.0.is_empty() || !call.saved.proves(call.saved) {
             return;
         }

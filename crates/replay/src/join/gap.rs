@@ -81,7 +81,8 @@ impl<'v, 'a> Gap<'v, 'a> {
     pub(super) fn new(
         [past, future]: [&'v View<'a>; 2],
         lists: &'v mut Lists<'a>,
-        (sp, cfa): (u64, u64),
+        sp: u64,
+        cfa: u64,
     ) -> Self {
         let mut common = 0;
         if past.calls.innermost().is_some() && future.calls.innermost().is_some() {

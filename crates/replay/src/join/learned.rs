@@ -14,8 +14,8 @@ pub(crate) struct Learned {
 
 impl Learned {
     /// Finds out what evidence would have said of each of the sample's calls, had the sample been cut off there.
-    /// `beside` are the calls that were remembered, outermost first; so many of these are the sample's.
-    pub(super) fn try_out(&mut self, (beside, n_same): (&[Call], usize), seen: &Seen<'_>) {
+    /// `beside` are the calls that were remembered, outermost first; the first `n_same` of these are the sample's.
+    pub(super) fn try_out(&mut self, beside: &[Call], n_same: usize, seen: &Seen<'_>) {
         let mut known = beside.iter().rev().peekable();
         // The call inside of the current one was the same, and so was the frame of its callee.
         let mut inside = false;

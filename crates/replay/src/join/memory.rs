@@ -123,7 +123,7 @@ impl Memory {
         let outer = calls.get(..beside).unwrap_or_default().iter().rev();
         let outside = beside - outer.take_while(|call| call.cfa <= told).count();
         remembered.beside = beside;
-        let (same, proofs) = same_calls(&seen, (calls, beside), &self.variety);
+        let (same, proofs) = same_calls(&seen, calls, beside, &self.variety);
         let mut comparison = Comparison {
             outside,
             beside,
@@ -173,7 +173,8 @@ impl Memory {
     /// The same, with what the stack started with as it was known at that time.
     pub(crate) fn view_of_then<'a>(
         &'a self,
-        (known, start): (&Known, Option<KeptStart>),
+        known: &Known,
+        start: Option<KeptStart>,
         calls: Key,
         trials: &'a Trials,
     ) -> View<'a> {
@@ -200,9 +201,9 @@ impl Memory {
         let beside = calls.get(comparison.beside..).unwrap_or_default();
         comparison.note(beside, &sight.seen, variety);
         if let Some(learned) = learned {
-            learned.try_out((beside, comparison.same), &sight.seen);
+            learned.try_out(beside, comparison.same, &sight.seen);
             let over = beside.get(comparison.same..).unwrap_or_default();
-            learned.ended.note((comparison.known.stack, sight.ways_from), over);
+            learned.ended.note(comparison.known.stack, sight.ways_from, over);
         }
         // What the sample contradicts: what it shows to be elsewhere, a call that is over, what lies inside.
         let is_over = comparison.known.link == Link::OtherFunction;
@@ -213,9 +214,9 @@ impl Memory {
         let n_known = calls.len();
         comparison.add(calls, &sight.seen);
         if let Some(Learned { trials, ended, .. }) = learned {
-            let of = (comparison.known.stack, sight.ways_from);
+            let (stack, from) = (comparison.known.stack, sight.ways_from);
             let new = calls.get(n_known..).unwrap_or_default();
-            new.iter().for_each(|call| ended.try_out(of, call, trials));
+            new.iter().for_each(|call| ended.try_out(stack, from, call, trials));
         }
         if sight.seen.end == SeenEnd::Root {
             remembered.root = starts.note(remembered.root, calls, sight.code);

@@ -61,7 +61,7 @@ impl Variety {
 
     /// Notes that a call begins, or that another one is in its place: the index of its stack and where the callee's frame
     /// begins, where it returns to, and what the callee saved.
-    pub(super) fn note(&mut self, (stack, cfa): (u32, u64), caller: &Place, saved: Saved) {
+    pub(super) fn note(&mut self, stack: u32, cfa: u64, caller: &Place, saved: Saved) {
         if !saved.proves(saved) {
             return;
         }

@@ -86,9 +86,9 @@ impl<'w> Deciding<'w> {
                 self.past.fetch(before.outside);
                 self.future.fetch(later.outside);
             }
-            let Some(said) = said(at) else { continue };
+            let Some((before, later)) = said(at) else { continue };
             let start = all.places.len();
-            let repaired = self.decide((position, said), &mut lists, &mut all.places);
+            let repaired = self.decide(position, before, later, &mut lists, &mut all.places);
             all.chains.extend(repaired.map(|repaired| (position, repaired, start)));
         }
         all.chains.shrink_to_fit();
@@ -99,18 +99,20 @@ impl<'w> Deciding<'w> {
     /// Adds the callers of a sample's chain.
     fn decide(
         &self,
-        (position, (before, later)): (Position, (Before, Later)),
+        position: Position,
+        before: Before,
+        later: Later,
         lists: &mut Lists<'w>,
         places: &mut Vec<Place>,
     ) -> Option<Repaired> {
         let Self { window, past, future, trials, .. } = *self;
         let seen = window.sample(position)?;
         let views = [
-            past.view_of_then((&before.known, before.start), before.outside, trials),
+            past.view_of_then(&before.known, before.start, before.outside, trials),
             future.view(&later.known, later.outside, trials),
         ];
         let several = before.several || future.has_several(&later.known);
         let chain = CutChain::new(&seen, self.gaps && !several);
-        chain.repair_to_beginning(views, lists, places, (&seen, window.code))
+        chain.repair_to_beginning(views, lists, places, &seen, window.code)
     }
 }

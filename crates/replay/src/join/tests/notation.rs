@@ -186,7 +186,7 @@ impl World {
             let several = several || future.has_several(&after);
             let [outside, key] = [outside, key].map(|key| key.expect("room for calls"));
             let views = [
-                past.view_of_then((&before, start), outside, &learned.trials),
+                past.view_of_then(&before, start, outside, &learned.trials),
                 future.view(&after, key, &learned.trials),
             ];
             let chain = CutChain::new(&sample.seen(), gaps && !several);
