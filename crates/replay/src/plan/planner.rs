@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use address::{Pid, Timestamp};
 use budget::{Held, Memory, MemoryUse};
-use module_map::{CgroupId, LazySpace, ProcessImage, RelatedSpace, Timeline};
+use module_map::{CgroupId, ProcessImage, RelatedSpace, Timeline};
 use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry, TimedRecord};
 
 use crate::join::StackOwner;
@@ -20,7 +20,7 @@ use crate::plan::kernel_frames::guest_kind;
 use crate::plan::off_cpu::{OffCpu, OffCpuTimes};
 use crate::plan::position::PlanPosition;
 use crate::plan::read_ahead::ReadMap;
-use crate::plan::spaces::{ChunkSpaces, Spaces};
+use crate::plan::spaces::{ChunkSpaces, LaterSpace, Spaces};
 use crate::plan::threads::{Thread, Threads};
 use crate::plan::unswitched::{Life, Unswitched, UnswitchedThread};
 
@@ -32,8 +32,8 @@ pub(crate) struct Planned {
     pub(crate) space: u32,
     pub(crate) kernel: u32,
     pub(crate) process_image: ProcessImage,
-    /// The space that records of shortly afterwards made, and whose it is.
-    pub(crate) later: Option<(Arc<LazySpace>, ProcessImage)>,
+    /// The space that records of shortly afterwards made.
+    pub(crate) later: Option<LaterSpace>,
     /// The spaces of processes that may share the memory of its own, and mapped code in theirs.
     pub(crate) related: Vec<RelatedSpace>,
     pub(crate) thread: u32,
@@ -345,7 +345,7 @@ impl<'r> Planner<'r> {
         for planned in recent.filter(|planned| planned.entry.pid == pid) {
             let space = space.get_or_insert_with(|| {
                 let current = self.timeline.current(pid);
-                (current.space.clone(), current.image)
+                LaterSpace { space: current.space.clone(), process_image: current.image }
             });
             planned.later = Some(space.clone());
         }

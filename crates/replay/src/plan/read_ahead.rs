@@ -106,7 +106,7 @@ impl<'b> ReadAhead<'b> {
                 if let Some(soon) = entries.get(index + SOON) {
                     reader.map_read_soon(soon.position);
                 }
-                *record = read((batch, &mut reader), entry, names, &mut others);
+                *record = read(batch, &mut reader, entry, names, &mut others);
             }
             find_rows(records);
             others
@@ -116,7 +116,8 @@ impl<'b> ReadAhead<'b> {
 }
 
 fn read<'b>(
-    (batch, reader): (&'b Batch, &mut BatchReader<'b>),
+    batch: &'b Batch,
+    reader: &mut BatchReader<'b>,
     entry: &RecordEntry,
     names: KnownNames<'_>,
     others: &mut Vec<TimedRecord<'b>>,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use address::Pid;
-use module_map::{Guest, LazySpace, Space};
+use module_map::{Guest, LazySpace, ProcessImage, Space};
 use rayon::prelude::*;
 
 /// The spaces of a chunk, each once as far as samples that follow each other have the same ones.
@@ -31,6 +31,14 @@ impl Spaces {
         let (host, guest) = self.kernels.get(index as usize)?;
         Some(KernelSpaces { host, guest: guest.as_deref() })
     }
+}
+
+/// The space of a process that records of shortly after a sample made.
+#[derive(Clone, Debug)]
+pub(crate) struct LaterSpace {
+    pub(crate) space: Arc<LazySpace>,
+    /// The process image that it is of.
+    pub(crate) process_image: ProcessImage,
 }
 
 /// The spaces that a sample needs outside of processes.

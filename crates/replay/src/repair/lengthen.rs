@@ -39,7 +39,7 @@ impl Lengthening {
         self.own.clear();
         self.own.extend(slice.frames_of(row.stack));
         let max_frames = slice.seen.n_kernel(index).saturating_add(self.max_frames);
-        let is_whole = self.put_together((repaired, callers), max_frames);
+        let is_whole = self.put_together(repaired, callers, max_frames);
         slice.counts.n_frames += self.joined.len() as u64;
         let (layout, thread) = (row.layout.as_u32(), row.thread.as_u32());
         let (stack, layout) = match self.intern(slice, layout, thread) {
@@ -56,16 +56,12 @@ impl Lengthening {
             (_, _, None) => EndReason::Root,
             (_, _, Some(_)) => EndReason::RootAcrossGap,
         };
-        note_repaired(&mut slice.counts.needs, (before, row.end), repaired.root);
+        note_repaired(&mut slice.counts.needs, before, row.end, repaired.root);
         Some(())
     }
 
     /// What the chain is continued with, as far as there is room for it; whether that is all.
-    fn put_together(
-        &mut self,
-        (repaired, callers): (Repaired, &[Place]),
-        max_frames: usize,
-    ) -> bool {
+    fn put_together(&mut self, repaired: Repaired, callers: &[Place], max_frames: usize) -> bool {
         let Self { own, joined, .. } = self;
         let frame =
             |&place| PlacedFrame { place, found_by: FoundBy::Joined, kernel: false, whole: false };
@@ -130,7 +126,7 @@ impl Lengthening {
         let process_image = slice.layouts.process_image(layout)?;
         let own = own.iter().map(|frame| slice.placed(*frame, layout));
         let frames: Vec<PlacedFrame> = own.chain(joined.iter().copied()).collect();
-        Some(slice.intern((process_image, thread), frames.into_iter(), scratch))
+        Some(slice.intern(process_image, thread, frames.into_iter(), scratch))
     }
 }
 

@@ -12,4 +12,5 @@ pub(crate) mod recent_values;
 pub(crate) mod recorded;
 pub(crate) mod related;
 pub(crate) mod stack_needs;
+pub(crate) mod user_part;
 pub(crate) mod walk;

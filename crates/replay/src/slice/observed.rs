@@ -33,8 +33,10 @@ impl SeenSamples {
     pub(crate) fn push(
         &mut self,
         owner: StackOwner,
-        (n_kernel, frames): (usize, &[Frame]),
-        (end, cut_at): (EndReason, Option<u64>),
+        n_kernel: usize,
+        frames: &[Frame],
+        end: EndReason,
+        cut_at: Option<u64>,
     ) {
         let first = self.frames.len();
         let user = frames.get(n_kernel..).unwrap_or_default();

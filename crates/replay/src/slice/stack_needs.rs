@@ -16,7 +16,8 @@ pub(crate) fn note_walked(needs: &mut StackNeeds, leaf_and_root: Option<[u64; 2]
 /// Notes a sample that was repaired: why its chain ended before and afterwards, and how many bytes it would have needed.
 pub(crate) fn note_repaired(
     needs: &mut StackNeeds,
-    (before, after): (EndReason, EndReason),
+    before: EndReason,
+    after: EndReason,
     bytes: Option<u64>,
 ) {
     match (before, after, bytes) {
@@ -55,12 +56,12 @@ mod tests {
             note_walked(&mut needs, Some([0x7000, 0x8000]), end);
         }
         let cut = EndReason::StackExhausted;
-        note_repaired(&mut needs, (cut, EndReason::Root), Some(0x2400));
-        note_repaired(&mut needs, (cut, EndReason::RootAcrossGap), Some(0x4000));
-        note_repaired(&mut needs, (cut, EndReason::RootAcrossGap), Some(0x10_0000));
-        note_repaired(&mut needs, (cut, cut), None);
-        note_repaired(&mut needs, (cut, EndReason::MaxFrames), Some(0x4000));
-        note_repaired(&mut needs, (EndReason::NoUserStack, EndReason::Root), Some(0x4000));
+        note_repaired(&mut needs, cut, EndReason::Root, Some(0x2400));
+        note_repaired(&mut needs, cut, EndReason::RootAcrossGap, Some(0x4000));
+        note_repaired(&mut needs, cut, EndReason::RootAcrossGap, Some(0x10_0000));
+        note_repaired(&mut needs, cut, cut, None);
+        note_repaired(&mut needs, cut, EndReason::MaxFrames, Some(0x4000));
+        note_repaired(&mut needs, EndReason::NoUserStack, EndReason::Root, Some(0x4000));
         let expected = StackNeeds {
             whole: [2, 1, 0, 0, 0, 0],
             cut: 5,

@@ -1,19 +1,15 @@
 //! The walk of a slice: each sample's kernel chain and user stack, interned among the samples of the slice.
 
-use std::sync::Arc;
-
-use address::{Avma, Bias, ModuleId};
+use address::{Bias, ModuleId};
 use budget::Held;
-use module_map::{LazySpace, ProcessImage, Space};
-use perf_data::{Batch, CpuMode, Head, RegsAbi, Sample};
-use profile::{
-    EndReason, EventId, FoundBy, FrameId, LayoutId, SampleRow, StackId, StackRow, ThreadId,
-};
-use unwinder::{Arch, Frame, Place, UserState, Walker, is_unwound, pc_bit, sp_bit};
+use module_map::{ProcessImage, Space};
+use perf_data::Batch;
+use profile::{EndReason, EventId, FrameId, LayoutId, SampleRow, StackId, StackRow, ThreadId};
+use unwinder::{Frame, Place, Walker};
 
 use crate::plan::kernel_frames::kernel_frames;
 use crate::plan::planner::Planned;
-use crate::plan::spaces::Spaces;
+use crate::plan::spaces::{LaterSpace, Spaces};
 use crate::slice::chain::{Chain, LastChain, SliceScratch};
 use crate::slice::counts::SliceCounts;
 use crate::slice::found_modules::modules_of;
@@ -22,9 +18,9 @@ use crate::slice::layout::SampleLayouts;
 use crate::slice::observed::SeenSamples;
 use crate::slice::prefetch::Ahead;
 use crate::slice::recent_values::Recent;
-use crate::slice::recorded::RecordedChains;
-use crate::slice::related::{Merged, SharedMemory, first_gained, n_in_code};
+use crate::slice::related::Merged;
 use crate::slice::stack_needs::note_walked;
+use crate::slice::user_part::{Machine, UserPart};
 
 /// What came of a slice of samples. Its ids are of this slice.
 #[derive(Debug, Default)]
@@ -56,7 +52,7 @@ pub(crate) fn walk_slice(
     let (mut scratch, mut filled) = (SliceScratch::default(), Filled::default());
     let mut merged = Merged::default();
     let before = (walker.cache_hits(), walker.cache_misses());
-    let mut ahead = Ahead::new(batch, planned, machine.arch.and_then(sp_bit));
+    let mut ahead = Ahead::new(batch, planned, machine.sp_bit());
     for planned in planned {
         let sample = ahead.next(walker);
         let (Some(sample), Some(space), Some(kernel)) =
@@ -65,34 +61,34 @@ pub(crate) fn walk_slice(
             result.counts.undecoded += 1;
             continue;
         };
+        let user = UserPart { sample, machine };
         frames.clear();
         let in_guest = kernel_frames(sample, kernel, &mut frames);
         let n_kernel = frames.len();
         let mut end = match in_guest {
             true => EndReason::Guest,
-            false => user_frames(sample, machine, space, walker, &mut frames),
+            false => user.frames_in(space, walker, &mut frames),
         };
         let mut process_image = planned.process_image;
         if let (EndReason::NotMapped, Some(later)) = (end, &planned.later) {
             let space = filled.space(planned, space, later);
-            if let Some(new) = again(sample, machine, space, walker, &mut frames) {
-                (end, process_image) = (new, later.1);
+            if let Some(new) = user.again(space, walker, &mut frames) {
+                (end, process_image) = (new, later.process_image);
                 result.counts.late_maps += 1;
             }
         }
         let mut cut_at = walker.cut_at();
         if !in_guest && !planned.related.is_empty() {
-            let walked = (end, &mut frames, &mut result.counts.shared_memory);
-            if let Some(new) =
-                with_related(sample, planned, machine, (space, &mut merged), walker, walked)
-            {
-                (end, cut_at) = (new, walker.cut_at());
+            let gained = user.with_related(planned, space, &mut merged, walker, end, &mut frames);
+            if let Some(gained) = gained {
+                result.counts.shared_memory.add(gained.shared_memory);
+                (end, cut_at) = (gained.end, walker.cut_at());
             }
         }
         let placed = frames.iter().map(PlacedFrame::from);
-        let (stack, layout) = result.intern((process_image, planned.thread), placed, &mut scratch);
+        let (stack, layout) = result.intern(process_image, planned.thread, placed, &mut scratch);
         if repair {
-            result.seen.push(planned.owner, (n_kernel, &frames), (end, cut_at));
+            result.seen.push(planned.owner, n_kernel, &frames, end, cut_at);
         }
         note_walked(&mut result.counts.needs, leaf_and_root(frames.get(n_kernel..)), end);
         let entry = &planned.entry;
@@ -135,7 +131,8 @@ impl WalkedSlice {
     /// The ids of the stack and of the layout of a sample's frames.
     pub(crate) fn intern(
         &mut self,
-        (process_image, thread): (ProcessImage, u32),
+        process_image: ProcessImage,
+        thread: u32,
         frames: impl DoubleEndedIterator<Item = PlacedFrame>,
         scratch: &mut SliceScratch,
     ) -> (Option<StackId>, u32) {
@@ -176,37 +173,6 @@ impl WalkedSlice {
     }
 }
 
-/// What the walk needs to know of the recording and its machine.
-#[derive(Clone, Copy)]
-struct Machine<'b> {
-    /// Has the events.
-    head: &'b Head,
-    /// The processor, if it is one that is unwound.
-    arch: Option<Arch>,
-    big_endian: bool,
-}
-
-impl<'b> Machine<'b> {
-    fn of(head: &'b Head) -> Self {
-        let arch = head.machine().arch.filter(|&arch| is_unwound(arch));
-        Self { head, arch, big_endian: head.endian() == perf_data::Endian::Big }
-    }
-
-    /// The processor that a sample's registers are those of: on a machine of 64 bits some processes have 32.
-    fn arch_of(&self, abi: RegsAbi) -> Option<Arch> {
-        let arch = self.arch?;
-        match abi {
-            RegsAbi::Bits64 => Some(arch).filter(|arch| arch.bits() == Some(64)),
-            RegsAbi::Bits32 => {
-                let narrow = arch.compat().filter(|&narrow| is_unwound(narrow));
-                // Code of big-endian Arm is not read.
-                narrow.filter(|&narrow| !(self.big_endian && narrow == Arch::Arm))
-            }
-            _ => None,
-        }
-    }
-}
-
 /// The last space that was filled with what was mapped shortly afterwards, and by the versions of which two.
 #[derive(Default)]
 struct Filled(Option<((u64, u64), Space)>);
@@ -214,14 +180,9 @@ struct Filled(Option<((u64, u64), Space)>);
 impl Filled {
     /// The space of a sample with what was mapped shortly afterwards where nothing was by then. Another process image
     /// has nothing of the one before.
-    fn space<'s>(
-        &'s mut self,
-        planned: &Planned,
-        own: &Space,
-        later: &'s (Arc<LazySpace>, ProcessImage),
-    ) -> &'s Space {
-        let (space, process_image) = (later.0.space(), &later.1);
-        if *process_image != planned.process_image {
+    fn space<'s>(&'s mut self, planned: &Planned, own: &Space, later: &'s LaterSpace) -> &'s Space {
+        let space = later.space.space();
+        if later.process_image != planned.process_image {
             return space;
         }
         let versions = (own.version(), space.version());
@@ -232,117 +193,10 @@ impl Filled {
     }
 }
 
-/// The user part: the replayed stack, continued with a recorded chain where its bytes ended; else the recorded chain,
-/// else the sampled address.
-fn user_frames(
-    sample: &Sample<'_>,
-    machine: Machine<'_>,
-    space: &Space,
-    walker: &mut Walker<'_>,
-    frames: &mut Vec<Frame>,
-) -> EndReason {
-    let n_kernel = frames.len();
-    let arch = sample.user_regs.and_then(|registers| machine.arch_of(registers.abi()));
-    let reason = match (sample.user_regs, arch) {
-        (Some(registers), Some(arch)) => {
-            let state = UserState {
-                arch,
-                stack: sample.user_stack.map_or(&[], |stack| stack.bytes),
-                big_endian: machine.big_endian,
-                partial_registers: sample.cpu_mode == CpuMode::Kernel,
-                executed: sample.exact_ip() && sample.cpu_mode == CpuMode::User,
-                space,
-                thread: sample.tid.map_or(0, |tid| tid.0 as u32),
-            };
-            let end = walker.walk(&state, registers.iter(), frames);
-            if state.stack.is_empty() && end == EndReason::StackExhausted {
-                EndReason::NoUserStack
-            } else {
-                end
-            }
-        }
-        (Some(registers), None) => {
-            // A sample of the kernel says with its registers where the process was.
-            let pc = machine.arch.and_then(pc_bit).and_then(|bit| registers.get(bit));
-            if let Some(pc) = pc.filter(|_| n_kernel > 0) {
-                frames.push(walker.frame_at(Avma(pc), space, FoundBy::Sampled));
-            }
-            EndReason::UnsupportedAbi
-        }
-        (None, _) if n_kernel > 0 => EndReason::KernelOnly,
-        (None, _) => EndReason::NoUserRegs,
-    };
-    let recorded = RecordedChains { sample, head: machine.head, space };
-    // A chain that the recorder unwound is taken where the replay could do nothing, or less.
-    if reason != EndReason::Root
-        && frames.len() - n_kernel < 2
-        && recorded.replace(walker, n_kernel, frames)
-    {
-        return EndReason::Recorded;
-    }
-    if matches!(reason, EndReason::StackExhausted | EndReason::NoUserStack | EndReason::ReturnProbe)
-        && let Some(end) = recorded.continue_walk(walker, n_kernel, frames)
-    {
-        return end;
-    }
-    if let (true, Some(ip)) = (frames.is_empty(), sample.ip) {
-        frames.push(walker.frame_at(ip, space, FoundBy::Sampled));
-    }
-    reason
-}
-
 /// The stack pointers of the innermost and of the outermost user frame, 0 for one that is not known.
 fn leaf_and_root(user: Option<&[Frame]>) -> Option<[u64; 2]> {
     let (leaf, root) = (user?.first()?, user?.last()?);
     Some([leaf, root].map(|frame| frame.sp().unwrap_or(0)))
-}
-
-/// The user part again, in the space of shortly afterwards: taken where the chain gets further in it.
-fn again(
-    sample: &Sample<'_>,
-    machine: Machine<'_>,
-    space: &Space,
-    walker: &mut Walker<'_>,
-    frames: &mut Vec<Frame>,
-) -> Option<EndReason> {
-    let n_kernel = frames.iter().take_while(|frame| frame.kernel).count();
-    let mut new = frames.get(..n_kernel)?.to_vec();
-    let end = user_frames(sample, machine, space, walker, &mut new);
-    let known = |frames: &[Frame]| frames.iter().filter(|frame| frame.module.is_some()).count();
-    (known(&new) > known(frames)).then(|| {
-        *frames = new;
-        end
-    })
-}
-
-/// The user part again, in the space with the code that a relative mapped, if the chain led to where the process has no
-/// code: taken if more frames are in code then.
-#[cold]
-fn with_related(
-    sample: &Sample<'_>,
-    planned: &Planned,
-    machine: Machine<'_>,
-    (own, merged): (&Space, &mut Merged),
-    walker: &mut Walker<'_>,
-    (end, frames, counted): (EndReason, &mut Vec<Frame>, &mut SharedMemory),
-) -> Option<EndReason> {
-    let n_kernel = frames.iter().take_while(|frame| frame.kernel).count();
-    let before = n_in_code(frames, own);
-    if end != EndReason::NotMapped && before == frames.len() - n_kernel {
-        return None;
-    }
-    planned.related.iter().find_map(|related| {
-        let shared = merged.space(own, related)?;
-        let mut new = frames.get(..n_kernel)?.to_vec();
-        let end = user_frames(sample, machine, shared, walker, &mut new);
-        let module = first_gained(&new, own, shared)?;
-        (n_in_code(&new, shared) > before).then(|| {
-            let first = Some((planned.entry.pid, related.pid, module));
-            counted.add(SharedMemory { samples: 1, first });
-            *frames = new;
-            end
-        })
-    })
 }
 
 #[cfg(test)]
@@ -362,7 +216,7 @@ mod tests {
             whole: false,
         };
         let frames = (0..300).rev().map(frame);
-        slice.intern((ProcessImage(1), 0), frames, &mut SliceScratch::default());
+        slice.intern(ProcessImage(1), 0, frames, &mut SliceScratch::default());
         let keys = slice.frames.values();
         let places = [0, 255, 256, 299].map(|at: usize| {
             let place = keys[at].placed(0).place;
