@@ -41,8 +41,10 @@ impl PlannedChunk {
     /// what they wait for.
     pub(crate) fn walk(
         self,
-        (engine, kept): (&Engine, Option<&KeptRules>),
-        (images, options): (&ImageStore, &ReplayOptions),
+        engine: &Engine,
+        kept: Option<&KeptRules>,
+        images: &ImageStore,
+        options: &ReplayOptions,
         idle: &Idle,
         observer: &dyn ReplayObserver,
     ) -> WalkedChunk {

@@ -268,8 +268,8 @@ impl<'r> Replayer<'r> {
         let (planned, walked) = (self.planned.take(), self.walked.take());
         let before = std::mem::take(&mut self.repaired);
         let (images, options, timings) = (self.images, self.options, &mut self.timings);
-        let rules = (&*self.engine, self.kept.as_deref());
-        let code = Code { engine: rules.0, images, modules: &self.modules };
+        let (engine, kept) = (&*self.engine, self.kept.as_deref());
+        let code = Code { engine, images, modules: &self.modules };
         let (idle, merged, held) = (&self.idle, &mut self.merged, &mut self.held);
         let mut merge = |slices: Vec<RepairedSlice>| {
             if !slices.is_empty() {
@@ -286,7 +286,7 @@ impl<'r> Replayer<'r> {
             })
         };
         let plan = || place.map(|place| self.planner.next_chunk(place, limit));
-        let walk = |chunk: PlannedChunk| chunk.walk(rules, (images, options), idle, observer);
+        let walk = |chunk: PlannedChunk| chunk.walk(engine, kept, images, options, idle, observer);
         let plan_and_walk = || {
             rayon::join(
                 || timed(&mut timings.plan, plan),

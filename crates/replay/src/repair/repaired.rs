@@ -196,11 +196,11 @@ impl<'s> UsedRows<'s> {
                 if caller.is_in_module_of(callee) && callee.is_between(start, end) {
                     return Some(outside);
                 }
-                self.add_missing((outside, from), (caller, callee))
+                self.add_missing(outside, from, caller, callee)
             }
             SliceCall::Unasked | SliceCall::Symbol => {
                 let (caller, callee) = (*keys.by_id(from)?, *keys.by_id(row.frame)?);
-                self.add_missing((outside, from), (caller, callee))
+                self.add_missing(outside, from, caller, callee)
             }
         }
     }
@@ -209,8 +209,10 @@ impl<'s> UsedRows<'s> {
     #[cold]
     fn add_missing(
         &mut self,
-        (outside, from): (StackId, FrameId),
-        (caller, callee): (FrameKey, FrameKey),
+        outside: StackId,
+        from: FrameId,
+        caller: FrameKey,
+        callee: FrameKey,
     ) -> Option<StackId> {
         let (finder, code) = self.tail_calls.as_mut()?;
         let caller_place = caller.code_place();

@@ -95,7 +95,7 @@ impl Window {
         let max_frames = self.max_frames;
         let merging = InOrder::new(slices.len(), merge);
         slices.into_par_iter().with_max_len(1).for_each(|(number, mut slice)| {
-            lengthen((number, &mut slice), &found, max_frames);
+            lengthen(number, &mut slice, &found, max_frames);
             merging.put(number, self.repaired(slice, code));
         });
     }
@@ -110,7 +110,7 @@ impl Window {
         while self.is_full() {
             let window = self.size();
             let repaired = (window.div_ceil(4) * REPAIRED).min(window);
-            self.give_out((window, repaired), code, &mut ready);
+            self.give_out(window, repaired, code, &mut ready);
         }
         while self.slices.front().is_some_and(|slice| slice.samples.is_empty()) {
             ready.extend(self.slices.pop_front());
@@ -124,7 +124,7 @@ impl Window {
         if let (Some(before), true) = (self.before_last, ends_batch) {
             let repaired = before.min(self.waiting);
             if repaired > 0 {
-                self.give_out((self.waiting, repaired), code, &mut ready);
+                self.give_out(self.waiting, repaired, code, &mut ready);
             }
             self.before_last = Some(self.waiting);
         }
@@ -155,7 +155,8 @@ impl Window {
     /// Repairs the first samples of a window and gives out the slices that are done.
     fn give_out(
         &mut self,
-        (window, repaired): (usize, usize),
+        window: usize,
+        repaired: usize,
         code: Code<'_>,
         ready: &mut Vec<WalkedSlice>,
     ) {
@@ -208,7 +209,8 @@ impl Window {
         let found = self.find(window, repaired, code);
         let max_frames = self.max_frames;
         let slices: Vec<_> = self.slices.iter_mut().enumerate().collect();
-        slices.into_par_iter().for_each(|slice| lengthen(slice, &found, max_frames));
+        let each = slices.into_par_iter();
+        each.for_each(|(number, slice)| lengthen(number, slice, &found, max_frames));
     }
 
     /// What the chains of the first samples of a window are continued with, by lanes and parts of these.
@@ -250,7 +252,7 @@ impl Window {
 
 /// The chains of a slice of that number get the stacks that were found for them.
 #[inline(never)]
-fn lengthen((number, slice): (usize, &mut WalkedSlice), found: &[Repairs], max_frames: usize) {
+fn lengthen(number: usize, slice: &mut WalkedSlice, found: &[Repairs], max_frames: usize) {
     let mut lengthening = Lengthening::new(max_frames);
     for (position, repaired, callers) in in_order(found, number) {
         lengthening.lengthen(slice, position.index, repaired, callers);
