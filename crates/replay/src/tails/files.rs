@@ -19,7 +19,18 @@ pub(crate) struct Described {
     pub(crate) end: u64,
 }
 
+/// An address of code, as its file states it, and the serial of the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct InFile {
+    pub(super) file: u32,
+    pub(super) svma: u64,
+}
+
 impl Described {
+    pub(super) const fn beginning(self) -> InFile {
+        InFile { file: self.file, svma: self.start }
+    }
+
     pub(super) const fn contains(&self, file: u32, svma: u64) -> bool {
         self.file == file && self.start <= svma && svma < self.end
     }

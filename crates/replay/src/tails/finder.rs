@@ -12,7 +12,7 @@ use profile::FoundBy;
 use unwinder::{Arch, CallTarget, call_target, longest_call, slot_of_call};
 
 use crate::join::Code;
-use crate::tails::files::{By, Described, Files, Landing, Linked, Named, code_at};
+use crate::tails::files::{By, Described, Files, InFile, Landing, Linked, Named, code_at};
 use crate::tails::paths::{Between, Left, Search};
 use crate::tails::units::Units;
 
@@ -148,13 +148,13 @@ impl Finder {
         if self.calls.len() >= MOST_KEPT {
             self.calls.clear();
         }
-        let call = self.find_call(caller, code).unwrap_or(Call::Unknown);
+        let call = self.find_call(caller.0, caller.1, code).unwrap_or(Call::Unknown);
         self.calls.insert(caller, call);
         call
     }
 
     #[cold]
-    fn find_call(&mut self, (module, lookup): (ModuleId, u64), code: Code<'_>) -> Option<Call> {
+    fn find_call(&mut self, module: ModuleId, lookup: u64, code: Code<'_>) -> Option<Call> {
         let file = self.file(module, code)?;
         let image = file.image();
         let arch = image.arch()?;
@@ -224,7 +224,7 @@ impl Finder {
                 if search.files.is_part_of(at, called, code) {
                     return Between::Nothing;
                 }
-                search.between(called, (callee.serial, svma))
+                search.between(called, InFile { file: callee.serial, svma })
             };
             between.get_or_init(find).clone()
         });
@@ -234,7 +234,7 @@ impl Finder {
                 it if it == callee.serial => Some(to),
                 _ => None,
             };
-            let (file, svma) = left.site.unwrap_or((left.function.file, left.function.start));
+            let InFile { file, svma } = left.site.unwrap_or(left.function.beginning());
             match (place(file), left.site) {
                 (None, _) => TailFrame::Unknown,
                 (Some(module), Some(_)) => TailFrame::Jump(module, svma),

@@ -1,9 +1,7 @@
 //! The paths of jumps from one function to another.
 
-use std::sync::Arc;
-
 use crate::join::Code;
-use crate::tails::files::{Described, Files, Linked};
+use crate::tails::files::{Described, Files, InFile, Linked};
 use crate::tails::units::{Callee, Unit, Units};
 
 /// A function that left by a jump.
@@ -11,7 +9,7 @@ use crate::tails::units::{Callee, Unit, Units};
 pub(super) struct Left {
     pub(super) function: Described,
     /// The jump; `None` if several of its jumps lead on.
-    pub(super) site: Option<(u32, u64)>,
+    pub(super) site: Option<InFile>,
 }
 
 /// The functions between a call's target and the function at hand, outermost first.
@@ -54,17 +52,17 @@ const MOST_PATHS: usize = 32;
 const MOST_STEPS: usize = 256;
 
 impl Search<'_> {
-    /// What is between the function that is called and an address of the function at hand, of that file.
-    pub(super) fn between(&mut self, called: Described, (file, svma): (u32, u64)) -> Between {
+    /// What is between the function that is called and an address of the function at hand.
+    pub(super) fn between(&mut self, called: Described, goal: InFile) -> Between {
         let unit = self.units.get(called, self.files, self.code);
-        if unit.contains(file, svma) {
+        if unit.contains(goal.file, goal.svma) {
             return Between::Nothing;
         }
         if unit.is_unclear {
             return Between::Nothing;
         }
         let mut found = Found { paths: Vec::new(), circles: Vec::new(), left: MOST_STEPS };
-        if self.follow((called, &unit), (file, svma), &mut Vec::new(), &mut found).is_err() {
+        if self.follow(called, &unit, goal, &mut Vec::new(), &mut found).is_err() {
             // All paths begin with what is called.
             let called = Left { function: called, site: None };
             return Between::Several(vec![called], Vec::new());
@@ -85,8 +83,9 @@ impl Search<'_> {
     /// Follows the jumps of a function, which ends the path so far.
     fn follow(
         &mut self,
-        (function, unit): (Described, &Arc<Unit>),
-        goal: (u32, u64),
+        function: Described,
+        unit: &Unit,
+        goal: InFile,
         path: &mut Vec<Left>,
         found: &mut Found,
     ) -> Result<(), Unknowable> {
@@ -97,7 +96,7 @@ impl Search<'_> {
         for tail in &unit.tails {
             let next = match tail.to {
                 Callee::Function(next) => Some(next),
-                Callee::Symbol(name) => match self.files.symbol(name, goal.0, self.code) {
+                Callee::Symbol(name) => match self.files.symbol(name, goal.file, self.code) {
                     Linked::Function(next) => Some(next),
                     Linked::Elsewhere | Linked::Unknown => None,
                 },
@@ -116,13 +115,13 @@ impl Search<'_> {
             }
             found.left -= 1;
             let others = unit.tails.iter().filter(|other| other.to == tail.to).count();
-            let site = (others == 1).then_some((function.file, tail.site));
+            let site = (others == 1).then_some(InFile { file: function.file, svma: tail.site });
             path.push(Left { function, site });
             let unit = self.units.get(next, self.files, self.code);
-            if unit.contains(goal.0, goal.1) {
+            if unit.contains(goal.file, goal.svma) {
                 found.paths.push(path.clone());
             } else {
-                self.follow((next, &unit), goal, path, found)?;
+                self.follow(next, &unit, goal, path, found)?;
             }
             path.pop();
         }
