@@ -176,8 +176,8 @@ impl<'e> Walker<'e> {
         self.walk_registers(state, registers, pc, arch, &again, frames)
     }
 
-    /// The same from registers and the program counter, apart from how they are stated: callers of other crates compile that
-    /// part alone. `again` gives the registers once more.
+    /// The same from registers and the program counter; `again` gives the registers once more. It is a function of its own
+    /// because callers in other crates compile what depends on the type of their registers.
     fn walk_registers(
         &mut self,
         state: &UserState<'_>,
