@@ -21,12 +21,12 @@ use host::MemoryHost;
 use input::Input;
 use libfuzzer_sys::fuzz_target;
 use pipeline::{FileSearch, Observer, Options, Pipeline, Source, Unobserved};
+use replay::Join;
 use synth::{
     CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, EventAttr, Fde, MmapFile,
     PerfDataBuilder, Record, SampleBuilder, SampleId, Section, Segment, Symbol, UserRecord,
     eh_frame_hdr,
 };
-use unwinder::Join;
 
 /// Paths as recordings and files have them.
 const PATHS: [&str; 4] = ["/bin/a", "/lib/../bin/b", "/tmp/perf-2.map", "//lib/c (deleted)"];

@@ -20,8 +20,8 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    pub(crate) fn new(found: &unwinder::LeftOut, timeline: &Timeline, events: &[Event]) -> Self {
-        let named = |thread: &unwinder::Thread| {
+    pub(crate) fn new(found: &replay::LeftOut, timeline: &Timeline, events: &[Event]) -> Self {
+        let named = |thread: &replay::Thread| {
             (thread.pid, thread.tid, timeline.comm_name(thread.comm).to_vec())
         };
         let mut threads: Vec<_> = found.threads.iter().map(named).collect();

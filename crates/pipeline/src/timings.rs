@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use replay::ReplayTimings;
 use symbolizer::SymbolTimings;
-use unwinder::ReplayTimings;
 
 /// The stages of a run in the order in which they were first passed, with their times, and some counters.
 #[derive(Clone, Debug)]

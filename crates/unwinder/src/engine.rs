@@ -93,8 +93,9 @@ impl Engine {
         }
     }
 
-    /// What files may cost.
-    pub(crate) const fn budget(&self) -> &Budget {
+    /// What the call frame information and the code of a file may cost.
+    #[must_use]
+    pub const fn budget(&self) -> &Budget {
         &self.budget
     }
 
@@ -266,8 +267,9 @@ impl Engine {
         arch.is_some_and(|arch| signal_form(arch, svma, file.image()).is_some())
     }
 
-    /// Where the function of an address begins, as the file's call frame information has it.
-    pub(crate) fn function_start(
+    /// Where the function of an address begins, as the file's call frame information has it; `None` if nothing describes the
+    /// address. Both are addresses that the file states.
+    pub fn function_start(
         &self,
         file: &Arc<LoadedImage>,
         svma: Svma,

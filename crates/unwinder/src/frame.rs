@@ -28,20 +28,23 @@ pub(crate) enum AddressKind {
 
 /// Where a frame is, without how that is stated.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Place {
-    pub(crate) module: Option<ModuleId>,
-    /// The looked-up address in the module.
-    pub(crate) relative: u64,
-    /// What to add, wrapping, for the address in the process.
-    pub(crate) bias: u64,
+pub struct Place {
+    /// What is mapped there; `None` if nothing is, or nothing that is told apart.
+    pub module: Option<ModuleId>,
+    /// The looked-up address as the module's file states it, or the word of a [`FrameAddress`] of another kind.
+    pub relative: u64,
+    /// The number to add to `relative`, wrapping, for the address in the process.
+    pub bias: u64,
 }
 
 impl Place {
     /// No place.
-    pub(crate) const NOWHERE: Self = Self { module: None, relative: 0, bias: 0 };
+    pub const NOWHERE: Self = Self { module: None, relative: 0, bias: 0 };
 
     /// The looked-up address in the process.
-    pub(crate) const fn addr(&self) -> u64 {
+    #[inline]
+    #[must_use]
+    pub const fn addr(&self) -> u64 {
         self.relative.wrapping_add(self.bias)
     }
 }
@@ -79,6 +82,7 @@ impl Frame {
     }
 
     /// The looked-up address in the process.
+    #[inline]
     #[must_use]
     pub const fn in_process(&self) -> Avma {
         Avma(self.relative.wrapping_add(self.bias))
@@ -86,18 +90,30 @@ impl Frame {
 
     /// The stack pointer in it, an address in the process: where the frame of its callee begins (the callee's CFA), for the
     /// first frame what was sampled. `None` where it is not known, as of frames that a recorder found.
+    #[inline]
     #[must_use]
     pub const fn sp(&self) -> Option<u64> {
         if self.sp == 0 { None } else { Some(self.sp) }
     }
 
+    /// A digest of the registers of its caller that it saved.
+    #[inline]
+    #[must_use]
+    pub const fn saved(&self) -> Saved {
+        self.saved
+    }
+
     /// Where it is.
-    pub(crate) const fn place(&self) -> Place {
+    #[inline]
+    #[must_use]
+    pub const fn place(&self) -> Place {
         Place { module: self.module, relative: self.relative, bias: self.bias }
     }
 
     /// A frame of user mode at an address where nothing is mapped.
-    pub(crate) const fn nowhere(lookup: Avma, found_by: FoundBy) -> Self {
+    #[inline]
+    #[must_use]
+    pub const fn nowhere(lookup: Avma, found_by: FoundBy) -> Self {
         let kind = AddressKind::Avma;
         Self {
             module: None,
@@ -111,12 +127,10 @@ impl Frame {
         }
     }
 
-    /// A frame of kernel mode.
-    pub(crate) const fn of_kernel(
-        module: Option<ModuleId>,
-        lookup: Avma,
-        found_by: FoundBy,
-    ) -> Self {
+    /// A frame of kernel mode, at a looked-up address of the machine.
+    #[inline]
+    #[must_use]
+    pub const fn of_kernel(module: Option<ModuleId>, lookup: Avma, found_by: FoundBy) -> Self {
         Self { module, kernel: true, ..Self::nowhere(lookup, found_by) }
     }
 }

@@ -13,7 +13,7 @@
 //! worker of one thread. A [`UserState`] is what a sample has. A walk is a pure function of the sample, its address
 //! space and the files: any number of threads gives the same frames.
 //!
-//! A [`Replayer`] does that for all samples of a recording, in the address spaces of their time.
+//! The crate `replay` does that for all samples of a recording, in the address spaces of their time.
 //!
 //! ```
 //! use address::{Avma, FileOffset, Pid, Svma};
@@ -106,8 +106,8 @@
 //! | `fallback` | callers where no call frame information covers the code |
 //! | `kept` | rules from run to run: which may be kept, and how they come back |
 //! | `engine` | the rules of all files, shared by all threads |
+//! | `functions` | the functions of a file, for those who ask outside of walks |
 //! | `walk` | from the registers of a sample to the end of its chain |
-//! | `replay` | all samples of a recording: plan, walk, merge |
 
 mod arch;
 mod cache;
@@ -116,24 +116,21 @@ mod code;
 mod engine;
 mod fallback;
 mod frame;
+mod functions;
 mod kept;
-mod repair;
-mod replay;
 mod rule;
 mod state;
-mod tails;
 mod walk;
 
-pub use arch::Arch;
-pub use cfi::FunctionStarts;
+pub use arch::{
+    Arch, CallTarget, Flow, FlowDecoder, FlowStep, Passed, call_target, is_unwound, longest_call,
+    pc_bit, slot_of_call, sp_bit,
+};
+pub use cfi::{CfiScratch, FunctionStarts};
+pub use code::CodeAllowance;
 pub use engine::{Engine, signal_trampoline};
-pub use frame::{Frame, FrameAddress};
+pub use frame::{Frame, FrameAddress, Place};
 pub use kept::{KeptRules, NewRules, RULES, RuleBytes, RuleStore, RuleTable};
 pub use profile::{EndReason, FoundBy};
-pub use replay::{
-    Filter, Join, LeftOut, MissedMaps, OffCpuSpan, OffCpuTimes, Partial, Replay, ReplayObserver,
-    ReplayOptions, ReplayTimings, Replayer, SampleKey, SharedMemory, Thread, UnswitchedThread,
-    Unwatched, apply as apply_record, has_cgroups, has_cpus, has_switches, learn_build_ids,
-    learn_files, matches_pattern,
-};
-pub use walk::{UserState, Walker};
+pub use state::Saved;
+pub use walk::{UserState, Walker, WorkerCache};

@@ -36,9 +36,9 @@ const RULES: &str = "of that, making rules";
 /// In the order of a run.
 const STAGES: &[Stage] = &[
     stage("scan", &["perf_data::session::reading::read"]),
-    stage("plan", &["unwinder::replay::plan::Planner::next_chunk"]),
-    part("of that, reading ahead", &["unwinder::replay::read_ahead::ReadAhead::fill"]),
-    stage(WALK, &["unwinder::replay::slice::walk_slice"]),
+    stage("plan", &["replay::plan::planner::Planner::next_chunk"]),
+    part("of that, reading ahead", &["replay::plan::read_ahead::ReadAhead::fill"]),
+    stage(WALK, &["replay::slice::walk::walk_slice"]),
     part(
         "of that, making spaces",
         &["module_map::process::waiting::lazy_space::LazySpace::make_all"],
@@ -47,12 +47,12 @@ const STAGES: &[Stage] = &[
     stage(
         "repair",
         &[
-            "unwinder::replay::window::Window::find",
-            "unwinder::replay::window::lengthen",
-            "unwinder::replay::repaired::RepairedSlice::of",
+            "replay::repair::window::Window::find",
+            "replay::repair::window::lengthen",
+            "replay::repair::repaired::RepairedSlice::of",
         ],
     ),
-    stage("merge", &["unwinder::replay::merge::Merged::add"]),
+    stage("merge", &["replay::driver::merge::Merged::add"]),
     stage("symbolize", &["pipeline::runs::whole::<impl pipeline::runs::run::Run>::symbolize"]),
     part("of that, unpacking", &["image_store::elf::compression::inflate"]),
     part("of that, symbol tables", &["symbolizer::elf::symbols::lookup"]),
@@ -201,8 +201,8 @@ mod tests {
 
     const ANNOTATED: &str = "\
 9,000 (100.0%)  PROGRAM TOTALS
-8,000 (88.88%)  ???:unwinder::replay::slice::walk_slice [/x/unwind-perf]
-7,000 (77.77%)  /rustc/src/boxed.rs:unwinder::replay::slice::walk_slice
+8,000 (88.88%)  ???:replay::slice::walk::walk_slice [/x/unwind-perf]
+7,000 (77.77%)  /rustc/src/boxed.rs:replay::slice::walk::walk_slice
 1,500 (16.66%)  ???:<a::B as c::D>::e [/x/unwind-perf]
 ";
 
@@ -210,17 +210,14 @@ mod tests {
     fn functions_are_found_whatever_file_they_are_in() {
         let costs = costs(ANNOTATED);
         assert_eq!(costs.get("PROGRAM TOTALS"), Some(&9000));
-        assert_eq!(costs.get("unwinder::replay::slice::walk_slice"), Some(&8000));
+        assert_eq!(costs.get("replay::slice::walk::walk_slice"), Some(&8000));
         assert_eq!(costs.get("<a::B as c::D>::e"), Some(&1500));
     }
 
     #[test]
     fn a_stage_that_is_not_found_is_an_error_and_a_part_is_none() {
         let costs = costs(ANNOTATED);
-        assert_eq!(
-            of(&stage(WALK, &["unwinder::replay::slice::walk_slice"]), &costs).unwrap(),
-            8000
-        );
+        assert_eq!(of(&stage(WALK, &["replay::slice::walk::walk_slice"]), &costs).unwrap(), 8000);
         assert!(of(&stage("merge", &["nowhere"]), &costs).is_err());
         assert_eq!(of(&part("unpacking", &["nowhere"]), &costs).unwrap(), 0);
     }

@@ -25,12 +25,12 @@ use options::{NameOptions, Remedy};
 use perf_data::{Head, SimpleperfFile};
 use profile::{LocationId, LocationRow, Profile};
 use rayon::prelude::*;
+use replay::Thread;
 use symbolizer::{
     DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelListPlaces, KernelListPrefetch,
     KernelNames, LostNames, NoKernelNames, RecordedKernel, SymbolObserver, SymbolStage,
     SymbolTimings,
 };
-use unwinder::Thread;
 
 use self::gap::GapLocations;
 use self::in_files::Nameless;

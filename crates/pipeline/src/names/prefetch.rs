@@ -19,8 +19,8 @@ use image_store::{ImageStore, LoadedImage};
 use module_map::MappedKind;
 use options::NameOptions;
 use rayon::prelude::*;
+use replay::Partial;
 use symbolizer::{KernelListPlaces, KernelListPrefetch, SymbolSource};
-use unwinder::Partial;
 
 use crate::names::in_files::symbol_options;
 use crate::setting::Setting;

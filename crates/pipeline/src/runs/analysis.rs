@@ -10,7 +10,8 @@ use module_map::{Module, Timeline};
 use options::Spelling;
 use perf_data::{Findings, Head, Session, Severity};
 use profile::Profile;
-use unwinder::{Engine, MissedMaps};
+use replay::MissedMaps;
+use unwinder::Engine;
 
 use super::account::findings;
 use super::assemble::guess_wall_clock;
@@ -90,7 +91,7 @@ pub(super) struct Ended {
     pub(super) files: Files,
     pub(super) timeline: Timeline,
     pub(super) missed_maps: MissedMaps,
-    pub(super) left_out: unwinder::LeftOut,
+    pub(super) left_out: replay::LeftOut,
     pub(super) engine: Arc<Engine>,
     pub(super) report: NameReport,
     pub(super) file: RecordingFile,

@@ -4,8 +4,8 @@
 use module_map::Timeline;
 use perf_data::{Event, Findings, Head, Input, SampleType, Session};
 use profile::LocationId;
+use replay::Replay;
 use symbolizer::KernelListPrefetch;
-use unwinder::Replay;
 
 use super::analysis::{Analysis, Ended};
 use super::assemble::{add_head, add_modules, add_threads};

@@ -9,7 +9,7 @@ use profile::{
     EventRow, ModuleKind, ModuleRow, Profile, RecordingInfo, Strings, ThreadRow, WallClock,
     folded_thread_name,
 };
-use unwinder::Thread;
+use replay::Thread;
 
 /// Takes in what the header says: the recording, and events that were not known by then.
 pub(crate) fn add_head(profile: &mut Profile, head: &Head) {

@@ -10,8 +10,8 @@
 use std::time::Duration;
 
 use perf_data::{Batch, Findings, NextBatch, Session};
+use replay::{Replay, ReplayObserver as _, Replayer};
 use symbolizer::KernelListPrefetch;
-use unwinder::{Replay, ReplayObserver as _, Replayer};
 
 use super::output::Output;
 use super::run::Run;

@@ -3,7 +3,7 @@
 use address::Timestamp;
 use options::{SampleFilter, TimePoint};
 use perf_data::{Event, Head};
-use unwinder::{Filter, has_cgroups, has_cpus, matches_pattern};
+use replay::{Filter, has_cgroups, has_cpus, matches_pattern};
 
 use crate::error::Error;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use budget::Memory;
 use module_map::Timeline;
 use perf_data::{Batch, Findings, Head, Session, TimedRecord};
-use unwinder::{apply_record, learn_build_ids, learn_files};
+use replay::{apply_record, learn_build_ids, learn_files};
 
 use super::input::{Opened, RecordingWatch, open};
 use super::run::Run;

@@ -7,7 +7,7 @@ use profile::{
     LayoutRow, LocationRow, Profile, RowId as _, SampleRow, StackRow, Table, ThreadId, ThreadState,
     UnswitchedThread,
 };
-use unwinder::{OffCpuTimes, SampleKey};
+use replay::{OffCpuTimes, SampleKey};
 
 use crate::error::Error;
 

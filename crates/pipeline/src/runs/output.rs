@@ -7,8 +7,8 @@ use address::Timestamp;
 use perf_data::{Batch, Head, Session};
 use profile::query::StackWalker;
 use profile::{FindingRow, LocationId, Profile};
+use replay::Partial;
 use symbolizer::KernelListPrefetch;
-use unwinder::Partial;
 
 use super::assemble::{add_head, add_modules, add_threads};
 use super::lag::LagClock;

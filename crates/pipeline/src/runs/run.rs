@@ -10,7 +10,8 @@ use host::{FileKind, Origin};
 use module_map::Timeline;
 use options::Options;
 use perf_data::{Head, RecordCounts, ScanAhead, SessionOptions};
-use unwinder::{Engine, KeptRules, ReplayObserver, ReplayOptions, Replayer, Thread, has_switches};
+use replay::{ReplayObserver, ReplayOptions, Replayer, Thread, has_switches};
+use unwinder::{Engine, KeptRules};
 
 use super::events::filter;
 use super::input::{DonePages, sample_times};

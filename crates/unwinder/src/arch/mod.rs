@@ -4,6 +4,7 @@
 
 mod aarch64;
 pub(crate) mod arm;
+mod by_name;
 mod code;
 mod descriptor;
 mod effect;
@@ -17,9 +18,11 @@ mod x86_64;
 
 pub use address::Arch;
 
+pub use by_name::{call_target, is_unwound, longest_call, pc_bit, slot_of_call, sp_bit};
+
 pub(crate) use descriptor::ArchDescriptor;
 pub(crate) use effect::{Base, JumpTable, State, Sum, Value, Words};
-pub(crate) use flow::{Flow, FlowDecoder, Step};
+pub use flow::{Flow, FlowDecoder, FlowStep, Passed};
 
 /// A processor that is unwound.
 pub(crate) type Processor = &'static ArchDescriptor;
@@ -30,6 +33,7 @@ pub(crate) const X86_64: Processor = &x86_64::DESCRIPTOR;
 pub(crate) const ARM: Processor = &arm::DESCRIPTOR;
 
 /// The processor, if it is one that is unwound.
+#[inline]
 pub(crate) const fn processor(arch: Arch) -> Option<Processor> {
     Some(match arch {
         Arch::X86_64 => &x86_64::DESCRIPTOR,
@@ -46,8 +50,8 @@ pub(crate) const fn processor(arch: Arch) -> Option<Processor> {
 
 /// What a call calls, by its instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum CallTarget {
-    /// The code at that address.
+pub enum CallTarget {
+    /// The code at that address, which is one that the file states if the call's is.
     Address(u64),
     /// What a register or memory says at that moment.
     Indirect,

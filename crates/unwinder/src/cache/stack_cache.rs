@@ -49,9 +49,6 @@ pub(crate) struct StackCache {
     is_kept: bool,
 }
 
-/// Below a return address are so many bytes of saved registers, which may begin in the line before.
-const SAVED: usize = 48;
-
 /// Where the previous stack led.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Followed {
@@ -86,19 +83,14 @@ impl StackCache {
         self.ended = false;
     }
 
-    /// The words of a stack that begins at `sp` are read soon which the steps that are known have read. Whether there is any.
+    /// Where in a stack that begins at `sp` the return addresses are that the steps that are known have read, innermost first.
     #[inline]
-    pub(crate) fn read_soon(&self, sp: u64, stack: &[u8]) -> bool {
-        let mut is_any = false;
-        for step in self.known.iter().rev() {
+    pub(crate) fn return_addresses(&self, sp: u64) -> impl Iterator<Item = usize> {
+        self.known.iter().rev().map(move |step| {
             // The return address is the last word of the frame.
             let offset = step.cfa().wrapping_sub(sp.wrapping_add(8));
-            let offset = usize::try_from(offset).unwrap_or(usize::MAX);
-            is_any |= offset < stack.len();
-            perf_data::read_soon(stack, offset);
-            perf_data::read_soon(stack, offset.wrapping_sub(SAVED));
-        }
-        is_any
+            usize::try_from(offset).unwrap_or(usize::MAX)
+        })
     }
 
     /// Begins a chain of the walk, whose registers are all there.

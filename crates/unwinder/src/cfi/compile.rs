@@ -28,9 +28,9 @@ impl UnwindContextStorage<usize> for Storage {
 /// gimli's scratch.
 pub(crate) type Context = UnwindContext<usize, Storage>;
 
-/// Scratch of a thread that makes rules.
+/// Memory of a thread that reads call frame information, which it uses again and again.
 #[derive(Debug)]
-pub(crate) struct CfiScratch {
+pub struct CfiScratch {
     pub(crate) context: Context,
     pub(crate) last_cie: LastCie,
 }

@@ -18,6 +18,7 @@ mod long;
 mod signed;
 mod unwind_info;
 
-pub(crate) use compile::{CfiScratch, Compiled, RowKey, compile, signal_row};
+pub use compile::CfiScratch;
+pub(crate) use compile::{Compiled, RowKey, compile, signal_row};
 pub use function_starts::FunctionStarts;
 pub(crate) use unwind_info::{FoundFde, UnwindInfo};

@@ -7,9 +7,9 @@ use budget::{Allowance, Budget, Exhausted, Resource};
 use hashbrown::HashMap;
 use image_store::LoadedImage;
 
-/// What is left, by the file's serial.
-#[derive(Default)]
-pub(crate) struct CodeAllowance {
+/// How many instructions may still be looked at, by the file's serial.
+#[derive(Default, Debug)]
+pub struct CodeAllowance {
     budget: Budget,
     left: HashMap<u32, Allowance>,
     exhausted: BTreeMap<PathBuf, Exhausted>,
@@ -17,14 +17,14 @@ pub(crate) struct CodeAllowance {
 
 impl CodeAllowance {
     /// The same within a budget, where nothing was used yet.
-    pub(crate) fn within(&mut self, budget: &Budget) {
+    pub fn within(&mut self, budget: &Budget) {
         if self.left.is_empty() {
             self.budget = *budget;
         }
     }
 
     /// Whether more code of a file may be looked at. Where it may not, that is told in the end.
-    pub(crate) fn has_left(&mut self, file: &LoadedImage) -> bool {
+    pub fn has_left(&mut self, file: &LoadedImage) -> bool {
         let allowance = self.of(file);
         let Err(exhausted) = allowance.clone().take(1) else { return true };
         self.exhausted.entry(file.image().path().to_owned()).or_insert(exhausted);
@@ -32,12 +32,13 @@ impl CodeAllowance {
     }
 
     /// Looking at code of a file cost as much as so many instructions, which may be more than was left.
-    pub(crate) fn used(&mut self, file: &LoadedImage, cost: usize) {
+    pub fn used(&mut self, file: &LoadedImage, cost: usize) {
         let _ = self.of(file).take(cost as u64);
     }
 
     /// The files of which no more may be looked at.
-    pub(crate) fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
+    #[must_use]
+    pub fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
         self.exhausted
     }
 

@@ -3,7 +3,7 @@
 
 use iced_x86::{Decoder, Instruction, InstructionInfoFactory};
 
-use crate::arch::{Flow, FlowDecoder, JumpTable, State, Step, Words};
+use crate::arch::{Flow, FlowDecoder, FlowStep, JumpTable, State, Words};
 use crate::code::bytes::CodeBytes;
 use crate::code::effect;
 
@@ -33,7 +33,7 @@ pub(super) struct Instructions<'a> {
 
 enum OfProcessor<'a> {
     X86 { decoder: Decoder<'a>, instruction: Instruction },
-    Others { decoder: FlowDecoder<'a>, step: Step, rest: &'a [u8], bytes: &'a [u8] },
+    Others { decoder: FlowDecoder<'a>, step: FlowStep, rest: &'a [u8], bytes: &'a [u8] },
 }
 
 impl<'a> Instructions<'a> {
@@ -45,7 +45,7 @@ impl<'a> Instructions<'a> {
             OfProcessor::X86 { decoder: code.decoder(at)?, instruction }
         } else {
             let rest = code.from(code.arch.code_address(at))?;
-            let step = Step { at, next: at, flow: Flow::Stop };
+            let step = FlowStep { at, next: at, flow: Flow::Stop };
             let decoder = FlowDecoder::new(code.arch, rest, at)?;
             OfProcessor::Others { decoder, step, rest, bytes: rest }
         };

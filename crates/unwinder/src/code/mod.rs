@@ -19,7 +19,7 @@ mod link;
 mod paths;
 mod references;
 
-pub(crate) use allowance::CodeAllowance;
+pub use allowance::CodeAllowance;
 pub(crate) use called::{Called, Functions, InFile, locate};
 pub(crate) use callee::Function;
 pub(crate) use depth::{Depth, Kept, Start};

@@ -6,4 +6,4 @@ mod saved;
 
 pub(crate) use memory::{Memory, MemoryError, WordForm};
 pub(crate) use registers::{RegisterError, Registers};
-pub(crate) use saved::Saved;
+pub use saved::Saved;

@@ -24,6 +24,7 @@ pub(crate) enum RegisterError {
 }
 
 impl Registers {
+    #[inline]
     pub(crate) const fn new() -> Self {
         Self { values: [0; N_REGISTERS], known: 0, in_memory: 0 }
     }
@@ -75,6 +76,7 @@ impl Registers {
     }
 
     /// A register that is a value; `None` where it is unknown or in memory.
+    #[inline]
     pub(crate) fn value(&self, register: u8) -> Option<u64> {
         let bit = 1_u64.checked_shl(register.into())?;
         let is_value = self.known & bit != 0 && self.in_memory & bit == 0;
@@ -82,10 +84,12 @@ impl Registers {
     }
 
     /// Every value becomes its lower 32 bits: the others are of no register of the process.
+    #[inline]
     pub(crate) fn narrow(&mut self) {
         self.values.iter_mut().for_each(|value| *value &= 0xffff_ffff);
     }
 
+    #[inline]
     pub(crate) fn forget(&mut self, register: u8) {
         if usize::from(register) < N_REGISTERS {
             self.known &= !(1 << register);

@@ -3,7 +3,7 @@
 /// A digest of saved registers: ten bits each of up to six, 0 for one that was not saved, cannot be read, or tells
 /// nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Saved(u64);
+pub struct Saved(u64);
 
 const BITS: u32 = 10;
 const REGISTERS: u32 = 6;
@@ -17,11 +17,12 @@ const STACK: u64 = 8 << 20;
 
 impl Saved {
     /// Nothing that tells.
-    pub(crate) const NONE: Self = Self(0);
+    pub const NONE: Self = Self(0);
 
-    /// Adds the value of a register, by its slot of the architecture, that was found in a frame at `sp`.
+    /// Adds the value of a register, by its slot of the architecture, that was found in a frame at `sp`, an address in the
+    /// process. Slots without a place among the six are left out.
     #[inline]
-    pub(crate) fn add(&mut self, slot: usize, value: u64, sp: u64) {
+    pub fn add(&mut self, slot: usize, value: u64, sp: u64) {
         let at = (slot as u32).wrapping_sub(1);
         if at < REGISTERS && value >= SMALL && value.wrapping_sub(sp) >= STACK {
             // Source: the multiplier is 2^64 divided by the golden ratio, which spreads all bits to the upper ones.
@@ -31,7 +32,9 @@ impl Saved {
     }
 
     /// Whether both saved the same, and that tells something.
-    pub(crate) const fn proves(self, other: Self) -> bool {
+    #[inline]
+    #[must_use]
+    pub const fn proves(self, other: Self) -> bool {
         self.0 == other.0 && self.0 != 0
     }
 

@@ -41,7 +41,7 @@ use crate::walk::settle::settle;
 use crate::walk::start::initial_registers;
 use crate::walk::uncovered::Uncovered;
 use crate::walk::worker_cache::STACKS;
-pub(crate) use crate::walk::worker_cache::WorkerCache;
+pub use crate::walk::worker_cache::WorkerCache;
 
 /// The user part of a sample.
 #[derive(Clone, Copy, Debug)]
@@ -91,19 +91,20 @@ pub struct Walker<'e> {
     /// How many frames more that may take for this sample.
     trial_left: usize,
     /// Steps whose rule was known, and steps whose rule had to be made.
-    pub(crate) hits: u64,
-    pub(crate) misses: u64,
+    hits: u64,
+    misses: u64,
 }
 
 impl<'e> Walker<'e> {
     /// A walker that emits at most `max_frames` user frames a sample.
     #[must_use]
     pub fn new(engine: &'e Engine, images: &'e ImageStore, max_frames: usize) -> Self {
-        Self::with_cache(WorkerCache::new(), engine, images, max_frames)
+        Self::with_cache(WorkerCache::default(), engine, images, max_frames)
     }
 
-    /// A walker that goes on from where another one of the same replay stopped.
-    pub(crate) fn with_cache(
+    /// A walker that goes on from where another one stopped, whose engine, images and spaces were the same.
+    #[must_use]
+    pub fn with_cache(
         mut cache: WorkerCache,
         engine: &'e Engine,
         images: &'e ImageStore,
@@ -131,19 +132,35 @@ impl<'e> Walker<'e> {
     }
 
     /// From now on rules are taken from those that are kept from run to run.
-    pub(crate) const fn keep_rules(&mut self, kept: Option<&'e KeptRules>) {
+    pub const fn keep_rules(&mut self, kept: Option<&'e KeptRules>) {
         self.kept = kept;
     }
 
     /// What it has found, for the next walker.
-    pub(crate) fn into_cache(self) -> WorkerCache {
+    #[must_use]
+    pub fn into_cache(self) -> WorkerCache {
         self.cache
     }
 
-    /// The words of a stack are read soon that the last walk of a thread read, as far as they are there. Whether any is.
-    pub(crate) fn stack_read_soon(&self, thread: u32, sp: u64, stack: &[u8]) -> bool {
-        let known = self.cache.stacks.get(thread as usize % STACKS);
-        known.is_some_and(|known| known.read_soon(sp, stack))
+    /// The places of the return addresses that the last walk of a thread read, innermost first: bytes from `sp` on, the
+    /// stack pointer of the sample that is walked next. Those below it have offsets beyond all stacks.
+    #[inline]
+    pub fn return_addresses_read(&self, thread: u32, sp: u64) -> impl Iterator<Item = usize> {
+        self.cache.stacks[thread as usize % STACKS].return_addresses(sp)
+    }
+
+    /// Steps whose rule was known so far, of all walks.
+    #[inline]
+    #[must_use]
+    pub const fn cache_hits(&self) -> u64 {
+        self.hits
+    }
+
+    /// Steps whose rule had to be made so far, of all walks.
+    #[inline]
+    #[must_use]
+    pub const fn cache_misses(&self) -> u64 {
+        self.misses
     }
 
     /// Walks the user stack of a sample and appends its frames, innermost first. `sampled` gives the registers as (bit
@@ -155,12 +172,26 @@ impl<'e> Walker<'e> {
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let Some(arch) = processor(state.arch) else { return EndReason::UnsupportedAbi };
+        let again = || initial_registers(state, arch, sampled.clone()).0;
+        let (registers, pc) = initial_registers(state, arch, sampled.clone());
+        self.walk_registers(state, registers, pc, arch, &again, frames)
+    }
+
+    /// The same from registers and the program counter; `again` gives the registers once more. It is a function of its own
+    /// because callers in other crates compile what depends on the type of their registers.
+    fn walk_registers(
+        &mut self,
+        state: &UserState<'_>,
+        registers: Registers,
+        pc: Option<u64>,
+        arch: Processor,
+        again: &dyn Fn() -> Registers,
+        frames: &mut Vec<Frame>,
+    ) -> EndReason {
         let first = frames.len();
         (self.cut_at, self.left_at, self.is_guessed) = (None, None, false);
         (self.probed, self.skips_frames, self.has_gap) = (None, false, false);
         self.trial_left = most_tried(state.stack.len());
-        let again = sampled.clone();
-        let (registers, pc) = initial_registers(state, arch, sampled);
         let Some(pc) = pc else { return EndReason::NoUserRegs };
         let memory = Memory {
             stack: state.stack,
@@ -191,7 +222,6 @@ impl<'e> Walker<'e> {
         if reason == EndReason::Root && !self.has_gap {
             return reason;
         }
-        let again = || initial_registers(state, arch, again).0;
         self.complete(reason, (pc, first), again, &memory, arch, frames)
     }
 
@@ -383,18 +413,22 @@ impl<'e> Walker<'e> {
     }
 
     /// Where the frame of the last function of the last walk begins (its CFA), where that is known and the walk ended for
-    /// want of the bytes that follow.
-    pub(crate) const fn cut_at(&self) -> Option<u64> {
+    /// want of the bytes that follow. An address in the process.
+    #[inline]
+    #[must_use]
+    pub const fn cut_at(&self) -> Option<u64> {
         self.cut_at
     }
 
     /// The limit of the user frames of a sample.
-    pub(crate) const fn max_frames(&self) -> usize {
+    #[inline]
+    #[must_use]
+    pub const fn max_frames(&self) -> usize {
         self.max_frames
     }
 
-    /// The frame of an address that was not walked to.
-    pub(crate) fn frame_at(&mut self, lookup: Avma, space: &Space, found_by: FoundBy) -> Frame {
+    /// The frame of user mode at a looked-up address in the process that was not walked to.
+    pub fn frame_at(&mut self, lookup: Avma, space: &Space, found_by: FoundBy) -> Frame {
         let found = self.cache.mappings.lookup(lookup, space, self.images);
         found.map_or(Frame::nowhere(lookup, found_by), |mapping| mapping.frame(lookup, found_by))
     }

@@ -14,8 +14,8 @@ use crate::walk::proof::RootCache;
 pub(super) const STACKS: usize = 8;
 
 /// What a worker has found, which makes the walks that follow quicker and changes nothing else, and its scratch.
-#[derive(Debug)]
-pub(crate) struct WorkerCache {
+#[derive(Debug, Default)]
+pub struct WorkerCache {
     pub(super) scratch: CfiScratch,
     pub(super) fallback: Fallback,
     pub(super) mappings: MappingCache,
@@ -26,20 +26,9 @@ pub(crate) struct WorkerCache {
 }
 
 impl WorkerCache {
-    /// Nothing.
-    pub(crate) fn new() -> Self {
-        Self {
-            scratch: CfiScratch::new(),
-            fallback: Fallback::default(),
-            mappings: MappingCache::default(),
-            rules: KnownRules::default(),
-            roots: RootCache::default(),
-            stacks: Default::default(),
-        }
-    }
-
     /// The files of which no more instructions were looked at.
-    pub(crate) fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
+    #[must_use]
+    pub fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
         self.fallback.into_exhausted()
     }
 }

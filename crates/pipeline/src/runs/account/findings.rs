@@ -8,7 +8,8 @@ use module_map::Timeline;
 use options::{Remedy, Spelling};
 use perf_data::{Findings, RecordCounts, RecordKind};
 use profile::{Advice, EventId, EventLoss, FindingRow, Profile, Summary};
-use unwinder::{Engine, SharedMemory};
+use replay::SharedMemory;
+use unwinder::Engine;
 
 use super::identity::{has_damaged, refused, unverified};
 use super::losses::losses;

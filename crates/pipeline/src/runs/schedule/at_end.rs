@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use perf_data::NextBatch;
-use unwinder::ReplayObserver as _;
+use replay::ReplayObserver as _;
 
 use super::way::Outcome;
 use crate::error::Error;

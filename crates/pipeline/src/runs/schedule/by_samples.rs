@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use perf_data::{NextBatch, Session};
 use profile::Profile;
-use unwinder::Replayer;
+use replay::Replayer;
 
 use super::pace::{Due, Pace};
 use super::way::{Outcome, Schedule};

@@ -4,7 +4,7 @@
 //!
 //! Source: Intel SDM, volume 2, "Instruction Format" and "Opcode Map".
 
-use crate::arch::flow::{Flow, Step};
+use crate::arch::flow::{Flow, FlowStep};
 
 /// No instruction is longer.
 pub(super) const LONGEST: usize = 16;
@@ -214,7 +214,7 @@ fn operand(modrm: u8, sib: u8) -> usize {
 
 /// The instruction at the beginning of some code, if it is a common one that can go elsewhere, or one of floating point.
 #[inline]
-pub(super) fn turn(code: &[u8; LONGEST], at: u64) -> Option<Step> {
+pub(super) fn turn(code: &[u8; LONGEST], at: u64) -> Option<FlowStep> {
     let to = |end: usize, number: i64| at.wrapping_add(end as u64).wrapping_add_signed(number);
     let near = |end: usize| to(end, code[end - 1].cast_signed().into());
     let far = |end: usize| {
@@ -236,7 +236,7 @@ pub(super) fn turn(code: &[u8; LONGEST], at: u64) -> Option<Step> {
         0xf2 | 0xf3 => (repeated(code)?, Flow::Next),
         _ => return None,
     };
-    Some(Step { at, next: at.wrapping_add(len as u64), flow })
+    Some(FlowStep { at, next: at.wrapping_add(len as u64), flow })
 }
 
 /// The length and the flow of an instruction with the opcode 0xff, which has so many bytes before `code`.

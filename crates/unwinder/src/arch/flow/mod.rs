@@ -8,13 +8,15 @@ mod tests;
 mod words;
 mod x86;
 
-use crate::arch::Processor;
+use std::fmt;
+
+use crate::arch::{Arch, Processor, processor};
 pub(super) use known::{Held, Known, first_word, half_word, signed};
 pub(super) use words::Decoded;
 
 /// Where an instruction goes on. Addresses are those that the file states; those of Thumb code have their lowest bit set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Flow {
+pub enum Flow {
     /// At the next instruction.
     Next,
     /// At the next instruction, or there.
@@ -37,22 +39,24 @@ pub(crate) enum Flow {
     Stop,
 }
 
-/// An instruction.
+/// An instruction. Addresses are those that the file states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Step {
+pub struct FlowStep {
     /// Where it is.
-    pub(crate) at: u64,
-    /// Where the next one is.
-    pub(crate) next: u64,
-    pub(crate) flow: Flow,
+    pub at: u64,
+    /// Where the next one is in memory.
+    pub next: u64,
+    /// Where it can go on.
+    pub flow: Flow,
 }
 
 /// Instructions that were passed.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Passed {
-    pub(crate) n_instructions: usize,
-    /// The address of the last one, if it can go on behind itself.
-    pub(crate) goes_on: Option<u64>,
+pub struct Passed {
+    /// How many.
+    pub n_instructions: usize,
+    /// The address of the last one, which the file states, if it can go on behind itself.
+    pub goes_on: Option<u64>,
 }
 
 /// Decodes the instruction that code begins with. Its address has the lowest bit set if it is one of Thumb; the last argument
@@ -69,7 +73,7 @@ pub(super) enum FlowForm {
 }
 
 /// Decodes instructions one after another, as they stand in memory.
-pub(crate) struct FlowDecoder<'a> {
+pub struct FlowDecoder<'a> {
     of_processor: OfProcessor<'a>,
 }
 
@@ -78,8 +82,20 @@ enum OfProcessor<'a> {
     Words(words::Instructions<'a>),
 }
 
+impl fmt::Debug for FlowDecoder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FlowDecoder").finish_non_exhaustive()
+    }
+}
+
 impl<'a> FlowDecoder<'a> {
-    /// A decoder of code that begins at an address. `None` if code of the processor cannot be decoded.
+    /// A decoder of code that begins at an address which the file states. `None` if code of the processor cannot be decoded.
+    #[must_use]
+    pub fn of_arch(arch: Arch, code: &'a [u8], at: u64) -> Option<Self> {
+        Self::new(processor(arch)?, code, at)
+    }
+
+    /// The same of a processor whose descriptor is known.
     pub(crate) fn new(arch: Processor, code: &'a [u8], at: u64) -> Option<Self> {
         let of_processor = match arch.flow? {
             FlowForm::X86 => OfProcessor::X86(x86::Instructions::new(arch, code, at)),
@@ -90,8 +106,10 @@ impl<'a> FlowDecoder<'a> {
         Some(Self { of_processor })
     }
 
-    /// States the address of the table of contents, which r2 has in code of POWER: slots are counted from there.
-    pub(crate) fn with_table_of_contents(mut self, address: Option<u64>) -> Self {
+    /// States the address of the table of contents, which r2 has in code of POWER: slots are counted from there. It is one
+    /// that the file states.
+    #[must_use]
+    pub fn with_table_of_contents(mut self, address: Option<u64>) -> Self {
         if let OfProcessor::Words(instructions) = &mut self.of_processor {
             instructions.set_table_of_contents(address);
         }
@@ -109,9 +127,10 @@ impl<'a> FlowDecoder<'a> {
         }
     }
 
-    /// Passes instructions that go on within a range of code or call code outside of it, if that is quickly seen.
+    /// Passes instructions that go on within a range of code or call code outside of it, if that is quickly seen. The range is
+    /// one of addresses that the file states.
     #[inline]
-    pub(crate) fn pass_within(&mut self, start: u64, end: u64) -> Passed {
+    pub fn pass_within(&mut self, start: u64, end: u64) -> Passed {
         match &mut self.of_processor {
             OfProcessor::X86(instructions) => instructions.pass_within(start, end),
             OfProcessor::Words(_) => Passed::default(),
@@ -120,10 +139,11 @@ impl<'a> FlowDecoder<'a> {
 }
 
 impl Iterator for FlowDecoder<'_> {
-    type Item = Step;
+    type Item = FlowStep;
 
     /// The next instruction; `None` at the end of the code.
-    fn next(&mut self) -> Option<Step> {
+    #[inline]
+    fn next(&mut self) -> Option<FlowStep> {
         match &mut self.of_processor {
             OfProcessor::X86(instructions) => instructions.next(),
             OfProcessor::Words(instructions) => instructions.next(),

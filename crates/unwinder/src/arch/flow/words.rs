@@ -2,7 +2,7 @@
 
 use crate::arch::Processor;
 use crate::arch::flow::known::Known;
-use crate::arch::flow::{Flow, Step, StepFn};
+use crate::arch::flow::{Flow, FlowStep, StepFn};
 
 /// An instruction of a length in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +42,7 @@ impl<'a> Instructions<'a> {
     }
 
     /// The next instruction; `None` at the end of the code.
-    pub(super) fn next(&mut self) -> Option<Step> {
+    pub(super) fn next(&mut self) -> Option<FlowStep> {
         if self.code.is_empty() {
             return None;
         }
@@ -52,6 +52,6 @@ impl<'a> Instructions<'a> {
         let Decoded { len, flow } = decoded.unwrap_or(stop);
         self.code = self.code.get(usize::from(len)..).unwrap_or_default();
         self.at = at.wrapping_add(len.into());
-        Some(Step { at, next: self.at, flow })
+        Some(FlowStep { at, next: self.at, flow })
     }
 }

@@ -4,7 +4,7 @@
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
-use crate::arch::flow::{Flow, Passed, Step, common};
+use crate::arch::flow::{Flow, FlowStep, Passed, common};
 use crate::arch::{Arch, Processor};
 
 /// Instructions one after another.
@@ -60,7 +60,7 @@ impl<'a> Instructions<'a> {
 
     /// The next instruction; `None` at the end of the code.
     #[inline]
-    pub(super) fn next(&mut self) -> Option<Step> {
+    pub(super) fn next(&mut self) -> Option<FlowStep> {
         if self.next >= self.code.len() {
             return None;
         }
@@ -76,21 +76,21 @@ impl<'a> Instructions<'a> {
 
     /// Decodes an instruction of any kind.
     #[cold]
-    fn decode(&mut self, at: u64) -> Option<Step> {
+    fn decode(&mut self, at: u64) -> Option<FlowStep> {
         self.decoder.set_position(self.next).ok()?;
         self.decoder.set_ip(at);
         self.decoder.decode_out(&mut self.instruction);
         let flow = flow(&self.instruction, self.arch);
-        Some(Step { at, next: self.instruction.next_ip(), flow })
+        Some(FlowStep { at, next: self.instruction.next_ip(), flow })
     }
 }
 
 /// The instruction at the beginning of some code, if it is a common one.
 #[inline]
-fn common(code: &[u8; common::LONGEST], at: u64) -> Option<Step> {
+fn common(code: &[u8; common::LONGEST], at: u64) -> Option<FlowStep> {
     match common::plain(code) {
         0 => common::turn(code, at),
-        len => Some(Step { at, next: at.wrapping_add(len as u64), flow: Flow::Next }),
+        len => Some(FlowStep { at, next: at.wrapping_add(len as u64), flow: Flow::Next }),
     }
 }
 
@@ -214,7 +214,7 @@ mod tests {
     }
 
     /// The instruction at the beginning of some code, by the decoder.
-    fn decoded(code: &[u8]) -> Step {
+    fn decoded(code: &[u8]) -> FlowStep {
         Instructions::new(X86_64, code, 0x1000).decode(0x1000).unwrap()
     }
 
@@ -262,7 +262,7 @@ mod tests {
         let mut instructions = Instructions::new(X86_64, &code, 0x1000);
         let passed = instructions.pass_within(0x1000, 0x1028);
         assert_eq!(passed, Passed { n_instructions: 4, goes_on: Some(0x1004) });
-        let jump = Step { at: 0x1007, next: 0x1009, flow: Flow::Branch(0x1088) };
+        let jump = FlowStep { at: 0x1007, next: 0x1009, flow: Flow::Branch(0x1088) };
         assert_eq!(instructions.next(), Some(jump));
         // The last bytes are decoded one by one.
         let passed = instructions.pass_within(0x1000, 0x1028);

@@ -13,4 +13,3 @@ mod previous_stack;
 mod processors;
 mod return_probe;
 mod signals;
-mod withheld;

@@ -12,7 +12,8 @@ use perf_data::{
     Batch, CpuMode, Endian, Findings, Input, RegsAbi, Sample, SampleEntry, Session, SessionOptions,
     SharedBytes,
 };
-use unwinder::{Arch, UserState, apply_record, learn_build_ids};
+use replay::{apply_record, learn_build_ids};
+use unwinder::{Arch, UserState};
 
 /// A sample.
 pub(super) struct Sampled<'a> {

@@ -1,6 +1,5 @@
 //! Processors other than x86-64: their return addresses, words and register numbers.
 
 mod aarch64;
-mod emulated;
 mod loongarch;
 mod narrow;

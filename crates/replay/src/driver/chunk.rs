@@ -1,0 +1,105 @@
+//! Chunks of samples on their way through the replay, and the walk of one on all threads.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use budget::{Exhausted, Held, MemoryUse};
+use image_store::ImageStore;
+use perf_data::Batch;
+use profile::FindingRow;
+use rayon::prelude::*;
+use unwinder::{Engine, KeptRules, Walker, WorkerCache};
+
+use crate::driver::replayer::{Join, ReplayObserver, ReplayOptions};
+use crate::plan::planner::{Plan, Planned};
+use crate::slice::walk::{WalkedSlice, walk_slice};
+
+/// Samples that are walked and interned as one: so many, or fewer where there are more threads than a chunk has of such
+/// slices. What comes out is the same.
+const SLICE: usize = 512;
+const LEAST_SLICE: usize = 128;
+/// Samples that are planned at a time.
+pub(crate) const CHUNK: usize = 32 * SLICE;
+
+/// Samples of a batch with what they need for their walk.
+pub(crate) struct PlannedChunk {
+    pub(crate) batch: Arc<Batch>,
+    pub(crate) plan: Plan,
+    /// Whether they are the last ones of the batch.
+    pub(crate) is_last: bool,
+}
+
+/// What came of them.
+pub(crate) struct WalkedChunk {
+    pub(crate) slices: Vec<WalkedSlice>,
+    pub(crate) is_last: bool,
+}
+
+impl PlannedChunk {
+    /// Walks its samples. Slices are taken one by one: what a thread still has before it when the others are done is
+    /// what they wait for.
+    pub(crate) fn walk(
+        self,
+        engine: &Engine,
+        kept: Option<&KeptRules>,
+        images: &ImageStore,
+        options: &ReplayOptions,
+        idle: &Idle,
+        observer: &dyn ReplayObserver,
+    ) -> WalkedChunk {
+        let Self { batch, plan: Plan { samples, spaces }, is_last } = self;
+        let shared = samples.len() / (2 * rayon::current_num_threads());
+        let slices = samples.par_chunks(shared.clamp(LEAST_SLICE, SLICE)).with_max_len(1);
+        let memory = &images.options().memory;
+        let held = Held::new(memory, MemoryUse::Stacks);
+        let walk = |slice: &[Planned]| {
+            if observer.is_cancelled() || memory.is_exceeded() {
+                return WalkedSlice::default();
+            }
+            let cache = idle.take().unwrap_or_default();
+            let mut walker = Walker::with_cache(cache, engine, images, options.max_frames);
+            walker.keep_rules(kept);
+            let mut result =
+                walk_slice(&batch, slice, &spaces, &mut walker, options.join != Join::Off);
+            result.held = held.another(result.heap_bytes() as u64);
+            idle.put(walker.into_cache());
+            let positions = || slice.iter().map(|planned| planned.entry.position);
+            if let (Some(first), Some(last)) = (positions().min(), positions().max()) {
+                observer.walked(first..last);
+            }
+            result
+        };
+        let slices = slices.map(walk).collect();
+        spaces.discard();
+        WalkedChunk { slices, is_last }
+    }
+}
+
+/// The caches of workers that do not walk now: as many as there are threads, at most.
+#[derive(Default)]
+pub(crate) struct Idle(Mutex<Vec<WorkerCache>>);
+
+impl Idle {
+    fn take(&self) -> Option<WorkerCache> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+
+    fn put(&self, cache: WorkerCache) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(cache);
+    }
+
+    /// The files whose code was too much for some worker, each once, with those of which that is known.
+    pub(crate) fn limits(self, mut files: BTreeMap<PathBuf, Exhausted>) -> Vec<FindingRow> {
+        let caches = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let all = caches.into_iter().flat_map(WorkerCache::into_exhausted);
+        files.extend(all);
+        let row = |(path, exhausted): (PathBuf, Exhausted)| FindingRow {
+            kind: "limit-reached".to_owned(),
+            message: format!("{}: {exhausted}: stacks end there", path.display()),
+            count: 1,
+            help: None,
+        };
+        files.into_iter().map(row).collect()
+    }
+}

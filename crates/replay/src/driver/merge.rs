@@ -1,0 +1,103 @@
+//! The merge: what the slices found becomes the tables of the profile, in the order of the samples.
+
+use address::ById as _;
+use profile::{FrameId, LocationId, Profile, StackId, StackRow};
+
+use crate::repair::repaired::RepairedSlice;
+use crate::slice::counts::SliceCounts;
+use crate::slice::frame_key::FrameKey;
+use crate::slice::intern::{Hashed, Hashes, Index};
+use crate::slice::layout::{Layouts, Merging};
+use crate::slice::related::SharedMemory;
+
+/// The tables that grow slice by slice, and what finds rows in them.
+#[derive(Debug, Default)]
+pub(crate) struct Merged {
+    pub(crate) profile: Profile,
+    /// What hashes locations; the other values come with their hashes.
+    hashes: Hashes,
+    locations: Index<FrameKey, LocationId>,
+    frames: Index<FrameKey, FrameId>,
+    stacks: Index<StackRow, StackId>,
+    layouts: Layouts,
+    pub(crate) undecoded: u64,
+    pub(crate) late_maps: u64,
+    pub(crate) shared_memory: SharedMemory,
+    pub(crate) cache_hits: u64,
+    pub(crate) cache_misses: u64,
+    pub(crate) unplaced: u64,
+}
+
+impl Merged {
+    /// Takes in a slice.
+    pub(crate) fn add(&mut self, slice: &RepairedSlice) {
+        let frames: Vec<_> = slice.frames.iter().map(|key| self.frame(*key)).collect();
+        let mut stacks = Vec::with_capacity(slice.stacks.len());
+        for &Hashed { value: row, hash } in &slice.stacks {
+            // Invariant of a slice: a row is behind its parent and its frame is there.
+            let Some(&frame) = frames.by_id(row.frame) else { break };
+            let parent = row.parent.and_then(|parent| stacks.by_id(parent).copied());
+            stacks.push(self.stack(Hashed { value: StackRow { parent, frame }, hash }));
+        }
+        let mut merging = Merging::new(&slice.layouts);
+        for row in &slice.samples {
+            let stack = row.stack.and_then(|stack| stacks.by_id(stack).copied());
+            let Profile { samples, layouts, .. } = &mut self.profile;
+            let layout = merging.next(row.layout.as_u32(), &mut self.layouts, layouts);
+            let mut row = *row;
+            (row.stack, row.layout) = (stack, layout);
+            samples.push(row);
+        }
+        self.count(&slice.counts);
+    }
+
+    fn count(&mut self, slice: &SliceCounts) {
+        let summary = &mut self.profile.summary;
+        summary.frames += slice.n_frames;
+        summary.stack_needs.add(&slice.needs);
+        self.undecoded += slice.undecoded;
+        self.late_maps += slice.late_maps;
+        self.shared_memory.add(slice.shared_memory);
+        self.cache_hits += slice.cache_hits;
+        self.cache_misses += slice.cache_misses;
+        self.unplaced += slice.unplaced;
+    }
+
+    #[inline]
+    fn stack(&mut self, row: Hashed<StackRow>) -> StackId {
+        let stacks = &mut self.profile.stacks;
+        self.stacks.intern(row, || stacks.push(row.value))
+    }
+
+    #[inline]
+    fn frame(&mut self, key: Hashed<FrameKey>) -> FrameId {
+        let Self { profile: Profile { locations, frames, .. }, hashes, .. } = self;
+        self.frames.intern(key, || {
+            let key = key.value;
+            let location = hashes.hashed(key.of_location());
+            let location = self.locations.intern(location, || locations.push(key.location()));
+            frames.push(key.frame(location))
+        })
+    }
+
+    /// Begins with empty tables; what is counted goes on.
+    pub(crate) fn begin_anew(&mut self) {
+        let Self { undecoded, late_maps, shared_memory, cache_hits, cache_misses, .. } = *self;
+        *self = Self {
+            undecoded,
+            late_maps,
+            shared_memory,
+            cache_hits,
+            cache_misses,
+            ..Self::default()
+        };
+    }
+
+    /// What the tables take, in bytes.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.locations.heap_bytes()
+            + self.frames.heap_bytes()
+            + self.stacks.heap_bytes()
+            + self.profile.heap_bytes()
+    }
+}

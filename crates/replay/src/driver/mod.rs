@@ -1,0 +1,6 @@
+//! The driver: chunks pass through plan, walk, repair and merge.
+
+pub(crate) mod chunk;
+pub(crate) mod merge;
+pub(crate) mod replayer;
+pub(crate) mod watch;

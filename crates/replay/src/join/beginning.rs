@@ -1,0 +1,75 @@
+//! How a stack begins, if no sample shows it: that of the first thread of a program, and that of a goroutine.
+//!
+//! ```text
+//!   program    a function of the program, on the stack that the kernel made    _start, the call that does not return
+//!   goroutine  a function of a Go program that is none of Go's runtime         runtime.goexit
+//! ```
+//!
+//! Constructors run below `_start` without `main`, and functions at exit as well: only the outermost frame is proven.
+
+use address::{ById as _, Svma};
+use unwinder::{Arch, Place};
+
+use crate::join::functions::Code;
+use crate::join::seen::Seen;
+
+/// Frames that are looked at, from the outermost one inwards.
+const MOST_FRAMES: usize = 64;
+
+/// The outermost frame of a chain that was cut off, if the frames of the chain prove it.
+pub(super) fn beginning(seen: &Seen<'_>, code: Code<'_>) -> Option<Place> {
+    let mut last = None;
+    let is_first_stack = is_first_stack(seen);
+    for frame in seen.frames.iter().rev().take(MOST_FRAMES) {
+        // Functions of one file follow each other, as a rule.
+        let module = frame.place.module?;
+        if last.is_none_or(|(known, _)| known != module) {
+            let file = code.images.outcome(code.modules.by_id(module)?)?.ok()?;
+            last = Some((module, file));
+        }
+        let file = last?.1;
+        if file.image().arch() != Some(Arch::X86_64) {
+            return None;
+        }
+        let is_it = is_first_stack && on_first_stack(frame.sp);
+        let begins = code.engine.stack_begins(file, Svma(frame.place.relative), is_it);
+        if let Some(Svma(relative)) = begins {
+            return Some(Place { relative, ..frame.place });
+        }
+    }
+    None
+}
+
+/// Returns true if the outermost frame of a chain is on the stack that the kernel made for the program.
+fn is_first_stack(seen: &Seen<'_>) -> bool {
+    seen.frames.last().is_some_and(|frame| on_first_stack(frame.sp))
+}
+
+/// Returns true if a stack pointer is on the stack that the kernel made for the program: above all that it maps later. Without
+/// random addresses, it maps below the last 128 MiB; else below the 16 GiB that the stack is moved in.
+///
+/// Source: `mmap_base` in `arch/x86/mm/mmap.c` of Linux: `SIZE_128M`, `stack_maxrandom_size`.
+const fn on_first_stack(sp: u64) -> bool {
+    /// Addresses of processes end here.
+    const END: u64 = 0x7fff_ffff_f000;
+    const RANDOM: u64 = 16 << 30;
+    /// Mappings without random addresses begin here, and go downwards.
+    const MAPPED: u64 = END - (128 << 20);
+    /// So much can be mapped there.
+    const SIZE: u64 = 4 << 30;
+    sp < END && (sp >= MAPPED || sp >= END - RANDOM && sp < MAPPED - SIZE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_stack_is_above_all_that_is_mapped() {
+        let at = on_first_stack;
+        // A stack at a random address, and without.
+        assert!(at(0x7ffd_1234_5678) && at(0x7fff_ffff_e000));
+        // Threads, at random addresses and without; the heap of a program.
+        assert!(!at(0x7f12_3456_7890) && !at(0x7fff_f7d0_0000) && !at(0x5555_5576_0000));
+    }
+}

@@ -1,0 +1,165 @@
+//! What is behind a gap: calls that were under way before a sample and afterwards, where what is between them and the
+//! sample's own frames was not seen.
+
+use unwinder::Place;
+
+use crate::join::call::{Call, Link};
+use crate::join::seen::AROUND;
+use crate::join::start::StartCalls;
+use crate::join::variety::Site;
+use crate::join::view::View;
+
+/// How far from the stack pointer a stack may reach: what threads get as a rule.
+const STACK: u64 = 8 << 20;
+/// How many samples must show a call.
+const SEEN: u32 = 4;
+
+/// The calls outside of a sample as both directions know them, outermost first. Used again for each sample.
+#[derive(Debug, Default)]
+pub(crate) struct Lists<'a> {
+    past: Vec<&'a Call>,
+    future: Vec<&'a Call>,
+}
+
+/// Calls behind a gap.
+#[derive(Clone, Copy)]
+pub(super) enum Behind<'v, 'a> {
+    /// That were under way before the sample and afterwards.
+    Lasting(&'v [&'a Call]),
+    /// That the stack starts with.
+    Start(&'a [Call]),
+}
+
+/// What both directions say of a sample behind a gap.
+pub(super) struct Gap<'v, 'a> {
+    past: &'v View<'a>,
+    future: &'v View<'a>,
+    lists: &'v Lists<'a>,
+    /// The stack pointer of the sample.
+    sp: u64,
+    /// What is behind the gap begins outside of here.
+    cfa: u64,
+    /// How many calls both know there, from the outermost one inwards.
+    common: usize,
+}
+
+impl<'v, 'a> Behind<'v, 'a> {
+    /// Nothing.
+    pub(super) const NONE: Self = Self::Start(&[]);
+
+    const fn len(self) -> usize {
+        match self {
+            Self::Lasting(calls) => calls.len(),
+            Self::Start(calls) => calls.len(),
+        }
+    }
+
+    /// The one that has so many outside of it.
+    fn get(self, depth: usize) -> Option<&'a Call> {
+        match self {
+            Self::Lasting(calls) => calls.get(depth).copied(),
+            Self::Start(calls) => calls.get(depth),
+        }
+    }
+
+    pub(super) fn innermost(self) -> Option<&'a Call> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
+    pub(super) fn outermost(self) -> Option<&'a Call> {
+        self.get(0)
+    }
+
+    /// Where they were called, innermost first.
+    pub(super) fn callers(self) -> impl Iterator<Item = Place> {
+        (0..self.len()).rev().filter_map(move |depth| Some(self.get(depth)?.caller))
+    }
+}
+
+impl<'v, 'a> Gap<'v, 'a> {
+    /// The gap of a sample with that stack pointer, outside of `cfa`.
+    pub(super) fn new(
+        [past, future]: [&'v View<'a>; 2],
+        lists: &'v mut Lists<'a>,
+        sp: u64,
+        cfa: u64,
+    ) -> Self {
+        let mut common = 0;
+        if past.calls.innermost().is_some() && future.calls.innermost().is_some() {
+            past.calls.list(&mut lists.past);
+            future.calls.list(&mut lists.future);
+            let mut pairs = lists.past.iter().zip(&lists.future);
+            let is_other = |(one, other): (&&Call, &&Call)| one.cfa <= cfa || !one.is_same(other);
+            common = pairs.position(is_other).unwrap_or(lists.past.len().min(lists.future.len()));
+        }
+        Self { past, future, lists, sp, cfa, common }
+    }
+
+    /// The calls behind the gap; none if no chain reached its root with them. Calls from a place of the code that came back
+    /// after samples that contradicted them do not count: what was seen before and afterwards says nothing of the time in
+    /// between.
+    pub(super) fn calls(&self) -> Behind<'v, 'a> {
+        let starts = [self.past.start, self.future.start];
+        // What a stack was used for that is neither a process's nor a thread's own, it may not be used for at other times.
+        let is_lent = starts.into_iter().flatten().any(|start| start.is_lent);
+        self.rooted(if is_lent { &[] } else { self.lasting() })
+    }
+
+    /// These calls, or what the stack starts with where there are none; if the outermost one is the root, and no further
+    /// away than a stack is large.
+    fn rooted(&self, lasting: &'v [&'a Call]) -> Behind<'v, 'a> {
+        let calls = match lasting {
+            [] => Behind::Start(start(self.past.start, self.future.start, self.cfa)),
+            _ => Behind::Lasting(lasting),
+        };
+        let root = calls.outermost().filter(|call| call.link == Link::Root);
+        let is_rooted = root.is_some_and(|call| call.cfa.saturating_sub(self.sp) <= STACK);
+        if is_rooted { calls } else { Behind::NONE }
+    }
+
+    /// The calls that were under way before and after the sample, as one and the same: the callee of the innermost one had
+    /// saved the same registers, which tell it apart from other calls, and the samples that showed it are no fewer than those
+    /// in between, which did not.
+    fn lasting(&self) -> &'v [&'a Call] {
+        let Self { past, future, lists, .. } = self;
+        let is_one = |depth: usize| {
+            let (Some(one), Some(other)) = (lists.past.get(depth), lists.future.get(depth)) else {
+                return false;
+            };
+            let seen = one.seen.saturating_add(other.seen);
+            let unseen = past.age(one).saturating_add(future.age(other));
+            one.saved.proves(other.saved)
+                && seen >= SEEN.max(unseen)
+                && past.trials.lasts(one)
+                && past.variety.tells(Site::of(&one.caller))
+                && future.variety.tells(Site::of(&one.caller))
+                && tells_apart(&lists.past, depth)
+        };
+        let innermost = (0..self.common).rev().find(|depth| is_one(*depth));
+        lists.past.get(..innermost.map_or(0, |depth| depth + 1)).unwrap_or_default()
+    }
+}
+
+/// Whether what a callee saved tells it apart from those around it.
+fn tells_apart(calls: &[&Call], depth: usize) -> bool {
+    let Some(saved) = calls.get(depth).map(|call| call.saved) else { return false };
+    let around = calls.iter().enumerate().skip(depth.saturating_sub(AROUND));
+    let mut around = around.take_while(|(at, _)| *at <= depth + AROUND);
+    around.all(|(at, other)| at == depth || other.saved != saved)
+}
+
+/// What the stack starts with: that both know, or the one that knows all samples of the window.
+fn start<'a>(
+    before: Option<StartCalls<'a>>,
+    after: Option<StartCalls<'a>>,
+    cfa: u64,
+) -> &'a [Call] {
+    let seen = [before, after].into_iter().flatten().map(|start| start.seen).max().unwrap_or(0);
+    let Some((one, other)) = before.or(after).zip(after.or(before)) else { return &[] };
+    if seen < SEEN {
+        return &[];
+    }
+    let pairs = one.calls.iter().zip(other.calls);
+    let common = pairs.take_while(|(one, other)| one.is_same(other) && one.cfa > cfa).count();
+    one.calls.get(..common).unwrap_or_default()
+}

@@ -1,0 +1,143 @@
+//! What is remembered from one window to the next, and what is given up.
+
+use unwinder::Saved;
+
+use crate::join::tests::notation::{Sample, World};
+use crate::join::{Key, Memory, SeenEnd, Trials};
+
+/// Stacks that are remembered, and calls of each.
+const STACKS: u32 = 1024;
+const CALLS: usize = 1024;
+/// More than what is kept here.
+const ROOM: usize = 1 << 20;
+
+/// A sample of so many frames, all of one function, 16 bytes each.
+fn deep(owner: u32, frames: u64) -> Sample {
+    let frames: Vec<_> = (1..=frames).map(|at| ('R', at * 0x10, Saved::NONE)).collect();
+    Sample::new(owner, &frames, SeenEnd::Root)
+}
+
+/// What is remembered of a stack: the places of its calls, innermost first. To ask is to show a sample that is inside of
+/// them all.
+fn remembered(world: &mut World, memory: &mut Memory, owner: u32) -> Vec<u64> {
+    let sample = Sample::new(owner, &[('Q', 8, Saved::NONE)], SeenEnd::Other);
+    world.observe(memory, &sample, |memory, comparison, _| {
+        let outside = memory.keep(comparison).expect("room for calls");
+        let trials = Trials::default();
+        let mut calls = memory.view(&comparison.known, outside, &trials).calls;
+        std::iter::from_fn(|| {
+            let (call, outer) = calls.split_innermost()?;
+            calls = outer;
+            Some(call.cfa)
+        })
+        .collect()
+    })
+}
+
+fn show(world: &mut World, memory: &mut Memory, sample: &Sample) {
+    world.observe(memory, sample, |_, _, _| ());
+}
+
+/// The stacks that had a sample last are kept, whenever they had the first.
+#[test]
+fn stacks_above_the_limit_are_forgotten() {
+    let (mut world, mut memory) = (World::new(), Memory::with_room(ROOM));
+    for owner in 0..STACKS + 1000 {
+        show(&mut world, &mut memory, &deep(owner, 3));
+    }
+    for owner in [7, 3] {
+        show(&mut world, &mut memory, &deep(owner, 4));
+    }
+    memory.forget_old();
+    let kept: Vec<(u32, usize)> = (0..STACKS + 1000)
+        .map(|owner| (owner, remembered(&mut world, &mut memory, owner).len()))
+        .filter(|(_, calls)| *calls > 0)
+        .collect();
+    assert_eq!(kept.len(), STACKS as usize);
+    let mut expected = vec![(3, 3), (7, 3)];
+    expected.extend((1002..STACKS + 1000).map(|owner| (owner, 2)));
+    assert_eq!(kept, expected);
+}
+
+/// So are what they start with.
+#[test]
+fn starts_of_forgotten_stacks_are_forgotten() {
+    let (mut world, mut memory) = (World::new(), Memory::with_room(ROOM));
+    let samples: Vec<Sample> = (0..STACKS + 1).map(|owner| deep(owner, 3)).collect();
+    for sample in &samples {
+        show(&mut world, &mut memory, sample);
+    }
+    memory.forget_old();
+    let start = |world: &mut World, memory: &mut Memory, owner| {
+        let sample = Sample::new(owner, &[('Q', 8, Saved::NONE)], SeenEnd::Other);
+        world.observe(memory, &sample, |memory, comparison, _| {
+            memory.start(&comparison.known).map(|start| start.calls.len())
+        })
+    };
+    let found = [0, 1, STACKS].map(|owner| start(&mut world, &mut memory, owner));
+    assert_eq!(found, [None, Some(1), Some(1)]);
+}
+
+/// The innermost calls of a stack are kept.
+#[test]
+fn calls_above_the_limit_are_forgotten() {
+    let (mut world, mut memory) = (World::new(), Memory::with_room(ROOM));
+    show(&mut world, &mut memory, &deep(0, 2000));
+    assert_eq!(remembered(&mut world, &mut memory, 0).len(), 1999);
+    memory.forget_old();
+    let expected: Vec<u64> = (2..2 + CALLS as u64).map(|at| at * 0x10).collect();
+    assert_eq!(remembered(&mut world, &mut memory, 0), expected);
+}
+
+/// What was contradicted goes, and what is kept is the same as before.
+#[test]
+fn calls_that_are_over_are_forgotten() {
+    let (mut world, mut memory) = (World::new(), Memory::with_room(ROOM));
+    for depth in [50, 40, 30] {
+        show(&mut world, &mut memory, &deep(0, depth));
+    }
+    let before = remembered(&mut world, &mut memory, 0);
+    memory.forget_old();
+    memory.forget_old();
+    assert_eq!(remembered(&mut world, &mut memory, 0), before);
+    assert_eq!(before, (2..=30).map(|at| at * 0x10).collect::<Vec<u64>>());
+}
+
+/// However many threads there are, what is left from one window to the next is limited.
+#[test]
+fn ten_thousand_stacks() {
+    let (mut world, mut memory) = (World::new(), Memory::with_room(ROOM));
+    for owner in 0..10_000 {
+        show(&mut world, &mut memory, &deep(owner, 5));
+        if owner % 2500 == 2499 {
+            memory.forget_old();
+        }
+    }
+    let kept: Vec<usize> = (0..10_000)
+        .map(|owner| remembered(&mut world, &mut memory, owner).len())
+        .filter(|calls| *calls > 0)
+        .collect();
+    assert_eq!(kept, [4; STACKS as usize]);
+}
+
+/// What has no room is not kept; when what was kept is forgotten, it is. A list alone has room.
+#[test]
+fn calls_without_room_are_not_kept() {
+    let (mut world, mut memory) = (World::new(), Memory::with_room(5));
+    let keep = |world: &mut World, memory: &mut Memory, owner| {
+        let sample = Sample::new(owner, &[('Q', 8, Saved::NONE)], SeenEnd::Other);
+        world
+            .observe(memory, &sample, |memory, comparison, _| memory.keep(comparison).map(Key::len))
+    };
+    for (owner, frames) in [(0, 4), (1, 3), (2, 2), (3, 8)] {
+        show(&mut world, &mut memory, &deep(owner, frames));
+    }
+    let mut kept = |owners: [u32; 4]| {
+        let all = owners.map(|owner| keep(&mut world, &mut memory, owner));
+        memory.begin_keeping(0);
+        all
+    };
+    assert_eq!(kept([0, 1, 2, 3]), [Some(3), Some(2), None, None]);
+    assert_eq!(kept([3, 2, 1, 0]), [Some(7), None, None, None]);
+    assert_eq!(kept([2, 1, 2, 0]), [Some(1), Some(2), Some(1), None]);
+}

@@ -1,0 +1,235 @@
+//! How the tests write samples down, one a line, and the repair of all of them as the window does it.
+//!
+//! ```text
+//!   D@10:1 C@20 B@30 A@40 $            frames, innermost first; a frame: the address, its stack pointer, what it saved
+//!   D@10:1 C@20 |30        => B A $    cut off; the last function's frame begins at 30; what it is continued with
+//!   4 x D@10 C@20 |                    four samples; where the last function's frame begins is not known
+//!   2: D@10 ?                          of thread 2; the chain ended for another reason than the end of the bytes
+//! ```
+//!
+//! Stack pointers are hexadecimal. `$` is the root, `~` a gap. `b` is another address in the function of `B`, which only a
+//! file can tell. A line that was cut off and has no `=>` is not continued.
+
+use address::ModuleId;
+use image_store::{FileOptions, ImageStore};
+use module_map::Module;
+use std::sync::Arc;
+use unwinder::{Engine, Place, Saved};
+
+use crate::join::compare::Comparison;
+use crate::join::tests::functions::{indirect, world};
+use crate::join::{
+    Code, CutChain, Functions, Lists, Memory, Repaired, Seen, SeenEnd, SeenFrame, Sight, StackOwner,
+};
+
+/// Addresses of functions are so far apart.
+pub(super) const FUNCTION: u64 = 0x100;
+/// The second address of a function comes so long after the first.
+pub(super) const SECOND: u64 = 0x40;
+
+/// The looked-up address of a letter in the module.
+pub(super) fn address(letter: char) -> u64 {
+    let of = |first: char| u64::from(u32::from(letter) - u32::from(first));
+    let start = 0x1000 + 0x10;
+    match letter {
+        'A'..='Z' => start + FUNCTION * of('A'),
+        _ => start + FUNCTION * of('a') + SECOND,
+    }
+}
+
+fn place(letter: char) -> Place {
+    Place { module: Some(ModuleId(0)), relative: address(letter), bias: 0 }
+}
+
+fn letter(place: &Place) -> char {
+    let mut letters = ('A'..='Z').chain('a'..='z');
+    letters.find(|&letter| address(letter) == place.relative).unwrap_or('!')
+}
+
+/// A sample as it is written.
+pub(super) struct Sample {
+    owner: StackOwner,
+    frames: Vec<SeenFrame>,
+    end: SeenEnd,
+    /// What its line says that it is continued with.
+    expected: String,
+    line: String,
+}
+
+impl Sample {
+    /// A sample of a thread, of (address, stack pointer, what it saved).
+    pub(super) fn new(owner: u32, frames: &[(char, u64, Saved)], end: SeenEnd) -> Self {
+        let seen = |&(letter, sp, saved): &(char, u64, Saved)| SeenFrame {
+            place: place(letter),
+            sp,
+            saved,
+        };
+        Self {
+            owner: StackOwner(owner),
+            frames: frames.iter().map(seen).collect(),
+            end,
+            expected: String::new(),
+            line: String::new(),
+        }
+    }
+
+    fn read(line: &str) -> Vec<Self> {
+        let (text, expected) = line.split_once("=>").unwrap_or((line, ""));
+        let (times, text) = text.split_once(" x ").unwrap_or(("1", text));
+        let (owner, text) = text.split_once(": ").unwrap_or(("0", text));
+        let times: usize = times.trim().parse().expect("how often");
+        let owner = owner.trim().parse().expect("a thread");
+        let hex = |text: &str| u64::from_str_radix(text, 16).expect("a stack pointer");
+        let (mut frames, mut end) = (Vec::new(), None);
+        for word in text.split_whitespace() {
+            match word.split_once('@') {
+                Some((letter, rest)) => {
+                    let (sp, saved) = rest.split_once(':').unwrap_or((rest, "0"));
+                    let letter = letter.chars().next().expect("a letter");
+                    frames.push((letter, hex(sp), saved_of(saved.parse().expect("a number"))));
+                }
+                None => {
+                    end = Some(match word {
+                        "$" => SeenEnd::Root,
+                        "?" => SeenEnd::Other,
+                        "|" => SeenEnd::Cut(None),
+                        _ => SeenEnd::Cut(Some(hex(word.trim_start_matches('|')))),
+                    });
+                }
+            }
+        }
+        let sample = || Self {
+            expected: expected.trim().to_owned(),
+            line: line.trim().to_owned(),
+            ..Self::new(owner, &frames, end.expect("an end"))
+        };
+        std::iter::repeat_with(sample).take(times).collect()
+    }
+
+    fn seen(&self) -> Seen<'_> {
+        Seen { owner: self.owner, frames: &self.frames, end: self.end }
+    }
+}
+
+/// What was saved: nothing for 0.
+fn saved_of(value: u64) -> Saved {
+    let mut saved = Saved::NONE;
+    if value != 0 {
+        saved.add(1, 0x5555_0000_0000 + (value << 20), 0);
+    }
+    saved
+}
+
+/// More calls than a test keeps.
+const ROOM: usize = 1 << 10;
+
+/// What is known of the code: nothing, unless a test has files.
+pub(super) struct World {
+    pub(super) engine: Engine,
+    pub(super) images: ImageStore,
+    pub(super) modules: Vec<Arc<Module>>,
+    functions: Functions,
+}
+
+impl World {
+    /// No file: functions are the same only where addresses are.
+    pub(super) fn new() -> Self {
+        Self::with_modules(ImageStore::new(FileOptions::default()), Vec::new())
+    }
+
+    /// The files of these modules.
+    pub(super) fn with_modules(images: ImageStore, modules: Vec<Arc<Module>>) -> Self {
+        Self { engine: Engine::new(), images, modules, functions: Functions::default() }
+    }
+
+    /// Shows a sample to a memory; `f` is called with what that remembers before the sample is taken in.
+    pub(super) fn observe<R>(
+        &mut self,
+        memory: &mut Memory,
+        sample: &Sample,
+        f: impl FnOnce(&mut Memory, &Comparison, &mut Sight<'_>) -> R,
+    ) -> R {
+        let Self { engine, images, modules, functions } = self;
+        let code = Code { engine, images, modules };
+        let mut sight = Sight { seen: sample.seen(), functions, code, ways_from: 0 };
+        let comparison = memory.compare(&mut sight).expect("a sample with frames");
+        let result = f(memory, &comparison, &mut sight);
+        memory.take_in(&comparison, &sight);
+        result
+    }
+
+    /// What each sample that was cut off is continued with.
+    fn repair(&mut self, samples: &[Sample], gaps: bool) -> Vec<String> {
+        let mut future = Memory::learning(ROOM);
+        let later = samples.iter().rev().map(|sample| {
+            self.observe(&mut future, sample, |future, after, _| (after.known, future.keep(after)))
+        });
+        let mut later: Vec<_> = later.collect();
+        later.reverse();
+        let mut past = Memory::with_room(ROOM);
+        let before = samples.iter().map(|sample| {
+            self.observe(&mut past, sample, |past, before, _| {
+                let known = before.known;
+                let several = past.has_several(&known);
+                (known, past.keep_start(&known), past.keep(before), several)
+            })
+        });
+        let before: Vec<_> = before.collect();
+        let learned = future.learned().expect("what was learned");
+        let mut all = Vec::new();
+        for (sample, (before, later)) in samples.iter().zip(before.into_iter().zip(later)) {
+            if !matches!(sample.end, SeenEnd::Cut(_)) {
+                all.push(String::new());
+                continue;
+            }
+            let (before, start, outside, several) = before;
+            let (after, key) = later;
+            let several = several || future.has_several(&after);
+            let [outside, key] = [outside, key].map(|key| key.expect("room for calls"));
+            let views = [
+                past.view_of_then(&before, start, outside, &learned.trials),
+                future.view(&after, key, &learned.trials),
+            ];
+            let chain = CutChain::new(&sample.seen(), gaps && !several);
+            let mut places = Vec::new();
+            let repaired = chain.repair(views, &mut Lists::default(), &mut places);
+            all.push(repaired.map_or(String::new(), |repaired| shown(&repaired, &places)));
+        }
+        all
+    }
+
+    /// Repairs all samples of a text and compares with what its lines say.
+    #[track_caller]
+    pub(super) fn check_with(&mut self, text: &str, gaps: bool) {
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        let samples: Vec<Sample> = lines.flat_map(Sample::read).collect();
+        let repaired = self.repair(&samples, gaps);
+        for (at, (sample, found)) in samples.iter().zip(repaired).enumerate() {
+            assert_eq!(found, sample.expected, "sample {at}: {}", sample.line);
+        }
+    }
+}
+
+fn shown(repaired: &Repaired, places: &[Place]) -> String {
+    let mut words: Vec<String> = places.iter().map(|place| letter(place).to_string()).collect();
+    assert_eq!(repaired.len, words.len());
+    if let Some(gap) = repaired.gap {
+        words.insert(gap, "~".to_owned());
+    }
+    if repaired.root.is_some() {
+        words.push("$".to_owned());
+    }
+    words.join(" ")
+}
+
+/// Repairs samples of a file whose function `A` is what threads start with: it calls what it is given.
+#[track_caller]
+pub(super) fn check(text: &str) {
+    world(&[indirect('A')]).check_with(text, true);
+}
+
+/// The same, where chains are not to be continued behind a gap.
+#[track_caller]
+pub(super) fn check_exact(text: &str) {
+    World::new().check_with(text, false);
+}

@@ -1,0 +1,154 @@
+//! Which samples are wanted, and what those that are not have been of.
+
+use address::{Pid, Tid, Timestamp};
+use hashbrown::HashSet;
+use perf_data::{Batch, Head, SampleEntry, SampleType};
+
+use crate::plan::threads::Thread;
+
+/// Which samples are wanted. An empty list wants all. Maps are replayed in full whatever is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Process ids.
+    pub pids: Vec<Pid>,
+    /// Thread ids.
+    pub tids: Vec<Tid>,
+    /// Thread names, as [patterns](matches_pattern).
+    pub comms: Vec<Vec<u8>>,
+    /// Paths of control groups, as patterns.
+    pub cgroups: Vec<Vec<u8>>,
+    /// Indexes of events.
+    pub events: Vec<u16>,
+    /// Numbers of processors.
+    pub cpus: Vec<u32>,
+    /// The earliest time that is wanted.
+    pub from: Option<Timestamp>,
+    /// The latest time that is wanted.
+    pub to: Option<Timestamp>,
+}
+
+impl Filter {
+    /// Whether a sample is wanted; `named` tells that of its thread's name and control group.
+    pub(crate) fn wants(&self, entry: &SampleEntry, named: impl FnOnce() -> bool) -> bool {
+        let any = |empty: bool, found: bool| empty || found;
+        any(self.events.is_empty(), self.events.contains(&entry.event))
+            && self.from.is_none_or(|from| from <= entry.time)
+            && self.to.is_none_or(|to| entry.time <= to)
+            && self.wants_thread(entry.pid, entry.tid, named)
+    }
+
+    /// The processor of a sample, if the filter names processors: then samples are decoded for it a second time.
+    #[inline]
+    pub(crate) fn cpu(&self, entry: &SampleEntry, batch: &Batch) -> Option<u32> {
+        if self.cpus.is_empty() {
+            return None;
+        }
+        batch.sample(entry).ok()?.cpu
+    }
+
+    /// Whether samples on a processor are wanted.
+    #[inline]
+    pub(crate) fn wants_cpu(&self, cpu: Option<u32>) -> bool {
+        self.cpus.is_empty() || cpu.is_some_and(|cpu| self.cpus.contains(&cpu))
+    }
+
+    /// Whether samples of a thread are wanted, of whatever event and time.
+    pub(crate) fn wants_thread(&self, pid: Pid, tid: Tid, named: impl FnOnce() -> bool) -> bool {
+        let any = |empty: bool, found: bool| empty || found;
+        any(self.pids.is_empty(), self.pids.contains(&pid))
+            && any(self.tids.is_empty(), self.tids.contains(&tid))
+            && ((self.comms.is_empty() && self.cgroups.is_empty()) || named())
+    }
+}
+
+/// Whether samples of recordings with that head have a control group.
+#[must_use]
+pub fn has_cgroups(head: &Head) -> bool {
+    any_samples(head, SampleType::CGROUP)
+}
+
+/// Whether samples of recordings with that head state their processor.
+#[must_use]
+pub fn has_cpus(head: &Head) -> bool {
+    any_samples(head, SampleType::CPU)
+}
+
+fn any_samples(head: &Head, field: SampleType) -> bool {
+    head.events().iter().any(|event| event.attr.sample_type.has(field))
+}
+
+/// Whether a name fits a pattern, in which `*` stands for any number of bytes and `?` for one.
+#[must_use]
+pub fn matches_pattern(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut at, mut from) = (0, 0);
+    // Where the last star was, and where in the name what it stands for ends.
+    let mut star: Option<(usize, usize)> = None;
+    while from < name.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                star = Some((at, from));
+                at += 1;
+            }
+            Some(&byte) if byte == b'?' || name.get(from) == Some(&byte) => {
+                (at, from) = (at + 1, from + 1);
+            }
+            _ => match star {
+                Some((place, end)) => {
+                    star = Some((place, end + 1));
+                    (at, from) = (place + 1, end + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.get(at..).unwrap_or_default().iter().all(|&byte| byte == b'*')
+}
+
+/// What the samples were of that a filter left out.
+#[derive(Clone, Debug, Default)]
+pub struct LeftOut {
+    /// Their threads, under each of their names.
+    pub threads: HashSet<Thread>,
+    /// The indexes of their events.
+    pub events: HashSet<u16>,
+    /// Their processors, if the filter names some.
+    pub cpus: HashSet<u32>,
+    /// The first and the last of their times.
+    pub times: Option<(Timestamp, Timestamp)>,
+}
+
+impl LeftOut {
+    pub(crate) fn add(&mut self, entry: &SampleEntry, thread: Thread) {
+        self.threads.insert(thread);
+        self.events.insert(entry.event);
+        let (first, last) = self.times.unwrap_or((entry.time, entry.time));
+        self.times = Some((first.min(entry.time), last.max(entry.time)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches_pattern;
+
+    #[test]
+    fn patterns() {
+        let fits = |pattern: &str, name: &str| matches_pattern(pattern.as_bytes(), name.as_bytes());
+        for (pattern, name) in [
+            ("blur*", "blur"),
+            ("blur*", "blur-3"),
+            ("*:sched_*", "sched:sched_switch"),
+            ("a?c", "abc"),
+            ("", ""),
+            ("**", ""),
+            ("*ab*ab", "abaab-ab"),
+            ("a*", "a*"),
+        ] {
+            assert!(fits(pattern, name), "{pattern} {name}");
+        }
+        for (pattern, name) in
+            [("blur", "blur-3"), ("blur?", "blur"), ("*b", "ba"), ("", "a"), ("a*b", "acbc")]
+        {
+            assert!(!fits(pattern, name), "{pattern} {name}");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The plan: records in time order move the timeline on, and each sample gets its space.
+
+pub(crate) mod apply;
+pub(crate) mod filter;
+pub(crate) mod kernel_frames;
+pub(crate) mod off_cpu;
+pub(crate) mod planner;
+pub(crate) mod position;
+pub(crate) mod read_ahead;
+pub(crate) mod spaces;
+pub(crate) mod threads;
+pub(crate) mod unswitched;

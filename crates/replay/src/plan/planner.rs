@@ -1,0 +1,405 @@
+//! The plan: records in time order move the timeline on; each sample that passes the filter is given the space of its
+//! process as it is at that moment.
+//!
+//! Processors' clocks differ: a sample can come before the record of a map that its stack is in. A sample is given the
+//! space of shortly afterwards, too, for addresses at which nothing was mapped by then.
+
+use std::sync::Arc;
+
+use address::{Pid, Timestamp};
+use budget::{Held, Memory, MemoryUse};
+use module_map::{CgroupId, ProcessImage, RelatedSpace, Timeline};
+use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry, TimedRecord};
+
+use crate::join::StackOwner;
+use crate::plan::apply::{
+    apply, apply_known_map, apply_map, apply_new_map, learn_build_ids, learn_files,
+};
+use crate::plan::filter::{Filter, LeftOut, has_cgroups, matches_pattern};
+use crate::plan::kernel_frames::guest_kind;
+use crate::plan::off_cpu::{OffCpu, OffCpuTimes};
+use crate::plan::position::PlanPosition;
+use crate::plan::read_ahead::ReadMap;
+use crate::plan::spaces::{ChunkSpaces, LaterSpace, Spaces};
+use crate::plan::threads::{Thread, Threads};
+use crate::plan::unswitched::{Life, Unswitched, UnswitchedThread};
+
+/// A sample and what it needs for its walk.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) entry: SampleEntry,
+    /// Its spaces, by their places among those of its chunk.
+    pub(crate) space: u32,
+    pub(crate) kernel: u32,
+    pub(crate) process_image: ProcessImage,
+    /// The space that records of shortly afterwards made.
+    pub(crate) later: Option<LaterSpace>,
+    /// The spaces of processes that may share the memory of its own, and mapped code in theirs.
+    pub(crate) related: Vec<RelatedSpace>,
+    pub(crate) thread: u32,
+    /// Whose stack it is.
+    pub(crate) owner: StackOwner,
+}
+
+/// A chunk of samples, and the spaces that they need.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) samples: Vec<Planned>,
+    pub(crate) spaces: Spaces,
+}
+
+/// How much later than a sample the record of a map may come that was there before it, in nanoseconds: more than clocks
+/// of processors are apart, less than it takes to notice.
+const SKEW: u64 = 10_000_000;
+/// How many samples before such a record are looked at.
+const SKEWED: usize = 64;
+/// For so many processes it is known when the last sample was planned.
+const SAMPLED: usize = 512;
+
+/// The place of a process among those of which it is known when they were sampled.
+const fn place_of(pid: Pid) -> usize {
+    pid.0 as usize % SAMPLED
+}
+
+/// When processes were sampled last.
+type Sampled = [Timestamp; SAMPLED];
+
+/// Whether a sample of a process may have been planned that is from just before `now`.
+#[inline]
+fn was_sampled(sampled: &Sampled, pid: Pid, now: Timestamp) -> bool {
+    sampled[place_of(pid)].0 >= now.0.saturating_sub(SKEW)
+}
+
+/// Moves the timeline over a row of maps of one process that no sample of just before them needs; `false`, and nothing
+/// happens, where each is to be taken by itself.
+#[inline]
+fn apply_row(
+    timeline: &mut Timeline,
+    sampled: &Sampled,
+    row: &[ReadMap],
+    entries: &[RecordEntry],
+) -> bool {
+    let (Some(first), Some(last)) = (row.first(), entries.last()) else { return false };
+    let Some(first_map) = first.map else { return false };
+    let pid = first_map.pid();
+    let code = entries.get(first.first_code());
+    // Later ones are further from the samples.
+    if code.is_some_and(|code| was_sampled(sampled, pid, code.time)) {
+        return false;
+    }
+    // All records of a row are maps.
+    let map = |read: &ReadMap| read.map.unwrap_or(first_map);
+    timeline.map_all_known(last.time, pid, row.iter().map(map))
+}
+
+/// The state of the plan.
+pub(crate) struct Planner<'r> {
+    timeline: &'r mut Timeline,
+    filter: &'r Filter,
+    threads: Threads,
+    /// When the last sample was planned of the processes that share a place.
+    sampled: Box<Sampled>,
+    pub(crate) filtered: u64,
+    pub(crate) left_out: LeftOut,
+    memory: &'r Arc<Memory>,
+    /// What its tables take.
+    held: Held,
+    /// Whether samples of any event have a control group.
+    has_cgroups: bool,
+    /// Times off the processor, where they are wanted.
+    off_cpu: Option<OffCpu>,
+}
+
+impl<'r> Planner<'r> {
+    pub(crate) fn new(
+        timeline: &'r mut Timeline,
+        filter: &'r Filter,
+        off_cpu: bool,
+        memory: &'r Arc<Memory>,
+    ) -> Self {
+        Self {
+            timeline,
+            filter,
+            threads: Threads::new(),
+            sampled: Box::new([Timestamp(0); SAMPLED]),
+            filtered: 0,
+            left_out: LeftOut::default(),
+            memory,
+            held: Held::new(memory, MemoryUse::Processes),
+            has_cgroups: false,
+            off_cpu: off_cpu.then(OffCpu::default),
+        }
+    }
+
+    /// Counts what its tables take.
+    fn count(&mut self) {
+        let bytes = self.heap_bytes();
+        self.held.set(bytes as u64);
+    }
+
+    /// Takes in what the recording lists apart from its records.
+    pub(crate) fn learn(&mut self, head: &Head) {
+        learn_build_ids(self.timeline, head);
+        self.has_cgroups = has_cgroups(head);
+        if let Some(off_cpu) = &mut self.off_cpu {
+            off_cpu.learn(head);
+        }
+    }
+
+    /// Takes in what a batch says about the files that paths lead to.
+    pub(crate) fn learn_files(&mut self, batch: &Batch) {
+        learn_files(self.timeline, batch);
+    }
+
+    /// Whether a path led to one file after another.
+    pub(crate) const fn saw_several_files(&self) -> bool {
+        self.timeline.saw_several_files()
+    }
+
+    /// The next `limit` samples that are wanted, fewer at the end of the batch, none after it.
+    #[inline(never)] // A stage of its own in profiles.
+    pub(crate) fn next_chunk(&mut self, place: &mut PlanPosition<'_>, limit: usize) -> Plan {
+        let mut chunk = Vec::with_capacity(limit.min(place.samples.len()));
+        let mut spaces = ChunkSpaces::new();
+        while chunk.len() < limit {
+            let Some(entry) = place.samples.next() else {
+                self.apply_before(None, place, &mut chunk);
+                break;
+            };
+            self.apply_before(Some(entry), place, &mut chunk);
+            self.timeline.advance(entry.time);
+            let comm = self.timeline.comm_of(entry.pid, entry.tid);
+            let process = self.timeline.process_name(entry.pid, comm);
+            let cgroup = self.cgroup(entry, place.batch);
+            let thread = Thread { pid: entry.pid, tid: entry.tid, comm, process, cgroup };
+            let cpu = self.filter.cpu(entry, place.batch);
+            let wanted =
+                self.filter.wants(entry, || self.is_named_so(thread)) && self.filter.wants_cpu(cpu);
+            let index = wanted.then(|| self.threads.index(thread));
+            if let Some(off_cpu) = &mut self.off_cpu {
+                off_cpu.sample(entry, place.batch, index);
+            }
+            let Some(index) = index else {
+                self.filtered += 1;
+                self.left_out.add(entry, thread);
+                self.left_out.cpus.extend(cpu);
+                continue;
+            };
+            if let Some(kind) = guest_kind(entry.cpu_mode()) {
+                self.timeline.sampled_guest(kind);
+            }
+            let guest = self.timeline.guest(entry.pid);
+            let kernel = spaces.of_kernel(self.timeline.kernel_space(), guest);
+            let current = self.timeline.current(entry.pid);
+            let (process_image, has_relatives) = (current.image, current.has_relatives);
+            let space = spaces.of_process(entry.pid, current.space);
+            self.sampled[place_of(entry.pid)] = entry.time;
+            let owner = self.threads.owner(process_image, entry.tid);
+            let related =
+                if has_relatives { self.timeline.related_spaces(entry.pid) } else { Vec::new() };
+            chunk.push(Planned {
+                entry: *entry,
+                space,
+                kernel,
+                process_image,
+                later: None,
+                related,
+                thread: index,
+                owner,
+            });
+        }
+        if let next @ Some(_) = place.samples.as_slice().first() {
+            self.apply_before(next, place, &mut chunk);
+        }
+        self.count();
+        Plan { samples: chunk, spaces: spaces.all }
+    }
+
+    /// Moves the timeline over the records before a sample; without a sample, over those that are left.
+    #[inline]
+    fn apply_before(
+        &mut self,
+        sample: Option<&SampleEntry>,
+        place: &mut PlanPosition<'_>,
+        chunk: &mut [Planned],
+    ) {
+        let batch = place.batch;
+        loop {
+            let (entries, row) = place.row_before(sample, self.timeline.known_names());
+            let Some(entry) = entries.first() else { break };
+            let n_done = if self.memory.is_exceeded() {
+                // The run ends after this chunk, and nothing more is taken.
+                entries.len()
+            } else if let Some(read) = row.maps.first() {
+                if apply_row(self.timeline, &self.sampled, row.maps, entries) {
+                    entries.len()
+                } else {
+                    self.apply_known(entry, *read, chunk);
+                    1
+                }
+            } else {
+                self.apply_other(entry, row.other, batch, chunk);
+                1
+            };
+            place.skip(n_done);
+        }
+    }
+
+    /// Moves the timeline over a map, and gives samples of just before it the space that it made.
+    fn apply_known(&mut self, entry: &RecordEntry, read: ReadMap, chunk: &mut [Planned]) {
+        let Some(map) = read.map else { return };
+        self.timeline.advance(entry.time);
+        self.timeline.map_known(&map);
+        if read.executable {
+            self.update_recent(entry.time, map.pid(), chunk);
+        }
+    }
+
+    /// The same for another record.
+    fn apply_other(
+        &mut self,
+        entry: &RecordEntry,
+        record: Option<&TimedRecord<'_>>,
+        batch: &Batch,
+        chunk: &mut [Planned],
+    ) {
+        let pid = match record {
+            Some(record) => self.apply_record(record),
+            None => match self.apply_map(entry, batch) {
+                Some(pid) => pid,
+                // What is listed was decoded before; a batch whose bytes changed under us has lost it.
+                None => return,
+            },
+        };
+        if let Some(pid) = pid {
+            self.update_recent(entry.time, pid, chunk);
+        }
+    }
+
+    /// The control group of a sample. Few recordings have any, so samples are decoded for it a second time.
+    #[inline]
+    fn cgroup(&self, entry: &SampleEntry, batch: &Batch) -> Option<CgroupId> {
+        if !self.has_cgroups {
+            return None;
+        }
+        batch.sample(entry).ok()?.cgroup.map(CgroupId)
+    }
+
+    /// Whether the names of a thread and of its control group are wanted.
+    fn is_named_so(&self, thread: Thread) -> bool {
+        let Filter { comms, cgroups, .. } = self.filter;
+        let fits = |patterns: &[Vec<u8>], name: &[u8]| {
+            patterns.iter().any(|wanted| matches_pattern(wanted, name))
+        };
+        let in_cgroup = || {
+            let path = thread.cgroup.map(|cgroup| self.timeline.cgroup_path(cgroup));
+            path.is_some_and(|path| fits(cgroups, &path))
+        };
+        (comms.is_empty() || fits(comms, self.timeline.comm_name(thread.comm)))
+            && (cgroups.is_empty() || in_cgroup())
+    }
+
+    /// Moves the timeline over a record that is not a map as most are. Gives the process whose space it changed so that
+    /// samples of just before it may need that.
+    fn apply_record(&mut self, record: &TimedRecord<'_>) -> Option<Pid> {
+        apply(self.timeline, record);
+        if let Some(off_cpu) = &mut self.off_cpu {
+            off_cpu.record(record);
+        }
+        if let Record::Fork(task) = &record.record
+            && !task.synthesized
+        {
+            self.threads.born(task.tid);
+        }
+        match &record.record {
+            Record::Mmap(map) if map.executable => Some(map.pid),
+            Record::Fork(task) if task.pid != task.ppid && !task.synthesized => Some(task.pid),
+            _ => None,
+        }
+    }
+
+    /// Moves the timeline over a record if that is a map as most are; its process then, if it is executable.
+    fn apply_map(&mut self, entry: &RecordEntry, batch: &Batch) -> Option<Option<Pid>> {
+        let Some(named) = batch.named_map(entry.position) else {
+            let map = batch.map(entry.position)?;
+            self.timeline.advance(entry.time);
+            apply_map(self.timeline, &map);
+            return Some(Some(map.pid).filter(|_| map.executable));
+        };
+        self.timeline.advance(entry.time);
+        if !apply_known_map(self.timeline, &named) {
+            apply_new_map(self.timeline, &named, &batch.map(entry.position)?);
+        }
+        Some(Some(named.pid).filter(|_| named.is_executable()))
+    }
+
+    /// Gives samples of a process from just before `now` its space.
+    fn update_recent(&mut self, now: Timestamp, pid: Pid, chunk: &mut [Planned]) {
+        if !was_sampled(&self.sampled, pid, now) {
+            return;
+        }
+        let earliest = Timestamp(now.0.saturating_sub(SKEW));
+        let recent = chunk.iter_mut().rev().take(SKEWED);
+        let recent = recent.take_while(|planned| planned.entry.time >= earliest);
+        let mut space = None;
+        for planned in recent.filter(|planned| planned.entry.pid == pid) {
+            let space = space.get_or_insert_with(|| {
+                let current = self.timeline.current(pid);
+                LaterSpace { space: current.space.clone(), process_image: current.image }
+            });
+            planned.later = Some(space.clone());
+        }
+    }
+
+    /// Forgets the threads. No samples that were planned may wait.
+    pub(crate) fn begin_anew(&mut self) {
+        self.threads = Threads::new();
+    }
+
+    /// What is known of threads and of their times off the processor, in bytes.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.threads.heap_bytes() + self.off_cpu.as_ref().map_or(0, OffCpu::heap_bytes)
+    }
+
+    /// The timeline, as far as the plan has moved it.
+    pub(crate) const fn timeline(&self) -> &Timeline {
+        self.timeline
+    }
+
+    /// The threads of the samples that were planned.
+    pub(crate) fn threads(&self) -> &[Thread] {
+        self.threads.all()
+    }
+
+    /// The threads of the samples that were planned, and their times off the processor, where those are wanted.
+    pub(crate) fn into_parts(mut self) -> (Vec<Thread>, Option<OffCpuTimes>) {
+        let off_cpu = self.off_cpu.take().map(|off_cpu| {
+            let (mut times, unswitched) = off_cpu.finish();
+            self.add_unswitched(unswitched, &mut times);
+            times
+        });
+        (self.threads.into_all(), off_cpu)
+    }
+
+    /// Adds the threads without a switch that the filter wants, and the part of the time that it wants.
+    fn add_unswitched(&mut self, unswitched: Unswitched, times: &mut OffCpuTimes) {
+        for (life, state, first, last) in unswitched.finish() {
+            let Life { pid, tid, .. } = life;
+            let comm = self.timeline.comm_of(pid, tid);
+            let process = self.timeline.process_name(pid, comm);
+            let thread = Thread { pid, tid, comm, process, cgroup: None };
+            if !self.filter.wants_thread(pid, tid, || self.is_named_so(thread)) {
+                continue;
+            }
+            let since = self.filter.from.map_or(first, |from| from.max(first));
+            let until = self.filter.to.map_or(last, |to| to.min(last));
+            let duration = until.0.saturating_sub(since.0);
+            if last == Timestamp(0) {
+                times.timeless += 1;
+            } else if duration > 0 {
+                let thread = self.threads.index(thread);
+                times.unswitched.push(UnswitchedThread { thread, state, since, duration });
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Records that are read before their turn, on all threads: what is to be done in the order of time is less than reading
+//! them. Most are maps of files that were mapped before, and they come in rows of one process.
+
+use module_map::{KnownMap, KnownNames};
+use perf_data::{Batch, BatchReader, RecordEntry, TimedRecord};
+use rayon::prelude::*;
+
+use crate::plan::apply::known_map;
+
+/// So many records are read at first, and each time twice as many up to the most: names that are new among them are not
+/// known then.
+const FIRST: usize = 1024;
+const MOST: usize = 4096;
+/// So many are read as one, and a row ends there.
+const AT_ONCE: usize = 256;
+/// So many records before it is read, one is asked for.
+const SOON: usize = 8;
+
+/// The next records: a row of maps of one process, or another record.
+#[derive(Clone, Copy)]
+pub(crate) struct ReadRow<'r, 'b> {
+    /// The maps whose names are known.
+    pub(crate) maps: &'r [ReadMap],
+    /// The other record; `None` where it is to be read when its turn comes, since the name of its map is not known yet.
+    pub(crate) other: Option<&'r TimedRecord<'b>>,
+}
+
+/// A record that was read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadMap {
+    /// The map that it states, if its name is known.
+    pub(crate) map: Option<KnownMap>,
+    /// Whether the record says that the map is executable.
+    pub(crate) executable: bool,
+    /// From here on, how many records are such maps of one process. Of another record, its index among those that are no
+    /// maps and were read at once.
+    row: u16,
+    /// Of the maps of the row, how many come before the first that is executable.
+    before_code: u16,
+}
+
+impl ReadMap {
+    const OTHER: Self = Self { map: None, executable: false, row: u16::MAX, before_code: 0 };
+
+    /// Where the first executable map of a row is that begins with this record.
+    #[inline]
+    pub(crate) fn first_code(&self) -> usize {
+        usize::from(self.before_code)
+    }
+}
+
+/// Records of a batch that are read and not planned yet.
+pub(crate) struct ReadAhead<'b> {
+    records: Vec<ReadMap>,
+    /// Those that are no maps, of each part that was read at once.
+    others: Vec<Vec<TimedRecord<'b>>>,
+    /// How many of them are planned.
+    done: usize,
+    /// How many are read next.
+    ahead: usize,
+}
+
+impl<'b> ReadAhead<'b> {
+    pub(crate) const fn new() -> Self {
+        Self { records: Vec::new(), others: Vec::new(), done: 0, ahead: FIRST }
+    }
+
+    /// The next of the records that are left. They are read where none is.
+    #[inline]
+    pub(crate) fn row(
+        &mut self,
+        batch: &'b Batch,
+        left: &[RecordEntry],
+        names: KnownNames<'_>,
+    ) -> ReadRow<'_, 'b> {
+        if self.done == self.records.len() && !left.is_empty() {
+            self.fill(batch, left, names);
+        }
+        let next = self.records.get(self.done..).unwrap_or_default();
+        let Some(first) = next.first() else { return ReadRow { maps: &[], other: None } };
+        let row = usize::from(first.row);
+        if first.map.is_some() {
+            return ReadRow { maps: next.get(..row).unwrap_or_default(), other: None };
+        }
+        let others = self.others.get(self.done / AT_ONCE);
+        ReadRow { maps: &[], other: others.and_then(|others| others.get(row)) }
+    }
+
+    /// So many of them are planned.
+    #[inline]
+    pub(crate) const fn skip(&mut self, n_records: usize) {
+        self.done += n_records;
+    }
+
+    #[cold]
+    fn fill(&mut self, batch: &'b Batch, left: &[RecordEntry], names: KnownNames<'_>) {
+        let Self { records, others, done, ahead } = self;
+        let left = left.get(..left.len().min(*ahead)).unwrap_or_default();
+        (*done, *ahead) = (0, (2 * *ahead).min(MOST));
+        records.resize(left.len(), ReadMap::OTHER);
+        let parts = records.par_chunks_mut(AT_ONCE).zip(left.par_chunks(AT_ONCE));
+        let read = parts.map(|(records, entries)| {
+            let mut others = Vec::new();
+            let mut reader = batch.reader();
+            for (index, (record, entry)) in records.iter_mut().zip(entries).enumerate() {
+                if let Some(soon) = entries.get(index + SOON) {
+                    reader.map_read_soon(soon.position);
+                }
+                *record = read(batch, &mut reader, entry, names, &mut others);
+            }
+            find_rows(records);
+            others
+        });
+        read.collect_into_vec(others);
+    }
+}
+
+fn read<'b>(
+    batch: &'b Batch,
+    reader: &mut BatchReader<'b>,
+    entry: &RecordEntry,
+    names: KnownNames<'_>,
+    others: &mut Vec<TimedRecord<'b>>,
+) -> ReadMap {
+    if let Some(named) = reader.named_map(entry.position) {
+        let executable = named.is_executable();
+        return ReadMap { map: known_map(&named, names), executable, ..ReadMap::OTHER };
+    }
+    let mut read = ReadMap::OTHER;
+    if batch.map(entry.position).is_none()
+        && let Some(record) = batch.record(entry.position)
+    {
+        // No more than are read at once.
+        read.row = others.len() as u16;
+        others.push(record);
+    }
+    read
+}
+
+/// Finds the rows of maps of one process.
+fn find_rows(records: &mut [ReadMap]) {
+    let mut after: Option<(KnownMap, u16, u16)> = None;
+    for record in records.iter_mut().rev() {
+        let Some(map) = record.map else {
+            after = None;
+            continue;
+        };
+        let (row, before_code) = match after {
+            Some((next, row, before_code)) if next.pid() == map.pid() => (row, before_code),
+            _ => (0, 0),
+        };
+        record.row = row + 1;
+        record.before_code = if record.executable { 0 } else { before_code + 1 };
+        after = Some((map, record.row, record.before_code));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use address::{Avma, FileOffset, Pid};
+    use module_map::{FileIdentity, MapEvent, RecordedName, Timeline};
+
+    use super::*;
+
+    /// Maps of processes, each with whether it is executable, or `None` for another record.
+    fn records(of: &[Option<(i32, bool)>]) -> Vec<ReadMap> {
+        let mut timeline = Timeline::new();
+        let name =
+            RecordedName { kind: false, identity: &[7; 24], path: b"/lib/x.so\0\0\0\0\0\0\0" };
+        let event = |pid, executable| MapEvent {
+            pid: Pid(pid),
+            kernel: false,
+            start: Avma(0x1000),
+            len: 0x1000,
+            offset: FileOffset(0),
+            executable,
+            writable: false,
+            path: b"/lib/x.so",
+            identity: FileIdentity::default(),
+        };
+        timeline.map(&event(1, true));
+        timeline.keep_name(&event(1, true), &name);
+        let names = timeline.known_names();
+        let read = |&(pid, executable): &(i32, bool)| {
+            let map = names.find(&event(pid, executable), &name);
+            assert!(map.is_some());
+            ReadMap { map, executable, ..ReadMap::OTHER }
+        };
+        of.iter().map(|it| it.as_ref().map_or(ReadMap::OTHER, read)).collect()
+    }
+
+    #[test]
+    fn rows_are_of_one_process_and_say_where_code_is() {
+        let of = [
+            Some((1, false)),
+            Some((1, true)),
+            Some((1, false)),
+            Some((2, false)),
+            Some((2, false)),
+            None,
+            Some((2, true)),
+        ];
+        let mut records = records(&of);
+        find_rows(&mut records);
+        let found: Vec<_> =
+            records.iter().map(|record| (record.row, record.first_code())).collect();
+        let other = (u16::MAX, 0);
+        assert_eq!(found, [(3, 1), (2, 0), (1, 1), (2, 2), (1, 1), other, (1, 0)]);
+    }
+}

@@ -1,0 +1,8 @@
+//! The repair of truncated chains, thread by thread, and the slices after it.
+
+pub(crate) mod in_order;
+pub(crate) mod lengthen;
+pub(crate) mod repaired;
+pub(crate) mod repairs;
+pub(crate) mod thread_group;
+pub(crate) mod window;

@@ -1,0 +1,260 @@
+//! A slice whose samples are done: of its frames and nodes only those that samples have, in the order in which the samples
+//! show them, and with the frames that tail calls removed. All threads put slices into this form, so that the merge, which
+//! is one thread's, goes through each row once.
+
+use address::ById as _;
+use budget::Held;
+use profile::{EndReason, FoundBy, FrameId, SampleRow, StackId, StackRow};
+use unwinder::Place;
+
+use crate::join::Code;
+use crate::slice::counts::SliceCounts;
+use crate::slice::frame_key::{FrameKey, PlacedFrame};
+use crate::slice::intern::{Hashed, Hashes};
+use crate::slice::layout::SampleLayouts;
+use crate::slice::walk::WalkedSlice;
+use crate::tails::{Call, Finder, TailFrame};
+
+/// What the merge takes of a slice. Its ids are of this slice.
+#[derive(Debug)]
+pub(crate) struct RepairedSlice {
+    /// The frames, some twice, in the order of the nodes that have them first.
+    pub(crate) frames: Vec<Hashed<FrameKey>>,
+    /// The nodes, some twice, in the order of the samples and outermost first: a parent is before its children. The hash
+    /// is that of the chain.
+    pub(crate) stacks: Vec<Hashed<StackRow>>,
+    pub(crate) layouts: SampleLayouts,
+    pub(crate) samples: Vec<SampleRow>,
+    pub(crate) counts: SliceCounts,
+    /// What it takes, as long as it waits.
+    held: Held,
+}
+
+impl RepairedSlice {
+    /// Takes of a slice what its samples have: not the chains that repair replaced.
+    #[inline(never)] // A stage of its own in profiles.
+    pub(crate) fn of(
+        slice: WalkedSlice,
+        hashes: &Hashes,
+        tail_calls: Option<(&mut Finder, Code<'_>)>,
+    ) -> Self {
+        let mut rows = UsedRows::of(&slice, hashes, tail_calls);
+        let stack = |row: &SampleRow| row.stack.and_then(|stack| rows.stack(stack));
+        let stacks_of_samples: Vec<_> = slice.samples.iter().map(stack).collect();
+        let UsedRows { frames, stacks, added, .. } = rows;
+        let WalkedSlice { layouts, mut samples, mut counts, held, .. } = slice;
+        for (row, stack) in samples.iter_mut().zip(stacks_of_samples) {
+            row.stack = stack;
+            // Of the stacks, only those up to the last changed one are in `added`.
+            let added = stack.and_then(|stack| added.get(stack.index())).copied();
+            let added = added.unwrap_or_default();
+            counts.n_frames += u64::from(added.frames);
+            if added.has_unknown && row.end == EndReason::Root {
+                row.end = EndReason::RootAcrossGap;
+            }
+        }
+        let mut repaired = Self { frames, stacks, layouts, samples, counts, held };
+        let bytes = repaired.heap_bytes() as u64;
+        repaired.held.set(bytes);
+        repaired
+    }
+
+    /// What its tables take, in bytes.
+    const fn heap_bytes(&self) -> usize {
+        self.frames.capacity() * size_of::<Hashed<FrameKey>>()
+            + self.stacks.capacity() * size_of::<Hashed<StackRow>>()
+            + self.samples.capacity() * size_of::<SampleRow>()
+    }
+}
+
+/// The rows of a slice that its samples have, as they are found.
+struct UsedRows<'s> {
+    slice: &'s WalkedSlice,
+    hashes: &'s Hashes,
+    frames: Vec<Hashed<FrameKey>>,
+    stacks: Vec<Hashed<StackRow>>,
+    /// For each frame and node of the slice its id here, once a sample has it.
+    known_frames: Vec<Option<FrameId>>,
+    known_stacks: Vec<Option<StackId>>,
+    /// The part of a chain that is not known yet, innermost first.
+    chain: Vec<(StackId, StackRow)>,
+    /// Who finds the frames that tail calls removed.
+    tail_calls: Option<(&'s mut Finder, Code<'s>)>,
+    /// By frame of the slice: the function that it calls.
+    calls: Vec<SliceCall>,
+    /// By stack: what was added to it. Empty if nothing was added to any.
+    added: Vec<Added>,
+}
+
+/// There is room for one more frame and node for each so many.
+const ADDED: usize = 8;
+
+/// The function that a frame of the slice calls.
+#[derive(Clone, Copy, Debug)]
+enum SliceCall {
+    /// That was not asked yet.
+    Unasked,
+    /// It is not known.
+    Nothing,
+    /// A function of its own file.
+    Function { start: u64, end: u64 },
+    /// A function that the loader finds.
+    Symbol,
+}
+
+/// What tail calls add to a chain.
+#[derive(Clone, Copy, Default, Debug)]
+struct Added {
+    frames: u32,
+    /// Some of them are not known.
+    has_unknown: bool,
+}
+
+impl<'s> UsedRows<'s> {
+    fn of(
+        slice: &'s WalkedSlice,
+        hashes: &'s Hashes,
+        tail_calls: Option<(&'s mut Finder, Code<'s>)>,
+    ) -> Self {
+        let (n_frames, n_stacks) = (slice.frames.values().len(), slice.stacks.values().len());
+        let with_room = |len: usize| if tail_calls.is_some() { len + len / ADDED } else { len };
+        Self {
+            slice,
+            hashes,
+            frames: Vec::with_capacity(with_room(n_frames)),
+            stacks: Vec::with_capacity(with_room(n_stacks)),
+            known_frames: vec![None; n_frames],
+            known_stacks: vec![None; n_stacks],
+            chain: Vec::new(),
+            calls: vec![SliceCall::Unasked; if tail_calls.is_some() { n_frames } else { 0 }],
+            tail_calls,
+            added: Vec::new(),
+        }
+    }
+
+    /// The id here of a node of the slice. Outwards to a node that is known, then inwards again.
+    fn stack(&mut self, innermost: StackId) -> Option<StackId> {
+        let slice = self.slice;
+        let mut at = Some(innermost);
+        let mut parent = None;
+        while let Some(node) = at {
+            if let Some(known) = self.known_stacks.by_id(node).copied().flatten() {
+                parent = Some(known);
+                break;
+            }
+            let row = *slice.stacks.values().by_id(node)?;
+            self.chain.push((node, row));
+            at = row.parent;
+        }
+        while let Some((node, row)) = self.chain.pop() {
+            let frame = self.known_frame(row.frame)?;
+            if let Some(outside) = parent.filter(|_| self.tail_calls.is_some()) {
+                parent = Some(self.add_tail_calls(outside, row)?);
+            }
+            let id = self.push(parent, frame)?;
+            parent = Some(id);
+            *self.known_stacks.by_id_mut(node)? = parent;
+        }
+        parent
+    }
+
+    /// The id here of a frame of the slice.
+    fn known_frame(&mut self, frame: FrameId) -> Option<FrameId> {
+        let slot = self.known_frames.by_id_mut(frame)?;
+        if let Some(frame) = *slot {
+            return Some(frame);
+        }
+        let key = *self.slice.frames.values().by_id(frame)?;
+        self.frames.push(self.hashes.hashed(key));
+        Some(*slot.insert(FrameId::new(self.frames.len() as u32 - 1)))
+    }
+
+    /// Adds a node.
+    fn push(&mut self, parent: Option<StackId>, frame: FrameId) -> Option<StackId> {
+        let Self { hashes, frames, stacks, added, .. } = self;
+        let outside = parent.and_then(|id| stacks.by_id(id)).map_or(0, |row| row.hash);
+        let hash = hashes.of_chain(outside, frames.by_id(frame)?.hash);
+        if !added.is_empty() {
+            let outside = parent.and_then(|id| added.by_id(id)).copied();
+            added.push(outside.unwrap_or_default());
+        }
+        stacks.push(Hashed { value: StackRow { parent, frame }, hash });
+        Some(StackId::new(stacks.len() as u32 - 1))
+    }
+
+    /// Adds the frames that tail calls removed between a node of the slice and the one outside of it, which is `outside`
+    /// here. The node that the next frame belongs to.
+    #[inline]
+    fn add_tail_calls(&mut self, outside: StackId, row: StackRow) -> Option<StackId> {
+        let slice = self.slice;
+        let from = slice.stacks.values().get(row.parent?.index())?.frame;
+        let keys = slice.frames.values();
+        match *self.calls.by_id(from)? {
+            SliceCall::Nothing => Some(outside),
+            SliceCall::Function { start, end } => {
+                let (caller, callee) = (*keys.by_id(from)?, *keys.by_id(row.frame)?);
+                if caller.is_in_module_of(callee) && callee.is_between(start, end) {
+                    return Some(outside);
+                }
+                self.add_missing(outside, from, caller, callee)
+            }
+            SliceCall::Unasked | SliceCall::Symbol => {
+                let (caller, callee) = (*keys.by_id(from)?, *keys.by_id(row.frame)?);
+                self.add_missing(outside, from, caller, callee)
+            }
+        }
+    }
+
+    /// The same if the call does not lead straight to the callee, as far as is known.
+    #[cold]
+    fn add_missing(
+        &mut self,
+        outside: StackId,
+        from: FrameId,
+        caller: FrameKey,
+        callee: FrameKey,
+    ) -> Option<StackId> {
+        let (finder, code) = self.tail_calls.as_mut()?;
+        let caller_place = caller.code_place();
+        let call = finder.call(&caller_place, *code);
+        *self.calls.by_id_mut(from)? = SliceCall::of(call);
+        let frames = finder.between(call, &caller_place, &callee.code_place(), *code);
+        let Some(frames) = frames else { return Some(outside) };
+        self.added.reserve(self.stacks.capacity() - self.added.len());
+        self.added.resize(self.stacks.len(), Added::default());
+        let mut parent = outside;
+        for frame in &*frames {
+            let key = tail_key(*frame, caller, callee);
+            self.frames.push(self.hashes.hashed(key));
+            let frame = FrameId::new(self.frames.len() as u32 - 1);
+            parent = self.push(Some(parent), frame)?;
+            let added = self.added.by_id_mut(parent)?;
+            added.frames += 1;
+            added.has_unknown |= key.placed(0).found_by == FoundBy::TailCalls;
+        }
+        Some(parent)
+    }
+}
+
+impl SliceCall {
+    const fn of(call: Call) -> Self {
+        match call {
+            Call::Function(called) => Self::Function { start: called.start, end: called.end },
+            Call::Symbol(_) => Self::Symbol,
+            Call::Unknown => Self::Nothing,
+        }
+    }
+}
+
+/// The frame of a tail call between a caller and a callee, in whose module and instance it is.
+fn tail_key(frame: TailFrame, caller: FrameKey, callee: FrameKey) -> FrameKey {
+    let (module, relative, whole) = match frame {
+        TailFrame::Unknown => return FrameKey::new(&PlacedFrame::nowhere(FoundBy::TailCalls), 0),
+        TailFrame::Jump(module, svma) => (module, svma, false),
+        TailFrame::Function(module, svma) => (module, svma, true),
+    };
+    let of = if callee.module() == Some(module) { callee } else { caller };
+    let place = Place { module: Some(module), relative, bias: 0 };
+    let found_by = FoundBy::TailCall;
+    FrameKey::new(&PlacedFrame { place, found_by, kernel: false, whole }, of.instance())
+}

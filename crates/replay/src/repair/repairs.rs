@@ -1,0 +1,118 @@
+//! What chains are continued with: a sample is decided by what both directions said of it, apart from all others.
+
+use rayon::prelude::*;
+use unwinder::Place;
+
+use crate::join::{CutChain, Lists, Memory, Repaired, Trials};
+use crate::repair::thread_group::{Before, Later, Position, WindowSlices};
+
+/// So many samples are decided by one thread at a time.
+const TOGETHER: usize = 512;
+/// There is room for so many callers of theirs from the start, which take 3 MB, if both directions know as many.
+const PLACES: usize = 1 << 17;
+/// What is looked at of the sample after so many others is read soon.
+const AHEAD: usize = 4;
+
+/// What both directions know of the threads of a lane.
+#[derive(Clone, Copy)]
+pub(crate) struct Deciding<'w> {
+    pub(crate) window: WindowSlices<'w>,
+    pub(crate) past: &'w Memory,
+    pub(crate) future: &'w Memory,
+    pub(crate) trials: &'w Trials,
+    /// Whether chains may be continued behind a gap.
+    pub(crate) gaps: bool,
+}
+
+/// What chains of a lane are continued with.
+#[derive(Debug, Default)]
+pub(crate) struct Repairs {
+    /// The chains in the order of their samples, each with where its callers begin.
+    chains: Vec<(Position, Repaired, usize)>,
+    /// The callers that were found for them, one chain's after the other's.
+    places: Vec<Place>,
+}
+
+impl Repairs {
+    /// The chains of a slice in the order of their samples, each with its callers, innermost first.
+    pub(crate) fn of_slice(
+        &self,
+        slice: usize,
+    ) -> impl Iterator<Item = (Position, Repaired, &[Place])> {
+        let first = self.chains.partition_point(|(position, ..)| position.slice < slice);
+        let chains = self.chains.get(first..).unwrap_or_default().iter();
+        let of_slice = chains.take_while(move |(position, ..)| position.slice == slice);
+        of_slice.filter_map(|&(position, repaired, start)| {
+            let callers = self.places.get(start..)?.get(..repaired.len)?;
+            Some((position, repaired, callers))
+        })
+    }
+}
+
+impl<'w> Deciding<'w> {
+    /// What the chains of samples in their order are continued with, by parts of them.
+    pub(crate) fn all(
+        self,
+        positions: &'w [Position],
+        before: &'w [Option<Before>],
+        later: &'w [Option<Later>],
+    ) -> impl IndexedParallelIterator<Item = Repairs> {
+        let parts = positions.par_chunks(TOGETHER).zip(before.par_chunks(TOGETHER));
+        let parts = parts.zip(later.par_chunks(TOGETHER)).with_max_len(1);
+        parts.map(move |((positions, before), later)| self.part(positions, before, later))
+    }
+
+    #[inline(never)] // A stage of its own in profiles.
+    fn part(
+        self,
+        positions: &[Position],
+        before: &[Option<Before>],
+        later: &[Option<Later>],
+    ) -> Repairs {
+        let mut lists = Lists::default();
+        let said = |at: usize| Some((before.get(at).copied()??, later.get(at).copied()??));
+        let chains = || (0..positions.len()).filter_map(said);
+        let longest =
+            |(before, later): (Before, Later)| before.outside.len().max(later.outside.len());
+        let mut all = Repairs {
+            chains: Vec::with_capacity(chains().count()),
+            places: Vec::with_capacity(PLACES.min(chains().map(longest).sum())),
+        };
+        for (at, &position) in positions.iter().enumerate() {
+            if let Some((&position, (before, later))) =
+                positions.get(at + AHEAD).zip(said(at + AHEAD))
+            {
+                self.window.fetch_ends(position);
+                self.past.fetch(before.outside);
+                self.future.fetch(later.outside);
+            }
+            let Some((before, later)) = said(at) else { continue };
+            let start = all.places.len();
+            let repaired = self.decide(position, before, later, &mut lists, &mut all.places);
+            all.chains.extend(repaired.map(|repaired| (position, repaired, start)));
+        }
+        all.chains.shrink_to_fit();
+        all.places.shrink_to_fit();
+        all
+    }
+
+    /// Adds the callers of a sample's chain.
+    fn decide(
+        &self,
+        position: Position,
+        before: Before,
+        later: Later,
+        lists: &mut Lists<'w>,
+        places: &mut Vec<Place>,
+    ) -> Option<Repaired> {
+        let Self { window, past, future, trials, .. } = *self;
+        let seen = window.sample(position)?;
+        let views = [
+            past.view_of_then(&before.known, before.start, before.outside, trials),
+            future.view(&later.known, later.outside, trials),
+        ];
+        let several = before.several || future.has_several(&later.known);
+        let chain = CutChain::new(&seen, self.gaps && !several);
+        chain.repair_to_beginning(views, lists, places, &seen, window.code)
+    }
+}

@@ -1,0 +1,273 @@
+//! Walked slices wait for their repair until enough of what comes after them is known. What is known of a sample depends
+//! on its place in the recording alone, not on slices, batches or the number of threads.
+
+use options::Join;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+
+use budget::Exhausted;
+
+use rayon::prelude::*;
+use unwinder::Place;
+
+use crate::join::{Code, Repaired, Trials};
+use crate::repair::in_order::InOrder;
+use crate::repair::lengthen::Lengthening;
+use crate::repair::repaired::RepairedSlice;
+use crate::repair::repairs::Repairs;
+use crate::repair::thread_group::{Lane, Position, WindowSlices};
+use crate::slice::intern::Hashes;
+use crate::slice::walk::WalkedSlice;
+use crate::tails::TailCalls;
+
+/// Samples that are looked at together.
+const WINDOW: usize = 32 << 10;
+/// Fewer where they have so many frames, which take some 170 MB.
+const FRAMES: usize = 4 << 20;
+/// Of four samples so many are repaired; the rest is what comes after them.
+const REPAIRED: usize = 3;
+
+/// Threads are repaired in so many parts beside each other, whatever the number of processors.
+const LANES: usize = 4;
+
+/// Slices that wait for their repair.
+#[derive(Debug, Default)]
+pub(crate) struct Window {
+    join: Join,
+    /// The most user frames of a sample.
+    max_frames: usize,
+    lanes: [Lane; LANES],
+    slices: VecDeque<WalkedSlice>,
+    /// So many samples of the first slice are repaired.
+    done: usize,
+    /// So many samples wait, with so many frames.
+    waiting: usize,
+    frames: usize,
+    /// Where batches are repaired one by one: so many of those that wait are of batches before the last.
+    before_last: Option<usize>,
+    /// What hashes the rows of slices that are done: the same for all that are merged.
+    hashes: Hashes,
+    /// Who finds the frames that tail calls removed, if they are wanted.
+    tail_calls: Option<TailCalls>,
+}
+
+impl Window {
+    /// A window that repairs so, and lets chains have so many user frames.
+    pub(crate) fn new(join: Join, max_frames: usize, tail_calls: bool) -> Self {
+        let tail_calls = tail_calls.then(TailCalls::default);
+        Self { join, max_frames, tail_calls, ..Self::default() }
+    }
+
+    /// Samples wait for the end of the next batch only.
+    pub(crate) const fn by_batches(&mut self) {
+        self.before_last = Some(0);
+    }
+
+    /// Forgets all that was learned. Nothing may wait.
+    pub(crate) fn begin_anew(&mut self) {
+        let before_last = self.before_last.map(|_| 0);
+        let hashes = std::mem::take(&mut self.hashes);
+        let tail_calls = self.tail_calls.take();
+        *self = Self {
+            before_last,
+            hashes,
+            tail_calls,
+            ..Self::new(self.join, self.max_frames, false)
+        };
+    }
+
+    /// Adds a slice.
+    pub(crate) fn push(&mut self, slice: WalkedSlice) {
+        self.waiting += slice.samples.len();
+        self.frames += slice.seen.n_all_frames();
+        self.slices.push_back(slice);
+    }
+
+    /// Repairs all that waits, since nothing more comes, and hands each slice on as soon as it and those before it are
+    /// done: that is merged while the others get their new stacks.
+    pub(crate) fn finish(&mut self, code: Code<'_>, mut merge: impl FnMut(RepairedSlice) + Send) {
+        let ready = self.repair_ready(code);
+        self.done(ready, code).into_iter().for_each(&mut merge);
+        let found = self.find(self.waiting, self.waiting, code);
+        let slices: Vec<_> = self.slices.drain(..).enumerate().collect();
+        (self.waiting, self.frames, self.done) = (0, 0, 0);
+        self.before_last = self.before_last.map(|_| 0);
+        let max_frames = self.max_frames;
+        let merging = InOrder::new(slices.len(), merge);
+        slices.into_par_iter().with_max_len(1).for_each(|(number, mut slice)| {
+            lengthen(number, &mut slice, &found, max_frames);
+            merging.put(number, self.repaired(slice, code));
+        });
+    }
+
+    /// Repairs what can be repaired before more comes.
+    fn repair_ready(&mut self, code: Code<'_>) -> Vec<WalkedSlice> {
+        let mut ready = Vec::new();
+        if self.join == Join::Off {
+            (self.waiting, self.frames) = (0, 0);
+            ready.extend(self.slices.drain(..));
+        }
+        while self.is_full() {
+            let window = self.size();
+            let repaired = (window.div_ceil(4) * REPAIRED).min(window);
+            self.give_out(window, repaired, code, &mut ready);
+        }
+        while self.slices.front().is_some_and(|slice| slice.samples.is_empty()) {
+            ready.extend(self.slices.pop_front());
+        }
+        ready
+    }
+
+    /// The same after slices were added, which may be the last ones of their batch.
+    pub(crate) fn ready_after(&mut self, ends_batch: bool, code: Code<'_>) -> Vec<RepairedSlice> {
+        let mut ready = self.repair_ready(code);
+        if let (Some(before), true) = (self.before_last, ends_batch) {
+            let repaired = before.min(self.waiting);
+            if repaired > 0 {
+                self.give_out(self.waiting, repaired, code, &mut ready);
+            }
+            self.before_last = Some(self.waiting);
+        }
+        self.done(ready, code)
+    }
+
+    /// Slices whose samples are done, as the merge takes them.
+    fn done(&self, slices: Vec<WalkedSlice>, code: Code<'_>) -> Vec<RepairedSlice> {
+        slices.into_par_iter().map(|slice| self.repaired(slice, code)).collect()
+    }
+
+    /// A slice whose samples are done, as the merge takes it.
+    fn repaired(&self, slice: WalkedSlice, code: Code<'_>) -> RepairedSlice {
+        let Some(tail_calls) = &self.tail_calls else {
+            return RepairedSlice::of(slice, &self.hashes, None);
+        };
+        let mut finder = tail_calls.take();
+        let repaired = RepairedSlice::of(slice, &self.hashes, Some((&mut finder, code)));
+        tail_calls.put(finder);
+        repaired
+    }
+
+    /// The files of which not all code was looked at for tail calls.
+    pub(crate) fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
+        self.tail_calls.map(TailCalls::into_exhausted).unwrap_or_default()
+    }
+
+    /// Repairs the first samples of a window and gives out the slices that are done.
+    fn give_out(
+        &mut self,
+        window: usize,
+        repaired: usize,
+        code: Code<'_>,
+        ready: &mut Vec<WalkedSlice>,
+    ) {
+        self.repair(window, repaired, code);
+        self.waiting -= repaired;
+        self.frames -= self.counted(repaired);
+        self.done += repaired;
+        if let Some(before) = &mut self.before_last {
+            *before = before.saturating_sub(repaired);
+        }
+        while let Some(first) = self.slices.front()
+            && first.samples.len() <= self.done
+        {
+            self.done -= first.samples.len();
+            ready.extend(self.slices.pop_front());
+        }
+    }
+
+    /// Whether the first of the samples that wait can be repaired.
+    const fn is_full(&self) -> bool {
+        self.waiting >= WINDOW || self.frames >= FRAMES
+    }
+
+    /// The samples that wait, in their order: how many frames each has.
+    fn waiting_frames(&self) -> impl Iterator<Item = usize> {
+        let all = self
+            .slices
+            .iter()
+            .flat_map(|slice| (0..slice.samples.len()).map(|index| slice.seen.n_frames(index)));
+        all.skip(self.done)
+    }
+
+    /// How many frames the first samples have.
+    fn counted(&self, samples: usize) -> usize {
+        self.waiting_frames().take(samples).sum()
+    }
+
+    /// How many samples are looked at next: a window's, or fewer that have as many frames as a window may have.
+    fn size(&self) -> usize {
+        let mut frames = 0;
+        let is_within = |n: &usize| {
+            frames += n;
+            frames <= FRAMES
+        };
+        self.waiting_frames().take(WINDOW).take_while(is_within).count().max(1)
+    }
+
+    /// Repairs the first samples of a window: lane by lane, then all of them in their order get their new stacks.
+    fn repair(&mut self, window: usize, repaired: usize, code: Code<'_>) {
+        let found = self.find(window, repaired, code);
+        let max_frames = self.max_frames;
+        let slices: Vec<_> = self.slices.iter_mut().enumerate().collect();
+        let each = slices.into_par_iter();
+        each.for_each(|(number, slice)| lengthen(number, slice, &found, max_frames));
+    }
+
+    /// What the chains of the first samples of a window are continued with, by lanes and parts of these.
+    #[inline(never)] // A stage of its own in profiles, as the next one.
+    fn find(&mut self, window: usize, repaired: usize, code: Code<'_>) -> Vec<Repairs> {
+        let lanes = self.positions(window);
+        let slices = &self.slices;
+        let window = WindowSlices { slices, repaired, code };
+        let pairs = self.lanes.par_iter_mut().zip(&lanes);
+        pairs.for_each(|(lane, positions)| lane.look(window, positions));
+        let mut trials = Trials::default();
+        self.lanes.iter().filter_map(Lane::trials).for_each(|it| trials.add(it));
+        let gaps = self.join == Join::Gaps;
+        let pairs = self.lanes.par_iter_mut().zip(&lanes);
+        pairs.flat_map(|(lane, positions)| lane.decide(window, positions, &trials, gaps)).collect()
+    }
+
+    /// The samples of the window in their order, by lanes.
+    fn positions(&self, window: usize) -> [Vec<Position>; LANES] {
+        let mut lanes = [const { Vec::new() }; LANES];
+        let mut at = 0;
+        for (number, slice) in self.slices.iter().enumerate() {
+            let first = if number == 0 { self.done } else { 0 };
+            for index in first..slice.samples.len() {
+                if at == window {
+                    return lanes;
+                }
+                if let Some(owner) = slice.seen.owner(index)
+                    && let Some(lane) = lanes.get_mut(owner.0 as usize % LANES)
+                {
+                    lane.push(Position { at, slice: number, index });
+                }
+                at += 1;
+            }
+        }
+        lanes
+    }
+}
+
+/// The chains of a slice of that number get the stacks that were found for them.
+#[inline(never)]
+fn lengthen(number: usize, slice: &mut WalkedSlice, found: &[Repairs], max_frames: usize) {
+    let mut lengthening = Lengthening::new(max_frames);
+    for (position, repaired, callers) in in_order(found, number) {
+        lengthening.lengthen(slice, position.index, repaired, callers);
+    }
+}
+
+/// What was found for samples of that slice, in the order of the samples.
+fn in_order(
+    found: &[Repairs],
+    slice: usize,
+) -> impl Iterator<Item = (Position, Repaired, &[Place])> {
+    let mut parts: Vec<_> = found.iter().map(|part| part.of_slice(slice).peekable()).collect();
+    parts.retain_mut(|part| part.peek().is_some());
+    std::iter::from_fn(move || {
+        let next = parts.iter_mut().filter_map(|part| Some((part.peek()?.0.at, part)));
+        next.min_by_key(|(at, _)| *at)?.1.next()
+    })
+}

@@ -1,0 +1,21 @@
+//! The counts of a slice.
+
+use profile::StackNeeds;
+
+use crate::slice::related::SharedMemory;
+
+/// The counts of a slice.
+#[derive(Debug, Default)]
+pub(crate) struct SliceCounts {
+    /// How many bytes of stack the chains need.
+    pub(crate) needs: StackNeeds,
+    /// Frames of all samples.
+    pub(crate) n_frames: u64,
+    pub(crate) undecoded: u64,
+    pub(crate) late_maps: u64,
+    pub(crate) shared_memory: SharedMemory,
+    pub(crate) cache_hits: u64,
+    pub(crate) cache_misses: u64,
+    /// Frames without a module, since theirs lies at too many places.
+    pub(crate) unplaced: u64,
+}

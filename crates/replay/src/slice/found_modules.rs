@@ -1,0 +1,74 @@
+//! The modules that walks found frames in. They are known as soon as a chunk is walked: what waits for its repair is in no
+//! table yet, of short recordings nothing until the end.
+
+use address::ModuleId;
+
+use crate::slice::frame_key::FrameKey;
+
+/// The modules of all slices so far.
+#[derive(Debug, Default)]
+pub(crate) struct MetModules {
+    /// By a module's id whether it was met.
+    is_met: Vec<bool>,
+    /// Those that were, in the order in which they were met.
+    modules: Vec<ModuleId>,
+}
+
+impl MetModules {
+    /// Adds the modules of a slice.
+    pub(crate) fn add(&mut self, of_slice: &[ModuleId]) {
+        for &module in of_slice {
+            let at = module.index();
+            if at >= self.is_met.len() {
+                self.is_met.resize(at + 1, false);
+            }
+            if let Some(is_met) = self.is_met.get_mut(at)
+                && !std::mem::replace(is_met, true)
+            {
+                self.modules.push(module);
+            }
+        }
+    }
+
+    /// In the order in which they were met.
+    pub(crate) fn modules(&self) -> &[ModuleId] {
+        &self.modules
+    }
+}
+
+/// The modules of frames, each once.
+pub(crate) fn modules_of(frames: &[FrameKey]) -> Vec<ModuleId> {
+    let mut modules: Vec<_> = frames.iter().filter_map(|frame| frame.module()).collect();
+    modules.dedup();
+    modules.sort_unstable();
+    modules.dedup();
+    modules
+}
+
+#[cfg(test)]
+mod tests {
+    use profile::FoundBy;
+
+    use super::*;
+    use crate::slice::frame_key::PlacedFrame;
+    use unwinder::Place;
+
+    fn frame(module: Option<u32>, relative: u64) -> FrameKey {
+        let place = Place { module: module.map(ModuleId), relative, bias: 0 };
+        FrameKey::new(
+            &PlacedFrame { place, found_by: FoundBy::Cfi, kernel: false, whole: false },
+            0,
+        )
+    }
+
+    #[test]
+    fn each_module_is_met_once() {
+        let first = [frame(Some(7), 1), frame(None, 1), frame(Some(2), 1), frame(Some(7), 2)];
+        let second = [frame(Some(2), 1), frame(Some(3), 1), frame(Some(3), 2)];
+        let mut met = MetModules::default();
+        for frames in [&first[..], &second, &[]] {
+            met.add(&modules_of(frames));
+        }
+        assert_eq!(met.modules(), [2, 7, 3].map(ModuleId));
+    }
+}

@@ -1,0 +1,167 @@
+//! What tells distinct frames apart before their locations have ids.
+
+use std::hash::{Hash, Hasher};
+
+use address::ModuleId;
+use profile::{FoundBy, FrameRow, LocationId, LocationRow};
+use unwinder::{Frame, Place};
+
+use crate::tails::CodePlace;
+
+/// A frame before it has ids.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlacedFrame {
+    pub(crate) place: Place,
+    pub(crate) found_by: FoundBy,
+    pub(crate) kernel: bool,
+    /// It is somewhere in the function that begins there.
+    pub(crate) whole: bool,
+}
+
+impl PlacedFrame {
+    /// What stands for frames that are not known.
+    pub(crate) const GAP: Self = Self::nowhere(FoundBy::Gap);
+
+    /// What stands for frames that are not known, by the word for them.
+    pub(crate) const fn nowhere(found_by: FoundBy) -> Self {
+        Self { place: Place::NOWHERE, found_by, kernel: false, whole: false }
+    }
+}
+
+impl From<&Frame> for PlacedFrame {
+    fn from(frame: &Frame) -> Self {
+        Self { place: frame.place(), found_by: frame.found_by, kernel: frame.kernel, whole: false }
+    }
+}
+
+/// A distinct frame before its location has an id, apart from where its module lay. Two words, since a million of them
+/// are hashed and compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FrameKey {
+    relative: u64,
+    /// The module plus one (0 for none), then a byte each of instance, found-by, and kernel mode and wholeness as a
+    /// bit each.
+    rest: u64,
+}
+
+/// Where the module is in [`FrameKey::rest`].
+const MODULE: u32 = 24;
+/// The bits of the lowest byte.
+const KERNEL: u64 = 1;
+const WHOLE: u64 = 2;
+
+impl FrameKey {
+    pub(crate) fn new(frame: &PlacedFrame, instance: u8) -> Self {
+        let PlacedFrame { place, found_by, kernel, whole } = *frame;
+        let module = place.module.map_or(0, |module| u64::from(module.0) + 1);
+        let rest = (module << MODULE)
+            | (u64::from(instance) << 16)
+            | ((found_by as u64) << 8)
+            | (u64::from(kernel) * KERNEL)
+            | (u64::from(whole) * WHOLE);
+        Self { relative: place.relative, rest }
+    }
+
+    /// The frame, whose module has that bias.
+    pub(crate) fn placed(self, bias: u64) -> PlacedFrame {
+        let found_by = FoundBy::ALL.get(usize::from((self.rest >> 8) as u8)).copied();
+        PlacedFrame {
+            place: Place { module: self.module(), relative: self.relative, bias },
+            found_by: found_by.unwrap_or(FoundBy::Sampled),
+            kernel: self.rest & KERNEL != 0,
+            whole: self.rest & WHOLE != 0,
+        }
+    }
+
+    /// Which of several images of the module in the process.
+    pub(crate) const fn instance(self) -> u8 {
+        (self.rest >> 16) as u8
+    }
+
+    /// The module that it is in.
+    pub(crate) fn module(self) -> Option<ModuleId> {
+        (self.rest >> MODULE).checked_sub(1).map(|module| ModuleId(module as u32))
+    }
+
+    /// The frame as far as tail calls depend on it.
+    pub(crate) fn code_place(self) -> CodePlace {
+        let PlacedFrame { place, found_by, kernel, .. } = self.placed(0);
+        CodePlace { module: place.module, relative: place.relative, found_by, kernel }
+    }
+
+    /// Whether both are in the same module.
+    #[inline]
+    pub(crate) const fn is_in_module_of(self, other: Self) -> bool {
+        (self.rest ^ other.rest) >> MODULE == 0
+    }
+
+    /// Whether its address in the module is in a range.
+    #[inline]
+    pub(crate) const fn is_between(self, start: u64, end: u64) -> bool {
+        start <= self.relative && self.relative < end
+    }
+
+    /// The same for all frames at its location. A gap is no place where code was seen, and a whole function is more than
+    /// its first address: they have locations of their own, whatever frame has the same address.
+    pub(crate) fn of_location(self) -> Self {
+        let PlacedFrame { found_by, .. } = self.placed(0);
+        let apart = if found_by.is_gap() { (found_by as u64) << 8 } else { 0 };
+        Self { rest: self.rest >> MODULE << MODULE | apart | self.rest & WHOLE, ..self }
+    }
+
+    /// Its location, without names.
+    pub(crate) fn location(self) -> LocationRow {
+        let row = LocationRow::unnamed(self.module(), self.relative);
+        LocationRow { is_whole: self.rest & WHOLE != 0, ..row }
+    }
+
+    /// Its row, at that location.
+    pub(crate) fn frame(self, location: LocationId) -> FrameRow {
+        let PlacedFrame { found_by, kernel, .. } = self.placed(0);
+        FrameRow { location, found_by, kernel, instance: self.instance() }
+    }
+}
+
+impl Hash for FrameKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // One multiplication less than hashing both: the modules' ids are small.
+        state.write_u64(self.relative ^ self.rest.rotate_left(31));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(module: Option<u32>, relative: u64, found_by: FoundBy, kernel: bool) -> FrameKey {
+        let place = Place { module: module.map(ModuleId), relative, bias: 0 };
+        FrameKey::new(&PlacedFrame { place, found_by, kernel, whole: false }, 3)
+    }
+
+    #[test]
+    fn frames_at_an_address_share_its_location() {
+        let location = key(Some(7), 0x10, FoundBy::Sampled, false).of_location();
+        for found_by in [FoundBy::Cfi, FoundBy::FramePointer, FoundBy::Joined] {
+            assert_eq!(key(Some(7), 0x10, found_by, true).of_location(), location);
+        }
+        assert_ne!(key(Some(8), 0x10, FoundBy::Cfi, false).of_location(), location);
+        assert_eq!(location.location(), LocationRow::unnamed(Some(ModuleId(7)), 0x10));
+    }
+
+    #[test]
+    fn a_gap_is_no_address() {
+        let nowhere = key(None, 0, FoundBy::Cfi, false).of_location();
+        let gap = key(None, 0, FoundBy::Gap, false).of_location();
+        assert_ne!(gap, nowhere);
+        assert_eq!(gap.location(), nowhere.location());
+    }
+
+    #[test]
+    fn a_whole_function_has_a_location_of_its_own() {
+        let at = key(Some(7), 0x10, FoundBy::TailCall, false);
+        let whole = FrameKey::new(&PlacedFrame { whole: true, ..at.placed(0) }, 3);
+        assert_ne!(whole.of_location(), at.of_location());
+        assert!(whole.location().is_whole && whole.placed(0).whole);
+        assert!(!at.location().is_whole && !at.placed(0).whole);
+    }
+}

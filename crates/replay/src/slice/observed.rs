@@ -1,0 +1,97 @@
+//! What the walks of a slice saw of stacks, as repair wants it.
+
+use profile::EndReason;
+use unwinder::Frame;
+
+use crate::join::{Seen, SeenEnd, SeenFrame, StackOwner};
+
+/// What was seen in the samples of a slice, in their order.
+#[derive(Debug, Default)]
+pub(crate) struct SeenSamples {
+    samples: Vec<SeenSample>,
+    frames: Vec<SeenFrame>,
+}
+
+#[derive(Debug)]
+struct SeenSample {
+    owner: StackOwner,
+    /// How many frames of the kernel come before.
+    n_kernel: u32,
+    first: u32,
+    len: u32,
+    end: SeenEnd,
+}
+
+impl SeenSamples {
+    /// Room for so many samples. How many frames these have differs too much.
+    pub(crate) fn with_capacity(samples: usize) -> Self {
+        Self { samples: Vec::with_capacity(samples), frames: Vec::new() }
+    }
+
+    /// Adds a sample: its frames, of which so many are the kernel's, why its chain ended, and where the frame of the
+    /// last function begins.
+    pub(crate) fn push(
+        &mut self,
+        owner: StackOwner,
+        n_kernel: usize,
+        frames: &[Frame],
+        end: EndReason,
+        cut_at: Option<u64>,
+    ) {
+        let first = self.frames.len();
+        let user = frames.get(n_kernel..).unwrap_or_default();
+        let sure = user.iter().map_while(|it| {
+            it.sp().map(|sp| SeenFrame { place: it.place(), sp, saved: it.saved() })
+        });
+        self.frames.extend(sure);
+        let len = self.frames.len() - first;
+        let end = match end {
+            _ if len < user.len() => SeenEnd::Other,
+            EndReason::Root => SeenEnd::Root,
+            EndReason::StackExhausted | EndReason::NoUserStack | EndReason::ReturnProbe => {
+                SeenEnd::Cut(cut_at)
+            }
+            _ => SeenEnd::Other,
+        };
+        self.samples.push(SeenSample {
+            owner,
+            n_kernel: n_kernel as u32,
+            first: first as u32,
+            len: len as u32,
+            end,
+        });
+    }
+
+    /// Whose stack the sample of that index shows, if it has user frames.
+    pub(crate) fn owner(&self, index: usize) -> Option<StackOwner> {
+        self.samples.get(index).filter(|sample| sample.len > 0).map(|sample| sample.owner)
+    }
+
+    /// How many user frames the sample of that index has.
+    pub(crate) fn n_frames(&self, index: usize) -> usize {
+        self.samples.get(index).map_or(0, |sample| sample.len as usize)
+    }
+
+    /// How many user frames all samples have.
+    pub(crate) const fn n_all_frames(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// What they take, in bytes.
+    pub(crate) const fn heap_bytes(&self) -> usize {
+        self.samples.capacity() * size_of::<SeenSample>()
+            + self.frames.capacity() * size_of::<SeenFrame>()
+    }
+
+    /// How many frames of the kernel the sample of that index has.
+    pub(crate) fn n_kernel(&self, index: usize) -> usize {
+        self.samples.get(index).map_or(0, |sample| sample.n_kernel as usize)
+    }
+
+    /// What was seen in the sample of that index; `None` where no user frame was seen.
+    pub(crate) fn get(&self, index: usize) -> Option<Seen<'_>> {
+        let SeenSample { owner, first, len, end, .. } = *self.samples.get(index)?;
+        let frames = self.frames.get(first as usize..)?.get(..len as usize)?;
+        (!frames.is_empty()).then_some(Seen { owner, frames, end })
+    }
+}

@@ -1,0 +1,234 @@
+//! The user chains that a sample holds besides its stack: the user part of its callchain, a callchain in a record of
+//! its own (deferred, or simpleperf's), and the call stack of the processor's branch records. One of them stands in for
+//! a walk that found nothing, or continues a walk that the end of the stack's bytes cut off.
+//!
+//! Source: `include/uapi/linux/perf_event.h`, `PERF_SAMPLE_BRANCH_CALL_STACK`; `tools/perf/util/machine.c`,
+//! `resolve_lbr_callchain_sample`.
+
+use address::Avma;
+use module_map::Space;
+use perf_data::{CallchainContext, CpuMode, Head, Sample};
+use profile::{EndReason, FoundBy};
+use unwinder::{Frame, Walker};
+
+/// How far the last byte of a call is from its first byte. On x86-64 calls have 2 bytes (`call *%rax`) to 8 (that of
+/// `__tls_get_addr`, with three prefixes), on aarch64 4.
+const IN_CALL: std::ops::RangeInclusive<u64> = 1..=7;
+
+/// A sample and what its recorded chains are read with.
+#[derive(Clone, Copy)]
+pub(crate) struct RecordedChains<'s> {
+    pub(crate) sample: &'s Sample<'s>,
+    /// Says what the branch stacks of its event are.
+    pub(crate) head: &'s Head,
+    /// What is mapped in its process.
+    pub(crate) space: &'s Space,
+}
+
+/// What the addresses of a chain are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Addresses {
+    /// The last bytes of calls (return address - 1), but for the first one, at which the thread was.
+    CallEnds,
+    /// The first bytes of calls. Where the thread was is not among them.
+    CallStarts,
+}
+
+impl Addresses {
+    /// How frames of such a chain were found, but for the innermost.
+    const fn found_by(self) -> FoundBy {
+        match self {
+            Self::CallEnds => FoundBy::Callchain,
+            Self::CallStarts => FoundBy::CallStack,
+        }
+    }
+}
+
+/// A chain of user frames as the recorder found it.
+struct RecordedChain {
+    kind: Addresses,
+    /// The addresses to look up, innermost first.
+    lookups: Vec<Avma>,
+}
+
+impl RecordedChain {
+    /// Whether an address of the chain is that of a frame at which a walk arrived.
+    fn shows(&self, address: Avma, frame: &Frame, is_leaf: bool) -> bool {
+        let lookup = frame.in_process();
+        match self.kind {
+            Addresses::CallEnds => address == lookup,
+            Addresses::CallStarts => {
+                !is_leaf && IN_CALL.contains(&lookup.0.wrapping_sub(address.0))
+            }
+        }
+    }
+
+    /// The addresses outside of the last walked frame, where the chain has that frame. With recursion it can be in the
+    /// chain several times: then the one is meant inside of which the chain and the walked frames differ in the fewest
+    /// frames. `None` where several are as good.
+    fn outside_of(&self, walked: &[Frame]) -> Option<Callers<'_>> {
+        if self.lookups.is_empty() {
+            return None;
+        }
+        let (last, inner) = walked.split_last()?;
+        let is_last = |address: Avma| self.shows(address, last, inner.is_empty());
+        let places = (0..).zip(&self.lookups).filter(|(_, address)| is_last(**address));
+        let places: Vec<usize> = places.map(|(place, _)| place).collect();
+        let place = match places.as_slice() {
+            [only] => *only,
+            several => {
+                let shared = self.shared_inside(inner);
+                let differing = |place: usize| {
+                    let shared = shared.get(place).copied().unwrap_or(0);
+                    place.abs_diff(shared) + inner.len().abs_diff(shared)
+                };
+                let fewest = several.iter().map(|place| differing(*place)).min()?;
+                let mut best = several.iter().filter(|place| differing(**place) == fewest);
+                match (best.next(), best.next()) {
+                    (Some(place), None) => *place,
+                    _ => return None,
+                }
+            }
+        };
+        let lookups = self.lookups.get(place + 1..).filter(|outer| !outer.is_empty())?;
+        Some(Callers { lookups, found_by: self.kind.found_by() })
+    }
+
+    /// For each address of the chain how many of the walked frames are found inside of it, in their order: the longest
+    /// common subsequence.
+    fn shared_inside(&self, walked: &[Frame]) -> Vec<usize> {
+        // For each walked frame how many of those up to it are found among the addresses so far.
+        let mut row = vec![0; walked.len()];
+        let mut shared = Vec::with_capacity(self.lookups.len());
+        for address in &self.lookups {
+            shared.push(row.last().copied().unwrap_or(0));
+            let (mut before, mut inside) = (0, 0);
+            for ((index, frame), cell) in walked.iter().enumerate().zip(&mut row) {
+                let without = *cell;
+                *cell = match self.shows(*address, frame, index == 0) {
+                    true => before + 1,
+                    false => without.max(inside),
+                };
+                (before, inside) = (without, *cell);
+            }
+        }
+        shared
+    }
+}
+
+/// The outer frames of a recorded chain.
+#[derive(Clone, Copy)]
+struct Callers<'c> {
+    lookups: &'c [Avma],
+    found_by: FoundBy,
+}
+
+impl Callers<'_> {
+    fn push(self, walker: &mut Walker<'_>, space: &Space, frames: &mut Vec<Frame>) {
+        let frame = |lookup: &Avma| walker.frame_at(*lookup, space, self.found_by);
+        frames.extend(self.lookups.iter().map(frame));
+    }
+}
+
+impl RecordedChains<'_> {
+    /// Puts a recorded chain in the place of the walked user frames, which begin at `first` and are at most one, where
+    /// a recorded one is longer. Whether there was one. As perf has it, the processor's call stack goes before a callchain:
+    /// an event that asked for it has a callchain by frame pointers beside it, which programs need not keep.
+    pub(crate) fn replace(
+        self,
+        walker: &mut Walker<'_>,
+        first: usize,
+        frames: &mut Vec<Frame>,
+    ) -> bool {
+        let Self { sample, space, .. } = self;
+        let n_walked = frames.len() - first;
+        let (chain, calls) = (self.callchain(), self.call_stack());
+        let innermost = chain.lookups.first().copied();
+        let of_calls = !calls.lookups.is_empty();
+        let walked = frames.get(first).copied().filter(|_| of_calls);
+        // Where the thread was in user mode: where it was sampled, or came into the kernel.
+        let sampled = sample.ip.filter(|_| of_calls && sample.cpu_mode == CpuMode::User);
+        let leaf = || sampled.or(innermost).map(|ip| walker.frame_at(ip, space, FoundBy::Sampled));
+        let callers = if of_calls { &calls.lookups } else { chain.lookups.get(1..).unwrap_or(&[]) };
+        let leaf = walked.or_else(leaf).filter(|_| callers.len() >= n_walked);
+        let Some(leaf) = leaf else { return false };
+        frames.truncate(first);
+        frames.push(leaf);
+        let kind = if of_calls { calls.kind } else { chain.kind };
+        Callers { lookups: callers, found_by: kind.found_by() }.push(walker, space, frames);
+        true
+    }
+
+    /// Continues the walked user frames, which begin at `first` and were cut off, with the outer frames of a recorded
+    /// chain that has the last of them: of the chain that knows the most. Returns how the chain ends then; `None` where
+    /// no recorded chain continues it.
+    pub(crate) fn continue_walk(
+        self,
+        walker: &mut Walker<'_>,
+        first: usize,
+        frames: &mut Vec<Frame>,
+    ) -> Option<EndReason> {
+        let walked = frames.get(first..)?;
+        let room = walker.max_frames().saturating_sub(walked.len());
+        let (chain, calls) = (self.callchain(), self.call_stack());
+        let outer = [&calls, &chain].into_iter().filter_map(|chain| chain.outside_of(walked));
+        let outer = outer.max_by_key(|outer| outer.lookups.len())?;
+        let lookups = outer.lookups.get(..room).unwrap_or(outer.lookups);
+        Callers { lookups, ..outer }.push(walker, self.space, frames);
+        let all = lookups.len() == outer.lookups.len();
+        Some(if all { EndReason::Recorded } else { EndReason::MaxFrames })
+    }
+
+    /// The user part of the recorded callchain: in the sample, or in a record of its own. simpleperf may write both, of
+    /// which the one that was completed with frames of other samples is the longer.
+    fn callchain(self) -> RecordedChain {
+        let Self { sample, .. } = self;
+        let is_user = |context: CallchainContext| match context {
+            CallchainContext::User => true,
+            CallchainContext::Unmarked => sample.cpu_mode == CpuMode::User,
+            _ => false,
+        };
+        let own = sample.callchain.into_iter().flat_map(|chain| chain.frames());
+        let own = own.filter(|(context, _)| is_user(*context)).map(|(_, ip)| ip);
+        let other = sample.user_callchain.into_iter().flat_map(|chain| chain.frames());
+        let [mut addresses, other]: [Vec<Avma>; 2] =
+            [own.collect(), other.map(|it| it.1).collect()];
+        if other.len() > addresses.len() {
+            addresses = other;
+        }
+        // What a frame pointer led to that is none.
+        let n_callers = addresses.iter().skip(1).take_while(|it| can_be_code(**it)).count();
+        addresses.truncate(1 + n_callers);
+        let lookup = |(index, ip): (usize, Avma)| if index == 0 { ip } else { ip.sub(1) };
+        let lookups = addresses.into_iter().enumerate().map(lookup).collect();
+        RecordedChain { kind: Addresses::CallEnds, lookups }
+    }
+
+    /// The user part of the call stack out of the processor's branch records, where the event asked for one. Branches
+    /// from where nothing can be executed are left out: what was left in the records by others.
+    fn call_stack(self) -> RecordedChain {
+        let event = self.head.events().get(usize::from(self.sample.event));
+        let is_call_stack = event.is_some_and(|event| event.attr.has_call_stacks());
+        let branches = self.sample.branch_stack.filter(|_| is_call_stack);
+        let branches = branches.into_iter().flat_map(|stack| stack.iter());
+        let of_user =
+            branches.filter(|it| it.from.0 != 0 && !is_kernel(it.from) && !is_kernel(it.to));
+        let is_executable =
+            |from: &Avma| self.space.lookup(*from).is_some_and(|mapping| mapping.executable);
+        let lookups = of_user.map(|it| it.from).filter(is_executable).collect();
+        RecordedChain { kind: Addresses::CallStarts, lookups }
+    }
+}
+
+/// Whether there can be code of a process at an address: not in the first page, where nothing is mapped by default, nor
+/// beyond the 56 bits of an address with five levels of page tables.
+///
+/// Source: `Documentation/arch/x86/x86_64/5level-paging.rst`; `vm.mmap_min_addr`.
+const fn can_be_code(address: Avma) -> bool {
+    address.0 >= 0x1000 && address.0 >> 56 == 0
+}
+
+/// Whether an address is of the upper half, which is the kernel's.
+const fn is_kernel(address: Avma) -> bool {
+    address.0 >> 63 == 1
+}

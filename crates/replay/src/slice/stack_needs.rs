@@ -1,0 +1,73 @@
+//! How many bytes of stack the chains of samples need, counted while they are walked and repaired.
+
+use profile::{EndReason, NeedCounts, StackNeeds};
+
+/// Notes a sample that was walked: the stack pointers of its innermost and its outermost user frame, 0 for one that is not
+/// known, and why its chain ended.
+pub(crate) fn note_walked(needs: &mut StackNeeds, leaf_and_root: Option<[u64; 2]>, end: EndReason) {
+    match (end, leaf_and_root) {
+        // The root's frame begins where that of its callee ends; nothing more is read to know that it is the root.
+        (EndReason::Root, Some([leaf, root])) => count(&mut needs.whole, root.saturating_sub(leaf)),
+        (EndReason::StackExhausted, _) => needs.cut += 1,
+        _ => {}
+    }
+}
+
+/// Notes a sample that was repaired: why its chain ended before and afterwards, and how many bytes it would have needed.
+pub(crate) fn note_repaired(
+    needs: &mut StackNeeds,
+    before: EndReason,
+    after: EndReason,
+    bytes: Option<u64>,
+) {
+    match (before, after, bytes) {
+        (EndReason::StackExhausted, EndReason::Root, Some(bytes)) => {
+            count(&mut needs.joined, bytes);
+        }
+        (EndReason::StackExhausted, EndReason::RootAcrossGap, Some(bytes)) => {
+            count(&mut needs.across_gap, bytes);
+        }
+        _ => {}
+    }
+}
+
+fn count(counts: &mut NeedCounts, bytes: u64) {
+    if let Some(count) = counts.get_mut(StackNeeds::slot(bytes)) {
+        *count += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn needs_of_walked_and_repaired_samples() {
+        let mut needs = StackNeeds::default();
+        note_walked(&mut needs, Some([0x7000, 0x8000]), EndReason::Root);
+        note_walked(&mut needs, Some([0x7000, 0x8001]), EndReason::Root);
+        note_walked(&mut needs, Some([0x7000, 0x7000]), EndReason::Root);
+        note_walked(&mut needs, None, EndReason::Root);
+        for end in [EndReason::StackExhausted; 5] {
+            note_walked(&mut needs, Some([0x7000, 0x8000]), end);
+        }
+        // A larger copy would win nothing of these.
+        for end in [EndReason::NoModule, EndReason::NoUserStack, EndReason::Recorded] {
+            note_walked(&mut needs, Some([0x7000, 0x8000]), end);
+        }
+        let cut = EndReason::StackExhausted;
+        note_repaired(&mut needs, cut, EndReason::Root, Some(0x2400));
+        note_repaired(&mut needs, cut, EndReason::RootAcrossGap, Some(0x4000));
+        note_repaired(&mut needs, cut, EndReason::RootAcrossGap, Some(0x10_0000));
+        note_repaired(&mut needs, cut, cut, None);
+        note_repaired(&mut needs, cut, EndReason::MaxFrames, Some(0x4000));
+        note_repaired(&mut needs, EndReason::NoUserStack, EndReason::Root, Some(0x4000));
+        let expected = StackNeeds {
+            whole: [2, 1, 0, 0, 0, 0],
+            cut: 5,
+            joined: [0, 0, 1, 0, 0, 0],
+            across_gap: [0, 0, 1, 0, 0, 1],
+        };
+        assert_eq!(needs, expected);
+    }
+}

@@ -1,0 +1,170 @@
+//! The user part of a sample: its stack is walked, or what the recorder made of it is taken.
+
+use address::Avma;
+use module_map::Space;
+use perf_data::{CpuMode, Head, RegsAbi, Sample};
+use profile::{EndReason, FoundBy};
+use unwinder::{Arch, Frame, UserState, Walker, is_unwound, pc_bit, sp_bit};
+
+use crate::plan::planner::Planned;
+use crate::slice::recorded::RecordedChains;
+use crate::slice::related::{Merged, SharedMemory, first_gained, n_in_code};
+
+/// What the walk needs to know of the recording and its machine.
+#[derive(Clone, Copy)]
+pub(crate) struct Machine<'b> {
+    /// Has the events.
+    head: &'b Head,
+    /// The processor, if it is one that is unwound.
+    arch: Option<Arch>,
+    big_endian: bool,
+}
+
+impl<'b> Machine<'b> {
+    pub(crate) fn of(head: &'b Head) -> Self {
+        let arch = head.machine().arch.filter(|&arch| is_unwound(arch));
+        Self { head, arch, big_endian: head.endian() == perf_data::Endian::Big }
+    }
+
+    /// The bit of the stack pointer in the recorder's mask, if stacks are walked.
+    pub(crate) fn sp_bit(&self) -> Option<u32> {
+        self.arch.and_then(sp_bit)
+    }
+
+    /// The processor that a sample's registers are those of: on a machine of 64 bits some processes have 32.
+    fn arch_of(&self, abi: RegsAbi) -> Option<Arch> {
+        let arch = self.arch?;
+        match abi {
+            RegsAbi::Bits64 => Some(arch).filter(|arch| arch.bits() == Some(64)),
+            RegsAbi::Bits32 => {
+                let narrow = arch.compat().filter(|&narrow| is_unwound(narrow));
+                // Code of big-endian Arm is not read.
+                narrow.filter(|&narrow| !(self.big_endian && narrow == Arch::Arm))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A sample whose user part is walked.
+#[derive(Clone, Copy)]
+pub(crate) struct UserPart<'s> {
+    pub(crate) sample: &'s Sample<'s>,
+    pub(crate) machine: Machine<'s>,
+}
+
+/// A chain that code of a relative made longer.
+pub(crate) struct Gained {
+    pub(crate) end: EndReason,
+    pub(crate) shared_memory: SharedMemory,
+}
+
+impl UserPart<'_> {
+    /// The user part: the replayed stack, continued with a recorded chain where its bytes ended; else the recorded chain,
+    /// else the sampled address.
+    pub(crate) fn frames_in(
+        self,
+        space: &Space,
+        walker: &mut Walker<'_>,
+        frames: &mut Vec<Frame>,
+    ) -> EndReason {
+        let Self { sample, machine } = self;
+        let n_kernel = frames.len();
+        let arch = sample.user_regs.and_then(|registers| machine.arch_of(registers.abi()));
+        let reason = match (sample.user_regs, arch) {
+            (Some(registers), Some(arch)) => {
+                let state = UserState {
+                    arch,
+                    stack: sample.user_stack.map_or(&[], |stack| stack.bytes),
+                    big_endian: machine.big_endian,
+                    partial_registers: sample.cpu_mode == CpuMode::Kernel,
+                    executed: sample.exact_ip() && sample.cpu_mode == CpuMode::User,
+                    space,
+                    thread: sample.tid.map_or(0, |tid| tid.0 as u32),
+                };
+                let end = walker.walk(&state, registers.iter(), frames);
+                if state.stack.is_empty() && end == EndReason::StackExhausted {
+                    EndReason::NoUserStack
+                } else {
+                    end
+                }
+            }
+            (Some(registers), None) => {
+                // A sample of the kernel says with its registers where the process was.
+                let pc = machine.arch.and_then(pc_bit).and_then(|bit| registers.get(bit));
+                if let Some(pc) = pc.filter(|_| n_kernel > 0) {
+                    frames.push(walker.frame_at(Avma(pc), space, FoundBy::Sampled));
+                }
+                EndReason::UnsupportedAbi
+            }
+            (None, _) if n_kernel > 0 => EndReason::KernelOnly,
+            (None, _) => EndReason::NoUserRegs,
+        };
+        let recorded = RecordedChains { sample, head: machine.head, space };
+        // A chain that the recorder unwound is taken where the replay could do nothing, or less.
+        if reason != EndReason::Root
+            && frames.len() - n_kernel < 2
+            && recorded.replace(walker, n_kernel, frames)
+        {
+            return EndReason::Recorded;
+        }
+        if matches!(
+            reason,
+            EndReason::StackExhausted | EndReason::NoUserStack | EndReason::ReturnProbe
+        ) && let Some(end) = recorded.continue_walk(walker, n_kernel, frames)
+        {
+            return end;
+        }
+        if let (true, Some(ip)) = (frames.is_empty(), sample.ip) {
+            frames.push(walker.frame_at(ip, space, FoundBy::Sampled));
+        }
+        reason
+    }
+
+    /// The user part again, in the space of shortly afterwards: taken where the chain gets further in it.
+    pub(crate) fn again(
+        self,
+        space: &Space,
+        walker: &mut Walker<'_>,
+        frames: &mut Vec<Frame>,
+    ) -> Option<EndReason> {
+        let n_kernel = frames.iter().take_while(|frame| frame.kernel).count();
+        let mut new = frames.get(..n_kernel)?.to_vec();
+        let end = self.frames_in(space, walker, &mut new);
+        let known = |frames: &[Frame]| frames.iter().filter(|frame| frame.module.is_some()).count();
+        (known(&new) > known(frames)).then(|| {
+            *frames = new;
+            end
+        })
+    }
+
+    /// The user part again, in the space with the code that a relative mapped, if the chain led to where the process has no
+    /// code: taken if more frames are in code then.
+    #[cold]
+    pub(crate) fn with_related(
+        self,
+        planned: &Planned,
+        own: &Space,
+        merged: &mut Merged,
+        walker: &mut Walker<'_>,
+        end: EndReason,
+        frames: &mut Vec<Frame>,
+    ) -> Option<Gained> {
+        let n_kernel = frames.iter().take_while(|frame| frame.kernel).count();
+        let before = n_in_code(frames, own);
+        if end != EndReason::NotMapped && before == frames.len() - n_kernel {
+            return None;
+        }
+        planned.related.iter().find_map(|related| {
+            let shared = merged.space(own, related)?;
+            let mut new = frames.get(..n_kernel)?.to_vec();
+            let end = self.frames_in(shared, walker, &mut new);
+            let module = first_gained(&new, own, shared)?;
+            (n_in_code(&new, shared) > before).then(|| {
+                let first = Some((planned.entry.pid, related.pid, module));
+                *frames = new;
+                Gained { end, shared_memory: SharedMemory { samples: 1, first } }
+            })
+        })
+    }
+}

@@ -1,0 +1,312 @@
+//! Decides which frames are missing between a caller and its callee.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use address::{ById as _, ModuleId, Svma};
+use budget::Exhausted;
+use hashbrown::HashMap;
+use image_store::LoadedImage;
+use module_map::MappedKind;
+use profile::FoundBy;
+use unwinder::{Arch, CallTarget, call_target, longest_call, slot_of_call};
+
+use crate::join::Code;
+use crate::tails::files::{By, Described, Files, InFile, Landing, Linked, Named, code_at};
+use crate::tails::paths::{Between, Left, Search};
+use crate::tails::units::Units;
+
+/// A frame as far as tail calls depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct CodePlace {
+    pub(crate) module: Option<ModuleId>,
+    /// The looked-up address in the module.
+    pub(crate) relative: u64,
+    pub(crate) found_by: FoundBy,
+    pub(crate) kernel: bool,
+}
+
+/// A frame that a tail call removed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TailFrame {
+    /// A function of the caller's or of the callee's module, at its jump.
+    Jump(ModuleId, u64),
+    /// The same, which has several such jumps: at its beginning.
+    Function(ModuleId, u64),
+    /// Functions that are not known.
+    Unknown,
+}
+
+/// Finders, one for each thread that uses one.
+#[derive(Default, Debug)]
+pub(crate) struct TailCalls {
+    idle: Mutex<Vec<Finder>>,
+    shared: Arc<Shared>,
+}
+
+/// The answers of the finders of all threads: the functions between one that is called and one that runs.
+#[derive(Default, Debug)]
+struct Shared(Mutex<HashMap<[Described; 2], Arc<OnceLock<Between>>>>);
+
+/// What the call before a caller's return address calls.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Call {
+    Function(Described),
+    Symbol(Named),
+    Unknown,
+}
+
+/// Frames between a caller and its callee, outermost first.
+type Decision = Arc<[TailFrame]>;
+
+/// Decides for one thread; each pair of a call and a callee once.
+#[derive(Default)]
+pub(crate) struct Finder {
+    files: Files,
+    units: Units,
+    /// The file of a module.
+    modules: HashMap<ModuleId, Option<Arc<LoadedImage>>>,
+    calls: HashMap<(ModuleId, u64), Call>,
+    shared: Arc<Shared>,
+    pairs: HashMap<[(ModuleId, u64); 2], Option<Decision>>,
+}
+
+const MOST_KEPT: usize = 1 << 17;
+
+impl std::fmt::Debug for Finder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Finder").field("calls", &self.calls.len()).finish_non_exhaustive()
+    }
+}
+
+impl TailCalls {
+    /// A finder that may have decided pairs before.
+    pub(crate) fn take(&self) -> Finder {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.unwrap_or_else(|| Finder { shared: Arc::clone(&self.shared), ..Finder::default() })
+    }
+
+    /// Keeps a finder for the next.
+    pub(crate) fn put(&self, finder: Finder) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(finder);
+    }
+
+    /// The files of which no more code was looked at.
+    pub(crate) fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
+        let finders = self.idle.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let all = finders.into_iter().flat_map(|it| it.files.allowance.into_exhausted());
+        all.collect()
+    }
+}
+
+impl Shared {
+    /// The place of an answer; a thread that wants it waits for one that looks for it.
+    fn get(&self, called_and_callee: [Described; 2]) -> Arc<OnceLock<Between>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_KEPT {
+            known.clear();
+        }
+        Arc::clone(known.entry(called_and_callee).or_default())
+    }
+}
+
+impl Finder {
+    /// The frames between a caller, which is in that call, and its callee, outermost first; `None` if there are none.
+    #[inline]
+    pub(crate) fn between(
+        &mut self,
+        call: Call,
+        caller: &CodePlace,
+        callee: &CodePlace,
+        code: Code<'_>,
+    ) -> Option<Decision> {
+        let is_one = |called: Described| {
+            caller.module == callee.module
+                && called.start <= callee.relative
+                && callee.relative < called.end
+        };
+        match call {
+            Call::Unknown => None,
+            Call::Function(called) if is_one(called) => None,
+            _ if callee.kernel || callee.found_by.is_gap() => None,
+            call => {
+                let pair = [(caller.module?, caller.relative), (callee.module?, callee.relative)];
+                self.decide(call, pair, code)
+            }
+        }
+    }
+
+    /// What the call before a caller's return address calls.
+    pub(crate) fn call(&mut self, caller: &CodePlace, code: Code<'_>) -> Call {
+        let place = caller.module.filter(|_| is_by_return_address(caller.found_by));
+        let Some(caller) = place.map(|module| (module, caller.relative)) else {
+            return Call::Unknown;
+        };
+        if let Some(&known) = self.calls.get(&caller) {
+            return known;
+        }
+        if self.calls.len() >= MOST_KEPT {
+            self.calls.clear();
+        }
+        let call = self.find_call(caller.0, caller.1, code).unwrap_or(Call::Unknown);
+        self.calls.insert(caller, call);
+        call
+    }
+
+    #[cold]
+    fn find_call(&mut self, module: ModuleId, lookup: u64, code: Code<'_>) -> Option<Call> {
+        let file = self.file(module, code)?;
+        let image = file.image();
+        let arch = image.arch()?;
+        let return_address = lookup.wrapping_add(1);
+        let len = longest_call(arch)?;
+        let bytes = code_at(image, return_address.checked_sub(len as u64)?, len)?;
+        let landing = match call_target(arch, bytes, return_address)? {
+            CallTarget::Address(target) => self.files.landing(file.serial, target, By::Call, code),
+            CallTarget::Indirect => {
+                let slot = slot_of_call(arch, bytes, return_address)?;
+                self.files.slot(file.serial, slot, code)
+            }
+        };
+        match landing {
+            Landing::Function(function) | Landing::Inside(function) => {
+                Some(Call::Function(function))
+            }
+            Landing::Symbol(name) => Some(Call::Symbol(name)),
+            Landing::Unknown => None,
+        }
+    }
+
+    #[cold]
+    fn decide(
+        &mut self,
+        call: Call,
+        pair: [(ModuleId, u64); 2],
+        code: Code<'_>,
+    ) -> Option<Decision> {
+        if let Some(known) = self.pairs.get(&pair) {
+            return known.clone();
+        }
+        if self.pairs.len() >= MOST_KEPT {
+            self.pairs.clear();
+        }
+        let decided = self.find(call, pair, code);
+        self.pairs.insert(pair, decided.clone());
+        decided
+    }
+
+    fn find(
+        &mut self,
+        call: Call,
+        [(from, _), (to, svma)]: [(ModuleId, u64); 2],
+        code: Code<'_>,
+    ) -> Option<Decision> {
+        let (caller, callee) = (self.file(from, code)?, self.file(to, code)?);
+        let at = self.files.described(callee.serial, svma, code)?;
+        // In an entry of a linkage table the function that it leads to has not run yet.
+        if self.files.is_linkage(callee.serial, svma) {
+            return None;
+        }
+        let mut search = Search { files: &mut self.files, units: &mut self.units, code };
+        let called = match call {
+            Call::Function(called) => Some(called),
+            Call::Symbol(name) => match search.files.symbol(name, callee.serial, code) {
+                Linked::Function(called) => Some(called),
+                Linked::Elsewhere => None,
+                Linked::Unknown => return None,
+            },
+            Call::Unknown => return None,
+        };
+        let between = called.map(|called| {
+            let between = self.shared.get([called, at]);
+            let find = || {
+                // The cold part of the function that is called. Its code would say so, too.
+                if search.files.is_part_of(at, called, code) {
+                    return Between::Nothing;
+                }
+                search.between(called, InFile { file: callee.serial, svma })
+            };
+            between.get_or_init(find).clone()
+        });
+        let frame = |left: &Left| {
+            let place = |serial: u32| match serial {
+                it if it == caller.serial => Some(from),
+                it if it == callee.serial => Some(to),
+                _ => None,
+            };
+            let InFile { file, svma } = left.site.unwrap_or(left.function.beginning());
+            match (place(file), left.site) {
+                (None, _) => TailFrame::Unknown,
+                (Some(module), Some(_)) => TailFrame::Jump(module, svma),
+                (Some(module), None) => TailFrame::Function(module, svma),
+            }
+        };
+        let is_linked = matches!(call, Call::Symbol(_));
+        // The loader can link the symbol to a function of a third file.
+        let is_elsewhere = is_linked && called.is_none_or(|called| called.file != callee.serial);
+        let mut frames: Vec<TailFrame> = match &between {
+            Some(Between::Nothing) => return None,
+            Some(Between::Path(path)) => path.iter().map(frame).collect(),
+            Some(Between::Several(before, after)) if !is_elsewhere => {
+                let before = before.iter().map(frame);
+                let after = after.iter().map(frame);
+                before.chain([TailFrame::Unknown]).chain(after).collect()
+            }
+            None | Some(Between::Several(..) | Between::NoPath) => vec![TailFrame::Unknown],
+        };
+        let is_unknown = frames[..] == [TailFrame::Unknown];
+        if is_unknown && is_linked && self.runs_unasked(to, at, code) {
+            return None;
+        }
+        if code.engine.is_entered_by_signal(&callee, Svma(svma), code.images) {
+            return None;
+        }
+        frames.dedup_by(|one, other| (*one, *other) == (TailFrame::Unknown, TailFrame::Unknown));
+        Some(frames.into())
+    }
+
+    /// Whether code runs in the place of a function that is called through the loader: the loader's resolver of symbols, or
+    /// code of the kernel, which a resolver of the C library chooses.
+    fn runs_unasked(&mut self, module: ModuleId, at: Described, code: Code<'_>) -> bool {
+        let module = code.modules.by_id(module);
+        let is_file = module.is_some_and(|it| it.kind == MappedKind::File);
+        !is_file || self.files.is_loader(at.file) && self.is_resolver(at, code)
+    }
+
+    /// Whether a function of the loader can be its resolver. On x86 a linkage table pushes words before it jumps there.
+    fn is_resolver(&mut self, at: Described, code: Code<'_>) -> bool {
+        let is_plain = matches!(self.files.arch(at.file), Some(Arch::X86_64 | Arch::X86))
+            && self.files.is_at_entry(at.file, at.start, code);
+        !is_plain
+    }
+
+    fn file(&mut self, module: ModuleId, code: Code<'_>) -> Option<Arc<LoadedImage>> {
+        let Self { modules, files, .. } = self;
+        let find = || {
+            let file = code.images.outcome(code.modules.by_id(module)?)?.ok()?;
+            files.add(file, code);
+            Some(Arc::clone(file))
+        };
+        modules.entry(module).or_insert_with(find).clone()
+    }
+}
+
+/// Whether the look-up of a caller that was found so is in the call before its return address.
+const fn is_by_return_address(found_by: FoundBy) -> bool {
+    match found_by {
+        FoundBy::Cfi
+        | FoundBy::LeafRule
+        | FoundBy::Prologue
+        | FoundBy::Code
+        | FoundBy::FramePointer
+        | FoundBy::Scan
+        | FoundBy::Joined => true,
+        FoundBy::Sampled
+        | FoundBy::Callchain
+        | FoundBy::CallStack
+        | FoundBy::Gap
+        | FoundBy::TailCall
+        | FoundBy::TailCalls => false,
+    }
+}

@@ -1,0 +1,176 @@
+//! The paths of jumps from one function to another.
+
+use crate::join::Code;
+use crate::tails::files::{Described, Files, InFile, Linked};
+use crate::tails::units::{Callee, Unit, Units};
+
+/// A function that left by a jump.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Left {
+    pub(super) function: Described,
+    /// The jump; `None` if several of its jumps lead on.
+    pub(super) site: Option<InFile>,
+}
+
+/// The functions between a call's target and the function at hand, outermost first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Between {
+    /// None: the call is one of the function at hand; or nothing can be said.
+    Nothing,
+    /// All of them.
+    Path(Vec<Left>),
+    /// Those that all paths begin and end with, of which there are several, or not all can be known.
+    Several(Vec<Left>, Vec<Left>),
+    /// All paths are known, and none leads there.
+    NoPath,
+}
+
+/// Looks for paths.
+pub(super) struct Search<'s> {
+    pub(super) files: &'s mut Files,
+    pub(super) units: &'s mut Units,
+    pub(super) code: Code<'s>,
+}
+
+/// What a search has found.
+struct Found {
+    paths: Vec<Vec<Left>>,
+    /// Functions that jumps lead back to: each can have run several times.
+    circles: Vec<Described>,
+    /// Functions that may still be looked at.
+    left: usize,
+}
+
+/// Not all paths can be known: one leads through a register, or there are too many.
+#[derive(Debug)]
+struct Unknowable;
+
+/// Functions on a path.
+const LONGEST: usize = 8;
+const MOST_PATHS: usize = 32;
+/// Functions that a search looks at.
+const MOST_STEPS: usize = 256;
+
+impl Search<'_> {
+    /// What is between the function that is called and an address of the function at hand.
+    pub(super) fn between(&mut self, called: Described, goal: InFile) -> Between {
+        let unit = self.units.get(called, self.files, self.code);
+        if unit.contains(goal.file, goal.svma) {
+            return Between::Nothing;
+        }
+        if unit.is_unclear {
+            return Between::Nothing;
+        }
+        let mut found = Found { paths: Vec::new(), circles: Vec::new(), left: MOST_STEPS };
+        if self.follow(called, &unit, goal, &mut Vec::new(), &mut found).is_err() {
+            // All paths begin with what is called.
+            let called = Left { function: called, site: None };
+            return Between::Several(vec![called], Vec::new());
+        }
+        let is_in_circle = |left: &Left| found.circles.contains(&left.function);
+        let has_circle = found.paths.iter().flatten().any(is_in_circle);
+        match &found.paths[..] {
+            [] => Between::NoPath,
+            [_] if !has_circle => Between::Path(found.paths.swap_remove(0)),
+            [path] => around(path.clone(), path.clone(), &found.circles),
+            paths => {
+                let (before, after) = common(paths);
+                around(before, after, &found.circles)
+            }
+        }
+    }
+
+    /// Follows the jumps of a function, which ends the path so far.
+    fn follow(
+        &mut self,
+        function: Described,
+        unit: &Unit,
+        goal: InFile,
+        path: &mut Vec<Left>,
+        found: &mut Found,
+    ) -> Result<(), Unknowable> {
+        if unit.is_open || unit.is_unclear {
+            return Err(Unknowable);
+        }
+        let mut done: Vec<Described> = Vec::new();
+        for tail in &unit.tails {
+            let next = match tail.to {
+                Callee::Function(next) => Some(next),
+                Callee::Symbol(name) => match self.files.symbol(name, goal.file, self.code) {
+                    Linked::Function(next) => Some(next),
+                    Linked::Elsewhere | Linked::Unknown => None,
+                },
+            };
+            let next = next.ok_or(Unknowable)?;
+            if next == function || path.iter().any(|left| left.function == next) {
+                found.circles.push(next);
+                continue;
+            }
+            if done.contains(&next) {
+                continue;
+            }
+            done.push(next);
+            if found.left == 0 || path.len() + 1 >= LONGEST || found.paths.len() >= MOST_PATHS {
+                return Err(Unknowable);
+            }
+            found.left -= 1;
+            let others = unit.tails.iter().filter(|other| other.to == tail.to).count();
+            let site = (others == 1).then_some(InFile { file: function.file, svma: tail.site });
+            path.push(Left { function, site });
+            let unit = self.units.get(next, self.files, self.code);
+            if unit.contains(goal.file, goal.svma) {
+                found.paths.push(path.clone());
+            } else {
+                self.follow(next, &unit, goal, path, found)?;
+            }
+            path.pop();
+        }
+        Ok(())
+    }
+}
+
+/// Cuts the common ends of all paths at the functions that can have run several times.
+fn around(mut before: Vec<Left>, mut after: Vec<Left>, circles: &[Described]) -> Between {
+    let is_in_circle = |left: &Left| circles.contains(&left.function);
+    if let Some(first) = before.iter().position(is_in_circle) {
+        before.truncate(first + 1);
+        // It left by its jump onwards, or by the one around.
+        before.iter_mut().skip(first).for_each(|left| left.site = None);
+    }
+    if let Some(last) = after.iter().rposition(is_in_circle) {
+        after.drain(..=last);
+    }
+    Between::Several(before, after)
+}
+
+/// The functions that all paths begin with, and those that they end with.
+fn common(paths: &[Vec<Left>]) -> (Vec<Left>, Vec<Left>) {
+    let Some((first, others)) = paths.split_first() else { return Default::default() };
+    let shared = |from_end: bool| {
+        let at = |path: &Vec<Left>, index: usize| {
+            let index = if from_end { path.len().checked_sub(index + 1)? } else { index };
+            path.get(index).copied()
+        };
+        let is_shared = |&index: &usize| {
+            let function = |path| at(path, index).map(|left| left.function);
+            others.iter().all(|other| function(other) == function(first))
+        };
+        (0..first.len())
+            .take_while(is_shared)
+            .filter_map(|index| {
+                let mut left = at(first, index)?;
+                let is_one = others
+                    .iter()
+                    .all(|other| at(other, index).map(|it| it.site) == Some(left.site));
+                left.site = left.site.filter(|_| is_one);
+                Some(left)
+            })
+            .collect::<Vec<_>>()
+    };
+    let prefix = shared(false);
+    let mut suffix = shared(true);
+    suffix.reverse();
+    let shortest = paths.iter().map(Vec::len).min().unwrap_or(0);
+    suffix.drain(..suffix.len().saturating_sub(shortest.saturating_sub(prefix.len())));
+    (prefix, suffix)
+}

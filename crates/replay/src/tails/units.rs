@@ -1,0 +1,164 @@
+//! A function with its parts, and the functions that it jumps to.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use crate::join::Code;
+use crate::tails::files::{Described, Files, Landing, Named, code_at};
+use crate::tails::jumps::{Jumps, LeavesTo};
+
+/// A jump to another function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct TailCall {
+    /// The address of the jump, in the file of the function.
+    pub(super) site: u64,
+    pub(super) to: Callee,
+}
+
+/// The function that a jump leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Callee {
+    Function(Described),
+    Symbol(Named),
+}
+
+/// A function.
+#[derive(Default, Debug)]
+pub(super) struct Unit {
+    /// Its code: what it begins with, then what it jumps into.
+    pub(super) parts: Vec<Described>,
+    pub(super) tails: Vec<TailCall>,
+    /// It can jump to functions that are not known.
+    pub(super) is_open: bool,
+    /// Nothing certain can be said of where it goes on.
+    pub(super) is_unclear: bool,
+}
+
+/// The functions that were looked at.
+#[derive(Default)]
+pub(super) struct Units {
+    known: HashMap<(u32, u64), Arc<Unit>>,
+    jumps: HashMap<(u32, u64), Option<Arc<Jumps>>>,
+}
+
+/// Parts of a function.
+const MOST_PARTS: usize = 16;
+/// Bytes of code of one description.
+const LARGEST: u64 = 4 << 20;
+/// Alignments of the beginnings of functions that follow others.
+const ALIGNMENTS: [u64; 4] = [1, 16, 32, 64];
+const MOST_KEPT: usize = 1 << 16;
+
+impl Unit {
+    /// Whether its code has an address of a file.
+    pub(super) fn contains(&self, file: u32, svma: u64) -> bool {
+        self.parts.iter().any(|part| part.contains(file, svma))
+    }
+
+    /// Whether one of its parts has an address of a file behind its beginning.
+    fn contains_inside(&self, file: u32, svma: u64) -> bool {
+        self.parts.iter().any(|part| part.contains(file, svma) && part.start != svma)
+    }
+}
+
+impl Units {
+    /// The function that begins with a frame description.
+    pub(super) fn get(&mut self, start: Described, files: &mut Files, code: Code<'_>) -> Arc<Unit> {
+        let key = (start.file, start.start);
+        if let Some(known) = self.known.get(&key) {
+            return Arc::clone(known);
+        }
+        if self.known.len() >= MOST_KEPT {
+            self.known.clear();
+        }
+        let unit = Arc::new(self.make(start, files, code));
+        self.known.insert(key, Arc::clone(&unit));
+        unit
+    }
+
+    fn make(&mut self, start: Described, files: &mut Files, code: Code<'_>) -> Unit {
+        let mut unit = Unit { parts: vec![start], ..Unit::default() };
+        let mut at = 0;
+        while let Some(&part) = unit.parts.get(at) {
+            at += 1;
+            let Some(jumps) = self.jumps(part, files, code) else {
+                unit.is_unclear = true;
+                break;
+            };
+            unit.is_unclear |= jumps.is_partial;
+            for leaving in &jumps.leavings {
+                let landing = match leaving.to {
+                    // Into the cold part, by one more of many jumps.
+                    LeavesTo::Code(target, _) if unit.contains_inside(part.file, target) => {
+                        continue;
+                    }
+                    LeavesTo::Code(target, by) => files.landing(part.file, target, by, code),
+                    LeavesTo::Slot(slot) => files.slot(part.file, slot, code),
+                    LeavesTo::Following => following(part, files, code),
+                    // A switch leaves the frame as it is.
+                    LeavesTo::Computed if !files.is_at_entry(part.file, leaving.site, code) => {
+                        continue;
+                    }
+                    LeavesTo::Computed => Landing::Unknown,
+                };
+                unit.add(leaving.site, landing);
+            }
+        }
+        unit
+    }
+
+    fn jumps(&mut self, part: Described, files: &mut Files, code: Code<'_>) -> Option<Arc<Jumps>> {
+        let key = (part.file, part.start);
+        if let Some(known) = self.jumps.get(&key) {
+            return known.clone();
+        }
+        if self.jumps.len() >= MOST_KEPT {
+            self.jumps.clear();
+        }
+        let found = find_jumps(part, files, code).map(Arc::new);
+        self.jumps.insert(key, found.clone());
+        found
+    }
+}
+
+impl Unit {
+    fn add(&mut self, site: u64, landing: Landing) {
+        match landing {
+            Landing::Function(function) => {
+                self.tails.push(TailCall { site, to: Callee::Function(function) });
+            }
+            Landing::Symbol(name) => self.tails.push(TailCall { site, to: Callee::Symbol(name) }),
+            Landing::Inside(part) if self.parts.contains(&part) => {}
+            Landing::Inside(part) if self.parts.len() < MOST_PARTS => self.parts.push(part),
+            Landing::Inside(_) => self.is_unclear = true,
+            Landing::Unknown => self.is_open = true,
+        }
+    }
+}
+
+fn find_jumps(part: Described, files: &mut Files, code: Code<'_>) -> Option<Jumps> {
+    let image = files.get(part.file)?;
+    let len = part.end.checked_sub(part.start).filter(|&len| len <= LARGEST)?;
+    files.allowance.within(code.engine.budget());
+    if !files.allowance.has_left(&image) {
+        return None;
+    }
+    let bytes = code_at(image.image(), part.start, usize::try_from(len).ok()?)?;
+    let jumps = Jumps::of(part, files.decoder(part.file, bytes, part.start)?);
+    files.allowance.used(&image, jumps.cost);
+    Some(jumps)
+}
+
+/// What comes after the code of a description, behind what fills the gap.
+fn following(part: Described, files: &mut Files, code: Code<'_>) -> Landing {
+    let next = ALIGNMENTS.into_iter().find_map(|alignment| {
+        let at = part.end.checked_next_multiple_of(alignment)?;
+        files.described(part.file, at, code).filter(|next| next.start == at)
+    });
+    match next {
+        Some(next) if files.is_at_entry(part.file, next.start, code) => Landing::Function(next),
+        Some(next) => Landing::Inside(next),
+        None => Landing::Unknown,
+    }
+}
