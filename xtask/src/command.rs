@@ -13,6 +13,14 @@ pub fn root() -> PathBuf {
     manifest.as_deref().and_then(Path::parent).map_or_else(here, Path::to_path_buf)
 }
 
+/// The package of a crate, by the name of its folder. Libraries are published under the name of the project.
+pub fn package(folder: &str) -> String {
+    match folder {
+        "unwind-perf" | "lab" | "xtask" => folder.to_owned(),
+        library => format!("unwind-perf-{library}"),
+    }
+}
+
 /// A command from one line of words; for lines written in this source, without quoting.
 pub fn words(line: &str) -> Command {
     let mut words = line.split_whitespace();

@@ -48,8 +48,8 @@ enum Outcome {
 /// The tests of a file with `unsafe` code.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Tests {
-    /// The package, which is named as its folder is.
-    package: String,
+    /// The folder of the crate.
+    folder: String,
     /// The name of a test in `tests`; `None` for those of the library.
     integration: Option<String>,
 }
@@ -58,19 +58,19 @@ impl Tests {
     /// The tests for a file, by its path below `crates`.
     fn of(path: &Path) -> Option<Self> {
         let mut parts = path.iter().map(|part| part.to_string_lossy().into_owned());
-        let package = parts.next()?;
+        let folder = parts.next()?;
         let integration = match parts.next()?.as_str() {
             "src" => None,
             "tests" => Some(parts.next()?.trim_end_matches(".rs").to_owned()),
             _ => return None,
         };
-        Some(Self { package, integration })
+        Some(Self { folder, integration })
     }
 
     /// `cargo test` of these tests.
     fn command(&self) -> Command {
         let mut command = command::words("cargo test --quiet --package");
-        command.arg(&self.package).current_dir(command::root());
+        command.arg(command::package(&self.folder)).current_dir(command::root());
         match &self.integration {
             Some(name) => command.args(["--test", name]),
             None => command.arg("--lib"),
@@ -183,12 +183,12 @@ fn miri(tests: &[Tests]) -> Result<Outcome> {
         return Ok(Outcome::Skipped(why.to_owned()));
     }
     let target = std::path::absolute(command::target())?.join("unsafe-miri");
-    for (package, filter) in WITHOUT_SYSTEM {
-        if !tests.iter().any(|it| it.package == *package) {
-            bail!("{package} has no unsafe code any more");
+    for (folder, filter) in WITHOUT_SYSTEM {
+        if !tests.iter().any(|it| it.folder == *folder) {
+            bail!("{folder} has no unsafe code any more");
         }
         let mut command = command::words("cargo +nightly miri test --quiet --lib --package");
-        command.arg(package).arg(filter).current_dir(command::root());
+        command.arg(command::package(folder)).arg(filter).current_dir(command::root());
         command::run(command.env("CARGO_TARGET_DIR", &target))?;
     }
     Ok(Outcome::Clean)
@@ -208,10 +208,10 @@ mod tests {
     #[test]
     fn a_file_leads_to_its_tests() {
         let of = |path: &str| Tests::of(Path::new(path));
-        let library = Tests { package: "host".to_owned(), integration: None };
+        let library = Tests { folder: "host".to_owned(), integration: None };
         assert_eq!(of("host/src/content/guard.rs"), Some(library));
         let integration = Some("allocations".to_owned());
-        let allocations = Tests { package: "unwinder".to_owned(), integration };
+        let allocations = Tests { folder: "unwinder".to_owned(), integration };
         assert_eq!(of("unwinder/tests/allocations.rs"), Some(allocations));
         assert_eq!(of("symbolizer/testdata/chain.rs"), None);
     }
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn the_crates_with_unsafe_code_are_found() {
         let found = find(&command::root().join("crates")).unwrap();
-        let names: Vec<_> = found.iter().map(|it| it.package.as_str()).collect();
+        let names: Vec<_> = found.iter().map(|it| it.folder.as_str()).collect();
         assert_eq!(names, ["host", "perf-data", "unwinder"]);
     }
 }

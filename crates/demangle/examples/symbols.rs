@@ -1,7 +1,7 @@
 //! Reads names, one a line, and writes them readable: for comparison with other demanglers.
 //!
 //! ```text
-//! nm -j FILE | cargo run --release -p demangle --example symbols [-- --short]
+//! nm -j FILE | cargo run --release -p unwind-perf-demangle --example symbols [-- --short]
 //! ```
 #![allow(clippy::print_stdout, reason = "an example prints")]
 

@@ -1,5 +1,5 @@
 //! How long a run goes on after it was cancelled, in each of its stages:
-//! `cargo run --release -p pipeline --example cancel -- perf.data`. Runs the recording once as a whole, then again and
+//! `cargo run --release -p unwind-perf-pipeline --example cancel -- perf.data`. Runs the recording once as a whole, then again and
 //! again, each time cancelled a tenth later.
 #![allow(clippy::print_stdout, reason = "an example talks to people")]
 

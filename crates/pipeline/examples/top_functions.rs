@@ -1,4 +1,4 @@
-//! The functions that cost most: `cargo run --release -p pipeline --example top_functions -- perf.data [SYSROOT]`.
+//! The functions that cost most: `cargo run --release -p unwind-perf-pipeline --example top_functions -- perf.data [SYSROOT]`.
 #![allow(clippy::print_stdout, reason = "an example talks to people")]
 
 use std::path::PathBuf;

@@ -121,7 +121,10 @@ impl Touched {
         let mut cargo = command::words(line);
         match self {
             Self::All => cargo.arg("--workspace"),
-            Self::Crates(crates) => cargo.args(crates.iter().flat_map(|it| ["--package", it])),
+            Self::Crates(crates) => {
+                let packages = crates.iter().map(|folder| command::package(folder));
+                cargo.args(packages.flat_map(|package| ["--package".to_owned(), package]))
+            }
         };
         cargo
     }
@@ -226,6 +229,6 @@ mod tests {
         );
         let cargo = crates(&["lab", "web"]).of_cargo("cargo test --quiet");
         let shown = crate::command::show(&cargo);
-        assert_eq!(shown, "cargo test --quiet --package lab --package web");
+        assert_eq!(shown, "cargo test --quiet --package lab --package unwind-perf-web");
     }
 }

@@ -119,8 +119,9 @@ fn passes(check: &mut Command) -> Result<()> {
 /// A page of a million samples, once for all recordings.
 pub(super) fn million(bench: &Bench<'_>) -> Result<String> {
     let file = bench.scratch.join("million.html");
-    let mut example =
-        command::words("cargo run --quiet --release --package formats --example million_page");
+    let mut example = command::words(
+        "cargo run --quiet --release --package unwind-perf-formats --example million_page",
+    );
     let page = std::fs::File::create(&file)?;
     let status = example.current_dir(command::root()).stdout(Stdio::from(page)).status();
     if !status.context("cargo run")?.success() {
