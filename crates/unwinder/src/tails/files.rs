@@ -156,16 +156,16 @@ impl Files {
         let (Some(image), Some(arch)) = (self.get(file), self.arch(file)) else { return false };
         let Self { entries, scratch, .. } = self;
         *entries.entry((file, svma)).or_insert_with(|| {
-            let at = (&image, Svma(svma));
+            let (at, images) = (Svma(svma), code.images);
             let rule = if arch.is_wide() {
-                code.engine.make_rule::<{ crate::arch::WIDE }>(at, code.images, scratch, None)
+                code.engine.make_rule::<{ crate::arch::WIDE }>(&image, at, images, scratch, None)
             } else {
-                code.engine.make_rule::<{ crate::arch::NARROW }>(at, code.images, scratch, None)
+                code.engine.make_rule::<{ crate::arch::NARROW }>(&image, at, images, scratch, None)
             };
             match rule {
                 Rule::Simple(rule) => is_entry_rule(&rule, arch),
                 Rule::Full { row, signal: false } => {
-                    let row = code.engine.row_of(row, at, code.images, scratch);
+                    let row = code.engine.row_of(row, &image, at, images, scratch);
                     row.is_some_and(|row| {
                         let Cfa::Register(register, offset) = row.cfa else { return false };
                         let is_kept = |it: &(u8, Recovery)| matches!(it.1, Recovery::Same);

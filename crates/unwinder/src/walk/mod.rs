@@ -26,18 +26,18 @@ use address::{Avma, Svma};
 use module_map::{ImageStore, LoadedImage, Mapping, Space};
 use profile::{EndReason, FoundBy};
 
-use crate::arch::{Arch, NARROW, Processor, WIDE, processor};
+use crate::arch::{Arch, NARROW, WIDE, processor};
 use crate::cache::{CachedMapping, Followed, StackCache, WalkState};
 use crate::engine::Engine;
 use crate::frame::{Frame, Step};
 use crate::kept::KeptRules;
 use crate::rule::Rule;
-use crate::state::{Memory, Registers, WordForm};
+use crate::state::{Memory, Registers, WalkContext, WordForm};
 use crate::walk::limits::{is_stuck, most_frames, most_tried, steps_of};
 use crate::walk::proof::RootBy;
 use crate::walk::return_probe::{Probed, is_trampoline};
 use crate::walk::settle::settle;
-use crate::walk::start::initial_registers;
+use crate::walk::start::{WalkStart, initial_registers};
 use crate::walk::uncovered::Uncovered;
 use crate::walk::worker_cache::STACKS;
 pub(crate) use crate::walk::worker_cache::WorkerCache;
@@ -169,46 +169,45 @@ impl<'e> Walker<'e> {
             images: self.images,
             steps: &Cell::new(steps_of(state.stack.len())),
         };
+        let context = WalkContext { memory, arch };
         let at = state.thread as usize % STACKS;
         let mut stack = std::mem::take(&mut self.cache.stacks[at]);
         stack.begin(state.space.version(), arch);
         let pc = Avma(pc);
         let reason = if state.executed {
-            self.walk_behind(pc, &mut stack, registers, &memory, arch, frames)
+            self.walk_behind(pc, &mut stack, registers, &context, frames)
         } else {
-            self.walk_from((pc, true), &mut stack, registers, &memory, arch, frames)
+            self.walk_from(WalkStart::sampled(pc), &mut stack, registers, &context, frames)
         };
         stack.end();
         self.cache.stacks[at] = stack;
         let reason = match reason {
-            EndReason::ReturnProbe => self.walk_past_probes(first, &memory, arch, frames),
+            EndReason::ReturnProbe => self.walk_past_probes(first, &context, frames),
             reason => reason,
         };
         if reason == EndReason::OtherStack && self.left_at.is_some() {
-            return self.walk_below_switch(first, &memory, arch, frames);
+            return self.walk_below_switch(first, &context, frames);
         }
         if reason == EndReason::Root && !self.has_gap {
             return reason;
         }
         let again = || initial_registers(state, arch, again).0;
-        self.complete(reason, (pc, first), again, &memory, arch, frames)
+        self.complete(reason, pc, first, again, &context, frames)
     }
 
-    /// Walks from a frame: where it is looked up, and whether it has called nobody yet that could still be running, since it
-    /// was sampled or interrupted by a signal there.
+    /// Walks from a frame, which has these registers, and appends the frames.
     fn walk_from(
         &mut self,
-        from: (Avma, bool),
+        start: WalkStart,
         previous: &mut StackCache,
         registers: Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
-        if arch.word == NARROW {
-            self.walk_narrow(from, previous, registers, memory, arch, frames)
+        if context.arch.word == NARROW {
+            self.walk_narrow(start, previous, registers, context, frames)
         } else {
-            self.walk_words::<WIDE>(from, previous, registers, memory, arch, frames)
+            self.walk_words::<WIDE>(start, previous, registers, context, frames)
         }
     }
 
@@ -216,27 +215,27 @@ impl<'e> Walker<'e> {
     #[cold]
     fn walk_narrow(
         &mut self,
-        from: (Avma, bool),
+        start: WalkStart,
         previous: &mut StackCache,
         registers: Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
-        self.walk_words::<NARROW>(from, previous, registers, memory, arch, frames)
+        self.walk_words::<NARROW>(start, previous, registers, context, frames)
     }
 
     /// The same where words have `WORD` bytes: what differs costs the others nothing.
     fn walk_words<const WORD: u64>(
         &mut self,
-        (mut lookup, mut is_leaf): (Avma, bool),
+        start: WalkStart,
         previous: &mut StackCache,
         mut registers: Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
+        let (memory, arch) = (&context.memory, context.arch);
         let space = memory.space;
+        let WalkStart { mut lookup, mut is_leaf } = start;
         let mut found_by = FoundBy::Sampled;
         let first = frames.len();
         let max_frames = self.most_frames(memory);
@@ -246,20 +245,20 @@ impl<'e> Walker<'e> {
         loop {
             if !is_leaf {
                 let room = max_frames.saturating_sub(frames.len() - first);
-                let walk = WalkState { arch, registers: &mut registers, memory, frames, room };
-                match self.follow::<WORD>((lookup, found_by), previous, walk) {
+                let walk = WalkState { context, registers: &mut registers, frames, room };
+                match self.follow::<WORD>(lookup, found_by, previous, walk) {
                     None => {}
                     Some(Followed::End(reason)) => {
                         let chain = chain_of(frames, first);
-                        return self.followed_to(reason, previous, chain, memory, arch);
+                        return self.followed_to(reason, previous, chain, context);
                     }
                     Some(Followed::To(next)) => (lookup, found_by) = (next, FoundBy::Cfi),
                 }
             }
             let is_first = frames.len() == first;
-            let Some((at, mapping)) = self.mapping_of(lookup, (is_first, is_leaf), space) else {
-                let walk = WalkState { arch, registers: &mut registers, memory, frames, room: 0 };
-                return self.end_nowhere::<WORD>((lookup, found_by), first, previous, walk);
+            let Some((at, mapping)) = self.mapping_of(lookup, is_first, is_leaf, space) else {
+                let walk = WalkState { context, registers: &mut registers, frames, room: 0 };
+                return self.end_nowhere::<WORD>(lookup, found_by, first, previous, walk);
             };
             lookup = at;
             if frames.len() - first >= max_frames {
@@ -268,9 +267,9 @@ impl<'e> Walker<'e> {
             let sp = registers.sp(arch);
             let frame = Frame { sp, ..mapping.frame(lookup, found_by) };
             let svma = Svma(lookup.0.wrapping_sub(mapping.bias));
-            let rule = self.rule_in::<WORD>(&mapping, (svma, lookup), memory);
-            let walk = WalkState { arch, registers: &mut registers, memory, frames, room: 1 };
-            match self.step_plain::<WORD>(&rule, (&frame, is_leaf), previous, walk) {
+            let rule = self.rule_in::<WORD>(&mapping, svma, lookup, memory);
+            let walk = WalkState { context, registers: &mut registers, frames, room: 1 };
+            match self.step_plain::<WORD>(&rule, &frame, is_leaf, previous, walk) {
                 None => {}
                 Some(Followed::End(reason)) => return reason,
                 Some(Followed::To(next)) => {
@@ -284,17 +283,17 @@ impl<'e> Walker<'e> {
             }
             frames.push(frame);
             let place = Uncovered { mapping: &mapping, lookup, svma, is_leaf };
-            let step = match self.step::<WORD>(rule, place, &mut registers, memory, arch) {
+            let step = match self.step::<WORD>(rule, place, &mut registers, context) {
                 Ok(step) => step,
                 Err(reason) => return reason,
             };
-            if is_stuck(&step, (sp, registers.sp(arch)), &mut switches) {
+            if is_stuck(&step, sp, registers.sp(arch), &mut switches) {
                 return EndReason::NoProgress;
             }
-            self.settle_last(&step, is_leaf, previous, (memory, arch), frames);
+            self.settle_last(&step, is_leaf, previous, context, frames);
             let Some(caller) = step.caller else {
                 let by = RootBy::of(&rule, &step);
-                return self.judge_root(by, chain_of(frames, first), memory, arch);
+                return self.judge_root(by, chain_of(frames, first), context);
             };
             (lookup, found_by, is_leaf) = (caller.lookup(), caller.found_by, caller.exact);
         }
@@ -306,11 +305,10 @@ impl<'e> Walker<'e> {
         reason: EndReason,
         previous: &StackCache,
         chain: &[Frame],
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> EndReason {
         let by = if previous.ends_outermost() { RootBy::Stated } else { RootBy::Zero };
-        if reason == EndReason::Root { self.judge_root(by, chain, memory, arch) } else { reason }
+        if reason == EndReason::Root { self.judge_root(by, chain, context) } else { reason }
     }
 
     /// Notes what the step from the last frame says of it, and remembers the step.
@@ -319,14 +317,14 @@ impl<'e> Walker<'e> {
         step: &Step,
         is_leaf: bool,
         previous: &mut StackCache,
-        (memory, arch): (&Memory<'_>, Processor),
+        context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
     ) {
         let Some(frame) = frames.last_mut() else { return };
         if let (Some(evidence), false) = (&step.evidence, is_leaf) {
             previous.remember(frame, evidence);
         }
-        settle(frame, step, is_leaf, memory, arch);
+        settle(frame, step, is_leaf, context);
         if std::mem::take(&mut self.is_behind_call) {
             frame.relative = frame.relative.wrapping_sub(1);
         }
@@ -346,7 +344,8 @@ impl<'e> Walker<'e> {
     #[inline(always)]
     fn follow<const WORD: u64>(
         &mut self,
-        (lookup, found_by): (Avma, FoundBy),
+        lookup: Avma,
+        found_by: FoundBy,
         previous: &mut StackCache,
         mut walk: WalkState<'_, '_>,
     ) -> Option<Followed> {
@@ -362,7 +361,8 @@ impl<'e> Walker<'e> {
     fn mapping_of(
         &mut self,
         lookup: Avma,
-        (is_first, is_leaf): (bool, bool),
+        is_first: bool,
+        is_leaf: bool,
         space: &Space,
     ) -> Option<(Avma, CachedMapping)> {
         let found = self.cache.mappings.lookup(lookup, space, self.images);

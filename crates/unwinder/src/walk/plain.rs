@@ -6,7 +6,7 @@ use profile::EndReason;
 use crate::arch::WIDE;
 use crate::cache::{Followed, StackCache, WalkState};
 use crate::frame::Frame;
-use crate::rule::Rule;
+use crate::rule::{FrameExtent, Rule};
 use crate::walk::Walker;
 
 impl Walker<'_> {
@@ -17,11 +17,13 @@ impl Walker<'_> {
     pub(super) fn step_plain<const WORD: u64>(
         &mut self,
         rule: &Rule,
-        (frame, is_leaf): (&Frame, bool),
+        frame: &Frame,
+        is_leaf: bool,
         previous: &mut StackCache,
         walk: WalkState<'_, '_>,
     ) -> Option<Followed> {
-        let WalkState { arch, registers, memory, frames, .. } = walk;
+        let WalkState { context, registers, frames, .. } = walk;
+        let (memory, arch) = (&context.memory, context.arch);
         let Rule::Simple(rule) = rule else { return None };
         if WORD != WIDE {
             return None;
@@ -29,21 +31,21 @@ impl Walker<'_> {
         if rule.cfa_register != arch.sp && rule.cfa_register != arch.fp {
             previous.catch_up::<WORD>(registers, arch);
         }
-        let Some(read) = rule.read_plain::<WORD>(registers, memory, arch) else {
+        let Some(read) = rule.read_plain::<WORD>(registers, context) else {
             let cfa = rule.cut_at::<WORD>(registers, memory)?;
             frames.push(*frame);
             self.cut_at = Some(cfa);
             return Some(Followed::End(EndReason::StackExhausted));
         };
         frames.push(Frame { saved: read.values, ..*frame });
-        let place = (frame.sp, read.cfa);
+        let place = FrameExtent { sp: frame.sp, cfa: read.cfa };
         if is_leaf || !previous.remember_simple(frame, rule, &read) {
             previous.catch_up::<WORD>(registers, arch);
             rule.restore_saved::<WORD>(registers, arch, place);
         } else if let Some(slot) = rule.slot_of::<WORD>(arch.fp_slot, place) {
             registers.set_saved(arch.fp, slot);
         }
-        registers.go_to(arch, (read.cfa, read.return_address));
+        registers.go_to(arch, read.cfa, read.return_address);
         Some(Followed::To(Avma(arch.strip(read.return_address)).sub(1)))
     }
 }

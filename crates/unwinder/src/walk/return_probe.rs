@@ -19,14 +19,15 @@ use address::{Avma, Svma};
 use module_map::Space;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::{NARROW, Processor, WIDE};
+use crate::arch::{NARROW, WIDE};
 use crate::cache::{StackCache, WalkState};
 use crate::code::{Called, InFile, locate};
 use crate::frame::Frame;
 use crate::rule::{Rule, SimpleRule};
-use crate::state::{Memory, Registers};
+use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
 use crate::walk::returned::{Place, follows_call};
+use crate::walk::start::WalkStart;
 
 /// Return probes of one chain, as many as the kernel has of one thread.
 const MOST_PROBES: usize = 64;
@@ -76,12 +77,14 @@ impl Walker<'_> {
     #[cold]
     pub(super) fn end_nowhere<const WORD: u64>(
         &mut self,
-        (lookup, found_by): (Avma, FoundBy),
+        lookup: Avma,
+        found_by: FoundBy,
         first: usize,
         previous: &mut StackCache,
         walk: WalkState<'_, '_>,
     ) -> EndReason {
-        let WalkState { arch, registers, memory, frames, .. } = walk;
+        let WalkState { context, registers, frames, .. } = walk;
+        let (memory, arch) = (&context.memory, context.arch);
         let Some(probed) = frames.get(first..).unwrap_or_default().last() else {
             frames.push(Frame::nowhere(lookup, found_by));
             return EndReason::NotMapped;
@@ -102,15 +105,14 @@ impl Walker<'_> {
     pub(super) fn walk_past_probes(
         &mut self,
         first: usize,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let most = first.saturating_add(self.max_frames);
         for _ in 0..MOST_PROBES {
             let Some(probed) = self.probed.take() else { break };
-            let (own, cfa) = (frames.len(), probed.registers.sp(arch));
-            let end = self.walk_past_probe(*probed, memory, arch, frames);
+            let (own, cfa) = (frames.len(), probed.registers.sp(context.arch));
+            let end = self.walk_past_probe(*probed, context, frames);
             if frames.len() > most {
                 frames.truncate(most);
                 return EndReason::MaxFrames;
@@ -133,25 +135,22 @@ impl Walker<'_> {
     fn walk_past_probe(
         &mut self,
         probed: Probed,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
     ) -> Option<EndReason> {
         let mut previous = StackCache::default();
         let Probed { lookup, registers } = probed;
-        match self.caller_of_probed(lookup, &registers, memory, arch).unwrap_or(Caller::Open) {
+        match self.caller_of_probed(lookup, &registers, context).unwrap_or(Caller::Open) {
             Caller::Unknown => None,
-            Caller::Open => {
-                self.walk_returned(lookup, &mut previous, registers, memory, arch, frames)
-            }
+            Caller::Open => self.walk_returned(lookup, &mut previous, registers, context, frames),
             Caller::At(place) => {
-                Some(self.walk_from_place(place, &mut previous, registers, memory, arch, frames))
+                Some(self.walk_from_place(place, &mut previous, registers, context, frames))
             }
             Caller::Outside(pc, registers) => {
                 frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
                 let first = frames.len();
-                let from = (pc.sub(1), false);
-                let end = self.walk_from(from, &mut previous, *registers, memory, arch, frames);
+                let start = WalkStart::caller(pc);
+                let end = self.walk_from(start, &mut previous, *registers, context, frames);
                 if let Some(frame) = frames.get_mut(first) {
                     frame.found_by = FoundBy::Scan;
                 }
@@ -166,11 +165,10 @@ impl Walker<'_> {
         &mut self,
         lookup: Avma,
         registers: &Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Option<Caller> {
-        let probed = locate(lookup, memory).filter(|_| arch.is_x86())?;
-        let start = self.engine.function_start(probed.file, probed.svma, memory.images)?;
+        let probed = locate(lookup, &context.memory).filter(|_| context.arch.is_x86())?;
+        let start = self.engine.function_start(probed.file, probed.svma, context.memory.images)?;
         let function = InFile { svma: Svma(start), ..probed };
         let references = self.cache.fallback.functions().references(function)?;
         if references.has_others() {
@@ -180,12 +178,12 @@ impl Walker<'_> {
         let mut found = Vec::new();
         for &svma in &references.calls {
             let call = InFile { svma: Svma(svma), ..probed };
-            match self.candidate(call, bias, registers, memory, arch) {
+            match self.candidate(call, bias, registers, context) {
                 Err(open) => return Some(open),
                 Ok(candidate) => found.extend(candidate),
             }
         }
-        Some(caller_of_these(&found, registers, memory, arch))
+        Some(caller_of_these(&found, registers, context))
     }
 
     /// The frame at a call that returns to an address of a file; `None` if its return address cannot be that of its
@@ -198,15 +196,15 @@ impl Walker<'_> {
         call: InFile<'_>,
         bias: u64,
         registers: &Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Result<Option<Candidate>, Caller> {
+        let (memory, arch) = (&context.memory, context.arch);
         let pc = Avma(call.svma.0.wrapping_add(bias));
-        let before = (call.file.serial, call.svma.sub(1), pc.sub(1));
-        let start = self.engine.function_start(call.file, call.svma.sub(1), memory.images);
+        let before = call.svma.sub(1);
+        let start = self.engine.function_start(call.file, before, memory.images);
         let start = start.ok_or(Caller::Open)?;
         let function = Avma(start.wrapping_add(bias));
-        let rule = match self.rule_of(before, memory, arch) {
+        let rule = match self.rule_of(call.file.serial, before, pc.sub(1), context) {
             Rule::Simple(rule) if rule.return_address() == -1 && !rule.signal => rule,
             Rule::Outermost => return Ok(Some(Candidate { pc, function, frame: None })),
             _ => return Err(Caller::Open),
@@ -220,7 +218,7 @@ impl Walker<'_> {
         let return_address = memory.recorded(slot).ok_or(Caller::Unknown)?;
         let at = InFile { svma: Svma(start), ..call };
         let can_be = is_trampoline(Avma(return_address), memory.space)
-            || self.can_have_called(return_address, at, memory, arch);
+            || self.can_have_called(return_address, at, context);
         Ok(can_be.then_some(Candidate { pc, function, frame: Some((rule, end)) }))
     }
 
@@ -230,14 +228,13 @@ impl Walker<'_> {
         &mut self,
         return_address: u64,
         function: InFile<'_>,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> bool {
-        if !follows_call(return_address, memory, arch) {
+        if !follows_call(return_address, context) {
             return false;
         }
         let functions = self.cache.fallback.functions();
-        match functions.called(return_address, function, memory, arch) {
+        match functions.called(return_address, function, context) {
             Called::Never => false,
             Called::Proven => true,
             Called::Perhaps => {
@@ -251,8 +248,7 @@ impl Walker<'_> {
 fn caller_of_these(
     found: &[Candidate],
     registers: &Registers,
-    memory: &Memory<'_>,
-    arch: Processor,
+    context: &WalkContext<'_>,
 ) -> Caller {
     let Some((&first, others)) = found.split_first() else { return Caller::Unknown };
     let end = |candidate: &Candidate| candidate.frame.map(|(_, end)| end);
@@ -267,13 +263,15 @@ fn caller_of_these(
     let alike = others.iter().all(|other| saved(other) == saved(&first));
     let Some((rule, _)) = first.frame.filter(|_| alike) else { return Caller::Unknown };
     let mut outside = registers.clone();
-    let read = match arch.word {
-        NARROW => rule.run::<NARROW>(&mut outside, memory, arch),
-        _ => rule.run::<WIDE>(&mut outside, memory, arch),
+    let read = match context.arch.word {
+        NARROW => rule.run::<NARROW>(&mut outside, context),
+        _ => rule.run::<WIDE>(&mut outside, context),
     };
     match read.map(|read| Avma(read.return_address)) {
         // The caller is probed itself, and not known.
-        Ok(pc) if !is_trampoline(pc, memory.space) => Caller::Outside(pc, Box::new(outside)),
+        Ok(pc) if !is_trampoline(pc, context.memory.space) => {
+            Caller::Outside(pc, Box::new(outside))
+        }
         _ => Caller::Unknown,
     }
 }

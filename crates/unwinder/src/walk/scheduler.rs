@@ -14,12 +14,13 @@
 use address::Avma;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::{CallTarget, Processor, WIDE};
+use crate::arch::{CallTarget, WIDE};
 use crate::cache::StackCache;
 use crate::code::{InFile, locate};
 use crate::frame::Frame;
-use crate::state::{Memory, Registers};
+use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
+use crate::walk::start::WalkStart;
 
 /// How far below the noted stack pointer a function can have its own: those that call C leave room and align it.
 const ROOM: [u64; 5] = [0, 16, 24, 64, 72];
@@ -33,24 +34,23 @@ impl Walker<'_> {
     pub(super) fn walk_below_switch(
         &mut self,
         own_first: usize,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let (cut_at, own) = (self.cut_at, frames.len());
         let most = own_first.saturating_add(self.max_frames);
         let mut previous = StackCache::default();
         for _ in 0..MOST_SWITCHES {
-            let Some(left_at) = self.left_at.take() else { break };
-            let Some(registers) = self.scheduler_start(&left_at, memory, arch) else { break };
-            let Ok(pc) = registers.get(arch.return_address, memory) else { break };
+            let Some((lookup, registers)) = self.left_at.take() else { break };
+            let Some(registers) = self.scheduler_start(lookup, &registers, context) else { break };
+            let Ok(pc) = registers.get(context.arch.return_address, &context.memory) else { break };
             if frames.len() + 2 > most {
                 break;
             }
             frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
             let first = frames.len();
-            let from = (Avma(pc).sub(1), false);
-            let end = self.walk_from(from, &mut previous, registers, memory, arch, frames);
+            let start = WalkStart::caller(Avma(pc));
+            let end = self.walk_from(start, &mut previous, registers, context, frames);
             if let Some(frame) = frames.get_mut(first) {
                 frame.found_by = FoundBy::Scan;
             }
@@ -71,11 +71,12 @@ impl Walker<'_> {
     /// hand was switched to with these. `None` where not exactly one word of the dump can be its return address.
     fn scheduler_start(
         &self,
-        (lookup, registers): &(Avma, Registers),
-        memory: &Memory<'_>,
-        arch: Processor,
+        lookup: Avma,
+        registers: &Registers,
+        context: &WalkContext<'_>,
     ) -> Option<Registers> {
-        let file = locate(*lookup, memory)?.file;
+        let (memory, arch) = (&context.memory, context.arch);
+        let file = locate(lookup, memory)?.file;
         let info = self.engine.unwind_info(file);
         let frames = info.go.scheduler_frames(file.image()).iter();
         let mut found = None;
@@ -83,8 +84,8 @@ impl Walker<'_> {
             let mut caller = registers.clone();
             arch.conventions.callee_saved.iter().for_each(|&register| caller.forget(register));
             caller.set(arch.sp, registers.sp(arch).wrapping_add(room));
-            let Ok(read) = frame.run::<WIDE>(&mut caller, memory, arch) else { continue };
-            if calls(read.return_address, InFile { file, svma }, memory, arch)
+            let Ok(read) = frame.run::<WIDE>(&mut caller, context) else { continue };
+            if calls(read.return_address, InFile { file, svma }, context)
                 && found.replace(caller).is_some_and(|other| other.sp(arch) != read.cfa)
             {
                 return None;
@@ -95,7 +96,8 @@ impl Walker<'_> {
 }
 
 /// Whether the call before a return address is one of a function at its first byte.
-fn calls(return_address: u64, function: InFile<'_>, memory: &Memory<'_>, arch: Processor) -> bool {
+fn calls(return_address: u64, function: InFile<'_>, context: &WalkContext<'_>) -> bool {
+    let (memory, arch) = (&context.memory, context.arch);
     let len = arch.longest_call();
     let code = memory.code(Avma(return_address).sub(len as u64), len);
     let target = code.and_then(|code| arch.call_target(code, return_address));

@@ -6,7 +6,7 @@ use profile::{EndReason, FoundBy};
 use crate::arch::{Arch, NARROW, Processor};
 use crate::frame::{Caller, Evidence, Step};
 use crate::rule::Rule;
-use crate::state::{Memory, Registers};
+use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
 use crate::walk::assembly::is_disproved;
 use crate::walk::proof::is_replaced;
@@ -19,25 +19,25 @@ impl Walker<'_> {
         rule: Rule,
         place: Uncovered<'_>,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Result<Step, EndReason> {
+        let (memory, arch) = (&context.memory, context.arch);
         let Uncovered { lookup, svma, is_leaf, .. } = place;
         let sp = registers.sp(arch);
         if WORD == NARROW
             && arch.is(Arch::X86)
-            && let Some(step) = self.step_out_of_assembly(rule, &place, registers, memory, arch)
+            && let Some(step) = self.step_out_of_assembly(rule, &place, registers, context)
         {
             return step;
         }
         let (pc, signal, evidence) = match rule {
             Rule::Simple(rule) => {
-                let read = match rule.run::<WORD>(registers, memory, arch) {
+                let read = match rule.run::<WORD>(registers, context) {
                     Ok(read) => read,
                     Err(why) => {
                         self.cut_at =
                             rule.cfa(registers, memory).filter(|_| is_cut(why, rule.signal));
-                        return self.step_beside_rule(why, &place, registers, memory, arch);
+                        return self.step_beside_rule(why, &place, registers, context);
                     }
                 };
                 // What can be followed by what is on the stack.
@@ -49,14 +49,14 @@ impl Walker<'_> {
             Rule::Full { row, signal } => {
                 let row = self.full_row(row, svma, lookup, memory);
                 let row = row.ok_or(EndReason::BadUnwindInfo)?;
-                let run = match row.run(registers, memory, arch) {
-                    Ok(run) if !signal && is_replaced(self, &row, run, &place, memory, arch) => {
+                let run = match row.run(registers, context) {
+                    Ok(run) if !signal && is_replaced(self, &row, run, &place, context) => {
                         return Err(EndReason::RegisterUnknown);
                     }
                     Ok(run) => run,
                     // Nothing has changed as yet.
                     Err(why) if registers.sp(arch) == sp && !signal => {
-                        return self.step_beside_rule(why, &place, registers, memory, arch);
+                        return self.step_beside_rule(why, &place, registers, context);
                     }
                     Err(why) => {
                         self.cut_at = Some(registers.sp(arch))
@@ -70,7 +70,7 @@ impl Walker<'_> {
                 return Ok(Step { caller: None, evidence: Some(Evidence::Outermost) });
             }
             Rule::NoInfo | Rule::Damaged | Rule::OtherStack => {
-                return self.step_without_rule(rule, &place, registers, memory, arch);
+                return self.step_without_rule(rule, &place, registers, context);
             }
         };
         let moved = registers.sp(arch);
@@ -80,7 +80,7 @@ impl Walker<'_> {
         if !advanced && !signal {
             return Err(EndReason::NoProgress);
         }
-        if WORD == NARROW && is_leaf && !signal && is_disproved(pc, memory, arch) {
+        if WORD == NARROW && is_leaf && !signal && is_disproved(pc, context) {
             return Err(EndReason::BadUnwindInfo);
         }
         Ok(Step { caller: Self::caller_at(pc, signal, arch), evidence })

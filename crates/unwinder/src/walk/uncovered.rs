@@ -4,13 +4,14 @@ use address::{Avma, Svma};
 use module_map::MappedKind;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::{Arch, Processor};
+use crate::arch::Arch;
 use crate::cache::{CachedMapping, StackCache};
 use crate::code::{InFile, locate};
 use crate::fallback::{NoCaller, Slot, frame_record, is_cut_off};
 use crate::frame::{Caller, Evidence, Step};
 use crate::rule::Rule;
-use crate::state::{Memory, Registers};
+use crate::state::{Memory, Registers, WalkContext};
+use crate::walk::start::WalkStart;
 use crate::walk::step::is_cut;
 use crate::walk::{Walker, file_at};
 
@@ -38,42 +39,43 @@ impl Walker<'_> {
         rule: Rule,
         place: &Uncovered<'_>,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Result<Step, EndReason> {
         if self.is_trial {
             return Err(EndReason::NoUnwindInfo);
         }
-        let is_foreign = arch.is(Arch::X86) && place.mapping.kind == MappedKind::Vdso;
+        let is_foreign = context.arch.is(Arch::X86) && place.mapping.kind == MappedKind::Vdso;
         if is_foreign && place.mapping.file.is_none() {
-            return self.step_from_vdso(place, registers, memory, arch);
+            return self.step_from_vdso(place, registers, context);
         }
-        let code = place.code(memory).or_else(|| {
+        let code = place.code(&context.memory).or_else(|| {
             let is_called = !place.is_leaf && place.mapping.kind == MappedKind::Anonymous;
-            let at = (place.lookup, Avma(place.mapping.start));
+            let mapping = Avma(place.mapping.start);
             let fallback = &mut self.cache.fallback;
-            is_called.then(|| fallback.original(at, registers, memory, arch)).flatten()
+            is_called
+                .then(|| fallback.original(place.lookup, mapping, registers, context))
+                .flatten()
         });
-        if let Some(step) = self.step_out_of_sigreturn(place, registers, memory, arch) {
+        if let Some(step) = self.step_out_of_sigreturn(place, registers, context) {
             return Ok(step);
         }
-        if self.is_clone_child(place, registers, memory, arch) {
+        if self.is_clone_child(place, registers, context) {
             return Ok(Step { caller: None, evidence: Some(Evidence::Outermost) });
         }
         let step = |caller| Ok(Step { caller, evidence: None });
         let before = registers.clone();
-        if Self::is_coroutine_entry(place, registers, memory, arch) {
+        if Self::is_coroutine_entry(place, registers, context) {
             return step(None);
         }
-        if let Some(caller) = Self::step_from_compiled_entry(place, registers, memory, arch) {
+        if let Some(caller) = Self::step_from_compiled_entry(place, registers, context) {
             return step(Some(caller));
         }
-        match self.cache.fallback.step(code, place.is_leaf, registers, memory, arch) {
+        match self.cache.fallback.step(code, place.is_leaf, registers, context) {
             Ok(caller) => {
                 self.is_guessed |= code.is_none() && caller.found_by == FoundBy::FramePointer;
                 let caller = match code {
                     Some(_) => caller,
-                    None => self.step_in_memory(caller, place, (&before, registers), memory, arch),
+                    None => self.step_in_memory(caller, place, &before, registers, context),
                 };
                 return step(Some(caller));
             }
@@ -85,7 +87,7 @@ impl Walker<'_> {
         if rule != Rule::OtherStack {
             registers.clone_from(&before);
         }
-        self.search_caller(rule, code, place, registers, memory, arch)
+        self.search_caller(rule, code, place, registers, context)
     }
 
     /// The step by the words of the stack, if neither a rule nor the code up to the return leads to the caller.
@@ -95,14 +97,12 @@ impl Walker<'_> {
         code: Option<InFile<'_>>,
         place: &Uncovered<'_>,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Result<Step, EndReason> {
         let step = |caller| Ok(Step { caller, evidence: None });
         // A description that cannot be read is not replaced by less than the way to the return.
         if let Some(at) = code.filter(|_| !matches!(rule, Rule::OtherStack | Rule::Damaged)) {
-            let at = (at, place.lookup);
-            match self.step_from_start(at, place.is_leaf, registers, memory, arch) {
+            match self.step_from_start(at, place.lookup, place.is_leaf, registers, context) {
                 Err(NoCaller::Cut(end)) => return Err(self.cut_off_at(end)),
                 found => {
                     if let Ok(caller) = found {
@@ -113,10 +113,8 @@ impl Walker<'_> {
         }
         let found = match code {
             // A word of this stack says nothing where the caller's frame is on another.
-            Some(at) if rule == Rule::OtherStack => {
-                self.step_to_left_stack(at, registers, memory, arch)
-            }
-            code => self.scan(code, place.is_leaf, registers, memory, arch),
+            Some(at) if rule == Rule::OtherStack => self.step_to_left_stack(at, registers, context),
+            code => self.scan(code, place.is_leaf, registers, context),
         };
         if let Some(caller) = found {
             return step(Some(caller));
@@ -124,10 +122,10 @@ impl Walker<'_> {
         if rule == Rule::OtherStack {
             self.left_at = Some((place.lookup, registers.clone()));
         }
-        let why = reason_without_caller(rule, place.mapping, registers, memory, arch);
-        let record = frame_record(registers, memory, arch);
+        let why = reason_without_caller(rule, place.mapping, registers, context);
+        let record = frame_record(registers, context);
         self.cut_at =
-            record.map(|at| at.wrapping_add(2 * arch.word)).filter(|_| is_cut(why, false));
+            record.map(|at| at.wrapping_add(2 * context.arch.word)).filter(|_| is_cut(why, false));
         Err(why)
     }
 
@@ -144,26 +142,24 @@ impl Walker<'_> {
         why: EndReason,
         place: &Uncovered<'_>,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Result<Step, EndReason> {
         let is_lost = matches!(
             why,
             EndReason::MemoryNotRecorded | EndReason::RegisterUnknown | EndReason::BadUnwindInfo
         );
-        let is_tried = is_lost && arch.is_x86() && !self.is_trial;
-        let code = place.code(memory).filter(|_| is_tried).ok_or(why)?;
+        let is_tried = is_lost && context.arch.is_x86() && !self.is_trial;
+        let code = place.code(&context.memory).filter(|_| is_tried).ok_or(why)?;
         let before = registers.clone();
-        let how = (place.is_leaf, true);
-        let by_code = self.cache.fallback.by_code(code, how, registers, memory, arch).ok();
+        let by_code =
+            self.cache.fallback.by_code(code, place.is_leaf, true, registers, context).ok();
         let by_start = |walker: &mut Self, registers: &mut Registers| {
             registers.clone_from(&before);
-            let at = (code, place.lookup);
-            walker.step_from_start(at, place.is_leaf, registers, memory, arch).ok()
+            walker.step_from_start(code, place.lookup, place.is_leaf, registers, context).ok()
         };
         let caller = by_code.or_else(|| by_start(self, registers)).or_else(|| {
             registers.clone_from(&before);
-            self.scan(Some(code), place.is_leaf, registers, memory, arch)
+            self.scan(Some(code), place.is_leaf, registers, context)
         });
         Ok(Step { caller: Some(caller.ok_or(why)?), evidence: None })
     }
@@ -174,21 +170,20 @@ impl Walker<'_> {
         code: Option<InFile<'_>>,
         is_leaf: bool,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Option<Caller> {
         let code = code?;
         let mut fallback = std::mem::take(&mut self.cache.fallback);
-        let is_start = |pc: u64| self.is_in_entry_code(pc, memory);
-        let slots = fallback.slots(code, is_leaf, (registers, memory, arch), is_start);
+        let is_start = |pc: u64| self.is_in_entry_code(pc, &context.memory);
+        let slots = fallback.slots(code, is_leaf, registers, context, is_start);
         let mut leading = slots.into_iter().filter(|slot| {
-            fallback.is_thread_start(slot, memory)
-                || self.leads_to_root(slot, registers, memory, arch)
+            fallback.is_thread_start(slot, &context.memory)
+                || self.leads_to_root(slot, registers, context)
         });
         let found = leading.next().filter(|_| leading.next().is_none());
         self.cache.fallback = fallback;
         let slot = found?;
-        *registers = slot.apply(registers, arch);
+        *registers = slot.apply(registers, context.arch);
         Some(Caller { pc: slot.pc(), exact: false, found_by: FoundBy::Scan })
     }
 
@@ -197,16 +192,15 @@ impl Walker<'_> {
         &mut self,
         slot: &Slot,
         registers: &Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> bool {
-        let registers = slot.apply(registers, arch);
+        let registers = slot.apply(registers, context.arch);
         let (mut previous, mut frames) = (StackCache::default(), Vec::new());
         let (is_guessed, cut_at) = (self.is_guessed, self.cut_at);
         // Zeros are everywhere: a return address of 0 proves nothing here.
         (self.is_trial, self.is_guessed) = (true, true);
-        let from = (slot.pc().sub(1), false);
-        let end = self.walk_from(from, &mut previous, registers, memory, arch, &mut frames);
+        let start = WalkStart::caller(slot.pc());
+        let end = self.walk_from(start, &mut previous, registers, context, &mut frames);
         self.trial_left = self.trial_left.saturating_sub(frames.len());
         (self.is_trial, self.is_guessed, self.cut_at) = (false, is_guessed, cut_at);
         end == EndReason::Root
@@ -226,8 +220,7 @@ fn reason_without_caller(
     rule: Rule,
     mapping: &CachedMapping,
     registers: &Registers,
-    memory: &Memory<'_>,
-    arch: Processor,
+    context: &WalkContext<'_>,
 ) -> EndReason {
     let is_of_file = mapping.file.is_some() || mapping.module.is_none();
     let reason = match (rule, is_of_file, mapping.kind) {
@@ -239,5 +232,5 @@ fn reason_without_caller(
         }
         (_, false, _) => return EndReason::NoModule,
     };
-    if is_cut_off(registers, memory, arch) { EndReason::StackExhausted } else { reason }
+    if is_cut_off(registers, context) { EndReason::StackExhausted } else { reason }
 }

@@ -10,9 +10,8 @@ use address::Avma;
 use module_map::MappedKind;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::Processor;
 use crate::frame::Frame;
-use crate::state::{Memory, Registers};
+use crate::state::{Memory, Registers, WalkContext};
 use crate::walk::Walker;
 
 impl Walker<'_> {
@@ -30,27 +29,27 @@ impl Walker<'_> {
     pub(super) fn complete(
         &mut self,
         mut reason: EndReason,
-        (pc, first): (Avma, usize),
+        pc: Avma,
+        first: usize,
         registers: impl FnOnce() -> Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
         let own = frames.get(first..).unwrap_or_default();
         let is_refuted =
-            reason != EndReason::Root && self.is_first_refuted(reason, pc, own, memory, arch);
+            reason != EndReason::Root && self.is_first_refuted(reason, pc, own, context);
         let mut is_lost = false;
         if is_refuted {
-            match self.walk_again((pc, first), registers(), memory, arch, frames) {
+            match self.walk_again(pc, first, registers(), context, frames) {
                 Some(again) => reason = again,
                 None => is_lost = frames.len() == first + 1,
             }
         }
         match reason {
             EndReason::AnonymousMemory | EndReason::NoUnwindInfo => {
-                self.walk_from_anchor(reason, first, memory, arch, frames)
+                self.walk_from_anchor(reason, first, context, frames)
             }
-            _ if is_lost => self.walk_from_anchor(reason, first, memory, arch, frames),
+            _ if is_lost => self.walk_from_anchor(reason, first, context, frames),
             EndReason::Root if self.has_gap => EndReason::RootAcrossGap,
             reason => reason,
         }

@@ -10,7 +10,7 @@ use address::Avma;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 use crate::arch::{Arch, CallTarget, Processor};
-use crate::state::{Memory, MemoryError, Registers};
+use crate::state::{Memory, MemoryError, Registers, WalkContext};
 use crate::walk::Walker;
 use crate::walk::uncovered::Uncovered;
 
@@ -29,9 +29,9 @@ impl Walker<'_> {
     pub(in crate::walk) fn is_coroutine_entry(
         place: &Uncovered<'_>,
         registers: &Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> bool {
+        let (memory, arch) = (&context.memory, context.arch);
         if !arch.is(Arch::X86_64) || place.is_leaf || place.mapping.file.is_none() {
             return false;
         }

@@ -8,7 +8,7 @@ use address::Avma;
 use crate::arch::{CallTarget, Processor};
 use crate::code::Called;
 use crate::rule::{FullRow, Recovery};
-use crate::state::Memory;
+use crate::state::WalkContext;
 use crate::walk::Walker;
 use crate::walk::uncovered::Uncovered;
 
@@ -31,25 +31,24 @@ pub(in crate::walk) fn is_replaced(
     row: &FullRow,
     return_address: u64,
     place: &Uncovered<'_>,
-    memory: &Memory<'_>,
-    arch: Processor,
+    context: &WalkContext<'_>,
 ) -> bool {
-    if !goes_on_in_handler(row, arch) {
+    if !goes_on_in_handler(row, context.arch) {
         return false;
     }
-    let Some(at) = place.code(memory) else { return false };
-    let pc = arch.strip(return_address);
+    let Some(at) = place.code(&context.memory) else { return false };
+    let pc = context.arch.strip(return_address);
     pc != 0
-        && match walker.cache.fallback.called(pc, at, memory, arch) {
+        && match walker.cache.fallback.called(pc, at, context) {
             Called::Proven => false,
             Called::Never => true,
             // A handler stands behind the call of a function that throws. That its jumps can lead anywhere proves nothing.
-            Called::Perhaps => !is_behind_indirect_call(pc, memory, arch),
+            Called::Perhaps => !is_behind_indirect_call(pc, context),
         }
 }
 
-fn is_behind_indirect_call(pc: u64, memory: &Memory<'_>, arch: Processor) -> bool {
-    let len = arch.longest_call();
-    let code = memory.code(Avma(pc).sub(len as u64), len);
-    code.and_then(|code| arch.call_target(code, pc)) == Some(CallTarget::Indirect)
+fn is_behind_indirect_call(pc: u64, context: &WalkContext<'_>) -> bool {
+    let len = context.arch.longest_call();
+    let code = context.memory.code(Avma(pc).sub(len as u64), len);
+    code.and_then(|code| context.arch.call_target(code, pc)) == Some(CallTarget::Indirect)
 }

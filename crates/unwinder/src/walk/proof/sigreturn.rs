@@ -4,9 +4,9 @@
 
 use address::Avma;
 
-use crate::arch::{Arch, Processor};
+use crate::arch::Arch;
 use crate::frame::Step;
-use crate::state::{Memory, Registers};
+use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
 use crate::walk::uncovered::Uncovered;
 
@@ -22,9 +22,9 @@ impl Walker<'_> {
         &mut self,
         place: &Uncovered<'_>,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Option<Step> {
+        let (memory, arch) = (&context.memory, context.arch);
         if !arch.is(Arch::X86_64) || !place.is_leaf {
             return None;
         }
@@ -40,7 +40,7 @@ impl Walker<'_> {
         }
         let row = self.engine.signal_frame_row(arch, 0)?;
         let before = registers.clone();
-        let pc = row.run(registers, memory, arch).ok();
+        let pc = row.run(registers, context).ok();
         // The kernel may have restored some registers already.
         let is_code =
             |&pc: &u64| memory.space.lookup(Avma(pc)).is_some_and(|mapping| mapping.executable);
