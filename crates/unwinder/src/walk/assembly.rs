@@ -71,7 +71,7 @@ impl Walker<'_> {
         match self.cache.fallback.by_code(at, place.is_leaf, true, &mut callers, context) {
             Ok(caller) => {
                 *registers = callers;
-                Some(Ok(Step { caller: Some(caller), evidence: None }))
+                Some(Ok(Step::to(Some(caller))))
             }
             // What the rule leads to is no caller.
             Err(_) => stated.map(|_| Err(EndReason::BadUnwindInfo)),

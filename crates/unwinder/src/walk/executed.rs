@@ -12,6 +12,7 @@ use crate::cache::StackCache;
 use crate::frame::Frame;
 use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
+use crate::walk::outcome::WalkOutcome;
 use crate::walk::start::WalkStart;
 
 /// What is known of the frame that an instruction ran in.
@@ -72,27 +73,27 @@ impl Walker<'_> {
         mut registers: Registers,
         context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> EndReason {
+    ) -> WalkOutcome {
         let first = frames.len();
         let executed = Executed::of(pc, &mut registers, context);
         let Executed::At(at) = executed else {
             let frame = self.frame_at(pc, context.memory.space, FoundBy::Sampled);
             frames.push(Frame { sp: registers.sp(context.arch), ..frame });
             if executed == Executed::Beyond {
-                return EndReason::RegisterUnknown;
+                return EndReason::RegisterUnknown.into();
             }
             let found = self.walk_returned(pc, previous, registers, context, frames);
             if frames.len() - first > self.max_frames {
                 frames.truncate(first + self.max_frames);
-                return EndReason::MaxFrames;
+                return EndReason::MaxFrames.into();
             }
-            return found.unwrap_or(EndReason::MemoryNotRecorded);
+            return found.unwrap_or_else(|| EndReason::MemoryNotRecorded.into());
         };
-        let reason = self.walk_from(WalkStart::sampled(at), previous, registers, context, frames);
+        let outcome = self.walk_from(WalkStart::sampled(at), previous, registers, context, frames);
         if let Some(frame) = frames.get_mut(first).filter(|_| at != pc) {
             let shown = self.frame_at(pc, context.memory.space, FoundBy::Sampled);
             *frame = Frame { sp: frame.sp, saved: frame.saved, ..shown };
         }
-        reason
+        outcome
     }
 }

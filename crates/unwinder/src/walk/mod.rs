@@ -5,6 +5,7 @@ mod assembly;
 mod executed;
 mod limits;
 mod lost;
+mod outcome;
 mod plain;
 mod proof;
 mod return_probe;
@@ -29,13 +30,15 @@ use profile::{EndReason, FoundBy};
 use crate::arch::{Arch, NARROW, WIDE, processor};
 use crate::cache::{CachedMapping, Followed, StackCache, WalkState};
 use crate::engine::Engine;
-use crate::frame::{Frame, Step};
+use crate::frame::{Frame, Remark, Step};
 use crate::kept::KeptRules;
 use crate::rule::Rule;
-use crate::state::{Memory, Registers, WalkContext, WordForm};
+use crate::state::{Memory, Mode, Registers, WalkContext, WordForm};
 use crate::walk::limits::{is_stuck, most_frames, most_tried, steps_of};
+use crate::walk::outcome::{ChainEnd, WalkOutcome};
+use crate::walk::plain::PlainStep;
 use crate::walk::proof::RootBy;
-use crate::walk::return_probe::{Probed, is_trampoline};
+use crate::walk::return_probe::{end_nowhere, is_trampoline};
 use crate::walk::settle::settle;
 use crate::walk::start::{WalkStart, initial_registers};
 use crate::walk::uncovered::Uncovered;
@@ -71,24 +74,8 @@ pub struct Walker<'e> {
     /// The rules that are kept from run to run.
     kept: Option<&'e KeptRules>,
     cache: WorkerCache,
-    /// Where the last function of the last walk has its frame, where the bytes of the caller are not there.
+    /// Where the last function of the last walk has its frame (its CFA), if the bytes of the caller are missing.
     cut_at: Option<u64>,
-    /// The last function that goes on on another stack, where its caller was not found, and the registers in it.
-    left_at: Option<(Avma, Registers)>,
-    /// The last function of the walk, if a return probe replaced its return address.
-    probed: Option<Box<Probed>>,
-    /// A frame of the walk stands on a frame pointer in code that cannot be read.
-    is_guessed: bool,
-    /// Frames are missing before the caller that a step found.
-    skips_frames: bool,
-    /// Frames are missing in the walk.
-    has_gap: bool,
-    /// The address of the last frame is behind the system call that it waits for.
-    is_behind_call: bool,
-    /// Where a slot leads is tried out: by call frame information alone.
-    is_trial: bool,
-    /// How many frames more that may take for this sample.
-    trial_left: usize,
     /// Steps whose rule was known, and steps whose rule had to be made.
     pub(crate) hits: u64,
     pub(crate) misses: u64,
@@ -109,24 +96,7 @@ impl<'e> Walker<'e> {
         max_frames: usize,
     ) -> Self {
         cache.fallback.within(engine.budget());
-        Self {
-            engine,
-            images,
-            max_frames,
-            kept: None,
-            cache,
-            cut_at: None,
-            left_at: None,
-            probed: None,
-            is_guessed: false,
-            skips_frames: false,
-            has_gap: false,
-            is_behind_call: false,
-            is_trial: false,
-            trial_left: 0,
-            hits: 0,
-            misses: 0,
-        }
+        Self { engine, images, max_frames, kept: None, cache, cut_at: None, hits: 0, misses: 0 }
     }
 
     /// From now on rules are taken from those that are kept from run to run.
@@ -153,14 +123,22 @@ impl<'e> Walker<'e> {
         sampled: impl Iterator<Item = (u32, u64)> + Clone,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
-        let Some(arch) = processor(state.arch) else { return EndReason::UnsupportedAbi };
+        let outcome = self.walk_sample(state, sampled, frames);
+        self.cut_at = outcome.end.cut_at;
+        outcome.end.reason
+    }
+
+    fn walk_sample(
+        &mut self,
+        state: &UserState<'_>,
+        sampled: impl Iterator<Item = (u32, u64)> + Clone,
+        frames: &mut Vec<Frame>,
+    ) -> WalkOutcome {
+        let Some(arch) = processor(state.arch) else { return EndReason::UnsupportedAbi.into() };
         let first = frames.len();
-        (self.cut_at, self.left_at, self.is_guessed) = (None, None, false);
-        (self.probed, self.skips_frames, self.has_gap) = (None, false, false);
-        self.trial_left = most_tried(state.stack.len());
         let again = sampled.clone();
         let (registers, pc) = initial_registers(state, arch, sampled);
-        let Some(pc) = pc else { return EndReason::NoUserRegs };
+        let Some(pc) = pc.map(Avma) else { return EndReason::NoUserRegs.into() };
         let memory = Memory {
             stack: state.stack,
             stack_start: registers.sp(arch),
@@ -169,30 +147,29 @@ impl<'e> Walker<'e> {
             images: self.images,
             steps: &Cell::new(steps_of(state.stack.len())),
         };
-        let context = WalkContext { memory, arch };
+        let trial_frames = &Cell::new(most_tried(state.stack.len()));
+        let context = WalkContext { memory, arch, mode: Mode::Sample, trial_frames };
         let at = state.thread as usize % STACKS;
         let mut stack = std::mem::take(&mut self.cache.stacks[at]);
         stack.begin(state.space.version(), arch);
-        let pc = Avma(pc);
-        let reason = if state.executed {
+        let mut outcome = if state.executed {
             self.walk_behind(pc, &mut stack, registers, &context, frames)
         } else {
             self.walk_from(WalkStart::sampled(pc), &mut stack, registers, &context, frames)
         };
         stack.end();
         self.cache.stacks[at] = stack;
-        let reason = match reason {
-            EndReason::ReturnProbe => self.walk_past_probes(first, &context, frames),
-            reason => reason,
-        };
-        if reason == EndReason::OtherStack && self.left_at.is_some() {
-            return self.walk_below_switch(first, &context, frames);
+        if outcome.end.reason == EndReason::ReturnProbe {
+            outcome = self.walk_past_probes(outcome, first, &context, frames);
         }
-        if reason == EndReason::Root && !self.has_gap {
-            return reason;
+        if outcome.end.reason == EndReason::OtherStack && outcome.end.last.is_some() {
+            return self.walk_below_switch(outcome, first, &context, frames);
+        }
+        if outcome.end.reason == EndReason::Root && !outcome.has_gap {
+            return outcome;
         }
         let again = || initial_registers(state, arch, again).0;
-        self.complete(reason, pc, first, again, &context, frames)
+        self.complete(outcome, pc, first, again, &context, frames)
     }
 
     /// Walks from a frame, which has these registers, and appends the frames.
@@ -203,7 +180,7 @@ impl<'e> Walker<'e> {
         registers: Registers,
         context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> EndReason {
+    ) -> WalkOutcome {
         if context.arch.word == NARROW {
             self.walk_narrow(start, previous, registers, context, frames)
         } else {
@@ -220,7 +197,7 @@ impl<'e> Walker<'e> {
         registers: Registers,
         context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> EndReason {
+    ) -> WalkOutcome {
         self.walk_words::<NARROW>(start, previous, registers, context, frames)
     }
 
@@ -232,17 +209,18 @@ impl<'e> Walker<'e> {
         mut registers: Registers,
         context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> EndReason {
+    ) -> WalkOutcome {
         let (memory, arch) = (&context.memory, context.arch);
         let space = memory.space;
         let WalkStart { mut lookup, mut is_leaf } = start;
         let mut found_by = FoundBy::Sampled;
         let first = frames.len();
-        let max_frames = self.most_frames(memory);
+        let max_frames = self.most_frames(context);
         previous.begin_chain();
         // Signal frames that lead to another stack, or to one that is walked already.
         let mut switches = 0;
-        loop {
+        let (mut is_guessed, mut has_gap) = (context.mode != Mode::Sample, false);
+        let end = loop {
             if !is_leaf {
                 let room = max_frames.saturating_sub(frames.len() - first);
                 let walk = WalkState { context, registers: &mut registers, frames, room };
@@ -250,7 +228,9 @@ impl<'e> Walker<'e> {
                     None => {}
                     Some(Followed::End(reason)) => {
                         let chain = chain_of(frames, first);
-                        return self.followed_to(reason, previous, chain, context);
+                        break self
+                            .followed_to(reason, is_guessed, previous, chain, context)
+                            .into();
                     }
                     Some(Followed::To(next)) => (lookup, found_by) = (next, FoundBy::Cfi),
                 }
@@ -258,11 +238,11 @@ impl<'e> Walker<'e> {
             let is_first = frames.len() == first;
             let Some((at, mapping)) = self.mapping_of(lookup, is_first, is_leaf, space) else {
                 let walk = WalkState { context, registers: &mut registers, frames, room: 0 };
-                return self.end_nowhere::<WORD>(lookup, found_by, first, previous, walk);
+                break end_nowhere::<WORD>(lookup, found_by, first, previous, walk);
             };
             lookup = at;
             if frames.len() - first >= max_frames {
-                return EndReason::MaxFrames;
+                break EndReason::MaxFrames.into();
             }
             let sp = registers.sp(arch);
             let frame = Frame { sp, ..mapping.frame(lookup, found_by) };
@@ -271,8 +251,8 @@ impl<'e> Walker<'e> {
             let walk = WalkState { context, registers: &mut registers, frames, room: 1 };
             match self.step_plain::<WORD>(&rule, &frame, is_leaf, previous, walk) {
                 None => {}
-                Some(Followed::End(reason)) => return reason,
-                Some(Followed::To(next)) => {
+                Some(PlainStep::CutOff(end)) => break ChainEnd::cut_off_at(end),
+                Some(PlainStep::To(next)) => {
                     (lookup, found_by, is_leaf) = (next, FoundBy::Cfi, false);
                     continue;
                 }
@@ -285,58 +265,47 @@ impl<'e> Walker<'e> {
             let place = Uncovered { mapping: &mapping, lookup, svma, is_leaf };
             let step = match self.step::<WORD>(rule, place, &mut registers, context) {
                 Ok(step) => step,
-                Err(reason) => return reason,
+                Err(end) => break end,
             };
+            is_guessed |= step.remark.is_guess();
+            has_gap |= step.remark == Remark::GuessAcrossGap;
             if is_stuck(&step, sp, registers.sp(arch), &mut switches) {
-                return EndReason::NoProgress;
+                break EndReason::NoProgress.into();
             }
-            self.settle_last(&step, is_leaf, previous, context, frames);
+            settle_last(&step, is_leaf, previous, context, frames);
             let Some(caller) = step.caller else {
                 let by = RootBy::of(&rule, &step);
-                return self.judge_root(by, chain_of(frames, first), context);
+                break self.judge_root(by, is_guessed, chain_of(frames, first), context).into();
             };
             (lookup, found_by, is_leaf) = (caller.lookup(), caller.found_by, caller.exact);
-        }
+        };
+        WalkOutcome { end, is_guessed, has_gap }
     }
 
     /// Why a walk ends that has followed the previous one to its end.
     fn followed_to(
         &mut self,
         reason: EndReason,
+        is_guessed: bool,
         previous: &StackCache,
         chain: &[Frame],
         context: &WalkContext<'_>,
     ) -> EndReason {
         let by = if previous.ends_outermost() { RootBy::Stated } else { RootBy::Zero };
-        if reason == EndReason::Root { self.judge_root(by, chain, context) } else { reason }
-    }
-
-    /// Notes what the step from the last frame says of it, and remembers the step.
-    fn settle_last(
-        &mut self,
-        step: &Step,
-        is_leaf: bool,
-        previous: &mut StackCache,
-        context: &WalkContext<'_>,
-        frames: &mut Vec<Frame>,
-    ) {
-        let Some(frame) = frames.last_mut() else { return };
-        if let (Some(evidence), false) = (&step.evidence, is_leaf) {
-            previous.remember(frame, evidence);
+        if reason == EndReason::Root {
+            self.judge_root(by, is_guessed, chain, context)
+        } else {
+            reason
         }
-        settle(frame, step, is_leaf, context);
-        if std::mem::take(&mut self.is_behind_call) {
-            frame.relative = frame.relative.wrapping_sub(1);
-        }
-        self.add_gap(frames);
     }
 
     /// How many frames a walk may have.
-    fn most_frames(&self, memory: &Memory<'_>) -> usize {
-        if self.is_trial {
-            self.trial_left
-        } else {
-            self.max_frames.min(most_frames(memory.stack.len()))
+    fn most_frames(&self, context: &WalkContext<'_>) -> usize {
+        match context.mode {
+            Mode::Trial => context.trial_frames.get(),
+            Mode::Sample | Mode::BeyondGuess => {
+                self.max_frames.min(most_frames(context.memory.stack.len()))
+            }
         }
     }
 
@@ -381,8 +350,7 @@ impl<'e> Walker<'e> {
         Some((next, self.cache.mappings.lookup(next, space, self.images)?))
     }
 
-    /// Where the frame of the last function of the last walk begins (its CFA), where that is known and the walk ended for
-    /// want of the bytes that follow.
+    /// Where the last function of the last walk has its frame (its CFA), if the bytes of the caller are missing.
     pub(crate) const fn cut_at(&self) -> Option<u64> {
         self.cut_at
     }
@@ -396,6 +364,24 @@ impl<'e> Walker<'e> {
     pub(crate) fn frame_at(&mut self, lookup: Avma, space: &Space, found_by: FoundBy) -> Frame {
         let found = self.cache.mappings.lookup(lookup, space, self.images);
         found.map_or(Frame::nowhere(lookup, found_by), |mapping| mapping.frame(lookup, found_by))
+    }
+}
+
+/// Notes what the step from the last frame says of it, and remembers the step.
+fn settle_last(
+    step: &Step,
+    is_leaf: bool,
+    previous: &mut StackCache,
+    context: &WalkContext<'_>,
+    frames: &mut Vec<Frame>,
+) {
+    let Some(frame) = frames.last_mut() else { return };
+    if let (Some(evidence), false) = (&step.evidence, is_leaf) {
+        previous.remember(frame, evidence);
+    }
+    settle(frame, step, is_leaf, context);
+    if step.remark == Remark::GuessAcrossGap {
+        frames.push(Frame::GAP);
     }
 }
 

@@ -1,13 +1,20 @@
 //! The step that nearly all are: by a simple rule, from a register that is known, to a return address in the recorded bytes.
 
 use address::Avma;
-use profile::EndReason;
 
 use crate::arch::WIDE;
-use crate::cache::{Followed, StackCache, WalkState};
+use crate::cache::{StackCache, WalkState};
 use crate::frame::Frame;
 use crate::rule::{FrameExtent, Rule};
 use crate::walk::Walker;
+
+/// Where a plain step led.
+pub(super) enum PlainStep {
+    /// To a caller, by the address that is looked up.
+    To(Avma),
+    /// To the end of the recorded bytes: the frame, which is added, ends at that address (its CFA).
+    CutOff(u64),
+}
 
 impl Walker<'_> {
     /// Makes the step, or ends the chain where the dump ends, with the frame added; `None`, and nothing is added, for every
@@ -15,13 +22,13 @@ impl Walker<'_> {
     /// until something asks for them ([`StackCache::catch_up`]).
     #[inline(always)]
     pub(super) fn step_plain<const WORD: u64>(
-        &mut self,
+        &self,
         rule: &Rule,
         frame: &Frame,
         is_leaf: bool,
         previous: &mut StackCache,
         walk: WalkState<'_, '_>,
-    ) -> Option<Followed> {
+    ) -> Option<PlainStep> {
         let WalkState { context, registers, frames, .. } = walk;
         let (memory, arch) = (&context.memory, context.arch);
         let Rule::Simple(rule) = rule else { return None };
@@ -34,8 +41,7 @@ impl Walker<'_> {
         let Some(read) = rule.read_plain::<WORD>(registers, context) else {
             let cfa = rule.cut_at::<WORD>(registers, memory)?;
             frames.push(*frame);
-            self.cut_at = Some(cfa);
-            return Some(Followed::End(EndReason::StackExhausted));
+            return Some(PlainStep::CutOff(cfa));
         };
         frames.push(Frame { saved: read.values, ..*frame });
         let place = FrameExtent { sp: frame.sp, cfa: read.cfa };
@@ -46,6 +52,6 @@ impl Walker<'_> {
             registers.set_saved(arch.fp, slot);
         }
         registers.go_to(arch, read.cfa, read.return_address);
-        Some(Followed::To(Avma(arch.strip(read.return_address)).sub(1)))
+        Some(PlainStep::To(Avma(arch.strip(read.return_address)).sub(1)))
     }
 }

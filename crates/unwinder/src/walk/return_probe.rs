@@ -26,19 +26,12 @@ use crate::frame::Frame;
 use crate::rule::{Rule, SimpleRule};
 use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
+use crate::walk::outcome::{ChainEnd, LastFunction, WalkOutcome};
 use crate::walk::returned::{Place, follows_call};
 use crate::walk::start::WalkStart;
 
 /// Return probes of one chain, as many as the kernel has of one thread.
 const MOST_PROBES: usize = 64;
-
-/// A probed function, and the registers in its caller.
-#[derive(Debug)]
-pub(super) struct Probed {
-    /// Its own address that is looked up.
-    pub(super) lookup: Avma,
-    pub(super) registers: Registers,
-}
 
 /// A call of the probed function that can be the one that it was called by.
 #[derive(Clone, Copy, Debug)]
@@ -71,75 +64,79 @@ pub(super) fn is_trampoline(address: Avma, space: &Space) -> bool {
     module.is_some_and(|module| &*module.path == b"[uprobes]")
 }
 
-impl Walker<'_> {
-    /// Ends a chain, whose frames begin at `first`, at an address where there is no code of the process. If it is the
-    /// trampoline of return probes, the last function and the registers in its caller are noted.
-    #[cold]
-    pub(super) fn end_nowhere<const WORD: u64>(
-        &mut self,
-        lookup: Avma,
-        found_by: FoundBy,
-        first: usize,
-        previous: &mut StackCache,
-        walk: WalkState<'_, '_>,
-    ) -> EndReason {
-        let WalkState { context, registers, frames, .. } = walk;
-        let (memory, arch) = (&context.memory, context.arch);
-        let Some(probed) = frames.get(first..).unwrap_or_default().last() else {
-            frames.push(Frame::nowhere(lookup, found_by));
-            return EndReason::NotMapped;
-        };
-        if !is_trampoline(lookup.add(1), memory.space) {
-            return EndReason::NotMapped;
-        }
-        previous.catch_up::<WORD>(registers, arch);
-        self.cut_at = Some(registers.sp(arch));
-        let (lookup, registers) = (probed.in_process(), registers.clone());
-        self.probed = Some(Box::new(Probed { lookup, registers }));
-        EndReason::ReturnProbe
+/// Ends a chain, whose frames begin at `first`, at an address where there is no code of the process. If it is the
+/// trampoline of return probes, the last function and the registers in its caller are noted.
+#[cold]
+pub(super) fn end_nowhere<const WORD: u64>(
+    lookup: Avma,
+    found_by: FoundBy,
+    first: usize,
+    previous: &mut StackCache,
+    walk: WalkState<'_, '_>,
+) -> ChainEnd {
+    let WalkState { context, registers, frames, .. } = walk;
+    let (memory, arch) = (&context.memory, context.arch);
+    let Some(probed) = frames.get(first..).unwrap_or_default().last() else {
+        frames.push(Frame::nowhere(lookup, found_by));
+        return EndReason::NotMapped.into();
+    };
+    if !is_trampoline(lookup.add(1), memory.space) {
+        return EndReason::NotMapped.into();
     }
+    previous.catch_up::<WORD>(registers, arch);
+    let (lookup, registers) = (probed.in_process(), registers.clone());
+    ChainEnd {
+        reason: EndReason::ReturnProbe,
+        cut_at: Some(registers.sp(arch)),
+        last: Some(Box::new(LastFunction { lookup, registers })),
+    }
+}
 
+impl Walker<'_> {
     /// Goes on from the caller of each probed function, as far as the stack proves which it is. Otherwise the chain, whose
     /// frames begin at `first`, ends with that function.
     #[cold]
     pub(super) fn walk_past_probes(
         &mut self,
+        mut outcome: WalkOutcome,
         first: usize,
         context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> EndReason {
+    ) -> WalkOutcome {
         let most = first.saturating_add(self.max_frames);
         for _ in 0..MOST_PROBES {
-            let Some(probed) = self.probed.take() else { break };
-            let (own, cfa) = (frames.len(), probed.registers.sp(context.arch));
-            let end = self.walk_past_probe(*probed, context, frames);
+            let Some(probed) = outcome.end.last.take() else { break };
+            let own = frames.len();
+            let context = outcome.context_beyond(context);
+            let next = self.walk_past_probe(*probed, &context, frames);
             if frames.len() > most {
                 frames.truncate(most);
-                return EndReason::MaxFrames;
+                return outcome.with_reason(EndReason::MaxFrames);
             }
-            match end {
-                Some(EndReason::ReturnProbe) => {}
-                // What is not the caller leads to nowhere.
-                None | Some(EndReason::NotMapped | EndReason::NoProgress) => {
-                    frames.truncate(own);
-                    (self.cut_at, self.left_at) = (Some(cfa), None);
-                    return EndReason::ReturnProbe;
-                }
-                Some(end) => return end,
+            // What is not the caller leads to nowhere.
+            let is_nowhere =
+                |end: &ChainEnd| matches!(end.reason, EndReason::NotMapped | EndReason::NoProgress);
+            let Some(next) = next.filter(|next| !is_nowhere(&next.end)) else {
+                frames.truncate(own);
+                return outcome;
+            };
+            outcome = WalkOutcome { has_gap: outcome.has_gap || next.has_gap, ..next };
+            if outcome.end.reason != EndReason::ReturnProbe {
+                break;
             }
         }
-        EndReason::ReturnProbe
+        outcome
     }
 
     /// Goes on from the caller of a probed function, up to the next one; `None` if the caller is not known.
     fn walk_past_probe(
         &mut self,
-        probed: Probed,
+        probed: LastFunction,
         context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> Option<EndReason> {
+    ) -> Option<WalkOutcome> {
         let mut previous = StackCache::default();
-        let Probed { lookup, registers } = probed;
+        let LastFunction { lookup, registers } = probed;
         match self.caller_of_probed(lookup, &registers, context).unwrap_or(Caller::Open) {
             Caller::Unknown => None,
             Caller::Open => self.walk_returned(lookup, &mut previous, registers, context, frames),
@@ -147,14 +144,15 @@ impl Walker<'_> {
                 Some(self.walk_from_place(place, &mut previous, registers, context, frames))
             }
             Caller::Outside(pc, registers) => {
-                frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
+                frames.push(Frame::GAP);
                 let first = frames.len();
                 let start = WalkStart::caller(pc);
-                let end = self.walk_from(start, &mut previous, *registers, context, frames);
+                let outcome = self.walk_from(start, &mut previous, *registers, context, frames);
                 if let Some(frame) = frames.get_mut(first) {
                     frame.found_by = FoundBy::Scan;
                 }
-                (end == EndReason::Root).then_some(EndReason::RootAcrossGap)
+                let is_root = outcome.end.reason == EndReason::Root;
+                is_root.then(|| outcome.with_reason(EndReason::RootAcrossGap))
             }
         }
     }

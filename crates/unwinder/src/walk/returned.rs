@@ -8,7 +8,7 @@
 //! ```
 
 use address::{Avma, Svma};
-use profile::{EndReason, FoundBy};
+use profile::FoundBy;
 
 use crate::cache::StackCache;
 use crate::code::{Called, Function, InFile, locate};
@@ -16,6 +16,7 @@ use crate::frame::Frame;
 use crate::rule::Rule;
 use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
+use crate::walk::outcome::WalkOutcome;
 use crate::walk::start::WalkStart;
 
 /// Calls that are looked at for one sample, and those of one function more.
@@ -40,7 +41,7 @@ impl Walker<'_> {
         registers: Registers,
         context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> Option<EndReason> {
+    ) -> Option<WalkOutcome> {
         let place = self.returned_to(pc, &registers, context)?;
         Some(self.walk_from_place(place, previous, registers, context, frames))
     }
@@ -53,16 +54,16 @@ impl Walker<'_> {
         registers: Registers,
         context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> EndReason {
+    ) -> WalkOutcome {
         let second = frames.len();
         let start = WalkStart::caller(place.pc);
-        let reason = self.walk_from(start, previous, registers, context, frames);
+        let outcome = self.walk_from(start, previous, registers, context, frames);
         if let Some(frame) = frames.get_mut(second) {
             let shown = place.function.unwrap_or(place.pc.sub(1));
             let shown = self.frame_at(shown, context.memory.space, FoundBy::Scan);
             *frame = Frame { sp: frame.sp, saved: frame.saved, ..shown };
         }
-        reason
+        outcome
     }
 
     fn returned_to(

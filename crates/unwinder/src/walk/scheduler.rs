@@ -20,6 +20,7 @@ use crate::code::{InFile, locate};
 use crate::frame::Frame;
 use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
+use crate::walk::outcome::{LastFunction, WalkOutcome};
 use crate::walk::start::WalkStart;
 
 /// How far below the noted stack pointer a function can have its own: those that call C leave room and align it.
@@ -33,38 +34,44 @@ impl Walker<'_> {
     #[cold]
     pub(super) fn walk_below_switch(
         &mut self,
+        mut outcome: WalkOutcome,
         own_first: usize,
         context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> EndReason {
-        let (cut_at, own) = (self.cut_at, frames.len());
+    ) -> WalkOutcome {
+        let own = frames.len();
         let most = own_first.saturating_add(self.max_frames);
         let mut previous = StackCache::default();
+        let mut context = outcome.context_beyond(context);
+        let mut left = outcome.end.last.take();
         for _ in 0..MOST_SWITCHES {
-            let Some((lookup, registers)) = self.left_at.take() else { break };
-            let Some(registers) = self.scheduler_start(lookup, &registers, context) else { break };
+            let Some(last) = left else { break };
+            let LastFunction { lookup, registers } = &*last;
+            let Some(registers) = self.scheduler_start(*lookup, registers, &context) else { break };
             let Ok(pc) = registers.get(context.arch.return_address, &context.memory) else { break };
             if frames.len() + 2 > most {
                 break;
             }
-            frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
+            frames.push(Frame::GAP);
             let first = frames.len();
             let start = WalkStart::caller(Avma(pc));
-            let end = self.walk_from(start, &mut previous, registers, context, frames);
+            let below = self.walk_from(start, &mut previous, registers, &context, frames);
             if let Some(frame) = frames.get_mut(first) {
                 frame.found_by = FoundBy::Scan;
             }
-            match end {
+            match below.end.reason {
                 EndReason::Root if frames.len() <= most => {
-                    return EndReason::RootAcrossGap;
+                    return below.with_reason(EndReason::RootAcrossGap);
                 }
-                EndReason::OtherStack => {}
+                EndReason::OtherStack => {
+                    context = below.context_beyond(&context);
+                    left = below.end.last;
+                }
                 _ => break,
             }
         }
         frames.truncate(own);
-        self.cut_at = cut_at;
-        EndReason::OtherStack
+        outcome
     }
 
     /// The registers in the caller of the function whose frame the scheduler's stack goes on from, if the function at

@@ -1,6 +1,6 @@
 //! What a step says of the frame that it leads from.
 
-use crate::frame::{Evidence, Frame, Step};
+use crate::frame::{Evidence, Frame, Remark, Step};
 use crate::state::WalkContext;
 
 /// Notes what the step from a frame says of it.
@@ -8,6 +8,9 @@ use crate::state::WalkContext;
 pub(super) fn settle(frame: &mut Frame, step: &Step, is_leaf: bool, context: &WalkContext<'_>) {
     if let Some(Evidence::Simple(_, read)) = &step.evidence {
         frame.saved = read.values;
+    }
+    if step.remark == Remark::InSystemCall {
+        frame.relative = frame.relative.wrapping_sub(1);
     }
     if !is_leaf && step.caller.is_none_or(|caller| caller.exact) {
         look_up_where_returned(frame, step, context);

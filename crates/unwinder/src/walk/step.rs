@@ -9,6 +9,7 @@ use crate::rule::Rule;
 use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
 use crate::walk::assembly::is_disproved;
+use crate::walk::outcome::ChainEnd;
 use crate::walk::proof::is_replaced;
 use crate::walk::uncovered::Uncovered;
 
@@ -20,7 +21,7 @@ impl Walker<'_> {
         place: Uncovered<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
-    ) -> Result<Step, EndReason> {
+    ) -> Result<Step, ChainEnd> {
         let (memory, arch) = (&context.memory, context.arch);
         let Uncovered { lookup, svma, is_leaf, .. } = place;
         let sp = registers.sp(arch);
@@ -28,16 +29,17 @@ impl Walker<'_> {
             && arch.is(Arch::X86)
             && let Some(step) = self.step_out_of_assembly(rule, &place, registers, context)
         {
-            return step;
+            return step.map_err(ChainEnd::from);
         }
         let (pc, signal, evidence) = match rule {
             Rule::Simple(rule) => {
                 let read = match rule.run::<WORD>(registers, context) {
                     Ok(read) => read,
                     Err(why) => {
-                        self.cut_at =
+                        let cut_at =
                             rule.cfa(registers, memory).filter(|_| is_cut(why, rule.signal));
-                        return self.step_beside_rule(why, &place, registers, context);
+                        let end = ChainEnd { cut_at, ..why.into() };
+                        return self.step_beside_rule(end, &place, registers, context);
                     }
                 };
                 // What can be followed by what is on the stack.
@@ -51,23 +53,23 @@ impl Walker<'_> {
                 let row = row.ok_or(EndReason::BadUnwindInfo)?;
                 let run = match row.run(registers, context) {
                     Ok(run) if !signal && is_replaced(self, &row, run, &place, context) => {
-                        return Err(EndReason::RegisterUnknown);
+                        return Err(EndReason::RegisterUnknown.into());
                     }
                     Ok(run) => run,
                     // Nothing has changed as yet.
                     Err(why) if registers.sp(arch) == sp && !signal => {
-                        return self.step_beside_rule(why, &place, registers, context);
+                        return self.step_beside_rule(why.into(), &place, registers, context);
                     }
                     Err(why) => {
-                        self.cut_at = Some(registers.sp(arch))
-                            .filter(|&moved| moved > sp && is_cut(why, signal));
-                        return Err(why);
+                        let moved = Some(registers.sp(arch));
+                        let cut_at = moved.filter(|&moved| moved > sp && is_cut(why, signal));
+                        return Err(ChainEnd { cut_at, ..why.into() });
                     }
                 };
                 (run, signal, None)
             }
             Rule::Outermost => {
-                return Ok(Step { caller: None, evidence: Some(Evidence::Outermost) });
+                return Ok(Step::outermost());
             }
             Rule::NoInfo | Rule::Damaged | Rule::OtherStack => {
                 return self.step_without_rule(rule, &place, registers, context);
@@ -78,12 +80,12 @@ impl Walker<'_> {
         // vfork.
         let advanced = moved > sp || (is_leaf && moved == sp);
         if !advanced && !signal {
-            return Err(EndReason::NoProgress);
+            return Err(EndReason::NoProgress.into());
         }
         if WORD == NARROW && is_leaf && !signal && is_disproved(pc, context) {
-            return Err(EndReason::BadUnwindInfo);
+            return Err(EndReason::BadUnwindInfo.into());
         }
-        Ok(Step { caller: Self::caller_at(pc, signal, arch), evidence })
+        Ok(Step { evidence, ..Step::to(Self::caller_at(pc, signal, arch)) })
     }
 
     /// The caller that a rule leads to; `None` where there is none.

@@ -8,9 +8,10 @@ use crate::arch::Arch;
 use crate::cache::{CachedMapping, StackCache};
 use crate::code::{InFile, locate};
 use crate::fallback::{NoCaller, Slot, frame_record, is_cut_off};
-use crate::frame::{Caller, Evidence, Step};
+use crate::frame::{Caller, Step};
 use crate::rule::Rule;
-use crate::state::{Memory, Registers, WalkContext};
+use crate::state::{Memory, Mode, Registers, WalkContext};
+use crate::walk::outcome::{ChainEnd, LastFunction};
 use crate::walk::start::WalkStart;
 use crate::walk::step::is_cut;
 use crate::walk::{Walker, file_at};
@@ -40,13 +41,13 @@ impl Walker<'_> {
         place: &Uncovered<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
-    ) -> Result<Step, EndReason> {
-        if self.is_trial {
-            return Err(EndReason::NoUnwindInfo);
+    ) -> Result<Step, ChainEnd> {
+        if context.mode == Mode::Trial {
+            return Err(EndReason::NoUnwindInfo.into());
         }
         let is_foreign = context.arch.is(Arch::X86) && place.mapping.kind == MappedKind::Vdso;
         if is_foreign && place.mapping.file.is_none() {
-            return self.step_from_vdso(place, registers, context);
+            return self.step_from_vdso(place, registers, context).map_err(ChainEnd::from);
         }
         let code = place.code(&context.memory).or_else(|| {
             let is_called = !place.is_leaf && place.mapping.kind == MappedKind::Anonymous;
@@ -60,9 +61,9 @@ impl Walker<'_> {
             return Ok(step);
         }
         if self.is_clone_child(place, registers, context) {
-            return Ok(Step { caller: None, evidence: Some(Evidence::Outermost) });
+            return Ok(Step::outermost());
         }
-        let step = |caller| Ok(Step { caller, evidence: None });
+        let step = |caller| Ok(Step::to(caller));
         let before = registers.clone();
         if Self::is_coroutine_entry(place, registers, context) {
             return step(None);
@@ -72,16 +73,14 @@ impl Walker<'_> {
         }
         match self.cache.fallback.step(code, place.is_leaf, registers, context) {
             Ok(caller) => {
-                self.is_guessed |= code.is_none() && caller.found_by == FoundBy::FramePointer;
-                let caller = match code {
-                    Some(_) => caller,
+                return Ok(match code {
+                    Some(_) => Step::to(Some(caller)),
                     None => self.step_in_memory(caller, place, &before, registers, context),
-                };
-                return step(Some(caller));
+                });
             }
             Err(NoCaller::Root) => return step(None),
             Err(NoCaller::Cut(_)) if rule == Rule::OtherStack => {}
-            Err(NoCaller::Cut(end)) => return Err(self.cut_off_at(end)),
+            Err(NoCaller::Cut(end)) => return Err(ChainEnd::cut_off_at(end)),
             Err(NoCaller::Unknown) => {}
         }
         if rule != Rule::OtherStack {
@@ -98,12 +97,12 @@ impl Walker<'_> {
         place: &Uncovered<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
-    ) -> Result<Step, EndReason> {
-        let step = |caller| Ok(Step { caller, evidence: None });
+    ) -> Result<Step, ChainEnd> {
+        let step = |caller| Ok(Step::to(caller));
         // A description that cannot be read is not replaced by less than the way to the return.
         if let Some(at) = code.filter(|_| !matches!(rule, Rule::OtherStack | Rule::Damaged)) {
             match self.step_from_start(at, place.lookup, place.is_leaf, registers, context) {
-                Err(NoCaller::Cut(end)) => return Err(self.cut_off_at(end)),
+                Err(NoCaller::Cut(end)) => return Err(ChainEnd::cut_off_at(end)),
                 found => {
                     if let Ok(caller) = found {
                         return step(Some(caller));
@@ -119,37 +118,31 @@ impl Walker<'_> {
         if let Some(caller) = found {
             return step(Some(caller));
         }
-        if rule == Rule::OtherStack {
-            self.left_at = Some((place.lookup, registers.clone()));
-        }
-        let why = reason_without_caller(rule, place.mapping, registers, context);
+        let last = (rule == Rule::OtherStack)
+            .then(|| Box::new(LastFunction { lookup: place.lookup, registers: registers.clone() }));
+        let reason = reason_without_caller(rule, place.mapping, registers, context);
         let record = frame_record(registers, context);
-        self.cut_at =
-            record.map(|at| at.wrapping_add(2 * context.arch.word)).filter(|_| is_cut(why, false));
-        Err(why)
-    }
-
-    /// The end of a chain whose last frame ends at an address past the recorded bytes.
-    const fn cut_off_at(&mut self, end: u64) -> EndReason {
-        self.cut_at = Some(end);
-        EndReason::StackExhausted
+        let cut_at = record
+            .map(|at| at.wrapping_add(2 * context.arch.word))
+            .filter(|_| is_cut(reason, false));
+        Err(ChainEnd { reason, cut_at, last })
     }
 
     /// The step from a frame whose rule states what is not to be had; where nothing else is proven, it ends for that.
     #[cold]
     pub(super) fn step_beside_rule(
         &mut self,
-        why: EndReason,
+        end: ChainEnd,
         place: &Uncovered<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
-    ) -> Result<Step, EndReason> {
+    ) -> Result<Step, ChainEnd> {
         let is_lost = matches!(
-            why,
+            end.reason,
             EndReason::MemoryNotRecorded | EndReason::RegisterUnknown | EndReason::BadUnwindInfo
         );
-        let is_tried = is_lost && context.arch.is_x86() && !self.is_trial;
-        let code = place.code(&context.memory).filter(|_| is_tried).ok_or(why)?;
+        let is_tried = is_lost && context.arch.is_x86() && context.mode != Mode::Trial;
+        let Some(code) = place.code(&context.memory).filter(|_| is_tried) else { return Err(end) };
         let before = registers.clone();
         let by_code =
             self.cache.fallback.by_code(code, place.is_leaf, true, registers, context).ok();
@@ -161,7 +154,7 @@ impl Walker<'_> {
             registers.clone_from(&before);
             self.scan(Some(code), place.is_leaf, registers, context)
         });
-        Ok(Step { caller: Some(caller.ok_or(why)?), evidence: None })
+        caller.map(|caller| Step::to(Some(caller))).ok_or(end)
     }
 
     /// The one word of the dump that follows a call of the function at hand and leads to a root.
@@ -196,14 +189,11 @@ impl Walker<'_> {
     ) -> bool {
         let registers = slot.apply(registers, context.arch);
         let (mut previous, mut frames) = (StackCache::default(), Vec::new());
-        let (is_guessed, cut_at) = (self.is_guessed, self.cut_at);
-        // Zeros are everywhere: a return address of 0 proves nothing here.
-        (self.is_trial, self.is_guessed) = (true, true);
-        let start = WalkStart::caller(slot.pc());
-        let end = self.walk_from(start, &mut previous, registers, context, &mut frames);
-        self.trial_left = self.trial_left.saturating_sub(frames.len());
-        (self.is_trial, self.is_guessed, self.cut_at) = (false, is_guessed, cut_at);
-        end == EndReason::Root
+        let (context, start) = (context.for_trial(), WalkStart::caller(slot.pc()));
+        let outcome = self.walk_from(start, &mut previous, registers, &context, &mut frames);
+        let left = context.trial_frames.get().saturating_sub(frames.len());
+        context.trial_frames.set(left);
+        outcome.end.reason == EndReason::Root
     }
 
     /// Whether a return address is in the code that a process begins with.

@@ -31,7 +31,7 @@ impl Walker<'_> {
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Result<Step, EndReason> {
-        let step = |caller| Ok(Step { caller: Some(caller), evidence: None });
+        let step = |caller| Ok(Step::to(Some(caller)));
         if let Some(row) = self.signal_row(place, registers.sp(context.arch), context) {
             let pc = row.run(registers, context)?;
             return step(Caller {

@@ -10,6 +10,7 @@ use crate::code::{Called, InFile, enters, locate};
 use crate::frame::Frame;
 use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
+use crate::walk::outcome::WalkOutcome;
 use crate::walk::start::WalkStart;
 
 /// Frames of a chain whose first step may be wrong.
@@ -21,14 +22,15 @@ impl Walker<'_> {
     #[cold]
     pub(in crate::walk) fn is_first_refuted(
         &mut self,
-        end: EndReason,
+        outcome: &WalkOutcome,
         pc: Avma,
         frames: &[Frame],
         context: &WalkContext<'_>,
     ) -> bool {
-        if !context.arch.is(Arch::X86_64) || self.left_at.is_some() || self.probed.is_some() {
+        if !context.arch.is(Arch::X86_64) || outcome.end.last.is_some() {
             return false;
         }
+        let end = outcome.end.reason;
         match frames {
             [_] => matches!(end, EndReason::NotMapped | EndReason::OtherStack),
             [_, second, ..] if second.found_by == FoundBy::Cfi && frames.len() <= MOST_REFUTED => {
@@ -67,7 +69,7 @@ impl Walker<'_> {
         mut registers: Registers,
         context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> Option<EndReason> {
+    ) -> Option<WalkOutcome> {
         let at = locate(pc, &context.memory)?;
         let before = registers.clone();
         let by_code = self.cache.fallback.by_code(at, true, true, &mut registers, context).ok();
@@ -78,15 +80,14 @@ impl Walker<'_> {
                 self.step_from_start(at, pc, true, &mut registers, context).ok()?
             }
         };
-        self.cut_at = None;
         frames.truncate(first + 1);
         let start = WalkStart { lookup: caller.lookup(), is_leaf: false };
         let mut previous = StackCache::default();
-        let end = self.walk_from(start, &mut previous, registers, context, frames);
+        let outcome = self.walk_from(start, &mut previous, registers, context, frames);
         if let Some(frame) = frames.get_mut(first + 1) {
             frame.found_by = caller.found_by;
         }
-        Some(end)
+        Some(outcome)
     }
 }
 

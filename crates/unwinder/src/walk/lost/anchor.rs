@@ -23,6 +23,7 @@ use crate::rule::{Rule, SimpleRule};
 use crate::state::{Memory, Registers, WalkContext};
 use crate::walk::Walker;
 use crate::walk::lost::is_in_file;
+use crate::walk::outcome::WalkOutcome;
 use crate::walk::returned::follows_call;
 use crate::walk::start::WalkStart;
 
@@ -49,15 +50,15 @@ struct Link {
 
 impl Walker<'_> {
     /// Continues a lost chain, whose frames begin at `own_first`, from the beginning of the thread inwards; the part between is
-    /// a gap. Otherwise the chain stays as it is, and ends for the reason `lost`.
+    /// a gap. Otherwise the chain stays as it is, and its outcome is `lost`.
     #[cold]
     pub(in crate::walk) fn walk_from_anchor(
         &mut self,
-        lost: EndReason,
+        lost: WalkOutcome,
         own_first: usize,
         context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> EndReason {
+    ) -> WalkOutcome {
         let arch = context.arch;
         let own = frames.len();
         let most = own_first.saturating_add(self.max_frames);
@@ -72,19 +73,18 @@ impl Walker<'_> {
         if let Some(fp) = link.fp {
             registers.set(arch.fp, fp);
         }
-        let cut_at = self.cut_at;
-        frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
+        frames.push(Frame::GAP);
         let start = WalkStart::caller(Avma(link.word));
         let mut previous = StackCache::default();
-        let end = self.walk_from(start, &mut previous, registers, context, frames);
+        let context = lost.context_beyond(context);
+        let outcome = self.walk_from(start, &mut previous, registers, &context, frames);
         if let Some(frame) = frames.get_mut(own + 1) {
             frame.found_by = FoundBy::Scan;
         }
-        if end == EndReason::Root && frames.len() <= most {
-            return EndReason::RootAcrossGap;
+        if outcome.end.reason == EndReason::Root && frames.len() <= most {
+            return outcome.with_reason(EndReason::RootAcrossGap);
         }
         frames.truncate(own);
-        self.cut_at = cut_at;
         lost
     }
 

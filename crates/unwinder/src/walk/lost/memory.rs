@@ -12,7 +12,7 @@ use profile::FoundBy;
 use crate::arch::CallTarget;
 use crate::code::locate;
 use crate::fallback::{by_leaf_rule, frame_record};
-use crate::frame::Caller;
+use crate::frame::{Caller, Remark, Step};
 use crate::state::{Memory, Registers, WalkContext};
 use crate::walk::Walker;
 use crate::walk::uncovered::Uncovered;
@@ -29,7 +29,7 @@ enum Beyond {
 }
 
 impl Walker<'_> {
-    /// The caller of a frame whose code cannot be read. If frames are missing before it, the walk notes that.
+    /// The step from a frame whose code cannot be read, to a caller that the frame pointer or the leaf rule leads to.
     #[cold]
     pub(in crate::walk) fn step_in_memory(
         &mut self,
@@ -38,15 +38,19 @@ impl Walker<'_> {
         before: &Registers,
         registers: &mut Registers,
         context: &WalkContext<'_>,
-    ) -> Caller {
+    ) -> Step {
+        let is_guess = caller.found_by == FoundBy::FramePointer;
+        let remark = if is_guess { Remark::Guess } else { Remark::Nothing };
         let is_memory = matches!(place.mapping.kind, MappedKind::Anonymous | MappedKind::Unopened);
         if place.mapping.file.is_some() || !is_memory {
-            return caller;
+            return Step { remark, ..Step::to(Some(caller)) };
         }
         let beyond = self.beyond_memory(caller, place.is_leaf, before, registers, context);
-        self.skips_frames = matches!(beyond, Beyond::AcrossGap(_));
-        let (Beyond::Next(caller) | Beyond::AcrossGap(caller)) = beyond;
-        caller
+        let (caller, remark) = match beyond {
+            Beyond::Next(caller) => (caller, remark),
+            Beyond::AcrossGap(caller) => (caller, Remark::GuessAcrossGap),
+        };
+        Step { remark, ..Step::to(Some(caller)) }
     }
 
     /// The caller of a sampled frame that is at the beginning of a compiled function, as the map of its process states: the

@@ -8,50 +8,45 @@ mod memory;
 
 use address::Avma;
 use module_map::MappedKind;
-use profile::{EndReason, FoundBy};
+use profile::EndReason;
 
 use crate::frame::Frame;
 use crate::state::{Memory, Registers, WalkContext};
 use crate::walk::Walker;
+use crate::walk::outcome::WalkOutcome;
 
 impl Walker<'_> {
-    /// Adds a gap to the frames, if some are missing before the caller that a step found.
-    #[inline]
-    pub(super) fn add_gap(&mut self, frames: &mut Vec<Frame>) {
-        if self.skips_frames {
-            (self.skips_frames, self.has_gap) = (false, true);
-            frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
-        }
-    }
-
     /// Continues a chain that ended early, as far as something else is proven.
     #[cold]
     pub(super) fn complete(
         &mut self,
-        mut reason: EndReason,
+        mut outcome: WalkOutcome,
         pc: Avma,
         first: usize,
         registers: impl FnOnce() -> Registers,
         context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> EndReason {
+    ) -> WalkOutcome {
         let own = frames.get(first..).unwrap_or_default();
-        let is_refuted =
-            reason != EndReason::Root && self.is_first_refuted(reason, pc, own, context);
+        let is_refuted = outcome.end.reason != EndReason::Root
+            && self.is_first_refuted(&outcome, pc, own, context);
         let mut is_lost = false;
         if is_refuted {
-            match self.walk_again(pc, first, registers(), context, frames) {
-                Some(again) => reason = again,
+            let beyond = outcome.context_beyond(context);
+            match self.walk_again(pc, first, registers(), &beyond, frames) {
+                Some(again) => {
+                    outcome = WalkOutcome { has_gap: outcome.has_gap || again.has_gap, ..again };
+                }
                 None => is_lost = frames.len() == first + 1,
             }
         }
-        match reason {
+        match outcome.end.reason {
             EndReason::AnonymousMemory | EndReason::NoUnwindInfo => {
-                self.walk_from_anchor(reason, first, context, frames)
+                self.walk_from_anchor(outcome, first, context, frames)
             }
-            _ if is_lost => self.walk_from_anchor(reason, first, context, frames),
-            EndReason::Root if self.has_gap => EndReason::RootAcrossGap,
-            reason => reason,
+            _ if is_lost => self.walk_from_anchor(outcome, first, context, frames),
+            EndReason::Root if outcome.has_gap => outcome.with_reason(EndReason::RootAcrossGap),
+            _ => outcome,
         }
     }
 }

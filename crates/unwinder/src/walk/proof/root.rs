@@ -51,19 +51,21 @@ impl Walker<'_> {
     pub(in crate::walk) fn judge_root(
         &mut self,
         by: RootBy,
+        is_guessed: bool,
         frames: &[Frame],
         context: &WalkContext<'_>,
     ) -> EndReason {
         if by == RootBy::Stated && !self.engine.has_damaged_files() {
             return EndReason::Root;
         }
-        self.judge_doubtful_root(by, frames, context)
+        self.judge_doubtful_root(by, is_guessed, frames, context)
     }
 
     #[cold]
     fn judge_doubtful_root(
         &mut self,
         by: RootBy,
+        is_guessed: bool,
         frames: &[Frame],
         context: &WalkContext<'_>,
     ) -> EndReason {
@@ -78,9 +80,7 @@ impl Walker<'_> {
             RootBy::Interrupted => false,
             // Zeros are everywhere: one that a guess leads to proves nothing.
             RootBy::Zero => {
-                !self.is_guessed
-                    && !frames.iter().any(is_guess)
-                    && self.is_beginning(frames, context)
+                !is_guessed && !frames.iter().any(is_guess) && self.is_beginning(frames, context)
             }
             RootBy::Code => self.is_beginning(frames, context),
         };

@@ -5,7 +5,7 @@
 use address::Avma;
 
 use crate::arch::Arch;
-use crate::frame::Step;
+use crate::frame::{Remark, Step};
 use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
 use crate::walk::uncovered::Uncovered;
@@ -48,7 +48,7 @@ impl Walker<'_> {
             registers.clone_from(&before);
             return None;
         };
-        self.is_behind_call = true;
-        Some(Step { caller: Self::caller_at(pc, true, arch), evidence: None })
+        let caller = Self::caller_at(pc, true, context.arch);
+        Some(Step { remark: Remark::InSystemCall, ..Step::to(caller) })
     }
 }
