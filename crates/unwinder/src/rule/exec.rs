@@ -83,7 +83,7 @@ impl SimpleRule {
     /// Reads what the step needs that nearly all are: the frame begins at a register that is known, the return address is
     /// in the recorded bytes, and the frame lies above its callee's. `None` for every other step.
     #[inline(always)]
-    pub(crate) fn read_plain<const WORD: u64>(
+    pub(crate) fn read_slots<const WORD: u64>(
         &self,
         registers: &Registers,
         context: &WalkContext<'_>,

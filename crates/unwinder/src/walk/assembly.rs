@@ -11,7 +11,7 @@ use crate::frame::Step;
 use crate::rule::Rule;
 use crate::state::{Memory, Registers, WalkContext};
 use crate::walk::Walker;
-use crate::walk::uncovered::Uncovered;
+use crate::walk::without_cfi::LookedUpFrame;
 
 /// Whether what a rule of 32-bit Arm says of a sampled frame cannot be: its exception tables do not hold everywhere, and what
 /// the instructions say is no proof where functions share an entry of them.
@@ -31,7 +31,7 @@ impl Walker<'_> {
     pub(super) fn step_out_of_assembly(
         &mut self,
         rule: Rule,
-        place: &Uncovered<'_>,
+        place: &LookedUpFrame<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Option<Result<Step, EndReason>> {

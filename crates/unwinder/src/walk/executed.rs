@@ -82,7 +82,7 @@ impl Walker<'_> {
             if executed == Executed::Beyond {
                 return EndReason::RegisterUnknown.into();
             }
-            let found = self.walk_returned(pc, previous, registers, context, frames);
+            let found = self.walk_after_return(pc, previous, registers, context, frames);
             if frames.len() - first > self.max_frames {
                 frames.truncate(first + self.max_frames);
                 return EndReason::MaxFrames.into();

@@ -1,47 +1,40 @@
 //! The walk of one sample: from the sampled registers outwards, frame by frame, to the root or to the reason why it
 //! is not reached.
 
+mod after_return;
 mod assembly;
+mod callee;
+mod chain;
 mod executed;
 mod limits;
 mod lost;
 mod outcome;
-mod plain;
 mod proof;
 mod return_probe;
-mod returned;
 mod rules;
-mod scheduler;
-mod settle;
+mod simple_step;
+mod stack_switch;
 mod start;
 mod step;
-mod switch;
-mod uncovered;
 mod vdso;
+mod without_cfi;
 mod worker_cache;
 
 use std::cell::Cell;
 use std::sync::Arc;
 
-use address::{Avma, Svma};
-use module_map::{ImageStore, LoadedImage, Mapping, Space};
+use address::Avma;
+use module_map::{ImageStore, LoadedImage, Space};
 use profile::{EndReason, FoundBy};
 
-use crate::arch::{Arch, NARROW, WIDE, processor};
-use crate::cache::{CachedMapping, Followed, StackCache, WalkState};
+use crate::arch::{Arch, processor};
 use crate::engine::Engine;
-use crate::frame::{Frame, Remark, Step};
+use crate::frame::Frame;
 use crate::kept::KeptRules;
-use crate::rule::Rule;
-use crate::state::{Memory, Mode, Registers, WalkContext, WordForm};
-use crate::walk::limits::{is_stuck, most_frames, most_tried, steps_of};
-use crate::walk::outcome::{ChainEnd, WalkOutcome};
-use crate::walk::plain::PlainStep;
-use crate::walk::proof::RootBy;
-use crate::walk::return_probe::{end_nowhere, is_trampoline};
-use crate::walk::settle::settle;
+use crate::state::{Memory, Mode, WalkContext, WordForm};
+use crate::walk::limits::{most_tried, steps_of};
+use crate::walk::outcome::WalkOutcome;
 use crate::walk::start::{WalkStart, initial_registers};
-use crate::walk::uncovered::Uncovered;
 use crate::walk::worker_cache::STACKS;
 pub(crate) use crate::walk::worker_cache::WorkerCache;
 
@@ -128,6 +121,7 @@ impl<'e> Walker<'e> {
         outcome.end.reason
     }
 
+    /// The same, with all that is known of the end.
     fn walk_sample(
         &mut self,
         state: &UserState<'_>,
@@ -169,185 +163,7 @@ impl<'e> Walker<'e> {
             return outcome;
         }
         let again = || initial_registers(state, arch, again).0;
-        self.complete(outcome, pc, first, again, &context, frames)
-    }
-
-    /// Walks from a frame, which has these registers, and appends the frames.
-    fn walk_from(
-        &mut self,
-        start: WalkStart,
-        previous: &mut StackCache,
-        registers: Registers,
-        context: &WalkContext<'_>,
-        frames: &mut Vec<Frame>,
-    ) -> WalkOutcome {
-        if context.arch.word == NARROW {
-            self.walk_narrow(start, previous, registers, context, frames)
-        } else {
-            self.walk_words::<WIDE>(start, previous, registers, context, frames)
-        }
-    }
-
-    /// Few recordings have processes of 32 bits: their walk is kept out of the way of the others.
-    #[cold]
-    fn walk_narrow(
-        &mut self,
-        start: WalkStart,
-        previous: &mut StackCache,
-        registers: Registers,
-        context: &WalkContext<'_>,
-        frames: &mut Vec<Frame>,
-    ) -> WalkOutcome {
-        self.walk_words::<NARROW>(start, previous, registers, context, frames)
-    }
-
-    /// The same where words have `WORD` bytes: what differs costs the others nothing.
-    fn walk_words<const WORD: u64>(
-        &mut self,
-        start: WalkStart,
-        previous: &mut StackCache,
-        mut registers: Registers,
-        context: &WalkContext<'_>,
-        frames: &mut Vec<Frame>,
-    ) -> WalkOutcome {
-        let (memory, arch) = (&context.memory, context.arch);
-        let space = memory.space;
-        let WalkStart { mut lookup, mut is_leaf } = start;
-        let mut found_by = FoundBy::Sampled;
-        let first = frames.len();
-        let max_frames = self.most_frames(context);
-        previous.begin_chain();
-        // Signal frames that lead to another stack, or to one that is walked already.
-        let mut switches = 0;
-        let (mut is_guessed, mut has_gap) = (context.mode != Mode::Sample, false);
-        let end = loop {
-            if !is_leaf {
-                let room = max_frames.saturating_sub(frames.len() - first);
-                let walk = WalkState { context, registers: &mut registers, frames, room };
-                match self.follow::<WORD>(lookup, found_by, previous, walk) {
-                    None => {}
-                    Some(Followed::End(reason)) => {
-                        let chain = chain_of(frames, first);
-                        break self
-                            .followed_to(reason, is_guessed, previous, chain, context)
-                            .into();
-                    }
-                    Some(Followed::To(next)) => (lookup, found_by) = (next, FoundBy::Cfi),
-                }
-            }
-            let is_first = frames.len() == first;
-            let Some((at, mapping)) = self.mapping_of(lookup, is_first, is_leaf, space) else {
-                let walk = WalkState { context, registers: &mut registers, frames, room: 0 };
-                break end_nowhere::<WORD>(lookup, found_by, first, previous, walk);
-            };
-            lookup = at;
-            if frames.len() - first >= max_frames {
-                break EndReason::MaxFrames.into();
-            }
-            let sp = registers.sp(arch);
-            let frame = Frame { sp, ..mapping.frame(lookup, found_by) };
-            let svma = Svma(lookup.0.wrapping_sub(mapping.bias));
-            let rule = self.rule_in::<WORD>(&mapping, svma, lookup, memory);
-            let walk = WalkState { context, registers: &mut registers, frames, room: 1 };
-            match self.step_plain::<WORD>(&rule, &frame, is_leaf, previous, walk) {
-                None => {}
-                Some(PlainStep::CutOff(end)) => break ChainEnd::cut_off_at(end),
-                Some(PlainStep::To(next)) => {
-                    (lookup, found_by, is_leaf) = (next, FoundBy::Cfi, false);
-                    continue;
-                }
-            }
-            // Of a frame without a caller nobody asks for registers.
-            if !matches!(rule, Rule::Outermost) {
-                previous.catch_up::<WORD>(&mut registers, arch);
-            }
-            frames.push(frame);
-            let place = Uncovered { mapping: &mapping, lookup, svma, is_leaf };
-            let step = match self.step::<WORD>(rule, place, &mut registers, context) {
-                Ok(step) => step,
-                Err(end) => break end,
-            };
-            is_guessed |= step.remark.is_guess();
-            has_gap |= step.remark == Remark::GuessAcrossGap;
-            if is_stuck(&step, sp, registers.sp(arch), &mut switches) {
-                break EndReason::NoProgress.into();
-            }
-            settle_last(&step, is_leaf, previous, context, frames);
-            let Some(caller) = step.caller else {
-                let by = RootBy::of(&rule, &step);
-                break self.judge_root(by, is_guessed, chain_of(frames, first), context).into();
-            };
-            (lookup, found_by, is_leaf) = (caller.lookup(), caller.found_by, caller.exact);
-        };
-        WalkOutcome { end, is_guessed, has_gap }
-    }
-
-    /// Why a walk ends that has followed the previous one to its end.
-    fn followed_to(
-        &mut self,
-        reason: EndReason,
-        is_guessed: bool,
-        previous: &StackCache,
-        chain: &[Frame],
-        context: &WalkContext<'_>,
-    ) -> EndReason {
-        let by = if previous.ends_outermost() { RootBy::Stated } else { RootBy::Zero };
-        if reason == EndReason::Root {
-            self.judge_root(by, is_guessed, chain, context)
-        } else {
-            reason
-        }
-    }
-
-    /// How many frames a walk may have.
-    fn most_frames(&self, context: &WalkContext<'_>) -> usize {
-        match context.mode {
-            Mode::Trial => context.trial_frames.get(),
-            Mode::Sample | Mode::BeyondGuess => {
-                self.max_frames.min(most_frames(context.memory.stack.len()))
-            }
-        }
-    }
-
-    /// Follows the previous walk from a frame that has called somebody. Frames that were come through count as known.
-    #[inline(always)]
-    fn follow<const WORD: u64>(
-        &mut self,
-        lookup: Avma,
-        found_by: FoundBy,
-        previous: &mut StackCache,
-        mut walk: WalkState<'_, '_>,
-    ) -> Option<Followed> {
-        let before = walk.frames.len();
-        let followed = previous.follow::<WORD>(lookup, found_by, &mut walk);
-        self.hits += (walk.frames.len() - before) as u64;
-        followed
-    }
-
-    /// Where a frame is to be looked up, and what is mapped there; of a caller, the code there. `None` where there is
-    /// none: the chain went wrong here, or code was never reported. The trampoline of return probes is nobody's caller.
-    #[inline(always)]
-    fn mapping_of(
-        &mut self,
-        lookup: Avma,
-        is_first: bool,
-        is_leaf: bool,
-        space: &Space,
-    ) -> Option<(Avma, CachedMapping)> {
-        let found = self.cache.mappings.lookup(lookup, space, self.images);
-        if let Some(mapping) = found.filter(|mapping| is_first || mapping.executable) {
-            return Some((lookup, mapping));
-        }
-        if is_first {
-            return None;
-        }
-        // No call stands before the first byte of a mapping: a handler returns there, to a trampoline.
-        let next = lookup.add(1);
-        let starts = |mapping: Mapping| mapping.start == next && mapping.executable;
-        if is_leaf || !space.lookup(next).is_some_and(starts) || is_trampoline(next, space) {
-            return None;
-        }
-        Some((next, self.cache.mappings.lookup(next, space, self.images)?))
+        self.recover(outcome, pc, first, again, &context, frames)
     }
 
     /// Where the last function of the last walk has its frame (its CFA), if the bytes of the caller are missing.
@@ -365,29 +181,6 @@ impl<'e> Walker<'e> {
         let found = self.cache.mappings.lookup(lookup, space, self.images);
         found.map_or(Frame::nowhere(lookup, found_by), |mapping| mapping.frame(lookup, found_by))
     }
-}
-
-/// Notes what the step from the last frame says of it, and remembers the step.
-fn settle_last(
-    step: &Step,
-    is_leaf: bool,
-    previous: &mut StackCache,
-    context: &WalkContext<'_>,
-    frames: &mut Vec<Frame>,
-) {
-    let Some(frame) = frames.last_mut() else { return };
-    if let (Some(evidence), false) = (&step.evidence, is_leaf) {
-        previous.remember(frame, evidence);
-    }
-    settle(frame, step, is_leaf, context);
-    if step.remark == Remark::GuessAcrossGap {
-        frames.push(Frame::GAP);
-    }
-}
-
-/// The frames of a walk, which begin at `first`.
-fn chain_of(frames: &[Frame], first: usize) -> &[Frame] {
-    frames.get(first..).unwrap_or_default()
 }
 
 /// The opened file that is mapped at an address.

@@ -4,7 +4,7 @@
 //!
 //! If only direct calls of its own file lead to the function, one of them is the caller: the one whose frame, by its call
 //! frame information, has a return address that can be its own. Of any other function the caller is found as behind a `ret`
-//! (`returned`).
+//! (`after_return`).
 //!
 //! ```text
 //!   sp'  | frame of G, which called F and goes on             |
@@ -26,8 +26,8 @@ use crate::frame::Frame;
 use crate::rule::{Rule, SimpleRule};
 use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
+use crate::walk::after_return::{ReturnPlace, follows_call};
 use crate::walk::outcome::{ChainEnd, LastFunction, WalkOutcome};
-use crate::walk::returned::{Place, follows_call};
 use crate::walk::start::WalkStart;
 
 /// Return probes of one chain, as many as the kernel has of one thread.
@@ -52,7 +52,7 @@ enum Caller {
     /// No call can be it, or those that can be it differ in where their frames end.
     Unknown,
     /// One function has it.
-    At(Place),
+    At(ReturnPlace),
     /// Several functions can have it, in frames that are alike: their caller goes on at that address.
     Outside(Avma, Box<Registers>),
 }
@@ -139,9 +139,11 @@ impl Walker<'_> {
         let LastFunction { lookup, registers } = probed;
         match self.caller_of_probed(lookup, &registers, context).unwrap_or(Caller::Open) {
             Caller::Unknown => None,
-            Caller::Open => self.walk_returned(lookup, &mut previous, registers, context, frames),
+            Caller::Open => {
+                self.walk_after_return(lookup, &mut previous, registers, context, frames)
+            }
             Caller::At(place) => {
-                Some(self.walk_from_place(place, &mut previous, registers, context, frames))
+                Some(self.walk_from_return(place, &mut previous, registers, context, frames))
             }
             Caller::Outside(pc, registers) => {
                 frames.push(Frame::GAP);
@@ -255,7 +257,7 @@ fn caller_of_these(
     }
     if others.iter().all(|other| other.function == first.function) {
         let function = (!others.is_empty()).then_some(first.function);
-        return Caller::At(Place { pc: first.pc, function });
+        return Caller::At(ReturnPlace { pc: first.pc, function });
     }
     let saved = |candidate: &Candidate| candidate.frame.map(|(rule, _)| rule.saved);
     let alike = others.iter().all(|other| saved(other) == saved(&first));

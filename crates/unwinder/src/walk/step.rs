@@ -11,19 +11,19 @@ use crate::walk::Walker;
 use crate::walk::assembly::is_disproved;
 use crate::walk::outcome::ChainEnd;
 use crate::walk::proof::is_replaced;
-use crate::walk::uncovered::Uncovered;
+use crate::walk::without_cfi::LookedUpFrame;
 
 impl Walker<'_> {
-    /// The step out of a frame. Nearly all are made by [`SimpleRule::read_plain`](crate::rule::SimpleRule) before.
+    /// The step out of a frame. Nearly all are made by [`SimpleRule::read_slots`](crate::rule::SimpleRule) before.
     pub(super) fn step<const WORD: u64>(
         &mut self,
         rule: Rule,
-        place: Uncovered<'_>,
+        place: LookedUpFrame<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Result<Step, ChainEnd> {
         let (memory, arch) = (&context.memory, context.arch);
-        let Uncovered { lookup, svma, is_leaf, .. } = place;
+        let LookedUpFrame { lookup, svma, is_leaf, .. } = place;
         let sp = registers.sp(arch);
         if WORD == NARROW
             && arch.is(Arch::X86)

@@ -14,7 +14,7 @@ use profile::{EndReason, FoundBy};
 use crate::frame::{Caller, Step};
 use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
-use crate::walk::uncovered::Uncovered;
+use crate::walk::without_cfi::LookedUpFrame;
 
 /// How many registers the entry of a system call saves.
 const SAVED: u64 = 3;
@@ -27,7 +27,7 @@ impl Walker<'_> {
     /// The step from a frame in the vdso of a 32-bit process, whose file is not at hand.
     pub(super) fn step_from_vdso(
         &self,
-        place: &Uncovered<'_>,
+        place: &LookedUpFrame<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Result<Step, EndReason> {
@@ -47,7 +47,7 @@ impl Walker<'_> {
     /// The row of the signal's frame that is on the stack, if one is.
     fn signal_row(
         &self,
-        place: &Uncovered<'_>,
+        place: &LookedUpFrame<'_>,
         sp: u64,
         context: &WalkContext<'_>,
     ) -> Option<std::sync::Arc<crate::rule::FullRow>> {

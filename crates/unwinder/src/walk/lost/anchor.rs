@@ -22,9 +22,9 @@ use crate::frame::Frame;
 use crate::rule::{Rule, SimpleRule};
 use crate::state::{Memory, Registers, WalkContext};
 use crate::walk::Walker;
+use crate::walk::after_return::follows_call;
 use crate::walk::lost::is_in_file;
 use crate::walk::outcome::WalkOutcome;
-use crate::walk::returned::follows_call;
 use crate::walk::start::WalkStart;
 
 /// Bytes of a word.

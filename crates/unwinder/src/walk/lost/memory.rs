@@ -15,7 +15,7 @@ use crate::fallback::{by_leaf_rule, frame_record};
 use crate::frame::{Caller, Remark, Step};
 use crate::state::{Memory, Registers, WalkContext};
 use crate::walk::Walker;
-use crate::walk::uncovered::Uncovered;
+use crate::walk::without_cfi::LookedUpFrame;
 
 /// Words of a frame that are looked at.
 const MOST_WORDS: usize = 4096;
@@ -34,7 +34,7 @@ impl Walker<'_> {
     pub(in crate::walk) fn step_in_memory(
         &mut self,
         caller: Caller,
-        place: &Uncovered<'_>,
+        place: &LookedUpFrame<'_>,
         before: &Registers,
         registers: &mut Registers,
         context: &WalkContext<'_>,
@@ -56,7 +56,7 @@ impl Walker<'_> {
     /// The caller of a sampled frame that is at the beginning of a compiled function, as the map of its process states: the
     /// function has pushed nothing, and the frame pointer is the caller's.
     pub(in crate::walk) fn step_from_compiled_entry(
-        place: &Uncovered<'_>,
+        place: &LookedUpFrame<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Option<Caller> {

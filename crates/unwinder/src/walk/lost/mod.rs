@@ -1,8 +1,8 @@
 //! Chains that no rule continues: by code from the start of a function, past memory without a file, and from the beginning
 //! of the thread inwards.
 
-mod again;
 mod anchor;
+mod by_code;
 mod from_start;
 mod memory;
 
@@ -18,7 +18,7 @@ use crate::walk::outcome::WalkOutcome;
 impl Walker<'_> {
     /// Continues a chain that ended early, as far as something else is proven.
     #[cold]
-    pub(super) fn complete(
+    pub(super) fn recover(
         &mut self,
         mut outcome: WalkOutcome,
         pc: Avma,
@@ -33,7 +33,7 @@ impl Walker<'_> {
         let mut is_lost = false;
         if is_refuted {
             let beyond = outcome.context_beyond(context);
-            match self.walk_again(pc, first, registers(), &beyond, frames) {
+            match self.walk_by_code(pc, first, registers(), &beyond, frames) {
                 Some(again) => {
                     outcome = WalkOutcome { has_gap: outcome.has_gap || again.has_gap, ..again };
                 }

@@ -13,7 +13,7 @@ use crate::arch::Arch;
 use crate::rule::Rule;
 use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
-use crate::walk::uncovered::Uncovered;
+use crate::walk::without_cfi::LookedUpFrame;
 
 /// Bytes of the instructions that are looked at, and how many of them there are at most.
 const BYTES: usize = 16;
@@ -30,7 +30,7 @@ impl Walker<'_> {
     #[cold]
     pub(in crate::walk) fn is_clone_child(
         &mut self,
-        place: &Uncovered<'_>,
+        place: &LookedUpFrame<'_>,
         registers: &Registers,
         context: &WalkContext<'_>,
     ) -> bool {

@@ -12,7 +12,7 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKi
 use crate::arch::{Arch, CallTarget, Processor};
 use crate::state::{Memory, MemoryError, Registers, WalkContext};
 use crate::walk::Walker;
-use crate::walk::uncovered::Uncovered;
+use crate::walk::without_cfi::LookedUpFrame;
 
 /// Bytes before a call in which such code begins.
 const LONGEST: usize = 32;
@@ -27,7 +27,7 @@ impl Walker<'_> {
     /// Whether a frame without call frame information, which is no leaf, is of such code.
     #[cold]
     pub(in crate::walk) fn is_coroutine_entry(
-        place: &Uncovered<'_>,
+        place: &LookedUpFrame<'_>,
         registers: &Registers,
         context: &WalkContext<'_>,
     ) -> bool {

@@ -10,7 +10,7 @@ use crate::code::Called;
 use crate::rule::{FullRow, Recovery};
 use crate::state::WalkContext;
 use crate::walk::Walker;
-use crate::walk::uncovered::Uncovered;
+use crate::walk::without_cfi::LookedUpFrame;
 
 /// Whether a row is of such a function: it saves the registers in which the handler gets its data, which no other
 /// function saves.
@@ -30,7 +30,7 @@ pub(in crate::walk) fn is_replaced(
     walker: &mut Walker<'_>,
     row: &FullRow,
     return_address: u64,
-    place: &Uncovered<'_>,
+    place: &LookedUpFrame<'_>,
     context: &WalkContext<'_>,
 ) -> bool {
     if !goes_on_in_handler(row, context.arch) {

@@ -8,7 +8,7 @@ use crate::arch::Arch;
 use crate::frame::{Remark, Step};
 use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
-use crate::walk::uncovered::Uncovered;
+use crate::walk::without_cfi::LookedUpFrame;
 
 /// rcx.
 const RETURN_ADDRESS: u8 = 2;
@@ -20,7 +20,7 @@ impl Walker<'_> {
     #[cold]
     pub(in crate::walk) fn step_out_of_sigreturn(
         &mut self,
-        place: &Uncovered<'_>,
+        place: &LookedUpFrame<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Option<Step> {

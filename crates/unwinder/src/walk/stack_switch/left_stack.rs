@@ -25,7 +25,7 @@ const WORD: u64 = 8;
 impl Walker<'_> {
     /// The caller of a function that left the caller's stack; the registers become the caller's. `None` where not exactly
     /// one word can be the return address.
-    pub(super) fn step_to_left_stack(
+    pub(in crate::walk) fn step_to_left_stack(
         &mut self,
         at: InFile<'_>,
         registers: &mut Registers,

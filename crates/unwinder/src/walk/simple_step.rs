@@ -8,8 +8,8 @@ use crate::frame::Frame;
 use crate::rule::{FrameExtent, Rule};
 use crate::walk::Walker;
 
-/// Where a plain step led.
-pub(super) enum PlainStep {
+/// The end of a simple step.
+pub(super) enum SimpleStep {
     /// To a caller, by the address that is looked up.
     To(Avma),
     /// To the end of the recorded bytes: the frame, which is added, ends at that address (its CFA).
@@ -17,18 +17,20 @@ pub(super) enum PlainStep {
 }
 
 impl Walker<'_> {
-    /// Makes the step, or ends the chain where the dump ends, with the frame added; `None`, and nothing is added, for every
-    /// other step. Of the saved registers only the frame pointer is restored, where the step is remembered: the others wait
-    /// until something asks for them ([`StackCache::catch_up`]).
+    /// Makes the step and adds the frame. The chain ends if its return address is past the recorded bytes. Every other step
+    /// gives `None`, and adds nothing.
+    ///
+    /// If the step is remembered, only the frame pointer is restored. The other saved registers wait until something asks for
+    /// them ([`StackCache::catch_up`]).
     #[inline(always)]
-    pub(super) fn step_plain<const WORD: u64>(
+    pub(super) fn simple_step<const WORD: u64>(
         &self,
         rule: &Rule,
         frame: &Frame,
         is_leaf: bool,
         previous: &mut StackCache,
         walk: WalkState<'_, '_>,
-    ) -> Option<PlainStep> {
+    ) -> Option<SimpleStep> {
         let WalkState { context, registers, frames, .. } = walk;
         let (memory, arch) = (&context.memory, context.arch);
         let Rule::Simple(rule) = rule else { return None };
@@ -38,10 +40,10 @@ impl Walker<'_> {
         if rule.cfa_register != arch.sp && rule.cfa_register != arch.fp {
             previous.catch_up::<WORD>(registers, arch);
         }
-        let Some(read) = rule.read_plain::<WORD>(registers, context) else {
+        let Some(read) = rule.read_slots::<WORD>(registers, context) else {
             let cfa = rule.cut_at::<WORD>(registers, memory)?;
             frames.push(*frame);
-            return Some(PlainStep::CutOff(cfa));
+            return Some(SimpleStep::CutOff(cfa));
         };
         frames.push(Frame { saved: read.values, ..*frame });
         let place = FrameExtent { sp: frame.sp, cfa: read.cfa };
@@ -52,6 +54,6 @@ impl Walker<'_> {
             registers.set_saved(arch.fp, slot);
         }
         registers.go_to(arch, read.cfa, read.return_address);
-        Some(PlainStep::To(Avma(arch.strip(read.return_address)).sub(1)))
+        Some(SimpleStep::To(Avma(arch.strip(read.return_address)).sub(1)))
     }
 }

@@ -22,9 +22,9 @@ use crate::walk::start::WalkStart;
 /// Calls that are looked at for one sample, and those of one function more.
 const MOST_CALLS: usize = 8192;
 
-/// Where a function returned to.
+/// The place that a function returned to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct ReturnPlace {
     /// The return address in the process; of several that can be it, the first: their frames are the same.
     pub(super) pc: Avma,
     /// Where its function begins, unless it is proven which call of it is meant.
@@ -34,7 +34,7 @@ pub(super) struct Place {
 impl Walker<'_> {
     /// Walks on from where the function at `pc` returned to, with the registers behind its return. `None` where that is not
     /// known.
-    pub(super) fn walk_returned(
+    pub(super) fn walk_after_return(
         &mut self,
         pc: Avma,
         previous: &mut StackCache,
@@ -43,13 +43,13 @@ impl Walker<'_> {
         frames: &mut Vec<Frame>,
     ) -> Option<WalkOutcome> {
         let place = self.returned_to(pc, &registers, context)?;
-        Some(self.walk_from_place(place, previous, registers, context, frames))
+        Some(self.walk_from_return(place, previous, registers, context, frames))
     }
 
     /// Walks on from where a function returned to, with the registers behind its return.
-    pub(super) fn walk_from_place(
+    pub(super) fn walk_from_return(
         &mut self,
-        place: Place,
+        place: ReturnPlace,
         previous: &mut StackCache,
         registers: Registers,
         context: &WalkContext<'_>,
@@ -71,7 +71,7 @@ impl Walker<'_> {
         pc: Avma,
         registers: &Registers,
         context: &WalkContext<'_>,
-    ) -> Option<Place> {
+    ) -> Option<ReturnPlace> {
         let (memory, arch) = (&context.memory, context.arch);
         let returned = locate(pc, memory).filter(|_| !memory.is_big_endian())?;
         let bias = pc.0.wrapping_sub(returned.svma.0);
@@ -115,7 +115,7 @@ impl Walker<'_> {
         passed: bool,
         registers: &Registers,
         context: &WalkContext<'_>,
-    ) -> Option<Place> {
+    ) -> Option<ReturnPlace> {
         let Function { at, bias } = function;
         let mut places = Vec::new();
         for &svma in self.cache.fallback.functions().calls_of(at).iter() {
@@ -136,7 +136,7 @@ impl Walker<'_> {
         let (&(pc, called), others) = places.split_first()?;
         let is_proven = others.is_empty() && called == Called::Proven;
         let start = Avma(at.svma.0.wrapping_add(bias));
-        Some(Place { pc, function: (!is_proven).then_some(start) })
+        Some(ReturnPlace { pc, function: (!is_proven).then_some(start) })
     }
 }
 

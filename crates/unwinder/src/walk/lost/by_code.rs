@@ -62,7 +62,7 @@ impl Walker<'_> {
     /// Walks again from a sampled frame, whose frames begin at `first`, by its code. `None`, and nothing has changed, if the
     /// code proves no caller.
     #[cold]
-    pub(in crate::walk) fn walk_again(
+    pub(in crate::walk) fn walk_by_code(
         &mut self,
         pc: Avma,
         first: usize,

@@ -1,4 +1,4 @@
-//! Steps from frames for which there is no rule, or one that cannot be run.
+//! Steps from frames that have no rule, or a rule that cannot be run.
 
 use address::{Avma, Svma};
 use module_map::MappedKind;
@@ -16,16 +16,19 @@ use crate::walk::start::WalkStart;
 use crate::walk::step::is_cut;
 use crate::walk::{Walker, file_at};
 
-/// A frame whose caller has to be found without a rule.
-pub(super) struct Uncovered<'w> {
+/// A frame with the mapping that it is in.
+pub(super) struct LookedUpFrame<'w> {
     pub(super) mapping: &'w CachedMapping,
+    /// The address that is looked up.
     pub(super) lookup: Avma,
+    /// The same address as the file of the mapping states it.
     pub(super) svma: Svma,
+    /// It has called nobody that could still be running.
     pub(super) is_leaf: bool,
 }
 
-impl<'m> Uncovered<'_> {
-    /// Where its code can be read.
+impl<'m> LookedUpFrame<'_> {
+    /// The place of its code in a file, if that can be read.
     pub(super) fn code(&self, memory: &Memory<'m>) -> Option<InFile<'m>> {
         let file = self.mapping.file.and_then(|_| file_at(self.lookup, memory))?;
         Some(InFile { file, svma: self.svma })
@@ -38,7 +41,7 @@ impl Walker<'_> {
     pub(super) fn step_without_rule(
         &mut self,
         rule: Rule,
-        place: &Uncovered<'_>,
+        place: &LookedUpFrame<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Result<Step, ChainEnd> {
@@ -94,7 +97,7 @@ impl Walker<'_> {
         &mut self,
         rule: Rule,
         code: Option<InFile<'_>>,
-        place: &Uncovered<'_>,
+        place: &LookedUpFrame<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Result<Step, ChainEnd> {
@@ -133,7 +136,7 @@ impl Walker<'_> {
     pub(super) fn step_beside_rule(
         &mut self,
         end: ChainEnd,
-        place: &Uncovered<'_>,
+        place: &LookedUpFrame<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
     ) -> Result<Step, ChainEnd> {
@@ -205,7 +208,7 @@ impl Walker<'_> {
     }
 }
 
-/// Why a chain ends where no rule is to be had and no fallback worked.
+/// The reason of a chain that ends because there is no rule and no fallback worked.
 fn reason_without_caller(
     rule: Rule,
     mapping: &CachedMapping,

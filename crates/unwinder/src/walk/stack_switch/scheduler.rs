@@ -32,7 +32,7 @@ impl Walker<'_> {
     /// Goes on with what is below a switch of stacks, as far as that leads to a root; what is between is a gap. Otherwise
     /// the chain, whose frames begin at `own_first`, stays as it is.
     #[cold]
-    pub(super) fn walk_below_switch(
+    pub(in crate::walk) fn walk_below_switch(
         &mut self,
         mut outcome: WalkOutcome,
         own_first: usize,
