@@ -59,7 +59,6 @@ impl Walker<'_> {
         frames: &mut Vec<Frame>,
     ) -> WalkOutcome {
         let (memory, arch) = (&context.memory, context.arch);
-        let space = memory.space;
         let WalkStart { mut lookup, mut is_leaf } = start;
         let mut found_by = FoundBy::Sampled;
         let first = frames.len();
@@ -76,15 +75,14 @@ impl Walker<'_> {
                     None => {}
                     Some(Followed::End(reason)) => {
                         let chain = chain_of(frames, first);
-                        break self
-                            .followed_to(reason, is_guessed, previous, chain, context)
-                            .into();
+                        break self.followed_to(reason, is_guessed, previous, chain, context);
                     }
                     Some(Followed::To(next)) => (lookup, found_by) = (next, FoundBy::Cfi),
                 }
             }
             let is_first = frames.len() == first;
-            let Some((at, mapping)) = self.mapping_of(lookup, is_first, is_leaf, space) else {
+            let Some((at, mapping)) = self.mapping_of(lookup, is_first, is_leaf, memory.space)
+            else {
                 let walk = WalkState { context, registers: &mut registers, frames, room: 0 };
                 break end_nowhere::<WORD>(lookup, found_by, first, previous, walk);
             };
@@ -159,12 +157,11 @@ impl Walker<'_> {
         previous: &StackCache,
         chain: &[Frame],
         context: &WalkContext<'_>,
-    ) -> EndReason {
+    ) -> ChainEnd {
         let by = if previous.ends_outermost() { RootBy::Stated } else { RootBy::Zero };
-        if reason == EndReason::Root {
-            self.judge_root(by, is_guessed, chain, context)
-        } else {
-            reason
+        match reason {
+            EndReason::Root => self.judge_root(by, is_guessed, chain, context).into(),
+            reason => reason.into(),
         }
     }
 

@@ -19,7 +19,7 @@ impl Walker<'_> {
     /// The step from a sampled frame that no rule covers, if it is behind a trampoline's system call.
     #[cold]
     pub(in crate::walk) fn step_out_of_sigreturn(
-        &mut self,
+        &self,
         place: &LookedUpFrame<'_>,
         registers: &mut Registers,
         context: &WalkContext<'_>,
