@@ -87,6 +87,7 @@ mod fetch;
 mod finding;
 mod record;
 mod record_header;
+mod record_types;
 mod session;
 mod shared_bytes;
 mod stream;
@@ -115,6 +116,7 @@ pub use record::{
     TimedRecord, UserRecord, UserStack, Weight,
 };
 pub use record_header::{CpuMode, RecordHeader, RecordKind};
+pub use record_types::RecordContent;
 pub use session::{
     Batch, BatchReader, EagerBatches, Input, LiveBatches, NextBatch, RawBody, RawRecord,
     RecordEntry, SampleEntry, Session, SessionOptions, Visited, visit_records,

@@ -117,7 +117,8 @@ impl Engine {
     #[cold]
     pub(crate) fn make_rule<const WORD: u64>(
         &self,
-        (file, svma): (&Arc<LoadedImage>, Svma),
+        file: &Arc<LoadedImage>,
+        svma: Svma,
         images: &ImageStore,
         scratch: &mut CfiScratch,
         kept: Option<&KeptRules>,
@@ -237,7 +238,8 @@ impl Engine {
     pub(crate) fn row_of(
         &self,
         index: u32,
-        (file, svma): (&Arc<LoadedImage>, Svma),
+        file: &Arc<LoadedImage>,
+        svma: Svma,
         images: &ImageStore,
         scratch: &mut CfiScratch,
     ) -> Option<Arc<FullRow>> {

@@ -110,6 +110,9 @@ impl Frame {
         Place { module: self.module, relative: self.relative, bias: self.bias }
     }
 
+    /// Stands for frames that are missing.
+    pub(crate) const GAP: Self = Self::nowhere(Avma(0), FoundBy::Gap);
+
     /// A frame of user mode at an address where nothing is mapped.
     #[inline]
     #[must_use]
@@ -159,6 +162,38 @@ pub(crate) struct Step {
     pub(crate) caller: Option<Caller>,
     /// `None` where what the step read does not show whether it would be made again.
     pub(crate) evidence: Option<Evidence>,
+    pub(crate) remark: Remark,
+}
+
+impl Step {
+    /// The step to a caller, or from the outermost frame, that shows nothing else.
+    pub(crate) const fn to(caller: Option<Caller>) -> Self {
+        Self { caller, evidence: None, remark: Remark::Nothing }
+    }
+
+    /// The step from a frame that is stated to be the outermost.
+    pub(crate) const fn outermost() -> Self {
+        Self { caller: None, evidence: Some(Evidence::Outermost), remark: Remark::Nothing }
+    }
+}
+
+/// A fact about the frames on both sides of a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Remark {
+    Nothing,
+    /// The address of the frame is behind the system call that it waits for.
+    InSystemCall,
+    /// The step is by the frame pointer from code that cannot be read.
+    Guess,
+    /// The same, and frames are missing before the caller.
+    GuessAcrossGap,
+}
+
+impl Remark {
+    /// Whether the step is no proof of its caller.
+    pub(crate) const fn is_guess(self) -> bool {
+        matches!(self, Self::Guess | Self::GuessAcrossGap)
+    }
 }
 
 /// What a step depended on besides the place in the code and the stack pointer.

@@ -44,16 +44,15 @@ impl Engine {
         scratch: &mut CfiScratch,
     ) -> bool {
         let Some(arch) = self.unwind_info(file).arch else { return false };
-        let at = (file, svma);
         let rule = if arch.is_wide() {
-            self.make_rule::<WIDE>(at, images, scratch, None)
+            self.make_rule::<WIDE>(file, svma, images, scratch, None)
         } else {
-            self.make_rule::<NARROW>(at, images, scratch, None)
+            self.make_rule::<NARROW>(file, svma, images, scratch, None)
         };
         match rule {
             Rule::Simple(rule) => is_entry_rule(&rule, arch),
             Rule::Full { row, signal: false } => {
-                let row = self.row_of(row, at, images, scratch);
+                let row = self.row_of(row, file, svma, images, scratch);
                 row.is_some_and(|row| {
                     let Cfa::Register(register, offset) = row.cfa else { return false };
                     let is_kept = |it: &(u8, Recovery)| matches!(it.1, Recovery::Same);

@@ -12,10 +12,12 @@ mod sample;
 
 use std::collections::BTreeMap;
 
-use perf_data::{Endian, Head, RawBody, RawRecord, Record, RecordKind, SampleType, UserRecord};
+use perf_data::{
+    Endian, Head, RawBody, RawRecord, Record, RecordContent, RecordKind, SampleType, UserRecord,
+};
 
 use self::container::file;
-use self::records::{encoded, is_in_header, is_kept_as_it_is};
+use self::records::encoded;
 use self::sample::sample;
 use crate::anonymous::Pseudonyms;
 
@@ -86,11 +88,11 @@ impl<'n> Rewriter<'n> {
             RawBody::Undecodable => return Err(damaged()),
         };
         let is_round = matches!(body, Record::User(UserRecord::FinishedRound));
-        if is_in_header(kind) || is_round && !self.one_file {
+        if kind.content() == RecordContent::OfHead || is_round && !self.one_file {
             return Ok(());
         }
         let as_it_is = self.names.is_none() && head.endian() == Endian::Little;
-        if as_it_is && is_kept_as_it_is(kind) {
+        if as_it_is && kind.content() == RecordContent::Whole {
             self.data.extend(record.bytes);
             return Ok(());
         }

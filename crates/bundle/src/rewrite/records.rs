@@ -11,34 +11,6 @@ use super::fields::Fields;
 use super::is_of_recorder;
 use crate::anonymous::Pseudonyms;
 
-/// Whether what a record says is in the header of a file, or of a container that the new file has not.
-pub(super) const fn is_in_header(kind: RecordKind) -> bool {
-    matches!(
-        kind,
-        RecordKind::HEADER_ATTR
-            | RecordKind::HEADER_EVENT_TYPE
-            | RecordKind::HEADER_TRACING_DATA
-            | RecordKind::HEADER_BUILD_ID
-            | RecordKind::HEADER_FEATURE
-            | RecordKind::EVENT_UPDATE
-            | RecordKind::COMPRESSED
-            | RecordKind::COMPRESSED2
-    )
-}
-
-/// Whether a little-endian record can be taken over byte for byte: those of hardware traces have their data elsewhere.
-pub(super) const fn is_kept_as_it_is(kind: RecordKind) -> bool {
-    !matches!(
-        kind,
-        RecordKind::AUX
-            | RecordKind::ITRACE_START
-            | RecordKind::AUX_OUTPUT_HW_ID
-            | RecordKind::AUXTRACE
-            | RecordKind::AUXTRACE_INFO
-            | RecordKind::AUXTRACE_ERROR
-    )
-}
-
 /// The record, field by field; `None` for those that are not written, `Some(None)` where it is too long.
 pub(super) fn encoded(
     head: &Head,
@@ -108,7 +80,14 @@ fn body(
             out.u64(it.cookie).u64(words.len() as u64).u64s(words);
         }
         Record::User(UserRecord::FinishedRound) => {}
-        _ => return None,
+        Record::Read { .. }
+        | Record::TextPoke(_)
+        | Record::Aux(_)
+        | Record::ItraceStart { .. }
+        | Record::AuxOutputHwId(_)
+        | Record::User(_)
+        | Record::Simpleperf(_)
+        | Record::Unknown { .. } => return None,
     }
     Some(())
 }

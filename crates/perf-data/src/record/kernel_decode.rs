@@ -14,7 +14,8 @@ use super::read_values::ReadValues;
 use crate::bytes::{Endian, FieldReader, until_nul};
 use crate::event::{ReadFormat, recorded_time};
 use crate::record::Record;
-use crate::record_header::{CpuMode, RecordHeader, RecordKind};
+use crate::record_header::{CpuMode, RecordHeader};
+use crate::record_types::KernelType;
 
 const MISC_PARSE_TIMEOUT: u16 = 1 << 12;
 /// MMAP: of data; COMM: by exec; FORK: synthesized by the recorder; SWITCH: out.
@@ -36,95 +37,84 @@ pub(crate) fn kernel_record<'d>(
     cursor: &mut FieldReader<'d>,
     read_format: ReadFormat,
 ) -> Option<Record<'d>> {
-    let misc = header.misc;
-    Some(match header.kind {
-        RecordKind::MMAP => Record::Mmap(mmap(misc, cursor)?),
-        RecordKind::MMAP2 => Record::Mmap(mmap2(misc, cursor)?),
-        RecordKind::COMM => {
-            let (pid, tid) = task_ids(cursor)?;
-            Record::Comm(Comm {
-                pid,
-                tid,
-                exec: misc & MISC_13 != 0,
-                comm: until_nul(cursor.rest()),
-            })
-        }
-        RecordKind::FORK => Record::Fork(task(misc, cursor)?),
-        RecordKind::EXIT => Record::Exit(task(0, cursor)?),
-        RecordKind::LOST => Record::Lost(Lost { id: cursor.u64()?, lost: cursor.u64()? }),
-        RecordKind::LOST_SAMPLES => Record::LostSamples(Lost { id: 0, lost: cursor.u64()? }),
-        RecordKind::THROTTLE => Record::Throttle(throttle(cursor)?),
-        RecordKind::UNTHROTTLE => Record::Unthrottle(throttle(cursor)?),
-        RecordKind::READ => {
+    let RecordHeader { kind, misc, size } = header;
+    let Some(known) = KernelType::of(kind) else { return Some(Record::Unknown { kind, size }) };
+    Some(match known {
+        // Its layout is the event's.
+        KernelType::Sample => Record::Unknown { kind, size },
+        KernelType::Mmap => Record::Mmap(mmap(misc, cursor)?),
+        KernelType::Mmap2 => Record::Mmap(mmap2(misc, cursor)?),
+        KernelType::Comm => Record::Comm(comm(misc, cursor)?),
+        KernelType::Fork => Record::Fork(task(misc, cursor)?),
+        KernelType::Exit => Record::Exit(task(0, cursor)?),
+        KernelType::Lost => Record::Lost(Lost { id: cursor.u64()?, lost: cursor.u64()? }),
+        KernelType::LostSamples => Record::LostSamples(Lost { id: 0, lost: cursor.u64()? }),
+        KernelType::Throttle => Record::Throttle(throttle(cursor)?),
+        KernelType::Unthrottle => Record::Unthrottle(throttle(cursor)?),
+        KernelType::Read => {
             let (pid, tid) = task_ids(cursor)?;
             Record::Read { pid, tid, values: ReadValues::read(cursor, read_format)? }
         }
-        RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE => {
-            let other =
-                if header.kind == RecordKind::SWITCH { None } else { Some(task_ids(cursor)?) };
-            Record::Switch(Switch {
-                out: misc & MISC_13 != 0,
-                preempted: misc & MISC_14 != 0,
-                other,
-            })
-        }
-        RecordKind::NAMESPACES => {
-            let (pid, tid) = task_ids(cursor)?;
-            let count = cursor.u64()?;
-            Record::Namespaces(Namespaces { pid, tid, words: cursor.words(count.checked_mul(2)?)? })
-        }
-        _ => return kernel_code_record(header, cursor),
-    })
-}
-
-/// Records about kernel code, control groups and AUX areas.
-fn kernel_code_record<'d>(
-    header: RecordHeader,
-    cursor: &mut FieldReader<'d>,
-) -> Option<Record<'d>> {
-    Some(match header.kind {
-        RecordKind::KSYMBOL => {
-            let addr = Avma(cursor.u64()?);
-            let len = cursor.u32()?;
-            let [kind, flags] = [cursor.u16()?, cursor.u16()?];
-            let name = until_nul(cursor.rest());
-            Record::Ksymbol(Ksymbol { addr, len, kind, unregister: flags & 1 != 0, name })
-        }
-        RecordKind::BPF_EVENT => {
-            let [kind, flags] = [cursor.u16()?, cursor.u16()?];
-            let id = cursor.u32()?;
-            Record::BpfEvent(BpfEvent { kind, flags, id, tag: *cursor.bytes(8)?.first_chunk()? })
-        }
-        RecordKind::CGROUP => {
+        KernelType::Switch => Record::Switch(switch(misc, None)),
+        KernelType::SwitchCpuWide => Record::Switch(switch(misc, Some(task_ids(cursor)?))),
+        KernelType::Namespaces => Record::Namespaces(namespaces(cursor)?),
+        KernelType::Ksymbol => Record::Ksymbol(ksymbol(cursor)?),
+        KernelType::BpfEvent => Record::BpfEvent(bpf_event(cursor)?),
+        KernelType::Cgroup => {
             Record::Cgroup(Cgroup { id: cursor.u64()?, path: until_nul(cursor.rest()) })
         }
-        RecordKind::TEXT_POKE => {
-            let addr = Avma(cursor.u64()?);
-            let [old, new] = [cursor.u16()?, cursor.u16()?];
-            Record::TextPoke(TextPoke {
-                addr,
-                old: cursor.bytes(old.into())?,
-                new: cursor.bytes(new.into())?,
-            })
-        }
-        RecordKind::AUX => {
+        KernelType::TextPoke => Record::TextPoke(text_poke(cursor)?),
+        KernelType::Aux => {
             Record::Aux(Aux { offset: cursor.u64()?, size: cursor.u64()?, flags: cursor.u64()? })
         }
-        RecordKind::ITRACE_START => {
+        KernelType::ItraceStart => {
             let (pid, tid) = task_ids(cursor)?;
             Record::ItraceStart { pid, tid }
         }
-        RecordKind::AUX_OUTPUT_HW_ID => Record::AuxOutputHwId(cursor.u64()?),
-        RecordKind::CALLCHAIN_DEFERRED => {
-            let cookie = cursor.u64()?;
-            let count = cursor.u64()?;
-            Record::CallchainDeferred(CallchainDeferred {
-                cookie,
-                chain: Callchain::new(cursor.words(count)?),
-            })
-        }
-        kind => Record::Unknown { kind, size: header.size },
+        KernelType::AuxOutputHwId => Record::AuxOutputHwId(cursor.u64()?),
+        KernelType::CallchainDeferred => Record::CallchainDeferred(callchain_deferred(cursor)?),
     })
+}
+
+fn comm<'d>(misc: u16, cursor: &mut FieldReader<'d>) -> Option<Comm<'d>> {
+    let (pid, tid) = task_ids(cursor)?;
+    Some(Comm { pid, tid, exec: misc & MISC_13 != 0, comm: until_nul(cursor.rest()) })
+}
+
+const fn switch(misc: u16, other: Option<(Pid, Tid)>) -> Switch {
+    Switch { out: misc & MISC_13 != 0, preempted: misc & MISC_14 != 0, other }
+}
+
+fn namespaces<'d>(cursor: &mut FieldReader<'d>) -> Option<Namespaces<'d>> {
+    let (pid, tid) = task_ids(cursor)?;
+    let count = cursor.u64()?;
+    Some(Namespaces { pid, tid, words: cursor.words(count.checked_mul(2)?)? })
+}
+
+fn ksymbol<'d>(cursor: &mut FieldReader<'d>) -> Option<Ksymbol<'d>> {
+    let addr = Avma(cursor.u64()?);
+    let len = cursor.u32()?;
+    let [kind, flags] = [cursor.u16()?, cursor.u16()?];
+    let name = until_nul(cursor.rest());
+    Some(Ksymbol { addr, len, kind, unregister: flags & 1 != 0, name })
+}
+
+fn bpf_event(cursor: &mut FieldReader<'_>) -> Option<BpfEvent> {
+    let [kind, flags] = [cursor.u16()?, cursor.u16()?];
+    let id = cursor.u32()?;
+    Some(BpfEvent { kind, flags, id, tag: *cursor.bytes(8)?.first_chunk()? })
+}
+
+fn text_poke<'d>(cursor: &mut FieldReader<'d>) -> Option<TextPoke<'d>> {
+    let addr = Avma(cursor.u64()?);
+    let [old, new] = [cursor.u16()?, cursor.u16()?];
+    Some(TextPoke { addr, old: cursor.bytes(old.into())?, new: cursor.bytes(new.into())? })
+}
+
+fn callchain_deferred<'d>(cursor: &mut FieldReader<'d>) -> Option<CallchainDeferred<'d>> {
+    let cookie = cursor.u64()?;
+    let count = cursor.u64()?;
+    Some(CallchainDeferred { cookie, chain: Callchain::new(cursor.words(count)?) })
 }
 
 fn task_ids(cursor: &mut FieldReader<'_>) -> Option<(Pid, Tid)> {

@@ -47,7 +47,6 @@ use crate::record_header::RecordKind;
 
 /// One decoded record that is no sample. Bytes are borrowed from the recording.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub enum Record<'d> {
     /// MMAP or MMAP2: a range of a process's address space was mapped.
     Mmap(Mmap<'d>),

@@ -7,6 +7,7 @@ use address::{Avma, Pid, Tid, Timestamp};
 use super::callchain::Callchain;
 use crate::bytes::{FieldReader, Words, until_nul};
 use crate::record_header::RecordKind;
+use crate::record_types::SimpleperfType;
 
 /// One record of simpleperf.
 #[derive(Clone, Copy, Debug)]
@@ -85,33 +86,32 @@ impl SimpleperfChain<'_> {
 impl<'d> SimpleperfRecord<'d> {
     /// Decodes the body of a record; `None` where it is too short.
     pub(crate) fn decode(kind: RecordKind, cursor: &mut FieldReader<'d>) -> Option<Self> {
-        Some(match kind {
-            RecordKind::SIMPLEPERF_KERNEL_SYMBOL => Self::KernelSymbols(sized_bytes(cursor)?),
-            RecordKind::SIMPLEPERF_DSO => Self::Dso {
+        Some(match SimpleperfType::of(kind)? {
+            SimpleperfType::KernelSymbol => Self::KernelSymbols(sized_bytes(cursor)?),
+            SimpleperfType::Dso => Self::Dso {
                 kind: cursor.u64()?,
                 id: cursor.u64()?,
                 min_vaddr: cursor.u64()?,
                 name: until_nul(cursor.rest()),
             },
-            RecordKind::SIMPLEPERF_SYMBOL => Self::Symbol {
+            SimpleperfType::Symbol => Self::Symbol {
                 addr: cursor.u64()?,
                 len: cursor.u64()?,
                 dso: cursor.u64()?,
                 name: until_nul(cursor.rest()),
             },
-            RecordKind::SIMPLEPERF_SPLIT => Self::Split(cursor.rest()),
-            RecordKind::SIMPLEPERF_SPLIT_END => Self::SplitEnd,
-            RecordKind::SIMPLEPERF_EVENT_ID => {
+            SimpleperfType::Split => Self::Split(cursor.rest()),
+            SimpleperfType::SplitEnd => Self::SplitEnd,
+            SimpleperfType::EventId => {
                 let count = cursor.u64()?;
                 Self::EventIds(cursor.words(count.checked_mul(2)?)?)
             }
-            RecordKind::SIMPLEPERF_CALLCHAIN => Self::Callchain(chain(cursor)?),
-            RecordKind::SIMPLEPERF_UNWINDING_RESULT => Self::UnwindingResult(cursor.rest()),
-            RecordKind::SIMPLEPERF_TRACING_DATA => Self::TracingData(sized_bytes(cursor)?),
-            RecordKind::SIMPLEPERF_DEBUG => {
+            SimpleperfType::Callchain => Self::Callchain(chain(cursor)?),
+            SimpleperfType::UnwindingResult => Self::UnwindingResult(cursor.rest()),
+            SimpleperfType::TracingData => Self::TracingData(sized_bytes(cursor)?),
+            SimpleperfType::Debug => {
                 Self::Debug { time: Timestamp(cursor.u64()?), text: until_nul(cursor.rest()) }
             }
-            _ => return None,
         })
     }
 }

@@ -5,7 +5,8 @@
 use super::build_ids::{BuildIdEntry, build_id_body};
 use crate::bytes::{FieldReader, Words, until_nul};
 use crate::event::EventAttr;
-use crate::record_header::{RecordHeader, RecordKind};
+use crate::record_header::RecordHeader;
+use crate::record_types::ToolType;
 
 /// `EVENT_UPDATE`: something of an event that its attribute has no room for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -163,60 +164,55 @@ pub enum UserRecord<'d> {
 impl<'d> UserRecord<'d> {
     /// Decodes the body of a record; `None` where it is too short, and for unknown types.
     pub(crate) fn decode(header: RecordHeader, cursor: &mut FieldReader<'d>) -> Option<Self> {
-        Some(match header.kind {
-            RecordKind::HEADER_ATTR => header_attr(cursor)?,
-            RecordKind::HEADER_EVENT_TYPE => {
+        Some(match ToolType::of(header.kind)? {
+            ToolType::Attr => header_attr(cursor)?,
+            ToolType::EventType => {
                 Self::EventType { config: cursor.u64()?, name: until_nul(cursor.rest()) }
             }
-            RecordKind::HEADER_TRACING_DATA => {
+            ToolType::TracingData => {
                 let size = cursor.u32()?;
                 Self::TracingData {
                     size,
                     inside: cursor.bytes_u64(size.into()).unwrap_or_default(),
                 }
             }
-            RecordKind::HEADER_BUILD_ID => Self::BuildId(build_id_body(cursor, header.misc, true)?),
-            RecordKind::FINISHED_ROUND => Self::FinishedRound,
-            RecordKind::ID_INDEX => {
+            ToolType::BuildId => Self::BuildId(build_id_body(cursor, header.misc, true)?),
+            ToolType::FinishedRound => Self::FinishedRound,
+            ToolType::IdIndex => {
                 let count = cursor.u64()?;
                 Self::IdIndex(cursor.words(count.checked_mul(4)?)?)
             }
-            RecordKind::AUXTRACE_INFO => {
+            ToolType::AuxtraceInfo => {
                 let kind = cursor.u32()?;
                 let _reserved = cursor.u32()?;
                 Self::AuxtraceInfo { kind, data: Words::new(cursor.rest(), cursor.endian()) }
             }
-            RecordKind::AUXTRACE => Self::Auxtrace(auxtrace(cursor)?),
-            RecordKind::AUXTRACE_ERROR => Self::AuxtraceError(cursor.rest()),
-            RecordKind::THREAD_MAP => {
+            ToolType::Auxtrace => Self::Auxtrace(auxtrace(cursor)?),
+            ToolType::AuxtraceError => Self::AuxtraceError(cursor.rest()),
+            ToolType::ThreadMap => {
                 let count = cursor.u64()?;
                 let entries = cursor.bytes_u64(count.checked_mul(24)?)?;
                 let entries = FieldReader::new(entries, cursor.endian());
                 Self::ThreadMap(ThreadMap { entries })
             }
-            RecordKind::CPU_MAP => Self::CpuMap(cursor.rest()),
-            RecordKind::STAT_CONFIG => {
+            ToolType::CpuMap => Self::CpuMap(cursor.rest()),
+            ToolType::StatConfig => {
                 let count = cursor.u64()?;
                 Self::StatConfig(cursor.words(count.checked_mul(2)?)?)
             }
-            RecordKind::STAT => Self::Stat(cursor.rest()),
-            RecordKind::STAT_ROUND => Self::StatRound { kind: cursor.u64()?, time: cursor.u64()? },
-            RecordKind::EVENT_UPDATE => Self::EventUpdate(event_update(cursor)?),
-            RecordKind::TIME_CONV => Self::TimeConv(time_conv(cursor)?),
-            RecordKind::HEADER_FEATURE => {
-                Self::Feature { bit: cursor.u64()?, payload: cursor.rest() }
-            }
-            RecordKind::COMPRESSED => Self::Compressed(cursor.rest()),
-            RecordKind::COMPRESSED2 => {
+            ToolType::Stat => Self::Stat(cursor.rest()),
+            ToolType::StatRound => Self::StatRound { kind: cursor.u64()?, time: cursor.u64()? },
+            ToolType::EventUpdate => Self::EventUpdate(event_update(cursor)?),
+            ToolType::TimeConv => Self::TimeConv(time_conv(cursor)?),
+            ToolType::Feature => Self::Feature { bit: cursor.u64()?, payload: cursor.rest() },
+            ToolType::Compressed => Self::Compressed(cursor.rest()),
+            ToolType::Compressed2 => {
                 let size = cursor.u64()?;
                 Self::Compressed(cursor.bytes_u64(size)?)
             }
-            RecordKind::FINISHED_INIT => Self::FinishedInit,
-            RecordKind::BPF_METADATA => Self::BpfMetadata(cursor.rest()),
-            RecordKind::SCHEDSTAT_CPU | RecordKind::SCHEDSTAT_DOMAIN => {
-                Self::Schedstat(cursor.rest())
-            }
-            _ => return None,
+            ToolType::FinishedInit => Self::FinishedInit,
+            ToolType::BpfMetadata => Self::BpfMetadata(cursor.rest()),
+            ToolType::SchedstatCpu | ToolType::SchedstatDomain => Self::Schedstat(cursor.rest()),
         })
     }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use address::Timestamp;
 use budget::Memory;
 
-use super::index::{index_record, index_sample, is_kept};
+use super::index::{index_record, index_sample};
 use super::messages::{Outbox, ReadMessage};
 use super::options::{EagerBatches, SessionOptions};
 use super::usual::UsualEntries;
@@ -21,7 +21,7 @@ use super::waiting::Waiting;
 use crate::container::Head;
 use crate::finding::{Finding, Findings};
 use crate::record::RecordBytes;
-use crate::record_header::RecordKind;
+use crate::record_types::SessionUse;
 use crate::stream::{
     Flow, RecordChunk, RecordCounts, RecordPlace, RecordRun, RecordSink, SinkContext,
 };
@@ -109,6 +109,21 @@ impl Gather {
         self.mode == Mode::TooLate
     }
 
+    /// Whether records that are no samples are kept.
+    const fn keeps(&self, session_use: Option<SessionUse>) -> bool {
+        match session_use {
+            Some(SessionUse::MovesMaps | SessionUse::Kept) => true,
+            Some(SessionUse::Switch) => self.options.switches,
+            Some(
+                SessionUse::Sample
+                | SessionUse::Compressed
+                | SessionUse::EndsRound
+                | SessionUse::Counted,
+            )
+            | None => false,
+        }
+    }
+
     /// Notes the time of a record that is kept.
     #[inline]
     fn note_time(&mut self, found: &RecordBytes<'_>, time: Timestamp, findings: &mut Findings) {
@@ -122,7 +137,8 @@ impl Gather {
     fn late_record(&mut self, found: &RecordBytes<'_>, time: Timestamp, findings: &mut Findings) {
         let has_time = time != Timestamp(0);
         if matches!(self.mode, Mode::Eager { .. }) {
-            if has_time || moves_maps(found.header.kind) {
+            let session_use = found.header.kind.session_use();
+            if has_time || session_use == Some(SessionUse::MovesMaps) {
                 self.mode = Mode::TooLate;
             }
         } else if has_time {
@@ -251,7 +267,8 @@ impl RecordSink for Gather {
     ) -> Flow {
         let SinkContext { head, counts, findings } = context;
         let (schema, kind) = (&head.schema, found.header.kind);
-        if kind == RecordKind::SAMPLE {
+        let session_use = kind.session_use();
+        if session_use == Some(SessionUse::Sample) {
             if let Some(entry) = index_sample(schema, found, counts, findings) {
                 self.note_time(found, entry.time, findings);
                 self.waiting.sample(schema, found, entry);
@@ -259,15 +276,15 @@ impl RecordSink for Gather {
         } else if let Some(time) = schema.usual_time(found) {
             self.note_time(found, time, findings);
             self.waiting.record(found, time);
-        } else if is_kept(kind) || self.options.switches && is_switch(kind) {
+        } else if self.keeps(session_use) {
             if let Some(decoded) = index_record(schema, found, counts, findings) {
                 self.note_time(found, decoded.time, findings);
                 self.waiting.decoded(found, &decoded);
             }
-        } else if matches!(kind, RecordKind::COMPRESSED | RecordKind::COMPRESSED2) {
+        } else if session_use == Some(SessionUse::Compressed) {
             self.mode = self.mode.with_compressed();
             self.packed += found.bytes.len() as u64;
-        } else if kind == RecordKind::FINISHED_ROUND {
+        } else if session_use == Some(SessionUse::EndsRound) {
             return self.end_round(SinkContext { head, counts, findings });
         } else if !kind.is_known(schema.simpleperf) {
             findings.push(Finding::UnknownRecord { offset: found.position, kind });
@@ -285,15 +302,4 @@ impl RecordSink for Gather {
     fn ready(&mut self, head: &Arc<Head>) {
         self.out.send_head(head);
     }
-}
-
-/// Whether records of the type are about context switches, which most replays do not need.
-const fn is_switch(kind: RecordKind) -> bool {
-    matches!(kind, RecordKind::SWITCH | RecordKind::SWITCH_CPU_WIDE)
-}
-
-/// Whether samples may look different for a record of that kind in front of them.
-const fn moves_maps(kind: RecordKind) -> bool {
-    use RecordKind as K;
-    matches!(kind, K::MMAP | K::MMAP2 | K::COMM | K::FORK | K::EXIT | K::KSYMBOL)
 }

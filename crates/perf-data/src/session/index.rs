@@ -10,37 +10,6 @@ use crate::record::{Record, RecordBytes, Schema, TimedRecord};
 use crate::record_header::{HEADER_LEN, RecordKind};
 use crate::stream::{Losses, RecordCounts};
 
-/// Whether records of the type are kept. Those that are not come in great numbers, or say nothing about stacks.
-pub(crate) const fn is_kept(kind: RecordKind) -> bool {
-    use RecordKind as K;
-    matches!(
-        kind,
-        K::MMAP
-            | K::MMAP2
-            | K::COMM
-            | K::EXIT
-            | K::FORK
-            | K::LOST
-            | K::LOST_SAMPLES
-            | K::THROTTLE
-            | K::UNTHROTTLE
-            | K::NAMESPACES
-            | K::KSYMBOL
-            | K::BPF_EVENT
-            | K::CGROUP
-            | K::TEXT_POKE
-            | K::CALLCHAIN_DEFERRED
-            | K::HEADER_BUILD_ID
-            | K::THREAD_MAP
-            | K::EVENT_UPDATE
-            | K::TIME_CONV
-            | K::READ
-            | K::BPF_METADATA
-            | K::AUX_OUTPUT_HW_ID
-            | K::SIMPLEPERF_CALLCHAIN
-    )
-}
-
 /// The index entry of a sample; `None` where it is damaged so much that it is dropped.
 #[inline]
 pub(crate) fn index_sample(

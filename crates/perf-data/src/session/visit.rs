@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::index::{index_record, index_sample, is_kept};
+use super::index::{index_record, index_sample};
 use super::input::{Input, open};
 use super::options::SessionOptions;
 use super::raw_record::{RawRecord, raw_body};
@@ -11,7 +11,7 @@ use crate::container::Head;
 use crate::error::Error;
 use crate::finding::{Finding, Findings};
 use crate::record::RecordBytes;
-use crate::record_header::RecordKind;
+use crate::record_types::SessionUse;
 use crate::stream::{
     Driver, Flow, RecordChunk, RecordCounts, RecordPlace, RecordSink, SinkContext,
 };
@@ -62,13 +62,24 @@ impl RecordSink for Visit<'_> {
     ) -> Flow {
         let SinkContext { head, counts, findings } = context;
         let (schema, kind) = (&head.schema, found.header.kind);
-        if kind == RecordKind::SAMPLE {
+        match kind.session_use() {
             // For its part in the counts.
-            let _ = index_sample(schema, found, counts, findings);
-        } else if is_kept(kind) {
-            let _ = index_record(schema, found, counts, findings);
-        } else if !kind.is_known(schema.simpleperf) {
-            findings.push(Finding::UnknownRecord { offset: found.position, kind });
+            Some(SessionUse::Sample) => {
+                let _ = index_sample(schema, found, counts, findings);
+            }
+            Some(SessionUse::MovesMaps | SessionUse::Kept) => {
+                let _ = index_record(schema, found, counts, findings);
+            }
+            _ if !kind.is_known(schema.simpleperf) => {
+                findings.push(Finding::UnknownRecord { offset: found.position, kind });
+            }
+            Some(
+                SessionUse::Switch
+                | SessionUse::Compressed
+                | SessionUse::EndsRound
+                | SessionUse::Counted,
+            )
+            | None => {}
         }
         let record = RawRecord {
             position: found.position,

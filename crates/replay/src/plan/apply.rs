@@ -62,7 +62,22 @@ pub fn apply(timeline: &mut Timeline, record: &TimedRecord<'_>) {
         Record::Exit(task) => timeline.exit(task.pid, task.tid),
         Record::Cgroup(cgroup) => timeline.cgroup(CgroupId(cgroup.id), cgroup.path),
         Record::Ksymbol(symbol) => apply_ksymbol(timeline, symbol),
-        _ => {}
+        Record::Lost(_)
+        | Record::LostSamples(_)
+        | Record::Throttle(_)
+        | Record::Unthrottle(_)
+        | Record::Read { .. }
+        | Record::Switch(_)
+        | Record::Namespaces(_)
+        | Record::BpfEvent(_)
+        | Record::TextPoke(_)
+        | Record::Aux(_)
+        | Record::ItraceStart { .. }
+        | Record::AuxOutputHwId(_)
+        | Record::CallchainDeferred(_)
+        | Record::User(_)
+        | Record::Simpleperf(_)
+        | Record::Unknown { .. } => {}
     }
 }
 

@@ -10,8 +10,8 @@ use profile::{EndReason, FoundBy};
 
 use crate::arch::{NARROW, Processor};
 use crate::frame::{AddressKind, Evidence, Frame};
-use crate::rule::{SimpleRule, SlotsRead, slot_at};
-use crate::state::{Memory, Registers, Saved};
+use crate::rule::{FrameExtent, SimpleRule, SlotsRead, slot_at};
+use crate::state::{Registers, Saved, WalkContext};
 
 /// A step that was made: from where, with which rule, what it read. Small, for a cache is read for every sample.
 #[derive(Clone, Copy, Debug)]
@@ -60,9 +60,8 @@ pub(crate) enum Followed {
 
 /// What following needs of a walk.
 pub(crate) struct WalkState<'w, 'm> {
-    pub(crate) arch: Processor,
+    pub(crate) context: &'w WalkContext<'m>,
     pub(crate) registers: &'w mut Registers,
-    pub(crate) memory: &'w Memory<'m>,
     pub(crate) frames: &'w mut Vec<Frame>,
     /// How many frames may be added.
     pub(crate) room: usize,
@@ -181,7 +180,7 @@ impl StackCache {
         found_by: FoundBy,
         walk: &mut WalkState<'_, '_>,
     ) -> Option<Followed> {
-        let sp = walk.registers.sp(walk.arch);
+        let sp = walk.registers.sp(walk.context.arch);
         loop {
             let next = self.known.get(self.left.checked_sub(1)?)?;
             if next.sp >= sp {
@@ -197,7 +196,8 @@ impl StackCache {
         mut found_by: FoundBy,
         walk: &mut WalkState<'_, '_>,
     ) -> Option<Followed> {
-        let (arch, memory) = (walk.arch, walk.memory);
+        let context = walk.context;
+        let (memory, arch) = (&context.memory, context.arch);
         let known = self.known.get(..self.left)?;
         let (mut lookup, mut sp) = (known.last()?.lookup(), known.last()?.sp);
         // Where the last of these steps that saved the frame pointer saved it.
@@ -205,7 +205,7 @@ impl StackCache {
         let mut left = known.len();
         for step in known.iter().rev() {
             let is_next = step.lookup() == lookup && step.sp == sp;
-            if !is_next || !step.holds::<WORD>(fp_slot, walk.registers, memory, arch) {
+            if !is_next || !step.holds::<WORD>(fp_slot, walk.registers, context) {
                 break;
             }
             if known.len() - left == walk.room {
@@ -232,7 +232,7 @@ impl StackCache {
         if let Some(slot) = fp_slot {
             walk.registers.set_saved(arch.fp, slot);
         }
-        walk.registers.go_to(arch, (last.cfa(), last.return_address));
+        walk.registers.go_to(arch, last.cfa(), last.return_address);
         self.made.extend(followed.iter().rev());
         self.left = left;
         Some(Followed::To(lookup))
@@ -259,8 +259,8 @@ impl CachedStep {
 
     /// Where on the stack the frame is.
     #[inline]
-    const fn place(&self) -> (u64, u64) {
-        (self.sp, self.cfa())
+    const fn place(&self) -> FrameExtent {
+        FrameExtent { sp: self.sp, cfa: self.cfa() }
     }
 
     /// The frame. Rules are of files that were opened, so its address is the one that the file states.
@@ -287,9 +287,9 @@ impl CachedStep {
         &self,
         fp_slot: Option<u64>,
         registers: &Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> bool {
+        let (memory, arch) = (&context.memory, context.arch);
         let Some(rule) = &self.rule else { return true };
         if rule.cfa_register != arch.sp {
             let base = self.cfa().wrapping_sub(i64::from(rule.cfa_offset) as u64);
@@ -333,12 +333,13 @@ mod tests {
             let frame = Frame { module, sp, ..Frame::nowhere(Avma(0x40), FoundBy::Cfi) };
             let read = SlotsRead { cfa, return_address: 0x41, values: Saved::NONE };
             assert!(cache.remember_simple(&frame, &rule, &read));
-            rule.restore_saved::<WIDE>(&mut eager, arch, (sp, cfa));
+            rule.restore_saved::<WIDE>(&mut eager, arch, FrameExtent { sp, cfa });
         }
         cache.catch_up::<WIDE>(&mut late, arch);
         assert_eq!(format!("{late:?}"), format!("{eager:?}"));
-        let [inner, _, outer] =
-            steps.map(|(rule, sp)| [1, 3].map(|slot| rule.slot_of::<WIDE>(slot, (sp, sp + 32))));
+        let [inner, _, outer] = steps.map(|(rule, sp)| {
+            [1, 3].map(|slot| rule.slot_of::<WIDE>(slot, FrameExtent { sp, cfa: sp + 32 }))
+        });
         assert_eq!((inner, outer), ([Some(0x1010), Some(0x1008)], [Some(0x1050), None]));
         // They are restored once.
         let mut others = Registers::new();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use gimli::{
-    CfaRule, RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection,
-    UnwindTableRow,
+    BaseAddresses, CfaRule, RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression,
+    UnwindSection, UnwindTableRow,
 };
 
 use address::Svma;
@@ -69,6 +69,15 @@ pub(crate) struct RowSource {
     pub(crate) bytes: SectionBytes,
 }
 
+/// The address whose row is wanted, and what its description is read with.
+pub(crate) struct RowPlace<'s, S> {
+    /// The section that the description is in.
+    pub(crate) section: &'s S,
+    pub(crate) bases: &'s BaseAddresses,
+    pub(crate) svma: Svma,
+    pub(crate) arch: Processor,
+}
+
 /// Runs the description's program up to the address and compiles the row.
 pub(crate) fn compile(
     found: &FoundFde<'_>,
@@ -77,11 +86,15 @@ pub(crate) fn compile(
     arch: Processor,
     context: &mut Context,
 ) -> Compiled {
-    let place = (info.bases(), svma, arch);
+    let bases = info.bases();
     let row = match found {
-        FoundFde::Eh(fde, section) => row_of(fde, section, info, place, &info.eh_source(), context),
+        FoundFde::Eh(fde, section) => {
+            let place = RowPlace { section, bases, svma, arch };
+            row_of(fde, &place, info, &info.eh_source(), context)
+        }
         FoundFde::Debug(fde, section, data) => {
-            row_of(fde, section, info, place, &info.debug_source(data), context)
+            let place = RowPlace { section, bases, svma, arch };
+            row_of(fde, &place, info, &info.debug_source(data), context)
         }
     };
     row.unwrap_or(Compiled::Rule(Rule::Damaged))
@@ -89,18 +102,18 @@ pub(crate) fn compile(
 
 fn row_of<'a, S: UnwindSection<Bytes<'a>>>(
     fde: &Fde<'a>,
-    section: &S,
+    place: &RowPlace<'_, S>,
     info: &UnwindInfo,
-    (bases, svma, arch): (&gimli::BaseAddresses, Svma, Processor),
     source: &RowSource,
     context: &mut Context,
 ) -> Option<Compiled> {
+    let RowPlace { section, bases, svma, arch } = *place;
     let run = |context: &mut Context| {
         let row = fde.unwind_info_for_address(section, bases, context, svma.0);
         let row = row.inspect_err(|error| info.note_unknown(error)).ok()?;
         compile_row(row, fde, section, arch, source)
     };
-    info.long.compile(fde, (section, bases), (svma, arch), context, source, run)
+    info.long.compile(fde, place, context, source, run)
 }
 
 /// What a row became; `None` for damage.

@@ -11,11 +11,10 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use address::Svma;
 use budget::{Budget, Exhausted, Limit, Resource, SharedAllowance};
-use gimli::{BaseAddresses, Reader as _, UnwindSection};
+use gimli::{Reader as _, UnwindSection};
 use hashbrown::HashMap;
 
-use crate::arch::Processor;
-use crate::cfi::compile::{Compiled, Context, RowKey, RowSource, compile_row};
+use crate::cfi::compile::{Compiled, Context, RowKey, RowPlace, RowSource, compile_row};
 use crate::cfi::entries::entries;
 use crate::cfi::fde::{Bytes, Fde};
 use crate::rule::{FullRow, Rule};
@@ -91,8 +90,7 @@ impl LongDescriptions {
     pub(crate) fn compile<'a, S: UnwindSection<Bytes<'a>>>(
         &self,
         fde: &Fde<'a>,
-        (section, bases): (&S, &BaseAddresses),
-        (svma, arch): (Svma, Processor),
+        place: &RowPlace<'_, S>,
         context: &mut Context,
         source: &RowSource,
         run: impl FnOnce(&mut Context) -> Option<Compiled>,
@@ -103,23 +101,23 @@ impl LongDescriptions {
         if fde.entry_len() <= LONG {
             return run(context);
         }
-        let bytes = section.section();
+        let bytes = place.section.section();
         let key = (bytes.slice().as_ptr() as usize, fde.offset());
         let known = self.tables.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         let table = match known {
             Some(table) => table,
             None => {
                 let is_little = bytes.endian() == gimli::RunTimeEndian::Little;
-                if !self.may_run(key, bytes.slice(), is_little) {
+                if !self.may_run(key.0, key.1, bytes.slice(), is_little) {
                     return self.too_much(Resource::FrameInstructions, self.instructions);
                 }
                 // Two threads may do that at once, and come to the same.
-                let table = self.table(fde, (section, bases), arch, context, source)?;
+                let table = self.table(fde, place, context, source)?;
                 let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
                 tables.entry(key).or_insert_with(|| Arc::new(table)).clone()
             }
         };
-        Some(match &table.find(svma)?.found {
+        Some(match &table.find(place.svma)?.found {
             FoundRow::Rule(rule) => Compiled::Rule(*rule),
             FoundRow::Full(row, key, signal) => Compiled::Full(Arc::clone(row), *key, *signal),
         })
@@ -133,7 +131,7 @@ impl LongDescriptions {
 
     /// Whether the long description at an offset of a section is one of those that follow one another, and they have no
     /// more bytes up to its end than they may.
-    fn may_run(&self, (place, offset): (usize, usize), section: &[u8], is_little: bool) -> bool {
+    fn may_run(&self, place: usize, offset: usize, section: &[u8], is_little: bool) -> bool {
         let known =
             self.long_ones.read().unwrap_or_else(PoisonError::into_inner).get(&place).cloned();
         let long_ones = known.unwrap_or_else(|| {
@@ -156,11 +154,11 @@ impl LongDescriptions {
     fn table<'a, S: UnwindSection<Bytes<'a>>>(
         &self,
         fde: &Fde<'a>,
-        (section, bases): (&S, &BaseAddresses),
-        arch: Processor,
+        place: &RowPlace<'_, S>,
         context: &mut Context,
         source: &RowSource,
     ) -> Option<RowTable> {
+        let RowPlace { section, bases, arch, .. } = *place;
         let mut rows: Vec<KnownRow> = Vec::new();
         let mut table = fde.rows(section, bases, context).ok()?;
         let full_limit = FULL_BYTES.of(fde.entry_len() as u64);

@@ -7,12 +7,12 @@ use address::{Avma, Svma};
 use hashbrown::HashMap;
 use image_store::{LoadedImage, SlotValue};
 
-use crate::arch::{CallTarget, Processor};
+use crate::arch::CallTarget;
 use crate::code::allowance::CodeAllowance;
 use crate::code::depth::Depths;
 use crate::code::paths::{Extent, Reach};
 use crate::code::references::References;
-use crate::state::Memory;
+use crate::state::{Memory, WalkContext};
 
 /// What is known of a return address and the function at hand.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -72,9 +72,9 @@ impl Functions {
         &mut self,
         return_address: u64,
         at: InFile<'_>,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Called {
+        let (memory, arch) = (&context.memory, context.arch);
         let pc = Avma(return_address);
         let is_code = |at: Avma| memory.space.lookup(at).is_some_and(|mapping| mapping.executable);
         let is_first = !is_code(pc.sub(1));
@@ -90,13 +90,13 @@ impl Functions {
             return Called::Never;
         }
         if !arch.is_x86() {
-            return self.called_by_link(return_address, at, memory, arch);
+            return self.called_by_link(return_address, at, context);
         }
         let len = arch.longest_call();
         let Some(code) = memory.code(pc.sub(len as u64), len) else { return Called::Perhaps };
         match arch.call_target(code, return_address) {
             None => Called::Never,
-            Some(CallTarget::Indirect) => self.through_slot(pc, code, at, (memory, arch)),
+            Some(CallTarget::Indirect) => self.through_slot(pc, code, at, context),
             Some(CallTarget::Address(target)) => match locate(Avma(target), memory) {
                 None => Called::Never,
                 Some(target) => self.from(target, at),
@@ -110,10 +110,10 @@ impl Functions {
         pc: Avma,
         code: &[u8],
         at: InFile<'_>,
-        (memory, arch): (&Memory<'_>, Processor),
+        context: &WalkContext<'_>,
     ) -> Called {
-        let Some(caller) = locate(pc.sub(1), memory) else { return Called::Perhaps };
-        match arch.slot_of_call(code, caller.svma.add(1).0) {
+        let Some(caller) = locate(pc.sub(1), &context.memory) else { return Called::Perhaps };
+        match context.arch.slot_of_call(code, caller.svma.add(1).0) {
             Some(slot) => self.slot(caller.file, slot, at),
             None => Called::Perhaps,
         }

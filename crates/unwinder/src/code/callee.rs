@@ -6,10 +6,10 @@ use address::Avma;
 use iced_x86::{FlowControl, Instruction};
 use image_store::SlotValue;
 
-use crate::arch::{CallTarget, Processor};
+use crate::arch::CallTarget;
 use crate::code::bytes::CodeBytes;
 use crate::code::called::{Functions, InFile, MOST_KEPT, locate};
-use crate::state::Memory;
+use crate::state::WalkContext;
 
 /// A function in a process.
 #[derive(Clone, Copy)]
@@ -31,10 +31,11 @@ impl Functions {
     pub(crate) fn callee<'m>(
         &mut self,
         return_address: u64,
-        (near, near_bias): (InFile<'m>, u64),
-        memory: &Memory<'m>,
-        arch: Processor,
+        near: InFile<'m>,
+        near_bias: u64,
+        context: &WalkContext<'m>,
     ) -> Option<Function<'m>> {
+        let (memory, arch) = (&context.memory, context.arch);
         let len = arch.longest_call();
         let code = memory.code(Avma(return_address).sub(len as u64), len)?;
         let CallTarget::Address(target) = arch.call_target(code, return_address)? else {

@@ -79,7 +79,7 @@ impl Functions {
         let is_thumb = arch.has_thumb() && self.is_thumb(at.file, start.svma);
         let first = if is_thumb { Svma(start.svma.0 | 1) } else { start.svma };
         let start_of_code = Start { svma: first, ..start };
-        let (depth, cost) = depth_at(at.file.image(), start_of_code, (at.svma, is_leaf));
+        let (depth, cost) = depth_at(at.file.image(), start_of_code, at.svma, is_leaf);
         self.allowance.used(at.file, cost.max(1));
         self.depths.insert(key, depth);
         depth

@@ -24,7 +24,7 @@ impl Functions {
         if arch.is_x86() {
             return Some(!self.references(function)?.calls.is_empty());
         }
-        let targets = self.targets_in(function, arch, (function.svma.0, function.svma.0))?;
+        let targets = self.targets_in(function, arch, function.svma.0, function.svma.0)?;
         Some(!targets.is_empty())
     }
 
@@ -34,8 +34,8 @@ impl Functions {
         at: InFile<'_>,
         arch: Processor,
     ) -> Option<bool> {
-        let range = (at.svma.0.saturating_sub(LONGEST), at.svma.0);
-        let targets = self.targets_in(at, arch, range)?;
+        let first = at.svma.0.saturating_sub(LONGEST);
+        let targets = self.targets_in(at, arch, first, at.svma.0)?;
         for &target in targets.iter().take(MOST_TARGETS) {
             let function = InFile { svma: Svma(target), ..at };
             if self.extent(function)?.reaches(at.svma) == Reach::Yes {
@@ -50,7 +50,8 @@ impl Functions {
         &mut self,
         at: InFile<'_>,
         arch: Processor,
-        (first, last): (u64, u64),
+        first: u64,
+        last: u64,
     ) -> Option<Vec<u64>> {
         if !self.allowance.has_left(at.file) {
             return None;

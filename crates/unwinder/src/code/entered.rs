@@ -5,7 +5,7 @@ use image_store::CallSlot;
 
 use crate::arch::{CallTarget, Flow, FlowDecoder, Processor};
 use crate::code::called::{Called, InFile, locate};
-use crate::state::Memory;
+use crate::state::WalkContext;
 
 /// Bytes and instructions of an entry of a linkage table.
 const LINKAGE_BYTES: usize = 16;
@@ -14,12 +14,8 @@ const LINKAGE_INSTRUCTIONS: usize = 3;
 /// Whether the call before a return address, an address in the process, is one of the function that begins at `start`:
 /// directly, through a linkage table, or through a word that the loader fills. `Never` if no call is there, or one of
 /// another function, which can go on in this one.
-pub(crate) fn enters(
-    return_address: u64,
-    start: InFile<'_>,
-    memory: &Memory<'_>,
-    arch: Processor,
-) -> Called {
+pub(crate) fn enters(return_address: u64, start: InFile<'_>, context: &WalkContext<'_>) -> Called {
+    let (memory, arch) = (&context.memory, context.arch);
     let (pc, len) = (Avma(return_address), arch.longest_call());
     let Some(code) = memory.code(pc.sub(len as u64), len) else { return Called::Perhaps };
     match arch.call_target(code, return_address) {

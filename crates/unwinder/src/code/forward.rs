@@ -54,11 +54,16 @@ impl<T: PartialEq> Agreed<T> {
 
 /// The depth at the place of a frame, and the cost of finding it, in instructions. Of a Thumb function, the start has its lowest
 /// bit set.
-pub(super) fn depth_at(image: &Image, start: Start, place: (Svma, bool)) -> (Option<Depth>, usize) {
+pub(super) fn depth_at(
+    image: &Image,
+    start: Start,
+    lookup: Svma,
+    is_leaf: bool,
+) -> (Option<Depth>, usize) {
     let code = CodeBytes::of(image, start.svma)
-        .filter(|code| !code.arch.is(Arch::X86) && start.holds(place.0.0));
+        .filter(|code| !code.arch.is(Arch::X86) && start.holds(lookup.0));
     let Some(code) = code else { return (None, 0) };
-    let mut explorer = Forward::new(code, start, place);
+    let mut explorer = Forward::new(code, start, lookup, is_leaf);
     let found = explorer.explore();
     (found, MOST - explorer.left)
 }
@@ -75,7 +80,9 @@ struct Open {
 struct Forward<'a> {
     code: CodeBytes<'a>,
     start: Start,
-    place: (Svma, bool),
+    /// The address of the frame that is looked up.
+    lookup: Svma,
+    is_leaf: bool,
     left: usize,
     open: VecDeque<Open>,
     /// Those behind a call that need not return.
@@ -92,11 +99,12 @@ struct Forward<'a> {
 }
 
 impl<'a> Forward<'a> {
-    fn new(code: CodeBytes<'a>, start: Start, place: (Svma, bool)) -> Self {
+    fn new(code: CodeBytes<'a>, start: Start, lookup: Svma, is_leaf: bool) -> Self {
         let mut new = Self {
             code,
             start,
-            place,
+            lookup,
+            is_leaf,
             left: MOST,
             open: VecDeque::new(),
             doubtful: VecDeque::new(),
@@ -196,7 +204,7 @@ impl<'a> Forward<'a> {
 
     /// Whether an instruction is the one that the frame is at: that runs next, or the call that it waits for.
     const fn is_place(&self, at: u64, next: u64) -> bool {
-        let (lookup, is_leaf) = self.place;
+        let Self { lookup, is_leaf, .. } = *self;
         if is_leaf { at == lookup.0 } else { at <= lookup.0 && next == lookup.0.wrapping_add(1) }
     }
 
@@ -222,7 +230,7 @@ impl<'a> Forward<'a> {
         } else {
             let (slot, same) = kept(arch.return_address);
             // The call that a frame waits for has written the register.
-            let is_leaf = self.place.1;
+            let is_leaf = self.is_leaf;
             same.filter(|_| is_leaf).or(slot).unwrap_or(Kept::Unknown)
         }));
         for (agreed, register) in self.saved.iter_mut().zip(arch.conventions.preserved) {

@@ -8,11 +8,11 @@ use address::{Avma, Svma};
 use hashbrown::HashMap;
 use profile::FoundBy;
 
-use crate::arch::{Base, CallTarget, Processor, Sum, Words, processor};
+use crate::arch::{Base, CallTarget, Sum, Words, processor};
 use crate::code::{Called, Exit, Functions, InFile, LinkPaths, Paths, locate};
 use crate::fallback::NoCaller;
 use crate::frame::Caller;
-use crate::state::{Memory, MemoryError, RegisterError, Registers};
+use crate::state::{Memory, MemoryError, RegisterError, Registers, WalkContext};
 
 /// What is known of the code of all files.
 #[derive(Default)]
@@ -47,18 +47,18 @@ impl Follower {
         at: InFile<'_>,
         is_leaf: bool,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Result<Caller, NoCaller> {
         let paths = self.paths_of(at, is_leaf).ok_or(NoCaller::Unknown)?;
         if !is_leaf && is_first_on_stack(&paths, at) {
             return Err(NoCaller::Root);
         }
-        let (best, cut) = self.best(&paths, at, registers, (memory, arch));
+        let (best, cut) = self.best(&paths, at, registers, context);
         match best {
             Some(one) if one.called == Called::Proven || !(cut.is_some() || paths.is_doubtful) => {
-                let is_top = one.exit.sp == Sum { base: Base::Register(arch.sp), offset: 0 };
-                one.apply(registers, &paths.words, memory, arch);
+                let is_top =
+                    one.exit.sp == Sum { base: Base::Register(context.arch.sp), offset: 0 };
+                one.apply(registers, &paths.words, context);
                 let found_by = if is_top && is_leaf { FoundBy::LeafRule } else { FoundBy::Code };
                 Ok(Caller { pc: Avma(one.return_address), exact: false, found_by })
             }
@@ -76,8 +76,9 @@ impl Follower {
         paths: &'p Paths,
         at: InFile<'_>,
         registers: &Registers,
-        (memory, arch): (&Memory<'_>, Processor),
+        context: &WalkContext<'_>,
     ) -> (Option<Candidate<'p>>, Option<u64>) {
+        let (memory, arch) = (&context.memory, context.arch);
         let mut best: Option<Candidate<'p>> = None;
         let mut is_one = true;
         let mut cut = None;
@@ -92,7 +93,7 @@ impl Follower {
                     continue;
                 }
             };
-            let called = self.functions.called(return_address, at, memory, arch);
+            let called = self.functions.called(return_address, at, context);
             if called == Called::Never {
                 continue;
             }
@@ -113,10 +114,9 @@ impl Follower {
         &mut self,
         return_address: u64,
         at: InFile<'_>,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Called {
-        self.functions.called(return_address, at, memory, arch)
+        self.functions.called(return_address, at, context)
     }
 
     /// Whether the code says that the frame pointer leads to the frame's record.
@@ -181,13 +181,8 @@ fn is_first_on_stack(paths: &Paths, at: InFile<'_>) -> bool {
 
 impl Candidate<'_> {
     /// The registers become those of the caller.
-    fn apply(
-        &self,
-        registers: &mut Registers,
-        words: &Words,
-        memory: &Memory<'_>,
-        arch: Processor,
-    ) {
+    fn apply(&self, registers: &mut Registers, words: &Words, context: &WalkContext<'_>) {
+        let (memory, arch) = (&context.memory, context.arch);
         let before = registers.clone();
         for (register, saved) in arch.conventions.callee_saved.into_iter().zip(self.exit.saved) {
             let Some(saved) = saved else {

@@ -12,7 +12,7 @@ use crate::code::{Called, InFile, LinkExit, LinkPaths};
 use crate::fallback::NoCaller;
 use crate::fallback::follow::{Follower, MOST_KEPT, value};
 use crate::frame::Caller;
-use crate::state::{Memory, MemoryError, RegisterError, Registers};
+use crate::state::{MemoryError, RegisterError, Registers, WalkContext};
 
 /// A return, with the values that it has in a sample.
 struct Candidate<'p> {
@@ -33,15 +33,14 @@ impl Follower {
         at: InFile<'_>,
         is_leaf: bool,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Result<Caller, NoCaller> {
-        let paths = self.link_paths_of(at, is_leaf, arch).ok_or(NoCaller::Unknown)?;
-        let (best, cut) = self.best_exit(&paths, at, registers, (memory, arch));
+        let paths = self.link_paths_of(at, is_leaf, context.arch).ok_or(NoCaller::Unknown)?;
+        let (best, cut) = self.best_exit(&paths, at, registers, context);
         match best {
             Some(one) if one.called == Called::Proven || !(cut.is_some() || paths.is_doubtful) => {
-                let found_by = one.found_by(arch);
-                one.apply(registers, &paths.words, memory, arch);
+                let found_by = one.found_by(context.arch);
+                one.apply(registers, &paths.words, context);
                 Ok(Caller { pc: Avma(one.return_address), exact: false, found_by })
             }
             None if !paths.is_doubtful => Err(cut.map_or(NoCaller::Unknown, NoCaller::Cut)),
@@ -56,18 +55,18 @@ impl Follower {
         paths: &'p LinkPaths,
         at: InFile<'_>,
         registers: &Registers,
-        (memory, arch): (&Memory<'_>, Processor),
+        context: &WalkContext<'_>,
     ) -> (Option<Candidate<'p>>, Option<u64>) {
         let mut best: Option<Candidate<'p>> = None;
         let mut is_one = true;
         let mut cut = None;
         for exit in &paths.exits {
-            let read = |sum: Sum| value(sum, registers, &paths.words, memory, 0);
+            let read = |sum: Sum| value(sum, registers, &paths.words, &context.memory, 0);
             let sp = read(exit.sp);
             let return_address = read(exit.return_address);
             let (sp, return_address) = match (sp, return_address) {
-                (Ok(sp), Ok(return_address)) if sp >= registers.sp(arch) => {
-                    (sp, arch.strip(return_address))
+                (Ok(sp), Ok(return_address)) if sp >= registers.sp(context.arch) => {
+                    (sp, context.arch.strip(return_address))
                 }
                 (Ok(sp), Err(RegisterError::Memory(MemoryError::PastDump))) => {
                     cut = Some(sp);
@@ -75,7 +74,7 @@ impl Follower {
                 }
                 _ => continue,
             };
-            let called = self.functions.called(return_address, at, memory, arch);
+            let called = self.functions.called(return_address, at, context);
             if called == Called::Never {
                 continue;
             }
@@ -131,13 +130,8 @@ impl Candidate<'_> {
     }
 
     /// The registers become those of the caller.
-    fn apply(
-        &self,
-        registers: &mut Registers,
-        words: &Words,
-        memory: &Memory<'_>,
-        arch: Processor,
-    ) {
+    fn apply(&self, registers: &mut Registers, words: &Words, context: &WalkContext<'_>) {
+        let (memory, arch) = (&context.memory, context.arch);
         let before = registers.clone();
         for (register, saved) in arch.conventions.preserved.into_iter().zip(self.exit.saved) {
             if register == UNUSED || register == arch.return_address {

@@ -32,13 +32,13 @@ use hashbrown::HashMap;
 use image_store::LoadedImage;
 use profile::FoundBy;
 
-use crate::arch::{Arch, Processor};
+use crate::arch::Arch;
 use crate::code::{Called, Functions, InFile};
 use crate::fallback::analysis::Analyser;
 use crate::fallback::copied::Originals;
 use crate::fallback::follow::Follower;
 use crate::frame::Caller;
-use crate::state::{Memory, MemoryError, Registers};
+use crate::state::{MemoryError, Registers, WalkContext};
 
 pub(crate) use scan::Slot;
 
@@ -81,15 +81,15 @@ impl Fallback {
     /// The code of a file that a frame in memory without a file is a copy of. `lookup` is in the call that it waits for.
     pub(crate) fn original<'m>(
         &mut self,
-        (lookup, mapping): (Avma, Avma),
+        lookup: Avma,
+        mapping: Avma,
         registers: &Registers,
-        memory: &Memory<'m>,
-        arch: Processor,
+        context: &WalkContext<'m>,
     ) -> Option<InFile<'m>> {
-        if !arch.is(Arch::X86_64) {
+        if !context.arch.is(Arch::X86_64) {
             return None;
         }
-        self.originals.of(lookup, mapping, registers.sp(arch), memory)
+        self.originals.of(lookup, mapping, registers.sp(context.arch), &context.memory)
     }
 
     /// What is known of the files' functions.
@@ -102,10 +102,9 @@ impl Fallback {
         &mut self,
         return_address: u64,
         at: InFile<'_>,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> bool {
-        self.called(return_address, at, memory, arch) == Called::Proven
+        self.called(return_address, at, context) == Called::Proven
     }
 
     /// What is known of a return address and the code at hand.
@@ -113,10 +112,9 @@ impl Fallback {
         &mut self,
         return_address: u64,
         at: InFile<'_>,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Called {
-        self.follower.called(return_address, at, memory, arch)
+        self.follower.called(return_address, at, context)
     }
 
     /// Whether the code that a frame goes on in does not return; the address is in the call before it.
@@ -133,16 +131,15 @@ impl Fallback {
         code: Option<InFile<'_>>,
         is_leaf: bool,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Result<Caller, NoCaller> {
         match code {
-            Some(at) if arch.is_x86() => {
-                self.by_code(at, (is_leaf, false), registers, memory, arch)
+            Some(at) if context.arch.is_x86() => {
+                self.by_code(at, is_leaf, false, registers, context)
             }
-            Some(at) => self.follower.step_by_link(at, is_leaf, registers, memory, arch),
-            None => by_frame_pointer(registers, memory, arch)
-                .or_else(|| is_leaf.then(|| by_leaf_rule(registers, memory, arch)).flatten())
+            Some(at) => self.follower.step_by_link(at, is_leaf, registers, context),
+            None => by_frame_pointer(registers, context)
+                .or_else(|| is_leaf.then(|| by_leaf_rule(registers, context)).flatten())
                 .ok_or(NoCaller::Unknown),
         }
     }
@@ -155,12 +152,12 @@ impl Fallback {
     pub(crate) fn by_code(
         &mut self,
         at: InFile<'_>,
-        (is_leaf, is_covered): (bool, bool),
+        is_leaf: bool,
+        is_covered: bool,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Result<Caller, NoCaller> {
-        let why = match self.follower.step(at, is_leaf, registers, memory, arch) {
+        let why = match self.follower.step(at, is_leaf, registers, context) {
             Err(NoCaller::Unknown) => NoCaller::Unknown,
             found => return found,
         };
@@ -168,7 +165,7 @@ impl Fallback {
         let is_kept = self.follower.keeps_frame_pointer(at, is_leaf);
         let mut proven = |caller: Option<Caller>, registers: &mut Registers, is_shown: bool| {
             let caller = caller?;
-            let called = self.follower.called(caller.pc.0, at, memory, arch);
+            let called = self.follower.called(caller.pc.0, at, context);
             if called != Called::Proven && !(is_shown && called == Called::Perhaps) {
                 registers.clone_from(&before);
                 return None;
@@ -178,17 +175,17 @@ impl Fallback {
         let is_plain_leaf = is_leaf && !is_covered;
         // A frame pointer that the leaf left to its caller leads past the caller, to a call that the caller's last jump
         // makes one of the leaf.
-        let leaf = is_plain_leaf.then(|| by_leaf_rule(registers, memory, arch)).flatten();
+        let leaf = is_plain_leaf.then(|| by_leaf_rule(registers, context)).flatten();
         let leaf = proven(leaf, registers, false).map(|leaf| (leaf, registers.clone()));
         registers.clone_from(&before);
         let mut found = None;
-        if is_plain_leaf && arch.is(Arch::X86_64) {
+        if is_plain_leaf && context.arch.is(Arch::X86_64) {
             let analysers = &mut self.analysers;
-            let caller = analyse(analysers, at.file, at.svma, registers, memory, arch);
+            let caller = analyse(analysers, at.file, at.svma, registers, context);
             found = proven(caller, registers, false);
         }
         if found.is_none() {
-            let caller = by_frame_pointer(registers, memory, arch);
+            let caller = by_frame_pointer(registers, context);
             found = proven(caller, registers, is_kept);
         }
         match (found, leaf) {
@@ -212,9 +209,9 @@ fn analyse(
     file: &Arc<LoadedImage>,
     svma: Svma,
     registers: &mut Registers,
-    memory: &Memory<'_>,
-    arch: Processor,
+    context: &WalkContext<'_>,
 ) -> Option<Caller> {
+    let (memory, arch) = (&context.memory, context.arch);
     let segment = Analyser::segment(file, svma)?;
     let key = (file.serial, segment.svma);
     let analyser = analysers.entry(key).or_insert_with(|| Analyser::new(file, segment)).as_mut()?;
@@ -238,8 +235,9 @@ fn analyse(
 }
 
 /// Whether the frame pointer's record lies on the stack, but past the end of what was recorded of it.
-pub(crate) fn is_cut_off(registers: &Registers, memory: &Memory<'_>, arch: Processor) -> bool {
-    frame_record(registers, memory, arch).is_some_and(|at| {
+pub(crate) fn is_cut_off(registers: &Registers, context: &WalkContext<'_>) -> bool {
+    let (memory, arch) = (&context.memory, context.arch);
+    frame_record(registers, context).is_some_and(|at| {
         let word = arch.word;
         let record = [memory.read(at), memory.read(at.wrapping_add(word))];
         at >= registers.sp(arch) && at % word == 0 && record.contains(&Err(MemoryError::PastDump))
@@ -247,31 +245,25 @@ pub(crate) fn is_cut_off(registers: &Registers, memory: &Memory<'_>, arch: Proce
 }
 
 /// Where the record is that the frame pointer leads to.
-pub(crate) fn frame_record(
-    registers: &Registers,
-    memory: &Memory<'_>,
-    arch: Processor,
-) -> Option<u64> {
+pub(crate) fn frame_record(registers: &Registers, context: &WalkContext<'_>) -> Option<u64> {
+    let (memory, arch) = (&context.memory, context.arch);
     let distance = arch.frame_record?;
     let fp = registers.get(arch.fp, memory).ok()?;
     Some(memory.wrap(fp.wrapping_add_signed(distance)))
 }
 
 /// The frame pointer's record: the caller's frame pointer, then the return address.
-fn by_frame_pointer(
-    registers: &mut Registers,
-    memory: &Memory<'_>,
-    arch: Processor,
-) -> Option<Caller> {
+fn by_frame_pointer(registers: &mut Registers, context: &WalkContext<'_>) -> Option<Caller> {
+    let (memory, arch) = (&context.memory, context.arch);
     let sp = registers.sp(arch);
-    let record = frame_record(registers, memory, arch)?;
+    let record = frame_record(registers, context)?;
     let word = arch.word;
     if record < sp || record % word != 0 {
         return None;
     }
     let caller_fp = memory.read(record).ok()?;
     let pc = arch.strip(memory.read(record.wrapping_add(word)).ok()?);
-    if !is_return_address(pc, memory, arch) {
+    if !is_return_address(pc, context) {
         return None;
     }
     registers.set(arch.fp, caller_fp);
@@ -281,18 +273,15 @@ fn by_frame_pointer(
 }
 
 /// A function that has not touched the stack: its return address is where the call put it.
-pub(crate) fn by_leaf_rule(
-    registers: &mut Registers,
-    memory: &Memory<'_>,
-    arch: Processor,
-) -> Option<Caller> {
+pub(crate) fn by_leaf_rule(registers: &mut Registers, context: &WalkContext<'_>) -> Option<Caller> {
+    let (memory, arch) = (&context.memory, context.arch);
     let sp = registers.sp(arch);
     let pc = if arch.is_x86() {
         memory.read(sp).ok()?
     } else {
         arch.strip(registers.get(arch.return_address, memory).ok()?)
     };
-    if !is_return_address(pc, memory, arch) {
+    if !is_return_address(pc, context) {
         return None;
     }
     if arch.is_x86() {
@@ -303,7 +292,8 @@ pub(crate) fn by_leaf_rule(
 
 /// Whether a call can have left this address: it is in executable memory, and where the code can be read, a call stands
 /// before it.
-pub(crate) fn is_return_address(pc: u64, memory: &Memory<'_>, arch: Processor) -> bool {
+pub(crate) fn is_return_address(pc: u64, context: &WalkContext<'_>) -> bool {
+    let (memory, arch) = (&context.memory, context.arch);
     let before = Avma(pc).sub(1);
     if !memory.space.lookup(before).is_some_and(|mapping| mapping.executable) {
         return false;

@@ -6,7 +6,7 @@ use address::Avma;
 use crate::arch::Processor;
 use crate::code::{Called, InFile};
 use crate::fallback::Fallback;
-use crate::state::{Memory, Registers};
+use crate::state::{Memory, Registers, WalkContext};
 
 /// A word of the dump that can be the return address of the frame at hand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,9 +25,11 @@ impl Fallback {
         &mut self,
         at: InFile<'_>,
         is_leaf: bool,
-        (registers, memory, arch): (&Registers, &Memory<'_>, Processor),
+        registers: &Registers,
+        context: &WalkContext<'_>,
         mut is_start: impl FnMut(u64) -> bool,
     ) -> Vec<Slot> {
+        let (memory, arch) = (&context.memory, context.arch);
         if !arch.is_x86() || memory.is_big_endian() {
             return Vec::new();
         }
@@ -39,7 +41,7 @@ impl Fallback {
         for index in 0..memory.stack.len() as u64 / word_size {
             let address = first.wrapping_add(word_size * index);
             let Some(word) = memory.recorded(address) else { break };
-            match self.follower.called(word, at, memory, arch) {
+            match self.follower.called(word, at, context) {
                 Called::Never => {}
                 Called::Perhaps => others.push(Slot { address, return_address: word }),
                 Called::Proven => {

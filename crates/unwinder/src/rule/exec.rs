@@ -5,7 +5,7 @@ use profile::EndReason;
 use crate::arch::{NARROW, Processor, WIDE};
 use crate::rule::expression::{ExpressionError, evaluate};
 use crate::rule::{Cfa, FullRow, Recovery, SimpleRule};
-use crate::state::{Memory, MemoryError, RegisterError, Registers, Saved};
+use crate::state::{Memory, MemoryError, RegisterError, Registers, Saved, WalkContext};
 
 /// What a step by a simple rule read, and where it led.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +15,15 @@ pub(crate) struct SlotsRead {
     pub(crate) return_address: u64,
     /// What is known of the registers that were saved in slots of this frame.
     pub(crate) values: Saved,
+}
+
+/// Where on the stack a frame lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FrameExtent {
+    /// The stack pointer in the frame.
+    pub(crate) sp: u64,
+    /// The frame's address, which is the caller's stack pointer.
+    pub(crate) cfa: u64,
 }
 
 /// So many words, of `WORD` bytes, from the frame's address.
@@ -53,9 +62,9 @@ impl SimpleRule {
     pub(crate) fn run<const WORD: u64>(
         &self,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Result<SlotsRead, EndReason> {
+        let (memory, arch) = (&context.memory, context.arch);
         let base = registers.get(self.cfa_register, memory).map_err(reason_of_register)?;
         let cfa = self.cfa_from::<WORD>(base, memory);
         let return_address = if self.return_address() == 0 {
@@ -65,32 +74,32 @@ impl SimpleRule {
                 .read(slot_at::<WORD>(cfa, self.return_address()))
                 .map_err(|error| reason_of_frame(error, cfa, WORD))?
         };
-        let sp = registers.sp(arch);
-        self.restore_saved::<WORD>(registers, arch, (sp, cfa));
-        registers.go_to(arch, (cfa, return_address));
-        Ok(SlotsRead { cfa, return_address, values: self.values::<WORD>(memory, (sp, cfa)) })
+        let frame = FrameExtent { sp: registers.sp(arch), cfa };
+        self.restore_saved::<WORD>(registers, arch, frame);
+        registers.go_to(arch, cfa, return_address);
+        Ok(SlotsRead { cfa, return_address, values: self.values::<WORD>(memory, frame) })
     }
 
     /// Reads what the step needs that nearly all are: the frame begins at a register that is known, the return address is
     /// in the recorded bytes, and the frame lies above its callee's. `None` for every other step.
     #[inline(always)]
-    pub(crate) fn read_plain<const WORD: u64>(
+    pub(crate) fn read_slots<const WORD: u64>(
         &self,
         registers: &Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Option<SlotsRead> {
+        let (memory, arch) = (&context.memory, context.arch);
         if self.signal || self.return_address() == 0 || self.cfa_register == arch.return_address {
             return None;
         }
         let base = registers.get(self.cfa_register, memory).ok()?;
         let cfa = self.cfa_from::<WORD>(base, memory);
         let return_address = memory.recorded(slot_at::<WORD>(cfa, self.return_address()))?;
-        let sp = registers.sp(arch);
-        if cfa <= sp || arch.strip(return_address) == 0 {
+        let frame = FrameExtent { sp: registers.sp(arch), cfa };
+        if cfa <= frame.sp || arch.strip(return_address) == 0 {
             return None;
         }
-        Some(SlotsRead { cfa, return_address, values: self.values::<WORD>(memory, (sp, cfa)) })
+        Some(SlotsRead { cfa, return_address, values: self.values::<WORD>(memory, frame) })
     }
 
     /// The frame's address, by the value of the register that it is counted from.
@@ -101,12 +110,12 @@ impl SimpleRule {
     }
 
     /// Restores the registers that the rule says were saved, but for those whose slots were popped, as
-    /// [`Registers::set_saved_unless_popped`] says, from a frame that lies from `sp` to `cfa`.
+    /// [`Registers::set_saved_unless_popped`] says, from a frame of that extent.
     pub(crate) fn restore_saved<const WORD: u64>(
         &self,
         registers: &mut Registers,
         arch: Processor,
-        frame: (u64, u64),
+        frame: FrameExtent,
     ) {
         let (slots, mut saved) = (arch.slots, 0);
         self.for_each_saved(|slot, words| {
@@ -122,20 +131,16 @@ impl SimpleRule {
 
     /// Where the register of a slot of the architecture was saved, unless that was popped.
     #[inline(always)]
-    pub(crate) fn slot_of<const WORD: u64>(&self, slot: usize, frame: (u64, u64)) -> Option<u64> {
+    pub(crate) fn slot_of<const WORD: u64>(&self, slot: usize, frame: FrameExtent) -> Option<u64> {
         let words = self.saved.get(slot).copied().filter(|&words| words != 0)?;
         unless_popped::<WORD>(words, frame)
     }
 
-    /// What is known of the values that were saved, as far as they were recorded in a frame that lies from `sp` to `cfa`.
+    /// What is known of the values that were saved, as far as they were recorded in a frame of that extent.
     #[inline(always)]
-    pub(crate) fn values<const WORD: u64>(
-        &self,
-        memory: &Memory<'_>,
-        (sp, cfa): (u64, u64),
-    ) -> Saved {
-        let mut slots = SavedSlots { rule: self, memory, sp, values: Saved::NONE };
-        let below = memory.recorded_below(cfa);
+    pub(crate) fn values<const WORD: u64>(&self, memory: &Memory<'_>, frame: FrameExtent) -> Saved {
+        let mut slots = SavedSlots { rule: self, memory, sp: frame.sp, values: Saved::NONE };
+        let below = memory.recorded_below(frame.cfa);
         slots.add::<WORD, 1>(below);
         slots.add::<WORD, 2>(below);
         slots.add::<WORD, 3>(below);
@@ -146,9 +151,10 @@ impl SimpleRule {
     }
 }
 
-/// The address of a slot, so many words from the address of a frame that lies from `sp` to `cfa`, unless it was popped.
+/// The address of a slot, so many words from the address of a frame of that extent, unless it was popped.
 #[inline(always)]
-fn unless_popped<const WORD: u64>(words: i8, (sp, cfa): (u64, u64)) -> Option<u64> {
+fn unless_popped<const WORD: u64>(words: i8, frame: FrameExtent) -> Option<u64> {
+    let FrameExtent { sp, cfa } = frame;
     let address = slot_at::<WORD>(cfa, words);
     (address >= sp || cfa < sp).then_some(address)
 }
@@ -190,9 +196,9 @@ impl FullRow {
     pub(crate) fn run(
         &self,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Result<u64, EndReason> {
+        let (memory, arch) = (&context.memory, context.arch);
         let cfa = match &self.cfa {
             Cfa::Register(register, offset) => registers
                 .get(*register, memory)

@@ -10,7 +10,7 @@ use image_store::LoadedImage;
 
 use crate::arch::N_SLOTS;
 
-pub(crate) use exec::{SlotsRead, slot_at};
+pub(crate) use exec::{FrameExtent, SlotsRead, slot_at};
 
 /// What to do at a looked-up address.
 ///

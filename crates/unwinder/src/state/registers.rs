@@ -125,7 +125,7 @@ impl Registers {
 
     /// They become those of the caller as far as it goes on at a return address, with the stack pointer at `cfa`.
     #[inline]
-    pub(crate) fn go_to(&mut self, arch: Processor, (cfa, return_address): (u64, u64)) {
+    pub(crate) fn go_to(&mut self, arch: Processor, cfa: u64, return_address: u64) {
         self.set(arch.sp, cfa);
         self.set(arch.return_address, return_address);
     }

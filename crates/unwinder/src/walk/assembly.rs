@@ -4,21 +4,21 @@
 use address::Avma;
 use profile::EndReason;
 
-use crate::arch::{Arch, NARROW, Processor};
+use crate::arch::{Arch, NARROW};
 use crate::code::{Called, locate};
 use crate::fallback::is_return_address;
 use crate::frame::Step;
 use crate::rule::Rule;
-use crate::state::{Memory, Registers};
+use crate::state::{Memory, Registers, WalkContext};
 use crate::walk::Walker;
-use crate::walk::uncovered::Uncovered;
+use crate::walk::without_cfi::LookedUpFrame;
 
 /// Whether what a rule of 32-bit Arm says of a sampled frame cannot be: its exception tables do not hold everywhere, and what
 /// the instructions say is no proof where functions share an entry of them.
 #[cold]
-pub(super) fn is_disproved(return_address: u64, memory: &Memory<'_>, arch: Processor) -> bool {
-    let pc = arch.strip(return_address);
-    arch.is(Arch::Arm) && pc != 0 && !is_return_address(pc, memory, arch)
+pub(super) fn is_disproved(return_address: u64, context: &WalkContext<'_>) -> bool {
+    let pc = context.arch.strip(return_address);
+    context.arch.is(Arch::Arm) && pc != 0 && !is_return_address(pc, context)
 }
 
 impl Walker<'_> {
@@ -31,11 +31,11 @@ impl Walker<'_> {
     pub(super) fn step_out_of_assembly(
         &mut self,
         rule: Rule,
-        place: &Uncovered<'_>,
+        place: &LookedUpFrame<'_>,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Option<Result<Step, EndReason>> {
+        let (memory, arch) = (&context.memory, context.arch);
         if !place.is_leaf {
             return None;
         }
@@ -44,11 +44,11 @@ impl Walker<'_> {
         let mut callers = registers.clone();
         let run = match rule {
             Rule::Simple(rule) if !rule.signal => {
-                rule.run::<NARROW>(&mut callers, memory, arch).map(|read| read.return_address)
+                rule.run::<NARROW>(&mut callers, context).map(|read| read.return_address)
             }
-            Rule::Full { row, signal: false } => self
-                .full_row(row, place.svma, place.lookup, memory)?
-                .run(&mut callers, memory, arch),
+            Rule::Full { row, signal: false } => {
+                self.full_row(row, place.svma, place.lookup, memory)?.run(&mut callers, context)
+            }
             _ => return None,
         };
         let stated = match run {
@@ -60,7 +60,7 @@ impl Walker<'_> {
             // Code that a process or thread begins with has 0 there; but zeros are everywhere.
             Some(0) => None,
             Some(pc)
-                if self.cache.fallback.called(pc, at, memory, arch) != Called::Never
+                if self.cache.fallback.called(pc, at, context) != Called::Never
                     || self.ends_stack(pc, memory) =>
             {
                 return None;
@@ -68,11 +68,10 @@ impl Walker<'_> {
             stated => stated,
         };
         callers.clone_from(registers);
-        let how = (place.is_leaf, true);
-        match self.cache.fallback.by_code(at, how, &mut callers, memory, arch) {
+        match self.cache.fallback.by_code(at, place.is_leaf, true, &mut callers, context) {
             Ok(caller) => {
                 *registers = callers;
-                Some(Ok(Step { caller: Some(caller), evidence: None }))
+                Some(Ok(Step::to(Some(caller))))
             }
             // What the rule leads to is no caller.
             Err(_) => stated.map(|_| Err(EndReason::BadUnwindInfo)),

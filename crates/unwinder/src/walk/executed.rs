@@ -8,11 +8,12 @@ use address::Avma;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic};
 use profile::{EndReason, FoundBy};
 
-use crate::arch::Processor;
 use crate::cache::StackCache;
 use crate::frame::Frame;
-use crate::state::{Memory, Registers};
+use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
+use crate::walk::outcome::WalkOutcome;
+use crate::walk::start::WalkStart;
 
 /// What is known of the frame that an instruction ran in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,12 +31,8 @@ const LENGTHS: [usize; 5] = [15, 7, 5, 2, 1];
 
 impl Executed {
     /// Of the instruction at an address. What a call did to the registers is undone.
-    pub(super) fn of(
-        pc: Avma,
-        registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
-    ) -> Self {
+    pub(super) fn of(pc: Avma, registers: &mut Registers, context: &WalkContext<'_>) -> Self {
+        let (memory, arch) = (&context.memory, context.arch);
         let code = LENGTHS.into_iter().find_map(|len| memory.code(pc, len));
         let Some(code) = code.filter(|_| arch.is_x86()) else { return Self::At(pc) };
         let instruction =
@@ -74,30 +71,29 @@ impl Walker<'_> {
         pc: Avma,
         previous: &mut StackCache,
         mut registers: Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> EndReason {
+    ) -> WalkOutcome {
         let first = frames.len();
-        let executed = Executed::of(pc, &mut registers, memory, arch);
+        let executed = Executed::of(pc, &mut registers, context);
         let Executed::At(at) = executed else {
-            let frame = self.frame_at(pc, memory.space, FoundBy::Sampled);
-            frames.push(Frame { sp: registers.sp(arch), ..frame });
+            let frame = self.frame_at(pc, context.memory.space, FoundBy::Sampled);
+            frames.push(Frame { sp: registers.sp(context.arch), ..frame });
             if executed == Executed::Beyond {
-                return EndReason::RegisterUnknown;
+                return EndReason::RegisterUnknown.into();
             }
-            let found = self.walk_returned(pc, previous, registers, memory, arch, frames);
+            let found = self.walk_after_return(pc, previous, registers, context, frames);
             if frames.len() - first > self.max_frames {
                 frames.truncate(first + self.max_frames);
-                return EndReason::MaxFrames;
+                return EndReason::MaxFrames.into();
             }
-            return found.unwrap_or(EndReason::MemoryNotRecorded);
+            return found.unwrap_or_else(|| EndReason::MemoryNotRecorded.into());
         };
-        let reason = self.walk_from((at, true), previous, registers, memory, arch, frames);
+        let outcome = self.walk_from(WalkStart::sampled(at), previous, registers, context, frames);
         if let Some(frame) = frames.get_mut(first).filter(|_| at != pc) {
-            let shown = self.frame_at(pc, memory.space, FoundBy::Sampled);
+            let shown = self.frame_at(pc, context.memory.space, FoundBy::Sampled);
             *frame = Frame { sp: frame.sp, saved: frame.saved, ..shown };
         }
-        reason
+        outcome
     }
 }

@@ -22,7 +22,7 @@ pub(super) const fn steps_of(stack: usize) -> u32 {
 
 /// Whether a signal frame that was stepped out of leads nowhere: it has room for all registers, so the stack pointer moves,
 /// to another stack now and then.
-pub(super) fn is_stuck(step: &Step, (sp, moved): (u64, u64), switches: &mut u32) -> bool {
+pub(super) fn is_stuck(step: &Step, sp: u64, moved: u64, switches: &mut u32) -> bool {
     if !step.caller.as_ref().is_some_and(|caller| caller.exact) {
         return false;
     }

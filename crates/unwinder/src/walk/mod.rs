@@ -1,45 +1,41 @@
 //! The walk of one sample: from the sampled registers outwards, frame by frame, to the root or to the reason why it
 //! is not reached.
 
+mod after_return;
 mod assembly;
+mod callee;
+mod chain;
 mod executed;
 mod limits;
 mod lost;
-mod plain;
+mod outcome;
 mod proof;
 mod return_probe;
-mod returned;
 mod rules;
-mod scheduler;
-mod settle;
+mod simple_step;
+mod stack_switch;
 mod start;
 mod step;
-mod switch;
-mod uncovered;
 mod vdso;
+mod without_cfi;
 mod worker_cache;
 
 use std::cell::Cell;
 use std::sync::Arc;
 
-use address::{Avma, Svma};
+use address::Avma;
 use image_store::{ImageStore, LoadedImage};
-use module_map::{Mapping, Space};
+use module_map::Space;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::{Arch, NARROW, Processor, WIDE, processor};
-use crate::cache::{CachedMapping, Followed, StackCache, WalkState};
+use crate::arch::{Arch, Processor, processor};
 use crate::engine::Engine;
-use crate::frame::{Frame, Step};
+use crate::frame::Frame;
 use crate::kept::KeptRules;
-use crate::rule::Rule;
-use crate::state::{Memory, Registers, WordForm};
-use crate::walk::limits::{is_stuck, most_frames, most_tried, steps_of};
-use crate::walk::proof::RootBy;
-use crate::walk::return_probe::{Probed, is_trampoline};
-use crate::walk::settle::settle;
-use crate::walk::start::initial_registers;
-use crate::walk::uncovered::Uncovered;
+use crate::state::{Memory, Mode, Registers, WalkContext, WordForm};
+use crate::walk::limits::{most_tried, steps_of};
+use crate::walk::outcome::WalkOutcome;
+use crate::walk::start::{WalkStart, initial_registers};
 use crate::walk::worker_cache::STACKS;
 pub use crate::walk::worker_cache::WorkerCache;
 
@@ -72,24 +68,8 @@ pub struct Walker<'e> {
     /// The rules that are kept from run to run.
     kept: Option<&'e KeptRules>,
     cache: WorkerCache,
-    /// Where the last function of the last walk has its frame, where the bytes of the caller are not there.
+    /// Where the last function of the last walk has its frame (its CFA), if the bytes of the caller are missing.
     cut_at: Option<u64>,
-    /// The last function that goes on on another stack, where its caller was not found, and the registers in it.
-    left_at: Option<(Avma, Registers)>,
-    /// The last function of the walk, if a return probe replaced its return address.
-    probed: Option<Box<Probed>>,
-    /// A frame of the walk stands on a frame pointer in code that cannot be read.
-    is_guessed: bool,
-    /// Frames are missing before the caller that a step found.
-    skips_frames: bool,
-    /// Frames are missing in the walk.
-    has_gap: bool,
-    /// The address of the last frame is behind the system call that it waits for.
-    is_behind_call: bool,
-    /// Where a slot leads is tried out: by call frame information alone.
-    is_trial: bool,
-    /// How many frames more that may take for this sample.
-    trial_left: usize,
     /// Steps whose rule was known, and steps whose rule had to be made.
     hits: u64,
     misses: u64,
@@ -111,24 +91,7 @@ impl<'e> Walker<'e> {
         max_frames: usize,
     ) -> Self {
         cache.fallback.within(engine.budget());
-        Self {
-            engine,
-            images,
-            max_frames,
-            kept: None,
-            cache,
-            cut_at: None,
-            left_at: None,
-            probed: None,
-            is_guessed: false,
-            skips_frames: false,
-            has_gap: false,
-            is_behind_call: false,
-            is_trial: false,
-            trial_left: 0,
-            hits: 0,
-            misses: 0,
-        }
+        Self { engine, images, max_frames, kept: None, cache, cut_at: None, hits: 0, misses: 0 }
     }
 
     /// From now on rules are taken from those that are kept from run to run.
@@ -171,7 +134,19 @@ impl<'e> Walker<'e> {
         sampled: impl Iterator<Item = (u32, u64)> + Clone,
         frames: &mut Vec<Frame>,
     ) -> EndReason {
-        let Some(arch) = processor(state.arch) else { return EndReason::UnsupportedAbi };
+        let outcome = self.walk_sample(state, sampled, frames);
+        self.cut_at = outcome.end.cut_at;
+        outcome.end.reason
+    }
+
+    /// The same, with all that is known of the end.
+    fn walk_sample(
+        &mut self,
+        state: &UserState<'_>,
+        sampled: impl Iterator<Item = (u32, u64)> + Clone,
+        frames: &mut Vec<Frame>,
+    ) -> WalkOutcome {
+        let Some(arch) = processor(state.arch) else { return EndReason::UnsupportedAbi.into() };
         let again = || initial_registers(state, arch, sampled.clone()).0;
         let (registers, pc) = initial_registers(state, arch, sampled.clone());
         self.walk_registers(state, registers, pc, arch, &again, frames)
@@ -187,12 +162,9 @@ impl<'e> Walker<'e> {
         arch: Processor,
         again: &dyn Fn() -> Registers,
         frames: &mut Vec<Frame>,
-    ) -> EndReason {
+    ) -> WalkOutcome {
         let first = frames.len();
-        (self.cut_at, self.left_at, self.is_guessed) = (None, None, false);
-        (self.probed, self.skips_frames, self.has_gap) = (None, false, false);
-        self.trial_left = most_tried(state.stack.len());
-        let Some(pc) = pc else { return EndReason::NoUserRegs };
+        let Some(pc) = pc.map(Avma) else { return EndReason::NoUserRegs.into() };
         let memory = Memory {
             stack: state.stack,
             stack_start: registers.sp(arch),
@@ -201,218 +173,31 @@ impl<'e> Walker<'e> {
             images: self.images,
             steps: &Cell::new(steps_of(state.stack.len())),
         };
+        let trial_frames = &Cell::new(most_tried(state.stack.len()));
+        let context = WalkContext { memory, arch, mode: Mode::Sample, trial_frames };
         let at = state.thread as usize % STACKS;
         let mut stack = std::mem::take(&mut self.cache.stacks[at]);
         stack.begin(state.space.version(), arch);
-        let pc = Avma(pc);
-        let reason = if state.executed {
-            self.walk_behind(pc, &mut stack, registers, &memory, arch, frames)
+        let mut outcome = if state.executed {
+            self.walk_behind(pc, &mut stack, registers, &context, frames)
         } else {
-            self.walk_from((pc, true), &mut stack, registers, &memory, arch, frames)
+            self.walk_from(WalkStart::sampled(pc), &mut stack, registers, &context, frames)
         };
         stack.end();
         self.cache.stacks[at] = stack;
-        let reason = match reason {
-            EndReason::ReturnProbe => self.walk_past_probes(first, &memory, arch, frames),
-            reason => reason,
-        };
-        if reason == EndReason::OtherStack && self.left_at.is_some() {
-            return self.walk_below_switch(first, &memory, arch, frames);
+        if outcome.end.reason == EndReason::ReturnProbe {
+            outcome = self.walk_past_probes(outcome, first, &context, frames);
         }
-        if reason == EndReason::Root && !self.has_gap {
-            return reason;
+        if outcome.end.reason == EndReason::OtherStack && outcome.end.last.is_some() {
+            return self.walk_below_switch(outcome, first, &context, frames);
         }
-        self.complete(reason, (pc, first), again, &memory, arch, frames)
+        if outcome.end.reason == EndReason::Root && !outcome.has_gap {
+            return outcome;
+        }
+        self.recover(outcome, pc, first, again, &context, frames)
     }
 
-    /// Walks from a frame: where it is looked up, and whether it has called nobody yet that could still be running, since it
-    /// was sampled or interrupted by a signal there.
-    fn walk_from(
-        &mut self,
-        from: (Avma, bool),
-        previous: &mut StackCache,
-        registers: Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
-        frames: &mut Vec<Frame>,
-    ) -> EndReason {
-        if arch.word == NARROW {
-            self.walk_narrow(from, previous, registers, memory, arch, frames)
-        } else {
-            self.walk_words::<WIDE>(from, previous, registers, memory, arch, frames)
-        }
-    }
-
-    /// Few recordings have processes of 32 bits: their walk is kept out of the way of the others.
-    #[cold]
-    fn walk_narrow(
-        &mut self,
-        from: (Avma, bool),
-        previous: &mut StackCache,
-        registers: Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
-        frames: &mut Vec<Frame>,
-    ) -> EndReason {
-        self.walk_words::<NARROW>(from, previous, registers, memory, arch, frames)
-    }
-
-    /// The same where words have `WORD` bytes: what differs costs the others nothing.
-    fn walk_words<const WORD: u64>(
-        &mut self,
-        (mut lookup, mut is_leaf): (Avma, bool),
-        previous: &mut StackCache,
-        mut registers: Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
-        frames: &mut Vec<Frame>,
-    ) -> EndReason {
-        let space = memory.space;
-        let mut found_by = FoundBy::Sampled;
-        let first = frames.len();
-        let max_frames = self.most_frames(memory);
-        previous.begin_chain();
-        // Signal frames that lead to another stack, or to one that is walked already.
-        let mut switches = 0;
-        loop {
-            if !is_leaf {
-                let room = max_frames.saturating_sub(frames.len() - first);
-                let walk = WalkState { arch, registers: &mut registers, memory, frames, room };
-                match self.follow::<WORD>((lookup, found_by), previous, walk) {
-                    None => {}
-                    Some(Followed::End(reason)) => {
-                        let chain = chain_of(frames, first);
-                        return self.followed_to(reason, previous, chain, memory, arch);
-                    }
-                    Some(Followed::To(next)) => (lookup, found_by) = (next, FoundBy::Cfi),
-                }
-            }
-            let is_first = frames.len() == first;
-            let Some((at, mapping)) = self.mapping_of(lookup, (is_first, is_leaf), space) else {
-                let walk = WalkState { arch, registers: &mut registers, memory, frames, room: 0 };
-                return self.end_nowhere::<WORD>((lookup, found_by), first, previous, walk);
-            };
-            lookup = at;
-            if frames.len() - first >= max_frames {
-                return EndReason::MaxFrames;
-            }
-            let sp = registers.sp(arch);
-            let frame = Frame { sp, ..mapping.frame(lookup, found_by) };
-            let svma = Svma(lookup.0.wrapping_sub(mapping.bias));
-            let rule = self.rule_in::<WORD>(&mapping, (svma, lookup), memory);
-            let walk = WalkState { arch, registers: &mut registers, memory, frames, room: 1 };
-            match self.step_plain::<WORD>(&rule, (&frame, is_leaf), previous, walk) {
-                None => {}
-                Some(Followed::End(reason)) => return reason,
-                Some(Followed::To(next)) => {
-                    (lookup, found_by, is_leaf) = (next, FoundBy::Cfi, false);
-                    continue;
-                }
-            }
-            // Of a frame without a caller nobody asks for registers.
-            if !matches!(rule, Rule::Outermost) {
-                previous.catch_up::<WORD>(&mut registers, arch);
-            }
-            frames.push(frame);
-            let place = Uncovered { mapping: &mapping, lookup, svma, is_leaf };
-            let step = match self.step::<WORD>(rule, place, &mut registers, memory, arch) {
-                Ok(step) => step,
-                Err(reason) => return reason,
-            };
-            if is_stuck(&step, (sp, registers.sp(arch)), &mut switches) {
-                return EndReason::NoProgress;
-            }
-            self.settle_last(&step, is_leaf, previous, (memory, arch), frames);
-            let Some(caller) = step.caller else {
-                let by = RootBy::of(&rule, &step);
-                return self.judge_root(by, chain_of(frames, first), memory, arch);
-            };
-            (lookup, found_by, is_leaf) = (caller.lookup(), caller.found_by, caller.exact);
-        }
-    }
-
-    /// Why a walk ends that has followed the previous one to its end.
-    fn followed_to(
-        &mut self,
-        reason: EndReason,
-        previous: &StackCache,
-        chain: &[Frame],
-        memory: &Memory<'_>,
-        arch: Processor,
-    ) -> EndReason {
-        let by = if previous.ends_outermost() { RootBy::Stated } else { RootBy::Zero };
-        if reason == EndReason::Root { self.judge_root(by, chain, memory, arch) } else { reason }
-    }
-
-    /// Notes what the step from the last frame says of it, and remembers the step.
-    fn settle_last(
-        &mut self,
-        step: &Step,
-        is_leaf: bool,
-        previous: &mut StackCache,
-        (memory, arch): (&Memory<'_>, Processor),
-        frames: &mut Vec<Frame>,
-    ) {
-        let Some(frame) = frames.last_mut() else { return };
-        if let (Some(evidence), false) = (&step.evidence, is_leaf) {
-            previous.remember(frame, evidence);
-        }
-        settle(frame, step, is_leaf, memory, arch);
-        if std::mem::take(&mut self.is_behind_call) {
-            frame.relative = frame.relative.wrapping_sub(1);
-        }
-        self.add_gap(frames);
-    }
-
-    /// How many frames a walk may have.
-    fn most_frames(&self, memory: &Memory<'_>) -> usize {
-        if self.is_trial {
-            self.trial_left
-        } else {
-            self.max_frames.min(most_frames(memory.stack.len()))
-        }
-    }
-
-    /// Follows the previous walk from a frame that has called somebody. Frames that were come through count as known.
-    #[inline(always)]
-    fn follow<const WORD: u64>(
-        &mut self,
-        (lookup, found_by): (Avma, FoundBy),
-        previous: &mut StackCache,
-        mut walk: WalkState<'_, '_>,
-    ) -> Option<Followed> {
-        let before = walk.frames.len();
-        let followed = previous.follow::<WORD>(lookup, found_by, &mut walk);
-        self.hits += (walk.frames.len() - before) as u64;
-        followed
-    }
-
-    /// Where a frame is to be looked up, and what is mapped there; of a caller, the code there. `None` where there is
-    /// none: the chain went wrong here, or code was never reported. The trampoline of return probes is nobody's caller.
-    #[inline(always)]
-    fn mapping_of(
-        &mut self,
-        lookup: Avma,
-        (is_first, is_leaf): (bool, bool),
-        space: &Space,
-    ) -> Option<(Avma, CachedMapping)> {
-        let found = self.cache.mappings.lookup(lookup, space, self.images);
-        if let Some(mapping) = found.filter(|mapping| is_first || mapping.executable) {
-            return Some((lookup, mapping));
-        }
-        if is_first {
-            return None;
-        }
-        // No call stands before the first byte of a mapping: a handler returns there, to a trampoline.
-        let next = lookup.add(1);
-        let starts = |mapping: Mapping| mapping.start == next && mapping.executable;
-        if is_leaf || !space.lookup(next).is_some_and(starts) || is_trampoline(next, space) {
-            return None;
-        }
-        Some((next, self.cache.mappings.lookup(next, space, self.images)?))
-    }
-
-    /// Where the frame of the last function of the last walk begins (its CFA), where that is known and the walk ended for
+    /// Where the frame of the last function of the last walk begins (its CFA), if that is known and the walk ended for
     /// want of the bytes that follow. An address in the process.
     #[inline]
     #[must_use]
@@ -432,11 +217,6 @@ impl<'e> Walker<'e> {
         let found = self.cache.mappings.lookup(lookup, space, self.images);
         found.map_or(Frame::nowhere(lookup, found_by), |mapping| mapping.frame(lookup, found_by))
     }
-}
-
-/// The frames of a walk, which begin at `first`.
-fn chain_of(frames: &[Frame], first: usize) -> &[Frame] {
-    frames.get(first..).unwrap_or_default()
 }
 
 /// The opened file that is mapped at an address.

@@ -4,7 +4,7 @@
 //!
 //! If only direct calls of its own file lead to the function, one of them is the caller: the one whose frame, by its call
 //! frame information, has a return address that can be its own. Of any other function the caller is found as behind a `ret`
-//! (`returned`).
+//! (`after_return`).
 //!
 //! ```text
 //!   sp'  | frame of G, which called F and goes on             |
@@ -19,25 +19,19 @@ use address::{Avma, Svma};
 use module_map::Space;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::{NARROW, Processor, WIDE};
+use crate::arch::{NARROW, WIDE};
 use crate::cache::{StackCache, WalkState};
 use crate::code::{Called, InFile, locate};
 use crate::frame::Frame;
 use crate::rule::{Rule, SimpleRule};
-use crate::state::{Memory, Registers};
+use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
-use crate::walk::returned::{Place, follows_call};
+use crate::walk::after_return::{ReturnPlace, follows_call};
+use crate::walk::outcome::{ChainEnd, LastFunction, WalkOutcome};
+use crate::walk::start::WalkStart;
 
 /// Return probes of one chain, as many as the kernel has of one thread.
 const MOST_PROBES: usize = 64;
-
-/// A probed function, and the registers in its caller.
-#[derive(Debug)]
-pub(super) struct Probed {
-    /// Its own address that is looked up.
-    pub(super) lookup: Avma,
-    pub(super) registers: Registers,
-}
 
 /// A call of the probed function that can be the one that it was called by.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +52,7 @@ enum Caller {
     /// No call can be it, or those that can be it differ in where their frames end.
     Unknown,
     /// One function has it.
-    At(Place),
+    At(ReturnPlace),
     /// Several functions can have it, in frames that are alike: their caller goes on at that address.
     Outside(Avma, Box<Registers>),
 }
@@ -70,92 +64,97 @@ pub(super) fn is_trampoline(address: Avma, space: &Space) -> bool {
     module.is_some_and(|module| &*module.path == b"[uprobes]")
 }
 
-impl Walker<'_> {
-    /// Ends a chain, whose frames begin at `first`, at an address where there is no code of the process. If it is the
-    /// trampoline of return probes, the last function and the registers in its caller are noted.
-    #[cold]
-    pub(super) fn end_nowhere<const WORD: u64>(
-        &mut self,
-        (lookup, found_by): (Avma, FoundBy),
-        first: usize,
-        previous: &mut StackCache,
-        walk: WalkState<'_, '_>,
-    ) -> EndReason {
-        let WalkState { arch, registers, memory, frames, .. } = walk;
-        let Some(probed) = frames.get(first..).unwrap_or_default().last() else {
-            frames.push(Frame::nowhere(lookup, found_by));
-            return EndReason::NotMapped;
-        };
-        if !is_trampoline(lookup.add(1), memory.space) {
-            return EndReason::NotMapped;
-        }
-        previous.catch_up::<WORD>(registers, arch);
-        self.cut_at = Some(registers.sp(arch));
-        let (lookup, registers) = (probed.in_process(), registers.clone());
-        self.probed = Some(Box::new(Probed { lookup, registers }));
-        EndReason::ReturnProbe
+/// Ends a chain, whose frames begin at `first`, at an address where there is no code of the process. If it is the
+/// trampoline of return probes, the last function and the registers in its caller are noted.
+#[cold]
+pub(super) fn end_nowhere<const WORD: u64>(
+    lookup: Avma,
+    found_by: FoundBy,
+    first: usize,
+    previous: &mut StackCache,
+    walk: WalkState<'_, '_>,
+) -> ChainEnd {
+    let WalkState { context, registers, frames, .. } = walk;
+    let (memory, arch) = (&context.memory, context.arch);
+    let Some(probed) = frames.get(first..).unwrap_or_default().last() else {
+        frames.push(Frame::nowhere(lookup, found_by));
+        return EndReason::NotMapped.into();
+    };
+    if !is_trampoline(lookup.add(1), memory.space) {
+        return EndReason::NotMapped.into();
     }
+    previous.catch_up::<WORD>(registers, arch);
+    let (lookup, registers) = (probed.in_process(), registers.clone());
+    ChainEnd {
+        reason: EndReason::ReturnProbe,
+        cut_at: Some(registers.sp(arch)),
+        last: Some(Box::new(LastFunction { lookup, registers })),
+    }
+}
 
+impl Walker<'_> {
     /// Goes on from the caller of each probed function, as far as the stack proves which it is. Otherwise the chain, whose
     /// frames begin at `first`, ends with that function.
     #[cold]
     pub(super) fn walk_past_probes(
         &mut self,
+        mut outcome: WalkOutcome,
         first: usize,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> EndReason {
+    ) -> WalkOutcome {
         let most = first.saturating_add(self.max_frames);
         for _ in 0..MOST_PROBES {
-            let Some(probed) = self.probed.take() else { break };
-            let (own, cfa) = (frames.len(), probed.registers.sp(arch));
-            let end = self.walk_past_probe(*probed, memory, arch, frames);
+            let Some(probed) = outcome.end.last.take() else { break };
+            let own = frames.len();
+            let context = outcome.context_beyond(context);
+            let next = self.walk_past_probe(*probed, &context, frames);
             if frames.len() > most {
                 frames.truncate(most);
-                return EndReason::MaxFrames;
+                return outcome.with_reason(EndReason::MaxFrames);
             }
-            match end {
-                Some(EndReason::ReturnProbe) => {}
-                // What is not the caller leads to nowhere.
-                None | Some(EndReason::NotMapped | EndReason::NoProgress) => {
-                    frames.truncate(own);
-                    (self.cut_at, self.left_at) = (Some(cfa), None);
-                    return EndReason::ReturnProbe;
-                }
-                Some(end) => return end,
+            // What is not the caller leads to nowhere.
+            let is_nowhere =
+                |end: &ChainEnd| matches!(end.reason, EndReason::NotMapped | EndReason::NoProgress);
+            let Some(next) = next.filter(|next| !is_nowhere(&next.end)) else {
+                frames.truncate(own);
+                return outcome;
+            };
+            outcome = WalkOutcome { has_gap: outcome.has_gap || next.has_gap, ..next };
+            if outcome.end.reason != EndReason::ReturnProbe {
+                break;
             }
         }
-        EndReason::ReturnProbe
+        outcome
     }
 
     /// Goes on from the caller of a probed function, up to the next one; `None` if the caller is not known.
     fn walk_past_probe(
         &mut self,
-        probed: Probed,
-        memory: &Memory<'_>,
-        arch: Processor,
+        probed: LastFunction,
+        context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> Option<EndReason> {
+    ) -> Option<WalkOutcome> {
         let mut previous = StackCache::default();
-        let Probed { lookup, registers } = probed;
-        match self.caller_of_probed(lookup, &registers, memory, arch).unwrap_or(Caller::Open) {
+        let LastFunction { lookup, registers } = probed;
+        match self.caller_of_probed(lookup, &registers, context).unwrap_or(Caller::Open) {
             Caller::Unknown => None,
             Caller::Open => {
-                self.walk_returned(lookup, &mut previous, registers, memory, arch, frames)
+                self.walk_after_return(lookup, &mut previous, registers, context, frames)
             }
             Caller::At(place) => {
-                Some(self.walk_from_place(place, &mut previous, registers, memory, arch, frames))
+                Some(self.walk_from_return(place, &mut previous, registers, context, frames))
             }
             Caller::Outside(pc, registers) => {
-                frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
+                frames.push(Frame::GAP);
                 let first = frames.len();
-                let from = (pc.sub(1), false);
-                let end = self.walk_from(from, &mut previous, *registers, memory, arch, frames);
+                let start = WalkStart::caller(pc);
+                let outcome = self.walk_from(start, &mut previous, *registers, context, frames);
                 if let Some(frame) = frames.get_mut(first) {
                     frame.found_by = FoundBy::Scan;
                 }
-                (end == EndReason::Root).then_some(EndReason::RootAcrossGap)
+                let is_root = outcome.end.reason == EndReason::Root;
+                is_root.then(|| outcome.with_reason(EndReason::RootAcrossGap))
             }
         }
     }
@@ -166,11 +165,10 @@ impl Walker<'_> {
         &mut self,
         lookup: Avma,
         registers: &Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Option<Caller> {
-        let probed = locate(lookup, memory).filter(|_| arch.is_x86())?;
-        let start = self.engine.function_start(probed.file, probed.svma, memory.images)?;
+        let probed = locate(lookup, &context.memory).filter(|_| context.arch.is_x86())?;
+        let start = self.engine.function_start(probed.file, probed.svma, context.memory.images)?;
         let function = InFile { svma: Svma(start), ..probed };
         let references = self.cache.fallback.functions().references(function)?;
         if references.has_others() {
@@ -180,12 +178,12 @@ impl Walker<'_> {
         let mut found = Vec::new();
         for &svma in &references.calls {
             let call = InFile { svma: Svma(svma), ..probed };
-            match self.candidate(call, bias, registers, memory, arch) {
+            match self.candidate(call, bias, registers, context) {
                 Err(open) => return Some(open),
                 Ok(candidate) => found.extend(candidate),
             }
         }
-        Some(caller_of_these(&found, registers, memory, arch))
+        Some(caller_of_these(&found, registers, context))
     }
 
     /// The frame at a call that returns to an address of a file; `None` if its return address cannot be that of its
@@ -198,15 +196,15 @@ impl Walker<'_> {
         call: InFile<'_>,
         bias: u64,
         registers: &Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Result<Option<Candidate>, Caller> {
+        let (memory, arch) = (&context.memory, context.arch);
         let pc = Avma(call.svma.0.wrapping_add(bias));
-        let before = (call.file.serial, call.svma.sub(1), pc.sub(1));
-        let start = self.engine.function_start(call.file, call.svma.sub(1), memory.images);
+        let before = call.svma.sub(1);
+        let start = self.engine.function_start(call.file, before, memory.images);
         let start = start.ok_or(Caller::Open)?;
         let function = Avma(start.wrapping_add(bias));
-        let rule = match self.rule_of(before, memory, arch) {
+        let rule = match self.rule_of(call.file.serial, before, pc.sub(1), context) {
             Rule::Simple(rule) if rule.return_address() == -1 && !rule.signal => rule,
             Rule::Outermost => return Ok(Some(Candidate { pc, function, frame: None })),
             _ => return Err(Caller::Open),
@@ -220,7 +218,7 @@ impl Walker<'_> {
         let return_address = memory.recorded(slot).ok_or(Caller::Unknown)?;
         let at = InFile { svma: Svma(start), ..call };
         let can_be = is_trampoline(Avma(return_address), memory.space)
-            || self.can_have_called(return_address, at, memory, arch);
+            || self.can_have_called(return_address, at, context);
         Ok(can_be.then_some(Candidate { pc, function, frame: Some((rule, end)) }))
     }
 
@@ -230,14 +228,13 @@ impl Walker<'_> {
         &mut self,
         return_address: u64,
         function: InFile<'_>,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> bool {
-        if !follows_call(return_address, memory, arch) {
+        if !follows_call(return_address, context) {
             return false;
         }
         let functions = self.cache.fallback.functions();
-        match functions.called(return_address, function, memory, arch) {
+        match functions.called(return_address, function, context) {
             Called::Never => false,
             Called::Proven => true,
             Called::Perhaps => {
@@ -251,8 +248,7 @@ impl Walker<'_> {
 fn caller_of_these(
     found: &[Candidate],
     registers: &Registers,
-    memory: &Memory<'_>,
-    arch: Processor,
+    context: &WalkContext<'_>,
 ) -> Caller {
     let Some((&first, others)) = found.split_first() else { return Caller::Unknown };
     let end = |candidate: &Candidate| candidate.frame.map(|(_, end)| end);
@@ -261,19 +257,21 @@ fn caller_of_these(
     }
     if others.iter().all(|other| other.function == first.function) {
         let function = (!others.is_empty()).then_some(first.function);
-        return Caller::At(Place { pc: first.pc, function });
+        return Caller::At(ReturnPlace { pc: first.pc, function });
     }
     let saved = |candidate: &Candidate| candidate.frame.map(|(rule, _)| rule.saved);
     let alike = others.iter().all(|other| saved(other) == saved(&first));
     let Some((rule, _)) = first.frame.filter(|_| alike) else { return Caller::Unknown };
     let mut outside = registers.clone();
-    let read = match arch.word {
-        NARROW => rule.run::<NARROW>(&mut outside, memory, arch),
-        _ => rule.run::<WIDE>(&mut outside, memory, arch),
+    let read = match context.arch.word {
+        NARROW => rule.run::<NARROW>(&mut outside, context),
+        _ => rule.run::<WIDE>(&mut outside, context),
     };
     match read.map(|read| Avma(read.return_address)) {
         // The caller is probed itself, and not known.
-        Ok(pc) if !is_trampoline(pc, memory.space) => Caller::Outside(pc, Box::new(outside)),
+        Ok(pc) if !is_trampoline(pc, context.memory.space) => {
+            Caller::Outside(pc, Box::new(outside))
+        }
         _ => Caller::Unknown,
     }
 }

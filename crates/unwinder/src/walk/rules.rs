@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use address::{Avma, Svma};
 
-use crate::arch::{NARROW, Processor, WIDE};
+use crate::arch::{NARROW, WIDE};
 use crate::cache::{CachedMapping, RuleKey};
 use crate::rule::{FullRow, Rule};
-use crate::state::Memory;
+use crate::state::{Memory, WalkContext};
 use crate::walk::{Walker, file_at};
 
 impl Walker<'_> {
@@ -16,7 +16,8 @@ impl Walker<'_> {
     pub(super) fn rule_in<const WORD: u64>(
         &mut self,
         mapping: &CachedMapping,
-        (svma, lookup): (Svma, Avma),
+        svma: Svma,
+        lookup: Avma,
         memory: &Memory<'_>,
     ) -> Rule {
         let file = mapping.file;
@@ -33,7 +34,7 @@ impl Walker<'_> {
         memory: &Memory<'_>,
     ) -> Option<Arc<FullRow>> {
         let file = file_at(lookup, memory)?;
-        self.engine.row_of(index, (file, svma), memory.images, &mut self.cache.scratch)
+        self.engine.row_of(index, file, svma, memory.images, &mut self.cache.scratch)
     }
 
     /// The rule of an address. It is asked for in each step of a walk, which is why it is part of that.
@@ -55,7 +56,7 @@ impl Walker<'_> {
         match file_at(lookup, memory) {
             Some(file) => {
                 let scratch = &mut self.cache.scratch;
-                self.engine.make_rule::<WORD>((file, svma), memory.images, scratch, self.kept)
+                self.engine.make_rule::<WORD>(file, svma, memory.images, scratch, self.kept)
             }
             None => Rule::NoInfo,
         }
@@ -64,14 +65,15 @@ impl Walker<'_> {
     /// The rule of an address for a processor.
     pub(super) fn rule_of(
         &mut self,
-        (file, svma, lookup): (u32, Svma, Avma),
-        memory: &Memory<'_>,
-        arch: Processor,
+        file: u32,
+        svma: Svma,
+        lookup: Avma,
+        context: &WalkContext<'_>,
     ) -> Rule {
-        if arch.word == NARROW {
-            self.rule::<NARROW>(file, svma, lookup, memory)
+        if context.arch.word == NARROW {
+            self.rule::<NARROW>(file, svma, lookup, &context.memory)
         } else {
-            self.rule::<WIDE>(file, svma, lookup, memory)
+            self.rule::<WIDE>(file, svma, lookup, &context.memory)
         }
     }
 }

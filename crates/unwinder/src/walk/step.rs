@@ -6,38 +6,40 @@ use profile::{EndReason, FoundBy};
 use crate::arch::{Arch, NARROW, Processor};
 use crate::frame::{Caller, Evidence, Step};
 use crate::rule::Rule;
-use crate::state::{Memory, Registers};
+use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
 use crate::walk::assembly::is_disproved;
+use crate::walk::outcome::ChainEnd;
 use crate::walk::proof::is_replaced;
-use crate::walk::uncovered::Uncovered;
+use crate::walk::without_cfi::LookedUpFrame;
 
 impl Walker<'_> {
-    /// The step out of a frame. Nearly all are made by [`SimpleRule::read_plain`](crate::rule::SimpleRule) before.
+    /// The step out of a frame. Nearly all are made by [`SimpleRule::read_slots`](crate::rule::SimpleRule) before.
     pub(super) fn step<const WORD: u64>(
         &mut self,
         rule: Rule,
-        place: Uncovered<'_>,
+        place: LookedUpFrame<'_>,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
-    ) -> Result<Step, EndReason> {
-        let Uncovered { lookup, svma, is_leaf, .. } = place;
+        context: &WalkContext<'_>,
+    ) -> Result<Step, ChainEnd> {
+        let (memory, arch) = (&context.memory, context.arch);
+        let LookedUpFrame { lookup, svma, is_leaf, .. } = place;
         let sp = registers.sp(arch);
         if WORD == NARROW
             && arch.is(Arch::X86)
-            && let Some(step) = self.step_out_of_assembly(rule, &place, registers, memory, arch)
+            && let Some(step) = self.step_out_of_assembly(rule, &place, registers, context)
         {
-            return step;
+            return step.map_err(ChainEnd::from);
         }
         let (pc, signal, evidence) = match rule {
             Rule::Simple(rule) => {
-                let read = match rule.run::<WORD>(registers, memory, arch) {
+                let read = match rule.run::<WORD>(registers, context) {
                     Ok(read) => read,
                     Err(why) => {
-                        self.cut_at =
+                        let cut_at =
                             rule.cfa(registers, memory).filter(|_| is_cut(why, rule.signal));
-                        return self.step_beside_rule(why, &place, registers, memory, arch);
+                        let end = ChainEnd { cut_at, ..why.into() };
+                        return self.step_beside_rule(end, &place, registers, context);
                     }
                 };
                 // What can be followed by what is on the stack.
@@ -49,28 +51,28 @@ impl Walker<'_> {
             Rule::Full { row, signal } => {
                 let row = self.full_row(row, svma, lookup, memory);
                 let row = row.ok_or(EndReason::BadUnwindInfo)?;
-                let run = match row.run(registers, memory, arch) {
-                    Ok(run) if !signal && is_replaced(self, &row, run, &place, memory, arch) => {
-                        return Err(EndReason::RegisterUnknown);
+                let run = match row.run(registers, context) {
+                    Ok(run) if !signal && is_replaced(self, &row, run, &place, context) => {
+                        return Err(EndReason::RegisterUnknown.into());
                     }
                     Ok(run) => run,
                     // Nothing has changed as yet.
                     Err(why) if registers.sp(arch) == sp && !signal => {
-                        return self.step_beside_rule(why, &place, registers, memory, arch);
+                        return self.step_beside_rule(why.into(), &place, registers, context);
                     }
                     Err(why) => {
-                        self.cut_at = Some(registers.sp(arch))
-                            .filter(|&moved| moved > sp && is_cut(why, signal));
-                        return Err(why);
+                        let moved = Some(registers.sp(arch));
+                        let cut_at = moved.filter(|&moved| moved > sp && is_cut(why, signal));
+                        return Err(ChainEnd { cut_at, ..why.into() });
                     }
                 };
                 (run, signal, None)
             }
             Rule::Outermost => {
-                return Ok(Step { caller: None, evidence: Some(Evidence::Outermost) });
+                return Ok(Step::outermost());
             }
             Rule::NoInfo | Rule::Damaged | Rule::OtherStack => {
-                return self.step_without_rule(rule, &place, registers, memory, arch);
+                return self.step_without_rule(rule, &place, registers, context);
             }
         };
         let moved = registers.sp(arch);
@@ -78,12 +80,12 @@ impl Walker<'_> {
         // vfork.
         let advanced = moved > sp || (is_leaf && moved == sp);
         if !advanced && !signal {
-            return Err(EndReason::NoProgress);
+            return Err(EndReason::NoProgress.into());
         }
-        if WORD == NARROW && is_leaf && !signal && is_disproved(pc, memory, arch) {
-            return Err(EndReason::BadUnwindInfo);
+        if WORD == NARROW && is_leaf && !signal && is_disproved(pc, context) {
+            return Err(EndReason::BadUnwindInfo.into());
         }
-        Ok(Step { caller: Self::caller_at(pc, signal, arch), evidence })
+        Ok(Step { evidence, ..Step::to(Self::caller_at(pc, signal, arch)) })
     }
 
     /// The caller that a rule leads to; `None` where there is none.

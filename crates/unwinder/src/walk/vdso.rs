@@ -11,11 +11,10 @@
 use address::Avma;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::Processor;
 use crate::frame::{Caller, Step};
-use crate::state::{Memory, Registers};
+use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
-use crate::walk::uncovered::Uncovered;
+use crate::walk::without_cfi::LookedUpFrame;
 
 /// How many registers the entry of a system call saves.
 const SAVED: u64 = 3;
@@ -28,29 +27,31 @@ impl Walker<'_> {
     /// The step from a frame in the vdso of a 32-bit process, whose file is not at hand.
     pub(super) fn step_from_vdso(
         &self,
-        place: &Uncovered<'_>,
+        place: &LookedUpFrame<'_>,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Result<Step, EndReason> {
-        let step = |caller| Ok(Step { caller: Some(caller), evidence: None });
-        if let Some(row) = self.signal_row(place, registers.sp(arch), memory, arch) {
-            let pc = row.run(registers, memory, arch)?;
-            return step(Caller { pc: Avma(arch.strip(pc)), exact: true, found_by: FoundBy::Cfi });
+        let step = |caller| Ok(Step::to(Some(caller)));
+        if let Some(row) = self.signal_row(place, registers.sp(context.arch), context) {
+            let pc = row.run(registers, context)?;
+            return step(Caller {
+                pc: Avma(context.arch.strip(pc)),
+                exact: true,
+                found_by: FoundBy::Cfi,
+            });
         }
-        let returned =
-            if place.is_leaf { out_of_system_call(registers, memory, arch) } else { None };
+        let returned = if place.is_leaf { out_of_system_call(registers, context) } else { None };
         returned.map_or(Err(EndReason::NoModule), step)
     }
 
     /// The row of the signal's frame that is on the stack, if one is.
     fn signal_row(
         &self,
-        place: &Uncovered<'_>,
+        place: &LookedUpFrame<'_>,
         sp: u64,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Option<std::sync::Arc<crate::rule::FullRow>> {
+        let (memory, arch) = (&context.memory, context.arch);
         let read = |offset: u64| memory.read(memory.wrap(sp.wrapping_add(offset))).ok();
         let is_code = |pc: u64| memory.space.lookup(Avma(pc)).is_some_and(|it| it.executable);
         // A handler returns to where nothing was popped yet.
@@ -62,11 +63,8 @@ impl Walker<'_> {
 
 /// The caller of the vdso's entry of system calls, as a sample finds it: what it has pushed is what the registers hold, and
 /// behind that comes the return address of a call of it.
-fn out_of_system_call(
-    registers: &mut Registers,
-    memory: &Memory<'_>,
-    arch: Processor,
-) -> Option<Caller> {
+fn out_of_system_call(registers: &mut Registers, context: &WalkContext<'_>) -> Option<Caller> {
+    let (memory, arch) = (&context.memory, context.arch);
     let sp = registers.sp(arch);
     let slot = |words: u64| memory.wrap(sp.wrapping_add(arch.word * words));
     let returns = |words: u64| {

@@ -81,7 +81,7 @@ fn memory(word: u32, to: u8, from: u8, machine: &mut Machine<'_>) {
     let is_vector = word & 1 << 26 != 0;
     match word >> 27 & 7 {
         // Pairs
-        0b101 => pair(word, (to, (word >> 10 & 0x1f) as u8), from, is_vector, machine),
+        0b101 => pair(word, to, (word >> 10 & 0x1f) as u8, from, is_vector, machine),
         0b111 => single(word, to, from, is_vector, machine),
         // LDR of a literal
         0b011 if !is_vector && to != SP => machine.kill(to),
@@ -97,7 +97,7 @@ fn memory(word: u32, to: u8, from: u8, machine: &mut Machine<'_>) {
     }
 }
 
-fn pair(word: u32, (one, other): (u8, u8), base: u8, is_vector: bool, machine: &mut Machine<'_>) {
+fn pair(word: u32, one: u8, other: u8, base: u8, is_vector: bool, machine: &mut Machine<'_>) {
     let size = match (is_vector, word >> 30) {
         (true, size) => 4_i64 << size,
         (false, 2) => 8,

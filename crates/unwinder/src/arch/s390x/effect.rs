@@ -22,7 +22,7 @@ pub(super) fn run(code: &[u8], _at: u64, machine: &mut Machine<'_>) {
     let long = signed(u32::from(c) << 12 | low, 20);
     match (op, second, last) {
         // LMG, STMG
-        (0xeb, last_register, 0x04) => load_all(first, last_register, (base, long), machine),
+        (0xeb, last_register, 0x04) => load_all(first, last_register, base, long, machine),
         (0xeb, last_register, 0x24) => {
             let store = |(register, offset)| machine.store(register, base, offset);
             slots(first, last_register, long).for_each(store);
@@ -78,7 +78,7 @@ fn immediate([op, registers, a, b, c, d]: [u8; 6], machine: &mut Machine<'_>) {
 }
 
 /// LMG. The base is needed until the last of the others is loaded.
-fn load_all(first: u8, last: u8, (base, start): (u8, i64), machine: &mut Machine<'_>) {
+fn load_all(first: u8, last: u8, base: u8, start: i64, machine: &mut Machine<'_>) {
     let of_base = slots(first, last, start).find(|&(register, _)| register == base);
     let others = slots(first, last, start).filter(|&(register, _)| register != base);
     others.chain(of_base).for_each(|(register, offset)| machine.load(register, base, offset));

@@ -10,7 +10,7 @@ const MOST_FROM_START: usize = 4096;
 
 /// The frame at an index of the code of a function that begins at an address of its file; `None` where the instructions
 /// do not show it.
-pub(super) fn layout(code: &[u8], (start, at): (u64, usize)) -> Option<Layout> {
+pub(super) fn layout(code: &[u8], start: u64, at: usize) -> Option<Layout> {
     let is_thumb = is_thumb(code, start);
     if !is_thumb && !at.is_multiple_of(4) {
         return None;

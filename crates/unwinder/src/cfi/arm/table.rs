@@ -139,7 +139,7 @@ impl ArmTable {
             let len = found.end?.checked_sub(found.start)?.min(LONGEST);
             let code = image.read_only_bytes(Svma(found.start), usize::try_from(len).ok()?)?;
             let at = usize::try_from(svma.0.checked_sub(found.start)?).ok()?;
-            code::layout(code, (found.start, at))
+            code::layout(code, found.start, at)
         };
         let is_call = !svma.0.is_multiple_of(2);
         let start = if is_call { found.start } else { svma.0 };

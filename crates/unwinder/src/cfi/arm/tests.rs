@@ -57,7 +57,7 @@ fn other_programs_have_none() {
 fn frames_by_the_instructions_of_thumb() {
     let halves = [0xb510, 0x4604, 0xb088, 0x9000, 0xf7ff, 0xffef, 0xb008, 0xbd10_u16];
     let code: Vec<u8> = halves.iter().flat_map(|half| half.to_le_bytes()).collect();
-    let at = |at: usize| code::layout(&code, (0x1000, at));
+    let at = |at: usize| code::layout(&code, 0x1000, at);
     assert_eq!(at(0), Some(layout(13, 0, &[])));
     let saved = [(4, -8), (14, -4)];
     assert_eq!(at(2), Some(layout(13, 8, &saved)));
@@ -74,7 +74,7 @@ fn frames_by_the_instructions_of_thumb() {
 fn frames_by_the_instructions_of_arm() {
     let words = [0xe92d_4800, 0xe28d_b004, 0xe04d_d000, 0xeb00_0010, 0xe24b_d004, 0xe8bd_8800_u32];
     let code: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let at = |at: usize| code::layout(&code, (0x1000, at));
+    let at = |at: usize| code::layout(&code, 0x1000, at);
     let saved = [(11, -8), (14, -4)];
     assert_eq!(at(0), Some(layout(13, 0, &[])));
     assert_eq!(at(4), Some(layout(13, 8, &saved)));
@@ -90,18 +90,18 @@ fn frames_by_the_instructions_of_arm() {
 fn what_instructions_do_not_show() {
     let code = |halves: &[u16]| halves.iter().flat_map(|it| it.to_le_bytes()).collect::<Vec<u8>>();
     let called = code(&[0xf7ff, 0xffef, 0x2000, 0xe7fb]); // bl; movs r0, #0; b back
-    assert_eq!(code::layout(&called, (0x1002, 4)), None);
+    assert_eq!(code::layout(&called, 0x1002, 4), None);
     let tail = code(&[0xb510, 0xe8bd, 0x4010, 0xe7f0]); // push {r4, lr}; pop {r4, lr}; b to before
-    assert_eq!(code::layout(&tail, (0x1002, 2)), Some(layout(13, 8, &[(4, -8), (14, -4)])));
-    assert_eq!(code::layout(&tail, (0x1002, 6)), Some(layout(13, 0, &[])));
+    assert_eq!(code::layout(&tail, 0x1002, 2), Some(layout(13, 8, &[(4, -8), (14, -4)])));
+    assert_eq!(code::layout(&tail, 0x1002, 6), Some(layout(13, 0, &[])));
     // Two functions that share an entry: bx lr; then movs r0, #0; push {r4, lr}; bl; b back.
     let shared = code(&[0x4770, 0x2000, 0xb510, 0xf7ff, 0xffef, 0xe7fa]);
-    assert_eq!(code::layout(&shared, (0x1002, 2)), Some(layout(13, 0, &[])));
-    assert_eq!(code::layout(&shared, (0x1002, 4)), Some(layout(13, 0, &[])));
+    assert_eq!(code::layout(&shared, 0x1002, 2), Some(layout(13, 0, &[])));
+    assert_eq!(code::layout(&shared, 0x1002, 4), Some(layout(13, 0, &[])));
     let saved = [(4, -8), (14, -4)];
-    assert_eq!(code::layout(&shared, (0x1002, 6)), Some(layout(13, 8, &saved)));
+    assert_eq!(code::layout(&shared, 0x1002, 6), Some(layout(13, 8, &saved)));
     let conditional = code(&[0xbf08, 0x4770, 0x2000, 0xe7fb]); // it eq; bxeq lr; movs r0, #0; b back
-    assert_eq!(code::layout(&conditional, (0x1002, 4)), Some(layout(13, 0, &[])));
+    assert_eq!(code::layout(&conditional, 0x1002, 4), Some(layout(13, 0, &[])));
 }
 
 /// No bytes make it panic, or take long.
@@ -120,7 +120,7 @@ fn anything_at_all() {
             assert!(found.saved.len() <= 16);
         }
         for at in 0..bytes.len() {
-            if let Some(found) = code::layout(&bytes, (0x1000 + round % 4, at)) {
+            if let Some(found) = code::layout(&bytes, 0x1000 + round % 4, at) {
                 assert!(found.saved.len() <= 16);
             }
         }

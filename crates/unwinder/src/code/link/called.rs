@@ -14,7 +14,7 @@ use image_store::LoadedImage;
 
 use crate::arch::{Flow, FlowDecoder, Processor};
 use crate::code::called::{Called, Functions, InFile, locate};
-use crate::state::Memory;
+use crate::state::WalkContext;
 
 /// Bytes before a return address that can be of its call: the longest first instructions of a sequence, down to the call
 /// alone.
@@ -26,16 +26,16 @@ impl Functions {
         &mut self,
         return_address: u64,
         at: InFile<'_>,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Called {
-        let Some(caller) = locate(Avma(return_address).sub(1), memory) else {
+        let Some(caller) = locate(Avma(return_address).sub(1), &context.memory) else {
             return Called::Perhaps;
         };
         let returns_to = caller.svma.add(1).0;
         // The code may be of either kind.
-        let kinds: &[u64] = if arch.has_thumb() { &[0, 1] } else { &[0] };
-        let calls = kinds.iter().filter_map(|kind| call_before(caller, returns_to | kind, arch));
+        let kinds: &[u64] = if context.arch.has_thumb() { &[0, 1] } else { &[0] };
+        let calls =
+            kinds.iter().filter_map(|kind| call_before(caller, returns_to | kind, context.arch));
         let calls: Vec<Flow> = calls.collect();
         let of = |call: Flow| match call {
             Flow::Call(target) => self.from(InFile { svma: Svma(target), ..caller }, at),

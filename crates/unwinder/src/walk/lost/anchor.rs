@@ -15,15 +15,17 @@ use std::collections::BTreeMap;
 use address::Avma;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::{Arch, Processor, X86_64};
+use crate::arch::{Arch, X86_64};
 use crate::cache::StackCache;
 use crate::code::{Called, InFile, locate};
 use crate::frame::Frame;
 use crate::rule::{Rule, SimpleRule};
-use crate::state::{Memory, Registers};
+use crate::state::{Memory, Registers, WalkContext};
 use crate::walk::Walker;
+use crate::walk::after_return::follows_call;
 use crate::walk::lost::is_in_file;
-use crate::walk::returned::follows_call;
+use crate::walk::outcome::WalkOutcome;
+use crate::walk::start::WalkStart;
 
 /// Bytes of a word.
 const WORD: u64 = 8;
@@ -48,42 +50,41 @@ struct Link {
 
 impl Walker<'_> {
     /// Continues a lost chain, whose frames begin at `own_first`, from the beginning of the thread inwards; the part between is
-    /// a gap. Otherwise the chain stays as it is, and ends for the reason `lost`.
+    /// a gap. Otherwise the chain stays as it is, and its outcome is `lost`.
     #[cold]
     pub(in crate::walk) fn walk_from_anchor(
         &mut self,
-        lost: EndReason,
+        lost: WalkOutcome,
         own_first: usize,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> EndReason {
+    ) -> WalkOutcome {
+        let arch = context.arch;
         let own = frames.len();
         let most = own_first.saturating_add(self.max_frames);
         let sp = frames.get(own_first..).and_then(<[Frame]>::last).map_or(0, |frame| frame.sp);
         if !arch.is(Arch::X86_64) || own + 2 > most || sp == 0 {
             return lost;
         }
-        let Some((slot, link)) = self.innermost_sure(sp, memory, arch) else { return lost };
+        let Some((slot, link)) = self.innermost_sure(sp, context) else { return lost };
         let mut registers = Registers::new();
         registers.set(arch.sp, slot.wrapping_add(WORD));
         registers.set(arch.return_address, link.word);
         if let Some(fp) = link.fp {
             registers.set(arch.fp, fp);
         }
-        let cut_at = self.cut_at;
-        frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
-        let from = (Avma(link.word).sub(1), false);
+        frames.push(Frame::GAP);
+        let start = WalkStart::caller(Avma(link.word));
         let mut previous = StackCache::default();
-        let end = self.walk_from(from, &mut previous, registers, memory, arch, frames);
+        let context = lost.context_beyond(context);
+        let outcome = self.walk_from(start, &mut previous, registers, &context, frames);
         if let Some(frame) = frames.get_mut(own + 1) {
             frame.found_by = FoundBy::Scan;
         }
-        if end == EndReason::Root && frames.len() <= most {
-            return EndReason::RootAcrossGap;
+        if outcome.end.reason == EndReason::Root && frames.len() <= most {
+            return outcome.with_reason(EndReason::RootAcrossGap);
         }
         frames.truncate(own);
-        self.cut_at = cut_at;
         lost
     }
 
@@ -91,13 +92,8 @@ impl Walker<'_> {
     /// that is on the stack from `sp` on, as far as each call is proven to be one of the function inside of it. The call by
     /// which a C library begins a thread needs no proof: the library calls nothing else there. The last word of the way can
     /// be left over from an earlier call.
-    fn innermost_sure(
-        &mut self,
-        sp: u64,
-        memory: &Memory<'_>,
-        arch: Processor,
-    ) -> Option<(u64, Link)> {
-        let links = self.links(sp, memory, arch);
+    fn innermost_sure(&mut self, sp: u64, context: &WalkContext<'_>) -> Option<(u64, Link)> {
+        let links = self.links(sp, context);
         let mut outermost = links.iter().filter(|(_, link)| link.outer.is_none());
         let (&root, &first) = outermost.next().filter(|_| outermost.next().is_none())?;
         let mut way = vec![(root, first)];
@@ -106,7 +102,7 @@ impl Walker<'_> {
             debug_assert!(inner < *last, "inner frames are further down");
             way.push((inner, *links.get(&inner)?));
         }
-        let of_library = self.of_library(&way, memory);
+        let of_library = self.of_library(&way, &context.memory);
         let is_unproven = |(_, link): &(u64, Link)| !link.is_called;
         let sure = of_library + 1;
         if let Some(first) = way.iter().skip(sure).position(is_unproven) {
@@ -131,7 +127,8 @@ impl Walker<'_> {
     }
 
     /// The return addresses on the stack that lead to the beginning of a thread, by their places.
-    fn links(&mut self, sp: u64, memory: &Memory<'_>, arch: Processor) -> BTreeMap<u64, Link> {
+    fn links(&mut self, sp: u64, context: &WalkContext<'_>) -> BTreeMap<u64, Link> {
+        let memory = &context.memory;
         let end = memory.stack_start.wrapping_add(memory.stack.len() as u64);
         // A frame can be anywhere; the recorded stack is all that is looked at.
         let first = sp.max(memory.stack_start);
@@ -140,19 +137,19 @@ impl Walker<'_> {
         let slots = (0..end.saturating_sub(first) / WORD).rev().map(|index| first + WORD * index);
         let words = slots.filter_map(|slot| Some((slot, memory.recorded(slot)?)));
         let in_files = words.filter(|&(_, word)| is_in_file(Avma(word).sub(1), memory));
-        let calls = in_files.filter(|&(_, word)| follows_call(word, memory, arch));
+        let calls = in_files.filter(|&(_, word)| follows_call(word, context));
         for (slot, word) in calls.take(MOST_WORDS) {
             let lookup = Avma(word).sub(1);
             let Some(at) = locate(lookup, memory) else { continue };
-            let rule = self.rule_of((at.file.serial, at.svma, lookup), memory, arch);
+            let rule = self.rule_of(at.file.serial, at.svma, lookup, context);
             let mut link =
                 Link { word, outer: None, fp: None, inner: 0, inner_at: 0, is_called: false };
             if rule != Rule::Outermost {
-                let Some((outer, fp)) = self.outer_slot((at, lookup), slot, rule, memory) else {
+                let Some((outer, fp)) = self.outer_slot(at, lookup, slot, rule, context) else {
                     continue;
                 };
                 let Some(outer_link) = links.get_mut(&outer) else { continue };
-                let called = self.cache.fallback.called(outer_link.word, at, memory, arch);
+                let called = self.cache.fallback.called(outer_link.word, at, context);
                 if called == Called::Never {
                     continue;
                 }
@@ -169,10 +166,11 @@ impl Walker<'_> {
     /// pointer, if the rule counts from that. Then the code from the function's start says how deep the call is.
     fn outer_slot(
         &mut self,
-        (at, lookup): (InFile<'_>, Avma),
+        at: InFile<'_>,
+        lookup: Avma,
         slot: u64,
         rule: Rule,
-        memory: &Memory<'_>,
+        context: &WalkContext<'_>,
     ) -> Option<(u64, Option<u64>)> {
         let arch = X86_64;
         let Rule::Simple(rule) = rule else { return None };
@@ -188,7 +186,7 @@ impl Walker<'_> {
         if cfa_register != arch.fp {
             return None;
         }
-        let start = self.described_start(at, lookup, memory)?;
+        let start = self.described_start(at, lookup, context)?;
         let depth = self.cache.fallback.functions().depth(start, at, false)?;
         let outer = sp.wrapping_add_signed(depth.sp?.wrapping_neg());
         let fp = outer.wrapping_add(WORD).wrapping_add_signed(-i64::from(cfa_offset));

@@ -13,7 +13,7 @@ use crate::code::{Called, Depth, InFile, Kept, Start};
 use crate::fallback::NoCaller;
 use crate::frame::Caller;
 use crate::rule::{Rule, SimpleRule};
-use crate::state::{Memory, MemoryError, RegisterError, Registers};
+use crate::state::{Memory, MemoryError, RegisterError, Registers, WalkContext};
 use crate::walk::Walker;
 use crate::walk::lost::is_in_file;
 
@@ -29,50 +29,45 @@ impl Walker<'_> {
     #[cold]
     pub(in crate::walk) fn step_from_start(
         &mut self,
-        (at, lookup): (InFile<'_>, Avma),
+        at: InFile<'_>,
+        lookup: Avma,
         is_leaf: bool,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Result<Caller, NoCaller> {
+        let arch = context.arch;
         if arch.is(Arch::X86) {
             return Err(NoCaller::Unknown);
         }
-        for start in self.starts_of(at, lookup, memory).into_iter().flatten() {
+        for start in self.starts_of(at, lookup, context).into_iter().flatten() {
             let depth = self.cache.fallback.functions().depth(start, at, is_leaf);
             let Some(depth) = depth else { continue };
-            let Some(entry) = depth.entry(registers, memory, arch) else { continue };
-            match depth.return_address(entry, registers, memory, arch) {
+            let Some(entry) = depth.entry(registers, context) else { continue };
+            match depth.return_address(entry, registers, context) {
                 Err(RegisterError::Memory(MemoryError::PastDump)) => {
                     return Err(NoCaller::Cut(entry.wrapping_add(arch.pushed_by_call())));
                 }
                 Err(_) => {}
-                Ok(word) if self.is_called(word, at, memory, arch) => {
-                    return Ok(depth.apply((entry, word), is_leaf, registers, arch));
+                Ok(word) if self.is_called(word, at, context) => {
+                    return Ok(depth.apply(entry, word, is_leaf, registers, arch));
                 }
                 Ok(_) => {}
             }
         }
-        let found = self.by_calls((at, lookup), is_leaf, registers, memory, arch);
+        let found = self.by_calls(at, lookup, is_leaf, registers, context);
         let found = found.or_else(|| {
             let depth = self.cache.fallback.functions().depth_by_record(at, is_leaf)?;
             depth.sp?;
-            let entry = depth.entry(registers, memory, arch)?;
-            let word = depth.return_address(entry, registers, memory, arch).ok()?;
-            self.is_called(word, at, memory, arch).then_some((depth, entry, word))
+            let entry = depth.entry(registers, context)?;
+            let word = depth.return_address(entry, registers, context).ok()?;
+            self.is_called(word, at, context).then_some((depth, entry, word))
         });
         let (depth, entry, word) = found.ok_or(NoCaller::Unknown)?;
-        Ok(depth.apply((entry, word), is_leaf, registers, arch))
+        Ok(depth.apply(entry, word, is_leaf, registers, arch))
     }
 
-    fn is_called(
-        &mut self,
-        word: u64,
-        at: InFile<'_>,
-        memory: &Memory<'_>,
-        arch: Processor,
-    ) -> bool {
-        self.cache.fallback.called(word, at, memory, arch) != Called::Never
+    fn is_called(&mut self, word: u64, at: InFile<'_>, context: &WalkContext<'_>) -> bool {
+        self.cache.fallback.called(word, at, context) != Called::Never
     }
 
     /// The starts that the file states.
@@ -80,13 +75,13 @@ impl Walker<'_> {
         &mut self,
         at: InFile<'_>,
         lookup: Avma,
-        memory: &Memory<'_>,
+        context: &WalkContext<'_>,
     ) -> [Option<Start>; 3] {
-        let images = memory.images;
+        let images = context.memory.images;
         let info = self.engine.unwind_info(at.file);
         let symbol = info.functions.of(at.svma, at.file, images);
         let symbol = symbol.map(|range| Start { svma: range.start, end: Some(range.end) });
-        let described = self.described_start(at, lookup, memory);
+        let described = self.described_start(at, lookup, context);
         let main = self.cache.fallback.functions().main_of(at);
         let main = main.filter(|&main| at.svma.since(main) < LONGEST);
         [symbol, described, main.map(|svma| Start { svma, end: None })]
@@ -108,12 +103,12 @@ impl Walker<'_> {
         &mut self,
         at: InFile<'_>,
         lookup: Avma,
-        memory: &Memory<'_>,
+        context: &WalkContext<'_>,
     ) -> Option<Start> {
-        let Range { start, end } = self.description_of(at, memory)?;
-        let place = (at.file.serial, start, lookup.sub(at.svma.since(start)));
+        let Range { start, end } = self.description_of(at, &context.memory)?;
+        let first = lookup.sub(at.svma.since(start));
         let arch = at.file.image().arch().and_then(processor)?;
-        let rule = self.rule_of(place, memory, arch);
+        let rule = self.rule_of(at.file.serial, start, first, &WalkContext { arch, ..*context });
         let is_entry = matches!(rule, Rule::Simple(SimpleRule { cfa_register, cfa_offset, .. })
             if cfa_register == arch.sp && i64::from(cfa_offset) == arch.pushed_by_call().cast_signed());
         is_entry.then_some(Start { svma: start, end: Some(end) })
@@ -123,12 +118,13 @@ impl Walker<'_> {
     /// target on says that the return address is; or the link register of a leaf.
     fn by_calls(
         &mut self,
-        (at, lookup): (InFile<'_>, Avma),
+        at: InFile<'_>,
+        lookup: Avma,
         is_leaf: bool,
         registers: &Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Option<(Depth, u64, u64)> {
+        let (memory, arch) = (&context.memory, context.arch);
         let len = arch.longest_call();
         let (sp, word_size) = (registers.sp(arch), arch.word);
         let first = sp.wrapping_add(sp.wrapping_neg() % word_size);
@@ -147,15 +143,13 @@ impl Walker<'_> {
             let target = code.and_then(|code| arch.call_target(code, word));
             let Some(CallTarget::Address(target)) = target else { continue };
             let way = lookup.0.wrapping_sub(target);
-            if way >= LONGEST
-                || self.cache.fallback.called(word, at, memory, arch) != Called::Proven
-            {
+            if way >= LONGEST || self.cache.fallback.called(word, at, context) != Called::Proven {
                 continue;
             }
             let start = Start { svma: Svma(at.svma.0.wrapping_sub(way)), end: None };
             let depth = self.cache.fallback.functions().depth(start, at, is_leaf);
             let Some(depth) = depth else { continue };
-            let entry = depth.entry(registers, memory, arch);
+            let entry = depth.entry(registers, context);
             let Some(entry) = entry.filter(|&entry| depth.returns_by(entry, slot)) else {
                 continue;
             };
@@ -170,7 +164,8 @@ impl Walker<'_> {
 impl Depth {
     /// The place of the return address; `None` if that is not known, or the stack pointer and the frame pointer contradict each
     /// other.
-    fn entry(&self, registers: &Registers, memory: &Memory<'_>, arch: Processor) -> Option<u64> {
+    fn entry(&self, registers: &Registers, context: &WalkContext<'_>) -> Option<u64> {
+        let (memory, arch) = (&context.memory, context.arch);
         let sp = registers.sp(arch);
         let by_sp = self.sp.map(|depth| sp.wrapping_add_signed(depth.wrapping_neg()));
         let fp = self.fp.zip(registers.get(arch.fp, memory).ok());
@@ -196,9 +191,9 @@ impl Depth {
         &self,
         entry: u64,
         registers: &Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Result<u64, RegisterError> {
+        let (memory, arch) = (&context.memory, context.arch);
         let word = match self.return_address {
             Kept::Slot(offset) => {
                 memory.read(entry.wrapping_add_signed(offset)).map_err(RegisterError::Memory)?
@@ -212,7 +207,8 @@ impl Depth {
     /// The registers become those of the caller.
     fn apply(
         &self,
-        (entry, return_address): (u64, u64),
+        entry: u64,
+        return_address: u64,
         is_leaf: bool,
         registers: &mut Registers,
         arch: Processor,

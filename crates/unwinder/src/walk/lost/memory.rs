@@ -9,13 +9,13 @@ use address::Avma;
 use module_map::MappedKind;
 use profile::FoundBy;
 
-use crate::arch::{CallTarget, Processor};
+use crate::arch::CallTarget;
 use crate::code::locate;
 use crate::fallback::{by_leaf_rule, frame_record};
-use crate::frame::Caller;
-use crate::state::{Memory, Registers};
+use crate::frame::{Caller, Remark, Step};
+use crate::state::{Memory, Registers, WalkContext};
 use crate::walk::Walker;
-use crate::walk::uncovered::Uncovered;
+use crate::walk::without_cfi::LookedUpFrame;
 
 /// Words of a frame that are looked at.
 const MOST_WORDS: usize = 4096;
@@ -29,46 +29,49 @@ enum Beyond {
 }
 
 impl Walker<'_> {
-    /// The caller of a frame whose code cannot be read. If frames are missing before it, the walk notes that.
+    /// The step from a frame whose code cannot be read, to a caller that the frame pointer or the leaf rule leads to.
     #[cold]
     pub(in crate::walk) fn step_in_memory(
         &mut self,
         caller: Caller,
-        place: &Uncovered<'_>,
-        moved: (&Registers, &mut Registers),
-        memory: &Memory<'_>,
-        arch: Processor,
-    ) -> Caller {
+        place: &LookedUpFrame<'_>,
+        before: &Registers,
+        registers: &mut Registers,
+        context: &WalkContext<'_>,
+    ) -> Step {
+        let is_guess = caller.found_by == FoundBy::FramePointer;
+        let remark = if is_guess { Remark::Guess } else { Remark::Nothing };
         let is_memory = matches!(place.mapping.kind, MappedKind::Anonymous | MappedKind::Unopened);
         if place.mapping.file.is_some() || !is_memory {
-            return caller;
+            return Step { remark, ..Step::to(Some(caller)) };
         }
-        let beyond = self.beyond_memory(caller, place.is_leaf, moved, memory, arch);
-        self.skips_frames = matches!(beyond, Beyond::AcrossGap(_));
-        let (Beyond::Next(caller) | Beyond::AcrossGap(caller)) = beyond;
-        caller
+        let beyond = self.beyond_memory(caller, place.is_leaf, before, registers, context);
+        let (caller, remark) = match beyond {
+            Beyond::Next(caller) => (caller, remark),
+            Beyond::AcrossGap(caller) => (caller, Remark::GuessAcrossGap),
+        };
+        Step { remark, ..Step::to(Some(caller)) }
     }
 
     /// The caller of a sampled frame that is at the beginning of a compiled function, as the map of its process states: the
     /// function has pushed nothing, and the frame pointer is the caller's.
     pub(in crate::walk) fn step_from_compiled_entry(
-        place: &Uncovered<'_>,
+        place: &LookedUpFrame<'_>,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Option<Caller> {
         if !place.is_leaf || place.mapping.file.is_some() {
             return None;
         }
-        let mapping = memory.space.lookup(place.lookup)?;
-        let module = memory.space.module(&mapping)?;
+        let mapping = context.memory.space.lookup(place.lookup)?;
+        let module = context.memory.space.module(&mapping)?;
         let pid = match module.kind {
             MappedKind::Anonymous => module.owner?,
             MappedKind::Unopened => module.first_mapped?.0,
             _ => return None,
         };
-        let map = memory.images.perf_map(pid)?;
-        map.map().begins_at(place.lookup).then(|| by_leaf_rule(registers, memory, arch))?
+        let map = context.memory.images.perf_map(pid)?;
+        map.map().begins_at(place.lookup).then(|| by_leaf_rule(registers, context))?
     }
 
     /// Whether the caller that the frame pointer leads to is the next frame. `before` are the registers in the frame, and
@@ -77,17 +80,18 @@ impl Walker<'_> {
         &mut self,
         caller: Caller,
         is_leaf: bool,
-        (before, registers): (&Registers, &mut Registers),
-        memory: &Memory<'_>,
-        arch: Processor,
+        before: &Registers,
+        registers: &mut Registers,
+        context: &WalkContext<'_>,
     ) -> Beyond {
+        let (memory, arch) = (&context.memory, context.arch);
         if caller.found_by != FoundBy::FramePointer {
             return Beyond::Next(caller);
         }
-        if self.cannot_enter_memory(caller.pc, memory, arch) {
+        if self.cannot_enter_memory(caller.pc, context) {
             let sp = before.sp(arch);
             let word = memory.recorded(sp).filter(|_| is_leaf && arch.is_x86());
-            let Some(word) = word.filter(|&word| is_after_indirect_call(word, memory, arch)) else {
+            let Some(word) = word.filter(|&word| is_after_indirect_call(word, context)) else {
                 return Beyond::AcrossGap(caller);
             };
             // Nothing was pushed: the frame pointer is still the caller's.
@@ -97,14 +101,15 @@ impl Walker<'_> {
             let found_by = FoundBy::LeafRule;
             return Beyond::Next(Caller { pc: Avma(word), exact: false, found_by });
         }
-        if has_frame_below_record(is_leaf, (before, caller.pc), memory, arch) {
+        if has_frame_below_record(is_leaf, before, caller.pc, context) {
             return Beyond::AcrossGap(caller);
         }
         Beyond::Next(caller)
     }
 
     /// Whether the call before a return address is one of a function of a file from which no way leads to code elsewhere.
-    fn cannot_enter_memory(&mut self, pc: Avma, memory: &Memory<'_>, arch: Processor) -> bool {
+    fn cannot_enter_memory(&mut self, pc: Avma, context: &WalkContext<'_>) -> bool {
+        let (memory, arch) = (&context.memory, context.arch);
         let len = arch.longest_call();
         let code = memory.code(pc.sub(len as u64), len);
         let target = code.and_then(|code| arch.call_target(code, pc.0));
@@ -115,7 +120,8 @@ impl Walker<'_> {
 }
 
 /// Whether an indirect call stands before an address, in code that can be read.
-fn is_after_indirect_call(word: u64, memory: &Memory<'_>, arch: Processor) -> bool {
+fn is_after_indirect_call(word: u64, context: &WalkContext<'_>) -> bool {
+    let (memory, arch) = (&context.memory, context.arch);
     let len = arch.longest_call();
     let is_code = memory.space.lookup(Avma(word).sub(1)).is_some_and(|it| it.executable);
     let code = memory.code(Avma(word).sub(len as u64), len).filter(|_| is_code);
@@ -130,12 +136,12 @@ fn is_after_indirect_call(word: u64, memory: &Memory<'_>, arch: Processor) -> bo
 /// of a sampled frame, which has pushed nothing else, and below a record as the interpreter or C++ has one.
 fn has_frame_below_record(
     is_leaf: bool,
-    (registers, caller): (&Registers, Avma),
-    memory: &Memory<'_>,
-    arch: Processor,
+    registers: &Registers,
+    caller: Avma,
+    context: &WalkContext<'_>,
 ) -> bool {
-    let (Some(record), Ok(fp)) =
-        (frame_record(registers, memory, arch), registers.get(arch.fp, memory))
+    let (memory, arch) = (&context.memory, context.arch);
+    let (Some(record), Ok(fp)) = (frame_record(registers, context), registers.get(arch.fp, memory))
     else {
         return false;
     };
@@ -153,7 +159,7 @@ fn has_frame_below_record(
             return true;
         }
     }
-    let is_of_others = !is_in_memory(caller.0, memory) || is_interpreter(record, memory, arch);
+    let is_of_others = !is_in_memory(caller.0, memory) || is_interpreter(record, context);
     let slots = (first..record.saturating_sub(word_size)).step_by(word_size as usize);
     is_of_others && slots.take(MOST_WORDS).any(is_frame)
 }
@@ -161,11 +167,11 @@ fn has_frame_below_record(
 /// Whether a record can be that of a frame of the interpreter of `HotSpot`: below it is the stack pointer of the caller.
 ///
 /// Source: `frame_x86.hpp` and `frame_aarch64.hpp` of `OpenJDK`: `interpreter_frame_sender_sp_offset` is -1.
-fn is_interpreter(record: u64, memory: &Memory<'_>, arch: Processor) -> bool {
+fn is_interpreter(record: u64, context: &WalkContext<'_>) -> bool {
     /// Bytes of arguments that a caller has pushed.
     const ARGUMENTS: u64 = 4096;
-    let end = record.wrapping_add(2 * arch.word);
-    let sender = memory.recorded(record.wrapping_sub(arch.word));
+    let end = record.wrapping_add(2 * context.arch.word);
+    let sender = context.memory.recorded(record.wrapping_sub(context.arch.word));
     sender.is_some_and(|sp| sp >= end && sp - end < ARGUMENTS)
 }
 

@@ -1,58 +1,52 @@
 //! Chains that no rule continues: by code from the start of a function, past memory without a file, and from the beginning
 //! of the thread inwards.
 
-mod again;
 mod anchor;
+mod by_code;
 mod from_start;
 mod memory;
 
 use address::Avma;
 use module_map::MappedKind;
-use profile::{EndReason, FoundBy};
+use profile::EndReason;
 
-use crate::arch::Processor;
 use crate::frame::Frame;
-use crate::state::{Memory, Registers};
+use crate::state::{Memory, Registers, WalkContext};
 use crate::walk::Walker;
+use crate::walk::outcome::WalkOutcome;
 
 impl Walker<'_> {
-    /// Adds a gap to the frames, if some are missing before the caller that a step found.
-    #[inline]
-    pub(super) fn add_gap(&mut self, frames: &mut Vec<Frame>) {
-        if self.skips_frames {
-            (self.skips_frames, self.has_gap) = (false, true);
-            frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
-        }
-    }
-
     /// Continues a chain that ended early, as far as something else is proven.
     #[cold]
-    pub(super) fn complete(
+    pub(super) fn recover(
         &mut self,
-        mut reason: EndReason,
-        (pc, first): (Avma, usize),
+        mut outcome: WalkOutcome,
+        pc: Avma,
+        first: usize,
         registers: impl FnOnce() -> Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> EndReason {
+    ) -> WalkOutcome {
         let own = frames.get(first..).unwrap_or_default();
-        let is_refuted =
-            reason != EndReason::Root && self.is_first_refuted(reason, pc, own, memory, arch);
+        let is_refuted = outcome.end.reason != EndReason::Root
+            && self.is_first_refuted(&outcome, pc, own, context);
         let mut is_lost = false;
         if is_refuted {
-            match self.walk_again((pc, first), registers(), memory, arch, frames) {
-                Some(again) => reason = again,
+            let beyond = outcome.context_beyond(context);
+            match self.walk_by_code(pc, first, registers(), &beyond, frames) {
+                Some(again) => {
+                    outcome = WalkOutcome { has_gap: outcome.has_gap || again.has_gap, ..again };
+                }
                 None => is_lost = frames.len() == first + 1,
             }
         }
-        match reason {
+        match outcome.end.reason {
             EndReason::AnonymousMemory | EndReason::NoUnwindInfo => {
-                self.walk_from_anchor(reason, first, memory, arch, frames)
+                self.walk_from_anchor(outcome, first, context, frames)
             }
-            _ if is_lost => self.walk_from_anchor(reason, first, memory, arch, frames),
-            EndReason::Root if self.has_gap => EndReason::RootAcrossGap,
-            reason => reason,
+            _ if is_lost => self.walk_from_anchor(outcome, first, context, frames),
+            EndReason::Root if outcome.has_gap => outcome.with_reason(EndReason::RootAcrossGap),
+            _ => outcome,
         }
     }
 }

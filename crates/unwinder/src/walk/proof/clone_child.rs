@@ -9,11 +9,11 @@
 use address::{Avma, Svma};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic};
 
-use crate::arch::{Arch, Processor};
+use crate::arch::Arch;
 use crate::rule::Rule;
-use crate::state::{Memory, Registers};
+use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
-use crate::walk::uncovered::Uncovered;
+use crate::walk::without_cfi::LookedUpFrame;
 
 /// Bytes of the instructions that are looked at, and how many of them there are at most.
 const BYTES: usize = 16;
@@ -30,25 +30,24 @@ impl Walker<'_> {
     #[cold]
     pub(in crate::walk) fn is_clone_child(
         &mut self,
-        place: &Uncovered<'_>,
+        place: &LookedUpFrame<'_>,
         registers: &Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> bool {
-        if !arch.is(Arch::X86_64) || !place.is_leaf || registers.value(RESULT) != Some(0) {
+        if !context.arch.is(Arch::X86_64) || !place.is_leaf || registers.value(RESULT) != Some(0) {
             return false;
         }
-        let Some(before) = memory.code(place.lookup.sub(BEFORE as u64), BEFORE) else {
+        let Some(before) = context.memory.code(place.lookup.sub(BEFORE as u64), BEFORE) else {
             return false;
         };
-        let Some(code) = memory.code(place.lookup, BYTES) else { return false };
+        let Some(code) = context.memory.code(place.lookup, BYTES) else { return false };
         if !before.windows(SYSCALL.len()).any(|bytes| bytes == SYSCALL) {
             return false;
         }
         let Some(target) = branch_of_zero(code, place.lookup.0) else { return false };
         let svma = Svma(place.svma.0.wrapping_add(target.wrapping_sub(place.lookup.0)));
         let Some(file) = place.mapping.file else { return false };
-        self.rule_of((file, svma, Avma(target)), memory, arch) == Rule::Outermost
+        self.rule_of(file, svma, Avma(target), context) == Rule::Outermost
     }
 }
 

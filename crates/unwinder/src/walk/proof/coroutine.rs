@@ -10,9 +10,9 @@ use address::Avma;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 use crate::arch::{Arch, CallTarget, Processor};
-use crate::state::{Memory, MemoryError, Registers};
+use crate::state::{Memory, MemoryError, Registers, WalkContext};
 use crate::walk::Walker;
-use crate::walk::uncovered::Uncovered;
+use crate::walk::without_cfi::LookedUpFrame;
 
 /// Bytes before a call in which such code begins.
 const LONGEST: usize = 32;
@@ -27,11 +27,11 @@ impl Walker<'_> {
     /// Whether a frame without call frame information, which is no leaf, is of such code.
     #[cold]
     pub(in crate::walk) fn is_coroutine_entry(
-        place: &Uncovered<'_>,
+        place: &LookedUpFrame<'_>,
         registers: &Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> bool {
+        let (memory, arch) = (&context.memory, context.arch);
         if !arch.is(Arch::X86_64) || place.is_leaf || place.mapping.file.is_none() {
             return false;
         }

@@ -8,9 +8,9 @@ use address::Avma;
 use crate::arch::{CallTarget, Processor};
 use crate::code::Called;
 use crate::rule::{FullRow, Recovery};
-use crate::state::Memory;
+use crate::state::WalkContext;
 use crate::walk::Walker;
-use crate::walk::uncovered::Uncovered;
+use crate::walk::without_cfi::LookedUpFrame;
 
 /// Whether a row is of such a function: it saves the registers in which the handler gets its data, which no other
 /// function saves.
@@ -30,26 +30,25 @@ pub(in crate::walk) fn is_replaced(
     walker: &mut Walker<'_>,
     row: &FullRow,
     return_address: u64,
-    place: &Uncovered<'_>,
-    memory: &Memory<'_>,
-    arch: Processor,
+    place: &LookedUpFrame<'_>,
+    context: &WalkContext<'_>,
 ) -> bool {
-    if !goes_on_in_handler(row, arch) {
+    if !goes_on_in_handler(row, context.arch) {
         return false;
     }
-    let Some(at) = place.code(memory) else { return false };
-    let pc = arch.strip(return_address);
+    let Some(at) = place.code(&context.memory) else { return false };
+    let pc = context.arch.strip(return_address);
     pc != 0
-        && match walker.cache.fallback.called(pc, at, memory, arch) {
+        && match walker.cache.fallback.called(pc, at, context) {
             Called::Proven => false,
             Called::Never => true,
             // A handler stands behind the call of a function that throws. That its jumps can lead anywhere proves nothing.
-            Called::Perhaps => !is_behind_indirect_call(pc, memory, arch),
+            Called::Perhaps => !is_behind_indirect_call(pc, context),
         }
 }
 
-fn is_behind_indirect_call(pc: u64, memory: &Memory<'_>, arch: Processor) -> bool {
-    let len = arch.longest_call();
-    let code = memory.code(Avma(pc).sub(len as u64), len);
-    code.and_then(|code| arch.call_target(code, pc)) == Some(CallTarget::Indirect)
+fn is_behind_indirect_call(pc: u64, context: &WalkContext<'_>) -> bool {
+    let len = context.arch.longest_call();
+    let code = context.memory.code(Avma(pc).sub(len as u64), len);
+    code.and_then(|code| context.arch.call_target(code, pc)) == Some(CallTarget::Indirect)
 }

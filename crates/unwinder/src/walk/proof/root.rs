@@ -6,11 +6,10 @@ use address::Svma;
 use hashbrown::HashMap;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::Processor;
 use crate::code::{InFile, locate};
 use crate::frame::{Evidence, Frame, Step};
 use crate::rule::Rule;
-use crate::state::Memory;
+use crate::state::WalkContext;
 use crate::walk::Walker;
 
 /// What showed that a frame has no caller.
@@ -52,27 +51,27 @@ impl Walker<'_> {
     pub(in crate::walk) fn judge_root(
         &mut self,
         by: RootBy,
+        is_guessed: bool,
         frames: &[Frame],
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> EndReason {
         if by == RootBy::Stated && !self.engine.has_damaged_files() {
             return EndReason::Root;
         }
-        self.judge_doubtful_root(by, frames, memory, arch)
+        self.judge_doubtful_root(by, is_guessed, frames, context)
     }
 
     #[cold]
     fn judge_doubtful_root(
         &mut self,
         by: RootBy,
+        is_guessed: bool,
         frames: &[Frame],
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> EndReason {
         let is_damaged = self.engine.has_damaged_files()
             && frames.iter().any(|frame| {
-                locate(frame.in_process(), memory)
+                locate(frame.in_process(), &context.memory)
                     .is_some_and(|at| self.engine.unwind_info(at.file).is_damaged())
             });
         let is_proven = match by {
@@ -81,18 +80,17 @@ impl Walker<'_> {
             RootBy::Interrupted => false,
             // Zeros are everywhere: one that a guess leads to proves nothing.
             RootBy::Zero => {
-                !self.is_guessed
-                    && !frames.iter().any(is_guess)
-                    && self.is_beginning(frames, memory, arch)
+                !is_guessed && !frames.iter().any(is_guess) && self.is_beginning(frames, context)
             }
-            RootBy::Code => self.is_beginning(frames, memory, arch),
+            RootBy::Code => self.is_beginning(frames, context),
         };
         if is_proven { EndReason::Root } else { EndReason::UnprovenRoot }
     }
 
     /// Whether nothing in its file calls the function of the outermost frame directly, as far as its code can be read.
-    fn is_beginning(&mut self, frames: &[Frame], memory: &Memory<'_>, arch: Processor) -> bool {
-        let Some(at) = frames.last().and_then(|frame| locate(frame.in_process(), memory)) else {
+    fn is_beginning(&mut self, frames: &[Frame], context: &WalkContext<'_>) -> bool {
+        let Some(at) = frames.last().and_then(|frame| locate(frame.in_process(), &context.memory))
+        else {
             return false;
         };
         let key = (at.file.serial, at.svma);
@@ -102,21 +100,21 @@ impl Walker<'_> {
         if self.cache.roots.0.len() >= MOST_KEPT {
             self.cache.roots.0.clear();
         }
-        let is_called = self.is_called_directly(at, memory, arch);
+        let is_called = self.is_called_directly(at, context);
         self.cache.roots.0.insert(key, is_called);
         !is_called
     }
 
     /// Whether a direct call of the file leads to the function at hand, or that is not known.
-    fn is_called_directly(&mut self, at: InFile<'_>, memory: &Memory<'_>, arch: Processor) -> bool {
-        let start = self.engine.function_start(at.file, at.svma, memory.images);
+    fn is_called_directly(&mut self, at: InFile<'_>, context: &WalkContext<'_>) -> bool {
+        let start = self.engine.function_start(at.file, at.svma, context.memory.images);
         let functions = self.cache.fallback.functions();
         match start {
             Some(start) => {
                 let function = InFile { svma: Svma(start), ..at };
-                functions.is_called_directly(function, arch).unwrap_or(true)
+                functions.is_called_directly(function, context.arch).unwrap_or(true)
             }
-            None => functions.is_in_called_function(at, arch).unwrap_or(true),
+            None => functions.is_in_called_function(at, context.arch).unwrap_or(true),
         }
     }
 }

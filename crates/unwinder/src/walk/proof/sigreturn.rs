@@ -4,11 +4,11 @@
 
 use address::Avma;
 
-use crate::arch::{Arch, Processor};
-use crate::frame::Step;
-use crate::state::{Memory, Registers};
+use crate::arch::Arch;
+use crate::frame::{Remark, Step};
+use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
-use crate::walk::uncovered::Uncovered;
+use crate::walk::without_cfi::LookedUpFrame;
 
 /// rcx.
 const RETURN_ADDRESS: u8 = 2;
@@ -19,12 +19,12 @@ impl Walker<'_> {
     /// The step from a sampled frame that no rule covers, if it is behind a trampoline's system call.
     #[cold]
     pub(in crate::walk) fn step_out_of_sigreturn(
-        &mut self,
-        place: &Uncovered<'_>,
+        &self,
+        place: &LookedUpFrame<'_>,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Option<Step> {
+        let (memory, arch) = (&context.memory, context.arch);
         if !arch.is(Arch::X86_64) || !place.is_leaf {
             return None;
         }
@@ -40,7 +40,7 @@ impl Walker<'_> {
         }
         let row = self.engine.signal_frame_row(arch, 0)?;
         let before = registers.clone();
-        let pc = row.run(registers, memory, arch).ok();
+        let pc = row.run(registers, context).ok();
         // The kernel may have restored some registers already.
         let is_code =
             |&pc: &u64| memory.space.lookup(Avma(pc)).is_some_and(|mapping| mapping.executable);
@@ -48,7 +48,7 @@ impl Walker<'_> {
             registers.clone_from(&before);
             return None;
         };
-        self.is_behind_call = true;
-        Some(Step { caller: Self::caller_at(pc, true, arch), evidence: None })
+        let caller = Self::caller_at(pc, true, context.arch);
+        Some(Step { remark: Remark::InSystemCall, ..Step::to(caller) })
     }
 }

@@ -11,11 +11,10 @@
 use address::Avma;
 use profile::FoundBy;
 
-use crate::arch::Processor;
 use crate::code::{InFile, locate};
 use crate::frame::Caller;
 use crate::rule::{Rule, SimpleRule};
-use crate::state::{Memory, Registers};
+use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
 
 /// Words below the frame pointer that are looked at: those of a large frame.
@@ -26,13 +25,13 @@ const WORD: u64 = 8;
 impl Walker<'_> {
     /// The caller of a function that left the caller's stack; the registers become the caller's. `None` where not exactly
     /// one word can be the return address.
-    pub(super) fn step_to_left_stack(
+    pub(in crate::walk) fn step_to_left_stack(
         &mut self,
         at: InFile<'_>,
         registers: &mut Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> Option<Caller> {
+        let (memory, arch) = (&context.memory, context.arch);
         let fp = registers.get(arch.fp, memory).ok()?;
         if !fp.is_multiple_of(WORD) || fp <= registers.sp(arch) || memory.recorded(fp).is_none() {
             return None;
@@ -41,8 +40,8 @@ impl Walker<'_> {
         let mut found = None;
         for slot in slots.take_while(|&slot| slot > registers.sp(arch)) {
             let Some(return_address) = memory.recorded(slot) else { break };
-            if self.cache.fallback.is_call_of(return_address, at, memory, arch)
-                && self.has_frame(return_address, slot, fp, memory, arch)
+            if self.cache.fallback.is_call_of(return_address, at, context)
+                && self.has_frame(return_address, slot, fp, context)
                 && found.replace((slot, return_address)).is_some()
             {
                 return None;
@@ -62,12 +61,12 @@ impl Walker<'_> {
         return_address: u64,
         slot: u64,
         fp: u64,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> bool {
+        let (memory, arch) = (&context.memory, context.arch);
         let lookup = Avma(return_address).sub(1);
         let Some(caller) = locate(lookup, memory) else { return false };
-        let rule = self.rule_of((caller.file.serial, caller.svma, lookup), memory, arch);
+        let rule = self.rule_of(caller.file.serial, caller.svma, lookup, context);
         let Rule::Simple(SimpleRule { cfa_register, cfa_offset, saved, .. }) = rule else {
             return false;
         };

@@ -1,30 +1,27 @@
-//! What a step says of the frame that it leads from.
+//! The frame that a step leads from: the callee.
 
-use crate::arch::Processor;
-use crate::frame::{Evidence, Frame, Step};
-use crate::state::Memory;
+use crate::frame::{Evidence, Frame, Remark, Step};
+use crate::state::WalkContext;
 
-/// Notes what the step from a frame says of it.
+/// Notes in a frame the facts that the step from it shows.
 #[inline]
-pub(super) fn settle(
-    frame: &mut Frame,
-    step: &Step,
-    is_leaf: bool,
-    memory: &Memory<'_>,
-    arch: Processor,
-) {
+pub(super) fn note_facts(frame: &mut Frame, step: &Step, is_leaf: bool, context: &WalkContext<'_>) {
     if let Some(Evidence::Simple(_, read)) = &step.evidence {
         frame.saved = read.values;
     }
+    if step.remark == Remark::InSystemCall {
+        frame.relative = frame.relative.wrapping_sub(1);
+    }
     if !is_leaf && step.caller.is_none_or(|caller| caller.exact) {
-        look_up_where_returned(frame, step, memory, arch);
+        look_up_return_address(frame, step, context);
     }
 }
 
-/// What was not called from where it goes on is looked up there, not in a call before: handlers of signals return to a
-/// trampoline's first instruction, and functions of fibers to that of the code which ends the fiber.
+/// Moves the looked-up address of a frame to its return address, if no call stands before that. Handlers of signals return to
+/// the first instruction of a trampoline. Functions of fibers return to the first one of the code that ends the fiber.
 #[cold]
-fn look_up_where_returned(frame: &mut Frame, step: &Step, memory: &Memory<'_>, arch: Processor) {
+fn look_up_return_address(frame: &mut Frame, step: &Step, context: &WalkContext<'_>) {
+    let (memory, arch) = (&context.memory, context.arch);
     let goes_on = frame.in_process().add(1);
     let is_called = match (step.caller, step.evidence) {
         // It is the frame of a signal.

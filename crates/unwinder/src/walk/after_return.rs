@@ -8,22 +8,23 @@
 //! ```
 
 use address::{Avma, Svma};
-use profile::{EndReason, FoundBy};
+use profile::FoundBy;
 
-use crate::arch::Processor;
 use crate::cache::StackCache;
 use crate::code::{Called, Function, InFile, locate};
 use crate::frame::Frame;
 use crate::rule::Rule;
-use crate::state::{Memory, Registers};
+use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
+use crate::walk::outcome::WalkOutcome;
+use crate::walk::start::WalkStart;
 
 /// Calls that are looked at for one sample, and those of one function more.
 const MOST_CALLS: usize = 8192;
 
-/// Where a function returned to.
+/// The place that a function returned to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct ReturnPlace {
     /// The return address in the process; of several that can be it, the first: their frames are the same.
     pub(super) pc: Avma,
     /// Where its function begins, unless it is proven which call of it is meant.
@@ -33,47 +34,45 @@ pub(super) struct Place {
 impl Walker<'_> {
     /// Walks on from where the function at `pc` returned to, with the registers behind its return. `None` where that is not
     /// known.
-    pub(super) fn walk_returned(
+    pub(super) fn walk_after_return(
         &mut self,
         pc: Avma,
         previous: &mut StackCache,
         registers: Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> Option<EndReason> {
-        let place = self.returned_to(pc, &registers, memory, arch)?;
-        Some(self.walk_from_place(place, previous, registers, memory, arch, frames))
+    ) -> Option<WalkOutcome> {
+        let place = self.returned_to(pc, &registers, context)?;
+        Some(self.walk_from_return(place, previous, registers, context, frames))
     }
 
     /// Walks on from where a function returned to, with the registers behind its return.
-    pub(super) fn walk_from_place(
+    pub(super) fn walk_from_return(
         &mut self,
-        place: Place,
+        place: ReturnPlace,
         previous: &mut StackCache,
         registers: Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> EndReason {
+    ) -> WalkOutcome {
         let second = frames.len();
-        let from = (place.pc.sub(1), false);
-        let reason = self.walk_from(from, previous, registers, memory, arch, frames);
+        let start = WalkStart::caller(place.pc);
+        let outcome = self.walk_from(start, previous, registers, context, frames);
         if let Some(frame) = frames.get_mut(second) {
             let shown = place.function.unwrap_or(place.pc.sub(1));
-            let shown = self.frame_at(shown, memory.space, FoundBy::Scan);
+            let shown = self.frame_at(shown, context.memory.space, FoundBy::Scan);
             *frame = Frame { sp: frame.sp, saved: frame.saved, ..shown };
         }
-        reason
+        outcome
     }
 
     fn returned_to(
         &mut self,
         pc: Avma,
         registers: &Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
-    ) -> Option<Place> {
+        context: &WalkContext<'_>,
+    ) -> Option<ReturnPlace> {
+        let (memory, arch) = (&context.memory, context.arch);
         let returned = locate(pc, memory).filter(|_| !memory.is_big_endian())?;
         let bias = pc.0.wrapping_sub(returned.svma.0);
         let sp = registers.sp(arch);
@@ -83,20 +82,21 @@ impl Walker<'_> {
         for index in 0..memory.stack.len() as u64 / word_size {
             let slot = first.wrapping_add(word_size * index);
             let word = memory.recorded(slot)?;
-            if !follows_call(word, memory, arch) {
+            if !follows_call(word, context) {
                 continue;
             }
             if looked_at >= MOST_CALLS {
                 return None;
             }
             let functions = self.cache.fallback.functions();
-            let Some(function) = functions.callee(word, (returned, bias), memory, arch) else {
+            let Some(function) = functions.callee(word, returned, bias, context) else {
                 passed = true;
                 continue;
             };
             looked_at += 1 + self.cache.fallback.functions().calls_of(function.at).len();
-            let how = (returned, slot.wrapping_add(word_size), passed);
-            if let Some(place) = self.place_in(function, how, registers, memory, arch) {
+            let end = slot.wrapping_add(word_size);
+            if let Some(place) = self.place_in(function, returned, end, passed, registers, context)
+            {
                 return Some(place);
             }
             passed = true;
@@ -110,23 +110,25 @@ impl Walker<'_> {
     fn place_in(
         &mut self,
         function: Function<'_>,
-        (returned, end, passed): (InFile<'_>, u64, bool),
+        returned: InFile<'_>,
+        end: u64,
+        passed: bool,
         registers: &Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
-    ) -> Option<Place> {
+        context: &WalkContext<'_>,
+    ) -> Option<ReturnPlace> {
         let Function { at, bias } = function;
         let mut places = Vec::new();
         for &svma in self.cache.fallback.functions().calls_of(at).iter() {
             let pc = svma.wrapping_add(bias);
-            let call = (at.file.serial, Svma(svma.wrapping_sub(1)), Avma(pc).sub(1));
-            let rule = self.rule_of(call, memory, arch);
+            let call = Svma(svma.wrapping_sub(1));
+            let rule = self.rule_of(at.file.serial, call, Avma(pc).sub(1), context);
             let Rule::Simple(rule) = rule else { continue };
-            let is_shown = rule.cfa(registers, memory) == Some(end) && rule.return_address() == -1;
-            if !is_shown || (passed && rule.cfa_register != arch.sp) {
+            let is_shown =
+                rule.cfa(registers, &context.memory) == Some(end) && rule.return_address() == -1;
+            if !is_shown || (passed && rule.cfa_register != context.arch.sp) {
                 continue;
             }
-            let called = self.cache.fallback.functions().called(pc, returned, memory, arch);
+            let called = self.cache.fallback.functions().called(pc, returned, context);
             if called != Called::Never {
                 places.push((Avma(pc), called));
             }
@@ -134,12 +136,13 @@ impl Walker<'_> {
         let (&(pc, called), others) = places.split_first()?;
         let is_proven = others.is_empty() && called == Called::Proven;
         let start = Avma(at.svma.0.wrapping_add(bias));
-        Some(Place { pc, function: (!is_proven).then_some(start) })
+        Some(ReturnPlace { pc, function: (!is_proven).then_some(start) })
     }
 }
 
 /// Whether a call stands before an address, in code that can be read.
-pub(super) fn follows_call(return_address: u64, memory: &Memory<'_>, arch: Processor) -> bool {
+pub(super) fn follows_call(return_address: u64, context: &WalkContext<'_>) -> bool {
+    let (memory, arch) = (&context.memory, context.arch);
     let before = Avma(return_address).sub(1);
     let len = arch.longest_call();
     memory.space.lookup(before).is_some_and(|mapping| mapping.executable)

@@ -4,12 +4,14 @@
 use address::Avma;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::{Arch, Processor};
+use crate::arch::Arch;
 use crate::cache::StackCache;
 use crate::code::{Called, InFile, enters, locate};
 use crate::frame::Frame;
-use crate::state::{Memory, Registers};
+use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
+use crate::walk::outcome::WalkOutcome;
+use crate::walk::start::WalkStart;
 
 /// Frames of a chain whose first step may be wrong.
 const MOST_REFUTED: usize = 4;
@@ -20,15 +22,15 @@ impl Walker<'_> {
     #[cold]
     pub(in crate::walk) fn is_first_refuted(
         &mut self,
-        end: EndReason,
+        outcome: &WalkOutcome,
         pc: Avma,
         frames: &[Frame],
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
     ) -> bool {
-        if !arch.is(Arch::X86_64) || self.left_at.is_some() || self.probed.is_some() {
+        if !context.arch.is(Arch::X86_64) || outcome.end.last.is_some() {
             return false;
         }
+        let end = outcome.end.reason;
         match frames {
             [_] => matches!(end, EndReason::NotMapped | EndReason::OtherStack),
             [_, second, ..] if second.found_by == FoundBy::Cfi && frames.len() <= MOST_REFUTED => {
@@ -36,21 +38,21 @@ impl Walker<'_> {
                 let returns = [1, 0].map(|behind| second.in_process().add(behind).0);
                 // Frames of more than the recorded bytes are long, but no sign of a wrong step.
                 if end == EndReason::StackExhausted {
-                    return !returns.into_iter().any(|word| is_after_call(word, memory, arch));
+                    return !returns.into_iter().any(|word| is_after_call(word, context));
                 }
-                let Some(at) = locate(pc, memory) else { return false };
-                let description = self.description_of(at, memory);
+                let Some(at) = locate(pc, &context.memory) else { return false };
+                let description = self.description_of(at, &context.memory);
                 let start = description.map(|range| InFile { svma: range.start, ..at });
                 // Most calls are of the function itself. Else it can have been entered by jumps, which takes longer to see.
                 let may_enter = |start| {
-                    let enters = |word| enters(word, start, memory, arch) != Called::Never;
+                    let enters = |word| enters(word, start, context) != Called::Never;
                     returns.into_iter().any(enters)
                 };
                 if start.is_some_and(may_enter) {
                     return false;
                 }
                 let fallback = &mut self.cache.fallback;
-                let is_called = |word| fallback.called(word, at, memory, arch) != Called::Never;
+                let is_called = |word| fallback.called(word, at, context) != Called::Never;
                 !returns.into_iter().any(is_called)
             }
             _ => false,
@@ -60,40 +62,38 @@ impl Walker<'_> {
     /// Walks again from a sampled frame, whose frames begin at `first`, by its code. `None`, and nothing has changed, if the
     /// code proves no caller.
     #[cold]
-    pub(in crate::walk) fn walk_again(
+    pub(in crate::walk) fn walk_by_code(
         &mut self,
-        (pc, first): (Avma, usize),
+        pc: Avma,
+        first: usize,
         mut registers: Registers,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> Option<EndReason> {
-        let at = locate(pc, memory)?;
+    ) -> Option<WalkOutcome> {
+        let at = locate(pc, &context.memory)?;
         let before = registers.clone();
-        let how = (true, true);
-        let by_code = self.cache.fallback.by_code(at, how, &mut registers, memory, arch).ok();
+        let by_code = self.cache.fallback.by_code(at, true, true, &mut registers, context).ok();
         let caller = match by_code {
             Some(caller) => caller,
             None => {
                 registers = before;
-                self.step_from_start((at, pc), true, &mut registers, memory, arch).ok()?
+                self.step_from_start(at, pc, true, &mut registers, context).ok()?
             }
         };
-        self.cut_at = None;
         frames.truncate(first + 1);
-        let from = (caller.lookup(), false);
+        let start = WalkStart { lookup: caller.lookup(), is_leaf: false };
         let mut previous = StackCache::default();
-        let end = self.walk_from(from, &mut previous, registers, memory, arch, frames);
+        let outcome = self.walk_from(start, &mut previous, registers, context, frames);
         if let Some(frame) = frames.get_mut(first + 1) {
             frame.found_by = caller.found_by;
         }
-        Some(end)
+        Some(outcome)
     }
 }
 
 /// Whether a call stands before an address, or the code there cannot be read.
-fn is_after_call(address: u64, memory: &Memory<'_>, arch: Processor) -> bool {
-    let len = arch.longest_call();
-    let code = memory.code(Avma(address).sub(len as u64), len);
-    code.is_none_or(|code| arch.call_target(code, address).is_some())
+fn is_after_call(address: u64, context: &WalkContext<'_>) -> bool {
+    let len = context.arch.longest_call();
+    let code = context.memory.code(Avma(address).sub(len as u64), len);
+    code.is_none_or(|code| context.arch.call_target(code, address).is_some())
 }

@@ -14,12 +14,14 @@
 use address::Avma;
 use profile::{EndReason, FoundBy};
 
-use crate::arch::{CallTarget, Processor, WIDE};
+use crate::arch::{CallTarget, WIDE};
 use crate::cache::StackCache;
 use crate::code::{InFile, locate};
 use crate::frame::Frame;
-use crate::state::{Memory, Registers};
+use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
+use crate::walk::outcome::{LastFunction, WalkOutcome};
+use crate::walk::start::WalkStart;
 
 /// How far below the noted stack pointer a function can have its own: those that call C leave room and align it.
 const ROOM: [u64; 5] = [0, 16, 24, 64, 72];
@@ -30,52 +32,58 @@ impl Walker<'_> {
     /// Goes on with what is below a switch of stacks, as far as that leads to a root; what is between is a gap. Otherwise
     /// the chain, whose frames begin at `own_first`, stays as it is.
     #[cold]
-    pub(super) fn walk_below_switch(
+    pub(in crate::walk) fn walk_below_switch(
         &mut self,
+        mut outcome: WalkOutcome,
         own_first: usize,
-        memory: &Memory<'_>,
-        arch: Processor,
+        context: &WalkContext<'_>,
         frames: &mut Vec<Frame>,
-    ) -> EndReason {
-        let (cut_at, own) = (self.cut_at, frames.len());
+    ) -> WalkOutcome {
+        let own = frames.len();
         let most = own_first.saturating_add(self.max_frames);
         let mut previous = StackCache::default();
+        let mut context = outcome.context_beyond(context);
+        let mut left = outcome.end.last.take();
         for _ in 0..MOST_SWITCHES {
-            let Some(left_at) = self.left_at.take() else { break };
-            let Some(registers) = self.scheduler_start(&left_at, memory, arch) else { break };
-            let Ok(pc) = registers.get(arch.return_address, memory) else { break };
+            let Some(last) = left else { break };
+            let LastFunction { lookup, registers } = &*last;
+            let Some(registers) = self.scheduler_start(*lookup, registers, &context) else { break };
+            let Ok(pc) = registers.get(context.arch.return_address, &context.memory) else { break };
             if frames.len() + 2 > most {
                 break;
             }
-            frames.push(Frame::nowhere(Avma(0), FoundBy::Gap));
+            frames.push(Frame::GAP);
             let first = frames.len();
-            let from = (Avma(pc).sub(1), false);
-            let end = self.walk_from(from, &mut previous, registers, memory, arch, frames);
+            let start = WalkStart::caller(Avma(pc));
+            let below = self.walk_from(start, &mut previous, registers, &context, frames);
             if let Some(frame) = frames.get_mut(first) {
                 frame.found_by = FoundBy::Scan;
             }
-            match end {
+            match below.end.reason {
                 EndReason::Root if frames.len() <= most => {
-                    return EndReason::RootAcrossGap;
+                    return below.with_reason(EndReason::RootAcrossGap);
                 }
-                EndReason::OtherStack => {}
+                EndReason::OtherStack => {
+                    context = below.context_beyond(&context);
+                    left = below.end.last;
+                }
                 _ => break,
             }
         }
         frames.truncate(own);
-        self.cut_at = cut_at;
-        EndReason::OtherStack
+        outcome
     }
 
     /// The registers in the caller of the function whose frame the scheduler's stack goes on from, if the function at
     /// hand was switched to with these. `None` where not exactly one word of the dump can be its return address.
     fn scheduler_start(
         &self,
-        (lookup, registers): &(Avma, Registers),
-        memory: &Memory<'_>,
-        arch: Processor,
+        lookup: Avma,
+        registers: &Registers,
+        context: &WalkContext<'_>,
     ) -> Option<Registers> {
-        let file = locate(*lookup, memory)?.file;
+        let (memory, arch) = (&context.memory, context.arch);
+        let file = locate(lookup, memory)?.file;
         let info = self.engine.unwind_info(file);
         let frames = info.go.scheduler_frames(file.image()).iter();
         let mut found = None;
@@ -83,8 +91,8 @@ impl Walker<'_> {
             let mut caller = registers.clone();
             arch.conventions.callee_saved.iter().for_each(|&register| caller.forget(register));
             caller.set(arch.sp, registers.sp(arch).wrapping_add(room));
-            let Ok(read) = frame.run::<WIDE>(&mut caller, memory, arch) else { continue };
-            if calls(read.return_address, InFile { file, svma }, memory, arch)
+            let Ok(read) = frame.run::<WIDE>(&mut caller, context) else { continue };
+            if calls(read.return_address, InFile { file, svma }, context)
                 && found.replace(caller).is_some_and(|other| other.sp(arch) != read.cfa)
             {
                 return None;
@@ -95,7 +103,8 @@ impl Walker<'_> {
 }
 
 /// Whether the call before a return address is one of a function at its first byte.
-fn calls(return_address: u64, function: InFile<'_>, memory: &Memory<'_>, arch: Processor) -> bool {
+fn calls(return_address: u64, function: InFile<'_>, context: &WalkContext<'_>) -> bool {
+    let (memory, arch) = (&context.memory, context.arch);
     let len = arch.longest_call();
     let code = memory.code(Avma(return_address).sub(len as u64), len);
     let target = code.and_then(|code| arch.call_target(code, return_address));

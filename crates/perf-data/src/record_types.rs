@@ -1,0 +1,171 @@
+//! The types of records, each with the decisions that are made by type. A type that is listed without one of them does not
+//! compile, and neither does a decoder that leaves out a listed type.
+//!
+//! Source: `include/uapi/linux/perf_event.h`, `enum perf_event_type`; `tools/lib/perf/include/perf/event.h`,
+//! `enum perf_user_event_type`; simpleperf's `record.h`.
+
+use crate::record_header::RecordKind;
+
+/// The use that a session makes of the records of a type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SessionUse {
+    /// It is a sample, of which a few words are kept.
+    Sample,
+    /// It is kept, and samples behind it may look different.
+    MovesMaps,
+    /// It is kept.
+    Kept,
+    /// It is kept if the session asks for context switches, which most replays do not need.
+    Switch,
+    /// Its bytes are records, which are expanded before.
+    Compressed,
+    /// All records are complete up to the time of the round before.
+    EndsRound,
+    /// It is counted: such records come in great numbers, or say nothing about stacks.
+    Counted,
+}
+
+/// The place of the content of a record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RecordContent {
+    /// The record has all of it.
+    Whole,
+    /// The head of a recording has it, too, or it is that of a container.
+    OfHead,
+    /// The data of a hardware trace has it.
+    Elsewhere,
+}
+
+/// Lists the types of each maker: name, variant, number, use by a session, place of the content.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $maker:ident {
+        $($name:ident $variant:ident = $number:literal: $use:ident, $content:ident;)*
+    })*) => {
+        impl RecordKind {
+            $($(#[doc = concat!("`PERF_RECORD_", stringify!($name), "`.")]
+            pub const $name: Self = Self($number);)*)*
+
+            /// The name of the type without its prefix; `None` for unknown numbers.
+            #[must_use]
+            pub const fn name(self) -> Option<&'static str> {
+                match self.0 {
+                    $($($number => Some(stringify!($name)),)*)*
+                    _ => None,
+                }
+            }
+
+            /// The use that a session makes of it; `None` for unknown numbers.
+            #[inline]
+            pub(crate) const fn session_use(self) -> Option<SessionUse> {
+                match self.0 {
+                    $($($number => Some(SessionUse::$use),)*)*
+                    _ => None,
+                }
+            }
+
+            /// The place of the content of such a record; that of an unknown one is the record.
+            #[must_use]
+            pub const fn content(self) -> RecordContent {
+                match self.0 {
+                    $($($number => RecordContent::$content,)*)*
+                    _ => RecordContent::Whole,
+                }
+            }
+        }
+
+        $($(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub(crate) enum $maker {
+            $($variant,)*
+        }
+
+        impl $maker {
+            /// The type of that number.
+            pub(crate) const fn of(kind: RecordKind) -> Option<Self> {
+                match kind.0 {
+                    $($number => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+        })*
+
+        /// All of them.
+        const ALL: &[RecordKind] = &[$($(RecordKind::$name,)*)*];
+    };
+}
+
+kinds! {
+    /// A type of the kernel.
+    KernelType {
+        MMAP Mmap = 1: MovesMaps, Whole;
+        LOST Lost = 2: Kept, Whole;
+        COMM Comm = 3: MovesMaps, Whole;
+        EXIT Exit = 4: MovesMaps, Whole;
+        THROTTLE Throttle = 5: Kept, Whole;
+        UNTHROTTLE Unthrottle = 6: Kept, Whole;
+        FORK Fork = 7: MovesMaps, Whole;
+        READ Read = 8: Kept, Whole;
+        SAMPLE Sample = 9: Sample, Whole;
+        MMAP2 Mmap2 = 10: MovesMaps, Whole;
+        AUX Aux = 11: Counted, Elsewhere;
+        ITRACE_START ItraceStart = 12: Counted, Elsewhere;
+        LOST_SAMPLES LostSamples = 13: Kept, Whole;
+        SWITCH Switch = 14: Switch, Whole;
+        SWITCH_CPU_WIDE SwitchCpuWide = 15: Switch, Whole;
+        NAMESPACES Namespaces = 16: Kept, Whole;
+        KSYMBOL Ksymbol = 17: MovesMaps, Whole;
+        BPF_EVENT BpfEvent = 18: Kept, Whole;
+        CGROUP Cgroup = 19: Kept, Whole;
+        TEXT_POKE TextPoke = 20: Kept, Whole;
+        AUX_OUTPUT_HW_ID AuxOutputHwId = 21: Kept, Elsewhere;
+        CALLCHAIN_DEFERRED CallchainDeferred = 22: Kept, Whole;
+    }
+    /// A type of the recording tool.
+    ToolType {
+        HEADER_ATTR Attr = 64: Counted, OfHead;
+        HEADER_EVENT_TYPE EventType = 65: Counted, OfHead;
+        HEADER_TRACING_DATA TracingData = 66: Counted, OfHead;
+        HEADER_BUILD_ID BuildId = 67: Kept, OfHead;
+        FINISHED_ROUND FinishedRound = 68: EndsRound, Whole;
+        ID_INDEX IdIndex = 69: Counted, Whole;
+        AUXTRACE_INFO AuxtraceInfo = 70: Counted, Elsewhere;
+        AUXTRACE Auxtrace = 71: Counted, Elsewhere;
+        AUXTRACE_ERROR AuxtraceError = 72: Counted, Elsewhere;
+        THREAD_MAP ThreadMap = 73: Kept, Whole;
+        CPU_MAP CpuMap = 74: Counted, Whole;
+        STAT_CONFIG StatConfig = 75: Counted, Whole;
+        STAT Stat = 76: Counted, Whole;
+        STAT_ROUND StatRound = 77: Counted, Whole;
+        EVENT_UPDATE EventUpdate = 78: Kept, OfHead;
+        TIME_CONV TimeConv = 79: Kept, Whole;
+        HEADER_FEATURE Feature = 80: Counted, OfHead;
+        COMPRESSED Compressed = 81: Compressed, OfHead;
+        FINISHED_INIT FinishedInit = 82: Counted, Whole;
+        COMPRESSED2 Compressed2 = 83: Compressed, OfHead;
+        BPF_METADATA BpfMetadata = 84: Kept, Whole;
+        SCHEDSTAT_CPU SchedstatCpu = 85: Counted, Whole;
+        SCHEDSTAT_DOMAIN SchedstatDomain = 86: Counted, Whole;
+    }
+    /// A type of Android's simpleperf.
+    SimpleperfType {
+        SIMPLEPERF_KERNEL_SYMBOL KernelSymbol = 32769: Counted, Whole;
+        SIMPLEPERF_DSO Dso = 32770: Counted, Whole;
+        SIMPLEPERF_SYMBOL Symbol = 32771: Counted, Whole;
+        SIMPLEPERF_SPLIT Split = 32772: Counted, Whole;
+        SIMPLEPERF_SPLIT_END SplitEnd = 32773: Counted, Whole;
+        SIMPLEPERF_EVENT_ID EventId = 32774: Counted, Whole;
+        SIMPLEPERF_CALLCHAIN Callchain = 32775: Kept, Whole;
+        SIMPLEPERF_UNWINDING_RESULT UnwindingResult = 32776: Counted, Whole;
+        SIMPLEPERF_TRACING_DATA TracingData = 32777: Counted, Whole;
+        SIMPLEPERF_DEBUG Debug = 32778: Counted, Whole;
+    }
+}
+
+/// A header is plausible only if its type is known.
+const _: () = {
+    let mut index = 0;
+    while index < ALL.len() {
+        assert!(ALL[index].is_known(true), "the range of known types leaves it out");
+        index += 1;
+    }
+};

@@ -1,0 +1,59 @@
+//! The step that nearly all are: by a simple rule, from a register that is known, to a return address in the recorded bytes.
+
+use address::Avma;
+
+use crate::arch::WIDE;
+use crate::cache::{StackCache, WalkState};
+use crate::frame::Frame;
+use crate::rule::{FrameExtent, Rule};
+use crate::walk::Walker;
+
+/// The end of a simple step.
+pub(super) enum SimpleStep {
+    /// To a caller, by the address that is looked up.
+    To(Avma),
+    /// To the end of the recorded bytes: the frame, which is added, ends at that address (its CFA).
+    CutOff(u64),
+}
+
+impl Walker<'_> {
+    /// Makes the step and adds the frame. The chain ends if its return address is past the recorded bytes. Every other step
+    /// gives `None`, and adds nothing.
+    ///
+    /// If the step is remembered, only the frame pointer is restored. The other saved registers wait until something asks for
+    /// them ([`StackCache::catch_up`]).
+    #[inline(always)]
+    pub(super) fn simple_step<const WORD: u64>(
+        &self,
+        rule: &Rule,
+        frame: &Frame,
+        is_leaf: bool,
+        previous: &mut StackCache,
+        walk: WalkState<'_, '_>,
+    ) -> Option<SimpleStep> {
+        let WalkState { context, registers, frames, .. } = walk;
+        let (memory, arch) = (&context.memory, context.arch);
+        let Rule::Simple(rule) = rule else { return None };
+        if WORD != WIDE {
+            return None;
+        }
+        if rule.cfa_register != arch.sp && rule.cfa_register != arch.fp {
+            previous.catch_up::<WORD>(registers, arch);
+        }
+        let Some(read) = rule.read_slots::<WORD>(registers, context) else {
+            let cfa = rule.cut_at::<WORD>(registers, memory)?;
+            frames.push(*frame);
+            return Some(SimpleStep::CutOff(cfa));
+        };
+        frames.push(Frame { saved: read.values, ..*frame });
+        let place = FrameExtent { sp: frame.sp, cfa: read.cfa };
+        if is_leaf || !previous.remember_simple(frame, rule, &read) {
+            previous.catch_up::<WORD>(registers, arch);
+            rule.restore_saved::<WORD>(registers, arch, place);
+        } else if let Some(slot) = rule.slot_of::<WORD>(arch.fp_slot, place) {
+            registers.set_saved(arch.fp, slot);
+        }
+        registers.go_to(arch, read.cfa, read.return_address);
+        Some(SimpleStep::To(Avma(arch.strip(read.return_address)).sub(1)))
+    }
+}
