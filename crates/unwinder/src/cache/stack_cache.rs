@@ -40,9 +40,6 @@ pub(crate) struct StackCache {
     left: usize,
     /// The steps of this walk, innermost first, as far as they can be followed.
     made: Vec<CachedStep>,
-    /// Of the registers that were saved in the frames of so many of them, the walk has all; of the others it has those that
-    /// lead on ([`StackCache::catch_up`]).
-    caught_up: usize,
     /// The steps of this walk are among the known ones.
     ended: bool,
     /// The steps of this walk are remembered: those of the first one in a space may well be of no use.
@@ -78,7 +75,6 @@ impl StackCache {
         }
         self.left = self.known.len();
         self.made.clear();
-        self.caught_up = 0;
         self.ended = false;
     }
 
@@ -90,11 +86,6 @@ impl StackCache {
             let offset = step.cfa().wrapping_sub(sp.wrapping_add(8));
             usize::try_from(offset).unwrap_or(usize::MAX)
         })
-    }
-
-    /// Begins a chain of the walk, whose registers are all there.
-    pub(crate) const fn begin_chain(&mut self) {
-        self.caught_up = self.made.len();
     }
 
     /// Ends the walk: what was made comes in front of so many outer steps that were known.
@@ -132,43 +123,16 @@ impl StackCache {
                 self.made.extend(frame.module.map(|module| CachedStep::outermost(frame, module)));
             }
         }
-        self.caught_up = self.made.len();
     }
 
-    /// The same for a step by a simple rule, before its registers are restored. Returns whether it is remembered, so that
-    /// they need not be.
+    /// The same for a step by a simple rule, before its registers are restored.
     #[inline(always)]
-    pub(crate) fn remember_simple(
-        &mut self,
-        frame: &Frame,
-        rule: &SimpleRule,
-        read: &SlotsRead,
-    ) -> bool {
+    pub(crate) fn remember_simple(&mut self, frame: &Frame, rule: &SimpleRule, read: &SlotsRead) {
         let size = u32::try_from(read.cfa.wrapping_sub(frame.sp));
-        let (Some(module), Ok(size)) = (frame.module, size) else { return false };
+        let (Some(module), Ok(size)) = (frame.module, size) else { return };
         let (rule, return_address) = (Some(*rule), read.return_address);
         let outermost = CachedStep::outermost(frame, module);
         self.made.push(CachedStep { rule, return_address, size, ..outermost });
-        true
-    }
-
-    /// Restores what was saved in the frames of remembered steps and was not needed so far. Nearly all frames are found by
-    /// the stack pointer or the frame pointer, which are always restored, and most walks end without the others.
-    #[inline]
-    pub(crate) fn catch_up<const WORD: u64>(&mut self, registers: &mut Registers, arch: Processor) {
-        if self.caught_up < self.made.len() {
-            self.restore_rest::<WORD>(registers, arch);
-        }
-    }
-
-    #[cold]
-    fn restore_rest<const WORD: u64>(&mut self, registers: &mut Registers, arch: Processor) {
-        for step in self.made.get(self.caught_up..).unwrap_or_default() {
-            if let Some(rule) = &step.rule {
-                rule.restore_saved::<WORD>(registers, arch, step.place());
-            }
-        }
-        self.caught_up = self.made.len();
     }
 
     /// Goes on from a frame that has called somebody as the walk before did, as far as it holds. Adds the frames that
@@ -229,8 +193,10 @@ impl StackCache {
         }
         let followed = known.get(left..)?;
         let last = followed.first()?;
-        if let Some(slot) = fp_slot {
-            walk.registers.set_saved(arch.fp, slot);
+        for step in followed.iter().rev() {
+            if let Some(rule) = &step.rule {
+                rule.restore_saved::<WORD>(walk.registers, arch, step.place());
+            }
         }
         walk.registers.go_to(arch, last.cfa(), last.return_address);
         self.made.extend(followed.iter().rev());
@@ -304,55 +270,5 @@ impl CachedStep {
         }
         let slot = slot_at::<WORD>(self.cfa(), rule.return_address());
         memory.recorded(slot) == Some(self.return_address)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::arch::{N_SLOTS, WIDE, X86_64};
-
-    /// A rule that says where rbx (slot 1) and r12 (slot 3) were saved.
-    fn rule(rbx: i8, r12: i8) -> SimpleRule {
-        let mut saved = [0; N_SLOTS];
-        (saved[0], saved[1], saved[3]) = (-1, rbx, r12);
-        SimpleRule { cfa_register: 7, signal: false, cfa_offset: 32, saved }
-    }
-
-    /// Registers that are restored late are what they are if each step restores them: the outer frame's slot stands, but for
-    /// one that was popped.
-    #[test]
-    fn what_is_restored_late_is_the_same() {
-        let arch = X86_64;
-        let steps = [(rule(-2, -3), 0x1000), (rule(-3, 0), 0x1020), (rule(-2, -5), 0x1040)];
-        let (mut cache, mut late, mut eager) =
-            (StackCache::default(), Registers::new(), Registers::new());
-        for (rule, sp) in steps {
-            let cfa = sp + 32;
-            let module = Some(ModuleId(3));
-            let frame = Frame { module, sp, ..Frame::nowhere(Avma(0x40), FoundBy::Cfi) };
-            let read = SlotsRead { cfa, return_address: 0x41, values: Saved::NONE };
-            assert!(cache.remember_simple(&frame, &rule, &read));
-            rule.restore_saved::<WIDE>(&mut eager, arch, FrameExtent { sp, cfa });
-        }
-        cache.catch_up::<WIDE>(&mut late, arch);
-        assert_eq!(format!("{late:?}"), format!("{eager:?}"));
-        let [inner, _, outer] = steps.map(|(rule, sp)| {
-            [1, 3].map(|slot| rule.slot_of::<WIDE>(slot, FrameExtent { sp, cfa: sp + 32 }))
-        });
-        assert_eq!((inner, outer), ([Some(0x1010), Some(0x1008)], [Some(0x1050), None]));
-        // They are restored once.
-        let mut others = Registers::new();
-        cache.catch_up::<WIDE>(&mut others, arch);
-        assert_eq!(format!("{others:?}"), format!("{:?}", Registers::new()));
-    }
-
-    /// A step whose frame is of no module is not remembered: its registers are to be restored at once.
-    #[test]
-    fn steps_outside_of_modules_are_not_remembered() {
-        let mut cache = StackCache::default();
-        let frame = Frame::nowhere(Avma(0x40), FoundBy::Cfi);
-        let read = SlotsRead { cfa: 0x20, return_address: 0x41, values: Saved::NONE };
-        assert!(!cache.remember_simple(&frame, &rule(-2, 0), &read));
     }
 }

@@ -63,7 +63,6 @@ impl Walker<'_> {
         let mut found_by = FoundBy::Sampled;
         let first = frames.len();
         let max_frames = self.most_frames(context);
-        previous.begin_chain();
         // Signal frames that lead to another stack, or to one that is walked already.
         let mut switches = 0;
         let (mut is_guessed, mut has_gap) = (context.mode != Mode::Sample, false);
@@ -84,7 +83,7 @@ impl Walker<'_> {
             let Some((at, mapping)) = self.mapping_of(lookup, is_first, is_leaf, memory.space)
             else {
                 let walk = WalkState { context, registers: &mut registers, frames, room: 0 };
-                break end_nowhere::<WORD>(lookup, found_by, first, previous, walk);
+                break end_nowhere::<WORD>(lookup, found_by, first, walk);
             };
             lookup = at;
             if frames.len() - first >= max_frames {
@@ -135,10 +134,6 @@ impl Walker<'_> {
         switches: &mut u32,
     ) -> Result<Step, ChainEnd> {
         let WalkState { context, registers, frames, .. } = walk;
-        // Of a frame without a caller nobody asks for registers.
-        if !matches!(rule, Rule::Outermost) {
-            previous.catch_up::<WORD>(registers, context.arch);
-        }
         frames.push(frame);
         let is_leaf = place.is_leaf;
         let step = self.step::<WORD>(rule, place, registers, context)?;

@@ -71,7 +71,6 @@ pub(super) fn end_nowhere<const WORD: u64>(
     lookup: Avma,
     found_by: FoundBy,
     first: usize,
-    previous: &mut StackCache,
     walk: WalkState<'_, '_>,
 ) -> ChainEnd {
     let WalkState { context, registers, frames, .. } = walk;
@@ -83,7 +82,6 @@ pub(super) fn end_nowhere<const WORD: u64>(
     if !is_trampoline(lookup.add(1), memory.space) {
         return EndReason::NotMapped.into();
     }
-    previous.catch_up::<WORD>(registers, arch);
     let (lookup, registers) = (probed.in_process(), registers.clone());
     ChainEnd {
         reason: EndReason::ReturnProbe,

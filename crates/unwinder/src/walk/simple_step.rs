@@ -19,9 +19,6 @@ pub(super) enum SimpleStep {
 impl Walker<'_> {
     /// Makes the step and adds the frame. The chain ends if its return address is past the recorded bytes. Every other step
     /// gives `None`, and adds nothing.
-    ///
-    /// If the step is remembered, only the frame pointer is restored. The other saved registers wait until something asks for
-    /// them ([`StackCache::catch_up`]).
     #[inline(always)]
     pub(super) fn simple_step<const WORD: u64>(
         &self,
@@ -37,9 +34,6 @@ impl Walker<'_> {
         if WORD != WIDE {
             return None;
         }
-        if rule.cfa_register != arch.sp && rule.cfa_register != arch.fp {
-            previous.catch_up::<WORD>(registers, arch);
-        }
         let Some(read) = rule.read_slots::<WORD>(registers, context) else {
             let cfa = rule.cut_at::<WORD>(registers, memory)?;
             frames.push(*frame);
@@ -47,12 +41,10 @@ impl Walker<'_> {
         };
         frames.push(Frame { saved: read.values, ..*frame });
         let place = FrameExtent { sp: frame.sp, cfa: read.cfa };
-        if is_leaf || !previous.remember_simple(frame, rule, &read) {
-            previous.catch_up::<WORD>(registers, arch);
-            rule.restore_saved::<WORD>(registers, arch, place);
-        } else if let Some(slot) = rule.slot_of::<WORD>(arch.fp_slot, place) {
-            registers.set_saved(arch.fp, slot);
+        if !is_leaf {
+            previous.remember_simple(frame, rule, &read);
         }
+        rule.restore_saved::<WORD>(registers, arch, place);
         registers.go_to(arch, read.cfa, read.return_address);
         Some(SimpleStep::To(Avma(arch.strip(read.return_address)).sub(1)))
     }

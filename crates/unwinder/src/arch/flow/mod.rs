@@ -129,7 +129,7 @@ impl<'a> FlowDecoder<'a> {
 
     /// Passes instructions that go on within a range of code or call code outside of it, if that is quickly seen. The range is
     /// one of addresses that the file states.
-    #[inline]
+    #[inline(never)] // It is a loop, and callers in other crates would not have its parts inlined.
     pub fn pass_within(&mut self, start: u64, end: u64) -> Passed {
         match &mut self.of_processor {
             OfProcessor::X86(instructions) => instructions.pass_within(start, end),
