@@ -6,7 +6,7 @@ use profile::{FrameId, LocationId, Profile, StackId, StackRow};
 use crate::repair::repaired::RepairedSlice;
 use crate::slice::counts::SliceCounts;
 use crate::slice::frame_key::FrameKey;
-use crate::slice::intern::{Hashed, Hashes, Index};
+use crate::slice::intern::Index;
 use crate::slice::layout::{Layouts, Merging};
 use crate::slice::related::SharedMemory;
 
@@ -14,8 +14,6 @@ use crate::slice::related::SharedMemory;
 #[derive(Debug, Default)]
 pub(crate) struct Merged {
     pub(crate) profile: Profile,
-    /// What hashes locations; the other values come with their hashes.
-    hashes: Hashes,
     locations: Index<FrameKey, LocationId>,
     frames: Index<FrameKey, FrameId>,
     stacks: Index<StackRow, StackId>,
@@ -33,11 +31,11 @@ impl Merged {
     pub(crate) fn add(&mut self, slice: &RepairedSlice) {
         let frames: Vec<_> = slice.frames.iter().map(|key| self.frame(*key)).collect();
         let mut stacks = Vec::with_capacity(slice.stacks.len());
-        for &Hashed { value: row, hash } in &slice.stacks {
+        for row in &slice.stacks {
             // Invariant of a slice: a row is behind its parent and its frame is there.
             let Some(&frame) = frames.by_id(row.frame) else { break };
             let parent = row.parent.and_then(|parent| stacks.by_id(parent).copied());
-            stacks.push(self.stack(Hashed { value: StackRow { parent, frame }, hash }));
+            stacks.push(self.stack(StackRow { parent, frame }));
         }
         let mut merging = Merging::new(&slice.layouts);
         for row in &slice.samples {
@@ -64,18 +62,17 @@ impl Merged {
     }
 
     #[inline]
-    fn stack(&mut self, row: Hashed<StackRow>) -> StackId {
+    fn stack(&mut self, row: StackRow) -> StackId {
         let stacks = &mut self.profile.stacks;
-        self.stacks.intern(row, || stacks.push(row.value))
+        self.stacks.intern(row, || stacks.push(row))
     }
 
     #[inline]
-    fn frame(&mut self, key: Hashed<FrameKey>) -> FrameId {
-        let Self { profile: Profile { locations, frames, .. }, hashes, .. } = self;
+    fn frame(&mut self, key: FrameKey) -> FrameId {
+        let Profile { locations, frames, .. } = &mut self.profile;
         self.frames.intern(key, || {
-            let key = key.value;
-            let location = hashes.hashed(key.of_location());
-            let location = self.locations.intern(location, || locations.push(key.location()));
+            let add = || locations.push(key.location());
+            let location = self.locations.intern(key.of_location(), add);
             frames.push(key.frame(location))
         })
     }

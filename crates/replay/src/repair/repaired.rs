@@ -10,7 +10,6 @@ use unwinder::Place;
 use crate::join::Code;
 use crate::slice::counts::SliceCounts;
 use crate::slice::frame_key::{FrameKey, PlacedFrame};
-use crate::slice::intern::{Hashed, Hashes};
 use crate::slice::layout::SampleLayouts;
 use crate::slice::walk::WalkedSlice;
 use crate::tails::{Call, Finder, TailFrame};
@@ -19,10 +18,9 @@ use crate::tails::{Call, Finder, TailFrame};
 #[derive(Debug)]
 pub(crate) struct RepairedSlice {
     /// The frames, some twice, in the order of the nodes that have them first.
-    pub(crate) frames: Vec<Hashed<FrameKey>>,
-    /// The nodes, some twice, in the order of the samples and outermost first: a parent is before its children. The hash
-    /// is that of the chain.
-    pub(crate) stacks: Vec<Hashed<StackRow>>,
+    pub(crate) frames: Vec<FrameKey>,
+    /// The nodes, some twice, in the order of the samples and outermost first: a parent is before its children.
+    pub(crate) stacks: Vec<StackRow>,
     pub(crate) layouts: SampleLayouts,
     pub(crate) samples: Vec<SampleRow>,
     pub(crate) counts: SliceCounts,
@@ -33,12 +31,8 @@ pub(crate) struct RepairedSlice {
 impl RepairedSlice {
     /// Takes of a slice what its samples have: not the chains that repair replaced.
     #[inline(never)] // A stage of its own in profiles.
-    pub(crate) fn of(
-        slice: WalkedSlice,
-        hashes: &Hashes,
-        tail_calls: Option<(&mut Finder, Code<'_>)>,
-    ) -> Self {
-        let mut rows = UsedRows::of(&slice, hashes, tail_calls);
+    pub(crate) fn of(slice: WalkedSlice, tail_calls: Option<(&mut Finder, Code<'_>)>) -> Self {
+        let mut rows = UsedRows::of(&slice, tail_calls);
         let stack = |row: &SampleRow| row.stack.and_then(|stack| rows.stack(stack));
         let stacks_of_samples: Vec<_> = slice.samples.iter().map(stack).collect();
         let UsedRows { frames, stacks, added, .. } = rows;
@@ -61,8 +55,8 @@ impl RepairedSlice {
 
     /// What its tables take, in bytes.
     const fn heap_bytes(&self) -> usize {
-        self.frames.capacity() * size_of::<Hashed<FrameKey>>()
-            + self.stacks.capacity() * size_of::<Hashed<StackRow>>()
+        self.frames.capacity() * size_of::<FrameKey>()
+            + self.stacks.capacity() * size_of::<StackRow>()
             + self.samples.capacity() * size_of::<SampleRow>()
     }
 }
@@ -70,9 +64,8 @@ impl RepairedSlice {
 /// The rows of a slice that its samples have, as they are found.
 struct UsedRows<'s> {
     slice: &'s WalkedSlice,
-    hashes: &'s Hashes,
-    frames: Vec<Hashed<FrameKey>>,
-    stacks: Vec<Hashed<StackRow>>,
+    frames: Vec<FrameKey>,
+    stacks: Vec<StackRow>,
     /// For each frame and node of the slice its id here, once a sample has it.
     known_frames: Vec<Option<FrameId>>,
     known_stacks: Vec<Option<StackId>>,
@@ -111,16 +104,11 @@ struct Added {
 }
 
 impl<'s> UsedRows<'s> {
-    fn of(
-        slice: &'s WalkedSlice,
-        hashes: &'s Hashes,
-        tail_calls: Option<(&'s mut Finder, Code<'s>)>,
-    ) -> Self {
+    fn of(slice: &'s WalkedSlice, tail_calls: Option<(&'s mut Finder, Code<'s>)>) -> Self {
         let (n_frames, n_stacks) = (slice.frames.values().len(), slice.stacks.values().len());
         let with_room = |len: usize| if tail_calls.is_some() { len + len / ADDED } else { len };
         Self {
             slice,
-            hashes,
             frames: Vec::with_capacity(with_room(n_frames)),
             stacks: Vec::with_capacity(with_room(n_stacks)),
             known_frames: vec![None; n_frames],
@@ -151,8 +139,7 @@ impl<'s> UsedRows<'s> {
             if let Some(outside) = parent.filter(|_| self.tail_calls.is_some()) {
                 parent = Some(self.add_tail_calls(outside, row)?);
             }
-            let id = self.push(parent, frame)?;
-            parent = Some(id);
+            parent = Some(self.push(parent, frame));
             *self.known_stacks.by_id_mut(node)? = parent;
         }
         parent
@@ -165,21 +152,19 @@ impl<'s> UsedRows<'s> {
             return Some(frame);
         }
         let key = *self.slice.frames.values().by_id(frame)?;
-        self.frames.push(self.hashes.hashed(key));
+        self.frames.push(key);
         Some(*slot.insert(FrameId::new(self.frames.len() as u32 - 1)))
     }
 
     /// Adds a node.
-    fn push(&mut self, parent: Option<StackId>, frame: FrameId) -> Option<StackId> {
-        let Self { hashes, frames, stacks, added, .. } = self;
-        let outside = parent.and_then(|id| stacks.by_id(id)).map_or(0, |row| row.hash);
-        let hash = hashes.of_chain(outside, frames.by_id(frame)?.hash);
+    fn push(&mut self, parent: Option<StackId>, frame: FrameId) -> StackId {
+        let Self { stacks, added, .. } = self;
         if !added.is_empty() {
             let outside = parent.and_then(|id| added.by_id(id)).copied();
             added.push(outside.unwrap_or_default());
         }
-        stacks.push(Hashed { value: StackRow { parent, frame }, hash });
-        Some(StackId::new(stacks.len() as u32 - 1))
+        stacks.push(StackRow { parent, frame });
+        StackId::new(stacks.len() as u32 - 1)
     }
 
     /// Adds the frames that tail calls removed between a node of the slice and the one outside of it, which is `outside`
@@ -225,9 +210,9 @@ impl<'s> UsedRows<'s> {
         let mut parent = outside;
         for frame in &*frames {
             let key = tail_key(*frame, caller, callee);
-            self.frames.push(self.hashes.hashed(key));
+            self.frames.push(key);
             let frame = FrameId::new(self.frames.len() as u32 - 1);
-            parent = self.push(Some(parent), frame)?;
+            parent = self.push(Some(parent), frame);
             let added = self.added.by_id_mut(parent)?;
             added.frames += 1;
             added.has_unknown |= key.placed(0).found_by == FoundBy::TailCalls;

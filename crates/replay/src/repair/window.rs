@@ -16,7 +16,6 @@ use crate::repair::lengthen::Lengthening;
 use crate::repair::repaired::RepairedSlice;
 use crate::repair::repairs::Repairs;
 use crate::repair::thread_group::{Lane, Position, WindowSlices};
-use crate::slice::intern::Hashes;
 use crate::slice::walk::WalkedSlice;
 use crate::tails::TailCalls;
 
@@ -45,8 +44,6 @@ pub(crate) struct Window {
     frames: usize,
     /// Where batches are repaired one by one: so many of those that wait are of batches before the last.
     before_last: Option<usize>,
-    /// What hashes the rows of slices that are done: the same for all that are merged.
-    hashes: Hashes,
     /// Who finds the frames that tail calls removed, if they are wanted.
     tail_calls: Option<TailCalls>,
 }
@@ -66,14 +63,8 @@ impl Window {
     /// Forgets all that was learned. Nothing may wait.
     pub(crate) fn begin_anew(&mut self) {
         let before_last = self.before_last.map(|_| 0);
-        let hashes = std::mem::take(&mut self.hashes);
         let tail_calls = self.tail_calls.take();
-        *self = Self {
-            before_last,
-            hashes,
-            tail_calls,
-            ..Self::new(self.join, self.max_frames, false)
-        };
+        *self = Self { before_last, tail_calls, ..Self::new(self.join, self.max_frames, false) };
     }
 
     /// Adds a slice.
@@ -139,10 +130,10 @@ impl Window {
     /// A slice whose samples are done, as the merge takes it.
     fn repaired(&self, slice: WalkedSlice, code: Code<'_>) -> RepairedSlice {
         let Some(tail_calls) = &self.tail_calls else {
-            return RepairedSlice::of(slice, &self.hashes, None);
+            return RepairedSlice::of(slice, None);
         };
         let mut finder = tail_calls.take();
-        let repaired = RepairedSlice::of(slice, &self.hashes, Some((&mut finder, code)));
+        let repaired = RepairedSlice::of(slice, Some((&mut finder, code)));
         tail_calls.put(finder);
         repaired
     }

@@ -82,8 +82,8 @@ const ROWS: usize = 20;
 /// Bytes from which on a recording's tables are given back to the system as they are done with: a seventh less memory, for
 /// two hundredths more processor time, which shorter recordings do without.
 const LARGE: u64 = 2 << 30;
-/// Bytes up to which they are kept for the next ones: a twentieth less processor time, for a few MB, which longer
-/// recordings would gain nothing by.
+/// Bytes up to which they are kept for the next ones: 3.5 % less processor time (a compile of 78 MB, 61 pairs), for a few
+/// MB. Longer recordings would gain nothing by it.
 const SMALL: u64 = 256 << 20;
 
 /// Runs the main job.
