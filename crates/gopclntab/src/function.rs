@@ -2,8 +2,6 @@
 //!
 //! Source: `_func` in src/runtime/runtime2.go, `funcFlag` and the numbers of tables in src/internal/abi/symtab.go of Go.
 
-use address::Svma;
-
 use crate::bytes::{string_at, u32_at};
 use crate::layout::Version;
 use crate::parts::Parts;
@@ -15,10 +13,10 @@ pub struct GoFunction<'i> {
     pub(crate) of: Parts<'i>,
     /// What is known of it begins there.
     pub(crate) record: usize,
-    /// Its first byte.
-    pub start: Svma,
-    /// The first byte that is not its own.
-    pub end: Svma,
+    /// The address of its first byte.
+    pub start: u64,
+    /// The address of the first byte that is not its own.
+    pub end: u64,
 }
 
 /// What a table of values says.
@@ -148,7 +146,7 @@ impl<'i> GoFunction<'i> {
         let tree = self.of.inlined_calls.get(at..)?.get(..size)?;
         let place = u64::from(u32_at(tree, place)?);
         let name = self.of.name(u32_at(tree, name)?).filter(|name| !name.is_empty())?;
-        (place < self.end.since(self.start)).then_some(GoInlinedCall { name, place })
+        (place < self.end.wrapping_sub(self.start)).then_some(GoInlinedCall { name, place })
     }
 }
 

@@ -1,7 +1,5 @@
 //! The functions of a table, by address.
 
-use address::Svma;
-
 use crate::bytes::{u32_at, u64_at};
 use crate::function::GoFunction;
 use crate::layout::Version;
@@ -22,12 +20,12 @@ impl<'i> GoFunctions<'i> {
     /// instruction of a function that called nobody, and the look-up one byte before is in the bytes that fill the gap in
     /// front of it. With the address that is meant.
     #[must_use]
-    pub fn returned_to(&self, svma: Svma) -> Option<(GoFunction<'i>, Svma)> {
+    pub fn returned_to(&self, address: u64) -> Option<(GoFunction<'i>, u64)> {
         const FILL: &[u8] = &[0xcc];
-        let function = self.at(svma)?;
-        let next = svma.add(1);
-        if next != function.end || self.0.image.read_only_bytes(svma, 1) != Some(FILL) {
-            return Some((function, svma));
+        let function = self.at(address)?;
+        let next = address.wrapping_add(1);
+        if next != function.end || self.0.program.read_only_bytes(address, 1) != Some(FILL) {
+            return Some((function, address));
         }
         Some((self.at(next)?, next))
     }
@@ -40,17 +38,17 @@ impl<'i> GoFunctions<'i> {
 
     /// The function of an address. Its record has to be of the same function as the list says.
     #[must_use]
-    pub fn at(&self, svma: Svma) -> Option<GoFunction<'i>> {
+    pub fn at(&self, address: u64) -> Option<GoFunction<'i>> {
         let (mut low, mut high) = (0, self.0.layout.functions);
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.start(middle)? <= svma.0 {
+            if self.start(middle)? <= address {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        self.get(low.checked_sub(1)?).filter(|function| svma < function.end)
+        self.get(low.checked_sub(1)?).filter(|function| address < function.end)
     }
 
     fn get(&self, index: usize) -> Option<GoFunction<'i>> {
@@ -60,7 +58,7 @@ impl<'i> GoFunctions<'i> {
             Version::Go116 => u64_at(self.0.bytes, record)?,
             _ => self.0.text.wrapping_add(u32_at(self.0.bytes, record)?.into()),
         };
-        let function = GoFunction { of: self.0, record, start: Svma(start), end: Svma(end) };
+        let function = GoFunction { of: self.0, record, start, end };
         (stated == start).then_some(function)
     }
 

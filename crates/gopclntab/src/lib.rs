@@ -6,22 +6,42 @@
 //! leads out of it is nothing, strings have a longest length, and the tables of values have no more steps than the code
 //! has bytes.
 //!
-//! ```
-//! use budget::{Budget, Meter};
-//! use gopclntab::GoTable;
-//! use image_store::Image;
-//! use synth::{ElfBuilder, Section, Segment};
+//! The crate reads the table of any ELF file that implements [`Program`].
 //!
-//! // A file without such a table.
-//! let elf = ElfBuilder {
-//!     segments: vec![Segment::load_text(0x1000, 0x1000, 0x20)],
-//!     sections: vec![Section::text(0x1000, vec![0x90; 0x20])],
-//!     ..ElfBuilder::x86_64()
-//! };
-//! let image = Image::from_vec("program".as_ref(), elf.build())?;
-//! let meter = Meter::new(&Budget::default(), image.bytes().len());
-//! assert!(GoTable::find(&image, &meter).is_none());
-//! # Ok::<(), image_store::ImageError>(())
+//! ```
+//! use gopclntab::{GoTable, Program, ProgramSection, ProgramSegment};
+//!
+//! /// A file without such a table.
+//! struct Empty;
+//!
+//! impl Program for Empty {
+//!     fn bytes(&self) -> &[u8] {
+//!         b"\x7fELF\x02\x01"
+//!     }
+//!
+//!     fn is_little_endian(&self) -> bool {
+//!         true
+//!     }
+//!
+//!     fn section(&self, _name: &str) -> Option<ProgramSection> {
+//!         None
+//!     }
+//!
+//!     fn segments(&self) -> Vec<ProgramSegment> {
+//!         Vec::new()
+//!     }
+//!
+//!     fn relative_words(&self) -> Vec<(u64, u64)> {
+//!         Vec::new()
+//!     }
+//!
+//!     fn read_only_bytes(&self, _address: u64, _len: usize) -> Option<&[u8]> {
+//!         None
+//!     }
+//! }
+//!
+//! // The search may take as many steps as it likes.
+//! assert!(GoTable::find(&Empty, &|| true).is_none());
 //! ```
 
 mod bytes;
@@ -30,9 +50,11 @@ mod function;
 mod functions;
 mod layout;
 mod parts;
+mod program;
 mod values;
 
 pub use find::{BadGoTable, GoTable};
 pub use function::{GoFunction, GoInlinedCall, GoValueKind};
 pub use functions::GoFunctions;
+pub use program::{Program, ProgramSection, ProgramSegment};
 pub use values::{GoValue, GoValues};

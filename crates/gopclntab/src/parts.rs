@@ -1,15 +1,14 @@
 //! The parts of a table that functions are read from.
 
-use image_store::Image;
-
 use crate::bytes::string_at;
 use crate::layout::Layout;
+use crate::program::Program;
 
 /// A table, and what it does not say itself.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'i> {
     /// The file, for its code.
-    pub(crate) image: &'i Image,
+    pub(crate) program: &'i dyn Program,
     /// The table.
     pub(crate) bytes: &'i [u8],
     pub(crate) layout: Layout,

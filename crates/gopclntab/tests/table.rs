@@ -1,6 +1,5 @@
 //! Tables of all versions, with what they say of functions; and damaged ones.
 
-use address::Svma;
 use budget::{Budget, Limit, Meter, Resource};
 use gopclntab::{BadGoTable, GoFunction, GoFunctions, GoTable, GoValueKind};
 use image_store::Image;
@@ -59,7 +58,8 @@ fn program(section: &str, made: GoTableBytes, further: Vec<Section>) -> Image {
 
 /// The table of a file, and the meter of the file.
 fn find(image: &Image) -> Option<Result<GoTable, BadGoTable>> {
-    GoTable::find(image, &Meter::new(&Budget::default(), image.bytes().len()))
+    let meter = Meter::new(&Budget::default(), image.bytes().len());
+    GoTable::find(image, &|| meter.steps(1).is_ok())
 }
 
 fn pieces(function: &GoFunction<'_>, kind: GoValueKind) -> Vec<(u64, i32)> {
@@ -67,9 +67,9 @@ fn pieces(function: &GoFunction<'_>, kind: GoValueKind) -> Vec<(u64, i32)> {
 }
 
 fn check(functions: &GoFunctions<'_>, has_calls: bool) {
-    assert!(functions.at(Svma(0x100f)).is_none());
-    let outer = functions.at(Svma(0x1020)).expect("a function");
-    assert_eq!((outer.start, outer.end), (Svma(0x1010), Svma(0x1040)));
+    assert!(functions.at(0x100f).is_none());
+    let outer = functions.at(0x1020).expect("a function");
+    assert_eq!((outer.start, outer.end), (0x1010, 0x1040));
     assert_eq!(outer.name(), Some(&b"main.outer"[..]));
     assert_eq!((outer.is_top_frame(), outer.writes_sp()), (false, false));
     assert_eq!(pieces(&outer, GoValueKind::FrameSize), [(4, 0), (0x1f, 24), (0x20, 0)]);
@@ -78,11 +78,11 @@ fn check(functions: &GoFunctions<'_>, has_calls: bool) {
     assert_eq!(outer.file(0), Some(&b"/src/main.go"[..]));
     let call = outer.inlined_call(0).map(|call| (call.name, call.place));
     assert_eq!(call, has_calls.then_some((&b"main.inner"[..], 4)));
-    let goexit = functions.at(Svma(0x1040)).expect("a function");
+    let goexit = functions.at(0x1040).expect("a function");
     assert_eq!(goexit.name(), Some(&b"runtime.goexit"[..]));
     assert!(goexit.is_top_frame() && goexit.is_assembly() && !goexit.writes_sp());
     assert_eq!(pieces(&goexit, GoValueKind::FrameSize), []);
-    assert!(functions.at(Svma(0x1100)).is_none());
+    assert!(functions.at(0x1100).is_none());
 }
 
 #[test]
@@ -126,8 +126,8 @@ fn what_fills_the_gap_before_a_function_is_of_that() {
     let table = find(&image).expect("a table").expect("a good one");
     let functions = table.functions(&image);
     let meant = |svma: u64| {
-        let (function, meant) = functions.returned_to(Svma(svma)).expect("a function");
-        (function.start.0, meant.0)
+        let (function, meant) = functions.returned_to(svma).expect("a function");
+        (function.start, meant)
     };
     assert_eq!(meant(0x103e), (0x1010, 0x103e));
     // The code of the program is `nop`, but for the byte before 0x1040.
@@ -156,7 +156,7 @@ proptest! {
         if let Some(Ok(table)) = find(&image) {
             let functions = table.functions(&image);
             for svma in (0x1000..0x1110).step_by(8) {
-                let Some(function) = functions.at(Svma(svma)) else { continue };
+                let Some(function) = functions.at(svma) else { continue };
                 let _ = (function.name(), function.file(0), function.inlined_call(0));
                 for kind in [GoValueKind::FrameSize, GoValueKind::InlinedCall, GoValueKind::Line] {
                     assert!(function.values(kind).count() <= made_len());
@@ -180,12 +180,11 @@ fn looking_for_the_module_is_charged() {
     let found = |steps| {
         let budget = Budget::default().with(Resource::Steps, limit(steps));
         let meter = Meter::new(&budget, image.bytes().len());
-        let found = GoTable::find(&image, &meter).expect("a table");
+        let found = GoTable::find(&image, &|| meter.steps(1).is_ok()).expect("a table");
         (found.map(drop), meter.used().0)
     };
     let (whole, steps) = found(1 << 20);
     assert_eq!((whole, steps), (Ok(()), 41));
-    let exhausted = budget::Exhausted { resource: Resource::Steps, limit: 8 };
     let offset = image.section(".gopclntab").expect("a section").offset().0;
-    assert_eq!(found(8), (Err(BadGoTable { offset, exhausted: Some(exhausted) }), 8));
+    assert_eq!(found(8), (Err(BadGoTable { offset, is_out_of_steps: true }), 8));
 }

@@ -57,6 +57,7 @@
 //! - `moved`: text that was moved to memory without a file.
 
 mod elf;
+mod go_program;
 mod identity;
 mod kernel;
 mod moved;

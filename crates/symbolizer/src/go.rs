@@ -41,14 +41,14 @@ pub(crate) fn resolve<'f>(
     let mut last: Option<Tables<'f>> = None;
     for &address in addresses {
         let is_in =
-            |tables: &Tables<'_>| (tables.function.start..tables.function.end).contains(&address);
+            |tables: &Tables<'_>| (tables.function.start..tables.function.end).contains(&address.0);
         if !last.as_ref().is_some_and(is_in) {
-            last = functions.at(address).map(|function| resolver.tables(function));
+            last = functions.at(address.0).map(|function| resolver.tables(function));
         }
-        match functions.returned_to(address) {
-            Some((function, meant)) if meant != address => {
+        match functions.returned_to(address.0) {
+            Some((function, meant)) if meant != address.0 => {
                 let tables = resolver.tables(function);
-                resolver.address(meant, Some(&tables));
+                resolver.address(Svma(meant), Some(&tables));
             }
             _ => resolver.address(address, last.as_ref()),
         }
@@ -94,7 +94,7 @@ impl<'f> Resolver<'f> {
             GoValueKind::InlinedCall => self.wanted.inlines,
             _ => self.wanted.lines,
         };
-        let length = function.end.since(function.start);
+        let length = function.end.wrapping_sub(function.start);
         let mut values = Vec::new();
         for piece in function.values(kind).take_while(|_| is_wanted) {
             if !self.spend(&[]) {
@@ -120,10 +120,10 @@ impl<'f> Resolver<'f> {
     fn address(&mut self, address: Svma, tables: Option<&Tables<'f>>) {
         let first_frame = self.result.frames.len() as u32;
         if let Some(tables) = tables {
-            self.frames(address.since(tables.function.start), tables);
+            self.frames(address.since(Svma(tables.function.start)), tables);
         }
         let n_frames = self.result.frames.len() as u32 - first_frame;
-        let function_start = tables.map(|tables| tables.function.start.0);
+        let function_start = tables.map(|tables| tables.function.start);
         self.result.addresses.push(UnitAddress { first_frame, n_frames, function_start });
     }
 

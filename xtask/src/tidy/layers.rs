@@ -19,7 +19,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("perf-data", &["address", "budget"]),
     ("module-map", &["address", "budget", "options"]),
     ("jit", &["address", "elf-writer", "module-map"]),
-    ("image-store", &["address", "budget", "host", "jit", "module-map", "options"]),
+    ("gopclntab", &[]),
+    ("image-store", &["address", "budget", "gopclntab", "host", "jit", "module-map", "options"]),
     (
         "bundle",
         &[
@@ -33,7 +34,6 @@ const LAYERS: &[(&str, &[&str])] = &[
             "profile",
         ],
     ),
-    ("gopclntab", &["address", "budget", "image-store"]),
     ("unwinder", &["address", "budget", "gopclntab", "image-store", "module-map", "profile"]),
     (
         "replay",

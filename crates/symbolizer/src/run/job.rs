@@ -41,10 +41,11 @@ impl<'a> LoadedFiles<'a> {
 
     /// Finds the Go functions of a file, where it has such a table.
     pub(crate) fn find_go(&mut self, image: &'a Image, budget: &Budget) {
-        match GoTable::find(image, &Meter::new(budget, image.bytes().len())) {
+        let meter = Meter::new(budget, image.bytes().len());
+        match GoTable::find(image, &|| meter.steps(1).is_ok()) {
             None => {}
             Some(Ok(table)) => self.go = Some(table),
-            Some(Err(bad)) if bad.exhausted.is_some() => self.go_exhausted = bad.exhausted,
+            Some(Err(bad)) if bad.is_out_of_steps => self.go_exhausted = meter.exhausted(),
             Some(Err(bad)) => self.damage.push((image.path().to_owned(), bad.offset)),
         }
     }

@@ -58,7 +58,8 @@ impl GoRules {
     pub(crate) fn rule(&self, image: &Image, svma: Svma) -> Option<Rule> {
         let table = self.table(image)?;
         // A goroutine's first function returns to behind the first instruction of `goexit`, which is no call.
-        let (function, svma) = table.functions(image).returned_to(svma)?;
+        let (function, meant) = table.functions(image).returned_to(svma.0)?;
+        let svma = Svma(meant);
         let name = function.name().unwrap_or_default();
         if is_outermost(&function, name) {
             return Some(Rule::Outermost);
@@ -85,7 +86,7 @@ impl GoRules {
                     functions.iter().filter(|it| it.is_named(name)).take(MOST_NAMED).collect();
                 // One of the two has no frame, and goes on in the other.
                 let frame = named.iter().find_map(full_frame);
-                named.into_iter().filter_map(move |function| Some((function.start, frame?)))
+                named.into_iter().filter_map(move |function| Some((Svma(function.start), frame?)))
             };
             NAMES.into_iter().flat_map(of_name).collect()
         })
@@ -102,13 +103,13 @@ impl GoRules {
         }
         let mut named = functions.iter().filter(|it| it.is_named(b"runtime.goexit"));
         let begins = named.find(GoFunction::is_top_frame)?.start;
-        Some(begins).filter(|_| !named.any(|it| it.is_top_frame()))
+        Some(Svma(begins)).filter(|_| !named.any(|it| it.is_top_frame()))
     }
 
     /// Returns true if a function is run by goroutines only: one of a package that Go's runtime does not use.
     pub(crate) fn is_of_goroutine(&self, image: &Image, svma: Svma) -> bool {
         let returned_to = |table: &GoTable| {
-            let (function, _) = table.functions(image).returned_to(svma)?;
+            let (function, _) = table.functions(image).returned_to(svma.0)?;
             Some(is_beside_runtime(function.name()?))
         };
         self.table(image).and_then(returned_to).unwrap_or(false)
@@ -117,10 +118,10 @@ impl GoRules {
     fn table(&self, image: &Image) -> Option<&GoTable> {
         let find = || {
             let meter = Meter::new(&self.budget, image.bytes().len());
-            match GoTable::find(image, &meter)? {
+            match GoTable::find(image, &|| meter.steps(1).is_ok())? {
                 Ok(table) => Some(table),
-                Err(bad) => {
-                    bad.exhausted.map(|exhausted| self.exhausted.get_or_init(|| exhausted));
+                Err(_) => {
+                    meter.exhausted().map(|exhausted| self.exhausted.get_or_init(|| exhausted));
                     None
                 }
             }
@@ -130,7 +131,7 @@ impl GoRules {
 
     /// Bytes between the return address and the stack pointer.
     fn frame_size(&self, function: &GoFunction<'_>, svma: Svma) -> Option<i32> {
-        let place = svma.since(function.start);
+        let place = svma.since(Svma(function.start));
         for (step, piece) in function.values(GoValueKind::FrameSize).enumerate() {
             if step >= FREE_STEPS
                 && let Err(exhausted) = self.steps.take(1)
