@@ -46,12 +46,14 @@ struct Steps<'s> {
 }
 
 impl Steps<'_> {
-    /// The items up to the one for which no step is left.
+    /// The items, up to the first one for which no step is left. Asking whether there is another one is a step, too: filters
+    /// in front of it may look at many.
     fn each<I: IntoIterator>(&self, items: I) -> impl Iterator<Item = I::Item> {
-        items.into_iter().take_while(|_| {
+        let mut items = items.into_iter();
+        std::iter::from_fn(move || {
             let has_left = (self.take)();
             self.are_out.set(self.are_out.get() || !has_left);
-            has_left
+            if has_left { items.next() } else { None }
         })
     }
 }
