@@ -1,4 +1,4 @@
-//! Names of Rust, of both manglings: what its demangler writes, bounded by input, output and nesting.
+//! Names of Rust, of both manglings: its demangler, bounded by input, output and nesting.
 
 use std::fmt::Write as _;
 

@@ -33,18 +33,20 @@ impl FormatFacts {
     /// Those of a text that shows the weights of all kinds.
     pub(crate) const fn text(
         name: &'static str,
+        about: &'static str,
         endings: &'static [&'static str],
         media_type: &'static str,
     ) -> Self {
-        Self { name, endings, about: "", media_type, is_binary: false, weights: ShownWeights::Both }
+        Self { name, about, endings, media_type, is_binary: false, weights: ShownWeights::Both }
     }
 
     /// Those of a format that no terminal can show.
     pub(crate) const fn binary(
         name: &'static str,
+        about: &'static str,
         endings: &'static [&'static str],
         media_type: &'static str,
     ) -> Self {
-        Self { is_binary: true, ..Self::text(name, endings, media_type) }
+        Self { is_binary: true, ..Self::text(name, about, endings, media_type) }
     }
 }

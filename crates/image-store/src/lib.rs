@@ -1,6 +1,6 @@
 //! The file of each module: found on this machine, opened once for all processes, and proven to be the recorded one.
 //!
-//! `module-map` states what was mapped, by its recorded name and identity. An [`ImageStore`] finds the file of each
+//! `module-map` states the mapped modules, by recorded name and identity. An [`ImageStore`] finds the file of each
 //! module: by path, by build-id, in caches and debug directories; a file of another build is refused. It gives a
 //! [`LoadedImage`]: an opened ELF file, an [`Image`], and the debug files that belong to it. Addresses of a process
 //! (`Avma`) become addresses that the file states (`Svma`) mapping by mapping, with the bias out of the `PT_LOAD` header
@@ -50,10 +50,10 @@
 //! The folders, each of which uses those before it only:
 //!
 //! - `elf`: one ELF file;
-//! - `search`: where files are looked for;
+//! - `search`: the places that may have a file;
 //! - `identity`: which of them is the recorded one;
 //! - `kernel`: the files of the kernel;
-//! - `store`: what was found in a run, with debug files and the files of just-in-time compilers;
+//! - `store`: the files that a run found, with debug files and the files of just-in-time compilers;
 //! - `moved`: text that was moved to memory without a file.
 
 mod elf;

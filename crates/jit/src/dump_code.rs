@@ -1,4 +1,4 @@
-//! The code of a dump as one ELF file, with what else the dump says of it: names, lines, call frame information.
+//! The code of a dump as one ELF file, with its names, lines and call frame information.
 
 use address::{Arch, Avma, FileOffset, Svma, Timestamp};
 use elf_writer::LineRow;

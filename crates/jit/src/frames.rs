@@ -1,5 +1,5 @@
-//! Call frame information of JIT code, moved to where the code is in its image: its pointers are relative to where
-//! `perf inject` would have put it.
+//! Call frame information of JIT code, moved to the place of the code in its image: its pointers are relative to the place
+//! at which `perf inject` would have put it.
 
 use address::Svma;
 use gimli::{BaseAddresses, CieOrFde, EhFrame, LittleEndian, UnwindSection as _};

@@ -1,4 +1,4 @@
-//! What was mapped where, by which process and when.
+//! The mappings of each process over time.
 //!
 //! A profiler records addresses. What an address means depends on what its process had mapped there at that moment; so
 //! this crate replays the records of maps, forks, execs and exits. A [`Timeline`] is fed with them in the order of time.

@@ -18,7 +18,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | `join` | outer frames of chains that the dump cut off, by what other samples of the thread show |
+//! | `join` | outer frames of chains that the dump cut off, out of other samples of the thread |
 //! | `tails` | frames that tail calls removed |
 //! | `plan` | records in time order: the space of each sample, and threads |
 //! | `slice` | the walk of a slice of samples, and its tables |

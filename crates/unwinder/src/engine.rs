@@ -93,7 +93,7 @@ impl Engine {
         }
     }
 
-    /// What the call frame information and the code of a file may cost.
+    /// The limits on the call frame information and the code of a file.
     #[must_use]
     pub const fn budget(&self) -> &Budget {
         &self.budget
@@ -269,7 +269,7 @@ impl Engine {
         arch.is_some_and(|arch| signal_form(arch, svma, file.image()).is_some())
     }
 
-    /// Where the function of an address begins, as the file's call frame information has it; `None` if nothing describes the
+    /// The start of the function of an address by the file's call frame information; `None` if nothing describes the
     /// address. Both are addresses that the file states.
     pub fn function_start(
         &self,

@@ -29,7 +29,7 @@ pub(crate) enum AddressKind {
 /// Where a frame is, without how that is stated.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Place {
-    /// What is mapped there; `None` if nothing is, or nothing that is told apart.
+    /// The module that is mapped there; `None` if there is none, or none with an id.
     pub module: Option<ModuleId>,
     /// The looked-up address as the module's file states it, or the word of a [`FrameAddress`] of another kind.
     pub relative: u64,

@@ -1,4 +1,4 @@
-//! Symbols of C++ with the spellings of binutils, GDB and perf for what has none in C++.
+//! Symbols of C++ with the spellings of binutils, GDB and perf for symbols that C++ has no word for.
 
 use std::cell::RefCell;
 

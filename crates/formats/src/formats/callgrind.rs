@@ -31,10 +31,12 @@ pub struct Callgrind {
 
 impl Callgrind {
     /// The name of the format, its files and its weights.
-    pub(crate) const FACTS: FormatFacts = FormatFacts {
-        about: "a call graph with costs, for KCachegrind",
-        ..FormatFacts::text("callgrind", &[".callgrind"], PLAIN)
-    };
+    pub(crate) const FACTS: FormatFacts = FormatFacts::text(
+        "callgrind",
+        "a call graph with costs, for KCachegrind",
+        &[".callgrind"],
+        PLAIN,
+    );
 }
 
 impl Printer for Callgrind {

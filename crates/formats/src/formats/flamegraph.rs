@@ -30,9 +30,13 @@ const LEGEND: &str = "[joined]: most of these stacks have the frame from other s
 impl Flamegraph {
     /// The name of the format, its files and its weights.
     pub(crate) const FACTS: FormatFacts = FormatFacts {
-        about: "a flame graph as an SVG picture",
         weights: ShownWeights::Added,
-        ..FormatFacts::text("flamegraph", &[".svg"], "image/svg+xml")
+        ..FormatFacts::text(
+            "flamegraph",
+            "a flame graph as an SVG picture",
+            &[".svg"],
+            "image/svg+xml",
+        )
     };
 }
 

@@ -40,9 +40,13 @@ pub struct Folded {
 impl Folded {
     /// The name of the format, its files and its weights.
     pub(crate) const FACTS: FormatFacts = FormatFacts {
-        about: "one line a distinct stack, for flame graphs",
         weights: ShownWeights::Added,
-        ..FormatFacts::text("folded", &[".folded", ".collapsedstack.txt", ".collapsed"], PLAIN)
+        ..FormatFacts::text(
+            "folded",
+            "one line a distinct stack, for flame graphs",
+            &[".folded", ".collapsedstack.txt", ".collapsed"],
+            PLAIN,
+        )
     };
 }
 

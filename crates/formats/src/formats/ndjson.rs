@@ -29,10 +29,12 @@ const FEW: usize = 8;
 
 impl Ndjson {
     /// The name of the format, its files and its weights.
-    pub(crate) const FACTS: FormatFacts = FormatFacts {
-        about: "one JSON object a sample, one sample a line",
-        ..FormatFacts::text("ndjson", &[".ndjson", ".jsonl"], "application/x-ndjson")
-    };
+    pub(crate) const FACTS: FormatFacts = FormatFacts::text(
+        "ndjson",
+        "one JSON object a sample, one sample a line",
+        &[".ndjson", ".jsonl"],
+        "application/x-ndjson",
+    );
 }
 
 impl Printer for Ndjson {

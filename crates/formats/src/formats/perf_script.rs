@@ -42,10 +42,12 @@ pub struct PerfScript {
 
 impl PerfScript {
     /// The name of the format, its files and its weights.
-    pub(crate) const FACTS: FormatFacts = FormatFacts {
-        about: "the text of perf script",
-        ..FormatFacts::text("perf-script", &[".perf-script", ".perf.txt", ".script"], PLAIN)
-    };
+    pub(crate) const FACTS: FormatFacts = FormatFacts::text(
+        "perf-script",
+        "the text of perf script",
+        &[".perf-script", ".perf.txt", ".script"],
+        PLAIN,
+    );
 }
 
 impl Printer for PerfScript {

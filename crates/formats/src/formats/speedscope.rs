@@ -51,9 +51,13 @@ struct WeighedStack {
 impl Speedscope {
     /// The name of the format, its files and its weights.
     pub(crate) const FACTS: FormatFacts = FormatFacts {
-        about: "speedscope's JSON",
         weights: ShownWeights::PerSample,
-        ..FormatFacts::text("speedscope", &[".speedscope.json"], "application/json")
+        ..FormatFacts::text(
+            "speedscope",
+            "speedscope's JSON",
+            &[".speedscope.json"],
+            "application/json",
+        )
     };
 }
 

@@ -1,4 +1,4 @@
-//! The files of the kernel and of its modules: where they are, and what is in them.
+//! The files of the kernel and of its modules: their places and their contents.
 
 mod candidates;
 mod content;

@@ -1,4 +1,4 @@
-//! Where files are looked for: the options, the places that follow from a name or a build-id, archives and servers; and
+//! The places that may have a file: the options, the places that follow from a name or a build-id, archives and servers; and
 //! the findings of the search.
 
 mod archive;

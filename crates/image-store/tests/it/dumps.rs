@@ -1,4 +1,4 @@
-//! Dumps of JIT code: what reading them may cost.
+//! The cost of reading dumps of JIT code.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is read of files is counted. Where it is too much, the count names what was read.
+//! Bytes of files that are read are counted. If they are too many, the count names the file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn limited(bytes: u64) -> Arc<Memory> {
     Arc::new(Memory::new(Some(bytes)))
 }
 
-/// What was read when too much was asked for.
+/// The file that was read when too much was asked for.
 fn reading(memory: &Memory) -> Option<&str> {
     memory.exceeded().map(|exceeded| exceeded.reading.as_str())
 }

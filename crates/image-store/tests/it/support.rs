@@ -1,4 +1,4 @@
-//! What several tests need: short forms of events, and a machine in memory.
+//! Helpers of several tests: short forms of events, and a machine in memory.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

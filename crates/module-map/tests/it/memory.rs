@@ -1,5 +1,5 @@
-//! What is held is counted, and given back when nobody uses it any more: spaces in all their versions, modules and names.
-//! Where it is too much, the count names what was read.
+//! Held memory is counted, and given back when nobody uses it any more: spaces in all their versions, modules and names.
+//! If it is too much, the count names the table.
 
 use std::sync::Arc;
 

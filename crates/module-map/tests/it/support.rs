@@ -1,4 +1,4 @@
-//! What several tests need: short forms of events, and spaces as text.
+//! Helpers of several tests: short forms of events, and spaces as text.
 
 use address::{Avma, BuildId, FileOffset, Pid};
 use module_map::{FileIdentity, MapEvent, Timeline};
@@ -39,7 +39,7 @@ pub(crate) fn shape_of(space: &module_map::Space) -> Vec<String> {
     space.mappings().map(mapping).collect()
 }
 
-/// What is mapped at an address.
+/// The path of the module at an address.
 pub(crate) fn path_at(space: &module_map::Space, address: u64) -> Option<Vec<u8>> {
     Some(space.module(&space.lookup(Avma(address))?)?.path.to_vec())
 }

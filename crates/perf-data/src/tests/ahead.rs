@@ -21,8 +21,8 @@ struct Said {
     findings: Vec<(u64, Vec<Finding>)>,
 }
 
-/// What is said of a file that is read eagerly, and once more if that ends in disorder, with threads that go through so
-/// many bytes at a time.
+/// The account of a file that is read eagerly, and once more if that ends in disorder. Threads go through `chunk_bytes` at a
+/// time.
 fn said(bytes: &[u8], threads: usize, chunk_bytes: usize) -> Said {
     let eager = Some(EagerBatches { first_bytes: 2048, most_bytes: 8192 });
     let ahead = Some(ScanAhead { threads, chunk_bytes });

@@ -13,6 +13,7 @@ use super::driver::{Driver, Reading, Walked};
 use super::input::{Opened, Reader, can_be_read_again, check_whole, open_with};
 use super::off_cpu::{add_off_cpu, name_asleep, off_cpu_findings};
 use super::run::Run;
+use super::schedule::by_samples::StepRule;
 use super::schedule::{Outcome, Schedule, StreamOptions, Way, at_end, by_samples, ticks};
 use super::sink::{NoSink, Sink};
 use crate::error::Error;
@@ -119,8 +120,11 @@ impl Run<'_> {
         let outcome = match way {
             Way::AtEnd { quick } => at_end::follow(&mut driver, quick, timings)?,
             Way::InSteps(stream) => match stream.schedule {
+                Schedule::BySamples => {
+                    by_samples::follow(&mut driver, StepRule::OfStream, timings)?
+                }
+                Schedule::ByTime => by_samples::follow(&mut driver, StepRule::ByTime, timings)?,
                 Schedule::Ticks(how) => ticks::follow(&mut driver, how)?,
-                schedule => by_samples::follow(&mut driver, schedule, timings)?,
             },
         };
         if outcome == Outcome::InVain {

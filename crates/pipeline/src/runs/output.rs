@@ -27,7 +27,7 @@ pub(super) enum Naming {
     Later,
 }
 
-/// What was handed to the sink, and what is known for the next time.
+/// The rows that were handed to the sink, and the state for the next ones.
 pub(super) struct Output<'r> {
     run: &'r Run<'r>,
     files: &'r Files,

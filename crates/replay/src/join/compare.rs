@@ -38,7 +38,7 @@ pub(crate) struct Known {
 const TRIED: u32 = 16;
 
 /// How many of the remembered calls are the same, from the outermost one inwards, if the first `beside` of them are left out;
-/// and where frames return to of which that is proven: they saved the same registers, and these tell them apart from other
+/// and the proven return addresses of frames: they saved the same registers, and these tell them apart from other
 /// calls.
 pub(super) fn same_calls(
     seen: &Seen<'_>,

@@ -1,4 +1,4 @@
-//! The user part of a sample: its stack is walked, or what the recorder made of it is taken.
+//! The user part of a sample: its stack is walked, or the recorder's callchain is taken.
 
 use address::Avma;
 use module_map::Space;

@@ -52,7 +52,7 @@ const MOST_PATHS: usize = 32;
 const MOST_STEPS: usize = 256;
 
 impl Search<'_> {
-    /// What is between the function that is called and an address of the function at hand.
+    /// The functions between the called one and an address of the function at hand.
     pub(super) fn between(&mut self, called: Described, goal: InFile) -> Between {
         let unit = self.units.get(called, self.files, self.code);
         if unit.contains(goal.file, goal.svma) {

@@ -1,4 +1,4 @@
-//! Questions about a processor from outside of this crate, where it is known by its name alone.
+//! Questions about a processor for other crates, which know it by its name alone.
 
 use crate::arch::{Arch, ArchDescriptor, CallTarget, processor};
 

@@ -78,7 +78,7 @@ impl StackCache {
         self.ended = false;
     }
 
-    /// Where in a stack that begins at `sp` the return addresses are that the steps that are known have read, innermost first.
+    /// The offsets of the return addresses that the known steps read, in a stack that begins at `sp`; innermost first.
     #[inline]
     pub(crate) fn return_addresses(&self, sp: u64) -> impl Iterator<Item = usize> {
         self.known.iter().rev().map(move |step| {

@@ -69,7 +69,7 @@ pub(crate) struct RowSource {
     pub(crate) bytes: SectionBytes,
 }
 
-/// The address whose row is wanted, and what its description is read with.
+/// The address whose row is wanted, and the reader's state for its description.
 pub(crate) struct RowPlace<'s, S> {
     /// The section that the description is in.
     pub(crate) section: &'s S,

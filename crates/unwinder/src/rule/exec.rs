@@ -17,7 +17,7 @@ pub(crate) struct SlotsRead {
     pub(crate) values: Saved,
 }
 
-/// Where on the stack a frame lies.
+/// The extent of a frame on the stack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameExtent {
     /// The stack pointer in the frame.
@@ -136,7 +136,7 @@ impl SimpleRule {
         unless_popped::<WORD>(words, frame)
     }
 
-    /// What is known of the values that were saved, as far as they were recorded in a frame of that extent.
+    /// The facts about the saved values that were recorded in a frame of that extent.
     #[inline(always)]
     pub(crate) fn values<const WORD: u64>(&self, memory: &Memory<'_>, frame: FrameExtent) -> Saved {
         let mut slots = SavedSlots { rule: self, memory, sp: frame.sp, values: Saved::NONE };

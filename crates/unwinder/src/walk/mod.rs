@@ -68,7 +68,7 @@ pub struct Walker<'e> {
     /// The rules that are kept from run to run.
     kept: Option<&'e KeptRules>,
     cache: WorkerCache,
-    /// Where the last function of the last walk has its frame (its CFA), if the bytes of the caller are missing.
+    /// The CFA of the last function of the last walk, if the bytes of the caller are missing.
     cut_at: Option<u64>,
     /// Steps whose rule was known, and steps whose rule had to be made.
     hits: u64,
@@ -82,7 +82,7 @@ impl<'e> Walker<'e> {
         Self::with_cache(WorkerCache::default(), engine, images, max_frames)
     }
 
-    /// A walker that goes on from where another one stopped, whose engine, images and spaces were the same.
+    /// A walker with the caches of another one whose engine, images and spaces were the same.
     #[must_use]
     pub fn with_cache(
         mut cache: WorkerCache,
@@ -153,7 +153,7 @@ impl<'e> Walker<'e> {
     }
 
     /// The same from registers and the program counter; `again` gives the registers once more. It is a function of its own
-    /// because callers in other crates compile what depends on the type of their registers.
+    /// because callers in other crates compile code that is generic over their registers.
     fn walk_registers(
         &mut self,
         state: &UserState<'_>,
@@ -197,7 +197,7 @@ impl<'e> Walker<'e> {
         self.recover(outcome, pc, first, again, &context, frames)
     }
 
-    /// Where the frame of the last function of the last walk begins (its CFA), if that is known and the walk ended for
+    /// The CFA of the last function of the last walk, if it is known and the walk ended for
     /// want of the bytes that follow. An address in the process.
     #[inline]
     #[must_use]

@@ -19,7 +19,7 @@ pub(super) struct LastFunction {
 #[derive(Debug)]
 pub(super) struct ChainEnd {
     pub(super) reason: EndReason,
-    /// Where the last function has its frame (its CFA), if the bytes of the caller are missing.
+    /// The CFA of the last function, if the bytes of the caller are missing.
     pub(super) cut_at: Option<u64>,
     /// The last function, after a return probe or on another stack than its caller.
     pub(super) last: Option<Box<LastFunction>>,

@@ -34,10 +34,8 @@ pub struct Arrow {
 
 impl Arrow {
     /// The name of the format, its files and its weights.
-    pub(crate) const FACTS: FormatFacts = FormatFacts {
-        about: "streams of tables for data tools",
-        ..FormatFacts::binary("arrow", &[".arrows"], BYTES)
-    };
+    pub(crate) const FACTS: FormatFacts =
+        FormatFacts::binary("arrow", "streams of tables for data tools", &[".arrows"], BYTES);
 }
 
 impl Printer for Arrow {

@@ -42,9 +42,13 @@ pub struct Firefox {
 impl Firefox {
     /// The name of the format, its files and its weights.
     pub(crate) const FACTS: FormatFacts = FormatFacts {
-        about: "the Firefox Profiler's profile, compressed with gzip",
         weights: ShownWeights::PerSample,
-        ..FormatFacts::binary("firefox", &[".json.gz"], "application/gzip")
+        ..FormatFacts::binary(
+            "firefox",
+            "the Firefox Profiler's profile, compressed with gzip",
+            &[".json.gz"],
+            "application/gzip",
+        )
     };
 }
 

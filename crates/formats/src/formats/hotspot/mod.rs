@@ -44,9 +44,13 @@ pub struct Hotspot {
 impl Hotspot {
     /// The name of the format, its files and its weights.
     pub(crate) const FACTS: FormatFacts = FormatFacts {
-        about: "the stream that hotspot reads from its backend",
         weights: ShownWeights::Events,
-        ..FormatFacts::binary("hotspot", &[".perfparser"], BYTES)
+        ..FormatFacts::binary(
+            "hotspot",
+            "the stream that hotspot reads from its backend",
+            &[".perfparser"],
+            BYTES,
+        )
     };
 }
 

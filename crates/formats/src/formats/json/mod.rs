@@ -33,10 +33,12 @@ pub struct Json {
 
 impl Json {
     /// The name of the format, its files and its weights.
-    pub(crate) const FACTS: FormatFacts = FormatFacts {
-        about: "tables in columns, in one document (the default)",
-        ..FormatFacts::text("json", &[".json"], "application/json")
-    };
+    pub(crate) const FACTS: FormatFacts = FormatFacts::text(
+        "json",
+        "tables in columns, in one document (the default)",
+        &[".json"],
+        "application/json",
+    );
 }
 
 impl Printer for Json {

@@ -37,10 +37,12 @@ pub struct Otlp {
 
 impl Otlp {
     /// The name of the format, its files and its weights.
-    pub(crate) const FACTS: FormatFacts = FormatFacts {
-        about: "OpenTelemetry's protocol buffer of profiles (its layout may still change)",
-        ..FormatFacts::binary("otlp", &[".otlp"], BYTES)
-    };
+    pub(crate) const FACTS: FormatFacts = FormatFacts::binary(
+        "otlp",
+        "OpenTelemetry's protocol buffer of profiles (its layout may still change)",
+        &[".otlp"],
+        BYTES,
+    );
 }
 
 impl Printer for Otlp {

@@ -69,10 +69,12 @@ pub struct Page {
 
 impl Page {
     /// The name of the format, its files and its weights.
-    pub(crate) const FACTS: FormatFacts = FormatFacts {
-        about: "a page for a browser, complete in itself",
-        ..FormatFacts::text("report", &[".html"], "text/html; charset=utf-8")
-    };
+    pub(crate) const FACTS: FormatFacts = FormatFacts::text(
+        "report",
+        "a page for a browser, complete in itself",
+        &[".html"],
+        "text/html; charset=utf-8",
+    );
 }
 
 impl Printer for Page {

@@ -39,10 +39,12 @@ pub struct Parquet {
 
 impl Parquet {
     /// The name of the format, its files and its weights.
-    pub(crate) const FACTS: FormatFacts = FormatFacts {
-        about: "a table for data tools, one row a sample",
-        ..FormatFacts::binary("parquet", &[".parquet"], BYTES)
-    };
+    pub(crate) const FACTS: FormatFacts = FormatFacts::binary(
+        "parquet",
+        "a table for data tools, one row a sample",
+        &[".parquet"],
+        BYTES,
+    );
 }
 
 impl Printer for Parquet {

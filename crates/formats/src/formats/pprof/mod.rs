@@ -51,10 +51,12 @@ pub struct Pprof {
 
 impl Pprof {
     /// The name of the format, its files and its weights.
-    pub(crate) const FACTS: FormatFacts = FormatFacts {
-        about: "pprof's protocol buffer, compressed with gzip",
-        ..FormatFacts::binary("pprof", &[".pb.gz", ".pprof"], "application/gzip")
-    };
+    pub(crate) const FACTS: FormatFacts = FormatFacts::binary(
+        "pprof",
+        "pprof's protocol buffer, compressed with gzip",
+        &[".pb.gz", ".pprof"],
+        "application/gzip",
+    );
 }
 
 impl Printer for Pprof {

@@ -10,7 +10,7 @@ use profile::Profile;
 use replay::Replayer;
 
 use super::pace::{Due, Pace};
-use super::way::{Outcome, Schedule};
+use super::way::Outcome;
 use crate::error::Error;
 use crate::observer::{Stage, begin};
 use crate::runs::driver::Driver;
@@ -30,20 +30,16 @@ const SOON: Duration = Duration::from_millis(20);
 /// How long to wait at a time if nothing is to be done.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Replays a recording and hands it on step by step. `schedule` matters for a stream: of a file, parts follow from its
-/// samples.
+/// Replays a recording and hands it on step by step. `of_stream` is the rule of a stream: of a file, parts
+/// follow from its samples.
 pub(crate) fn follow(
     driver: &mut Driver<'_>,
-    schedule: Schedule,
+    of_stream: StepRule,
     timings: &mut Timings,
 ) -> Result<Outcome, Error> {
     let run = driver.run;
     let is_stream = driver.reading.is_stream;
-    let rule = match schedule {
-        _ if !is_stream => StepRule::OfFile,
-        Schedule::ByTime => StepRule::ByTime,
-        Schedule::BySamples | Schedule::Ticks(_) => StepRule::OfStream,
-    };
+    let rule = if is_stream { of_stream } else { StepRule::OfFile };
     let mut steps = Steps { rule, pace: Pace::start() };
     if is_stream {
         driver.replayer.repair_by_batches();
@@ -97,9 +93,9 @@ impl Run<'_> {
     }
 }
 
-/// What decides that a part is handed on while more is there to be read.
+/// The rule that a part is handed on by while more is there to be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum StepRule {
+pub(crate) enum StepRule {
     /// Samples, from the first one on.
     OfFile,
     /// Samples, from a number of them on.
@@ -133,7 +129,7 @@ impl Steps {
         }
     }
 
-    /// Hands on what is new if that is worth a look-up of names by now.
+    /// Hands on the new rows if they are worth a look-up of names by now.
     fn step(&mut self, replayer: &mut Replayer<'_>, output: &mut Output<'_>) -> Result<(), Error> {
         let run = output.run();
         run.go_on()?;

@@ -44,9 +44,9 @@ pub enum Flow {
 pub struct FlowStep {
     /// Where it is.
     pub at: u64,
-    /// Where the next one is in memory.
+    /// The address of the next one in memory.
     pub next: u64,
-    /// Where it can go on.
+    /// The ways that it can go on.
     pub flow: Flow,
 }
 
