@@ -6,8 +6,9 @@ use std::sync::Arc;
 use formats::{ConsoleLook, DiffFormat, DiffPrintOptions, print_diff_tables};
 use profile::query::diff::{DiffInput, DiffOptions, diff};
 
+use super::answer::{Answer, answer, not_written};
 use super::held::HeldProfile;
-use super::serving::{Answer, Bench, answer, not_written};
+use super::task_context::TaskContext;
 use crate::problem::{Kind, Problem};
 use crate::protocol::{DIFF_TABLES, DiffTask, Given};
 
@@ -15,7 +16,7 @@ use crate::protocol::{DIFF_TABLES, DiffTask, Given};
 const ROWS: usize = 20;
 
 /// Writes the difference of recordings.
-pub(super) fn write(bench: &mut Bench<'_>, task: &DiffTask) -> Result<Answer, Problem> {
+pub(super) fn write(context: &mut TaskContext<'_>, task: &DiffTask) -> Result<Answer, Problem> {
     let unknown =
         |what: &str, word: &str| Problem::new(Kind::BadRequest).detail(format!("no {what} {word}"));
     let format = match &*task.format {
@@ -29,7 +30,7 @@ pub(super) fn write(bench: &mut Bench<'_>, task: &DiffTask) -> Result<Answer, Pr
     let normalization = normalization.transpose()?;
     let mut load = |side: &[Given]| -> Result<Vec<(String, Arc<HeldProfile>)>, Problem> {
         let one = |recording: &Given| {
-            Ok((recording.name.clone(), bench.analysis(recording, task.options)?))
+            Ok((recording.name.clone(), context.analysis(recording, task.options)?))
         };
         side.iter().map(one).collect()
     };
@@ -38,9 +39,10 @@ pub(super) fn write(bench: &mut Bench<'_>, task: &DiffTask) -> Result<Answer, Pr
     let options = DiffOptions { normalization, exact_names, inlines, pairs: &[] };
     let difference = diff(&inputs(&before), &inputs(&after), options)
         .map_err(|error| Problem::new(Kind::DoesNotFit).detail(error.to_string()))?;
-    let look = ConsoleLook { width: None, colors: false, spelling: bench.serving.options.spelling };
+    let look =
+        ConsoleLook { width: None, colors: false, spelling: context.worker.options.spelling };
     let print = DiffPrintOptions { inclusive: false, limit: ROWS, look, gate: None };
-    let mut out = BufWriter::new(bench.output()?);
+    let mut out = BufWriter::new(context.output()?);
     let printed = match format {
         Some(format) => format.print(&difference, print, &mut out),
         None => print_diff_tables(&difference, look.spelling, &mut out),

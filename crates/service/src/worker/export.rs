@@ -4,20 +4,21 @@ use std::io::{BufWriter, Write as _};
 
 use formats::{Format, FormatOptions, Page, PageCode, Printer};
 
-use super::serving::{Answer, Bench, answer, not_written};
+use super::answer::{Answer, answer, not_written};
+use super::task_context::TaskContext;
 use crate::problem::{Kind, Problem};
 use crate::protocol::ExportTask;
 
 /// Writes a format.
-pub(super) fn write(bench: &mut Bench<'_>, task: &ExportTask) -> Result<Answer, Problem> {
+pub(super) fn write(context: &mut TaskContext<'_>, task: &ExportTask) -> Result<Answer, Problem> {
     let format = Format::from_name(&task.format);
     let unknown = || Problem::new(Kind::BadRequest).detail(format!("no format {}", task.format));
     let format = format.ok_or_else(unknown)?;
     if format == Format::Hotspot {
-        bench.stream(&task.recording, task.options, &task.samples)?;
+        context.stream(&task.recording, task.options, &task.samples)?;
         return answer(&());
     }
-    let analysis = bench.analysis_of(&task.recording, task.options, &task.samples)?;
+    let analysis = context.analysis_of(&task.recording, task.options, &task.samples)?;
     if analysis.profile.samples.is_empty() && analysis.profile.summary.samples_filtered > 0 {
         return Err(Problem::new(Kind::DoesNotFit).detail("no sample passes the filters"));
     }
@@ -32,7 +33,7 @@ pub(super) fn write(bench: &mut Bench<'_>, task: &ExportTask) -> Result<Answer, 
         }),
         format => format.printer(options),
     };
-    let mut out = BufWriter::new(bench.output()?);
+    let mut out = BufWriter::new(context.output()?);
     printer
         .print(&analysis.profile, &mut out)
         .and_then(|()| out.flush())

@@ -15,7 +15,9 @@ use pipeline::{Analysis, Grown, Head, RunAccount, Schedule, Sink, Source, Stream
 use profile::Profile;
 
 use super::about::about;
-use super::serving::{Answer, Bench, Outbox, answer, not_written};
+use super::answer::{Answer, answer, not_written};
+use super::outbox::Outbox;
+use super::task_context::TaskContext;
 use crate::problem::Problem;
 use crate::protocol::{Event, LiveChange, LiveNumbers, LiveTask, LiveTick};
 
@@ -33,35 +35,35 @@ impl LiveTables {
 }
 
 /// Watches a stream to its end.
-pub(super) fn watch(bench: &mut Bench<'_>, task: &LiveTask) -> Result<Answer, Problem> {
-    let mut bytes = ByteStream::of_descriptor(bench.file()?);
-    let output = bench.output()?;
+pub(super) fn watch(context: &mut TaskContext<'_>, task: &LiveTask) -> Result<Answer, Problem> {
+    let mut bytes = ByteStream::of_descriptor(context.file()?);
+    let output = context.output()?;
     let mut copy = None;
     if task.copied {
-        let (copied, end) = bytes.copied_into(bench.output()?);
+        let (copied, end) = bytes.copied_into(context.output()?);
         (bytes, copy) = (copied, Some(end));
     }
-    let serving = bench.serving;
+    let worker = context.worker;
     let mut rows = LiveRows {
-        id: bench.id,
-        outbox: Arc::clone(&serving.outbox),
-        tables: &serving.live,
+        id: context.id,
+        outbox: Arc::clone(&worker.outbox),
+        tables: &worker.live,
         inlines: task.options.inlines,
         generation: 0,
         numbers: LiveNumbers::default(),
     };
-    *serving.live.lock() = (LivePage::new(task.options.inlines), 0);
+    *worker.live.lock() = (LivePage::new(task.options.inlines), 0);
     let ticks = Ticks { keep: task.keep.map(Duration::from_millis), ..Ticks::default() };
     let stream = StreamOptions::by(Schedule::Ticks(ticks));
-    let options = task.options.apply(&serving.options.options);
+    let options = task.options.apply(&worker.options.options);
     let source = Source::Stream { name: task.name.clone().into(), bytes };
-    let observer = &bench.observer;
-    let ended = serving.pipeline.analyze_in_steps(source, stream, &options, observer, &mut rows);
+    let observer = &context.observer;
+    let ended = worker.pipeline.analyze_in_steps(source, stream, &options, observer, &mut rows);
     // A copy that could not be written is told whatever became of the recording.
     let copied = copy.map_or(Ok(()), |copy| copy.complete());
     let ended = ended.map_err(Problem::from);
     copied.map_err(|error| not_written(&error))?;
-    finish(&serving.live, &ended?, output)
+    finish(&worker.live, &ended?, output)
 }
 
 /// Writes the tables as they are at the end, and answers with the account of the run.

@@ -2,17 +2,20 @@
 //! the descriptors of what it is about, and has no other input; what goes wrong in it ends the jobs that it was at.
 
 mod about;
+mod answer;
 mod confine;
 mod diff;
 mod export;
 mod held;
 mod live;
+mod outbox;
 mod place;
 mod questions;
 mod serving;
 mod source;
 mod symbols;
 mod tables;
+mod task_context;
 mod watch;
 
 use std::io;

@@ -6,7 +6,8 @@ use pipeline::{Analysis, Svma};
 use profile::query::{Weight, Weights, address_costs};
 use serde::Serialize;
 
-use super::serving::{Answer, Bench, answer};
+use super::answer::{Answer, answer};
+use super::task_context::TaskContext;
 use crate::problem::{Kind, Problem};
 use crate::protocol::PlaceTask;
 
@@ -31,8 +32,8 @@ struct Rows {
 }
 
 /// The instructions of the function that covers an address.
-pub(super) fn show(bench: &mut Bench<'_>, task: &PlaceTask) -> Result<Answer, Problem> {
-    let analysis = bench.analysis(&task.recording, task.options)?;
+pub(super) fn show(context: &mut TaskContext<'_>, task: &PlaceTask) -> Result<Answer, Problem> {
+    let analysis = context.analysis(&task.recording, task.options)?;
     answer(&rows(&analysis, &task.module, task.address)?)
 }
 

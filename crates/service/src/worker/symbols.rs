@@ -9,8 +9,8 @@ use pipeline::{
 };
 use profile::{StringId, Strings};
 
-use super::serving::Bench;
 use super::source::Text;
+use super::task_context::TaskContext;
 use crate::problem::{Kind, Problem};
 use crate::protocol::{
     AddressSpace, Code, CodeTask, FilePart, FileTask, FoundModule, Frame, HandedFile, Named,
@@ -29,8 +29,8 @@ pub(super) fn build_id(module: &WantedModule) -> Result<BuildId, Problem> {
 }
 
 /// The names of all addresses.
-pub(super) fn names(bench: &Bench<'_>, task: &SymbolizeTask) -> Result<Named, Problem> {
-    let files = bench.identified(task.inlines, task.demangle)?;
+pub(super) fn names(context: &TaskContext<'_>, task: &SymbolizeTask) -> Result<Named, Problem> {
+    let files = context.identified(task.inlines, task.demangle)?;
     let mut found: Vec<Option<usize>> = Vec::new();
     let mut wanted: Vec<(IdentifiedFile, Vec<Svma>)> = Vec::new();
     let mut modules = Vec::new();
@@ -104,8 +104,8 @@ fn printed_bytes(text: &str) -> usize {
 }
 
 /// The text of a source file that debug information of an address names.
-pub(super) fn source(bench: &Bench<'_>, task: &SourceTask) -> Result<Text, Problem> {
-    let files = bench.identified(true, Demangle::None)?;
+pub(super) fn source(context: &TaskContext<'_>, task: &SourceTask) -> Result<Text, Problem> {
+    let files = context.identified(true, Demangle::None)?;
     let file = find(&files, &task.module)?;
     let (symbols, strings) = files.names(&[(file, vec![Svma(task.address)])])?;
     let mut named = symbols.frames.iter().filter_map(|row| row.file);
@@ -113,12 +113,12 @@ pub(super) fn source(bench: &Bench<'_>, task: &SourceTask) -> Result<Text, Probl
         let text = "the code at this address is not of that file";
         return Err(Problem::new(Kind::DoesNotFit).detail(text));
     }
-    bench.source_text(&task.file)
+    context.source_text(&task.file)
 }
 
 /// Instructions.
-pub(super) fn code(bench: &Bench<'_>, task: &CodeTask) -> Result<Code, Problem> {
-    let files = bench.identified(false, Demangle::None)?;
+pub(super) fn code(context: &TaskContext<'_>, task: &CodeTask) -> Result<Code, Problem> {
+    let files = context.identified(false, Demangle::None)?;
     let file = find(&files, &task.module)?;
     let instructions = files.instructions(&file, Svma(task.address), task.length, task.to_end);
     let instructions =
@@ -130,8 +130,11 @@ pub(super) fn code(bench: &Bench<'_>, task: &CodeTask) -> Result<Code, Problem> 
 }
 
 /// A file's descriptor, and what is to be said of it.
-pub(super) fn file(bench: &Bench<'_>, task: &FileTask) -> Result<(HandedFile, OwnedFd), Problem> {
-    let files = bench.identified(false, Demangle::None)?;
+pub(super) fn file(
+    context: &TaskContext<'_>,
+    task: &FileTask,
+) -> Result<(HandedFile, OwnedFd), Problem> {
+    let files = context.identified(false, Demangle::None)?;
     let id = build_id(&task.module)?;
     let found = find(&files, &task.module);
     let known = found.as_ref().ok();

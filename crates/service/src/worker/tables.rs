@@ -11,7 +11,7 @@ use pipeline::Analysis;
 use serde::Serialize;
 
 use super::about::{About, about};
-use super::serving::{Answer, answer, not_written};
+use super::answer::{Answer, answer, not_written};
 use crate::problem::Problem;
 use crate::protocol::RunOptions;
 use crate::store::UsedFile;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use pipeline::{Observer, Stage};
 
-use super::serving::Outbox;
+use super::outbox::Outbox;
 use crate::protocol::Event;
 
 /// How often the front is told: after so many samples, which is some times a second.

@@ -1,0 +1,166 @@
+//! The context of one task: its files, its observer, and the state of the worker.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::vec::IntoIter;
+
+use host::{HandedHost, Host, RefusingHost};
+use options::{Demangle, SampleFilter};
+use pipeline::{IdentifiedFiles, Observer, Pipeline, Source};
+
+use super::answer::not_written;
+use super::held::{Held, HeldProfile};
+use super::live::LiveTables;
+use super::outbox::Outbox;
+use super::{WorkerOptions, source};
+use crate::problem::{Kind, Problem};
+use crate::protocol::{Given, RunOptions, Sender};
+
+/// State of a worker, shared by its tasks.
+#[derive(Debug)]
+pub(super) struct WorkerState {
+    pub(super) outbox: Arc<Outbox>,
+    pub(super) pipeline: Pipeline,
+    host: Arc<dyn Host>,
+    pub(super) options: WorkerOptions,
+    /// Profiles retained for later questions.
+    pub(super) held: Held,
+    /// Tables of the stream that is being watched.
+    pub(super) live: LiveTables,
+    /// Locked by the run in progress: one run uses all processors.
+    analyzing: Mutex<()>,
+}
+
+impl WorkerState {
+    pub(super) fn new(sender: Sender, host: Arc<dyn Host>, options: WorkerOptions) -> Self {
+        let host: Arc<dyn Host> =
+            if options.foreign { Arc::new(RefusingHost::for_strangers(host)) } else { host };
+        Self {
+            outbox: Arc::new(Outbox::new(sender)),
+            pipeline: Pipeline::new(Arc::clone(&host)).spelling(options.spelling),
+            host,
+            held: Held::new(options.keep),
+            live: LiveTables::default(),
+            options,
+            analyzing: Mutex::default(),
+        }
+    }
+}
+
+/// Inputs of a task besides its request.
+#[derive(Debug)]
+pub(super) struct TaskContext<'w> {
+    pub(super) worker: &'w WorkerState,
+    /// Descriptors that came with the request, in its order.
+    pub(super) files: IntoIter<OwnedFd>,
+    pub(super) observer: Arc<dyn Observer>,
+    /// Number of the request.
+    pub(super) id: u64,
+    /// Descriptors to send with the answer.
+    pub(super) handed: Vec<OwnedFd>,
+}
+
+impl TaskContext<'_> {
+    /// The profile of a recording, which is kept for the next question.
+    pub(super) fn analysis(
+        &mut self,
+        recording: &Given,
+        options: RunOptions,
+    ) -> Result<Arc<HeldProfile>, Problem> {
+        self.analysis_of(recording, options, &SampleFilter::default())
+    }
+
+    /// The same of some samples.
+    pub(super) fn analysis_of(
+        &mut self,
+        recording: &Given,
+        options: RunOptions,
+        samples: &SampleFilter,
+    ) -> Result<Arc<HeldProfile>, Problem> {
+        let opened = self.opened(recording)?;
+        let options = self.options(options, samples);
+        let key = if *samples == SampleFilter::default() {
+            recording.key.clone()
+        } else {
+            format!("{} {samples:?}", recording.key)
+        };
+        self.worker.held.get(&key, || {
+            let (pipeline, source) = opened;
+            // All processors work at one.
+            let _turn = self.worker.analyzing.lock().unwrap_or_else(PoisonError::into_inner);
+            let analysis = pipeline.analyze(source, &options, &self.observer)?;
+            Ok(analysis)
+        })
+    }
+
+    /// The files of this machine by build-id, for a question about no recording.
+    pub(super) fn identified(
+        &self,
+        inlines: bool,
+        demangle: Demangle,
+    ) -> Result<IdentifiedFiles, Problem> {
+        let mut options = self.worker.options.options.clone();
+        (options.names.inlines, options.names.demangle) = (inlines, demangle);
+        Ok(self.worker.pipeline.identified_files(&options, &self.observer)?)
+    }
+
+    /// Writes the stream for hotspot into the output.
+    pub(super) fn stream(
+        &mut self,
+        recording: &Given,
+        options: RunOptions,
+        samples: &SampleFilter,
+    ) -> Result<(), Problem> {
+        let (pipeline, source) = self.opened(recording)?;
+        let out = Box::new(self.output()?);
+        let options = self.options(options, samples);
+        let hotspot = self.worker.options.hotspot;
+        let _turn = self.worker.analyzing.lock().unwrap_or_else(PoisonError::into_inner);
+        let observer = Arc::clone(&self.observer);
+        hotspot(&pipeline, source, &options, observer, out).map_err(|error| match error {
+            pipeline::Error::Output(error) => not_written(&error),
+            error => error.into(),
+        })
+    }
+
+    /// What a request chooses, on top of what the operator did.
+    fn options(&self, options: RunOptions, samples: &SampleFilter) -> pipeline::Options {
+        let options = options.apply(&self.worker.options.options);
+        pipeline::Options { samples: samples.clone(), ..options }
+    }
+
+    /// A pipeline that has the recording, and what to call it.
+    pub(super) fn opened(&mut self, recording: &Given) -> Result<(Pipeline, Source), Problem> {
+        let path = PathBuf::from(&recording.path);
+        let source = Source::Path(path.clone());
+        if recording.is_folder {
+            return Ok((self.worker.pipeline.clone(), source));
+        }
+        let file = File::from(self.file()?);
+        let host = HandedHost::new(Arc::clone(&self.worker.host), &path, file)
+            .map_err(pipeline::Error::from)?;
+        Ok((self.worker.pipeline.on(Arc::new(host)), source))
+    }
+
+    /// Where the result is to be written.
+    pub(super) fn output(&mut self) -> Result<File, Problem> {
+        Ok(File::from(self.file()?))
+    }
+
+    /// The text of a source file that debug information names.
+    pub(super) fn source_text(&self, file: &str) -> Result<source::Text, Problem> {
+        source::text_of(file, &self.worker.options.options.files, self.host())
+    }
+
+    pub(super) fn host(&self) -> &dyn Host {
+        &*self.worker.host
+    }
+
+    /// The next of the files that came with the request.
+    pub(super) fn file(&mut self) -> Result<OwnedFd, Problem> {
+        let missing = || Problem::new(Kind::Internal).detail("a request without its files");
+        self.files.next().ok_or_else(missing)
+    }
+}
