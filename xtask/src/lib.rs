@@ -68,12 +68,6 @@ const TASKS: &[Task] = &[
         run: ci::run,
     },
     Task {
-        name: "map",
-        usage: "",
-        about: "write the list of rooms in docs/ARCHITECTURE.md anew",
-        run: tidy::run_map,
-    },
-    Task {
         name: "tidy",
         usage: "",
         about: "the conventions of this repository, checked",

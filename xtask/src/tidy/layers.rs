@@ -1,4 +1,4 @@
-//! Which crate may use which: the arrows of `docs/ARCHITECTURE.md`.
+//! Permitted dependencies between crates, as drawn in `docs/ARCHITECTURE.md`.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use crate::command;
 
 /// Which crates a crate may use; tests may use more. A crate that is not there yet is no finding.
-/// Source: docs/ARCHITECTURE.md, "Rooms".
+/// Source: docs/ARCHITECTURE.md, "Crates".
 const LAYERS: &[(&str, &[&str])] = &[
     ("address", &[]),
     ("budget", &[]),
@@ -126,7 +126,7 @@ const LAYERS: &[(&str, &[&str])] = &[
 pub(super) const TOP_LEVEL: &[&str] = &["lab", "xtask"];
 
 /// The crates from the bottom up, each with its folder.
-pub(super) fn crate_folders() -> impl Iterator<Item = (&'static str, String)> {
+fn crate_folders() -> impl Iterator<Item = (&'static str, String)> {
     LAYERS.iter().map(|&(name, _)| {
         let folder =
             if TOP_LEVEL.contains(&name) { name.to_owned() } else { format!("crates/{name}") };

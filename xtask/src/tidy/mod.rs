@@ -1,7 +1,6 @@
 //! `cargo xtask tidy`: conventions of this repository that a compiler does not check. Also a test.
 
 mod layers;
-mod map;
 mod paths;
 mod processors;
 mod rooms;
@@ -14,7 +13,6 @@ use anyhow::{Context, Result};
 
 use crate::args::Args;
 use crate::command;
-pub(crate) use map::run as run_map;
 
 /// Lines that no source file exceeds.
 const MAX_LINES: usize = 450;
@@ -50,7 +48,6 @@ fn check(root: &Path) -> Result<Vec<String>> {
     }
     layers::check(root, &mut found)?;
     found.extend(rooms::check(root, &files)?);
-    found.extend(map::check(root, &files)?);
     words(root, &files, &mut found)?;
     Ok(found)
 }

@@ -27,33 +27,22 @@ pub(super) fn check(root: &Path, files: &[PathBuf]) -> Result<Vec<String>> {
 
 /// A source file of a crate.
 #[derive(Debug)]
-pub(super) struct Source {
+struct Source {
     /// From the root of the repository.
-    pub(super) path: PathBuf,
+    path: PathBuf,
     /// Its place among the modules, from the crate's root; empty for the root itself.
     module: Vec<String>,
 }
 
 impl Source {
     /// The room that it is in; nothing for the crate's root.
-    pub(super) fn room(&self) -> Option<&str> {
+    fn room(&self) -> Option<&str> {
         self.module.first().map(String::as_str)
-    }
-
-    /// Whether it is a file of the folder of that room.
-    pub(super) fn is_in_folder(&self, room: &str) -> bool {
-        self.room() == Some(room)
-            && self.path.parent().is_some_and(|folder| !folder.ends_with("src"))
-    }
-
-    /// Whether its documentation is that of the room, or of the crate where none is named.
-    pub(super) fn is_top_of(&self, room: Option<&str>) -> bool {
-        self.room() == room && self.module.len() == usize::from(room.is_some())
     }
 }
 
 /// The source files of each crate, without further programs (`src/bin`).
-pub(super) fn crates(files: &[PathBuf]) -> BTreeMap<String, Vec<Source>> {
+fn crates(files: &[PathBuf]) -> BTreeMap<String, Vec<Source>> {
     let mut found = BTreeMap::<String, Vec<Source>>::new();
     for path in files {
         let words: Vec<&str> = path.iter().filter_map(|word| word.to_str()).collect();
