@@ -234,7 +234,7 @@ impl IdentifiedFiles {
         let images = &self.files.images;
         let mut end = Svma(start.0.saturating_add(length));
         if to_end {
-            let starts = FunctionStarts::new(Arc::clone(&file.0), &images.options().budget);
+            let starts = FunctionStarts::new(Arc::clone(&file.0));
             let known = starts.range_of(start, images).map(|(_, end)| end);
             end = known.map_or(end, |known| end.max(known));
         }

@@ -51,10 +51,7 @@ impl CodeReader<'_> {
         let images = &sources.files.images;
         let row = sources.timeline.modules().by_id(module).ok_or(NoCode::NoFile)?;
         let file = images.outcome(row).and_then(Result::ok).ok_or(NoCode::NoFile)?;
-        let starts = self
-            .starts
-            .entry(module)
-            .or_insert_with(|| FunctionStarts::new(file.clone(), &images.options().budget));
+        let starts = self.starts.entry(module).or_insert_with(|| FunctionStarts::new(file.clone()));
         let (start, end) = starts.range_of(address, images).ok_or(NoCode::NoEnd)?;
         Ok(disassemble(file.image(), start, end)?)
     }

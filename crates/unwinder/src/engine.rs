@@ -12,9 +12,7 @@ use image_store::{Image, ImageStore, LoadedImage};
 
 use crate::arch::{Arch, Processor, processor};
 use crate::cache::{KnownRules, RuleCache, RuleKey};
-use crate::cfi::{
-    CfiScratch, Compiled, FoundFde, RowKey as CfiRowKey, UnwindInfo, compile, signal_row,
-};
+use crate::cfi::{CfiScratch, Compiled, FoundFde, RowKey as CfiRowKey, UnwindInfo, signal_row};
 use crate::code::{Extent, Reach};
 use crate::kept::KeptRules;
 use crate::rule::{FullRow, Rule};
@@ -152,7 +150,7 @@ impl Engine {
         images: &ImageStore,
         scratch: &mut CfiScratch,
     ) -> Made {
-        let fast = info.fast_rule(svma, arch, &mut scratch.last_cie);
+        let fast = info.sections.fast_rule(svma, arch, &mut scratch.last_cie);
         if let Some(found) = fast.filter(|found| found.is_inside) {
             // Nothing of the code is read.
             return Made { rule: found.rule, is_lasting: true };
@@ -181,7 +179,7 @@ impl Engine {
         if let Some(rule) = of_go.and_then(|go| go.rule(info.file.image(), svma)) {
             return rule;
         }
-        match info.find(svma, images) {
+        match info.sections.find(svma, images) {
             None if self.is_entry_code(info, svma, images) => Rule::Outermost,
             None => match form_behind_call(arch, svma, info.file.image()) {
                 Some(form) => Rule::Full { row: self.signal_row_index(arch, form), signal: true },
@@ -189,7 +187,7 @@ impl Engine {
             },
             Some(Err(_)) => Rule::Damaged,
             Some(Ok(found)) => {
-                self.keep(info, compile(&found, info, svma, arch, &mut scratch.context))
+                self.keep(info, info.compile(&found, svma, arch, &mut scratch.context))
             }
         }
     }
@@ -247,8 +245,8 @@ impl Engine {
             return self.row(index);
         }
         let info = self.unwind_info(file);
-        let found = match info.find(svma, images) {
-            Some(found) => compile(&found.ok()?, &info, svma, info.arch?, &mut scratch.context),
+        let found = match info.sections.find(svma, images) {
+            Some(found) => info.compile(&found.ok()?, svma, info.arch?, &mut scratch.context),
             None => info.arm_rule(svma)?,
         };
         match found {
@@ -278,7 +276,7 @@ impl Engine {
         images: &ImageStore,
     ) -> Option<u64> {
         let info = self.unwind_info(file);
-        match info.find(svma, images) {
+        match info.sections.find(svma, images) {
             Some(Ok(FoundFde::Eh(fde, _) | FoundFde::Debug(fde, ..))) => {
                 Some(fde.initial_address())
             }
@@ -335,7 +333,8 @@ impl Engine {
     pub fn unknown_instructions(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let all = self.unwind_info.read().unwrap_or_else(PoisonError::into_inner);
         let of = |info: &Arc<UnwindInfo>| {
-            let unknown = Some(info.unknown_instructions()).filter(|all| !all.is_empty())?;
+            let unknown =
+                Some(info.sections.unknown_instructions()).filter(|all| !all.is_empty())?;
             Some((info.file.image().path().to_owned(), unknown))
         };
         all.iter().flatten().filter_map(of).collect()

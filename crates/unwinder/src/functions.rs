@@ -21,7 +21,7 @@ impl Engine {
     /// The number of the description that is the last one to begin at an address or before it, in the table that files have
     /// for looking them up; `None` without such a table. The description itself is not read.
     pub fn listed_description(&self, file: &Arc<LoadedImage>, svma: Svma) -> Option<usize> {
-        self.unwind_info(file).listed(svma)
+        self.unwind_info(file).sections.listed(svma)
     }
 
     /// The range of the description that covers an address: a function, or a part of one that is placed elsewhere.
@@ -32,7 +32,7 @@ impl Engine {
         images: &ImageStore,
         scratch: &mut CfiScratch,
     ) -> Option<Range<Svma>> {
-        self.unwind_info(file).described(svma, images, &mut scratch.last_cie)
+        self.unwind_info(file).sections.described(svma, images, &mut scratch.last_cie)
     }
 
     /// Returns true if the frame at an address is as a call leaves it: nothing is saved yet, or all of it is undone.
@@ -73,7 +73,7 @@ impl Engine {
         svma: Svma,
         images: &ImageStore,
     ) -> bool {
-        let is_stated = match self.unwind_info(file).find(svma, images) {
+        let is_stated = match self.unwind_info(file).sections.find(svma, images) {
             Some(Ok(FoundFde::Eh(fde, _) | FoundFde::Debug(fde, ..))) => fde.is_signal_trampoline(),
             _ => false,
         };

@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use address::{ModuleId, Svma};
-use budget::Budget;
 use hashbrown::HashMap;
 use image_store::{ImageStore, LoadedImage};
 use module_map::Timeline;
@@ -28,7 +27,6 @@ pub(super) fn name_by_start(
     places: &[NamelessPlace],
     (timeline, images): (&Timeline, &ImageStore),
 ) -> Vec<u32> {
-    let budget: Budget = images.options().budget;
     let mut files: HashMap<u32, FunctionStarts> = HashMap::new();
     // The function of the place before, and its file: mostly it is that of the next place, too.
     let mut last: Option<(u32, Range<Svma>)> = None;
@@ -41,7 +39,7 @@ pub(super) fn name_by_start(
         };
         if !last.as_ref().is_some_and(is_last) {
             let starts = files.entry(file.serial);
-            let starts = starts.or_insert_with(|| FunctionStarts::new(Arc::clone(file), &budget));
+            let starts = starts.or_insert_with(|| FunctionStarts::new(Arc::clone(file)));
             let range = starts.range_of(*address, images);
             last = range.map(|(start, end)| (file.serial, start..end));
         }

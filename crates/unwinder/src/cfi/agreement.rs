@@ -10,7 +10,7 @@ use image_store::{ImageStore, LoadedImage};
 use module_map::{FileIdentity, MapEvent, Timeline};
 
 use crate::cfi::fde::endian_of;
-use crate::cfi::{CfiScratch, Compiled, UnwindInfo, compile};
+use crate::cfi::{CfiScratch, Compiled, UnwindInfo};
 
 fn opened(path: &Path, images: &ImageStore) -> Arc<LoadedImage> {
     let mut timeline = Timeline::new();
@@ -40,7 +40,7 @@ fn agreement(path: &Path) -> (usize, usize) {
     let section = image.section(".eh_frame").expect("every one has it");
     let bytes = image.section_data(section).expect("not compressed");
     let frame = EhFrame::new(&bytes, endian_of(image));
-    let mut entries = frame.entries(info.bases());
+    let mut entries = frame.entries(info.sections.bases());
     let mut scratch = CfiScratch::new();
     let (mut asked, mut given) = (0, 0);
     while let Ok(Some(entry)) = entries.next() {
@@ -53,12 +53,12 @@ fn agreement(path: &Path) -> (usize, usize) {
         let last = fde.end_address().saturating_sub(1);
         for svma in (fde.initial_address()..last).step_by(3).take(40).chain([last]).map(Svma) {
             asked += 1;
-            let Some(fast) = info.fast_rule(svma, arch, &mut scratch.last_cie) else {
+            let Some(fast) = info.sections.fast_rule(svma, arch, &mut scratch.last_cie) else {
                 continue;
             };
             given += 1;
-            let found = info.find(svma, &images).expect("covered").expect("not damaged");
-            match compile(&found, &info, svma, arch, &mut scratch.context) {
+            let found = info.sections.find(svma, &images).expect("covered").expect("not damaged");
+            match info.compile(&found, svma, arch, &mut scratch.context) {
                 Compiled::Rule(rule) => {
                     assert_eq!(fast.rule, rule, "{} at {svma}", path.display())
                 }

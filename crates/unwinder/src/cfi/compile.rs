@@ -12,7 +12,6 @@ use address::Svma;
 use crate::arch::{N_SLOTS, Processor};
 use crate::cfi::fast::LastCie;
 use crate::cfi::fde::{Bytes, Fde};
-use crate::cfi::unwind_info::{FoundFde, UnwindInfo};
 use crate::rule::{Cfa, FullRow, Recovery, Rule, SectionBytes, SimpleRule};
 
 /// Room for the rows of one description while its program runs. Deeper nesting of remember and restore than gimli's
@@ -76,44 +75,6 @@ pub(crate) struct RowPlace<'s, S> {
     pub(crate) bases: &'s BaseAddresses,
     pub(crate) svma: Svma,
     pub(crate) arch: Processor,
-}
-
-/// Runs the description's program up to the address and compiles the row.
-pub(crate) fn compile(
-    found: &FoundFde<'_>,
-    info: &UnwindInfo,
-    svma: Svma,
-    arch: Processor,
-    context: &mut Context,
-) -> Compiled {
-    let bases = info.bases();
-    let row = match found {
-        FoundFde::Eh(fde, section) => {
-            let place = RowPlace { section, bases, svma, arch };
-            row_of(fde, &place, info, &info.eh_source(), context)
-        }
-        FoundFde::Debug(fde, section, data) => {
-            let place = RowPlace { section, bases, svma, arch };
-            row_of(fde, &place, info, &info.debug_source(data), context)
-        }
-    };
-    row.unwrap_or(Compiled::Rule(Rule::Damaged))
-}
-
-fn row_of<'a, S: UnwindSection<Bytes<'a>>>(
-    fde: &Fde<'a>,
-    place: &RowPlace<'_, S>,
-    info: &UnwindInfo,
-    source: &RowSource,
-    context: &mut Context,
-) -> Option<Compiled> {
-    let RowPlace { section, bases, svma, arch } = *place;
-    let run = |context: &mut Context| {
-        let row = fde.unwind_info_for_address(section, bases, context, svma.0);
-        let row = row.inspect_err(|error| info.note_unknown(error)).ok()?;
-        compile_row(row, fde, section, arch, source)
-    };
-    info.long.compile(fde, place, context, source, run)
 }
 
 /// What a row became; `None` for damage.

@@ -9,7 +9,7 @@ use image_store::{Image, Section};
 use crate::arch::Processor;
 use crate::cfi::compile::CfiScratch;
 use crate::cfi::fde::{Bytes, Fde, fde_at};
-use crate::cfi::unwind_info::UnwindInfo;
+use crate::cfi::sections::CfiSections;
 
 /// Descriptions that are looked at, at equal distances in the table of all.
 const SAMPLED: usize = 128;
@@ -21,12 +21,12 @@ const OF: usize = 32;
 const MOST_SECTIONS: usize = 1 << 10;
 
 /// What contradicts what in a file; `None` if nothing does.
-pub(super) fn contradiction_in(info: &UnwindInfo) -> Option<String> {
-    let image = info.file.image();
+pub(super) fn contradiction_in(sections: &CfiSections) -> Option<String> {
+    let image = sections.file.image();
     if image.is_relocatable() || image.is_stripped_of_code() {
         return None;
     }
-    layout(image).or_else(|| header(image)).or_else(|| descriptions(info, image))
+    layout(image).or_else(|| header(image)).or_else(|| descriptions(sections, image))
 }
 
 /// A section with bytes that is not where its segment has it.
@@ -78,12 +78,12 @@ fn header(image: &Image) -> Option<String> {
 }
 
 /// What a sample of the descriptions says that cannot be.
-fn descriptions(info: &UnwindInfo, image: &Image) -> Option<String> {
-    let (arch, section) = (info.arch?, info.eh_section()?);
+fn descriptions(sections: &CfiSections, image: &Image) -> Option<String> {
+    let (arch, section) = (sections.arch?, sections.eh_section()?);
     let (mut looked_at, mut wrong, mut first) = (0, 0, None);
     let mut scratch = CfiScratch::new();
-    for (listed, offset) in sample(info, image) {
-        let fde = fde_at(&section, info.bases(), offset);
+    for (listed, offset) in sample(sections, image) {
+        let fde = fde_at(&section, sections.bases(), offset);
         let said = match (&fde, listed) {
             (Err(_), None) => continue,
             (Err(_), Some(start)) => Some(format!(
@@ -95,7 +95,7 @@ fn descriptions(info: &UnwindInfo, image: &Image) -> Option<String> {
                 start.0,
                 fde.initial_address()
             )),
-            (Ok(fde), _) => match push_of(fde, &section, info, arch, &mut scratch) {
+            (Ok(fde), _) => match push_of(fde, &section, sections, arch, &mut scratch) {
                 None => continue,
                 Some((at, push)) => push.mismatch(image, at, arch),
             },
@@ -112,14 +112,14 @@ fn descriptions(info: &UnwindInfo, image: &Image) -> Option<String> {
 
 /// Descriptions at equal distances: the address that the table of the header lists, and the offset in `.eh_frame`. Without
 /// a table, entries of any kind.
-fn sample(info: &UnwindInfo, image: &Image) -> Vec<(Option<Svma>, usize)> {
-    if let Some(header) = info.header() {
+fn sample(sections: &CfiSections, image: &Image) -> Vec<(Option<Svma>, usize)> {
+    if let Some(header) = sections.header() {
         let step = (header.len() / SAMPLED).max(1);
         let listed = (0..header.len()).step_by(step);
         let listed = listed.filter_map(|index| header.entry(image.bytes(), index));
         return listed.map(|(start, offset)| (Some(start), offset)).collect();
     }
-    let all: Vec<usize> = info.eh_entries().collect();
+    let all: Vec<usize> = sections.eh_entries().collect();
     let step = (all.len() / SAMPLED).max(1);
     all.into_iter().step_by(step).map(|offset| (None, offset)).collect()
 }
@@ -137,11 +137,11 @@ struct Push {
 fn push_of<'a>(
     fde: &Fde<'a>,
     section: &EhFrame<Bytes<'a>>,
-    info: &UnwindInfo,
+    sections: &CfiSections,
     arch: Processor,
     scratch: &mut CfiScratch,
 ) -> Option<(Svma, Push)> {
-    let mut rows = fde.rows(section, info.bases(), &mut scratch.context).ok()?;
+    let mut rows = fde.rows(section, sections.bases(), &mut scratch.context).ok()?;
     let offset_of = |cfa: &CfaRule<usize>| match cfa {
         CfaRule::RegisterAndOffset { register, offset }
             if arch.register(register.0) == Some(arch.sp) =>

@@ -3,20 +3,19 @@
 use std::sync::Arc;
 
 use address::Svma;
-use budget::Budget;
 use image_store::{ImageStore, LoadedImage};
 
-use super::unwind_info::{FoundFde, UnwindInfo};
+use super::sections::{CfiSections, FoundFde};
 
 /// Where the functions of a file begin.
 #[derive(Debug)]
-pub struct FunctionStarts(UnwindInfo);
+pub struct FunctionStarts(CfiSections);
 
 impl FunctionStarts {
     /// Those of a file.
     #[must_use]
-    pub fn new(file: Arc<LoadedImage>, budget: &Budget) -> Self {
-        Self(UnwindInfo::new(file, budget))
+    pub fn new(file: Arc<LoadedImage>) -> Self {
+        Self(CfiSections::new(file))
     }
 
     /// The address at which the function begins that covers an address, both as the file states them; `None` where no

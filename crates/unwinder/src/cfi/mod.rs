@@ -15,10 +15,12 @@ mod function_ranges;
 mod function_starts;
 mod go;
 mod long;
+mod sections;
 mod signed;
 mod unwind_info;
 
 pub use compile::CfiScratch;
-pub(crate) use compile::{Compiled, RowKey, compile, signal_row};
+pub(crate) use compile::{Compiled, RowKey, signal_row};
 pub use function_starts::FunctionStarts;
-pub(crate) use unwind_info::{FoundFde, UnwindInfo};
+pub(crate) use sections::FoundFde;
+pub(crate) use unwind_info::UnwindInfo;

@@ -94,7 +94,7 @@ impl Walker<'_> {
         memory: &Memory<'_>,
     ) -> Option<Range<Svma>> {
         let last = &mut self.cache.scratch.last_cie;
-        self.engine.unwind_info(at.file).described(at.svma, memory.images, last)
+        self.engine.unwind_info(at.file).sections.described(at.svma, memory.images, last)
     }
 
     /// The start of the function that call frame information describes, if calls enter it there: the parts of a

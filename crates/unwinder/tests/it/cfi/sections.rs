@@ -70,7 +70,7 @@ fn without_section_headers() {
     let starts = |address: u64| {
         let module = world.timeline.modules().iter().next().expect("the program");
         let file = world.images.image(module).expect("it is there");
-        let starts = unwinder::FunctionStarts::new(file.clone(), &world.images.options().budget);
+        let starts = unwinder::FunctionStarts::new(file.clone());
         starts.start_of(address::Svma(address - BASE), &world.images).map(|start| start.0 + BASE)
     };
     assert_eq!(
