@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use host::{Content, Damage};
+use host::{Content, Damage, FileStamp};
 
 /// Bytes of an opened file, or bytes that were made in memory.
 pub(crate) struct FileBytes {
@@ -31,4 +31,12 @@ impl From<Content> for FileBytes {
     fn from(content: Content) -> Self {
         Self { range: 0..content.len(), content }
     }
+}
+
+/// The file that an image was made of, and the form of the image in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MadeOf {
+    pub(crate) stamp: FileStamp,
+    /// The kind of form, and its offset in the file, in bytes.
+    pub(crate) form: (u8, u64),
 }

@@ -4,15 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use host::FileStamp;
 
-use super::Image;
-
-/// Which file an image was made of, and how.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MadeOf {
-    pub(crate) stamp: FileStamp,
-    /// The kind of form, and where in the file it is.
-    pub(crate) form: (u8, u64),
-}
+use super::{Image, MadeOf};
 
 /// A file that has no build-id is known by the time of its last change, unless that is so near that another change could
 /// have the same time.

@@ -252,6 +252,11 @@ impl Image {
         section::data(section, self.bytes(), &self.path, self.unpacked())
     }
 
+    /// Unpacks a compressed section for the next call of [`Self::section_data`], which reports damage.
+    pub fn unpack_early(&self, section: &Section) {
+        section::unpack_early(section, self.bytes(), &self.path, self.unpacked());
+    }
+
     /// The bytes of a section as they are in the file; `None` if they are compressed, as no tool does it with symbols and
     /// tables of the dynamic loader. Nothing is unpacked, so that they can be asked for at every frame.
     pub(crate) fn stored_section(&self, name: &str) -> Option<&[u8]> {

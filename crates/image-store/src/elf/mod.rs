@@ -20,10 +20,10 @@ mod segment;
 mod zip;
 
 pub(crate) use allowance::{FileAllowance, LeftOut};
+pub(crate) use bytes::MadeOf;
 pub(crate) use compression::{FileCompression, unpack};
 pub(crate) use data::{ElfData, build_id_of};
 pub use error::ImageError;
-pub(crate) use identity::MadeOf;
 pub use image::Image;
 pub(crate) use parts::CodeSymbols;
 pub use relocations::{CallSlot, Exported, MODULE_CODE, SlotValue, is_within};

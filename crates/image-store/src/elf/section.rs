@@ -8,9 +8,9 @@ use address::{FileOffset, Svma};
 use budget::{Exhausted, SharedAllowance};
 use object::CompressionFormat;
 
+use super::ImageError;
 use super::compression::{inflate, unpack_zstd};
 use super::prefetch::SectionPrefetch;
-use super::{Image, ImageError};
 
 /// A section header, with where its bytes are.
 #[derive(Debug)]
@@ -68,17 +68,18 @@ impl Section {
     pub fn is_compressed(&self) -> bool {
         self.format != CompressionFormat::None
     }
+}
 
-    /// Unpacks the bytes of this section of `image`, where they are compressed, for the first who will ask for them
-    /// ([`Image::section_data`]). Damage is reported to whoever asks.
-    pub fn unpack_early(&self, image: &Image) {
-        if self.is_compressed() {
-            let unpack = || {
-                let unpacked = decompress(self, image.bytes(), image.path(), image.unpacked());
-                unpacked.ok().map(Cow::into_owned)
-            };
-            self.prefetch.unpack(unpack);
-        }
+/// Unpacks the bytes of `section`, if they are compressed, for the next call of [`data`]. That call reports damage.
+pub(super) fn unpack_early(
+    section: &Section,
+    file: &[u8],
+    path: &Path,
+    in_all: Option<&SharedAllowance>,
+) {
+    if section.is_compressed() {
+        let unpack = || decompress(section, file, path, in_all).ok().map(Cow::into_owned);
+        section.prefetch.unpack(unpack);
     }
 }
 

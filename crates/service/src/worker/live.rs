@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
@@ -16,6 +16,7 @@ use profile::Profile;
 
 use super::about::about;
 use super::answer::{Answer, answer, not_written};
+use super::live_tables::LiveTables;
 use super::outbox::Outbox;
 use super::task_context::TaskContext;
 use crate::problem::Problem;
@@ -23,16 +24,6 @@ use crate::protocol::{Event, LiveChange, LiveNumbers, LiveTask, LiveTick};
 
 /// Who is that far behind asks for the tables anew instead.
 const MOST_ROWS: usize = 4 << 20;
-
-/// The tables of what is watched, and the tick that they are of.
-#[derive(Debug, Default)]
-pub(super) struct LiveTables(Mutex<(LivePage, u64)>);
-
-impl LiveTables {
-    fn lock(&self) -> std::sync::MutexGuard<'_, (LivePage, u64)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Watches a stream to its end.
 pub(super) fn watch(context: &mut TaskContext<'_>, task: &LiveTask) -> Result<Answer, Problem> {

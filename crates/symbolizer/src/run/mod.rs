@@ -88,13 +88,13 @@ fn ended(stage: SymbolStage, start: Instant, options: &Options<'_>) -> Instant {
 /// Does what [`symbolize`] does for a file whatever addresses are asked of it: unpacks its debug information. To be
 /// called while other work is waited for; what is unpacked is held until [`symbolize`] takes it.
 pub fn prefetch(source: &SymbolSource<'_>) {
-    sections(source).into_iter().for_each(|(section, image)| section.unpack_early(image));
+    sections(source).into_iter().for_each(|(section, image)| image.unpack_early(section));
 }
 
 /// The same by all threads of the current pool.
 pub fn prefetch_on_pool(source: &SymbolSource<'_>) {
     let sections = sections(source).into_par_iter().with_max_len(1);
-    sections.for_each(|(section, image)| section.unpack_early(image));
+    sections.for_each(|(section, image)| image.unpack_early(section));
 }
 
 /// The sections with the debug information of a file, each with the image that has it.
