@@ -193,7 +193,7 @@ impl Timeline {
             }
             if !in_force.is_empty() {
                 let space = made.space_mut();
-                hints.lay(in_force, space, (pid, mapping.start, mapping.end), journal);
+                hints.lay(in_force, space, pid, mapping.start, mapping.end, journal);
             }
         });
     }

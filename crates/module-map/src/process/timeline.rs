@@ -122,7 +122,7 @@ impl Timeline {
         } else {
             self.nothing_inherited()
         };
-        self.start(pid, tid, (parent, parent_thread), inherited);
+        self.start(pid, tid, parent, parent_thread, inherited);
         if pid != parent {
             self.comms.inherit_process(pid, parent);
             self.began(pid);
@@ -136,7 +136,7 @@ impl Timeline {
     ///
     /// Source: `PERF_RECORD_MISC_FORK_EXEC` in perf's synthesized events.
     pub fn already_running(&mut self, pid: Pid, tid: Tid, parent: Pid, parent_thread: Tid) {
-        self.start(pid, tid, (parent, parent_thread), self.nothing_inherited());
+        self.start(pid, tid, parent, parent_thread, self.nothing_inherited());
         if pid != parent {
             self.comms.forget_process(pid);
         }
@@ -151,7 +151,8 @@ impl Timeline {
         &mut self,
         pid: Pid,
         tid: Tid,
-        (parent, parent_thread): (Pid, Tid),
+        parent: Pid,
+        parent_thread: Tid,
         inherited: Inheritance,
     ) {
         let comm = self

@@ -28,11 +28,19 @@ struct LaidHint {
 pub(crate) struct Layer {
     /// Differs between any two layers of different hints.
     id: u32,
-    /// The order in which layers are laid: broad ones first, then as they were given.
-    order: (u8, u32),
+    order: LayerOrder,
     /// Indexes of the hints in order of address. They do not overlap, which `Hint::check` refuses.
     hints: Vec<u32>,
     is_sorted: bool,
+}
+
+/// The order in which layers are laid: broad ones first, then as they were given.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct LayerOrder {
+    /// Lower for a broader scope.
+    breadth: u8,
+    /// The index of the first hint of the scope.
+    given: u32,
 }
 
 /// The hints in force in a process, in the order in which they are laid.
@@ -87,7 +95,7 @@ impl LaidHints {
         self.modules.insert(module);
         self.n_layers += 1;
         let id = self.n_layers;
-        let new = |rank| move || Scope::new(id, (rank, index));
+        let new = |breadth| move || Scope::new(id, LayerOrder { breadth, given: index });
         let scope = match scope {
             HintScope::All => self.everywhere.get_or_insert_with(new(0)),
             HintScope::Comm(name) => self.by_comm.entry(name.clone()).or_insert_with(new(1)),
@@ -111,12 +119,12 @@ impl LaidHints {
     pub(crate) fn base(&mut self, pid: Pid, comm: &[u8], empty: &Arc<LazySpace>) -> Arc<LazySpace> {
         let Self { all, everywhere, by_comm, by_pid, .. } = self;
         let scopes = [everywhere.as_mut(), by_comm.get_mut(comm), by_pid.get_mut(&pid)];
-        let mut below = (0, empty.clone());
+        let (mut below, mut space) = (0, empty.clone());
         for scope in scopes.into_iter().flatten() {
-            let space = scope.over(&below, all);
-            below = (scope.layer.id, space);
+            space = scope.over(below, &space, all);
+            below = scope.layer.id;
         }
-        below.1
+        space
     }
 
     /// A process came into being by fork. The first record of that is its birth; one more is another process under
@@ -154,7 +162,9 @@ impl LaidHints {
         &mut self,
         in_force: &[Arc<Layer>],
         space: &mut Space,
-        (pid, start, end): (Pid, Avma, Avma),
+        pid: Pid,
+        start: Avma,
+        end: Avma,
         journal: &mut Journal,
     ) {
         for layer in in_force {
@@ -230,7 +240,7 @@ pub(crate) fn add_layers(in_force: &mut InForce, own: InForce) -> InForce {
 }
 
 impl Scope {
-    fn new(id: u32, order: (u8, u32)) -> Self {
+    fn new(id: u32, order: LayerOrder) -> Self {
         let layer = Arc::new(Layer { id, order, hints: Vec::new(), is_sorted: true });
         Self { layer, base: None, reached: Vec::new(), forks: 0 }
     }
@@ -245,10 +255,10 @@ impl Scope {
         &self.layer
     }
 
-    /// The layer over a space, which is made once.
-    fn over(&mut self, (id, space): &(u32, Arc<LazySpace>), all: &[LaidHint]) -> Arc<LazySpace> {
+    /// The layer over a space that ends with the layer of the id `below`. It is made once.
+    fn over(&mut self, below: u32, space: &Arc<LazySpace>, all: &[LaidHint]) -> Arc<LazySpace> {
         let layer = self.sorted(all).clone();
-        if let Some((_, base)) = self.base.as_ref().filter(|(below, _)| below == id) {
+        if let Some((_, base)) = self.base.as_ref().filter(|(id, _)| *id == below) {
             return base.clone();
         }
         let mut space = space.clone();
@@ -256,7 +266,7 @@ impl Scope {
             let hints = layer.hints.iter().filter_map(|&index| all.get(index as usize));
             hints.for_each(|hint| made.space_mut().map(hint.mapping));
         });
-        self.base = Some((*id, space.clone()));
+        self.base = Some((below, space.clone()));
         space
     }
 }
@@ -297,8 +307,8 @@ mod tests {
             (0x1869_f000, u64::MAX, 1),
             (0x186a_0000, u64::MAX, 0),
         ] {
-            let range = (Pid(1), Avma(start), Avma(end));
-            hints.lay(&in_force, &mut Space::default(), range, &mut journal);
+            let (from, to) = (Avma(start), Avma(end));
+            hints.lay(&in_force, &mut Space::default(), Pid(1), from, to, &mut journal);
             let rows = std::mem::take(&mut journal.rows);
             assert_eq!(rows.len(), expected, "{start:#x}");
             assert!(rows.iter().all(|(_, it)| it.start.0 >= start && it.end.0 <= end));
