@@ -9,7 +9,7 @@ use address::{Avma, Svma};
 use profile::{InlineRow, StringId};
 use symbolizer::{KernelFunction, KernelSymbols};
 
-use crate::answers::{Answers, FrameRow, Writer};
+use crate::answers::{Answers, FrameRow, Row, Writer};
 use crate::key::Key;
 use crate::store::Cache;
 
@@ -58,7 +58,8 @@ impl Cache {
             let frame = FrameRow::of(&InlineRow::named(StringId::new(0)));
             let start = other.map(|other| Svma(other.0));
             let numbers = &mut Default::default();
-            writer.add(address, (start, None), None, std::iter::once(frame), (numbers, |_| name));
+            let row = Row { start, frames: 0..0, replaced: None, reason: None };
+            writer.add(address, &row, std::iter::once(frame), numbers, |_| name);
         }
         if let Some(bytes) = writer.finish(key, self.most_of_file()) {
             self.write(key, &bytes);

@@ -79,7 +79,7 @@ impl Cache {
                 return;
             }
             let most = self.most_of_file();
-            let new = |old| file.write(old, (answers, fresh)).finish(&key, most);
+            let new = |old| file.write(old, answers, fresh).finish(&key, most);
             // Where it is too much together, the new ones are kept.
             if let Some(bytes) = new(file.answers.as_deref()).or_else(|| new(None)) {
                 self.write(&key, &bytes);
@@ -93,7 +93,8 @@ impl RecalledFile {
     fn write(
         &self,
         old: Option<&Answers>,
-        (answers, fresh): (&[ResolvedAddress], Fresh<'_>),
+        answers: &[ResolvedAddress],
+        fresh: Fresh<'_>,
     ) -> Writer {
         let mut writer = Writer::default();
         let (mut old_numbers, mut new_numbers) = (Default::default(), Default::default());
@@ -108,11 +109,8 @@ impl RecalledFile {
         let text = |number| fresh.strings.get(StringId::new(number));
         for (&address, answer) in self.missing.iter().zip(answers) {
             add_old(&mut writer, Some(address));
-            let ResolvedAddress { function_start, reason, replaced, .. } = *answer;
             let frames = frames_of(fresh.symbols, answer).iter().map(FrameRow::of);
-            let replaced = replaced.map(StringId::as_u32);
-            let numbers = (&mut new_numbers, text);
-            writer.add(address.0, (function_start, reason), replaced, frames, numbers);
+            writer.add(address.0, &row_of(answer), frames, &mut new_numbers, text);
         }
         add_old(&mut writer, None);
         writer

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use hashbrown::HashMap;
 use host::{Content, DirEntry, FileKind, FileStamp, HostFile, RecordedFile};
 
-use super::host::{Asked, Notes, PlaceNotes};
+use super::host::{Notes, PlaceNotes};
 use crate::manifest::{Failure, Owner};
 
 /// All that a run asked a machine for, with the answers.
@@ -70,7 +70,8 @@ impl Taken {
             }
         }
         let places = notes.places.into_iter();
-        let places = places.map(|(asked, place)| contents.place(asked, place)).collect();
+        let places =
+            places.map(|((path, root), notes)| contents.place(path, root, notes)).collect();
         let vdso = notes.vdso.map(|bytes| contents.push(Path::new("[vdso]"), bytes.into()));
         Ok(Self { places, contents: contents.taken, variables: notes.variables, vdso })
     }
@@ -108,7 +109,7 @@ impl Contents {
 
     /// What was found at a place. An answer with bytes counts more than one that there is nothing: files come while a run
     /// goes on, from servers.
-    fn place(&mut self, (path, root): Asked, notes: PlaceNotes) -> TakenPlace {
+    fn place(&mut self, path: PathBuf, root: Option<PathBuf>, notes: PlaceNotes) -> TakenPlace {
         let PlaceNotes { stat, opened, text, recorded, entries, failure } = notes;
         let stamp = opened.last().map(|(file, _)| file.stamp);
         let regular = stat.filter(|stat| stat.kind == FileKind::Regular);

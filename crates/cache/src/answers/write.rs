@@ -1,9 +1,7 @@
 //! Writes the answers of a file.
 
-use address::Svma;
 use hashbrown::HashMap;
 use profile::Strings;
-use symbolizer::WhyNoName;
 
 use super::read::{Answers, Row};
 use super::{FrameRow, number_of_reason};
@@ -41,22 +39,22 @@ impl Renumbered {
 impl Writer {
     /// Adds an answer of old.
     pub(crate) fn add_old(&mut self, old: &Answers, row: usize, numbers: &mut Renumbered) {
-        let Row { start, frames, replaced, reason } = old.row(row);
-        let frames = frames.map(|frame| old.frame(frame));
-        let text = |number| old.string(number);
-        self.add(old.address(row), (start, reason), replaced, frames, (numbers, text));
+        let address = old.address(row);
+        let row = old.row(row);
+        let frames = row.frames.clone().map(|frame| old.frame(frame));
+        self.add(address, &row, frames, numbers, |number| old.string(number));
     }
 
-    /// Adds an answer: where its function begins, why it has no name, which name the symbol's took the place of, and its
-    /// frames, with the texts of its strings.
+    /// Adds an answer with its frames and the texts of its strings. The range of frames in `row` is not read.
     pub(crate) fn add<'s>(
         &mut self,
         address: u64,
-        (start, reason): (Option<Svma>, Option<WhyNoName>),
-        replaced: Option<u32>,
+        row: &Row,
         frames: impl Iterator<Item = FrameRow>,
-        (numbers, text): (&mut Renumbered, impl Fn(u32) -> &'s [u8]),
+        numbers: &mut Renumbered,
+        text: impl Fn(u32) -> &'s [u8],
     ) {
+        let Row { start, replaced, reason, .. } = *row;
         // A reason that is not kept never gets here.
         let mark = number_of_reason(reason).unwrap_or(0);
         self.marks.push(mark | if start.is_some() { HAS_START } else { 0 });
