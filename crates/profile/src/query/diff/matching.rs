@@ -70,20 +70,25 @@ pub(super) struct Matching {
 }
 
 /// A function of a recording: its module, its name, and the source file that declares it.
-type Known = (Option<DiffModuleId>, StringId, Option<StringId>);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Known {
+    module: Option<DiffModuleId>,
+    name: StringId,
+    file: Option<StringId>,
+}
 
 /// The names of a recording's functions.
 type Named = HashMap<Known, Option<StringId>>;
 
 /// A function of a recording with its name; `None` if it has none.
 fn known(module: Option<DiffModuleId>, row: &InlineRow) -> Option<Known> {
-    Some((module, row.function?, row.declared_file))
+    Some(Known { module, name: row.function?, file: row.declared_file })
 }
 
 /// The name of a function with the places that tell it from others of its name.
-fn placed(profile: &Profile, (_, name, file): Known) -> PlacedName {
-    let file = file.map(|file| profile.strings.get(file));
-    placed_function(profile.strings.get(name)).declared_in(file)
+fn placed(profile: &Profile, function: Known) -> PlacedName {
+    let file = function.file.map(|file| profile.strings.get(file));
+    placed_function(profile.strings.get(function.name)).declared_in(file)
 }
 
 /// The functions at the locations of one recording.
@@ -205,11 +210,11 @@ impl Matching {
     ) -> Option<StringId> {
         let function = function?;
         *names.entry(function).or_insert_with(|| {
-            let text = profile.strings.get(function.1);
+            let text = profile.strings.get(function.name);
             if text.is_empty() {
                 return None;
             }
-            let module = function.0.map(DiffModuleId::to_bits);
+            let module = function.module.map(DiffModuleId::to_bits);
             let resolved = self.placed.get(&(side, module, placed(profile, function)));
             Some(match resolved.filter(|_| !self.exact_names) {
                 Some(resolved) => self.strings.intern(resolved),

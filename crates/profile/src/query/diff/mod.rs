@@ -280,7 +280,7 @@ pub fn diff(
     };
     let mut matching = Matching::new(strings, modules, options.exact_names, options.inlines);
     matching.learn([before, after]);
-    let (matching, tree) = union([before, after], (&event, by_samples), &renamed, matching);
+    let (matching, tree) = union([before, after], &event, by_samples, &renamed, matching);
     let (functions, total, tested) = functions(&matching, &tree, &confidence);
     let nodes = nodes(&tree, &confidence);
     let mut diff = Diff {
@@ -326,7 +326,8 @@ fn common_unit(inputs: &[DiffInput<'_>], event: &[u8]) -> Result<Option<&'static
 /// The union of the stacks of all recordings, and the functions in it.
 fn union(
     sides: [&[DiffInput<'_>]; 2],
-    (event, by_samples): (&[u8], bool),
+    event: &[u8],
+    by_samples: bool,
     renamed: &[HashMap<Vec<u8>, Vec<u8>>; 2],
     mut matching: Matching,
 ) -> (Matching, UnionTree) {

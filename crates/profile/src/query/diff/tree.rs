@@ -79,7 +79,7 @@ impl UnionTree {
                 None => *roots.entry(key).or_insert(self.root(profile, sample, strings, renamed)),
             };
             let node = match sample.stack {
-                Some(stack) => self.stack(profile, places, (root, stack), &mut known),
+                Some(stack) => self.stack(profile, places, root, stack, &mut known),
                 None => self.child(Some(root), DiffLabel::Function(no_frames)),
             };
             if own.len() <= node.index() {
@@ -119,7 +119,8 @@ impl UnionTree {
         &mut self,
         profile: &Profile,
         places: &PlaceFunctions,
-        (root, stack): (DiffNodeId, StackId),
+        root: DiffNodeId,
+        stack: StackId,
         known: &mut HashMap<(DiffNodeId, StackId), DiffNodeId>,
     ) -> DiffNodeId {
         let mut pending = Vec::new();

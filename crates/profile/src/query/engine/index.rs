@@ -4,7 +4,7 @@
 use address::ById as _;
 use options::GroupBy;
 use std::borrow::Cow;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::{Arc, OnceLock};
 
 use super::call_paths::CallPaths;
@@ -153,7 +153,11 @@ impl Index {
     }
 
     /// A range of samples that has all of a range of time; with others if samples are not in order of time.
-    pub(super) fn samples_within(&self, profile: &Profile, (from, to): (u64, u64)) -> Range<usize> {
+    pub(super) fn samples_within(
+        &self,
+        profile: &Profile,
+        time: &RangeInclusive<u64>,
+    ) -> Range<usize> {
         let rows = profile.samples.as_slice();
         if !self.is_in_order {
             return 0..rows.len();
@@ -163,7 +167,7 @@ impl Index {
                 row.time().is_some_and(|time| time.0 < bound || (or_at && time.0 == bound))
             })
         };
-        before(from, false)..before(to, true)
+        before(*time.start(), false)..before(*time.end(), true)
     }
 
     /// The marks that tell functions of one name and module apart.

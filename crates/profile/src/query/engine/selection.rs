@@ -1,7 +1,7 @@
 //! The samples and functions that a filter lets pass.
 
 use address::ById as _;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use hashbrown::HashMap;
 use options::Weight;
@@ -121,8 +121,8 @@ fn cost_of(sample: &SampleRow, weights: &Weights) -> Cost {
 struct Passing {
     /// By set.
     sets: Vec<bool>,
-    /// Begin and end of the time in nanoseconds, both included.
-    time: Option<(u64, u64)>,
+    /// The time in nanoseconds.
+    time: Option<RangeInclusive<u64>>,
     /// The samples in which those of the time are.
     rows: Range<usize>,
 }
@@ -145,10 +145,12 @@ impl Passing {
         };
         let time = filter.time.zip(index.first_time).map(|((from, to), first)| {
             let at = |seconds: f64| first.saturating_add((seconds.max(0.0) * 1e9) as u64);
-            (at(from), at(to))
+            at(from)..=at(to)
         });
-        let rows =
-            time.map_or(0..profile.samples.len(), |time| index.samples_within(profile, time));
+        let rows = match &time {
+            Some(time) => index.samples_within(profile, time),
+            None => 0..profile.samples.len(),
+        };
         Self { sets: index.sets.iter().map(passes).collect(), time, rows }
     }
 
@@ -161,7 +163,7 @@ impl Passing {
         let rows = profile.samples.as_slice().get(self.rows.clone()).unwrap_or_default();
         let sets = index.set_of.get(self.rows.clone()).unwrap_or_default();
         let is_within = |sample: &SampleRow| {
-            let range = self.time.map(|(from, to)| from..=to);
+            let range = self.time.as_ref();
             range.is_none_or(|range| sample.time().is_some_and(|time| range.contains(&time.0)))
         };
         rows.iter().zip(sets.iter().copied()).filter(move |(sample, set)| {
