@@ -29,7 +29,7 @@ pub(crate) fn keep_rules(rules: &KeptRules, cache: &Cache) {
 fn table_of(image: &Image, rows: RuleRows) -> Option<RuleTable> {
     let RuleRows { first, offsets, numbers, rules } = rows;
     let rules: Vec<RuleBytes> = rules.into_iter().map(RuleBytes).collect();
-    RuleTable::new(image, Svma(first), (offsets, numbers), &rules)
+    RuleTable::new(image, Svma(first), offsets, numbers, &rules)
 }
 
 /// A folder as the unwinder asks it.

@@ -173,7 +173,7 @@ pub(crate) fn resolve(
         NamelessPlace { location, address, file }
     });
     let places: Vec<_> = places.filter(|it| !named.slides.contains_key(&it.location)).collect();
-    let by_start = name_by_start(&mut named, &places, (timeline, images));
+    let by_start = name_by_start(&mut named, &places, timeline, images);
     let by_start = by_start.iter().map(|at| LocationId::new(first.as_u32() + at)).collect();
     named.fill_in(strings, inlines);
     whole::name_whole(options, new, strings, inlines);

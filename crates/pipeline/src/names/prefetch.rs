@@ -47,9 +47,8 @@ impl Prefetch {
         setting: &Setting<'_>,
         recording: &Path,
     ) {
-        let Setting { options, cache, .. } = setting;
         for file in self.new_files(partial, images, setting, recording) {
-            self.send(file, images, (&options.names, cache.as_ref()));
+            self.send(file, images, setting);
         }
     }
 
@@ -115,17 +114,13 @@ impl Prefetch {
     }
 
     /// To the thread of the files.
-    fn send(
-        &mut self,
-        file: Arc<LoadedImage>,
-        images: &Arc<ImageStore>,
-        (names, cache): (&NameOptions, Option<&Arc<Cache>>),
-    ) {
+    fn send(&mut self, file: Arc<LoadedImage>, images: &Arc<ImageStore>, setting: &Setting<'_>) {
         let files = self.files.get_or_insert_with(|| {
             let (files, begun) = channel::<Arc<LoadedImage>>();
-            let (images, names, cache) = (Arc::clone(images), names.clone(), cache.cloned());
+            let Setting { options, cache, .. } = setting;
+            let (names, cache, images) = (options.names.clone(), cache.clone(), Arc::clone(images));
             let begin = move |file: Arc<LoadedImage>| {
-                begin(&file, &images, (&names, cache.as_deref()), symbolizer::prefetch);
+                begin(&file, &images, &names, cache.as_deref(), symbolizer::prefetch);
             };
             std::thread::spawn(move || begun.iter().for_each(begin));
             files
@@ -150,7 +145,7 @@ impl PrefetchRest<'_> {
         let Self { files, images, names, cache } = self;
         let wanted = files.into_par_iter().with_max_len(1).filter(|_| !is_cancelled());
         wanted.for_each(|file| {
-            begin(&file, &images, (names, cache.as_deref()), symbolizer::prefetch_on_pool);
+            begin(&file, &images, names, cache.as_deref(), symbolizer::prefetch_on_pool);
         });
     }
 }
@@ -160,7 +155,8 @@ impl PrefetchRest<'_> {
 fn begin(
     file: &LoadedImage,
     images: &ImageStore,
-    (names, cache): (&NameOptions, Option<&Cache>),
+    names: &NameOptions,
+    cache: Option<&Cache>,
     unpack: impl Fn(&SymbolSource<'_>),
 ) {
     if let Some(cache) = cache {

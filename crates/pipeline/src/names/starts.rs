@@ -25,7 +25,8 @@ pub(super) struct NamelessPlace {
 pub(super) fn name_by_start(
     named: &mut Named<'_>,
     places: &[NamelessPlace],
-    (timeline, images): (&Timeline, &ImageStore),
+    timeline: &Timeline,
+    images: &ImageStore,
 ) -> Vec<u32> {
     let mut files: HashMap<u32, FunctionStarts> = HashMap::new();
     // The function of the place before, and its file: mostly it is that of the next place, too.

@@ -113,13 +113,7 @@ impl Ended {
         let left_out = LeftOut::new(&left_out, &timeline, session.head().events());
         let images = &files.images;
         let counts = session.counts();
-        findings::account(
-            &mut profile,
-            counts,
-            &found,
-            (&mut timeline, images),
-            (&report, spelling),
-        );
+        findings::account(&mut profile, counts, &found, &mut timeline, images, &report, spelling);
         profile.summary.findings.extend(findings::late_maps(late));
         profile.summary.findings.extend(findings::shared_memory(&shared, &timeline));
         let mut limits = findings::limits(&timeline, &engine);

@@ -32,7 +32,7 @@ impl RuleStore for Shared {
         let offsets = rows.iter().map(|row| (row.0 - first) as u32).collect();
         let numbers = (0..rows.len() as u16).collect();
         let rules: Vec<RuleBytes> = rows.iter().map(|row| row.1).collect();
-        let table = RuleTable::new(image, Svma(first), (offsets, numbers), &rules);
+        let table = RuleTable::new(image, Svma(first), offsets, numbers, &rules);
         *self.0.refused.lock().unwrap() = table.is_none();
         Some(table.unwrap_or_default())
     }

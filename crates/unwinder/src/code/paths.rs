@@ -158,7 +158,7 @@ impl Extent {
                 continue;
             }
             let end = explorer.run(at, &mut state, &mut words, doubtful);
-            found.add((at, end.at), doubtful);
+            found.add(at, end.at, doubtful);
             match end.next {
                 Next::TailCall(Some(slot)) => found.tails.push(slot),
                 Next::TailCall(None) | Next::Lost | Next::Register | Next::Switch(_) => {
@@ -170,9 +170,9 @@ impl Extent {
         Some(found.finish(explorer.left > 0, explorer.cost))
     }
 
-    /// Adds a run of instructions.
-    pub(in crate::code) fn add(&mut self, run: (u64, u64), is_doubtful: bool) {
-        if is_doubtful { &mut self.doubtful } else { &mut self.runs }.push(run);
+    /// Adds a run of instructions from `start` to `end`.
+    pub(in crate::code) fn add(&mut self, start: u64, end: u64, is_doubtful: bool) {
+        if is_doubtful { &mut self.doubtful } else { &mut self.runs }.push((start, end));
     }
 
     /// The extent once all its runs are there.

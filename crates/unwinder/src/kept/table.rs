@@ -27,7 +27,8 @@ impl RuleTable {
     pub fn new(
         image: &Image,
         first: Svma,
-        (offsets, numbers): (Vec<u32>, Vec<u16>),
+        offsets: Vec<u32>,
+        numbers: Vec<u16>,
         rules: &[RuleBytes],
     ) -> Option<Self> {
         let arch = image.arch().and_then(processor)?;
@@ -109,7 +110,7 @@ mod tests {
 
     fn table(first: u64, offsets: &[u32], numbers: &[u16]) -> Option<RuleTable> {
         let rules = [simple(8), simple(16)].map(|rule| RuleBytes::of(rule).expect("kept"));
-        RuleTable::new(&image(), Svma(first), (offsets.to_vec(), numbers.to_vec()), &rules)
+        RuleTable::new(&image(), Svma(first), offsets.to_vec(), numbers.to_vec(), &rules)
     }
 
     #[test]
@@ -141,7 +142,7 @@ mod tests {
             assert_eq!(table(first, offsets, numbers), None, "{first:#x} {offsets:?} {numbers:?}");
         }
         let bad = RuleBytes([9; RuleBytes::SIZE]);
-        let found = RuleTable::new(&image(), Svma(0x1000), (vec![0], vec![0]), &[bad]);
+        let found = RuleTable::new(&image(), Svma(0x1000), vec![0], vec![0], &[bad]);
         assert_eq!(found, None);
     }
 }

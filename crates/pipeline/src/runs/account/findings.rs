@@ -21,8 +21,10 @@ pub(crate) fn account(
     profile: &mut Profile,
     counts: &RecordCounts,
     found: &Findings,
-    (timeline, images): (&mut Timeline, &ImageStore),
-    (names, spelling): (&NameReport, Spelling),
+    timeline: &mut Timeline,
+    images: &ImageStore,
+    names: &NameReport,
+    spelling: Spelling,
 ) {
     let shown = (&*profile, &*timeline);
     let (losses, nameless) = rayon::join(

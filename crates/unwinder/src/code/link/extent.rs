@@ -44,7 +44,7 @@ fn follow(explorer: &mut Explorer<'_>, start: Svma) -> (Extent, Vec<u64>) {
         }
         let (begin, is_doubtful) = (arch.code_address(open.at), open.is_doubtful);
         let end = explorer.run(&mut open, &mut words);
-        found.add((begin, arch.code_address(end.at)), is_doubtful);
+        found.add(begin, arch.code_address(end.at), is_doubtful);
         if !is_doubtful {
             contradicted.extend(end.contradicts);
         }
