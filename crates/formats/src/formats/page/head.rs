@@ -16,9 +16,16 @@ use crate::summary::write_summary;
 /// The layout of the head and the columns, for those who keep pages' tables apart from the scripts.
 pub(super) const VERSION: u8 = 2;
 
+/// The modules of one path.
+pub(super) struct PageModule<'a> {
+    /// The one that is shown for all of them.
+    row: &'a ModuleRow,
+    count: usize,
+}
+
 /// Modules by their paths: functions know no more of theirs.
 pub(super) struct PageModules<'a> {
-    pub(super) rows: Vec<(&'a ModuleRow, usize)>,
+    pub(super) rows: Vec<PageModule<'a>>,
     pub(super) by_path: HashMap<StringId, usize>,
     of_module: Table<ModuleId, usize>,
 }
@@ -28,10 +35,10 @@ impl<'a> PageModules<'a> {
         let mut all = Self { rows: Vec::new(), by_path: HashMap::new(), of_module: Table::new() };
         for module in &profile.modules {
             let at = *all.by_path.entry(module.path).or_insert_with(|| {
-                all.rows.push((module, 0));
+                all.rows.push(PageModule { row: module, count: 0 });
                 all.rows.len() - 1
             });
-            if let Some((shown, count)) = all.rows.get_mut(at) {
+            if let Some(PageModule { row: shown, count }) = all.rows.get_mut(at) {
                 *count += 1;
                 // Of several files under one path, one that was opened tells more.
                 if shown.opened.is_none() && module.opened.is_some() {
@@ -59,8 +66,8 @@ pub(super) fn head(
         json.key("version").number(VERSION);
         json.key("title").string(title(profile));
         json.key("summary").string(&summary);
-        let clock = (columns.unit, columns.origin);
-        facts(json, profile, (clock, &columns.fixed), page.written);
+        let clock = PageClock { unit: columns.unit, origin: columns.origin };
+        facts(json, profile, clock, &columns.fixed, page.written);
         json.key("threads").array(profile.threads.iter(), |json, row| {
             json.array([row], |json, row| thread(json, profile, row));
         });
@@ -93,8 +100,14 @@ pub(super) fn title(profile: &Profile) -> Vec<u8> {
     if words.is_empty() { b"Profile".to_vec() } else { words.join(&b' ') }
 }
 
-/// What a clock counts in nanoseconds, and from where on.
-pub(super) type PageClock = (u64, u64);
+/// The clock of a page's times.
+#[derive(Clone, Copy)]
+pub(super) struct PageClock {
+    /// What it counts, in nanoseconds.
+    pub(super) unit: u64,
+    /// Its 0, in nanoseconds of the recording's clock.
+    pub(super) origin: u64,
+}
 
 /// By event: the period that all its samples have.
 pub(super) type Fixed = Table<EventId, Option<u64>>;
@@ -103,15 +116,16 @@ pub(super) type Fixed = Table<EventId, Option<u64>>;
 pub(super) fn facts(
     json: &mut JsonWriter,
     profile: &Profile,
-    ((unit, origin), fixed): (PageClock, &Fixed),
+    clock: PageClock,
+    fixed: &Fixed,
     written: Option<i64>,
 ) {
     json.key("recording").object(|json| {
         recording(json, profile, &profile.recording);
         json.key("written").maybe(written);
     });
-    json.key("unit").number(unit);
-    json.key("origin").number(origin);
+    json.key("unit").number(clock.unit);
+    json.key("origin").number(clock.origin);
     json.key("events");
     events(json, profile, fixed);
     if let Some(event) = profile.off_cpu {
@@ -175,11 +189,12 @@ fn events(json: &mut JsonWriter, profile: &Profile, fixed: &Fixed) {
     });
 }
 
-pub(super) fn module(json: &mut JsonWriter, profile: &Profile, (row, count): &(&ModuleRow, usize)) {
+pub(super) fn module(json: &mut JsonWriter, profile: &Profile, module: &PageModule<'_>) {
+    let PageModule { row, count } = *module;
     json.object(|json| {
         json.key("path").string(profile.strings.get(row.path));
         json.key("kind").string(row.kind.as_str());
-        json.key("count").number(*count as u64);
+        json.key("count").number(count as u64);
         if let Some(opened) = row.opened {
             json.key("opened").string(profile.strings.get(opened));
         }

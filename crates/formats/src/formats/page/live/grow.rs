@@ -9,13 +9,13 @@ use profile::{InlineRow, LocationId, Profile, RowId as _, SampleRow, StackId, St
 
 use super::super::columns::NONE;
 use super::super::head::{
-    PageModules, cgroup, facts, module, place_number, quality, thread, title,
+    PageClock, PageModules, cgroup, facts, module, place_number, quality, thread, title,
 };
 use super::super::tree::{
     ELSEWHERE, INLINED, JOINED, LeafId, NodeId, PageNode, PlaceId, frame_flags,
 };
 use super::rows::Changes;
-use super::{LiveLeaf, LivePage, LiveStep, StackNode};
+use super::{Clock, LiveLeaf, LivePage, LiveStep, StackNode};
 use crate::render::json_writer::JsonWriter;
 
 impl LivePage {
@@ -85,10 +85,11 @@ impl LivePage {
             let bytes = json.into_bytes();
             bytes.get(1..bytes.len().saturating_sub(1)).unwrap_or_default().to_vec()
         };
-        let clock = (self.clock.unit, self.clock.origin.unwrap_or(0));
+        let Clock { unit, origin, .. } = self.clock;
+        let clock = PageClock { unit, origin: origin.unwrap_or(0) };
         let fixed = &self.fixed;
         self.title = title(profile);
-        self.facts = members(&|json| facts(json, profile, (clock, fixed), None));
+        self.facts = members(&|json| facts(json, profile, clock, fixed, None));
         self.quality = members(&|json| quality(json, profile, modules));
     }
 
