@@ -72,7 +72,7 @@ pub(crate) async fn watch(
     }
     let outcome = follow(&watched, &mut call, &mut stopping).await;
     let outcome = match kept {
-        Some(kept) => complete(&service, &watched, kept, (copy, outcome)).await,
+        Some(kept) => complete(&service, &watched, kept, copy, outcome).await,
         None => outcome,
     };
     let was_shown = watched.view().tick > 0;
@@ -152,7 +152,8 @@ async fn complete(
     service: &Service,
     watched: &Watched,
     kept: Kept,
-    (copy, outcome): (Option<PathBuf>, Result<Box<RawValue>, Problem>),
+    copy: Option<PathBuf>,
+    outcome: Result<Box<RawValue>, Problem>,
 ) -> Result<Box<RawValue>, Problem> {
     let Kept { file, stream } = kept;
     let breaks = outcome.as_ref().is_err_and(|problem| !problem.is(Kind::NoSpace));

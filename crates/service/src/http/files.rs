@@ -87,16 +87,16 @@ pub(super) fn tables(
     } else {
         let part = part(text(header::RANGE), size);
         let Ok(part) = part else { return Ok(outside(size)) };
-        let (from, to) = part.unwrap_or((0, size));
+        let Range { start, end } = part.clone().unwrap_or(0..size);
         let failed = |error: io::Error| Problem::new(Kind::Internal).detail(error.to_string());
-        file.seek(SeekFrom::Start(from)).map_err(failed)?;
-        let mut response = body(file.take(to - from), ()).into_response();
+        file.seek(SeekFrom::Start(start)).map_err(failed)?;
+        let mut response = body(file.take(end - start), ()).into_response();
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(to - from));
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(end - start));
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-        if part.is_some() {
-            mark_part(&mut response, (from, to), size);
+        if let Some(part) = part {
+            mark_part(&mut response, part, size);
         }
         response
     };
@@ -118,15 +118,15 @@ pub(super) fn partly(
     let size = within.end.saturating_sub(within.start);
     let range = headers.get(header::RANGE).and_then(|value| value.to_str().ok());
     let Ok(part) = part(range.unwrap_or_default(), size) else { return Ok(outside(size)) };
-    let (from, to) = part.unwrap_or((0, size));
-    file.seek(SeekFrom::Start(within.start + from)).map_err(failed)?;
-    let mut response = body(file.take(to - from), ()).into_response();
-    if part.is_some() {
-        mark_part(&mut response, (from, to), size);
+    let Range { start, end } = part.clone().unwrap_or(0..size);
+    file.seek(SeekFrom::Start(within.start + start)).map_err(failed)?;
+    let mut response = body(file.take(end - start), ()).into_response();
+    if let Some(part) = part {
+        mark_part(&mut response, part, size);
     }
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
-    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(to - from));
+    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(end - start));
     headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     Ok(response)
 }
@@ -139,8 +139,8 @@ fn outside(size: u64) -> Response {
     response
 }
 
-fn mark_part(response: &mut Response, (from, to): (u64, u64), size: u64) {
-    let range = format!("bytes {from}-{}/{size}", to.saturating_sub(1));
+fn mark_part(response: &mut Response, part: Range<u64>, size: u64) {
+    let range = format!("bytes {}-{}/{size}", part.start, part.end.saturating_sub(1));
     let range = HeaderValue::from_str(&range).map(|it| (header::CONTENT_RANGE, it));
     response.headers_mut().extend(range);
     *response.status_mut() = StatusCode::PARTIAL_CONTENT;
@@ -158,9 +158,9 @@ fn takes_gzip(text: &str) -> bool {
     })
 }
 
-/// The one range that is asked for, as from and to; what is no such range asks for all. `Err` where it lies outside.
+/// The one range that is asked for; what is no such range asks for all. `Err` where it lies outside.
 /// Source: RFC 9110, "Range".
-fn part(text: &str, size: u64) -> Result<Option<(u64, u64)>, ()> {
+fn part(text: &str, size: u64) -> Result<Option<Range<u64>>, ()> {
     let Some(range) = text.strip_prefix("bytes=") else { return Ok(None) };
     let Some((from, to)) = range.split_once('-') else { return Ok(None) };
     let number = |text: &str| text.parse::<u64>().ok();
@@ -170,7 +170,7 @@ fn part(text: &str, size: u64) -> Result<Option<(u64, u64)>, ()> {
         (None, Some(last)) if from.is_empty() => (size.saturating_sub(last), size),
         _ => return Ok(None),
     };
-    if from < to { Ok(Some((from, to))) } else { Err(()) }
+    if from < to { Ok(Some(from..to)) } else { Err(()) }
 }
 
 #[cfg(test)]
@@ -180,11 +180,11 @@ mod tests {
     #[test]
     fn ranges_are_read_as_the_standard_says() {
         assert_eq!(part("", 10), Ok(None));
-        assert_eq!(part("bytes=2-4", 10), Ok(Some((2, 5))));
-        assert_eq!(part("bytes=2-", 10), Ok(Some((2, 10))));
-        assert_eq!(part("bytes=-3", 10), Ok(Some((7, 10))));
-        assert_eq!(part("bytes=-30", 10), Ok(Some((0, 10))));
-        assert_eq!(part("bytes=8-99", 10), Ok(Some((8, 10))));
+        assert_eq!(part("bytes=2-4", 10), Ok(Some(2..5)));
+        assert_eq!(part("bytes=2-", 10), Ok(Some(2..10)));
+        assert_eq!(part("bytes=-3", 10), Ok(Some(7..10)));
+        assert_eq!(part("bytes=-30", 10), Ok(Some(0..10)));
+        assert_eq!(part("bytes=8-99", 10), Ok(Some(8..10)));
         for outside in ["bytes=10-", "bytes=10-12", "bytes=-0"] {
             assert_eq!(part(outside, 10), Err(()), "{outside}");
         }

@@ -102,7 +102,7 @@ pub(in crate::http) async fn events(
     let stopping = service.stopping.subscribe();
     tokio::spawn(async move {
         let _place = place;
-        follow(&watched, after, (&sender, stopping)).await;
+        follow(&watched, after, &sender, stopping).await;
     });
     Ok(Sse::new(Received(receiver)).keep_alive(KeepAlive::default()).into_response())
 }
@@ -111,7 +111,8 @@ pub(in crate::http) async fn events(
 async fn follow(
     watched: &Watched,
     mut have: Option<u64>,
-    (sender, mut stopping): (&Sender<Result<Event, Infallible>>, watch::Receiver<bool>),
+    sender: &Sender<Result<Event, Infallible>>,
+    mut stopping: watch::Receiver<bool>,
 ) {
     let mut views = watched.follow();
     loop {
