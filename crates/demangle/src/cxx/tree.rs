@@ -11,8 +11,18 @@ pub(crate) struct Entry {
     pub(crate) shape: Shape,
     /// Whether a substitution refers to the node, so that it is printed more than once.
     pub(crate) is_shared: bool,
-    /// Where the text of the node is in the output, once it was printed: first byte and length, 0 if not.
-    pub(crate) printed: (u32, u32),
+    pub(crate) printed: Printed,
+}
+
+/// Where the text of a node is in the output, in bytes; the length is 0 if the node was not printed yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Printed {
+    pub(crate) start: u32,
+    pub(crate) length: u32,
+}
+
+impl Printed {
+    const NOT: Self = Self { start: 0, length: 0 };
 }
 
 /// The nodes of one name.
@@ -27,7 +37,7 @@ pub(crate) struct Tree {
 
 /// What stands where no node is, which does not happen.
 static NOTHING: Entry =
-    Entry { node: Node::Word(&""), shape: Shape::PLAIN, is_shared: false, printed: (0, 0) };
+    Entry { node: Node::Word(&""), shape: Shape::PLAIN, is_shared: false, printed: Printed::NOT };
 
 /// The builtin types by their letters, from `a` on; they are the first nodes of every tree.
 ///
@@ -106,7 +116,7 @@ impl Tree {
 
     /// Adds a node with its shape.
     pub(crate) fn add_shaped(&mut self, node: Node, shape: Shape) -> Id {
-        self.entries.push(Entry { node, shape, is_shared: false, printed: (0, 0) });
+        self.entries.push(Entry { node, shape, is_shared: false, printed: Printed::NOT });
         Id::at(self.entries.len() - 1)
     }
 
@@ -151,7 +161,7 @@ impl Tree {
     }
 
     /// Notes where in the output the text of a node is.
-    pub(crate) fn set_printed(&mut self, id: Id, printed: (u32, u32)) {
+    pub(crate) fn set_printed(&mut self, id: Id, printed: Printed) {
         if let Some(entry) = self.entries.get_mut(id.index()) {
             entry.printed = printed;
         }

@@ -10,7 +10,7 @@ mod types;
 
 use crate::cxx::node::{Has, Id, List, Node, Text};
 use crate::cxx::operators::Precedence;
-use crate::cxx::tree::{Entry, Tree};
+use crate::cxx::tree::{Entry, Printed, Tree};
 use crate::cxx::{Options, Parts, Spelling};
 
 /// Longest output, in bytes.
@@ -158,9 +158,9 @@ impl<'a> Printer<'a> {
     }
 
     /// The same for a node that is written more than once: by copying what is there, if it reads the same everywhere.
-    fn left_of_shared(&mut self, id: Id, node: Node, printed: (u32, u32)) {
-        if printed.1 > 0 {
-            return self.copy(printed.0 as usize, printed.1 as usize);
+    fn left_of_shared(&mut self, id: Id, node: Node, printed: Printed) {
+        if printed.length > 0 {
+            return self.copy(printed.start as usize, printed.length as usize);
         }
         if !self.enter() {
             return;
@@ -171,8 +171,8 @@ impl<'a> Printer<'a> {
         let is_name =
             matches!(node, Node::Instance { .. } | Node::Nested { .. } | Node::Scoped { .. });
         if is_name && self.pack.is_none() && !self.tree.has_forward {
-            let length = self.out.len() - start;
-            self.tree.set_printed(id, (start as u32, length as u32));
+            let length = (self.out.len() - start) as u32;
+            self.tree.set_printed(id, Printed { start: start as u32, length });
         }
     }
 
