@@ -37,11 +37,7 @@ pub struct RecordedFile {
 impl RecordedFile {
     /// A file of that device and inode, on which nothing was changed.
     #[must_use]
-    pub const fn unchanged(
-        (major, minor): (u32, u32),
-        inode: u64,
-        generation: Option<u64>,
-    ) -> Self {
+    pub const fn unchanged(major: u32, minor: u32, inode: u64, generation: Option<u64>) -> Self {
         Self { major, minor, inode, generation, is_unique: true, modified: 0, changed: 0 }
     }
 

@@ -31,7 +31,7 @@ fn of_folder(folder: &Path, clears: bool) -> anyhow::Result<String> {
     if clears {
         let (files, bytes) = CacheContents::clear(&names).with_context(failed)?;
         let stored = StoreContents::clear(&store).with_context(failed)?;
-        return Ok(removed((files + stored.0, bytes + stored.1)));
+        return Ok(removed(files + stored.0, bytes + stored.1));
     }
     let kept = CacheContents::of(&names).with_context(failed)?;
     let stored = StoreContents::of(&store).with_context(failed)?;
@@ -49,12 +49,13 @@ fn of_store(clears: bool) -> anyhow::Result<String> {
     let failed = || format!("the store {}", folder.display());
     let store = FileStore::at(folder.clone());
     if clears {
-        return Ok(removed(StoreContents::clear(&store).with_context(failed)?));
+        let (files, bytes) = StoreContents::clear(&store).with_context(failed)?;
+        return Ok(removed(files, bytes));
     }
     let stored = StoreContents::of(&store).with_context(failed)?;
     Ok(format!("{stored}, in {}", shown(&folder.display().to_string())))
 }
 
-fn removed((files, bytes): (u64, u64)) -> String {
+fn removed(files: u64, bytes: u64) -> String {
     format!("removed files: {files}, bytes: {bytes}")
 }

@@ -27,7 +27,8 @@ pub(super) fn is_stream(input: &Path) -> bool {
 /// Prints the samples of a stream as they come.
 pub(super) fn print_lines(
     input: &Path,
-    (format, printer): (Format, GrowingSamples),
+    format: Format,
+    printer: GrowingSamples,
     run: RunOptions,
     args: &RunArgs,
 ) -> anyhow::Result<Status> {

@@ -259,7 +259,7 @@ fn run_on_pool(job: ProfileJob<'_>) -> anyhow::Result<Status> {
         && is_stream(input)
         && !off_cpu
     {
-        return print_lines(input, (*format, printer), run, args);
+        return print_lines(input, *format, printer, run, args);
     }
     let (printer, one_event, format) = match output {
         Output::Format(format, options) => {

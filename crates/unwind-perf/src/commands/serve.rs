@@ -169,8 +169,8 @@ pub(super) fn work() -> anyhow::Result<Status> {
         foreign,
         spelling: SPELLING,
         hotspot: |pipeline, source, options, observer, out| {
-            let how = (source, StreamOptions::default());
-            hotspot::write_stream(pipeline, how, options, observer, Out::to(out)).map(drop)
+            let (reading, out) = (StreamOptions::default(), Out::to(out));
+            hotspot::write_stream(pipeline, source, reading, options, observer, out).map(drop)
         },
         keep: memory.map_or(KEPT, |bytes| bytes / 4),
     };

@@ -97,14 +97,14 @@ pub(crate) fn run(job: HotspotJob<'_>) -> anyhow::Result<Outcome> {
     let out = out.with_context(|| target.failed())?;
     let HotspotJob { source, options, stream: reading, .. } = job;
     let observer: Arc<dyn Observer> = progress.clone();
-    let written = write_stream(&pipeline(), (source, reading), &options, observer, out);
+    let written = write_stream(&pipeline(), source, reading, &options, observer, out);
     progress.clear();
     let mut analysis = written.map_err(|error| explained(error, &target))?;
     analysis.timings.ended("print");
     if job.timings {
         eprint!("{}", timings_text(&analysis.timings, analysis.profile.locations.len()));
     }
-    write_statistics(&analysis.profile, &target, (job.statistics, job.quiet))?;
+    write_statistics(&analysis.profile, &target, job.statistics, job.quiet)?;
     if !job.quiet {
         print_not_kept(&analysis);
     }
@@ -124,7 +124,8 @@ pub(crate) fn run(job: HotspotJob<'_>) -> anyhow::Result<Outcome> {
 /// As for [`Pipeline::analyze_in_steps`].
 pub(crate) fn write_stream(
     pipeline: &Pipeline,
-    (source, reading): (Source, StreamOptions),
+    source: Source,
+    reading: StreamOptions,
     options: &Options,
     progress: Arc<dyn Observer>,
     out: Out,
@@ -170,7 +171,8 @@ fn outcome(analysis: &Analysis) -> Outcome {
 fn write_statistics(
     profile: &Profile,
     target: &OutputTarget,
-    (statistics, quiet): (bool, bool),
+    statistics: bool,
+    quiet: bool,
 ) -> anyhow::Result<()> {
     if statistics {
         let mut text = Vec::new();

@@ -74,7 +74,7 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
         print_summary(profile)?;
         print_not_kept(&analysis);
         print_other_events(profile, args.weight.weight());
-        tell(&analysis, (others, &marks), &sources, why.as_deref());
+        tell(&analysis, others, &marks, &sources, why.as_deref());
     }
     let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };
     Ok(Completeness::of(profile).judge(args.run.fail_if_incomplete.as_ref(), status))
@@ -157,7 +157,8 @@ fn sources(analysis: &Analysis, function: &Annotation, files: &FileSearch) -> Ve
 /// On standard error: why there is no source, why there are no instructions, and which other functions have such a name.
 fn tell(
     analysis: &Analysis,
-    (others, marks): (&[Annotation], &FunctionMarks),
+    others: &[Annotation],
+    marks: &FunctionMarks,
     sources: &[AnnotatedSource],
     why: Option<&str>,
 ) {

@@ -103,7 +103,7 @@ impl Anonymous {
 fn recorded_file(module: &Module, proof: Option<FileProof>) -> Option<RecordedFile> {
     let Inode { major, minor, number, generation } = module.identity.inode?;
     let generation = Some(generation).filter(|&generation| generation != 0);
-    let file = RecordedFile::unchanged((major, minor), number, generation);
+    let file = RecordedFile::unchanged(major, minor, number, generation);
     Some(RecordedFile { is_unique: proof != Some(FileProof::None), ..file })
 }
 
