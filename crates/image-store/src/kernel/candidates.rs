@@ -9,20 +9,20 @@ use address::BuildId;
 use host::Origin;
 use module_map::kernel_module_name;
 
-use super::module_lists::{MayHold, ModuleLists};
+use super::module_lists::LimitedLists;
 use crate::search::{FileCandidate, FileOptions, below, cached, split_id, user_files, with_suffix};
 
 /// All places where the file may be: what the user named, the build-id caches and debug directories by id, then the
 /// usual places of the recorded release.
 pub(crate) fn candidates(
     options: &FileOptions,
-    (lists, may_hold): (&ModuleLists, MayHold<'_>),
+    limited: LimitedLists<'_>,
     name: &[u8],
     id: BuildId,
 ) -> Vec<FileCandidate> {
     let is_there = |candidate: &FileCandidate| {
         let folder = id_folder(&candidate.path);
-        folder.is_none_or(|folder| lists.has_folder(options, folder, candidate.origin()))
+        folder.is_none_or(|folder| limited.lists.has_folder(options, folder, candidate.origin()))
     };
     let is_kernel = name.starts_with(b"[kernel") || name.starts_with(b"[guest.kernel");
     let mut found: Vec<FileCandidate> = user_files(options, |_| true).collect();
@@ -42,7 +42,7 @@ pub(crate) fn candidates(
             found.extend(paths.map(|path| FileCandidate::recorded(root, path)));
             found.push(FileCandidate::stored(root, root.join("boot/vmlinux")));
         } else {
-            let paths = modules((lists, may_hold), options, root, name).into_iter();
+            let paths = modules(options, limited, root, name).into_iter();
             found.extend(paths.map(|path| FileCandidate::recorded(root, path)));
         }
     }
@@ -75,11 +75,12 @@ fn kernels(root: &Path, release: &OsStr) -> Vec<PathBuf> {
 /// The file of a module below a root: its recorded path and the debug file beside it under `/usr/lib/debug`, else the
 /// paths of that name that `modules.dep` lists.
 fn modules(
-    (lists, may_hold): (&ModuleLists, MayHold<'_>),
     options: &FileOptions,
+    limited: LimitedLists<'_>,
     root: &Path,
     name: &[u8],
 ) -> Vec<PathBuf> {
+    let LimitedLists { lists, may_hold } = limited;
     let mut paths = Vec::new();
     let debug_folder = root.join("usr/lib/debug");
     let has_debug = lists.has_folder(options, &debug_folder, Origin::Stored { root });
@@ -109,7 +110,7 @@ mod tests {
 
     use host::MemoryHost;
 
-    use super::super::module_lists::MOST_LISTED;
+    use super::super::module_lists::{MOST_LISTED, ModuleLists};
     use super::*;
 
     /// The places of a module whose id begins with that byte, on a machine with these files.
@@ -127,7 +128,8 @@ mod tests {
         };
         let lists = ModuleLists::default();
         let id = BuildId::new(&[first; 3]).expect("an id");
-        let found = candidates(&options, (&lists, &|_, _| true), b"[my_mod]", id);
+        let limited = LimitedLists { lists: &lists, may_hold: &|_, _| true };
+        let found = candidates(&options, limited, b"[my_mod]", id);
         found.iter().map(|candidate| candidate.path.display().to_string()).collect()
     }
 

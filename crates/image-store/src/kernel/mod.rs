@@ -6,4 +6,4 @@ mod module_lists;
 
 pub(crate) use candidates::candidates;
 pub(crate) use content::parse;
-pub(crate) use module_lists::{MayHold, ModuleLists};
+pub(crate) use module_lists::{LimitedLists, ModuleLists};

@@ -55,6 +55,13 @@ impl ModuleLists {
     }
 }
 
+/// The module lists of a run, and the limit on what may be kept of them.
+#[derive(Clone, Copy)]
+pub(crate) struct LimitedLists<'a> {
+    pub(crate) lists: &'a ModuleLists,
+    pub(crate) may_hold: MayHold<'a>,
+}
+
 /// A list of modules as it was read, and where the paths of each name are: a list may have millions of lines.
 #[derive(Debug)]
 pub(super) struct ModuleList {

@@ -28,7 +28,7 @@ impl ImageStore {
         }
         let Some(filled) = self.moved_text(&recorded, space) else { return Some(recorded) };
         if let (Some(hole), Some(by)) = (space.module(&recorded), space.module(&filled)) {
-            self.note_moved(hole, (filled.start, filled.end), by);
+            self.note_moved(hole, filled.start..filled.end, by);
         }
         Some(filled)
     }

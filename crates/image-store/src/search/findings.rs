@@ -1,6 +1,7 @@
 //! What is to be said about files beside why a module has none: what was left out, refused or not to be had.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use address::{Avma, Pid};
@@ -168,9 +169,10 @@ pub(crate) struct MovedTexts(Mutex<BTreeSet<MovedText>>);
 impl MovedTexts {
     /// Notes a range of memory without a file, and the module whose text it is. Returns the bytes that the note takes, 0
     /// if it is there already.
-    pub(crate) fn note(&self, memory: &Module, (start, end): (Avma, Avma), of: &Module) -> u64 {
+    pub(crate) fn note(&self, memory: &Module, range: Range<Avma>, of: &Module) -> u64 {
         let Some((pid, _)) = memory.first_mapped else { return 0 };
         let bytes = size_of::<MovedText>() + of.path.len();
+        let Range { start, end } = range;
         let moved = MovedText { pid, start, end, path: of.path.clone() };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.insert(moved) { bytes as u64 } else { 0 }

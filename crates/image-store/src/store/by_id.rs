@@ -27,8 +27,8 @@ impl ImageStore {
         let mut error = None;
         let fetched = || self.options().fetched(id, FetchKind::DebugInfo);
         let fetched = std::iter::once_with(fetched).flatten().map(FileCandidate::of_user);
-        let may_hold: kernel::MayHold<'_> = &|path, bytes| self.may_hold(path, bytes);
-        let lists = (&self.module_lists, may_hold);
+        let may_hold = |path: &Path, bytes| self.may_hold(path, bytes);
+        let lists = kernel::LimitedLists { lists: &self.module_lists, may_hold: &may_hold };
         let found = kernel::candidates(self.options(), lists, name, id)
             .into_iter()
             .chain(self.files_with_id(id))

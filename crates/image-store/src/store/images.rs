@@ -1,5 +1,6 @@
 //! The images of modules: found, opened, checked against the recorded identity, shared by content.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -231,7 +232,7 @@ impl ImageStore {
     }
 
     /// Notes such memory, and the module whose text it is.
-    pub(crate) fn note_moved(&self, memory: &Module, range: (Avma, Avma), of: &Module) {
+    pub(crate) fn note_moved(&self, memory: &Module, range: Range<Avma>, of: &Module) {
         let bytes = self.moved_texts.note(memory, range, of);
         self.noted.lock().unwrap_or_else(PoisonError::into_inner).add(bytes);
     }

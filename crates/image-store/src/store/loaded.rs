@@ -166,7 +166,7 @@ impl LoadedImage {
     /// The file of a split unit: by the unit's id, its compilation directory and its `DW_AT_dwo_name`.
     pub fn split(&self, store: &ImageStore, dir: &[u8], name: &[u8]) -> Option<&Image> {
         let debug = self.debug_if_loaded().map(|debug| &**debug);
-        self.split.find(&self.image, debug, store, (dir, name))
+        self.split.find(&self.image, debug, store, dir, name)
     }
 }
 

@@ -122,7 +122,7 @@ impl Image {
         let code = disjoint(code.map(|it| (it.svma.0, it.svma.0.saturating_add(it.file_size))));
         let mut slots = Vec::new();
         self.each_relocation(&mut |relocation| {
-            let value = self.slot_value((&symbols, &code), &relocation, hash);
+            let value = self.slot_value(&symbols, &code, &relocation, hash);
             slots.extend(value.map(|value| (relocation.slot, value)));
         });
         slots.sort_unstable_by_key(|&(slot, _)| slot);
@@ -190,7 +190,8 @@ impl Image {
 
     fn slot_value(
         &self,
-        (symbols, code): (&DynamicSymbols<'_>, &[(u64, u64)]),
+        symbols: &DynamicSymbols<'_>,
+        code: &[(u64, u64)],
         relocation: &DynamicRelocation,
         hash: NameHash<'_>,
     ) -> Option<SlotValue> {

@@ -55,7 +55,8 @@ impl SplitFiles {
         owner: &Image,
         debug: Option<&Image>,
         store: &ImageStore,
-        (dir, name): (&[u8], &[u8]),
+        dir: &[u8],
+        name: &[u8],
     ) -> Option<&Image> {
         if let Some(package) = self.package(owner, debug, store) {
             return Some(package);
