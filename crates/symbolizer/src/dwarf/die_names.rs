@@ -17,7 +17,11 @@ pub(crate) struct DwarfPair<'f, 's> {
 }
 
 /// An entry: in the supplementary file or not, at an offset of `.debug_info`.
-pub(crate) type EntryRef = (bool, usize);
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct EntryRef {
+    pub(crate) in_alt: bool,
+    pub(crate) offset: usize,
+}
 
 /// Longest chain of entries that is followed.
 const MAX_CHAIN: usize = 16;
@@ -123,7 +127,8 @@ pub(crate) fn plain_name<'f>(
 
 /// The entry that an inlined call or a concrete function is an instance of; else itself. Many share one.
 pub(crate) fn origin(files: DwarfPair<'_, '_>, entry: usize, costs: &mut UnitCosts) -> EntryRef {
-    read(files, (false, entry), costs).and_then(|named| named.origin).unwrap_or((false, entry))
+    let own = EntryRef { in_alt: false, offset: entry };
+    read(files, own, costs).and_then(|named| named.origin).unwrap_or(own)
 }
 
 /// What an entry says. Its attributes, and the bytes that they have, count for the unit that asks.
@@ -132,23 +137,23 @@ fn read<'f>(
     entry: EntryRef,
     costs: &mut UnitCosts,
 ) -> Option<EntryNames<'f>> {
-    let (in_alt, offset) = entry;
     // That there is no supplementary file is told otherwise.
-    if costs.names.left() == 0 || (in_alt && files.alt.is_none()) {
+    if costs.names.left() == 0 || (entry.in_alt && files.alt.is_none()) {
         return None;
     }
     let named = read_entry(files, entry, costs);
     if named.as_ref().is_none_or(|named| named.is_unread) {
-        costs.note_unread(offset);
+        costs.note_unread(entry.offset);
     }
     named
 }
 
 fn read_entry<'f>(
     files: DwarfPair<'f, '_>,
-    (in_alt, offset): EntryRef,
+    entry: EntryRef,
     costs: &mut UnitCosts,
 ) -> Option<EntryNames<'f>> {
+    let EntryRef { in_alt, offset } = entry;
     let file = if in_alt { files.alt? } else { files.file };
     let unit = file.unit_at(offset)?;
     let abbrevs = file.abbrevs(unit)?;
@@ -163,13 +168,15 @@ fn read_entry<'f>(
         is_unread |= !is_read && value.is_stored_string(files.alt.is_some());
         text.filter(|name| !name.is_empty())
     };
-    let reference = |value: Value<'_>| match value {
-        Value::UnitRef(offset) => {
-            Some((in_alt, unit.offset.checked_add(usize::try_from(offset).ok()?)?))
-        }
-        Value::InfoRef(offset) => Some((in_alt, usize::try_from(offset).ok()?)),
-        Value::AltRef(offset) => Some((true, usize::try_from(offset).ok()?)),
-        _ => None,
+    let reference = |value: Value<'_>| {
+        let (in_alt, base, offset) = match value {
+            Value::UnitRef(offset) => (in_alt, unit.offset, offset),
+            Value::InfoRef(offset) => (in_alt, 0, offset),
+            Value::AltRef(offset) => (true, 0, offset),
+            _ => return None,
+        };
+        let offset = usize::try_from(offset).ok()?.checked_add(base)?;
+        Some(EntryRef { in_alt, offset })
     };
     let specs = abbrevs.specs(abbrev);
     let enough = UnitCosts::spend(&mut costs.names, specs.len() as u64, &mut costs.exhausted);

@@ -37,10 +37,10 @@ pub(crate) enum ScopeName<'f> {
 /// Deepest nesting of scopes.
 const MAX_DEPTH: usize = 32;
 
-/// The scopes of the units that were asked for.
+/// The scopes of the units that were asked for, by the places of the units.
 #[derive(Debug, Default)]
 pub(crate) struct Scopes {
-    units: HashMap<(bool, usize), Vec<ScopeEntry>>,
+    units: HashMap<EntryRef, Vec<ScopeEntry>>,
 }
 
 /// An entry that is a scope, with what is below it.
@@ -64,10 +64,9 @@ impl Scopes {
         let mut names = Vec::new();
         let mut next = Some(declared);
         while let Some(entry) = next.take().filter(|_| names.len() < MAX_DEPTH) {
-            let (in_alt, _) = entry;
             let (own, parents) = (names.len(), self.parents(files, entry, costs));
             for (offset, tag) in parents {
-                let scope = (in_alt, offset);
+                let scope = EntryRef { in_alt: entry.in_alt, offset };
                 if tag != dw::DW_TAG_subprogram {
                     let (name, line) = plain_name(files, scope, costs);
                     names.push(match name {
@@ -97,9 +96,10 @@ impl Scopes {
     fn parents(
         &mut self,
         files: DwarfPair<'_, '_>,
-        (in_alt, offset): EntryRef,
+        entry: EntryRef,
         costs: &mut UnitCosts,
     ) -> Vec<(usize, DwTag)> {
+        let EntryRef { in_alt, offset } = entry;
         let file = if in_alt { files.alt } else { Some(files.file) };
         let Some((file, unit)) = file.and_then(|file| Some((file, file.unit_at(offset)?))) else {
             return Vec::new();
@@ -109,7 +109,7 @@ impl Scopes {
         }
         let scopes = self
             .units
-            .entry((in_alt, unit.offset))
+            .entry(EntryRef { in_alt, offset: unit.offset })
             .or_insert_with(|| read_scopes(file, unit, costs).unwrap_or_default());
         let before = scopes.partition_point(|scope| scope.start < offset);
         let mut at = before.checked_sub(1);

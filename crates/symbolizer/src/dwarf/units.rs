@@ -338,9 +338,9 @@ impl<'f> Resolver<'_, 'f, '_> {
 
     /// A declaration with its file as a path of the unit.
     fn declaration(&mut self, found: FoundDeclaration) -> UnitDeclaration {
-        let file = found.file.and_then(|((in_alt, entry), number)| {
+        let file = found.file.and_then(|(EntryRef { in_alt, offset }, number)| {
             let from = if in_alt { self.files.alt? } else { self.entries.file };
-            let unit = from.unit_at(entry)?;
+            let unit = from.unit_at(offset)?;
             // Source: DWARF 4, 2.14: 0 is no file. DWARF 5 numbers files from 0 on.
             if number == 0 && unit.encoding.version < 5 {
                 return None;
@@ -367,7 +367,7 @@ impl<'f> Resolver<'_, 'f, '_> {
         in_alt: bool,
         number: u64,
     ) -> Option<UnitPathId> {
-        let key = ((in_alt, unit.offset), number);
+        let key = (EntryRef { in_alt, offset: unit.offset }, number);
         if let Some(&known) = self.paths.get(&key) {
             return known;
         }
@@ -386,7 +386,7 @@ impl<'f> Resolver<'_, 'f, '_> {
     /// A file of the rows of the unit.
     fn path(&mut self, number: u64) -> Option<UnitPathId> {
         let lines = self.lines.as_ref()?;
-        let key = ((false, self.unit.offset), number);
+        let key = (EntryRef { in_alt: false, offset: self.unit.offset }, number);
         if let Some(&known) = self.paths.get(&key) {
             return known;
         }

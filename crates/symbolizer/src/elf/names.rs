@@ -23,7 +23,11 @@ pub(crate) struct NameReader<'t, 'a> {
 }
 
 /// Where a name is: the table, and the offset in its strings.
-pub(crate) type NamePlace = (u32, u32);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct NamePlace {
+    pub(crate) table: u32,
+    pub(crate) offset: u32,
+}
 
 impl<'t, 'a> NameReader<'t, 'a> {
     /// A reader whose names are in proportion to the strings.
@@ -58,7 +62,8 @@ impl<'t, 'a> NameReader<'t, 'a> {
     }
 
     /// The name at a place, which is counted. `None` where there is none, or names were too many bytes.
-    pub(crate) fn name(&self, (table, offset): NamePlace) -> Option<&'t [u8]> {
+    pub(crate) fn name(&self, place: NamePlace) -> Option<&'t [u8]> {
+        let NamePlace { table, offset } = place;
         let text = NameText::at(self.tables.get(table as usize)?.strings(), offset.into())?;
         match text.take(&mut self.left.borrow_mut()) {
             Ok(name) => name,

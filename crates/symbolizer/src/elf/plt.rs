@@ -12,7 +12,7 @@ use image_store::Image;
 
 use crate::addresses::{AddressIndex, OpenSlots};
 use crate::bytes::ByteCursor;
-use crate::elf::names::NameReader;
+use crate::elf::names::{NamePlace, NameReader};
 use crate::elf::symbols::{SymbolTable, functions_at};
 
 /// A stub.
@@ -197,9 +197,9 @@ impl Relocations {
         resolvers: &HashMap<u64, &[u8]>,
     ) -> Option<Vec<u8>> {
         let name = match *self.slots.get(&slot)? {
-            SlotTarget::Symbol(index) => {
-                dynsym.and_then(|(number, table)| names.name((number, table.symbol(index)?.name)))
-            }
+            SlotTarget::Symbol(index) => dynsym.and_then(|(number, table)| {
+                names.name(NamePlace { table: number, offset: table.symbol(index)?.name })
+            }),
             SlotTarget::Indirect(resolver) => {
                 // The same for many stubs, each of which has its name.
                 let name = resolvers.get(&resolver).copied();

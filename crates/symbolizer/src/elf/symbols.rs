@@ -346,7 +346,7 @@ fn extend_sizeless(
 
 impl Candidate {
     const fn name_place(&self) -> NamePlace {
-        (self.table, self.symbol.name)
+        NamePlace { table: self.table, offset: self.symbol.name }
     }
 }
 
