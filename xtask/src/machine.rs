@@ -40,17 +40,26 @@ pub fn cxxfilt() -> Option<PathBuf> {
     LLVM.rev().find_map(of_version)
 }
 
-/// Python by its minor version, on the search path or built by pyenv, the oldest first; only those of different
-/// versions, and only those that make environments.
-pub fn interpreters() -> Vec<(u32, PathBuf)> {
+/// A Python 3.
+#[derive(Debug)]
+pub struct Interpreter {
+    /// Its minor version.
+    pub minor: u32,
+    /// The program.
+    pub path: PathBuf,
+}
+
+/// Pythons on the search path or built by pyenv, the oldest first; only those of different versions, and only those that
+/// make environments.
+pub fn interpreters() -> Vec<Interpreter> {
     let named = PYTHONS.map(|minor| format!("python3.{minor}")).chain(["python3".to_owned()]);
     let candidates = named.map(PathBuf::from).chain(built());
-    let mut found: Vec<(u32, PathBuf)> =
-        candidates.filter_map(|path| Some((version(&path)?, path))).collect();
-    found.retain(|(minor, _)| PYTHONS.contains(minor));
+    let of_path = |path: PathBuf| Some(Interpreter { minor: version(&path)?, path });
+    let mut found: Vec<Interpreter> = candidates.filter_map(of_path).collect();
+    found.retain(|it| PYTHONS.contains(&it.minor));
     // What is on the search path comes first among those of a version.
-    found.sort_by_key(|(minor, _)| *minor);
-    found.dedup_by_key(|(minor, _)| *minor);
+    found.sort_by_key(|it| it.minor);
+    found.dedup_by_key(|it| it.minor);
     found
 }
 

@@ -58,8 +58,8 @@ impl Loop<'_> {
         command
     }
 
-    /// Builds both and records them.
-    fn record(&self, (program, library): (u32, u32), name: &str) -> Result<()> {
+    /// Builds both, each with a constant, and records them.
+    fn record(&self, program: u32, library: u32, name: &str) -> Result<()> {
         self.build(program, library)?;
         command::run(&mut self.ours(&["record", "-q", "-o", name, "--", "./program"]))
     }
@@ -91,7 +91,7 @@ pub(super) fn programs(bench: &Bench) -> Result<Outcome> {
     let it = Loop { bench, folder };
     unchanged(&it)?;
     // The library alone is upgraded, and costs twice as much.
-    it.record((300, 600), "upgraded.data")?;
+    it.record(300, 600, "upgraded.data")?;
     it.is_whole("before.data")?;
     let compared = it.diff("upgraded.data")?;
     let rows = compared.lines().skip_while(|line| !line.starts_with("own cost: "));
@@ -106,8 +106,8 @@ pub(super) fn programs(bench: &Bench) -> Result<Outcome> {
 fn unchanged(it: &Loop<'_>) -> Result<Outcome> {
     let mut compared = String::new();
     for _ in 0..2 {
-        it.record((300, 300), "before.data")?;
-        it.record((301, 301), "after.data")?;
+        it.record(300, 300, "before.data")?;
+        it.record(301, 301, "after.data")?;
         it.is_whole("before.data")?;
         compared = it.diff("after.data")?;
         // A function that changed by nothing at all has no row.

@@ -1,13 +1,13 @@
 //! The package in the wheel on the oldest and the newest Python of this machine: its own tests, and README's lines.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
 
 use super::emptied;
 use crate::command;
-use crate::machine::interpreters;
+use crate::machine::{Interpreter, interpreters};
 
 /// What the tests read tables with; the package needs none of it to be imported.
 const READERS: &[&str] = &["pyarrow"];
@@ -29,20 +29,15 @@ pub(super) fn check(wheel: &Path, build: &Path) -> Result<()> {
     let (oldest, newest) = (found.first().context("no Python")?, found.last());
     on(oldest, READERS, wheel, build)?;
     match newest {
-        Some(newest) if newest.0 != oldest.0 => on(newest, MORE_READERS, wheel, build),
+        Some(newest) if newest.minor != oldest.minor => on(newest, MORE_READERS, wheel, build),
         _ => Ok(()),
     }
 }
 
-fn on(
-    (minor, interpreter): &(u32, PathBuf),
-    readers: &[&str],
-    wheel: &Path,
-    build: &Path,
-) -> Result<()> {
-    let root = build.join(format!("try-python3.{minor}"));
+fn on(interpreter: &Interpreter, readers: &[&str], wheel: &Path, build: &Path) -> Result<()> {
+    let root = build.join(format!("try-python3.{}", interpreter.minor));
     emptied(&root)?;
-    command::run(Command::new(interpreter).args(["-m", "venv"]).arg(&root))?;
+    command::run(Command::new(&interpreter.path).args(["-m", "venv"]).arg(&root))?;
     let python = root.join("bin/python");
     let pip = |packages: &[&str]| {
         let mut pip = Command::new(&python);

@@ -44,19 +44,24 @@ struct Run {
     page: Option<(u64, Vec<u8>)>,
 }
 
+/// A processor that is emulated.
+#[derive(Clone, Copy)]
+pub(super) struct Emulated<'a> {
+    pub(super) processor: &'a Processor,
+    /// The model of it, as qemu calls it.
+    pub(super) cpu: &'a str,
+}
+
 /// Builds a case, runs it as that model of a processor and stores it.
-pub(super) fn make(
-    case: &Case,
-    (processor, cpu): (&Processor, &str),
-    testdata: &Path,
-) -> Result<()> {
+pub(super) fn make(case: &Case, emulated: Emulated<'_>, testdata: &Path) -> Result<()> {
+    let Emulated { processor, cpu } = emulated;
     let work = Path::new(NEUTRAL).join(&case.name);
     remove(&work)?;
     std::fs::create_dir_all(&work)?;
     build::compile(case, &testdata.join("programs"), &work)?;
     let plain = if processor.name == "aarch64" { PLAIN } else { cpu };
-    let Run { stops: truth, page } = run(&case.name, &work, (processor, plain))?;
-    let Run { stops, .. } = run(&case.name, &work, (processor, cpu))?;
+    let Run { stops: truth, page } = run(&case.name, &work, Emulated { cpu: plain, ..emulated })?;
+    let Run { stops, .. } = run(&case.name, &work, emulated)?;
     let pc = processor.position("pc");
     if truth.len() != stops.len()
         || truth.iter().zip(&stops).any(|(a, b)| a.regs.get(pc) != b.regs.get(pc))
@@ -89,7 +94,8 @@ pub(super) fn make(
 }
 
 /// Runs the program under emulation and gdb, and reads what gdb wrote.
-fn run(program: &str, work: &Path, (processor, cpu): (&Processor, &str)) -> Result<Run> {
+fn run(program: &str, work: &Path, emulated: Emulated<'_>) -> Result<Run> {
+    let Emulated { processor, cpu } = emulated;
     let emulator = format!("qemu-{}", processor.name);
     let mut emulator = Command::new(emulator);
     emulator.env_clear().args(["-cpu", cpu, "-g", PORT]).arg(format!("./{program}"));

@@ -19,6 +19,7 @@ use anyhow::{Context, Result, bail};
 use crate::args::Args;
 use crate::command;
 use case::{Case, Recorder};
+use emulated::Emulated;
 
 /// Where programs are built and recorded; it is in the recorded paths.
 const NEUTRAL: &str = "/tmp/unwind-perf-testdata";
@@ -47,7 +48,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
         match &case.recorder {
             Recorder::Perf { options, keep_script } => make(case, options, *keep_script, &testdata),
             Recorder::Emulator { processor, cpu } => {
-                emulated::make(case, (processor, cpu), &testdata)
+                emulated::make(case, Emulated { processor, cpu }, &testdata)
             }
         }
         .with_context(|| format!("case {}", case.name))?;

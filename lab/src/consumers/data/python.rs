@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use xtask::command;
-use xtask::machine::interpreters;
+use xtask::machine::{Interpreter, interpreters};
 
 use crate::consumers::{Bench, Missing};
 
@@ -54,10 +54,11 @@ const TESTS: &[&str] = &["test_package.py", "test_convert.py"];
 /// Runs the tests in an environment of their own. Gives its Python, and what was tested.
 fn tests(
     bench: &Bench<'_>,
-    (minor, interpreter): &(u32, PathBuf),
+    interpreter: &Interpreter,
     packages: &str,
 ) -> Result<(PathBuf, String)> {
-    let python = environment(bench, interpreter, &format!("python3.{minor}"), packages)?;
+    let Interpreter { minor, path } = interpreter;
+    let python = environment(bench, path, &format!("python3.{minor}"), packages)?;
     let mut count = 0;
     for file in TESTS {
         count += run(bench, &python, file).with_context(|| format!("Python 3.{minor}: {file}"))?;

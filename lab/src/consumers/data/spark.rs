@@ -26,11 +26,10 @@ const OLDEST: u32 = 10;
 
 /// Runs the check.
 pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
-    let newest = interpreters().pop().filter(|(minor, _)| *minor >= OLDEST);
-    let (_, interpreter) =
-        newest.ok_or_else(|| Missing(format!("no Python of 3.{OLDEST} or newer")))?;
+    let newest = interpreters().pop().filter(|it| it.minor >= OLDEST);
+    let interpreter = newest.ok_or_else(|| Missing(format!("no Python of 3.{OLDEST} or newer")))?;
     bench.need(&java(), INSTALL)?;
-    let python = python::environment(bench, &interpreter, "spark", PACKAGES)?;
+    let python = python::environment(bench, &interpreter.path, "spark", PACKAGES)?;
     let package = python::package();
     let mut run = Command::new(&python);
     run.arg(package.join("tests/spark_cluster.py")).env("PYTHONPATH", &package);
