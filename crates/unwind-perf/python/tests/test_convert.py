@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import unwind_perf as up
-from unwind_perf import _pushdown, _rows, _shard, _text_options, spark
+from unwind_perf import spark
+from unwind_perf._scale import pushdown, rows, shard, text_options
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 CASES = ROOT / "testdata" / "cases"
@@ -62,7 +63,7 @@ class Files(Folder):
             manifest = up.convert(case(name), self.out, **FILES)
             ours, expected = self.written(manifest), up.scan(case(name), **FILES).read_all()
             self.assertEqual(ours.to_pylist(), expected.to_pylist(), name)
-            self.assertEqual(ours.schema.remove_metadata(), _rows.row_schema())
+            self.assertEqual(ours.schema.remove_metadata(), rows.row_schema())
 
     def test_the_manifest_says_what_was_done(self):
         manifest = up.convert(case("inlines-gcc"), self.out, jobs=1, **FILES)
@@ -111,7 +112,7 @@ class Files(Folder):
         manifest = up.convert(case("inlines-gcc"), self.out, pid=1, **FILES)
         self.assertEqual((manifest["status"], manifest["samples"]), ("ok", 0))
         self.assertIn("no sample passes the filters", manifest["message"])
-        self.assertEqual(self.written(manifest).schema.remove_metadata(), _rows.row_schema())
+        self.assertEqual(self.written(manifest).schema.remove_metadata(), rows.row_schema())
 
     def test_a_directory_is_known_by_its_files(self):
         folder = self.folder / "threads.data"
@@ -182,8 +183,8 @@ class Again(Folder):
         for fault in ("killed", "broken", "cut", "panicked"):
             manifest, runs = self.convert(fault, redo=("ok",))
             self.assertEqual((runs, manifest["attempts"], manifest["status"]), (2, 2, "ok"), fault)
-            rows = [{**row, "recording": "perf.data"} for row in self.written(manifest).to_pylist()]
-            self.assertEqual(rows, expected, fault)
+            given = [{**row, "recording": "perf.data"} for row in self.written(manifest).to_pylist()]
+            self.assertEqual(given, expected, fault)
 
     def test_a_scan_that_breaks_off_says_why(self):
         for read in (lambda: up.scan(self.recording, **FILES).read_all(), lambda: up.read(self.recording, **FILES)):
@@ -251,7 +252,7 @@ class Engines(Folder):
     """Rows as Spark and its like have them."""
 
     def table(self, path, **options):
-        return pa.Table.from_batches(up.rows(path, **options), _shard.engine_schema())
+        return pa.Table.from_batches(up.rows(path, **options), shard.engine_schema())
 
     def test_rows_are_those_of_scan_with_a_status(self):
         ours = self.table(case("two-events"), batch_rows=7, **FILES).to_pylist()
@@ -280,10 +281,10 @@ class Engines(Folder):
         frame = pa.struct({"addr": pa.uint64(), "line": pa.uint32()})
         ours = pa.struct({"addr": pa.int64(), "line": pa.int64()})
         frames = pa.array([[{"addr": 2**64 - 4096, "line": 2**32 - 1}], []], pa.list_(frame))
-        signed = _rows.retyped(frames, pa.list_(ours))
+        signed = rows.retyped(frames, pa.list_(ours))
         self.assertEqual(signed.to_pylist(), [[{"addr": -4096, "line": 2**32 - 1}], []])
-        self.assertEqual(_rows.retyped(frames.slice(1), pa.list_(ours)).to_pylist(), [[]])
-        self.assertEqual(_rows.retyped(pa.array([None, 5], pa.uint64()), pa.int64()).to_pylist(), [None, 5])
+        self.assertEqual(rows.retyped(frames.slice(1), pa.list_(ours)).to_pylist(), [[]])
+        self.assertEqual(rows.retyped(pa.array([None, 5], pa.uint64()), pa.int64()).to_pylist(), [None, 5])
 
     def test_the_words_of_spark_are_the_schema(self):
         kinds = {"bigint": pa.int64(), "int": pa.int32(), "string": pa.string(), "boolean": pa.bool_()}
@@ -291,7 +292,7 @@ class Engines(Folder):
         inner, _, last = rest.partition(">>, ")
         columns = [(*column.split(" "),) for column in (outer + last).rstrip(", ").split(", ")]
         frame = [tuple(field.split(": ")) for field in inner.split(", ")]
-        schema = _shard.engine_schema()
+        schema = shard.engine_schema()
         ours = [(field.name, field.type) for field in schema if field.name != "frames"]
         self.assertEqual([(name, kinds[kind]) for name, kind in columns], ours)
         kind = schema.field("frames").type.value_type
@@ -341,14 +342,14 @@ class Conditions(unittest.TestCase):
                 ([LessThanOrEqual("time_ns", middle)], sum(time <= middle for time in times)),
                 ([GreaterThan("time_ns", -5), LessThanOrEqual("time_ns", -5000)], 0),
             ):
-                conditions = [_pushdown.condition(filter) for filter in filters]
-                expected = _pushdown.wanted(whole, conditions).to_pylist()
+                conditions = [pushdown.condition(filter) for filter in filters]
+                expected = pushdown.wanted(whole, conditions).to_pylist()
                 self.assertEqual(len(expected), count)
-                pushed = _pushdown.options_of(conditions, {**FILES, **options})
+                pushed = pushdown.options_of(conditions, {**FILES, **options})
                 # Several events, and times before all time, are not asked of the program.
                 left = not options or any(type(filter) is In or filter.value == -5000 for filter in filters)
                 self.assertEqual(pushed == {**FILES, **options}, left, conditions)
-                ours = [row for batch in up.rows(path, **pushed) for row in _pushdown.wanted(batch, conditions).to_pylist()]
+                ours = [row for batch in up.rows(path, **pushed) for row in pushdown.wanted(batch, conditions).to_pylist()]
                 self.assertEqual(ours, expected)
 
     def test_what_is_not_known_is_left_to_the_engine(self):
@@ -361,12 +362,12 @@ class Conditions(unittest.TestCase):
             StringContains("comm", "x"),
             GreaterThan("comm", "x"),
         ):
-            self.assertIsNone(_pushdown.condition(filter))
+            self.assertIsNone(pushdown.condition(filter))
         none = {"join": False}
-        self.assertEqual(_pushdown.options_of([_pushdown.condition(EqualTo("comm", "a,b"))], none), none)
+        self.assertEqual(pushdown.options_of([pushdown.condition(EqualTo("comm", "a,b"))], none), none)
         user = {"join": False, "pid": [1], "time": "1,2"}
-        conditions = [_pushdown.condition(EqualTo("pid", 2)), _pushdown.condition(GreaterThan("time_ns", 5))]
-        self.assertEqual(_pushdown.options_of(conditions, user), user)
+        conditions = [pushdown.condition(EqualTo("pid", 2)), pushdown.condition(GreaterThan("time_ns", 5))]
+        self.assertEqual(pushdown.options_of(conditions, user), user)
 
 
 class Texts(unittest.TestCase):
@@ -375,7 +376,7 @@ class Texts(unittest.TestCase):
         texts.update(cache="names", cache_size="2G")
         texts.update(debuginfod="http://host", jobs="1", timeout="2.5", path_map='{"/a": "/b"}', time="+1,", kallsyms="k")
         self.assertEqual(
-            _text_options.options_of_text(texts),
+            text_options.options_of_text(texts),
             {
                 "pid": [1, 2],
                 "tid": [3],
@@ -395,15 +396,15 @@ class Texts(unittest.TestCase):
         )
         for name, text in (("pids", "1"), ("pid", "x"), ("symbols", "no"), ("path_map", "x"), ("comm", "[1]")):
             with self.assertRaisesRegex(ValueError, f"option '{name}'"):
-                _text_options.options_of_text({name: text})
+                text_options.options_of_text({name: text})
 
     def test_recordings_of_text(self):
         pattern = str(CASES / "spin-l*" / "perf.data")
         expected = [str(case(name)) for name in ("spin-lld-build-id", "spin-lld-nopie", "spin-lld")]
-        self.assertEqual(_text_options.recordings_of_text([pattern, f"file://{case('spin-lld')}"]), expected)
-        self.assertEqual(_text_options.recordings_of_text([json.dumps(["/a", "/b"])]), ["/a", "/b"])
+        self.assertEqual(text_options.recordings_of_text([pattern, f"file://{case('spin-lld')}"]), expected)
+        self.assertEqual(text_options.recordings_of_text([json.dumps(["/a", "/b"])]), ["/a", "/b"])
         with self.assertRaisesRegex(ValueError, "no recording matches"):
-            _text_options.recordings_of_text(["/nonexistent/*.data"])
+            text_options.recordings_of_text(["/nonexistent/*.data"])
 
 
 if __name__ == "__main__":

@@ -9,13 +9,13 @@
 docs/OUTPUT.md of the project says what the columns mean.
 """
 
-from ._convert import convert
 from ._errors import UnwindPerfError
 from ._options import Options
 from ._program import program, version
 from ._reading import diff, folded, read, scan
 from ._recording import Recording
-from ._shard import rows
+from ._scale.convert import convert
+from ._scale.shard import rows
 from ._top import top
 
 __all__ = [

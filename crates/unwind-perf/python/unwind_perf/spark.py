@@ -14,7 +14,7 @@ import os
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Union
 
 from ._options import PathLike, as_dict, checked
-from ._text_options import recordings_of_text
+from ._scale.text_options import recordings_of_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,7 +42,7 @@ def register(spark: "SparkSession") -> None:
     """Makes ``unwind_perf`` a format of the session."""
     from pyspark.sql import datasource
 
-    from ._spark_source import ManifestSource, RecordingSource
+    from ._scale.spark_source import ManifestSource, RecordingSource
 
     spark.dataSource.register(RecordingSource)
     spark.dataSource.register(ManifestSource)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, Sequence,
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from ._convert import convert
-from ._pushdown import Condition, condition, options_of, wanted
-from ._shard import BATCH_ROWS, rows
-from ._text_options import options_of_text, recordings_of_text, truth
-from .spark import MANIFESTS, ROWS
+from ..spark import MANIFESTS, ROWS
+from .convert import convert
+from .pushdown import Condition, condition, options_of, wanted
+from .shard import BATCH_ROWS, rows
+from .text_options import options_of_text, recordings_of_text, truth
 
 if TYPE_CHECKING:
     import pyarrow as pa

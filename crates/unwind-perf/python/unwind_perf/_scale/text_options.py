@@ -7,7 +7,7 @@ import json
 import os
 from typing import Any, Callable, Dict, List, Mapping
 
-from ._options import as_dict, checked
+from .._options import as_dict, checked
 
 # Keywords that are no options of a run.
 _OWN: Dict[str, Callable[[str], Any]] = {

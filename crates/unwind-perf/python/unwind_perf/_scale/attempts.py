@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, NamedTuple, Optional
 
-from ._errors import UnwindPerfError
-from ._options import PathLike, as_dict
-from ._program import Run, input_arguments, options_argument
-from ._rows import Account, plain, plain_schema, row_schema
+from .._errors import UnwindPerfError
+from .._options import PathLike, as_dict
+from .._program import Run, input_arguments, options_argument
+from .rows import Account, plain, plain_schema, row_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa

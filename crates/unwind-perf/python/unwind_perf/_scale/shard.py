@@ -6,9 +6,9 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, IO, Any, Iterator, Optional
 
-from ._attempts import Outcome, attempt
-from ._options import PathLike, checked
-from ._rows import retyped, row_schema
+from .._options import PathLike, checked
+from .attempts import Outcome, attempt
+from .rows import retyped, row_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -11,9 +11,9 @@ import time
 import uuid
 from typing import TYPE_CHECKING, Any, Collection, Dict, Iterator, Optional
 
-from ._attempts import Outcome, attempt
-from ._options import PathLike, as_dict, checked
-from ._program import version
+from .._options import PathLike, as_dict, checked
+from .._program import version
+from .attempts import Outcome, attempt
 
 if TYPE_CHECKING:
     import pyarrow as pa
