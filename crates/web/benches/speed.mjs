@@ -5,13 +5,13 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { readParts, readTables } from "../src/data/columns.js";
 import { NONE } from "../src/data/columns.js";
-import { linesOf, sandwich } from "../src/data/around.js";
+import { linesOf, sandwich } from "../src/data/tree/around.js";
 import { placesOf } from "../src/data/code.js";
-import { heatCells, heatShape } from "../src/data/heat.js";
-import { layout } from "../src/data/layout.js";
+import { heatCells, heatShape } from "../src/data/samples/heat.js";
+import { layout } from "../src/data/tree/layout.js";
 import { Model } from "../src/data/model.js";
 import { folded } from "../src/data/names.js";
-import { bottomUp, callersOf, topDown } from "../src/data/treerows.js";
+import { bottomUp, callersOf, topDown } from "../src/data/tree/treerows.js";
 
 const page = readFileSync(process.argv[2], "latin1"), from = page.lastIndexOf('octet-stream">\n') + 'octet-stream">\n'.length;
 const bytes = gunzipSync(Buffer.from(page.slice(from, page.indexOf("\n</script>", from)), "base64"));

@@ -1,11 +1,11 @@
 // @ts-check
 // Starts the page with the tables that lie in it: those of a profile, or of a difference.
 import { readParts, readTables } from "./data/columns.js";
-import { readDiff } from "./data/diff.js";
+import { readDiff } from "./data/compare/diff.js";
 import { App } from "./views/app.js";
-import { DiffApp } from "./views/diffapp.js";
-import { startDiffPage } from "./views/diffpage.js";
-import { byId } from "./views/element.js";
+import { DiffApp } from "./views/compare/diffapp.js";
+import { startDiffPage } from "./views/compare/diffpage.js";
+import { byId } from "./views/elements/element.js";
 import { startPage } from "./views/page.js";
 import { codeOfDocument, fromDocument, textOfDocument } from "./views/source.js";
 

@@ -1,11 +1,11 @@
 // Comparisons: nothing differs from itself, both directions agree, chance is not marked, a change is found.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changeOf, mark } from "../src/data/change.js";
-import { Comparison, lean, ranked } from "../src/data/compare.js";
+import { changeOf, mark } from "../src/data/compare/change.js";
+import { Comparison, lean, ranked } from "../src/data/compare/compare.js";
 import { Model } from "../src/data/model.js";
-import { selection } from "../src/data/select.js";
-import { discoveryLimit, normalP, student95, studentP } from "../src/data/statistics.js";
+import { selection } from "../src/data/samples/select.js";
+import { discoveryLimit, normalP, student95, studentP } from "../src/data/compare/statistics.js";
 import { VIEW, tables } from "./tables.js";
 
 /** A recording of two halves of 1,000 units each; `weights` by half and function. */

@@ -1,9 +1,9 @@
 // The difference of recordings: what its tables become, what filters leave of it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readDiff, DiffModel, sideCosts } from "../src/data/diff.js";
+import { readDiff, DiffModel, sideCosts } from "../src/data/compare/diff.js";
 import { NONE } from "../src/data/columns.js";
-import { sandwich } from "../src/data/around.js";
+import { sandwich } from "../src/data/tree/around.js";
 
 const NAMES = ["main", "old", "new", "same", "[gap]"];
 /** Stacks of a thread, each with its samples in both recordings. */

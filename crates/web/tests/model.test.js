@@ -1,11 +1,11 @@
 // The engine: filters, groups, costs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sandwich } from "../src/data/around.js";
+import { sandwich } from "../src/data/tree/around.js";
 import { NONE } from "../src/data/columns.js";
 import { Model } from "../src/data/model.js";
-import { selection } from "../src/data/select.js";
-import { bottomUp, callersOf, topDown } from "../src/data/treerows.js";
+import { selection } from "../src/data/samples/select.js";
+import { bottomUp, callersOf, topDown } from "../src/data/tree/treerows.js";
 import { VIEW, foldedStacks, tables } from "./tables.js";
 
 const STACKS = [

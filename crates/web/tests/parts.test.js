@@ -1,18 +1,18 @@
 // Names, numbers, colours, the address, and where things lie.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { functionsOfFile, linesOf, nodeAt, sandwich } from "../src/data/around.js";
+import { functionsOfFile, linesOf, nodeAt, sandwich } from "../src/data/tree/around.js";
 import { codeLines, endOf, hex, placesOf } from "../src/data/code.js";
 import { INK, contrast, heatColour, kindColour, leanColour, moduleColour, parse } from "../src/data/colour.js";
 import { NONE, readParts, readTables } from "../src/data/columns.js";
-import { ROWS, heatCells, heatShape } from "../src/data/heat.js";
-import { boxAt, layout } from "../src/data/layout.js";
+import { ROWS, heatCells, heatShape } from "../src/data/samples/heat.js";
+import { boxAt, layout } from "../src/data/tree/layout.js";
 import { Model } from "../src/data/model.js";
 import { baseName, folded, matcher, shortName } from "../src/data/names.js";
 import { axisStep, duration, effective, interval, percent, spread } from "../src/data/numbers.js";
-import { samplesByThread, timeOrder } from "../src/data/order.js";
+import { samplesByThread, timeOrder } from "../src/data/samples/order.js";
 import { START, fromFragment, toFragment } from "../src/data/state.js";
-import { bottomUp, callersOf } from "../src/data/treerows.js";
+import { bottomUp, callersOf } from "../src/data/tree/treerows.js";
 import { VIEW, tables } from "./tables.js";
 
 test("names lose their arguments", () => {

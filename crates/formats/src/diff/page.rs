@@ -14,7 +14,7 @@ use super::scale::Scale;
 use crate::formats::{PAGE_NONE, PageWidth, page_column, write_page, write_tables};
 use crate::render::json_writer::JsonWriter;
 
-/// The layout of the head and the columns. `data/diff.js` has the same.
+/// The layout of the head and the columns. `data/compare/diff.js` has the same.
 const VERSION: u8 = 1;
 
 /// Prints the page.

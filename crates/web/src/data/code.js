@@ -1,7 +1,7 @@
 // @ts-check
 // Machine code: the instructions of a function, and what was sampled at each of them.
 import { INLINED, NONE } from "./columns.js";
-import { GONE } from "./transform.js";
+import { GONE } from "./tree/transform.js";
 
 /** @typedef {import("./model.js").Model} Model */
 /** A function's machine code: the row of its module, where it begins there, and its instructions, each behind the one

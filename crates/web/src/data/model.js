@@ -2,30 +2,30 @@
 // The engine: from tables and a view of them (event, weight, groups, filters) to a tree with costs, and what is asked
 // of that. What did not change is not made again: trees depend on filters of frames, costs on the rest. Groups stand
 // outside of the tree, which all of them share.
-import { nodeAt } from "./around.js";
-import { Blocks } from "./blocks.js";
+import { nodeAt } from "./tree/around.js";
+import { Blocks } from "./tree/blocks.js";
 import { JOINED, NONE } from "./columns.js";
-import { entriesOfLeaves, entriesOfSamples, leavesInOrder } from "./entries.js";
-import { groupsOf, samplesByLeaf } from "./group.js";
-import { Labels } from "./labels.js";
-import { drawn } from "./picture.js";
-import { costs, selection } from "./select.js";
-import { FRAME_FILTERS, GONE, ROOT, composed, transform } from "./transform.js";
-import { TreeBuilder, childrenOf, outermost, totals } from "./tree.js";
-import { eachOf, sumsOf, times, together } from "./weights.js";
+import { entriesOfLeaves, entriesOfSamples, leavesInOrder } from "./samples/entries.js";
+import { groupsOf, samplesByLeaf } from "./samples/group.js";
+import { Labels } from "./tree/labels.js";
+import { drawn } from "./tree/picture.js";
+import { costs, selection } from "./samples/select.js";
+import { FRAME_FILTERS, GONE, ROOT, composed, transform } from "./tree/transform.js";
+import { TreeBuilder, childrenOf, outermost, totals } from "./tree/tree.js";
+import { eachOf, sumsOf, times, together } from "./samples/weights.js";
 
 /** @typedef {import("./columns.js").Tables} Tables */
-/** @typedef {import("./tree.js").Tree} Tree */
-/** @typedef {import("./tree.js").Children} Children */
-/** @typedef {import("./transform.js").FrameFilter} FrameFilter */
-/** @typedef {import("./select.js").SampleFilter} SampleFilter */
-/** @typedef {import("./select.js").Weight} Weight */
-/** @typedef {import("./weights.js").Weights} Weights */
+/** @typedef {import("./tree/tree.js").Tree} Tree */
+/** @typedef {import("./tree/tree.js").Children} Children */
+/** @typedef {import("./tree/transform.js").FrameFilter} FrameFilter */
+/** @typedef {import("./samples/select.js").SampleFilter} SampleFilter */
+/** @typedef {import("./samples/select.js").Weight} Weight */
+/** @typedef {import("./samples/weights.js").Weights} Weights */
 /** @typedef {FrameFilter | SampleFilter} Filter */
 /** @typedef {{ event: number, weight: Weight, truncated: "apart" | "together" | "hidden",
- *   group: import("./group.js").GroupBy, filters: Filter[] }} View */
+ *   group: import("./samples/group.js").GroupBy, filters: Filter[] }} View */
 /** Costs of nodes in units of the weight, which are one array where samples count 1 each; of leaves, in samples.
- * @typedef {import("./around.js").Counted & { ends: Float64Array, leaf: Float64Array, samples: number }} Costs */
+ * @typedef {import("./tree/around.js").Counted & { ends: Float64Array, leaf: Float64Array, samples: number }} Costs */
 /** Costs by key: of functions, modules, files.
  * @typedef {{ own: Float64Array, total: Float64Array, ownN: Float64Array, n: Float64Array, ownSquares: Float64Array,
  *   squares: Float64Array }} KeyCosts */
@@ -133,7 +133,7 @@ export class Model extends Labels {
   isOutside(f) { return f >= this.firstGroup; }
 
   /** What leaves cost in a selection of samples.
-   * @param {import("./select.js").Selection} chosen */
+   * @param {import("./samples/select.js").Selection} chosen */
   weigh(chosen) {
     const { event, weight } = /** @type {View} */ (this.view);
     return costs(this.tables, chosen, event, weight);
@@ -143,7 +143,7 @@ export class Model extends Labels {
    * @returns {Blocks} */
   blocks() { return this.once("blocks", this.costsKey || "", () => this.blocksOf([[/** @type {any} */ (this.chosen)]])); }
 
-  /** @param {import("./select.js").Selection[][]} sides the samples of each side */
+  /** @param {import("./samples/select.js").Selection[][]} sides the samples of each side */
   blocksOf(sides) {
     const { truncated, event, weight } = /** @type {View} */ (this.view), { tables, groups } = this, { leafEnd, head } = tables, tree = /** @type {Tree} */ (this.tree);
     const isCut = this.once("cut", truncated, () => leafEnd.map((end) => truncated === "apart" && !head.rooted[end] ? 1 : 0));
@@ -162,7 +162,7 @@ export class Model extends Labels {
 
   /** What a graph shows of it all, or of what is zoomed.
    * @param {number[]} zoom @param {number} [least] the smallest part of what is zoomed that is shown
-   * @returns {import("./around.js").CostPicture} */
+   * @returns {import("./tree/around.js").CostPicture} */
   picture(zoom, least) {
     const blocks = this.blocks();
     if (blocks.isPlain) return super.picture(zoom);
@@ -174,7 +174,7 @@ export class Model extends Labels {
 
   /** The tree that a graph shows of a comparison, with what weighs on each side: in other times, and in the present
    * selection. What is left out counts for the node that it is below.
-   * @param {import("./select.js").Selection[]} before
+   * @param {import("./samples/select.js").Selection[]} before
    * @returns {{ tree: Tree, children: Children, own: Weights[] } | null} null for the present tree */
   bothSides(before) {
     const blocks = this.blocksOf([before, [/** @type {any} */ (this.chosen)]]);
@@ -188,7 +188,7 @@ export class Model extends Labels {
   }
 
   /** What nodes cost in a selection of samples.
-   * @param {import("./select.js").Selection} chosen @returns {Costs} */
+   * @param {import("./samples/select.js").Selection} chosen @returns {Costs} */
   count(chosen) { return this.sum(this.weigh(chosen)); }
 
   /** What nodes cost.

@@ -3,7 +3,7 @@
 
 /** @typedef {import("./model.js").Filter} Filter */
 /** @typedef {{ view: string, event: number, weight: "samples" | "period", truncated: "apart" | "together" | "hidden",
- *   group: import("./group.js").GroupBy, filters: Filter[], search: string, zoom: number[], func: number, thread: number,
+ *   group: import("./samples/group.js").GroupBy, filters: Filter[], search: string, zoom: number[], func: number, thread: number,
  *   base: [number, number] | null, side: "both" | "before" | "after", colour: "module" | "kind",
  *   names: "full" | "short", sort: string, last: number, own: "hidden" | "shown", marks: number[], from: number }} State
  * Of a recording that is watched: how many of the last seconds are looked at (0 for all), whether samples of the recorder

@@ -1,8 +1,8 @@
 // @ts-check
 // The bar of a recording that is watched: how that goes, which time is looked at, freeze, marks.
 import { amount } from "../data/numbers.js";
-import { byId, make } from "../views/element.js";
-import { openMenu } from "../views/menu.js";
+import { byId, make } from "../views/elements/element.js";
+import { openMenu } from "../views/elements/menu.js";
 
 /** @typedef {import("./app.js").LiveApp} LiveApp */
 /** What the service tells of it.

@@ -8,7 +8,7 @@ import { NONE } from "../data/columns.js";
 /** How many numbers stand for functions, for these and modules, and for these and groups.
  * @typedef {{ functions: number, firstGroup: number, truncated: number }} Numbers */
 
-/** @param {import("../data/labels.js").Labels} model @returns {Numbers} */
+/** @param {import("../data/tree/labels.js").Labels} model @returns {Numbers} */
 export const numbersOf = (model) => ({ functions: model.functions, firstGroup: model.firstGroup, truncated: model.truncatedFunction() });
 
 /** The number of what had a number: modules, groups and what stands for truncated stacks come behind the functions.

@@ -2,7 +2,7 @@
 // Starts the page of a recording that is watched, and follows it: what is new comes as events, and who is behind gets all.
 import { readParts } from "../data/columns.js";
 import { RequestError, ask, openSession } from "../service/api.js";
-import { byId, make } from "../views/element.js";
+import { byId, make } from "../views/elements/element.js";
 import { startPage } from "../views/page.js";
 import { LiveApp } from "./app.js";
 import { Bar } from "./bar.js";

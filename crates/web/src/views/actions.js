@@ -1,11 +1,11 @@
 // @ts-check
 // What can be done with a function, a thread, a time: the entries of menus and the keys for them.
 import { baseName } from "../data/names.js";
-import { openMenu } from "./menu.js";
+import { openMenu } from "./elements/menu.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./shell.js").Shell} Shell */
-/** @typedef {import("./menu.js").Entry} Entry */
+/** @typedef {import("./elements/menu.js").Entry} Entry */
 
 /** Entries for a function.
  * @param {Shell} app @param {number} f @param {(() => void) | null} zoom

@@ -7,7 +7,7 @@ import { Shell } from "./shell.js";
 
 /** @typedef {import("../data/columns.js").Tables} Tables */
 /** @typedef {import("../data/model.js").Filter} Filter */
-/** @typedef {import("../data/around.js").CostPicture} CostPicture */
+/** @typedef {import("../data/tree/around.js").CostPicture} CostPicture */
 /** @typedef {import("./shell.js").ViewPart} ViewPart */
 
 export class App extends Shell {
@@ -141,7 +141,7 @@ export class App extends Shell {
   }
 
   /** Where a node's code is, and what is special about it.
-   * @param {import("../data/tree.js").Tree} tree @param {number} node */
+   * @param {import("../data/tree/tree.js").Tree} tree @param {number} node */
   where(tree, node) {
     const f = tree.func[node], src = tree.src[node], lines = [];
     if (f >= this.model.functions) {

@@ -1,6 +1,6 @@
 // @ts-check
 // The filters, in the order in which they work, each with a way to take it away.
-import { byId, make } from "./element.js";
+import { byId, make } from "./elements/element.js";
 
 /** @typedef {import("./shell.js").Shell} Shell */
 

@@ -2,9 +2,9 @@
 // The frame of a page: tabs, search, keys, dark or light, and the view that is open.
 import { percent } from "../data/numbers.js";
 import { fromFragment } from "../data/state.js";
-import { byId, input, make } from "./element.js";
-import { closeMenu, startMenu } from "./menu.js";
-import { hideTip } from "./tip.js";
+import { byId, input, make } from "./elements/element.js";
+import { closeMenu, startMenu } from "./elements/menu.js";
+import { hideTip } from "./elements/tip.js";
 
 /** @typedef {import("./shell.js").Shell} Shell */
 /** @typedef {import("./shell.js").ViewPart} ViewPart */

@@ -2,8 +2,8 @@
 // What was recorded, how complete the stacks are and why not, and where the time went, in short.
 import { baseName, folded } from "../data/names.js";
 import { amount, duration, percent, spread } from "../data/numbers.js";
-import { busyThreads } from "../data/order.js";
-import { make } from "./element.js";
+import { busyThreads } from "../data/samples/order.js";
+import { make } from "./elements/element.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./app.js").ViewPart} ViewPart */

@@ -2,19 +2,19 @@
 // Puts the page of a profile together: its views, the bar of tools, the timeline.
 import { amount, percent } from "../data/numbers.js";
 import { chip, drawChips } from "./chips.js";
-import { comparisonView } from "./comparison.js";
-import { byId, select } from "./element.js";
-import { filesView } from "./files.js";
-import { drawLegend, flameView } from "./flame.js";
+import { comparisonView } from "./compare/comparison.js";
+import { byId, select } from "./elements/element.js";
+import { filesView } from "./tables/files.js";
+import { drawLegend, flameView } from "./graphs/flame.js";
 import { startFrame } from "./frame.js";
-import { functionsView, sandwichView } from "./functions.js";
-import { heatView } from "./heatmap.js";
-import { Lanes } from "./lanes.js";
-import { sourceView } from "./lines.js";
-import { modulesView } from "./modules.js";
+import { functionsView, sandwichView } from "./tables/functions.js";
+import { heatView } from "./graphs/heatmap.js";
+import { Lanes } from "./graphs/lanes.js";
+import { sourceView } from "./tables/lines.js";
+import { modulesView } from "./tables/modules.js";
 import { overviewView } from "./overview.js";
-import { orderView } from "./timeorder.js";
-import { treeView } from "./trees.js";
+import { orderView } from "./graphs/timeorder.js";
+import { treeView } from "./tables/trees.js";
 
 /** @typedef {import("./app.js").App} App */
 

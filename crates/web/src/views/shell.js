@@ -7,8 +7,8 @@ import { fromFragment, toFragment } from "../data/state.js";
 
 /** @typedef {import("../data/state.js").State} State */
 /** @typedef {import("../data/model.js").Filter} Filter */
-/** @typedef {import("../data/labels.js").Labels} Labels */
-/** @typedef {import("../data/around.js").CostPicture} CostPicture */
+/** @typedef {import("../data/tree/labels.js").Labels} Labels */
+/** @typedef {import("../data/tree/around.js").CostPicture} CostPicture */
 /** A view: its panel, and what draws it; `next` goes to the next match of a search.
  * @typedef {{ id: string, title: string, panel: HTMLElement, draw: () => void, resize?: () => void,
  *   next?: (step: number) => void }} ViewPart */
@@ -88,7 +88,7 @@ export class Shell {
   describe(picture, node, zoom) { return [node === NONE ? "all" : this.model.name(picture.tree.func[node])]; }
 
   /** What is special about a node.
-   * @param {import("../data/tree.js").Tree} tree @param {number} node */
+   * @param {import("../data/tree/tree.js").Tree} tree @param {number} node */
   marks(tree, node) {
     const f = tree.func[node], flags = tree.flags[node], marks = [], kind = this.model.kind(flags, f);
     if (kind === "jit") marks.push("compiled at run time");
@@ -104,7 +104,7 @@ export class Shell {
   }
 
   /** The colour of a node.
-   * @param {import("../data/tree.js").Tree} tree @param {number} node */
+   * @param {import("../data/tree/tree.js").Tree} tree @param {number} node */
   colour(tree, node) {
     if (node === NONE) return kindColour("group", 2, this.theme);
     const f = tree.func[node], flags = tree.flags[node];

@@ -2,15 +2,15 @@
 // Two sides beside each other in one tree: recordings before and after, or two times of one recording. What nodes,
 // functions and modules cost on both, and which differences are more than chance.
 import { FEW, LEAST, changeOf, mark } from "./change.js";
-import { outermost, totals } from "./tree.js";
-import { eachOf } from "./weights.js";
+import { outermost, totals } from "../tree/tree.js";
+import { eachOf } from "../samples/weights.js";
 
-/** @typedef {import("./tree.js").Tree} Tree */
-/** @typedef {import("./tree.js").Children} Children */
+/** @typedef {import("../tree/tree.js").Tree} Tree */
+/** @typedef {import("../tree/tree.js").Children} Children */
 /** @typedef {import("./change.js").Weight} Weight */
 /** @typedef {import("./change.js").Change} Change */
 /** @typedef {import("./change.js").Method} Method */
-/** @typedef {import("./weights.js").Weights} Weights */
+/** @typedef {import("../samples/weights.js").Weights} Weights */
 /** A recording or a time: what ends at each node, all that is compared of it, all of its samples, and what costs are
  * multiplied with.
  * @typedef {{ own: Weights, all: Weight, whole: Weight, factor: number }} Run */

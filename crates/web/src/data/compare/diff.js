@@ -1,19 +1,19 @@
 // @ts-check
 // The difference of recordings: the union of their stacks with what ends at each node in each recording, looked at
 // through filters of frames.
-import { GAP } from "./columns.js";
+import { GAP } from "../columns.js";
 import { Comparison } from "./compare.js";
-import { Labels } from "./labels.js";
-import { FRAME_FILTERS, GONE, ROOT, composed, transform } from "./transform.js";
-import { childrenOf } from "./tree.js";
+import { Labels } from "../tree/labels.js";
+import { FRAME_FILTERS, GONE, ROOT, composed, transform } from "../tree/transform.js";
+import { childrenOf } from "../tree/tree.js";
 
 /** The layout that this reads. */
 const VERSION = 1;
 
-/** @typedef {import("./tree.js").Tree} Tree */
+/** @typedef {import("../tree/tree.js").Tree} Tree */
 /** @typedef {import("./compare.js").Row} Row */
-/** @typedef {import("./weights.js").Weights} Weights */
-/** @typedef {import("./transform.js").FrameFilter} FrameFilter */
+/** @typedef {import("../samples/weights.js").Weights} Weights */
+/** @typedef {import("../tree/transform.js").FrameFilter} FrameFilter */
 /** How normalized costs are written: what they are divided by, the digits behind the point, what follows.
  * @typedef {[number, number, string]} Scale */
 /** @typedef {{ name: string, seconds: number | null, factor: number, samples: number, cost: number, squares: number,
@@ -43,12 +43,12 @@ export class DiffModel extends Labels {
     super(tables.head);
     this.tables = tables;
     this.groupLabels = tables.head.threads;
-    /** @type {import("./around.js").Counted | null} */
+    /** @type {import("../tree/around.js").Counted | null} */
     this.costs = null;
   }
 
   /** Looks at the stacks through filters, with widths of a side.
-   * @param {{ filters: import("./model.js").Filter[], side: import("./compare.js").Side }} view */
+   * @param {{ filters: import("../model.js").Filter[], side: import("./compare.js").Side }} view */
   look({ filters, side }) {
     const frames = /** @type {FrameFilter[]} */ (filters.filter((filter) => FRAME_FILTERS.includes(filter.kind)));
     this.treeKey = JSON.stringify(frames);
@@ -120,7 +120,7 @@ function placed(own, to, n) {
 
 /** What nodes weigh in pictures: normalized costs, and samples of both sides.
  * @param {Comparison} compared @param {import("./compare.js").Side} side
- * @returns {import("./around.js").Counted} */
+ * @returns {import("../tree/around.js").Counted} */
 export function sideCosts(compared, side) {
   const { total, all } = compared.union(side), { n: size, parent } = compared.tree;
   const own = total.slice(), n = new Float64Array(size), ownN = new Float64Array(size);

@@ -1,13 +1,13 @@
 // @ts-check
 // Samples in the order of their blocks, and inside of these in the order of a walk of the tree: what some nodes cost is a
 // difference of two sums then.
-import { NONE } from "./columns.js";
-import { preorderOf } from "./preorder.js";
+import { NONE } from "../columns.js";
+import { preorderOf } from "../tree/preorder.js";
 import { isAll, isChosen } from "./select.js";
-import { GONE, ROOT } from "./transform.js";
+import { GONE, ROOT } from "../tree/transform.js";
 
-/** @typedef {import("./columns.js").Tables} Tables */
-/** @typedef {import("./tree.js").Tree} Tree */
+/** @typedef {import("../columns.js").Tables} Tables */
+/** @typedef {import("../tree/tree.js").Tree} Tree */
 /** @typedef {import("./weights.js").Weights} Weights */
 /** @typedef {import("./select.js").Selection} Selection */
 /** Sums of what stands before each entry: samples (without them, an entry is one), and what they cost; `factor` is what a

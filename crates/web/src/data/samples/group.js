@@ -1,9 +1,9 @@
 // @ts-check
 // Which group a sample is of: none, or the one of its process, its thread, the name of the thread, its control group or
 // its event.
-import { folded } from "./names.js";
+import { folded } from "../names.js";
 
-/** @typedef {import("./columns.js").Tables} Tables */
+/** @typedef {import("../columns.js").Tables} Tables */
 /** @typedef {"none" | "process" | "thread" | "comm" | "cgroup" | "event"} GroupBy */
 export const GROUPS = ["none", "process", "thread", "comm", "cgroup", "event"];
 

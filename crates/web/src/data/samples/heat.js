@@ -1,9 +1,9 @@
 // @ts-check
 // The heat map: columns of a second, cells of a fiftieth of that (20 ms); of short recordings a part of that.
-import { axisStep } from "./numbers.js";
-import { GONE } from "./transform.js";
+import { axisStep } from "../numbers.js";
+import { GONE } from "../tree/transform.js";
 
-/** @typedef {import("./model.js").Model} Model */
+/** @typedef {import("../model.js").Model} Model */
 /** How cells lie: columns, each of ROWS cells of so many units of time.
  * @typedef {{ columns: number, cell: number, column: number }} HeatShape */
 

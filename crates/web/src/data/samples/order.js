@@ -1,9 +1,9 @@
 // @ts-check
 // Stacks of one thread in the order of time: neighbours that share their outer frames share the boxes of these.
-import { firstAt, NONE } from "./columns.js";
-import { GONE } from "./transform.js";
+import { firstAt, NONE } from "../columns.js";
+import { GONE } from "../tree/transform.js";
 
-/** @typedef {import("./model.js").Model} Model */
+/** @typedef {import("../model.js").Model} Model */
 /** @typedef {{ node: number, x: number, w: number, from: number, to: number, samples: number }} TimeBox */
 
 /** A sample stands for at most so many times the usual distance of two samples. */
@@ -18,7 +18,7 @@ export function busyThreads(model) {
 }
 
 /** By thread, the numbers of its samples.
- * @param {import("./columns.js").Tables} tables */
+ * @param {import("../columns.js").Tables} tables */
 export function samplesByThread(tables) {
   const { thread, samples, head } = tables, start = new Uint32Array(head.threads.length + 1);
   for (let i = 0; i < samples; i++) start[thread[i] + 1]++;

@@ -1,9 +1,9 @@
 // @ts-check
 // Which samples are looked at: those of an event, of threads, of a time; and what they cost.
-import { NONE, firstAt } from "./columns.js";
-import { folded } from "./names.js";
+import { NONE, firstAt } from "../columns.js";
+import { folded } from "../names.js";
 
-/** @typedef {import("./columns.js").Tables} Tables */
+/** @typedef {import("../columns.js").Tables} Tables */
 /** A filter of samples. `threads` and `notThreads` name rows of the table of threads, `time` is in units of time.
  * @typedef {{ kind: "time", from: number, to: number } | { kind: "process", pid: number } | { kind: "comm", comm: string }
  *   | { kind: "cgroup", cgroup: string }

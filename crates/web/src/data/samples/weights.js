@@ -1,7 +1,7 @@
 // @ts-check
 // What many things weigh, as columns: samples, what they cost, and the squares of that, which say how sure a share is.
 
-/** @typedef {import("./change.js").Weight} Weight */
+/** @typedef {import("../compare/change.js").Weight} Weight */
 /** Weights by node, by pair or by key; where samples count 1 each, all three are one array.
  * @typedef {{ n: Float64Array, cost: Float64Array, squares: Float64Array }} Weights */
 

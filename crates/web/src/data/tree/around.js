@@ -1,11 +1,11 @@
 // @ts-check
 // What is around one function: trees of its callers and callees, its lines, its addresses; and callers of what ran.
-import { NONE } from "./columns.js";
+import { NONE } from "../columns.js";
 import { firstPlace } from "./preorder.js";
 import { GONE, ROOT, transform } from "./transform.js";
 import { TreeBuilder, childrenOf, range, totals } from "./tree.js";
 
-/** @typedef {import("./model.js").Model} Model */
+/** @typedef {import("../model.js").Model} Model */
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./layout.js").Picture} Picture */
 /** What nodes cost: alone, and with all below; in samples; and the squares of what samples cost, which say how sure a
@@ -80,11 +80,11 @@ class Callers {
   }
 
   /** What stands outside of all of them: nodes, and what these cost.
-   * @param {import("./blocks.js").Blocks} [blocks] @returns {[number, import("./change.js").Weight][]} */
+   * @param {import("./blocks.js").Blocks} [blocks] @returns {[number, import("../compare/change.js").Weight][]} */
   outside(blocks) {
     if (!blocks || blocks.isPlain) return [];
     const { made } = this, { entries: { places }, order } = blocks, calls = [...this.outermost.keys()].sort((a, b) => order.at[a] - order.at[b]);
-    /** @type {[number, import("./change.js").Weight][]} */
+    /** @type {[number, import("../compare/change.js").Weight][]} */
     const found = [];
     for (const block of blocks.list) {
       if (block.outer === NONE) continue;

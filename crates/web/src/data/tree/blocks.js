@@ -1,12 +1,12 @@
 // @ts-check
 // What stands outside of all functions: the group of a sample, and a frame for stacks that do not reach their root where
 // these are to be apart. Samples with the same frames there are a block; all blocks share one tree of functions.
-import { NONE } from "./columns.js";
+import { NONE } from "../columns.js";
 import { firstPlace, preorderOf } from "./preorder.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
-/** @typedef {import("./entries.js").Entries} Entries */
-/** @typedef {import("./change.js").Weight} Weight */
+/** @typedef {import("../samples/entries.js").Entries} Entries */
+/** @typedef {import("../compare/change.js").Weight} Weight */
 /** Entries from `first` to before `last`, of which those from `framed` on have a node; `outer` is the innermost of the
  * frames outside of them, NONE where there is none.
  * @typedef {{ outer: number, first: number, framed: number, last: number }} Block */

@@ -1,8 +1,8 @@
 // @ts-check
 // What nodes of trees stand for, by number: functions, then the modules that filters put in their place, then groups
 // (processes, threads), and last the stacks that do not reach their root.
-import { ANONYMOUS, INLINED, KERNEL, NONE } from "./columns.js";
-import { UNKNOWN, baseName, shortName, wholeName } from "./names.js";
+import { ANONYMOUS, INLINED, KERNEL, NONE } from "../columns.js";
+import { UNKNOWN, baseName, shortName, wholeName } from "../names.js";
 import { pathTo } from "./tree.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */

@@ -1,6 +1,6 @@
 // @ts-check
 // Where the frames of a graph lie: rows of boxes, from the frame that is zoomed into; what is too narrow is not visited.
-import { NONE } from "./columns.js";
+import { NONE } from "../columns.js";
 import { pathTo, wideChildren } from "./tree.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */

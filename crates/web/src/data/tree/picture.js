@@ -1,12 +1,12 @@
 // @ts-check
 // What a graph shows of samples in blocks: the frames outside of stacks, and below them the nodes that are wide enough to
 // be drawn, of each block anew. A tree of all nodes of all groups would have many times those of the recording.
-import { NONE } from "./columns.js";
+import { NONE } from "../columns.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./blocks.js").Blocks} Blocks */
 /** @typedef {import("./blocks.js").Block} Block */
-/** @typedef {import("./weights.js").Weights} Weights */
+/** @typedef {import("../samples/weights.js").Weights} Weights */
 /** Weights of the nodes of a side: what ends at each node, and that with all below it.
  * @typedef {{ own: Weights, total: Weights }} Drawn */
 
@@ -168,7 +168,7 @@ class Painter {
   }
 }
 
-/** @param {Weights} columns @param {number} node @param {import("./change.js").Weight} weight */
+/** @param {Weights} columns @param {number} node @param {import("../compare/change.js").Weight} weight */
 function put({ n, cost, squares }, node, weight) {
   n[node] = weight.n;
   cost[node] = weight.cost;

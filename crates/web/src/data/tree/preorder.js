@@ -1,6 +1,6 @@
 // @ts-check
 // Nodes of a tree in the order of a walk that takes each node before all that is below it: what is below a node is a range.
-import { NONE } from "./columns.js";
+import { NONE } from "../columns.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** By node, its place in the walk; by place, the node, and how many nodes it is with all below it.

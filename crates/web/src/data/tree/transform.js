@@ -1,6 +1,6 @@
 // @ts-check
 // Filters of frames: each makes a new tree of an older one, and says where the nodes of that went.
-import { NONE } from "./columns.js";
+import { NONE } from "../columns.js";
 import { TreeBuilder, childrenOf, nearestSame } from "./tree.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */

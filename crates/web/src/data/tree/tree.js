@@ -1,6 +1,6 @@
 // @ts-check
 // Prefix trees of functions as columns: how they are made, in which order children are, what nodes cost with all below.
-import { NONE } from "./columns.js";
+import { NONE } from "../columns.js";
 
 /** A node stands for a function under its callers. Parents come before their children; `src` is a node that it was made
  * of, in the tree of functions that everything begins with.

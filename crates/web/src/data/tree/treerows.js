@@ -1,8 +1,8 @@
 // @ts-check
 // The trees as rows that are opened one by one: top-down from what stands outermost, bottom-up from what ran.
-import { NONE } from "./columns.js";
+import { NONE } from "../columns.js";
 
-/** @typedef {import("./model.js").Model} Model */
+/** @typedef {import("../model.js").Model} Model */
 /** @typedef {import("./blocks.js").Blocks} Blocks */
 /** @typedef {import("./tree.js").Tree} Tree */
 /** A function below its callers: what it costs alone and with all below it, the squares of that, and what is below it.

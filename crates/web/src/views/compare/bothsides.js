@@ -1,20 +1,20 @@
 // @ts-check
 // One function on both sides: what calls it and what it calls, before beside after, on one scale.
-import { leanColour } from "../data/colour.js";
-import { NONE } from "../data/columns.js";
-import { lean } from "../data/compare.js";
-import { sideCosts } from "../data/diff.js";
-import { sandwich } from "../data/around.js";
-import { ratio, scaled } from "../data/numbers.js";
-import { functionMenu } from "./actions.js";
+import { leanColour } from "../../data/colour.js";
+import { NONE } from "../../data/columns.js";
+import { lean } from "../../data/compare/compare.js";
+import { sideCosts } from "../../data/compare/diff.js";
+import { sandwich } from "../../data/tree/around.js";
+import { ratio, scaled } from "../../data/numbers.js";
+import { functionMenu } from "../actions.js";
 import { REASONS, changeRows, inOrder, range, withShare } from "./changes.js";
-import { make } from "./element.js";
-import { Graph } from "./graph.js";
+import { make } from "../elements/element.js";
+import { Graph } from "../graphs/graph.js";
 
 /** @typedef {import("./diffapp.js").DiffApp} DiffApp */
-/** @typedef {import("../data/around.js").CostPicture} CostPicture */
+/** @typedef {import("../../data/tree/around.js").CostPicture} CostPicture */
 
-/** @param {DiffApp} app @returns {import("./shell.js").ViewPart} */
+/** @param {DiffApp} app @returns {import("../shell.js").ViewPart} */
 export function bothSidesView(app) {
   const status = make("p", { class: "status", role: "status", "aria-live": "polite" }), head = make("h3"), facts = make("p", { class: "note" });
   const rows = changeRows(app, {
@@ -62,7 +62,7 @@ export function bothSidesView(app) {
 }
 
 /** What a cost is on both sides, in a sentence.
- * @param {string} word @param {import("../data/change.js").Change} change @param {DiffApp} app */
+ * @param {string} word @param {import("../../data/compare/change.js").Change} change @param {DiffApp} app */
 function tell(word, change, app) {
   const { scale } = app, interval = range(change, scale);
   if (change.before === 0 && change.after === 0) return `${word}: nothing.`;

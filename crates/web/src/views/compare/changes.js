@@ -1,21 +1,21 @@
 // @ts-check
 // Functions or modules with what they cost before and after, as a table; and how a difference is told and coloured.
-import { leanColour } from "../data/colour.js";
-import { NONE } from "../data/columns.js";
-import { lean, ranked } from "../data/compare.js";
-import { percent, ratio, scaled } from "../data/numbers.js";
-import { Rows } from "./rows.js";
+import { leanColour } from "../../data/colour.js";
+import { NONE } from "../../data/columns.js";
+import { lean, ranked } from "../../data/compare/compare.js";
+import { percent, ratio, scaled } from "../../data/numbers.js";
+import { Rows } from "../elements/rows.js";
 
-/** @typedef {import("./shell.js").Shell} Shell */
-/** @typedef {import("../data/compare.js").Row} Row */
-/** @typedef {import("../data/compare.js").Comparison} Comparison */
+/** @typedef {import("../shell.js").Shell} Shell */
+/** @typedef {import("../../data/compare/compare.js").Row} Row */
+/** @typedef {import("../../data/compare/compare.js").Comparison} Comparison */
 /** @typedef {[number, number, string]} Scale */
 
 /** Why something is not compared, by number. */
 export const REASONS = ["", "not compared: its module has no partner on the other side", "not compared: it has no name on one side"];
 
 /** The ends of an interval.
- * @param {import("../data/change.js").Change} change @param {Scale} scale */
+ * @param {import("../../data/compare/change.js").Change} change @param {Scale} scale */
 export function range({ low, high }, [divisor, digits]) {
   if (Number.isNaN(low)) return "";
   return [low, high].map((value) => scaled(value, [divisor, digits, ""], true)).join(" … ");
@@ -36,7 +36,7 @@ export function changeRows(app, { label, what, name, full, module, scale, notCom
   const cost = (/** @type {"own" | "total"} */ which, /** @type {"before" | "after"} */ side) => (/** @type {Row} */ row) => row[which][side] ? scaled(row[which][side], scale()) : "";
   const delta = (/** @type {"own" | "total"} */ which) => (/** @type {Row} */ row) => row[which].delta && !notCompared?.(row.key) ? scaled(row[which].delta, scale(), true) : "";
   const mark = (/** @type {"own" | "total"} */ which) => (/** @type {Row} */ row) => row[which].marked ? (row[which].delta > 0 ? "more" : "less") : "";
-  /** @type {import("./rows.js").Column<Row>[]} */
+  /** @type {import("../elements/rows.js").Column<Row>[]} */
   const columns = [
     { title: "Changed", width: "6.5em", kind: "name", text: (row) => notCompared?.(row.key) ? "not compared" : mark(chosen(app))(row), mark: (row) => mark(chosen(app))(row), hint: (row) => REASONS[notCompared?.(row.key) ?? 0] || (row[chosen(app)].marked ? "by more than chance" : "this may be chance") },
     { title: what, width: "minmax(12em, 1fr)", kind: "name", sort: "name", text: (row) => name(row.key), hint: (row) => full(row.key), mark: (row) => hit?.(row.key) ? "hit" : "" },

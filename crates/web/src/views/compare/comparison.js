@@ -1,20 +1,20 @@
 // @ts-check
 // Two times of one recording beside each other: the baseline and what is chosen.
-import { Comparison } from "../data/compare.js";
-import { amount, scaleOf } from "../data/numbers.js";
-import { selection } from "../data/select.js";
-import { functionMenu } from "./actions.js";
+import { Comparison } from "../../data/compare/compare.js";
+import { amount, scaleOf } from "../../data/numbers.js";
+import { selection } from "../../data/samples/select.js";
+import { functionMenu } from "../actions.js";
 import { changeColour, changeRows, describeChange, inOrder, isOneSided } from "./changes.js";
-import { NONE } from "../data/columns.js";
-import { make } from "./element.js";
-import { Graph } from "./graph.js";
+import { NONE } from "../../data/columns.js";
+import { make } from "../elements/element.js";
+import { Graph } from "../graphs/graph.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./app.js").ViewPart} ViewPart */
-/** @typedef {import("../data/model.js").Costs} Costs */
+/** @typedef {import("../app.js").App} App */
+/** @typedef {import("../app.js").ViewPart} ViewPart */
+/** @typedef {import("../../data/model.js").Costs} Costs */
 
 /** A side of the comparison: rates by the second.
- * @param {Costs} costs @param {number} seconds @returns {import("../data/compare.js").Run} */
+ * @param {Costs} costs @param {number} seconds @returns {import("../../data/compare/compare.js").Run} */
 function run(costs, seconds) {
   const all = { n: costs.allN, cost: costs.all, squares: costs.allSquares };
   return { own: { n: costs.ownN, cost: costs.own, squares: costs.ownSquares }, all, whole: all, factor: 1 / seconds };
@@ -44,7 +44,7 @@ export function comparisonView(app) {
   let shown = "";
   const secondsOf = (/** @type {number} */ from, /** @type {number} */ to) => Math.max(app.seconds(Math.min(to, app.tables.span) - from + 1), 1e-9);
   const compare = () => {
-    const { filters } = app, chosen = /** @type {import("../data/select.js").Selection} */ (app.model.chosen);
+    const { filters } = app, chosen = /** @type {import("../../data/samples/select.js").Selection} */ (app.model.chosen);
     const others = /** @type {any[]} */ (filters.filter((filter) => ["process", "comm", "threads", "notThreads"].includes(filter.kind)));
     const times = app.baseTimes(), seconds = times.reduce((sum, [from, to]) => sum + secondsOf(from, to), 0);
     const baseline = times.map(([from, to]) => selection(app.tables, [...others, { kind: "time", from, to }])), before = baseline.map((one) => app.model.count(one)).reduce(bothOf);
@@ -80,7 +80,7 @@ export function comparisonView(app) {
 }
 
 /** Buttons that choose what widths are of.
- * @param {import("./shell.js").Shell} app */
+ * @param {import("../shell.js").Shell} app */
 export function sidesOf(app) {
   const buttons = /** @type {const} */ (["before", "both", "after"]).map((side) => make("button", { type: "button", "data-side": side, text: side, click: () => app.change({ side }) }));
   return {

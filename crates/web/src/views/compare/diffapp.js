@@ -1,14 +1,14 @@
 // @ts-check
 // The page of a difference: the state with its engine, and texts and colours of what changed.
-import { NONE } from "../data/columns.js";
-import { DiffModel } from "../data/diff.js";
+import { NONE } from "../../data/columns.js";
+import { DiffModel } from "../../data/compare/diff.js";
 import { changeColour, describeChange, isOneSided } from "./changes.js";
-import { Shell } from "./shell.js";
+import { Shell } from "../shell.js";
 
-/** @typedef {import("../data/diff.js").DiffTables} DiffTables */
-/** @typedef {import("../data/compare.js").Comparison} Comparison */
-/** @typedef {import("../data/compare.js").Row} Row */
-/** @typedef {import("../data/tree.js").Tree} Tree */
+/** @typedef {import("../../data/compare/diff.js").DiffTables} DiffTables */
+/** @typedef {import("../../data/compare/compare.js").Comparison} Comparison */
+/** @typedef {import("../../data/compare/compare.js").Row} Row */
+/** @typedef {import("../../data/tree/tree.js").Tree} Tree */
 
 export class DiffApp extends Shell {
   /** @param {DiffTables} tables */
@@ -31,7 +31,7 @@ export class DiffApp extends Shell {
 
   count() { this.model.look({ filters: this.state.filters, side: this.state.side }); }
 
-  /** @param {import("../data/around.js").CostPicture} picture @param {number} node @param {number} zoom @returns {string[]} */
+  /** @param {import("../../data/tree/around.js").CostPicture} picture @param {number} node @param {number} zoom @returns {string[]} */
   describe(picture, node, zoom) {
     const name = node === NONE ? "all" : this.model.name(picture.tree.func[node]), sure = /** @type {Uint8Array} */ (this.model.sure);
     const notCompared = node === NONE ? 0 : this.model.notCompared(picture.tree.func[node]);

@@ -1,13 +1,13 @@
 // @ts-check
 // What was compared and how, what to keep in mind, and what changed most.
-import { baseName } from "../data/names.js";
-import { ranked } from "../data/compare.js";
-import { amount, duration, percent, ratio, scaled } from "../data/numbers.js";
+import { baseName } from "../../data/names.js";
+import { ranked } from "../../data/compare/compare.js";
+import { amount, duration, percent, ratio, scaled } from "../../data/numbers.js";
 import { REASONS, range } from "./changes.js";
-import { make } from "./element.js";
+import { make } from "../elements/element.js";
 
 /** @typedef {import("./diffapp.js").DiffApp} DiffApp */
-/** @typedef {import("../data/diff.js").RunHead} RunHead */
+/** @typedef {import("../../data/compare/diff.js").RunHead} RunHead */
 
 const SHOWN = 10;
 const METHODS = {
@@ -17,7 +17,7 @@ const METHODS = {
   unknown: "Nothing is marked: there have to be one recording, or three or more, on each side.",
 };
 
-/** @param {DiffApp} app @returns {import("./shell.js").ViewPart} */
+/** @param {DiffApp} app @returns {import("../shell.js").ViewPart} */
 export function diffOverview(app) {
   const { head } = app.tables;
   const sides = make("section", { "aria-label": "What was compared" }), notes = make("section", { "aria-label": "What to keep in mind" });
@@ -39,7 +39,7 @@ export function diffOverview(app) {
   return { id: "overview", title: "Overview", panel, draw };
 }
 
-/** @param {RunHead[]} runs @param {import("../data/diff.js").DiffHead} head */
+/** @param {RunHead[]} runs @param {import("../../data/compare/diff.js").DiffHead} head */
 function facts(runs, head) {
   const list = make("dl"), sum = (/** @type {(run: RunHead) => number} */ of) => runs.reduce((all, run) => all + of(run), 0);
   const add = (/** @type {string} */ name, /** @type {string} */ text) => { if (text) list.append(make("dt", { text: name }), make("dd", { text })); };
@@ -77,7 +77,7 @@ function leftOut(app) {
   const rows = all.filter((row) => row.own.before + row.own.after > 0);
   if (!rows.length) return [];
   const sum = (/** @type {"before" | "after"} */ side) => percent(rows.reduce((cost, row) => cost + row.own[side], 0), compared.all[side]);
-  const cost = (/** @type {import("../data/compare.js").Row} */ row) => Math.max(row.own.before, row.own.after);
+  const cost = (/** @type {import("../../data/compare/compare.js").Row} */ row) => Math.max(row.own.before, row.own.after);
   const list = rows.sort((a, b) => cost(b) - cost(a)).slice(0, SHOWN).map((row) => {
     const module = model.module(row.key), sides = `${scaled(row.own.before, app.scale)} before, ${scaled(row.own.after, app.scale)} after`;
     return make("li", {}, make("button", { type: "button", title: REASONS[model.notCompared(row.key)], text: app.label(row.key), click: () => app.change({ view: "sandwich", func: row.key }) }),

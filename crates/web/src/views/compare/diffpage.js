@@ -1,20 +1,20 @@
 // @ts-check
 // Puts the page of a difference together.
-import { leanColour } from "../data/colour.js";
-import { amount } from "../data/numbers.js";
-import { functionMenu } from "./actions.js";
+import { leanColour } from "../../data/colour.js";
+import { amount } from "../../data/numbers.js";
+import { functionMenu } from "../actions.js";
 import { bothSidesView } from "./bothsides.js";
 import { changeRows, inOrder } from "./changes.js";
-import { drawChips } from "./chips.js";
+import { drawChips } from "../chips.js";
 import { sidesOf } from "./comparison.js";
 import { diffOverview } from "./diffoverview.js";
-import { byId, make, select } from "./element.js";
-import { flameView } from "./flame.js";
-import { startFrame } from "./frame.js";
-import { openMenu } from "./menu.js";
+import { byId, make, select } from "../elements/element.js";
+import { flameView } from "../graphs/flame.js";
+import { startFrame } from "../frame.js";
+import { openMenu } from "../elements/menu.js";
 
 /** @typedef {import("./diffapp.js").DiffApp} DiffApp */
-/** @typedef {import("./shell.js").ViewPart} ViewPart */
+/** @typedef {import("../shell.js").ViewPart} ViewPart */
 
 const KEYS = [
   ["/", "search; a pattern stands between slashes"], ["n, N", "the next, the previous match"], ["Backspace", "undo the last step"],

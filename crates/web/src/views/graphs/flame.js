@@ -1,18 +1,18 @@
 // @ts-check
 // The flame graph and the icicle, with the way to what is zoomed, and what colours mean.
-import { NONE } from "../data/columns.js";
-import { nodeAt } from "../data/around.js";
-import { kindColour, moduleColour } from "../data/colour.js";
-import { baseName } from "../data/names.js";
-import { pathTo } from "../data/tree.js";
-import { openMenu } from "./menu.js";
-import { make } from "./element.js";
+import { NONE } from "../../data/columns.js";
+import { nodeAt } from "../../data/tree/around.js";
+import { kindColour, moduleColour } from "../../data/colour.js";
+import { baseName } from "../../data/names.js";
+import { pathTo } from "../../data/tree/tree.js";
+import { openMenu } from "../elements/menu.js";
+import { make } from "../elements/element.js";
 import { Graph } from "./graph.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./shell.js").Shell} Shell */
-/** @typedef {import("./shell.js").ViewPart} ViewPart */
-/** @typedef {import("../data/around.js").CostPicture} CostPicture */
+/** @typedef {import("../app.js").App} App */
+/** @typedef {import("../shell.js").Shell} Shell */
+/** @typedef {import("../shell.js").ViewPart} ViewPart */
+/** @typedef {import("../../data/tree/around.js").CostPicture} CostPicture */
 
 /** Modules in the legend. */
 const SHOWN = 7;

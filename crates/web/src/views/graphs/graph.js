@@ -1,17 +1,17 @@
 // @ts-check
 // A graph of frames on a canvas, as large as the window: only rows in sight are drawn, only frames of half a pixel or
 // more are laid out.
-import { GUESSED, INLINED, JOINED, NONE } from "../data/columns.js";
-import { INK } from "../data/colour.js";
-import { boxAt, layout } from "../data/layout.js";
-import { pathTo, range } from "../data/tree.js";
-import { functionKey, functionMenu } from "./actions.js";
-import { make, sized, styled } from "./element.js";
-import { hideTip, showTip } from "./tip.js";
+import { GUESSED, INLINED, JOINED, NONE } from "../../data/columns.js";
+import { INK } from "../../data/colour.js";
+import { boxAt, layout } from "../../data/tree/layout.js";
+import { pathTo, range } from "../../data/tree/tree.js";
+import { functionKey, functionMenu } from "../actions.js";
+import { make, sized, styled } from "../elements/element.js";
+import { hideTip, showTip } from "../elements/tip.js";
 
-/** @typedef {import("./shell.js").Shell} Shell */
-/** @typedef {import("../data/around.js").CostPicture} CostPicture */
-/** @typedef {import("../data/layout.js").Box} Box */
+/** @typedef {import("../shell.js").Shell} Shell */
+/** @typedef {import("../../data/tree/around.js").CostPicture} CostPicture */
+/** @typedef {import("../../data/tree/layout.js").Box} Box */
 
 const ROW = 19;
 

@@ -1,13 +1,13 @@
 // @ts-check
 // The heat map: when how many samples were taken, to a fiftieth of a second; cells, ranges and baselines are chosen here.
-import { heatColour } from "../data/colour.js";
-import { ROWS, heatCells, heatShape } from "../data/heat.js";
-import { amount, duration } from "../data/numbers.js";
-import { make, sized, styled } from "./element.js";
-import { hideTip, showTip } from "./tip.js";
+import { heatColour } from "../../data/colour.js";
+import { ROWS, heatCells, heatShape } from "../../data/samples/heat.js";
+import { amount, duration } from "../../data/numbers.js";
+import { make, sized, styled } from "../elements/element.js";
+import { hideTip, showTip } from "../elements/tip.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./app.js").ViewPart} ViewPart */
+/** @typedef {import("../app.js").App} App */
+/** @typedef {import("../app.js").ViewPart} ViewPart */
 
 /** @param {App} app @returns {ViewPart} */
 export function heatView(app) {

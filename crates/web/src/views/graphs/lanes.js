@@ -1,14 +1,14 @@
 // @ts-check
 // The timeline: a lane for all threads, one for threads that are called alike, one for each thread, all on one scale.
 // Dragging selects a time; names select threads. Only lanes in sight are counted and drawn.
-import { NONE } from "../data/columns.js";
-import { folded } from "../data/names.js";
-import { amount, axisStep } from "../data/numbers.js";
-import { busyThreads, samplesByThread } from "../data/order.js";
-import { threadMenu } from "./actions.js";
-import { byId, input, make, sized, styled } from "./element.js";
+import { NONE } from "../../data/columns.js";
+import { folded } from "../../data/names.js";
+import { amount, axisStep } from "../../data/numbers.js";
+import { busyThreads, samplesByThread } from "../../data/samples/order.js";
+import { threadMenu } from "../actions.js";
+import { byId, input, make, sized, styled } from "../elements/element.js";
 
-/** @typedef {import("./app.js").App} App */
+/** @typedef {import("../app.js").App} App */
 /** A lane: its threads, and the lanes that it opens into.
  * @typedef {{ name: string, ids: number[], count: number, level: number, inside: Lane[], isOpen: boolean }} Lane */
 

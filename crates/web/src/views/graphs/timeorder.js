@@ -1,16 +1,16 @@
 // @ts-check
 // The stacks of one thread in the order of time.
-import { INK } from "../data/colour.js";
-import { boxAt } from "../data/layout.js";
-import { amount, axisStep } from "../data/numbers.js";
-import { busyThreads, samplesByThread, timeOrder } from "../data/order.js";
-import { functionMenu } from "./actions.js";
-import { make, sized, styled } from "./element.js";
-import { hideTip, showTip } from "./tip.js";
+import { INK } from "../../data/colour.js";
+import { boxAt } from "../../data/tree/layout.js";
+import { amount, axisStep } from "../../data/numbers.js";
+import { busyThreads, samplesByThread, timeOrder } from "../../data/samples/order.js";
+import { functionMenu } from "../actions.js";
+import { make, sized, styled } from "../elements/element.js";
+import { hideTip, showTip } from "../elements/tip.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./app.js").ViewPart} ViewPart */
-/** @typedef {import("../data/order.js").TimeBox} TimeBox */
+/** @typedef {import("../app.js").App} App */
+/** @typedef {import("../app.js").ViewPart} ViewPart */
+/** @typedef {import("../../data/samples/order.js").TimeBox} TimeBox */
 
 const ROW = 18;
 const AXIS = 18;

@@ -1,18 +1,18 @@
 // @ts-check
 // What was opened or refused for each module, and what to give.
-import { percent } from "../data/numbers.js";
-import { make } from "./element.js";
-import { Rows } from "./rows.js";
+import { percent } from "../../data/numbers.js";
+import { make } from "../elements/element.js";
+import { Rows } from "../elements/rows.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./app.js").ViewPart} ViewPart */
+/** @typedef {import("../app.js").App} App */
+/** @typedef {import("../app.js").ViewPart} ViewPart */
 
 const KINDS = { elf: "ELF file", file: "not opened", anonymous: "memory without a file", kernel: "kernel" };
 
 /** @param {App} app @returns {ViewPart} */
 export function filesView(app) {
   const moduleAt = (/** @type {number} */ at) => app.tables.head.modules[at];
-  /** @returns {Map<number, import("../data/columns.js").Head["losses"][0]>} */
+  /** @returns {Map<number, import("../../data/columns.js").Head["losses"][0]>} */
   const lossesOf = () => app.model.once("losses", "", () => new Map(app.tables.head.losses.map((loss) => [loss.module, loss])));
   const status = make("p", { class: "status", role: "status", "aria-live": "polite" });
   const tell = (/** @type {number} */ at) => {

@@ -1,16 +1,16 @@
 // @ts-check
 // Functions as a table, and the sandwich: one function, what calls it above it, what it calls below it.
-import { sandwich } from "../data/around.js";
-import { NONE } from "../data/columns.js";
-import { percent, spread } from "../data/numbers.js";
-import { functionKey, functionMenu } from "./actions.js";
-import { make } from "./element.js";
-import { Graph } from "./graph.js";
-import { Rows } from "./rows.js";
+import { sandwich } from "../../data/tree/around.js";
+import { NONE } from "../../data/columns.js";
+import { percent, spread } from "../../data/numbers.js";
+import { functionKey, functionMenu } from "../actions.js";
+import { make } from "../elements/element.js";
+import { Graph } from "../graphs/graph.js";
+import { Rows } from "../elements/rows.js";
 import { where } from "./trees.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./app.js").ViewPart} ViewPart */
+/** @typedef {import("../app.js").App} App */
+/** @typedef {import("../app.js").ViewPart} ViewPart */
 
 /** A table of functions.
  * @param {App} app @param {boolean} isWide @param {(f: number) => void} act @returns {Rows<number>} */
@@ -23,7 +23,7 @@ function functionRows(app, isWide, act) {
     const costs = app.model.functionCosts();
     return spread(costs[which][f], app.costs.all, (which === "own" ? costs.ownSquares : costs.squares)[f], app.costs.allSquares);
   };
-  /** @type {import("./rows.js").Column<number>[]} */
+  /** @type {import("../elements/rows.js").Column<number>[]} */
   const columns = [
     { title: "Own", width: "var(--cost)", kind: "number", sort: "own", text: cost("own") },
     { title: "Inclusive", width: "var(--cost)", kind: "number", sort: "total", text: cost("total") },

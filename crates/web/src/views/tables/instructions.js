@@ -1,14 +1,14 @@
 // @ts-check
 // The machine code in which a function was sampled: its instructions with what each costs, or, where these cannot be
 // had, the addresses of the samples.
-import { codeLines, endOf, hex, placesOf } from "../data/code.js";
-import { amount, percent, spread } from "../data/numbers.js";
-import { make } from "./element.js";
-import { Rows } from "./rows.js";
+import { codeLines, endOf, hex, placesOf } from "../../data/code.js";
+import { amount, percent, spread } from "../../data/numbers.js";
+import { make } from "../elements/element.js";
+import { Rows } from "../elements/rows.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("../data/code.js").CodeBlock} CodeBlock */
-/** @typedef {import("../data/code.js").CodeLine} CodeLine */
+/** @typedef {import("../app.js").App} App */
+/** @typedef {import("../../data/code.js").CodeBlock} CodeBlock */
+/** @typedef {import("../../data/code.js").CodeLine} CodeLine */
 
 /** Parts of the machine code, of the function and of those that it was inlined into, that can be chosen. */
 const MOST = 12;

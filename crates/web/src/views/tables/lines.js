@@ -1,14 +1,14 @@
 // @ts-check
 // One function: its source with what each line costs, and its instructions.
-import { linesOf } from "../data/around.js";
-import { baseName } from "../data/names.js";
-import { amount, percent, spread } from "../data/numbers.js";
-import { make } from "./element.js";
+import { linesOf } from "../../data/tree/around.js";
+import { baseName } from "../../data/names.js";
+import { amount, percent, spread } from "../../data/numbers.js";
+import { make } from "../elements/element.js";
 import { Instructions } from "./instructions.js";
-import { Rows } from "./rows.js";
+import { Rows } from "../elements/rows.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./app.js").ViewPart} ViewPart */
+/** @typedef {import("../app.js").App} App */
+/** @typedef {import("../app.js").ViewPart} ViewPart */
 /** `file` is that of lines in another file than the function's.
  * @typedef {{ line: number, own: number, total: number, text: string, file?: string }} Line */
 

@@ -1,20 +1,20 @@
 // @ts-check
 // Modules and source files as tables.
-import { functionsOfFile } from "../data/around.js";
-import { moduleColour } from "../data/colour.js";
-import { baseName } from "../data/names.js";
-import { percent, spread } from "../data/numbers.js";
-import { make } from "./element.js";
-import { openMenu } from "./menu.js";
-import { Rows } from "./rows.js";
+import { functionsOfFile } from "../../data/tree/around.js";
+import { moduleColour } from "../../data/colour.js";
+import { baseName } from "../../data/names.js";
+import { percent, spread } from "../../data/numbers.js";
+import { make } from "../elements/element.js";
+import { openMenu } from "../elements/menu.js";
+import { Rows } from "../elements/rows.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./app.js").ViewPart} ViewPart */
+/** @typedef {import("../app.js").App} App */
+/** @typedef {import("../app.js").ViewPart} ViewPart */
 
 /** @param {App} app @returns {ViewPart} */
 export function modulesView(app) {
   let sort = "own";
-  const table = (/** @type {string} */ label, /** @type {() => import("../data/model.js").KeyCosts} */ costs, /** @type {(key: number) => string} */ name, /** @type {any} */ options) => {
+  const table = (/** @type {string} */ label, /** @type {() => import("../../data/model.js").KeyCosts} */ costs, /** @type {(key: number) => string} */ name, /** @type {any} */ options) => {
     const cost = (/** @type {"own" | "total"} */ which) => (/** @type {number} */ key) => {
       const value = costs()[which][key];
       return value ? `${app.cost(value)}  ${percent(value, app.costs.all)}` : "";
@@ -31,7 +31,7 @@ export function modulesView(app) {
     });
     return rows;
   };
-  const keys = (/** @type {import("../data/model.js").KeyCosts} */ costs, /** @type {(key: number) => string} */ name) => {
+  const keys = (/** @type {import("../../data/model.js").KeyCosts} */ costs, /** @type {(key: number) => string} */ name) => {
     const found = [...costs.n.keys()].filter((key) => costs.n[key] > 0), by = sort === "total" ? costs.total : costs.own;
     return sort === "name" ? found.sort((a, b) => name(a) < name(b) ? -1 : 1) : found.sort((a, b) => by[b] - by[a] || costs.total[b] - costs.total[a] || a - b);
   };

@@ -1,14 +1,14 @@
 // @ts-check
 // The trees as tables: top-down from the outermost functions, bottom-up from those that ran.
-import { baseName } from "../data/names.js";
-import { percent, spread } from "../data/numbers.js";
-import { bottomUp, callersOf, topDown } from "../data/treerows.js";
-import { functionKey, functionMenu } from "./actions.js";
-import { make } from "./element.js";
-import { Rows } from "./rows.js";
+import { baseName } from "../../data/names.js";
+import { percent, spread } from "../../data/numbers.js";
+import { bottomUp, callersOf, topDown } from "../../data/tree/treerows.js";
+import { functionKey, functionMenu } from "../actions.js";
+import { make } from "../elements/element.js";
+import { Rows } from "../elements/rows.js";
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./app.js").ViewPart} ViewPart */
+/** @typedef {import("../app.js").App} App */
+/** @typedef {import("../app.js").ViewPart} ViewPart */
 /** A row: a function, what it costs, the way to it, and how to go on.
  * @typedef {{ func: number, total: number, own: number, squares: number, path: string, inside: () => Item[], more: boolean }} Item */
 
@@ -92,7 +92,7 @@ function openHot(rows) {
  * @param {App} app @param {number} f */
 export function where(app, f) { return baseName(app.model.file(f)) || baseName(app.model.module(f)); }
 
-/** @param {import("../data/treerows.js").Callee[]} callees @param {string} path @returns {Item[]} */
+/** @param {import("../../data/tree/treerows.js").Callee[]} callees @param {string} path @returns {Item[]} */
 function topItems(callees, path) {
   return callees.map(({ inside, ...costs }) => {
     const way = `${path}.${costs.func}.${costs.flags}`;
@@ -100,7 +100,7 @@ function topItems(callees, path) {
   });
 }
 
-/** @param {App} app @param {import("../data/treerows.js").Caller[]} callers @param {string} path @returns {Item[]} */
+/** @param {App} app @param {import("../../data/tree/treerows.js").Caller[]} callers @param {string} path @returns {Item[]} */
 function bottomItems(app, callers, path) {
   return callers.map((caller) => {
     const way = `${path}.${caller.func}`;
