@@ -11,7 +11,7 @@ use profile::query::diff::{
 use super::labels::{function, module};
 use super::notes::{normalization, not_by_time, sentence};
 use super::scale::Scale;
-use crate::formats::{PAGE_NONE, PageWidth, page_column, write_page, write_tables};
+use crate::formats::{PAGE_NONE, PageRowColumn, PageWidth, page_column, write_page, write_tables};
 use crate::render::json_writer::JsonWriter;
 
 /// The layout of the head and the columns. `data/compare/diff.js` has the same.
@@ -34,20 +34,50 @@ pub fn print_diff_tables(
     write_tables(out, &head(diff, spelling), |sink| columns(diff, sink))
 }
 
+/// A node of the union.
+struct PageDiffNode {
+    parent: Option<DiffNodeId>,
+    /// The number of its label.
+    label: u64,
+}
+
+/// The columns of nodes.
+const NODES: &[PageRowColumn<PageDiffNode>] = &[
+    PageRowColumn::new("parent", PageWidth::U32, |row| {
+        row.parent.map_or(PAGE_NONE, |id| id.index() as u32).into()
+    }),
+    PageRowColumn::new("func", PageWidth::U32, |row| row.label),
+];
+
+/// The columns of each recording, a row for each node. The name is followed by the number of the recording.
+const WEIGHTS: &[PageRowColumn<DiffWeight>] =
+    &[PageRowColumn::new("samples", PageWidth::U32, |weight| weight.samples)];
+
+/// The columns of each recording that are there only if a unit other than samples is compared.
+const COSTS: &[PageRowColumn<DiffWeight>] = &[
+    PageRowColumn::new("cost", PageWidth::F64, |weight| (weight.cost as f64).to_bits()),
+    PageRowColumn::new("squares", PageWidth::F64, |weight| (weight.squares as f64).to_bits()),
+];
+
+/// The columns of each recording.
+fn of_runs(diff: &Diff) -> impl Iterator<Item = &'static PageRowColumn<DiffWeight>> {
+    WEIGHTS.iter().chain(diff.unit.map(|_| COSTS).unwrap_or_default())
+}
+
 fn columns(diff: &Diff, sink: &mut dyn io::Write) -> io::Result<()> {
-    let tree = || diff.tree.iter();
-    let parent = |id: Option<DiffNodeId>| id.map_or(PAGE_NONE, |id| id.index() as u32);
     let labels = Labels::new(diff);
-    page_column(sink, PageWidth::U32, tree().map(|node| parent(node.parent).into()))?;
-    page_column(sink, PageWidth::U32, tree().map(|node| labels.number(node.label)))?;
+    let nodes = diff.tree.iter().map(|node| {
+        let label = labels.number(node.label);
+        PageDiffNode { parent: node.parent, label }
+    });
+    for column in NODES {
+        page_column(sink, column.width, nodes.clone().map(|row| (column.number)(&row)))?;
+    }
     for run in &diff.weights {
         let weight = |node| run.get(node).copied().unwrap_or_default();
-        let weights = || (0..diff.tree.len()).map(weight);
-        page_column(sink, PageWidth::U32, weights().map(|weight| weight.samples))?;
-        if diff.unit.is_some() {
-            let float = |of: fn(DiffWeight) -> f64| weights().map(move |it| of(it).to_bits());
-            page_column(sink, PageWidth::F64, float(|weight| weight.cost as f64))?;
-            page_column(sink, PageWidth::F64, float(|weight| weight.squares as f64))?;
+        for column in of_runs(diff) {
+            let rows = (0..diff.tree.len()).map(|node| (column.number)(&weight(node)));
+            page_column(sink, column.width, rows)?;
         }
     }
     Ok(())
@@ -175,17 +205,16 @@ fn tables(json: &mut JsonWriter, diff: &Diff) {
     json.key("gap").number(gap.map_or(-1, |at| at as i64));
     let labels = Labels::new(diff);
     json.key("threads").array(&labels.threads, |json, &name| json.string(diff.text(name)));
-    let mut shapes = vec![("parent".to_owned(), "u32"), ("func".to_owned(), "u32")];
+    let mut shapes: Vec<(String, PageWidth)> =
+        NODES.iter().map(|column| (column.name.to_owned(), column.width)).collect();
     for run in 0..diff.weights.len() {
-        shapes.push((format!("samples{run}"), "u32"));
-        if diff.unit.is_some() {
-            shapes.extend(["cost", "squares"].map(|name| (format!("{name}{run}"), "f64")));
-        }
+        let of_run = |column: &PageRowColumn<DiffWeight>| format!("{}{run}", column.name);
+        shapes.extend(of_runs(diff).map(|column| (of_run(column), column.width)));
     }
     json.key("columns").array(shapes, |json, shape| {
         json.array([shape], |json, (name, width)| {
             json.string(name);
-            json.string(width);
+            json.string(width.name());
             json.number(diff.tree.len() as u64);
         });
     });

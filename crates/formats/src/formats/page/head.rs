@@ -9,6 +9,7 @@ use profile::{EndReason, EventId, ModuleRow, Profile, RecordingInfo, StringId, T
 
 use super::Page;
 use super::columns::PageColumns;
+use super::schema::PageFunction;
 use super::tree::PageTree;
 use crate::render::json_writer::JsonWriter;
 use crate::summary::write_summary;
@@ -26,7 +27,7 @@ pub(super) struct PageModule<'a> {
 /// Modules by their paths: functions know no more of theirs.
 pub(super) struct PageModules<'a> {
     pub(super) rows: Vec<PageModule<'a>>,
-    pub(super) by_path: HashMap<StringId, usize>,
+    by_path: HashMap<StringId, usize>,
     of_module: Table<ModuleId, usize>,
 }
 
@@ -48,6 +49,12 @@ impl<'a> PageModules<'a> {
             all.of_module.push(at);
         }
         all
+    }
+
+    /// The number of a function's module; -1 for none.
+    pub(super) fn number(&self, function: &Function) -> i64 {
+        let module = function.module.and_then(|path| self.by_path.get(&path));
+        module.map_or(-1, |&at| at as i64)
     }
 }
 
@@ -210,13 +217,10 @@ fn functions(json: &mut JsonWriter, profile: &Profile, tree: &PageTree, modules:
         id.and_then(|id| tree.strings.binary_search(&id).ok()).map_or(-1, |at| at as i64)
     };
     json.key("functions").array(tree.functions.iter(), |json, function| {
-        json.array([function], |json, function| {
-            json.number(index(function.name));
-            json.number(index(function.file));
-            let module = function.module.and_then(|path| modules.by_path.get(&path));
-            json.number(module.map_or(-1, |&at| at as i64));
-            json.number(place_number(function));
-        });
+        let [name, file] = [function.name, function.file].map(index);
+        let module = modules.number(function);
+        let row = PageFunction { function, name, file, module }.row();
+        json.array(row, JsonWriter::number);
     });
     json.key("elsewhere").array(&tree.elsewhere, |json, &(file, line)| {
         json.array([()], |json, ()| {
@@ -225,12 +229,6 @@ fn functions(json: &mut JsonWriter, profile: &Profile, tree: &PageTree, modules:
         });
     });
     json.key("names").array(&tree.strings, |json, &id| json.string(profile.strings.get(id)));
-}
-
-/// The line of a function's declaration, or below 0 the negative of its start; 0 if neither is known.
-pub(super) fn place_number(function: &Function) -> i64 {
-    let start = function.start.map(|start| -i64::try_from(start).unwrap_or(0));
-    start.unwrap_or_else(|| function.line.into())
 }
 
 /// Instructions: a line of text each, and their lengths.

@@ -7,6 +7,7 @@
 mod columns;
 mod head;
 mod live;
+mod schema;
 mod tree;
 
 use std::io;
@@ -20,9 +21,10 @@ use flate2::write::GzEncoder;
 use crate::facts::FormatFacts;
 use crate::printer::Printer;
 use columns::PageColumns;
-pub(crate) use columns::{NONE as PAGE_NONE, Width as PageWidth, column as page_column};
+pub(crate) use columns::column as page_column;
 pub use live::{LivePage, LiveStep};
 use profile::Profile;
+pub(crate) use schema::{NONE as PAGE_NONE, RowColumn as PageRowColumn, Width as PageWidth};
 use tree::PageTree;
 
 /// A source file whose text the page shows.

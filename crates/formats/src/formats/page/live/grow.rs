@@ -7,12 +7,10 @@ use hashbrown::hash_map::Entry;
 use profile::query::{Function, FunctionId, functions};
 use profile::{InlineRow, LocationId, Profile, RowId as _, SampleRow, StackId, StringId, Table};
 
-use super::super::columns::NONE;
-use super::super::head::{
-    PageClock, PageModules, cgroup, facts, module, place_number, quality, thread, title,
-};
+use super::super::head::{PageClock, PageModules, cgroup, facts, module, quality, thread, title};
+use super::super::schema::{FILE_OF_FUNCTION, PageFunction};
 use super::super::tree::{
-    ELSEWHERE, INLINED, JOINED, LeafId, NodeId, PageNode, PlaceId, frame_flags,
+    ELSEWHERE, INLINED, JOINED, Leaf, LeafId, NodeId, PageNode, PlaceId, frame_flags,
 };
 use super::rows::Changes;
 use super::{Clock, LiveLeaf, LivePage, LiveStep, StackNode};
@@ -46,8 +44,8 @@ impl LivePage {
     /// Forgets samples before that number; gives how many of them were known.
     fn forget(&mut self, forgotten: u64) -> usize {
         let gone = usize::try_from(forgotten - self.forgotten).unwrap_or(usize::MAX);
-        let gone = gone.min(self.columns.time.len());
-        self.columns.forget(gone);
+        let gone = gone.min(self.rows.samples.len());
+        self.rows.samples.forget(gone);
         self.forgotten = forgotten;
         self.samples = self.samples.max(forgotten);
         gone
@@ -169,9 +167,9 @@ impl LivePage {
             let Some(stack) = row.stack else { continue };
             let known = self.known_node(stack);
             if moved.by_id(stack) == Some(&true)
-                && let Some(node) = self.columns.leaf_node.by_id_mut(leaf)
+                && let Some(row) = self.rows.leaves.by_id_mut(leaf)
             {
-                *node = known.map_or(NONE, NodeId::as_u32);
+                row.node = known;
                 changes.moved.push(leaf.index());
             }
         }
@@ -242,13 +240,9 @@ impl LivePage {
         match self.nodes.entry(row) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(place) => {
-                let columns = &mut self.columns;
-                let id = *place.insert(NodeId::from_index(columns.parent.len()));
-                columns.parent.push(row.parent.map_or(NONE, NodeId::as_u32));
-                columns.func.push(row.function.as_u32());
-                columns.line.push(row.line);
-                columns.flags.push(row.flags);
-                id
+                let nodes = &mut self.rows.nodes;
+                nodes.push(row);
+                *place.insert(NodeId::from_index(nodes.len() - 1))
             }
         }
     }
@@ -266,10 +260,10 @@ impl LivePage {
         // A function without a declaration has the file of its first line.
         let file = if function.line == 0 { function.file.or(file_of_line) } else { function.file };
         let [name, file] = [function.name, file].map(|id| self.name(profile, id));
-        let module = function.module.and_then(|path| modules.by_path.get(&path));
+        let module = modules.number(&function);
         let id = FunctionId::from_index(self.texts.functions.len());
-        let module = module.map_or(-1, |&at| at as i64);
-        self.texts.functions.push([name, file, module, place_number(&function)]);
+        let row = PageFunction { function: &function, name, file, module }.row();
+        self.texts.functions.push(row);
         self.functions.insert(function, id);
         id
     }
@@ -278,7 +272,8 @@ impl LivePage {
     fn line(&mut self, profile: &Profile, function: FunctionId, row: &InlineRow) -> u32 {
         let file = row.file.filter(|_| row.line != 0);
         let number = self.name(profile, file);
-        let of_function = self.texts.functions.by_id(function).map_or(-1, |row| row[1]);
+        let of_function =
+            self.texts.functions.by_id(function).map_or(-1, |row| row[FILE_OF_FUNCTION]);
         let Some(file) = file.filter(|_| number != of_function) else {
             return row.line.min(ELSEWHERE - 1);
         };
@@ -313,14 +308,7 @@ impl LivePage {
             // The last one stands for no end.
             clock.last = clock.last.max(now).min(u32::MAX - 1);
         }
-        let columns = &mut self.columns;
-        columns.time.push_back(clock.last);
-        columns.thread.push_back(sample.thread.as_u32());
-        columns.leaf.push_back(leaf.as_u32());
-        columns.event.push_back(u8::try_from(sample.event.as_u32()).unwrap_or(u8::MAX));
-        if self.has_periods {
-            columns.period.push_back(sample.period().unwrap_or(1) as f64);
-        }
+        self.rows.samples.push(sample, clock.last, leaf, self.has_periods);
         Some(())
     }
 
@@ -331,17 +319,15 @@ impl LivePage {
         let node = leaf.stack.and_then(|stack| self.made_node(profile, modules, stack));
         let frame =
             leaf.stack.and_then(|stack| profile.frames.get(profile.stacks.get(stack)?.frame));
-        let columns = &mut self.columns;
+        let rows = &mut self.rows;
         let place = frame.map(|frame| {
             let address = || profile.locations.get(frame.location).map_or(0, |row| row.relative);
             *self.places.entry(frame.location).or_insert_with(|| {
-                columns.places.push(address());
-                PlaceId::from_index(columns.places.len() - 1)
+                rows.places.push(address());
+                PlaceId::from_index(rows.places.len() - 1)
             })
         });
-        columns.leaf_node.push(node.map_or(NONE, NodeId::as_u32));
-        columns.leaf_place.push(place.map_or(NONE, PlaceId::as_u32));
-        columns.leaf_end.push(leaf.end as u8);
+        rows.leaves.push(Leaf { node, place, end: leaf.end });
         let id = self.of_leaf.push(leaf);
         self.leaves.insert(leaf, id);
         id

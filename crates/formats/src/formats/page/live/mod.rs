@@ -17,7 +17,7 @@ use profile::{EndReason, LocationId, Profile, StackId, StringId, Table};
 use super::head::{Fixed, PageModules};
 use super::tree::{LeafId, NodeId, PageNode, PlaceId};
 use crate::summary::write_summary;
-use rows::{Columns, Texts};
+use rows::{Rows, Texts};
 
 /// The tables of a recording that grows.
 #[derive(Default)]
@@ -25,7 +25,7 @@ pub struct LivePage {
     inlines: bool,
     /// What those must have who get what is new.
     texts: Texts,
-    columns: Columns,
+    rows: Rows,
     /// What is known of the recording beside its tables, as members of a JSON object.
     facts: Vec<u8>,
     title: Vec<u8>,
@@ -124,7 +124,7 @@ impl LivePage {
                 return None;
             }
         }
-        let before = self.columns.sizes(&self.texts);
+        let before = self.rows.sizes(&self.texts);
         match self.take_in(step) {
             Some(changes) if !is_first => Some(self.changes(&before, &changes)),
             Some(_) => None,
@@ -142,13 +142,13 @@ impl LivePage {
     /// Nodes of the tree.
     #[must_use]
     pub fn nodes(&self) -> usize {
-        self.columns.parent.len()
+        self.rows.nodes.len()
     }
 
     /// Samples that are not forgotten.
     #[must_use]
     pub fn samples(&self) -> usize {
-        self.columns.time.len()
+        self.rows.samples.len()
     }
 
     /// The stream has ended: adds what is known of a profile then, beside its tables.

@@ -1,15 +1,17 @@
-//! What those have who look on: texts, and columns of numbers.
+//! What those have who look on: texts, and rows of numbers.
 
 use std::collections::VecDeque;
 
-use profile::ThreadRow;
+use profile::{SampleRow, ThreadRow};
+
+use super::super::schema::{FunctionRow, SAMPLES, SampleColumn, SampleNumber, Width};
+use super::super::tree::{Leaf, LeafId, PageNode};
 
 /// The tables of texts. Rows of modules and threads can change.
 #[derive(Default)]
 pub(super) struct Texts {
     pub(super) names: Vec<Vec<u8>>,
-    /// The name, the file and the module, -1 for none; the line of the declaration or, below 0, the start.
-    pub(super) functions: Vec<[i64; 4]>,
+    pub(super) functions: Vec<FunctionRow>,
     /// Lines in other files than their functions: file and line.
     pub(super) elsewhere: Vec<[i64; 2]>,
     /// As JSON.
@@ -20,23 +22,33 @@ pub(super) struct Texts {
     pub(super) has_cgroups: bool,
 }
 
-/// The columns of numbers, one row each of nodes, leaves, places and samples. Samples are forgotten from the front.
+/// The rows of nodes, leaves, places and samples. Samples are forgotten from the front.
 #[derive(Default)]
-pub(super) struct Columns {
-    pub(super) parent: Vec<u32>,
-    pub(super) func: Vec<u32>,
-    pub(super) line: Vec<u32>,
-    pub(super) flags: Vec<u8>,
-    pub(super) leaf_node: Vec<u32>,
-    pub(super) leaf_place: Vec<u32>,
-    pub(super) leaf_end: Vec<u8>,
+pub(super) struct Rows {
+    pub(super) nodes: Vec<PageNode>,
+    pub(super) leaves: Vec<Leaf>,
+    /// Addresses.
     pub(super) places: Vec<u64>,
-    pub(super) time: VecDeque<u32>,
-    pub(super) thread: VecDeque<u32>,
-    pub(super) leaf: VecDeque<u32>,
-    pub(super) event: VecDeque<u8>,
-    pub(super) period: VecDeque<f64>,
+    pub(super) samples: Samples,
 }
+
+/// The numbers of samples, a column each of [`SAMPLES`].
+pub(super) struct Samples {
+    rows: usize,
+    columns: Vec<Numbers>,
+}
+
+/// The numbers of a column, as wide as it is told.
+enum Numbers {
+    U8(VecDeque<u8>),
+    U16(VecDeque<u16>),
+    U32(VecDeque<u32>),
+    /// The bits of floats.
+    F64(VecDeque<u64>),
+}
+
+/// Numbers of a column from a row on.
+pub(super) type FromRow<'a> = Box<dyn ExactSizeIterator<Item = u64> + 'a>;
 
 /// How many rows there are; of samples, those that are not forgotten.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,26 +74,106 @@ pub(super) struct Changes {
     pub(super) moved: Vec<usize>,
 }
 
-impl Columns {
+impl Rows {
     pub(super) fn sizes(&self, texts: &Texts) -> Sizes {
         Sizes {
             names: texts.names.len(),
             functions: texts.functions.len(),
             elsewhere: texts.elsewhere.len(),
-            nodes: self.parent.len(),
-            leaves: self.leaf_node.len(),
+            nodes: self.nodes.len(),
+            leaves: self.leaves.len(),
             places: self.places.len(),
-            samples: self.time.len(),
+            samples: self.samples.len(),
+        }
+    }
+}
+
+impl Default for Samples {
+    fn default() -> Self {
+        Self { rows: 0, columns: SAMPLES.iter().map(|it| Numbers::of(it.width)).collect() }
+    }
+}
+
+impl Samples {
+    pub(super) const fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Adds a sample, of which the time and the leaf are known. `periods`: whether periods are told.
+    pub(super) fn push(&mut self, sample: &SampleRow, time: u32, leaf: LeafId, periods: bool) {
+        self.rows += 1;
+        for (column, numbers) in SAMPLES.iter().zip(&mut self.columns) {
+            if column.is_told(periods) {
+                numbers.push(match column.number {
+                    SampleNumber::Time => time.into(),
+                    SampleNumber::Leaf => leaf.as_u32().into(),
+                    SampleNumber::Row(number) => number(sample),
+                });
+            }
         }
     }
 
     /// Forgets the first samples.
     pub(super) fn forget(&mut self, samples: usize) {
-        self.time.drain(..samples);
-        self.thread.drain(..samples);
-        self.leaf.drain(..samples);
-        self.event.drain(..samples);
-        // There are none where all samples of an event count the same.
-        self.period.drain(..samples.min(self.period.len()));
+        self.rows -= samples;
+        self.columns.iter_mut().for_each(|numbers| numbers.forget(samples));
+    }
+
+    /// The columns that are told, each with its numbers from a row on.
+    pub(super) fn told(
+        &self,
+        from: usize,
+        periods: bool,
+    ) -> impl Iterator<Item = (&'static SampleColumn, FromRow<'_>)> {
+        let columns = SAMPLES.iter().zip(&self.columns);
+        let told = columns.filter(move |(column, _)| column.is_told(periods));
+        told.map(move |(column, numbers)| (column, numbers.from(from)))
+    }
+
+    /// The leaves of samples from a row on.
+    pub(super) fn leaves(&self, from: usize) -> impl Iterator<Item = u64> {
+        let mut columns = self.told(from, false);
+        let leaves = columns.find(|(column, _)| matches!(column.number, SampleNumber::Leaf));
+        leaves.into_iter().flat_map(|(_, numbers)| numbers)
+    }
+}
+
+impl Numbers {
+    const fn of(width: Width) -> Self {
+        match width {
+            Width::U8 => Self::U8(VecDeque::new()),
+            Width::U16 => Self::U16(VecDeque::new()),
+            Width::U32 => Self::U32(VecDeque::new()),
+            Width::F64 => Self::F64(VecDeque::new()),
+        }
+    }
+
+    /// Adds a number; one that is too large for the column becomes its largest.
+    fn push(&mut self, number: u64) {
+        match self {
+            Self::U8(rows) => rows.push_back(number.try_into().unwrap_or(u8::MAX)),
+            Self::U16(rows) => rows.push_back(number.try_into().unwrap_or(u16::MAX)),
+            Self::U32(rows) => rows.push_back(number.try_into().unwrap_or(u32::MAX)),
+            Self::F64(rows) => rows.push_back(number),
+        }
+    }
+
+    /// Forgets the first numbers. A column that is not told has none.
+    fn forget(&mut self, samples: usize) {
+        match self {
+            Self::U8(rows) => drop(rows.drain(..samples.min(rows.len()))),
+            Self::U16(rows) => drop(rows.drain(..samples.min(rows.len()))),
+            Self::U32(rows) => drop(rows.drain(..samples.min(rows.len()))),
+            Self::F64(rows) => drop(rows.drain(..samples.min(rows.len()))),
+        }
+    }
+
+    fn from(&self, row: usize) -> FromRow<'_> {
+        match self {
+            Self::U8(rows) => Box::new(rows.iter().skip(row).map(|&number| number.into())),
+            Self::U16(rows) => Box::new(rows.iter().skip(row).map(|&number| number.into())),
+            Self::U32(rows) => Box::new(rows.iter().skip(row).map(|&number| number.into())),
+            Self::F64(rows) => Box::new(rows.iter().skip(row).copied()),
+        }
     }
 }

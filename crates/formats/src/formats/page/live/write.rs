@@ -3,20 +3,21 @@
 //! Both have the form of the page's tables: the length of a head in 8 bytes, the head in JSON, and columns, each filled up
 //! to 8 bytes. The head of a step says with `first` how many rows those have who can take it in.
 
-use super::super::columns::{Width, column};
+use super::super::columns::column;
 use super::super::head::VERSION;
+use super::super::schema::{LEAVES, NODES, PLACES, RowColumn, SampleNumber, Width, node_number};
 use super::super::write_head;
 use super::LivePage;
-use super::rows::{Changes, Sizes};
+use super::rows::{Changes, FromRow, Sizes};
 use crate::render::json_writer::JsonWriter;
 
 /// A column: its name, its width, and its numbers.
-type Column<'a> = (&'static str, Width, Box<dyn ExactSizeIterator<Item = u64> + 'a>);
+type Column<'a> = (&'static str, Width, FromRow<'a>);
 
 impl LivePage {
     /// Everything.
     pub(super) fn whole(&self, tick: u64) -> Vec<u8> {
-        let columns = self.rows(&Sizes::default(), true);
+        let columns = self.columns(&Sizes::default(), true);
         let mut json = JsonWriter::default();
         json.object(|json| {
             json.key("version").number(VERSION);
@@ -38,10 +39,10 @@ impl LivePage {
     /// What came since the tables had these sizes.
     pub(super) fn changes(&self, before: &Sizes, changes: &Changes) -> Vec<u8> {
         let samples = before.samples.saturating_sub(changes.forgotten);
-        let mut columns = self.rows(&Sizes { samples, ..*before }, false);
+        let mut columns = self.columns(&Sizes { samples, ..*before }, false);
         let moved = || changes.moved.iter();
-        let nodes = &self.columns.leaf_node;
-        let node = |&leaf: &usize| nodes.get(leaf).copied().map_or(0, u64::from);
+        let leaves = &self.rows.leaves;
+        let node = |&leaf: &usize| leaves.get(leaf).map_or(0, |row| node_number(row.node));
         columns.push(("movedLeaf", Width::U32, Box::new(moved().map(|&leaf| leaf as u64))));
         columns.push(("movedNode", Width::U32, Box::new(moved().map(node))));
         let mut json = JsonWriter::default();
@@ -83,50 +84,33 @@ impl LivePage {
     }
 
     /// The columns from there on. In whole tables times are told as differences.
-    fn rows(&self, from: &Sizes, whole: bool) -> Vec<Column<'_>> {
-        let all = &self.columns;
-        let mut before = 0;
-        let time = all.time.iter().skip(from.samples).map(move |&time| {
-            let told = if whole { time - before } else { time };
-            before = time;
-            u64::from(told)
-        });
-        let mut columns: Vec<Column<'_>> = vec![
-            ("parent", Width::U32, numbers(&all.parent, from.nodes)),
-            ("func", Width::U32, numbers(&all.func, from.nodes)),
-            ("line", Width::U32, numbers(&all.line, from.nodes)),
-            ("flags", Width::U8, numbers(&all.flags, from.nodes)),
-            ("leafNode", Width::U32, numbers(&all.leaf_node, from.leaves)),
-            ("leafPlace", Width::U32, numbers(&all.leaf_place, from.leaves)),
-            ("leafEnd", Width::U8, numbers(&all.leaf_end, from.leaves)),
-            ("placeLow", Width::U32, numbers(&all.places, from.places)),
-            (
-                "placeHigh",
-                Width::U32,
-                Box::new(all.places.iter().skip(from.places).map(|at| at >> 32)),
-            ),
-            ("time", Width::U32, Box::new(time)),
-            ("thread", Width::U32, numbers(&all.thread, from.samples)),
-            ("leaf", Width::U32, numbers(&all.leaf, from.samples)),
-            ("event", Width::U8, numbers(&all.event, from.samples)),
-        ];
-        if self.has_periods {
-            let periods = all.period.iter().skip(from.samples).map(|period| period.to_bits());
-            columns.push(("period", Width::F64, Box::new(periods)));
+    fn columns(&self, from: &Sizes, whole: bool) -> Vec<Column<'_>> {
+        let all = &self.rows;
+        let mut columns = Vec::new();
+        add(&mut columns, NODES, all.nodes.get(from.nodes..));
+        add(&mut columns, LEAVES, all.leaves.get(from.leaves..));
+        add(&mut columns, PLACES, all.places.get(from.places..));
+        for (column, numbers) in all.samples.told(from.samples, self.has_periods) {
+            let is_time = matches!(column.number, SampleNumber::Time);
+            let told = if whole && is_time { differences(numbers) } else { numbers };
+            columns.push((column.name, column.width, told));
         }
         columns
     }
 }
 
-/// The numbers of a column from a row on.
-fn numbers<'a, T: Copy + Into<u64> + 'a, I>(
-    rows: I,
-    from: usize,
-) -> Box<dyn ExactSizeIterator<Item = u64> + 'a>
-where
-    I: IntoIterator<Item = &'a T, IntoIter: ExactSizeIterator + 'a>,
-{
-    Box::new(rows.into_iter().skip(from).map(|&row| row.into()))
+/// Adds the columns of a table.
+fn add<'a, R>(columns: &mut Vec<Column<'a>>, table: &'a [RowColumn<R>], rows: Option<&'a [R]>) {
+    let rows = rows.unwrap_or_default();
+    columns.extend(table.iter().map(|column| -> Column<'a> {
+        (column.name, column.width, Box::new(rows.iter().map(column.number)))
+    }));
+}
+
+/// Numbers as differences to those before, of which the first is 0.
+fn differences(numbers: FromRow<'_>) -> FromRow<'_> {
+    let mut before = 0;
+    Box::new(numbers.map(move |number| number - std::mem::replace(&mut before, number)))
 }
 
 /// What columns are called, and how long they are.

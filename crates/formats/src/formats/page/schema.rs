@@ -1,0 +1,207 @@
+//! The columns of the page's tables: of each its name, its width, and the number of a row. All writers of tables go
+//! through these lists, so that a new column is a row here; `data/columns.js` has the same names.
+
+use profile::query::Function;
+use profile::{Profile, SampleRow};
+
+use super::tree::{Leaf, NodeId, PageNode, PlaceId};
+
+/// What stands for "none" in columns of numbers. `data/columns.js` has the same.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// How many bytes a number of a column takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Width {
+    U8,
+    U16,
+    U32,
+    F64,
+}
+
+impl Width {
+    /// The name that the page knows.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "u8",
+            Self::U16 => "u16",
+            Self::U32 => "u32",
+            Self::F64 => "f64",
+        }
+    }
+
+    /// The bytes of a number.
+    pub(super) const fn bytes(self) -> usize {
+        match self {
+            Self::U8 => 1,
+            Self::U16 => 2,
+            Self::U32 => 4,
+            Self::F64 => 8,
+        }
+    }
+
+    /// The narrowest width for numbers below a limit.
+    const fn of(limit: usize) -> Self {
+        match limit {
+            0..=0x100 => Self::U8,
+            0x101..=0x1_0000 => Self::U16,
+            _ => Self::U32,
+        }
+    }
+}
+
+/// A column of a table with rows of the type `R`.
+pub(crate) struct RowColumn<R> {
+    pub(crate) name: &'static str,
+    pub(crate) width: Width,
+    /// The number of a row; for [`Width::F64`] the bits of a float.
+    pub(crate) number: fn(&R) -> u64,
+}
+
+impl<R> RowColumn<R> {
+    pub(crate) const fn new(name: &'static str, width: Width, number: fn(&R) -> u64) -> Self {
+        Self { name, width, number }
+    }
+}
+
+/// The columns of nodes, which are lines of functions under those that called them.
+pub(super) const NODES: &[RowColumn<PageNode>] = &[
+    RowColumn::new("parent", Width::U32, |row| node_number(row.parent)),
+    RowColumn::new("func", Width::U32, |row| row.function.as_u32().into()),
+    RowColumn::new("line", Width::U32, |row| row.line.into()),
+    RowColumn::new("flags", Width::U8, |row| row.flags.into()),
+];
+
+/// The columns of leaves.
+pub(super) const LEAVES: &[RowColumn<Leaf>] = &[
+    RowColumn::new("leafNode", Width::U32, |row| node_number(row.node)),
+    RowColumn::new("leafPlace", Width::U32, |row| row.place.map_or(NONE, PlaceId::as_u32).into()),
+    RowColumn::new("leafEnd", Width::U8, |row| row.end as u64),
+];
+
+/// The columns of places, which are addresses.
+pub(super) const PLACES: &[RowColumn<u64>] = &[
+    RowColumn::new("placeLow", Width::U32, |address| address & u64::from(NONE)),
+    RowColumn::new("placeHigh", Width::U32, |address| address >> 32),
+];
+
+/// The columns of samples.
+pub(super) const SAMPLES: &[SampleColumn] = &[
+    SampleColumn::new("time", Width::U32, SampleNumber::Time),
+    SampleColumn::new("thread", Width::U32, SampleNumber::Row(|row| row.thread.as_u32().into()))
+        .of_rows(|profile| profile.threads.len()),
+    SampleColumn::new("leaf", Width::U32, SampleNumber::Leaf),
+    SampleColumn::new("event", Width::U8, SampleNumber::Row(|row| row.event.as_u32().into()))
+        .of_rows(|profile| profile.events.len()),
+    SampleColumn::new("period", Width::F64, SampleNumber::Row(period_bits)).if_periods_differ(),
+];
+
+/// The number of a node, or of no node.
+pub(super) fn node_number(node: Option<NodeId>) -> u64 {
+    node.map_or(NONE, NodeId::as_u32).into()
+}
+
+fn period_bits(row: &SampleRow) -> u64 {
+    (row.period().unwrap_or(1) as f64).to_bits()
+}
+
+/// A column of samples.
+pub(super) struct SampleColumn {
+    pub(super) name: &'static str,
+    /// The width in tables that grow, in which a later sample may have any number.
+    pub(super) width: Width,
+    pub(super) number: SampleNumber,
+    /// The number of rows of the table whose rows the column names.
+    rows: Option<fn(&Profile) -> usize>,
+    if_periods_differ: bool,
+}
+
+/// The origin of a sample's number in a column.
+#[derive(Clone, Copy)]
+pub(super) enum SampleNumber {
+    /// The time in units since the origin, which depends on the samples before; told as the difference to the last one.
+    Time,
+    /// The leaf, by the tree of the writer.
+    Leaf,
+    /// The row alone; for [`Width::F64`] the bits of a float.
+    Row(fn(&SampleRow) -> u64),
+}
+
+impl SampleColumn {
+    const fn new(name: &'static str, width: Width, number: SampleNumber) -> Self {
+        Self { name, width, number, rows: None, if_periods_differ: false }
+    }
+
+    /// A column of row numbers, which is as wide as a complete profile asks for.
+    const fn of_rows(self, rows: fn(&Profile) -> usize) -> Self {
+        Self { rows: Some(rows), ..self }
+    }
+
+    /// A column that is there only if the periods of an event differ.
+    const fn if_periods_differ(self) -> Self {
+        Self { if_periods_differ: true, ..self }
+    }
+
+    /// The width in the tables of a complete profile.
+    pub(super) fn width_in(&self, profile: &Profile) -> Width {
+        self.rows.map_or(self.width, |rows| Width::of(rows(profile)))
+    }
+
+    /// Whether tables have the column, with periods that differ or without.
+    pub(super) const fn is_told(&self, periods: bool) -> bool {
+        periods || !self.if_periods_differ
+    }
+}
+
+/// A function with the numbers of its strings and its module, -1 for none.
+pub(super) struct PageFunction<'a> {
+    pub(super) function: &'a Function,
+    pub(super) name: i64,
+    pub(super) file: i64,
+    pub(super) module: i64,
+}
+
+/// The numbers of a function in the head, in their order: the name, the file, the module, and the line of the
+/// declaration or, below 0, the start.
+const FUNCTIONS: [fn(&PageFunction<'_>) -> i64; 4] =
+    [|row| row.name, |row| row.file, |row| row.module, |row| place_number(row.function)];
+
+/// The index of a function's file in its row.
+pub(super) const FILE_OF_FUNCTION: usize = 1;
+
+/// The row of a function in the head.
+pub(super) type FunctionRow = [i64; FUNCTIONS.len()];
+
+impl PageFunction<'_> {
+    pub(super) fn row(&self) -> FunctionRow {
+        FUNCTIONS.map(|number| number(self))
+    }
+}
+
+/// The line of a function's declaration, or below 0 the negative of its start; 0 if neither is known.
+fn place_number(function: &Function) -> i64 {
+    let start = function.start.map(|start| -i64::try_from(start).unwrap_or(0));
+    start.unwrap_or_else(|| function.line.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_they_must_be() {
+        let widths = [0, 256, 257, 65_536, 65_537].map(|limit| Width::of(limit).name());
+        assert_eq!(widths, ["u8", "u8", "u16", "u16", "u32"]);
+    }
+
+    #[test]
+    fn names_are_distinct() {
+        let mut names: Vec<&str> = NODES.iter().map(|column| column.name).collect();
+        names.extend(LEAVES.iter().map(|column| column.name));
+        names.extend(PLACES.iter().map(|column| column.name));
+        names.extend(SAMPLES.iter().map(|column| column.name));
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+}
