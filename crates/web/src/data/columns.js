@@ -15,6 +15,14 @@ export const GAP = 32;
 /** The layout that this reads. */
 export const VERSION = 2;
 
+/** The columns by the rows that they are of; `page/schema.rs` has the same names. */
+export const COLUMNS = {
+  nodes: ["parent", "func", "line", "flags"],
+  leaves: ["leafNode", "leafPlace", "leafEnd"],
+  places: ["placeLow", "placeHigh"],
+  samples: ["time", "thread", "leaf", "event", "period"],
+};
+
 /** @typedef {Uint8Array | Uint16Array | Uint32Array} Numbers */
 /** @typedef {{ name: string, unit: string, period: number | null, rate: number, frequency: number }} EventHead */
 /** @typedef {{ path: string, kind: string, count: number, opened?: string, buildId?: string }} ModuleHead */
@@ -62,14 +70,18 @@ export function readTables({ head, found }) {
   if (head.version !== VERSION) throw new Error(`its tables have the layout ${head.version}, not ${VERSION}`);
   const time = found.time;
   for (let i = 1; i < time.length; i++) time[i] += time[i - 1];
-  const { parent, func, line, flags } = found;
-  return {
-    head, lines: { n: parent.length, parent, func, line, flags },
-    leafNode: found.leafNode, leafPlace: found.leafPlace, leafEnd: found.leafEnd,
-    placeLow: found.placeLow, placeHigh: found.placeHigh,
-    time, thread: found.thread, leaf: found.leaf, event: found.event, period: found.period || null,
+  return tablesOf(head, found, false);
+}
+
+/** The tables out of a head and of columns by their names. A column that is not there is null.
+ * @param {Head} head @param {Record<string, any>} found @param {boolean} grows @returns {Tables} */
+export function tablesOf(head, found, grows) {
+  const columns = (/** @type {string[]} */ names) => Object.fromEntries(names.map((name) => [name, found[name] || null]));
+  const { nodes, leaves, places, samples } = COLUMNS, { parent, time } = found;
+  return /** @type {any} */ ({
+    head, lines: { n: parent.length, grows, ...columns(nodes) }, ...columns(leaves), ...columns(places), ...columns(samples),
     samples: time.length, span: time.length ? time[time.length - 1] : 0,
-  };
+  });
 }
 
 /** The first sample at a time or later; samples are in the order of time.

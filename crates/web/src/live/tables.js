@@ -1,7 +1,7 @@
 // @ts-check
 // The tables of a recording that grows: what comes is put behind what is there, what is forgotten goes from the front.
 // What was handed out as tables stays as it was.
-import { VERSION } from "../data/columns.js";
+import { COLUMNS, VERSION, tablesOf } from "../data/columns.js";
 
 /** @typedef {import("../data/columns.js").Tables} Tables */
 /** @typedef {import("../data/columns.js").Head} Head */
@@ -51,9 +51,6 @@ class Column {
   view() { return /** @type {T} */ (this.values.subarray(this.start, this.end)); }
 }
 
-const NODES = ["parent", "func", "line", "flags"], LEAVES = ["leafNode", "leafPlace", "leafEnd"], PLACES = ["placeLow", "placeHigh"];
-const SAMPLES = ["time", "thread", "leaf", "event", "period"];
-
 export class LiveTables {
   /** @param {Parts} parts all tables */
   constructor({ head, found }) {
@@ -68,7 +65,7 @@ export class LiveTables {
     this.from = 0;
     /** @type {Record<string, Column<any>>} */
     this.columns = {};
-    for (const name of [...NODES, ...LEAVES, ...PLACES, ...SAMPLES]) if (found[name]) this.columns[name] = new Column(found[name]);
+    for (const name of Object.values(COLUMNS).flat()) if (found[name]) this.columns[name] = new Column(found[name]);
     this.rebase();
     this.head.threads = this.head.threads.map((row, at) => this.thread(at, row));
   }
@@ -90,7 +87,7 @@ export class LiveTables {
     const fits = columns.parent.length === nodes && columns.leafNode.length === leaves && columns.placeLow.length === places
       && this.head.functions.length === functions && columns.time.length - head.forgotten === samples;
     if (!fits) return false;
-    for (const name of SAMPLES) columns[name]?.drop(head.forgotten);
+    for (const name of COLUMNS.samples) columns[name]?.drop(head.forgotten);
     if (found.movedLeaf.length) {
       // Who looks at the tables from before has them as they were.
       const at = columns.leafNode.copy();
@@ -137,13 +134,7 @@ export class LiveTables {
     /** @type {Record<string, any>} */
     const views = {};
     for (const [name, column] of Object.entries(this.columns)) views[name] = column.view();
-    const { parent, func, line, flags, time } = views;
-    return {
-      head: this.head, lines: { n: parent.length, grows: true, parent, func, line, flags },
-      leafNode: views.leafNode, leafPlace: views.leafPlace, leafEnd: views.leafEnd, placeLow: views.placeLow, placeHigh: views.placeHigh,
-      time, thread: views.thread, leaf: views.leaf, event: views.event, period: views.period || null,
-      samples: time.length, span: time.length ? time[time.length - 1] : 0,
-    };
+    return tablesOf(this.head, views, true);
   }
 }
 
