@@ -1,5 +1,6 @@
 // @ts-check
 // What is looked at, as text for the address: a link or a reload restores it.
+import { GROUPS } from "./samples/group.js";
 
 /** @typedef {import("./model.js").Filter} Filter */
 /** @typedef {{ view: string, event: number, weight: "samples" | "period", truncated: "apart" | "together" | "hidden",
@@ -17,7 +18,7 @@ export const START = {
 
 const WORDS = {
   weight: ["samples", "period"], truncated: ["apart", "together", "hidden"],
-  group: ["none", "process", "thread", "comm", "cgroup", "event"], side: ["both", "before", "after"], colour: ["module", "kind"],
+  group: GROUPS, side: ["both", "before", "after"], colour: ["module", "kind"],
   names: ["full", "short"], own: ["hidden", "shown"],
 };
 
