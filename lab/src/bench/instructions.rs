@@ -141,36 +141,26 @@ fn of(stage: &Stage, costs: &BTreeMap<&str, u64>) -> Result<u64> {
 
 /// The table of all that were counted, for the page.
 pub(super) fn table(machine: &str, all: &[Counted]) -> Part {
-    let mut text = format!("{}\n\n| millions of instructions |", machine.trim_end());
+    let mut text = format!("{}\n\n| % of the instructions |", machine.trim_end());
     for counted in all {
-        let _ = write!(text, " {} | % |", counted.name);
+        let _ = write!(text, " {} |", counted.name);
     }
-    let _ = write!(text, "\n|---|{}", "--:|--:|".repeat(all.len()));
-    let mut row = |name: &str, value: &dyn Fn(&Counted) -> u64| {
+    let _ = write!(text, "\n|---|{}", "--:|".repeat(all.len()));
+    let mut row = |name: &str, digits: usize, value: &dyn Fn(&Counted) -> f64| {
         let _ = write!(text, "\n| {name} |");
         for counted in all {
-            let (count, all) = (value(counted), counted.all.max(1));
-            let share = count as f64 * 100.0 / all as f64;
-            let _ = write!(text, " {:.1} | {share:.1} |", count as f64 / 1e6);
+            let _ = write!(text, " {:.digits$} |", value(counted));
         }
     };
     for (at, stage) in STAGES.iter().enumerate() {
-        row(stage.name, &|counted| counted.stages.get(at).copied().unwrap_or_default());
+        row(stage.name, 1, &|counted| {
+            counted.share(counted.stages.get(at).copied().unwrap_or_default())
+        });
     }
-    row("all else", &Counted::rest);
-    row("all", &|counted| counted.all);
-    for (name, value) in [
-        (
-            "walk without making rules, all of it, a user frame",
-            Counted::a_frame as fn(&Counted) -> f64,
-        ),
-        ("all, a sample", Counted::a_sample),
-    ] {
-        let _ = write!(text, "\n| {name}, instructions |");
-        for counted in all {
-            let _ = write!(text, " {:.0} | |", value(counted));
-        }
-    }
+    row("all else", 1, &|counted| counted.share(counted.rest()));
+    row("all, millions", 1, &|counted| counted.all as f64 / 1e6);
+    row("walk without making rules, a user frame", 0, &Counted::a_frame);
+    row("all, a sample", 0, &Counted::a_sample);
     Part { name: "counted", text }
 }
 
@@ -183,6 +173,10 @@ impl Counted {
     fn rest(&self) -> u64 {
         let stages = STAGES.iter().zip(&self.stages).filter(|(stage, _)| !stage.is_part);
         self.all.saturating_sub(stages.map(|(_, count)| count).sum())
+    }
+
+    fn share(&self, count: u64) -> f64 {
+        count as f64 * 100.0 / self.all.max(1) as f64
     }
 
     fn a_frame(&self) -> f64 {
@@ -230,7 +224,7 @@ mod tests {
         assert_eq!(counted.rest(), 9000 - 8000 - 6 * 10);
         assert_eq!(counted.a_frame(), 799.0);
         let text = table("machine", &[counted]).text;
-        assert!(text.contains("| walk | 0.0 | 88.9 |"), "{text}");
-        assert!(text.ends_with("| all, a sample, instructions | 2250 | |"), "{text}");
+        assert!(text.contains("| walk | 88.9 |"), "{text}");
+        assert!(text.ends_with("| all, a sample | 2250 |"), "{text}");
     }
 }

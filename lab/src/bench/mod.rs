@@ -45,7 +45,7 @@ struct Measured {
 
 /// The runs of one tool.
 struct Row {
-    /// Whether it only says what the input costs; the first of these is the unit.
+    /// Whether it only says what the input costs.
     is_unit: bool,
     tool: String,
     peer: Option<String>,
@@ -86,7 +86,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
         let state = report::state();
         let result = measure_all(name, &file, &ours, &tools, &plan)?;
         let section = report::section(&state, &result);
-        println!("{section}");
+        println!("{section}\n{}", result.stages);
         sections.push(section);
     }
     report::write(&report::machine(), &sections)?;

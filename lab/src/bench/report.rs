@@ -39,26 +39,25 @@ pub(super) fn machine() -> String {
 /// The section of a recording. `state` is what [`state`] returned before.
 pub(super) fn section(state: &str, result: &Measured) -> String {
     let mut text = String::new();
-    let floor = result.rows.iter().find(|row| row.is_unit).and_then(Middle::of);
     let ours = result.rows.iter().find(|row| !row.is_unit).and_then(Middle::of);
     let per_sample = result.frames as f64 / result.samples.max(1) as f64;
+    let runs = result.rows.iter().map(|row| row.usages.len()).max().unwrap_or_default();
     let _ = writeln!(
         text,
-        "### {}\n\n{:.1} MB, {} samples, {} user frames ({per_sample:.1} a sample). {state}\n",
+        "### {}\n\n{:.1} MB, {} samples, {} user frames ({per_sample:.1} a sample). Medians of {runs} runs. {state}\n",
         result.name,
         result.bytes as f64 / 1e6,
         result.samples,
         result.frames,
     );
-    text.push_str("| program | runs | wall s | spread | cpu s | wall × floor | cpu × floor | × ours | peak MB | anonymous MB | samples/s | frames/s |\n");
-    text.push_str("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    text.push_str("| program | wall s (spread) | cpu s | × ours | peak MB (anonymous) |\n");
+    text.push_str("|---|--:|--:|--:|--:|\n");
     for row in &result.rows {
-        text.push_str(&self::row(row, floor, ours, result));
+        text.push_str(&self::row(row, ours));
     }
     if !result.checked.is_empty() {
         let _ = writeln!(text, "\nCounted before: {}.", result.checked.join("; "));
     }
-    let _ = write!(text, "\nStages of one run (`--timings`):\n\n```text\n{}```\n", result.stages);
     text
 }
 
@@ -76,41 +75,23 @@ impl Middle {
     }
 }
 
-fn row(row: &Row, floor: Option<Middle>, ours: Option<Middle>, result: &Measured) -> String {
+fn row(row: &Row, ours: Option<Middle>) -> String {
     let Some(Middle { wall, cpu }) = Middle::of(row) else {
-        return format!(
-            "| {} | 0 | {} | | | | | | | | | |\n",
-            row.tool,
-            row.note.as_deref().unwrap_or("not run")
-        );
+        let note = row.note.as_deref().unwrap_or("not run");
+        return format!("| {} | {note} | | | |\n", row.tool);
     };
     let middle =
         |value: fn(&Usage) -> u64| median(row.usages.iter().map(value).collect()).unwrap_or(0);
     let note = row.note.as_ref().map_or_else(String::new, |note| format!(" ({note})"));
-    let times = |one: Duration, other: Option<Duration>, digits: usize| {
-        other.map_or_else(String::new, |other| format!("{:.digits$}", ratio(one, other)))
-    };
-    // What only says what the input costs handles no samples.
-    let rate = |count: usize| {
-        if row.is_unit {
-            return String::new();
-        }
-        format!("{:.0}", count as f64 / wall.as_secs_f64())
-    };
+    let times = ours.map_or_else(String::new, |ours| format!("{:.2}", ratio(wall, ours.wall)));
     format!(
-        "| {}{note} | {} | {:.3} | {} | {:.3} | {} | {} | {} | {} | {} | {} | {} |\n",
+        "| {}{note} | {:.3} ({}) | {:.3} | {times} | {} ({}) |\n",
         row.tool,
-        row.usages.len(),
         wall.as_secs_f64(),
         spread(row.usages.iter().map(|usage| usage.wall)),
         cpu.as_secs_f64(),
-        times(wall, floor.map(|floor| floor.wall), 1),
-        times(cpu, floor.map(|floor| floor.cpu), 1),
-        times(wall, ours.map(|ours| ours.wall), 2),
         middle(|usage| usage.peak_rss) >> 20,
         middle(|usage| usage.peak_anon) >> 20,
-        rate(result.samples),
-        rate(result.frames),
     )
 }
 
@@ -165,30 +146,19 @@ mod tests {
             peak_rss: 5 << 20,
             peak_anon: 2 << 20,
         };
-        let result = Measured {
-            name: String::new(),
-            bytes: 0,
-            samples: 10,
-            frames: 40,
-            checked: Vec::new(),
-            stages: String::new(),
-            rows: vec![Row {
-                is_unit: false,
-                tool: "x".into(),
-                peer: None,
-                usages: vec![usage(200), usage(100), usage(400)],
-                note: None,
-            }],
+        let measured = Row {
+            is_unit: false,
+            tool: "x".into(),
+            peer: None,
+            usages: vec![usage(200), usage(100), usage(400)],
+            note: None,
         };
         let middle = |wall| {
             let wall = Duration::from_millis(wall);
             Some(Middle { wall, cpu: wall / 10 })
         };
-        let line = row(&result.rows[0], middle(50), middle(400), &result);
-        assert_eq!(
-            line,
-            "| x | 3 | 0.200 | 0.100–0.400 | 0.030 | 4.0 | 6.0 | 0.50 | 5 | 2 | 50 | 200 |\n"
-        );
+        let line = row(&measured, middle(400));
+        assert_eq!(line, "| x | 0.200 (0.100–0.400) | 0.030 | 0.50 | 5 (2) |\n");
         let none = Row {
             is_unit: false,
             tool: "y".into(),
@@ -196,9 +166,6 @@ mod tests {
             usages: Vec::new(),
             note: Some("more than 9 s".into()),
         };
-        assert_eq!(
-            self::row(&none, None, None, &result),
-            "| y | 0 | more than 9 s | | | | | | | | | |\n"
-        );
+        assert_eq!(row(&none, None), "| y | more than 9 s | | | |\n");
     }
 }
