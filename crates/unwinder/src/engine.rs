@@ -122,10 +122,10 @@ impl Engine {
         kept: Option<&KeptRules>,
     ) -> Rule {
         let info = self.unwind_info(file);
-        let rule = match info.arch.filter(|arch| arch.word == WORD) {
+        let rule = match info.arch().filter(|arch| arch.word == WORD) {
             None => Rule::NoInfo,
             Some(arch) => {
-                let kept = kept.map(|kept| (kept, kept.of_file(&info.file)));
+                let kept = kept.map(|kept| (kept, kept.of_file(info.file())));
                 let known = kept.as_ref().and_then(|(kept, file)| kept.find(file, svma));
                 known.unwrap_or_else(|| {
                     let made = self.compile(&info, arch, svma, images, scratch);
@@ -155,7 +155,7 @@ impl Engine {
             // Nothing of the code is read.
             return Made { rule: found.rule, is_lasting: true };
         }
-        if let Some(form) = signal_form(arch, svma, info.file.image()) {
+        if let Some(form) = signal_form(arch, svma, info.file().image()) {
             let rule = Rule::Full { row: self.signal_row_index(arch, form), signal: true };
             return Made { rule, is_lasting: false };
         }
@@ -176,12 +176,12 @@ impl Engine {
         scratch: &mut CfiScratch,
     ) -> Rule {
         let of_go = Some(&info.go).filter(|_| arch.is(Arch::X86_64));
-        if let Some(rule) = of_go.and_then(|go| go.rule(info.file.image(), svma)) {
+        if let Some(rule) = of_go.and_then(|go| go.rule(info.file().image(), svma)) {
             return rule;
         }
         match info.sections.find(svma, images) {
             None if self.is_entry_code(info, svma, images) => Rule::Outermost,
-            None => match form_behind_call(arch, svma, info.file.image()) {
+            None => match form_behind_call(arch, svma, info.file().image()) {
                 Some(form) => Rule::Full { row: self.signal_row_index(arch, form), signal: true },
                 None => info.arm_rule(svma).map_or(Rule::NoInfo, |found| self.keep(info, found)),
             },
@@ -198,11 +198,11 @@ impl Engine {
         if !info.is_entry_code(svma, images) {
             return false;
         }
-        let serial = info.file.serial;
+        let serial = info.file().serial;
         let known =
             self.entries.read().unwrap_or_else(PoisonError::into_inner).get(&serial).cloned();
         let extent = known.unwrap_or_else(|| {
-            let image = info.file.image();
+            let image = info.file().image();
             let extent = Extent::of(image, image.entry()).map(Arc::new);
             let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
             entries.entry(serial).or_insert(extent).clone()
@@ -246,7 +246,7 @@ impl Engine {
         }
         let info = self.unwind_info(file);
         let found = match info.sections.find(svma, images) {
-            Some(found) => info.compile(&found.ok()?, svma, info.arch?, &mut scratch.context),
+            Some(found) => info.compile(&found.ok()?, svma, info.arch()?, &mut scratch.context),
             None => info.arm_rule(svma)?,
         };
         match found {
@@ -313,7 +313,7 @@ impl Engine {
         let all = self.unwind_info.read().unwrap_or_else(PoisonError::into_inner);
         let exhausted = |info: &Arc<UnwindInfo>| {
             let exhausted = info.long.exhausted().or_else(|| info.go.exhausted())?;
-            Some((info.file.image().path().to_owned(), exhausted))
+            Some((info.file().image().path().to_owned(), exhausted))
         };
         all.iter().flatten().filter_map(exhausted).collect()
     }
@@ -323,7 +323,7 @@ impl Engine {
     pub fn contradictions(&self) -> Vec<(PathBuf, String)> {
         let all = self.unwind_info.read().unwrap_or_else(PoisonError::into_inner);
         let contradiction = |info: &Arc<UnwindInfo>| {
-            Some((info.file.image().path().to_owned(), info.contradiction()?.to_owned()))
+            Some((info.file().image().path().to_owned(), info.contradiction()?.to_owned()))
         };
         all.iter().flatten().filter_map(contradiction).collect()
     }
@@ -335,7 +335,7 @@ impl Engine {
         let of = |info: &Arc<UnwindInfo>| {
             let unknown =
                 Some(info.sections.unknown_instructions()).filter(|all| !all.is_empty())?;
-            Some((info.file.image().path().to_owned(), unknown))
+            Some((info.file().image().path().to_owned(), unknown))
         };
         all.iter().flatten().filter_map(of).collect()
     }

@@ -15,7 +15,7 @@ use crate::rule::{Cfa, Recovery, Rule, SimpleRule};
 impl Engine {
     /// The processor of the code of a file; `None` if it is none that is unwound.
     pub fn arch_of(&self, file: &Arc<LoadedImage>) -> Option<Arch> {
-        self.unwind_info(file).arch.map(|arch| arch.arch)
+        self.unwind_info(file).arch().map(|arch| arch.arch)
     }
 
     /// The number of the description that is the last one to begin at an address or before it, in the table that files have
@@ -43,7 +43,7 @@ impl Engine {
         images: &ImageStore,
         scratch: &mut CfiScratch,
     ) -> bool {
-        let Some(arch) = self.unwind_info(file).arch else { return false };
+        let Some(arch) = self.unwind_info(file).arch() else { return false };
         let rule = if arch.is_wide() {
             self.make_rule::<WIDE>(file, svma, images, scratch, None)
         } else {

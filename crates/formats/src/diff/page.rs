@@ -5,7 +5,7 @@ use std::io;
 
 use options::Spelling;
 use profile::query::diff::{
-    Diff, DiffFunction, DiffLabel, DiffName, DiffNodeId, DiffRun, DiffWeight, NotCompared,
+    Diff, DiffFunction, DiffLabel, DiffName, DiffNode, DiffNodeId, DiffRun, DiffWeight, NotCompared,
 };
 
 use super::labels::{function, module};
@@ -66,12 +66,11 @@ fn of_runs(diff: &Diff) -> impl Iterator<Item = &'static PageRowColumn<DiffWeigh
 
 fn columns(diff: &Diff, sink: &mut dyn io::Write) -> io::Result<()> {
     let labels = Labels::new(diff);
-    let nodes = diff.tree.iter().map(|node| {
-        let label = labels.number(node.label);
-        PageDiffNode { parent: node.parent, label }
-    });
+    let node =
+        |node: &DiffNode| PageDiffNode { parent: node.parent, label: labels.number(node.label) };
+    let nodes: Vec<PageDiffNode> = diff.tree.iter().map(node).collect();
     for column in NODES {
-        page_column(sink, column.width, nodes.clone().map(|row| (column.number)(&row)))?;
+        page_column(sink, column.width, nodes.iter().map(column.number))?;
     }
     for run in &diff.weights {
         let weight = |node| run.get(node).copied().unwrap_or_default();

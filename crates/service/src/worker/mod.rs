@@ -8,7 +8,6 @@ mod diff;
 mod export;
 mod held;
 mod live;
-mod live_tables;
 mod outbox;
 mod place;
 mod questions;

@@ -12,7 +12,7 @@ use pipeline::{IdentifiedFiles, Observer, Pipeline, Source};
 
 use super::answer::not_written;
 use super::held::{Held, HeldProfile};
-use super::live_tables::LiveTables;
+use super::live::LiveTables;
 use super::outbox::Outbox;
 use super::{WorkerOptions, source};
 use crate::problem::{Kind, Problem};

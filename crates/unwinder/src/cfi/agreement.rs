@@ -35,7 +35,7 @@ fn agreement(path: &Path) -> (usize, usize) {
     let images = ImageStore::default();
     let file = opened(path, &images);
     let info = UnwindInfo::new(file.clone(), &Budget::default());
-    let arch = info.arch.expect("a known processor");
+    let arch = info.arch().expect("a known processor");
     let image = file.image();
     let section = image.section(".eh_frame").expect("every one has it");
     let bytes = image.section_data(section).expect("not compressed");

@@ -22,8 +22,6 @@ use crate::rule::Rule;
 /// The unwind information of a file, found when the file is first unwound through.
 #[derive(Debug)]
 pub(crate) struct UnwindInfo {
-    pub(crate) file: Arc<LoadedImage>,
-    pub(crate) arch: Option<Processor>,
     pub(crate) sections: CfiSections,
     arm: Option<ArmTable>,
     pub(crate) long: LongDescriptions,
@@ -36,9 +34,9 @@ pub(crate) struct UnwindInfo {
 
 impl UnwindInfo {
     pub(crate) fn new(file: Arc<LoadedImage>, budget: &Budget) -> Self {
-        let sections = CfiSections::new(file.clone());
-        let (image, arch) = (file.image(), sections.arch);
-        let is_arm = arch.is_some_and(|arch| arch.is(Arch::Arm));
+        let sections = CfiSections::new(file);
+        let image = sections.file.image();
+        let is_arm = sections.arch.is_some_and(|arch| arch.is(Arch::Arm));
         Self {
             arm: if is_arm { ArmTable::new(image) } else { None },
             long: LongDescriptions::new(budget, image.bytes().len() as u64),
@@ -46,10 +44,18 @@ impl UnwindInfo {
             beginnings: Beginnings::default(),
             functions: FunctionRanges::default(),
             contradiction: contradiction_in(&sections),
-            arch,
             sections,
-            file,
         }
+    }
+
+    /// The file.
+    pub(crate) const fn file(&self) -> &Arc<LoadedImage> {
+        &self.sections.file
+    }
+
+    /// The processor of the file; `None` if it is not known.
+    pub(crate) const fn arch(&self) -> Option<Processor> {
+        self.sections.arch
     }
 
     /// What contradicts what in the file: its layout, its call frame information and its code.
@@ -59,7 +65,7 @@ impl UnwindInfo {
 
     /// Whether the file contradicts itself, or a part of it could not be read.
     pub(crate) fn is_damaged(&self) -> bool {
-        let image = self.file.image();
+        let image = self.file().image();
         self.contradiction.is_some() || image.has_lost_sections() || image.was_cut_short()
     }
 
@@ -107,7 +113,7 @@ impl UnwindInfo {
     pub(crate) fn is_entry_code(&self, svma: Svma, images: &ImageStore) -> bool {
         const LONGEST: u64 = 0x80;
         const STEP: usize = 4;
-        let entry = self.file.image().entry();
+        let entry = self.file().image().entry();
         let way = svma.since(entry);
         entry.0 != 0
             && way < LONGEST
@@ -120,11 +126,11 @@ impl UnwindInfo {
 
     /// Whether the code from the entry point on calls a function between that and an address: the first function of C.
     fn is_called_from_entry(&self, svma: Svma) -> bool {
-        let image = self.file.image();
+        let image = self.file().image();
         let entry = image.entry();
         let len = usize::try_from(svma.since(entry)).ok();
         let (Some(arch), Some(code)) =
-            (self.arch, len.and_then(|len| image.read_only_bytes(entry, len)))
+            (self.arch(), len.and_then(|len| image.read_only_bytes(entry, len)))
         else {
             return false;
         };
@@ -138,16 +144,16 @@ impl UnwindInfo {
 
     /// Whether the exception table of a 32-bit Arm file describes the frame of an address.
     fn is_in_arm_table(&self, svma: Svma) -> bool {
-        self.arm.as_ref().is_some_and(|table| table.describes(self.file.image(), svma))
+        self.arm.as_ref().is_some_and(|table| table.describes(self.file().image(), svma))
     }
 
     /// What the exception table of a 32-bit Arm file says of an address.
     pub(crate) fn arm_rule(&self, svma: Svma) -> Option<Compiled> {
-        self.arm.as_ref()?.rule(&self.file, svma)
+        self.arm.as_ref()?.rule(self.file(), svma)
     }
 
     /// Where the function of an address begins, by that table.
     pub(crate) fn arm_function_start(&self, svma: Svma) -> Option<u64> {
-        self.arm.as_ref()?.start(self.file.image(), svma)
+        self.arm.as_ref()?.start(self.file().image(), svma)
     }
 }

@@ -37,8 +37,8 @@ impl PageColumns {
         shapes.extend(shapes_of(LEAVES, tree.leaves.len()));
         shapes.extend(shapes_of(PLACES, tree.places.len()));
         let n = profile.samples.len();
-        let told = SAMPLES.iter().filter(|column| column.is_told(periods));
-        shapes.extend(told.map(|column| (column.name, column.width_in(profile), n)));
+        let present = SAMPLES.iter().filter(|column| column.is_present(periods));
+        shapes.extend(present.map(|column| (column.name, column.width_in(profile), n)));
         Self { shapes, origin, unit, fixed, periods }
     }
 
@@ -52,8 +52,7 @@ impl PageColumns {
         write_rows(sink, NODES, tree.nodes.iter())?;
         write_rows(sink, LEAVES, tree.leaves.iter())?;
         write_rows(sink, PLACES, tree.places.iter())?;
-        let told = SAMPLES.iter().filter(|column| column.is_told(self.periods));
-        for column in told {
+        for column in SAMPLES.iter().filter(|column| column.is_present(self.periods)) {
             self.write_samples(column, profile, tree, sink)?;
         }
         Ok(())
@@ -87,7 +86,7 @@ impl PageColumns {
     }
 }
 
-/// The shapes of the columns of a table with so many rows.
+/// The shapes of the columns of a table of `rows` rows.
 fn shapes_of<R>(columns: &[RowColumn<R>], rows: usize) -> Vec<Shape> {
     columns.iter().map(|column| (column.name, column.width, rows)).collect()
 }

@@ -118,7 +118,7 @@ pub(super) struct SampleColumn {
 /// The origin of a sample's number in a column.
 #[derive(Clone, Copy)]
 pub(super) enum SampleNumber {
-    /// The time in units since the origin, which depends on the samples before; told as the difference to the last one.
+    /// The time in units since the origin, which depends on the samples before; complete tables have the difference to the last one.
     Time,
     /// The leaf, by the tree of the writer.
     Leaf,
@@ -146,8 +146,8 @@ impl SampleColumn {
         self.rows.map_or(self.width, |rows| Width::of(rows(profile)))
     }
 
-    /// Whether tables have the column, with periods that differ or without.
-    pub(super) const fn is_told(&self, periods: bool) -> bool {
+    /// Whether tables have the column; `periods`: whether the periods of an event differ.
+    pub(super) const fn is_present(&self, periods: bool) -> bool {
         periods || !self.if_periods_differ
     }
 }

@@ -1,5 +1,7 @@
 //! A stream that is watched: what is new goes to the front by a tick, and the tables as they are when they are asked for.
 
+mod tables;
+
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -16,11 +18,11 @@ use profile::Profile;
 
 use super::about::about;
 use super::answer::{Answer, answer, not_written};
-use super::live_tables::LiveTables;
 use super::outbox::Outbox;
 use super::task_context::TaskContext;
 use crate::problem::Problem;
 use crate::protocol::{Event, LiveChange, LiveNumbers, LiveTask, LiveTick};
+pub(super) use tables::LiveTables;
 
 /// Who is that far behind asks for the tables anew instead.
 const MOST_ROWS: usize = 4 << 20;

@@ -6,7 +6,7 @@ use formats::LivePage;
 
 /// Tables of the watched stream, and the number of the tick that they show.
 #[derive(Debug, Default)]
-pub(super) struct LiveTables(Mutex<(LivePage, u64)>);
+pub(in crate::worker) struct LiveTables(Mutex<(LivePage, u64)>);
 
 impl LiveTables {
     pub(super) fn lock(&self) -> MutexGuard<'_, (LivePage, u64)> {

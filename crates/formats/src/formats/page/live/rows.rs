@@ -38,7 +38,7 @@ pub(super) struct Samples {
     columns: Vec<Numbers>,
 }
 
-/// The numbers of a column, as wide as it is told.
+/// The numbers of a column, in the width of its column.
 enum Numbers {
     U8(VecDeque<u8>),
     U16(VecDeque<u16>),
@@ -99,11 +99,11 @@ impl Samples {
         self.rows
     }
 
-    /// Adds a sample, of which the time and the leaf are known. `periods`: whether periods are told.
+    /// Adds a sample at `time`, in units since the origin. `periods`: whether the tables have periods.
     pub(super) fn push(&mut self, sample: &SampleRow, time: u32, leaf: LeafId, periods: bool) {
         self.rows += 1;
         for (column, numbers) in SAMPLES.iter().zip(&mut self.columns) {
-            if column.is_told(periods) {
+            if column.is_present(periods) {
                 numbers.push(match column.number {
                     SampleNumber::Time => time.into(),
                     SampleNumber::Leaf => leaf.as_u32().into(),
@@ -119,20 +119,20 @@ impl Samples {
         self.columns.iter_mut().for_each(|numbers| numbers.forget(samples));
     }
 
-    /// The columns that are told, each with its numbers from a row on.
-    pub(super) fn told(
+    /// The columns that the tables have, each with its numbers from a row on.
+    pub(super) fn columns(
         &self,
         from: usize,
         periods: bool,
     ) -> impl Iterator<Item = (&'static SampleColumn, FromRow<'_>)> {
         let columns = SAMPLES.iter().zip(&self.columns);
-        let told = columns.filter(move |(column, _)| column.is_told(periods));
-        told.map(move |(column, numbers)| (column, numbers.from(from)))
+        let present = columns.filter(move |(column, _)| column.is_present(periods));
+        present.map(move |(column, numbers)| (column, numbers.from(from)))
     }
 
     /// The leaves of samples from a row on.
     pub(super) fn leaves(&self, from: usize) -> impl Iterator<Item = u64> {
-        let mut columns = self.told(from, false);
+        let mut columns = self.columns(from, false);
         let leaves = columns.find(|(column, _)| matches!(column.number, SampleNumber::Leaf));
         leaves.into_iter().flat_map(|(_, numbers)| numbers)
     }
@@ -158,7 +158,7 @@ impl Numbers {
         }
     }
 
-    /// Forgets the first numbers. A column that is not told has none.
+    /// Forgets the first numbers. A column that the tables do not have is empty.
     fn forget(&mut self, samples: usize) {
         match self {
             Self::U8(rows) => drop(rows.drain(..samples.min(rows.len()))),

@@ -83,17 +83,17 @@ impl LivePage {
         json.key("names").array(names, |json, name| json.string(name));
     }
 
-    /// The columns from there on. In whole tables times are told as differences.
+    /// The columns from there on. Whole tables have times as differences.
     fn columns(&self, from: &Sizes, whole: bool) -> Vec<Column<'_>> {
         let all = &self.rows;
         let mut columns = Vec::new();
         add(&mut columns, NODES, all.nodes.get(from.nodes..));
         add(&mut columns, LEAVES, all.leaves.get(from.leaves..));
         add(&mut columns, PLACES, all.places.get(from.places..));
-        for (column, numbers) in all.samples.told(from.samples, self.has_periods) {
+        for (column, numbers) in all.samples.columns(from.samples, self.has_periods) {
             let is_time = matches!(column.number, SampleNumber::Time);
-            let told = if whole && is_time { differences(numbers) } else { numbers };
-            columns.push((column.name, column.width, told));
+            let numbers = if whole && is_time { differences(numbers) } else { numbers };
+            columns.push((column.name, column.width, numbers));
         }
         columns
     }
@@ -107,7 +107,7 @@ fn add<'a, R>(columns: &mut Vec<Column<'a>>, table: &'a [RowColumn<R>], rows: Op
     }));
 }
 
-/// Numbers as differences to those before, of which the first is 0.
+/// Each number less the one before; the first stays.
 fn differences(numbers: FromRow<'_>) -> FromRow<'_> {
     let mut before = 0;
     Box::new(numbers.map(move |number| number - std::mem::replace(&mut before, number)))
