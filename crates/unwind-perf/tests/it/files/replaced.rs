@@ -190,6 +190,15 @@ impl Drop for Running {
     }
 }
 
+/// Copies a program that the test runs.
+///
+/// If this process wrote the file, a child that another test starts would hold it open for writing until it executes
+/// its own program. The kernel refuses to execute a file that is open for writing.
+fn copied_by_another_process(from: &str, to: &Path) {
+    let status = Command::new("cp").arg(from).arg(to).status().expect("cp runs");
+    assert!(status.success(), "cp {from}: {status}");
+}
+
 /// The code of a running program by its line in `/proc/PID/maps`: start, length, offset, device, inode.
 fn code_of(pid: u32, path: &Path) -> (u64, u64, u64, MmapFile<'static>) {
     let path = path.to_str().expect("a name");
@@ -234,8 +243,8 @@ fn served(folder: &Path) -> String {
 fn a_living_process_has_its_deleted_program() {
     let folder = empty_folder("living");
     let program = folder.join("program");
-    fs::copy("/bin/sleep", &program).expect("a program");
-    let child = Command::new(&program).arg("60").stdin(Stdio::null()).spawn().expect("it runs");
+    copied_by_another_process("/bin/sleep", &program);
+    let child = Command::new(&program).arg("600").stdin(Stdio::null()).spawn().expect("it runs");
     let running = Running(child);
     let pid = running.0.id();
     let (start, len, offset, file) = code_of(pid, &program);
