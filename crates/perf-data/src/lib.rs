@@ -107,13 +107,12 @@ pub use error::Error;
 pub use event::{AttrFlags, Event, EventAttr, ReadFormat, SampleType};
 pub use fetch::{LINE, read_soon};
 pub use finding::{Finding, FindingGroup, Findings, HeaderFault, Severity};
+pub use record::kernel::*;
 pub use record::{
-    Aux, Auxtrace, BpfEvent, Branch, BranchFlags, BranchStack, BuildIdEntry, Callchain,
-    CallchainContext, CallchainDeferred, Cgroup, Comm, EventUpdate, IdIndexEntry, Ksymbol, Lost,
-    MapName, Mmap, MmapId, NamedMap, Namespace, Namespaces, ReadValue, ReadValues, Record,
-    RecordedRegisters, RegsAbi, Sample, SampleDamage, SampleError, SampleId, SimpleperfChain,
-    SimpleperfRecord, Switch, Task, TextPoke, ThreadMap, ThreadMapEntry, Throttle, TimeConv,
-    TimedRecord, UserRecord, UserStack, Weight,
+    Auxtrace, Branch, BranchFlags, BranchStack, BuildIdEntry, Callchain, CallchainContext,
+    EventUpdate, IdIndexEntry, ReadValue, ReadValues, RecordedRegisters, RegsAbi, Sample,
+    SampleDamage, SampleError, SampleId, SimpleperfChain, SimpleperfRecord, ThreadMap,
+    ThreadMapEntry, TimeConv, TimedRecord, UserRecord, UserStack, Weight,
 };
 pub use record_header::{CpuMode, RecordHeader, RecordKind};
 pub use record_types::RecordContent;

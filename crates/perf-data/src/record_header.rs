@@ -16,12 +16,11 @@ impl RecordKind {
     pub const FIRST_USER: u32 = 64;
     /// Types from here on are simpleperf's, with another header.
     pub(crate) const FIRST_SIMPLEPERF: u32 = 32768;
-    const LAST_SIMPLEPERF: u32 = 32778;
 
-    /// Whether the number is that of a known type.
+    /// Returns true if `record_types` lists the number. Only simpleperf's recordings have its types.
+    #[inline]
     pub(crate) const fn is_known(self, simpleperf: bool) -> bool {
-        matches!(self.0, 1..=22 | 64..=86)
-            || simpleperf && self.0 >= Self::FIRST_SIMPLEPERF && self.0 <= Self::LAST_SIMPLEPERF
+        (simpleperf || self.0 < Self::FIRST_SIMPLEPERF) && self.session_use().is_some()
     }
 
     /// Whether the size may be any number: these are not padded to eight bytes by all recorders.

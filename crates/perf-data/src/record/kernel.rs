@@ -1,12 +1,81 @@
-//! What records of the kernel say, apart from samples.
+//! The decoded record, one enum over all types, and the contents of the kernel's types apart from samples.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, the comments of `enum perf_event_type`.
 
 use address::{Avma, BuildId, FileOffset, Pid, Tid, Timestamp};
 
 use super::callchain::Callchain;
+use super::read_values::ReadValues;
+use super::simpleperf::SimpleperfRecord;
+use super::user::UserRecord;
 use crate::bytes::Words;
-use crate::record_header::CpuMode;
+use crate::record_header::{CpuMode, RecordKind};
+
+/// One decoded record that is no sample. Bytes are borrowed from the recording.
+#[derive(Clone, Copy, Debug)]
+pub enum Record<'d> {
+    /// MMAP or MMAP2: a range of a process's address space was mapped.
+    Mmap(Mmap<'d>),
+    /// A thread got a name, by exec or otherwise.
+    Comm(Comm<'d>),
+    /// A process or thread began.
+    Fork(Task),
+    /// A thread ended.
+    Exit(Task),
+    /// Records were lost in the kernel's buffer.
+    Lost(Lost),
+    /// Samples were lost in hardware or by a filter.
+    LostSamples(Lost),
+    /// Sampling was paused.
+    Throttle(Throttle),
+    /// Sampling went on.
+    Unthrottle(Throttle),
+    /// Counts of a task.
+    Read {
+        /// Process.
+        pid: Pid,
+        /// Thread.
+        tid: Tid,
+        /// The counts.
+        values: ReadValues<'d>,
+    },
+    /// A task was switched in or out.
+    Switch(Switch),
+    /// The namespaces of a task.
+    Namespaces(Namespaces<'d>),
+    /// Kernel code was loaded or dropped.
+    Ksymbol(Ksymbol<'d>),
+    /// A BPF program was loaded or dropped.
+    BpfEvent(BpfEvent),
+    /// A control group appeared.
+    Cgroup(Cgroup<'d>),
+    /// Kernel code was changed.
+    TextPoke(TextPoke<'d>),
+    /// AUX area data was written.
+    Aux(Aux),
+    /// Instruction tracing of a thread began.
+    ItraceStart {
+        /// Process.
+        pid: Pid,
+        /// Thread.
+        tid: Tid,
+    },
+    /// The hardware's id of an AUX output.
+    AuxOutputHwId(u64),
+    /// A user callchain that belongs to earlier samples.
+    CallchainDeferred(CallchainDeferred<'d>),
+    /// A record of the recording tool.
+    User(UserRecord<'d>),
+    /// A record of Android's simpleperf.
+    Simpleperf(SimpleperfRecord<'d>),
+    /// An unknown type.
+    Unknown {
+        /// Its id.
+        kind: RecordKind,
+        /// Bytes of the record, header included.
+        size: u32,
+    },
+}
 
 /// What is known of the identity of a mapped file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

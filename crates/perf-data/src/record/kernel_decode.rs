@@ -8,12 +8,11 @@ use address::{Avma, BuildId, FileOffset, Pid, Tid};
 use super::callchain::Callchain;
 use super::kernel::{
     Aux, BpfEvent, CallchainDeferred, Cgroup, Comm, Ksymbol, Lost, MapName, Mmap, MmapId, NamedMap,
-    Namespaces, Switch, Task, TextPoke, Throttle,
+    Namespaces, Record, Switch, Task, TextPoke, Throttle,
 };
 use super::read_values::ReadValues;
 use crate::bytes::{Endian, FieldReader, until_nul};
 use crate::event::{ReadFormat, recorded_time};
-use crate::record::Record;
 use crate::record_header::{CpuMode, RecordHeader};
 use crate::record_types::KernelType;
 

@@ -7,7 +7,7 @@ mod branch_stack;
 mod build_ids;
 mod callchain;
 mod header_rules;
-mod kernel;
+pub(crate) mod kernel;
 mod kernel_decode;
 mod read_values;
 mod registers;
@@ -24,10 +24,7 @@ pub use build_ids::BuildIdEntry;
 pub(crate) use build_ids::read_build_ids;
 pub use callchain::{Callchain, CallchainContext};
 pub(crate) use header_rules::HeaderRules;
-pub use kernel::{
-    Aux, BpfEvent, CallchainDeferred, Cgroup, Comm, Ksymbol, Lost, MapName, Mmap, MmapId, NamedMap,
-    Namespace, Namespaces, Switch, Task, TextPoke, Throttle,
-};
+pub(crate) use kernel::*;
 pub use read_values::{ReadValue, ReadValues};
 pub use registers::{RecordedRegisters, RegsAbi};
 pub use sample::{Sample, SampleDamage, SampleError, UserStack, Weight};
@@ -40,73 +37,3 @@ pub use trailer::SampleId;
 pub use user::{
     Auxtrace, EventUpdate, IdIndexEntry, ThreadMap, ThreadMapEntry, TimeConv, UserRecord,
 };
-
-use address::{Pid, Tid};
-
-use crate::record_header::RecordKind;
-
-/// One decoded record that is no sample. Bytes are borrowed from the recording.
-#[derive(Clone, Copy, Debug)]
-pub enum Record<'d> {
-    /// MMAP or MMAP2: a range of a process's address space was mapped.
-    Mmap(Mmap<'d>),
-    /// A thread got a name, by exec or otherwise.
-    Comm(Comm<'d>),
-    /// A process or thread began.
-    Fork(Task),
-    /// A thread ended.
-    Exit(Task),
-    /// Records were lost in the kernel's buffer.
-    Lost(Lost),
-    /// Samples were lost in hardware or by a filter.
-    LostSamples(Lost),
-    /// Sampling was paused.
-    Throttle(Throttle),
-    /// Sampling went on.
-    Unthrottle(Throttle),
-    /// Counts of a task.
-    Read {
-        /// Process.
-        pid: Pid,
-        /// Thread.
-        tid: Tid,
-        /// The counts.
-        values: ReadValues<'d>,
-    },
-    /// A task was switched in or out.
-    Switch(Switch),
-    /// The namespaces of a task.
-    Namespaces(Namespaces<'d>),
-    /// Kernel code was loaded or dropped.
-    Ksymbol(Ksymbol<'d>),
-    /// A BPF program was loaded or dropped.
-    BpfEvent(BpfEvent),
-    /// A control group appeared.
-    Cgroup(Cgroup<'d>),
-    /// Kernel code was changed.
-    TextPoke(TextPoke<'d>),
-    /// AUX area data was written.
-    Aux(Aux),
-    /// Instruction tracing of a thread began.
-    ItraceStart {
-        /// Process.
-        pid: Pid,
-        /// Thread.
-        tid: Tid,
-    },
-    /// The hardware's id of an AUX output.
-    AuxOutputHwId(u64),
-    /// A user callchain that belongs to earlier samples.
-    CallchainDeferred(CallchainDeferred<'d>),
-    /// A record of the recording tool.
-    User(UserRecord<'d>),
-    /// A record of Android's simpleperf.
-    Simpleperf(SimpleperfRecord<'d>),
-    /// An unknown type.
-    Unknown {
-        /// Its id.
-        kind: RecordKind,
-        /// Bytes of the record, header included.
-        size: u32,
-    },
-}

@@ -11,7 +11,6 @@ use crate::record_types::SimpleperfType;
 
 /// One record of simpleperf.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub enum SimpleperfRecord<'d> {
     /// The kernel's symbols, in the form of `/proc/kallsyms`.
     KernelSymbols(&'d [u8]),

@@ -85,7 +85,6 @@ pub struct TimeConv {
 
 /// One record of the recording tool.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub enum UserRecord<'d> {
     /// An event of a pipe stream.
     HeaderAttr {

@@ -1,7 +1,9 @@
 //! What each type of record says, key by key.
 
+use address::{Pid, Tid};
 use perf_data::{
-    Head, Mmap, MmapId, Record, RecordedRegisters, RegsAbi, Sample, SimpleperfRecord, UserRecord,
+    Aux, BpfEvent, Head, Ksymbol, Mmap, MmapId, Record, RecordedRegisters, RegsAbi, Sample,
+    SimpleperfRecord, Switch, TextPoke, UserRecord,
 };
 
 use super::line::Line;
@@ -91,8 +93,7 @@ fn registers(line: &mut Line, key: &str, registers: Option<RecordedRegisters<'_>
 }
 
 fn map(line: &mut Line, map: &Mmap<'_>) {
-    line.signed("pid", map.pid.0);
-    line.signed("tid", map.tid.0);
+    task(line, map.pid, map.tid);
     line.hex("start", map.start.0);
     line.hex("len", map.len);
     line.hex("pgoff", map.pgoff.0);
@@ -112,19 +113,17 @@ fn map(line: &mut Line, map: &Mmap<'_>) {
     line.text("path", map.path);
 }
 
-/// The fields of a record that is no sample.
+/// Writes the fields of a record that is not a sample. Each type is listed: a new one does not compile without its fields.
 pub(crate) fn record(line: &mut Line, record: &Record<'_>) {
     match record {
         Record::Mmap(it) => map(line, it),
         Record::Comm(it) => {
-            line.signed("pid", it.pid.0);
-            line.signed("tid", it.tid.0);
+            task(line, it.pid, it.tid);
             line.text("comm", it.comm);
             line.flag("exec", it.exec);
         }
         Record::Fork(it) | Record::Exit(it) => {
-            line.signed("pid", it.pid.0);
-            line.signed("tid", it.tid.0);
+            task(line, it.pid, it.tid);
             line.signed("ppid", it.ppid.0);
             line.signed("ptid", it.ptid.0);
         }
@@ -137,72 +136,75 @@ pub(crate) fn record(line: &mut Line, record: &Record<'_>) {
             line.number("stream_id", it.stream_id);
         }
         Record::Read { pid, tid, values } => {
-            line.signed("pid", pid.0);
-            line.signed("tid", tid.0);
+            task(line, *pid, *tid);
             for value in values.iter() {
                 line.number("value", value.value);
             }
         }
-        Record::Switch(it) => {
-            line.flag("out", it.out);
-            line.flag("preempted", it.preempted);
-            if let Some((pid, tid)) = it.other {
-                line.signed("other_pid", pid.0);
-                line.signed("other_tid", tid.0);
-            }
-        }
+        Record::Switch(it) => switch(line, *it),
         Record::Namespaces(it) => {
-            line.signed("pid", it.pid.0);
-            line.signed("tid", it.tid.0);
+            task(line, it.pid, it.tid);
             let inodes = (0..it.len()).filter_map(|index| it.get(index));
             line.list("inodes", inodes.map(|namespace| namespace.inode));
         }
-        Record::User(it) => user(line, it),
-        Record::Simpleperf(it) => simpleperf(line, it),
-        _ => kernel_code(line, record),
-    }
-}
-
-/// Records about kernel code, control groups and AUX areas.
-fn kernel_code(line: &mut Line, record: &Record<'_>) {
-    match record {
-        Record::Ksymbol(it) => {
-            line.hex("addr", it.addr.0);
-            line.hex("len", it.len.into());
-            line.number("kind", it.kind.into());
-            line.flag("unregister", it.unregister);
-            line.text("name", it.name);
-        }
-        Record::BpfEvent(it) => {
-            line.number("kind", it.kind.into());
-            line.number("id", it.id.into());
-            line.bytes("tag", &it.tag);
-        }
+        Record::Ksymbol(it) => ksymbol(line, it),
+        Record::BpfEvent(it) => bpf_event(line, it),
         Record::Cgroup(it) => {
             line.number("id", it.id);
             line.text("path", it.path);
         }
-        Record::TextPoke(it) => {
-            line.hex("addr", it.addr.0);
-            line.bytes("old", it.old);
-            line.bytes("new", it.new);
-        }
-        Record::Aux(it) => {
-            line.hex("aux_offset", it.offset);
-            line.hex("aux_size", it.size);
-            line.hex("flags", it.flags);
-        }
-        Record::ItraceStart { pid, tid } => {
-            line.signed("pid", pid.0);
-            line.signed("tid", tid.0);
-        }
+        Record::TextPoke(it) => text_poke(line, it),
+        Record::Aux(it) => aux(line, *it),
+        Record::ItraceStart { pid, tid } => task(line, *pid, *tid),
         Record::AuxOutputHwId(id) => line.hex("hw_id", *id),
         Record::CallchainDeferred(it) => {
             line.hex("cookie", it.cookie);
             line.list("callchain", it.chain.entries());
         }
-        _ => {}
+        Record::User(it) => user(line, it),
+        Record::Simpleperf(it) => simpleperf(line, it),
+        Record::Unknown { .. } => {}
     }
+}
+
+fn task(line: &mut Line, pid: Pid, tid: Tid) {
+    line.signed("pid", pid.0);
+    line.signed("tid", tid.0);
+}
+
+fn switch(line: &mut Line, switch: Switch) {
+    line.flag("out", switch.out);
+    line.flag("preempted", switch.preempted);
+    if let Some((pid, tid)) = switch.other {
+        line.signed("other_pid", pid.0);
+        line.signed("other_tid", tid.0);
+    }
+}
+
+fn ksymbol(line: &mut Line, symbol: &Ksymbol<'_>) {
+    line.hex("addr", symbol.addr.0);
+    line.hex("len", symbol.len.into());
+    line.number("kind", symbol.kind.into());
+    line.flag("unregister", symbol.unregister);
+    line.text("name", symbol.name);
+}
+
+fn bpf_event(line: &mut Line, event: &BpfEvent) {
+    line.number("kind", event.kind.into());
+    line.number("id", event.id.into());
+    line.bytes("tag", &event.tag);
+}
+
+fn text_poke(line: &mut Line, poke: &TextPoke<'_>) {
+    line.hex("addr", poke.addr.0);
+    line.bytes("old", poke.old);
+    line.bytes("new", poke.new);
+}
+
+fn aux(line: &mut Line, area: Aux) {
+    line.hex("aux_offset", area.offset);
+    line.hex("aux_size", area.size);
+    line.hex("flags", area.flags);
 }
 
 fn user(line: &mut Line, record: &UserRecord<'_>) {
@@ -255,7 +257,11 @@ fn user(line: &mut Line, record: &UserRecord<'_>) {
             line.number("payload", data.len() as u64);
         }
         UserRecord::BpfMetadata(data) => bpf_metadata(line, data),
-        _ => {}
+        UserRecord::FinishedRound
+        | UserRecord::FinishedInit
+        | UserRecord::AuxtraceError(_)
+        | UserRecord::StatConfig(_)
+        | UserRecord::Stat(_) => {}
     }
 }
 
@@ -301,7 +307,7 @@ fn simpleperf(line: &mut Line, record: &SimpleperfRecord<'_>) {
         | SimpleperfRecord::Split(data)
         | SimpleperfRecord::TracingData(data)
         | SimpleperfRecord::UnwindingResult(data) => line.number("payload", data.len() as u64),
-        _ => {}
+        SimpleperfRecord::SplitEnd => {}
     }
 }
 
