@@ -38,12 +38,8 @@ pub(crate) fn filter(
     };
     let resolved = |point: Option<TimePoint>| point.map(|point| resolve(point, times)).transpose();
     Ok(Filter {
-        pids: wanted.pids.clone(),
-        tids: wanted.tids.clone(),
-        comms: wanted.comms.clone(),
-        cgroups: wanted.cgroups.clone(),
+        options: wanted.clone(),
         events: indexes,
-        cpus: wanted.cpus.clone(),
         from: resolved(wanted.time.from)?,
         to: resolved(wanted.time.to)?,
     })

@@ -2,36 +2,28 @@
 
 use address::{Pid, Tid, Timestamp};
 use hashbrown::HashSet;
+use options::SampleFilter;
 use perf_data::{Batch, Head, SampleEntry, SampleType};
 
 use crate::plan::threads::Thread;
 
-/// Which samples are wanted. An empty list wants all. Maps are replayed in full whatever is wanted.
+/// The filter of the options, resolved for one recording. Maps are replayed in full, whatever it accepts.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Process ids.
-    pub pids: Vec<Pid>,
-    /// Thread ids.
-    pub tids: Vec<Tid>,
-    /// Thread names, as [patterns](matches_pattern).
-    pub comms: Vec<Vec<u8>>,
-    /// Paths of control groups, as patterns.
-    pub cgroups: Vec<Vec<u8>>,
-    /// Indexes of events.
+    /// The options. An empty list accepts all samples.
+    pub options: SampleFilter,
+    /// Indexes of the events that `options.events` names.
     pub events: Vec<u16>,
-    /// Numbers of processors.
-    pub cpus: Vec<u32>,
-    /// The earliest time that is wanted.
+    /// Start of `options.time` on the recording's clock, inclusive.
     pub from: Option<Timestamp>,
-    /// The latest time that is wanted.
+    /// End of `options.time` on the recording's clock, inclusive.
     pub to: Option<Timestamp>,
 }
 
 impl Filter {
-    /// Whether a sample is wanted; `named` tells that of its thread's name and control group.
+    /// Returns true if a sample is wanted. `named` tests the name and the control group of its thread.
     pub(crate) fn wants(&self, entry: &SampleEntry, named: impl FnOnce() -> bool) -> bool {
-        let any = |empty: bool, found: bool| empty || found;
-        any(self.events.is_empty(), self.events.contains(&entry.event))
+        (self.events.is_empty() || self.events.contains(&entry.event))
             && self.from.is_none_or(|from| from <= entry.time)
             && self.to.is_none_or(|to| entry.time <= to)
             && self.wants_thread(entry.pid, entry.tid, named)
@@ -40,24 +32,27 @@ impl Filter {
     /// The processor of a sample, if the filter names processors: then samples are decoded for it a second time.
     #[inline]
     pub(crate) fn cpu(&self, entry: &SampleEntry, batch: &Batch) -> Option<u32> {
-        if self.cpus.is_empty() {
+        if self.options.cpus.is_empty() {
             return None;
         }
         batch.sample(entry).ok()?.cpu
     }
 
-    /// Whether samples on a processor are wanted.
+    /// Returns true if samples on a processor are wanted.
     #[inline]
     pub(crate) fn wants_cpu(&self, cpu: Option<u32>) -> bool {
-        self.cpus.is_empty() || cpu.is_some_and(|cpu| self.cpus.contains(&cpu))
+        let cpus = &self.options.cpus;
+        cpus.is_empty() || cpu.is_some_and(|cpu| cpus.contains(&cpu))
     }
 
-    /// Whether samples of a thread are wanted, of whatever event and time.
+    /// Returns true if samples of a thread are wanted, of any event and time.
     pub(crate) fn wants_thread(&self, pid: Pid, tid: Tid, named: impl FnOnce() -> bool) -> bool {
-        let any = |empty: bool, found: bool| empty || found;
-        any(self.pids.is_empty(), self.pids.contains(&pid))
-            && any(self.tids.is_empty(), self.tids.contains(&tid))
-            && ((self.comms.is_empty() && self.cgroups.is_empty()) || named())
+        // Every option is named, so that one that no code obeys does not compile.
+        let SampleFilter { pids, tids, comms, cgroups, events: _, cpus: _, time: _ } =
+            &self.options;
+        (pids.is_empty() || pids.contains(&pid))
+            && (tids.is_empty() || tids.contains(&tid))
+            && ((comms.is_empty() && cgroups.is_empty()) || named())
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use address::{Pid, Timestamp};
 use budget::{Held, Memory, MemoryUse};
 use module_map::{CgroupId, ProcessImage, RelatedSpace, Timeline};
+use options::SampleFilter;
 use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry, TimedRecord};
 
 use crate::join::StackOwner;
@@ -287,7 +288,7 @@ impl<'r> Planner<'r> {
 
     /// Whether the names of a thread and of its control group are wanted.
     fn is_named_so(&self, thread: Thread) -> bool {
-        let Filter { comms, cgroups, .. } = self.filter;
+        let SampleFilter { comms, cgroups, .. } = &self.filter.options;
         let fits = |patterns: &[Vec<u8>], name: &[u8]| {
             patterns.iter().any(|wanted| matches_pattern(wanted, name))
         };
