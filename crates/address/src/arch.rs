@@ -25,7 +25,6 @@ macro_rules! processors {
     ($($(#[$doc:meta])* $variant:ident = $facts:expr,)*) => {
         /// A processor: its instruction set, and the width of its words.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[non_exhaustive]
         pub enum Arch {
             $($(#[$doc])* $variant,)*
         }

@@ -147,7 +147,7 @@ impl Supplement {
             Arch::Loongarch64 => Some(&LOONGARCH64),
             Arch::Powerpc64 => Some(&POWERPC64),
             Arch::S390x => Some(&S390X),
-            _ => None,
+            Arch::Riscv32 | Arch::Powerpc | Arch::Mips => None,
         }
     }
 

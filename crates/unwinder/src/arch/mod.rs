@@ -44,7 +44,7 @@ pub(crate) const fn processor(arch: Arch) -> Option<Processor> {
         Arch::S390x => &s390x::DESCRIPTOR,
         Arch::Powerpc64 => &powerpc64::DESCRIPTOR,
         Arch::Loongarch64 => &loongarch64::DESCRIPTOR,
-        _ => return None,
+        Arch::Riscv32 | Arch::Powerpc | Arch::Mips => return None,
     })
 }
 
