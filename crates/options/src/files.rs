@@ -61,7 +61,54 @@ pub struct FileSearch {
     pub kallsyms: Option<PathBuf>,
 }
 
+/// An option that names folders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FolderOption {
+    /// [`FileSearch::sysroots`].
+    Sysroot,
+    /// [`FileSearch::build_id_stores`], which may be archives, too.
+    BuildIdStore,
+    /// [`FileSearch::debug_dirs`].
+    Debug,
+    /// [`FileSearch::extra_dirs`].
+    Extra,
+    /// [`FileSearch::perf_map_dirs`].
+    PerfMap,
+    /// [`FileSearch::source_dirs`].
+    Source,
+}
+
 impl FileSearch {
+    /// Returns the folders of each option. Users match on the option, so a new one does not compile without its rules.
+    #[must_use]
+    pub fn folders(&self) -> [(FolderOption, &[PathBuf]); 6] {
+        // Every field is named, so that a new one cannot be forgotten.
+        let Self {
+            modules: _,
+            path_map: _,
+            sysroots,
+            build_id_stores,
+            debug_dirs,
+            extra_dirs,
+            perf_map_dirs,
+            trust_perf_maps: _,
+            debuginfod: _,
+            fetched: _,
+            hints: _,
+            map_files: _,
+            source_dirs,
+            kallsyms: _,
+        } = self;
+        [
+            (FolderOption::Sysroot, sysroots),
+            (FolderOption::BuildIdStore, build_id_stores),
+            (FolderOption::Debug, debug_dirs),
+            (FolderOption::Extra, extra_dirs),
+            (FolderOption::PerfMap, perf_map_dirs),
+            (FolderOption::Source, source_dirs),
+        ]
+    }
+
     /// Reads the options from a JSON object.
     ///
     /// # Errors

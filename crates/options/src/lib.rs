@@ -30,7 +30,7 @@ pub use cache_place::CachePlace;
 pub use choice::{Choice, UnknownChoice};
 pub use choices::{CostKind, Demangle, GroupBy, Join, StackRoot, TopFormat, Weight};
 pub use example::every_option;
-pub use files::{FileSearch, PathMap, Servers, given_file, parse_path_map};
+pub use files::{FileSearch, FolderOption, PathMap, Servers, given_file, parse_path_map};
 pub use json::OptionsError;
 pub use limits::Limits;
 pub use names::NameOptions;

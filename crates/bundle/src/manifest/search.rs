@@ -14,17 +14,8 @@ impl Search {
     /// Folders, files and hints that it names.
     pub(super) fn named(&self) -> usize {
         let files = &self.0;
-        let lists = [
-            &files.modules,
-            &files.sysroots,
-            &files.build_id_stores,
-            &files.debug_dirs,
-            &files.extra_dirs,
-            &files.perf_map_dirs,
-            &files.source_dirs,
-        ];
-        let paths: usize = lists.into_iter().map(Vec::len).sum();
-        paths + files.path_map.len() + files.hints.len()
+        let folders: usize = files.folders().iter().map(|(_, folders)| folders.len()).sum();
+        folders + files.modules.len() + files.path_map.len() + files.hints.len()
     }
 }
 

@@ -11,7 +11,8 @@ use clap::CommandFactory as _;
 use formats::FormatOptions;
 use host::{ByteStream, Host, Origin, RealHost, limit_memory, usual_memory_limit};
 use options::{
-    FileSearch, Hint, Limits, Options, PathMap, SampleFilter, Servers, TimeRange, parse_path_map,
+    FileSearch, FolderOption, Hint, Limits, Options, PathMap, SampleFilter, Servers, TimeRange,
+    parse_path_map,
 };
 use pipeline::{Error, Pipeline, RecordingWatch, Source};
 
@@ -180,17 +181,19 @@ fn usable(files: &FileSearch) -> anyhow::Result<FileSearch> {
 
 /// Refuses folders that are not there, since nothing would be found in them.
 fn are_there(files: &FileSearch) -> anyhow::Result<()> {
-    let folders = [
-        ("--sysroot", &files.sysroots),
-        ("--debug-dir", &files.debug_dirs),
-        ("--extra-dir", &files.extra_dirs),
-        ("--perf-map-dir", &files.perf_map_dirs),
-        ("--source-dir", &files.source_dirs),
-    ];
-    for (option, paths) in folders {
-        for path in paths {
-            if !host().is_dir(path, Origin::User) {
-                bail!("{option} {}: not a directory", path.display());
+    for (option, folders) in files.folders() {
+        let word = match option {
+            FolderOption::Sysroot => "--sysroot",
+            FolderOption::Debug => "--debug-dir",
+            FolderOption::Extra => "--extra-dir",
+            FolderOption::PerfMap => "--perf-map-dir",
+            FolderOption::Source => "--source-dir",
+            // It may be an archive.
+            FolderOption::BuildIdStore => continue,
+        };
+        for folder in folders {
+            if !host().is_dir(folder, Origin::User) {
+                bail!("{word} {}: not a directory", folder.display());
             }
         }
     }

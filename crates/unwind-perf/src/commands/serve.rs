@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use cache::make_folder;
 use host::{Host as _, RealHost, ScratchDir, limit_memory, replace_file, usual_memory_limit};
-use options::{CachePlace, Limits, Options};
+use options::{CachePlace, FileSearch, FolderOption, Limits, Options};
 use pipeline::{Error, StreamOptions, usual_build_id_dirs};
 use service::{
     Addresses, Confinement, ServeOptions, WorkerCommand, WorkerOptions, WorkerSetup, confine,
@@ -144,14 +144,7 @@ pub(super) fn work() -> anyhow::Result<Status> {
     let setup = WorkerSetup::receive(&socket).context("the service is gone")?;
     let Some(WorkerSetup { mut options, foreign }) = setup else { return Ok(Status::Complete) };
     let files = &options.files;
-    let stores = files.build_id_stores.iter().chain(&files.debug_dirs).cloned();
-    let usual = files.sysroots.is_empty().then(usual_stores).into_iter().flatten();
-    let sysroots = files.sysroots.iter().cloned();
-    let readable = if foreign {
-        stores.chain(sysroots).chain(usual).collect()
-    } else {
-        vec![PathBuf::from("/")]
-    };
+    let readable = if foreign { readable(files) } else { vec![PathBuf::from("/")] };
     let temporary = std::env::temp_dir();
     let cache = RealHost.home().map(|home| home.join(".cache"));
     let network = !files.debuginfod.is_empty();
@@ -176,6 +169,16 @@ pub(super) fn work() -> anyhow::Result<Status> {
     };
     service::work(socket, host(), options).context("the service is gone")?;
     Ok(Status::Complete)
+}
+
+/// The folders that a worker may read for untrusted recordings: those in which files are identified by their build-ids.
+fn readable(files: &FileSearch) -> Vec<PathBuf> {
+    let named = files.folders().into_iter().filter(|(option, _)| match option {
+        FolderOption::Sysroot | FolderOption::BuildIdStore | FolderOption::Debug => true,
+        FolderOption::Extra | FolderOption::PerfMap | FolderOption::Source => false,
+    });
+    let usual = files.sysroots.is_empty().then(usual_stores).into_iter().flatten();
+    named.flat_map(|(_, folders)| folders).cloned().chain(usual).collect()
 }
 
 /// The stores by build-id that are asked where none is named.
