@@ -1,4 +1,4 @@
-//! The decoded record: one enum over all types, with the header and trailer that records have in common.
+//! Decoded records: one enum over all types, and the header and trailer that records share.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `enum perf_event_type`; `tools/lib/perf/include/perf/event.h`,
 //! `enum perf_user_event_type`.
@@ -45,14 +45,14 @@ use address::{Pid, Tid};
 
 use crate::record_header::RecordKind;
 
-/// One decoded record that is no sample. Bytes are borrowed from the recording.
+/// A decoded record other than a sample. Bytes are borrowed from the recording.
 #[derive(Clone, Copy, Debug)]
 pub enum Record<'d> {
     /// MMAP or MMAP2: a range of a process's address space was mapped.
     Mmap(Mmap<'d>),
-    /// A thread got a name, by exec or otherwise.
+    /// A thread was named, by exec or otherwise.
     Comm(Comm<'d>),
-    /// A process or thread began.
+    /// A process or thread started.
     Fork(Task),
     /// A thread ended.
     Exit(Task),
@@ -62,24 +62,24 @@ pub enum Record<'d> {
     LostSamples(Lost),
     /// Sampling was paused.
     Throttle(Throttle),
-    /// Sampling went on.
+    /// Sampling resumed.
     Unthrottle(Throttle),
-    /// Counts of a task.
+    /// Counter values of a task.
     Read {
         /// Process.
         pid: Pid,
         /// Thread.
         tid: Tid,
-        /// The counts.
+        /// Values.
         values: ReadValues<'d>,
     },
     /// A task was switched in or out.
     Switch(Switch),
     /// The namespaces of a task.
     Namespaces(Namespaces<'d>),
-    /// Kernel code was loaded or dropped.
+    /// Kernel code was loaded or unloaded.
     Ksymbol(Ksymbol<'d>),
-    /// A BPF program was loaded or dropped.
+    /// A BPF program was loaded or unloaded.
     BpfEvent(BpfEvent),
     /// A control group appeared.
     Cgroup(Cgroup<'d>),
@@ -87,26 +87,26 @@ pub enum Record<'d> {
     TextPoke(TextPoke<'d>),
     /// AUX area data was written.
     Aux(Aux),
-    /// Instruction tracing of a thread began.
+    /// Instruction tracing of a thread started.
     ItraceStart {
         /// Process.
         pid: Pid,
         /// Thread.
         tid: Tid,
     },
-    /// The hardware's id of an AUX output.
+    /// Hardware id of an AUX output.
     AuxOutputHwId(u64),
-    /// A user callchain that belongs to earlier samples.
+    /// A deferred user callchain of earlier samples.
     CallchainDeferred(CallchainDeferred<'d>),
     /// A record of the recording tool.
     User(UserRecord<'d>),
     /// A record of Android's simpleperf.
     Simpleperf(SimpleperfRecord<'d>),
-    /// An unknown type.
+    /// A record of unknown type.
     Unknown {
-        /// Its id.
+        /// Type.
         kind: RecordKind,
-        /// Bytes of the record, header included.
+        /// Size of the record in bytes, including the header.
         size: u32,
     },
 }
