@@ -204,7 +204,7 @@ impl<'d> Decoder<'d, '_> {
         let bytes = self.cursor.bytes_u64(dumped).ok_or(SampleDamage::UserStack)?;
         let valid = self.cursor.u64().ok_or(SampleDamage::UserStack)?;
         // Kernels of old Android devices leave the valid length 0 although all bytes are
-        // present; simpleperf does the same.
+        // present; simpleperf treats them as valid, too.
         let valid = if valid == 0 && self.layout.whole_stacks { dumped } else { valid };
         // After the valid bytes there is old content of the ring buffer, not zeros.
         match usize::try_from(valid).ok().and_then(|valid| bytes.get(..valid)) {
