@@ -4,8 +4,8 @@
 //! | evidence | decides if | contradiction |
 //! |---|---|---|
 //! | build-id in the map record | always | another build-id |
-//! | build-id that the header lists for the path | the path led to one file, which was not deleted, nor replaced before the recording ended | another build-id |
-//! | device, inode and generation in the map record | the files are those of the recorded machine | another inode; written after the recording |
+//! | build-id listed in the header for the path | the path led to one file, intact until the recording ended | another build-id |
+//! | device, inode, generation in the map record | files of the recorded machine | another inode; written after the recording |
 //! | none of these | | the path led to another file last; several files of that name |
 //!
 //! Weaker evidence never overrules stronger evidence. `docs/FILES.md` states the rule for users.
