@@ -64,8 +64,8 @@ pub(crate) fn relocated(
 }
 
 /// Rewrites CIEs in a form that all readers support. V8 uses version 3, which is only for `.debug_frame`; it differs
-/// from version 1 in return address registers above 127.
-/// V8 also states an omitted encoding of language-specific data.
+/// from version 1 in the size of return address registers above 127. V8 also states an omitted encoding of
+/// language-specific data.
 fn normalize(bytes: &mut [u8]) {
     let mut at = 0_usize;
     while let Some(head) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {

@@ -1,15 +1,14 @@
 //! The parser of Linux `perf.data` recordings: bytes in, borrowed and typed records out, in time order.
 //!
-//! A recording is a list of *records*. Most are *samples*: the address, registers
-//! and part of the stack of a thread at one time.
-//! The others are needed to interpret samples: mapped files (MMAP2), new processes (FORK), thread names (COMM).
-//! This crate decodes them. Its users apply them to processes and open the files that they name;
-//! the crate opens no files and does not parse ELF.
+//! A recording is a list of *records*. Most are *samples*: the address, registers and part of the stack of a thread at
+//! one time. The others are needed to interpret samples: mapped files (MMAP2), new processes (FORK), thread names
+//! (COMM). This crate decodes them. Its users apply them to processes and open the files that they name; the crate
+//! opens no files and does not parse ELF.
 //!
 //! There are two entry points:
-//! - [`Session`] reads a recording of any kind: file, pipe stream, with compressed
-//!   records, compressed as a whole, or directory.
-//!   It returns [`Batch`]es in time order. A thread makes the next batch while the user processes the last one.
+//! - [`Session`] reads a recording of any kind: file, pipe stream, with compressed records, compressed as a whole, or
+//!   directory. It returns [`Batch`]es in time order. A thread makes the next batch while the user processes the last
+//!   one.
 //! - [`visit_records`] calls a function with every record, decoded, in file order.
 //!
 //! Damage does not end the reading: it is reported in [`Findings`], and all sound records are returned.

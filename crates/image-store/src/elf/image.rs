@@ -316,8 +316,8 @@ impl Image {
         Some(segment.offset.add(svma.since(segment.svma)).add(self.data.base.0))
     }
 
-    /// Returns the bias of a mapping of `offset` of this file at `start`. It comes from the `PT_LOAD` header: `start -
-    /// offset` is wrong if a linker gave a segment an address that differs from its offset.
+    /// Returns the bias of a mapping of `offset` of this file at `start`, by the `PT_LOAD` header.
+    /// `start - offset` is wrong if a linker gave a segment an address that differs from its offset.
     #[must_use]
     pub fn bias(&self, start: Avma, offset: FileOffset, executable: bool) -> Option<Bias> {
         Some(Bias::between(start, self.svma_of_offset(offset, executable)?))

@@ -13,7 +13,7 @@ use module_map::kernel_module_name;
 
 use crate::search::{FileOptions, below};
 
-/// Returns true if a number of bytes read from a file may be retained.
+/// Check whether a number of bytes read from a file may be retained.
 pub(crate) type MayHold<'a> = &'a dyn Fn(&Path, u64) -> bool;
 
 /// Contents of `modules.dep` below each root, read once, and existence of folders.

@@ -43,7 +43,7 @@ pub enum FileFindingKind {
     SharedFolder,
     /// Data missing in a bundle, because it was not requested when the bundle was made.
     NotInBundle,
-    /// An omitted part of a file in a bundle that was read.
+    /// A part of a file that the bundle omitted and that was read.
     Hole,
 }
 

@@ -34,8 +34,8 @@ pub struct FileOptions {
     pub sysroots: Vec<PathBuf>,
     /// Build-id caches: the store of `record` and `~/.debug` by default.
     pub build_id_dirs: Vec<PathBuf>,
-    /// Directories, below [`RECORDED_COPIES`], with copies of files that this recording states without a build-id. Each
-    /// copy is named by its number in the recording.
+    /// Directories, below [`RECORDED_COPIES`], with copies of files that this recording states without a build-id. The
+    /// name of a copy is made of the recorded device, inode and path.
     pub recorded_copies: Vec<PathBuf>,
     /// Directories of separate debug files, `/usr/lib/debug` by default.
     pub debug_dirs: Vec<PathBuf>,

@@ -198,7 +198,7 @@ impl ImageStore {
                         let path = candidate.path;
                         refused.get_or_insert(LoadError::BuildId { path, recorded, found });
                     }
-                    // A debug file of that id has no code: it has symbols, but no unwind rules.
+                    // A debug file of that id has no code: it serves for symbols, not for unwinding.
                     _ if loaded.image().is_stripped_of_code() => {}
                     _ => return Ok(Some(loaded)),
                 },
@@ -217,7 +217,7 @@ fn form_of(module: &Module) -> Form {
     module.part.map_or(Form::Whole, Form::Part)
 }
 
-/// Returns true if a file of the recorded name in another location can only be meant for this module.
+/// Returns true if a file of the recorded name in another location may belong to this module only.
 fn may_be_copied(module: &Module) -> bool {
     module.identity.path_use == PathUse::Only || may_be_at_path(module)
 }

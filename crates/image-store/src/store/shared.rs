@@ -167,7 +167,7 @@ impl SharedImages {
             known.is_some()
         })?;
         let Some(file) = file else {
-            // The file is absent only because its content is stored.
+            // `file` is `None` only because its content is stored.
             let (key, data) = known.ok_or_else(|| HostError::missing(path))?;
             return Ok((image_of(path, origin.root(), data, &key), key));
         };

@@ -77,9 +77,8 @@ fn stride(section: &[u8], container: &FileHeader, findings: &mut Findings) -> Op
     fits(stated).then_some(stated)
 }
 
-/// Returns the ids of an entry. Its last 16 bytes locate them.
-/// If those are invalid, the 16 bytes after the stated size of the attribute do: an old `perf
-/// inject` wrote the two apart.
+/// Returns the ids of an entry. Its last 16 bytes locate them. If those are invalid, the 16 bytes after the stated size
+/// of the attribute do: an old `perf inject` wrote the two apart.
 fn read_ids<'d>(
     bytes: &'d [u8],
     entry: &[u8],

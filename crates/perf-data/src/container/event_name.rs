@@ -1,7 +1,7 @@
 //! Event names derived from attributes, for recordings without names.
 //!
 //! Source: `tools/perf/util/evsel.c`, the tables of event names; `enum perf_hw_id`, `enum perf_sw_ids`,
-//! `enum perf_hw_cache_id` of `include/uapi/linux/perf_event.h`. Host and guest modifiers are left out.
+//! `enum perf_hw_cache_id` of `include/uapi/linux/perf_event.h`. Host and guest modifiers are omitted.
 
 use std::fmt::Write;
 

@@ -45,7 +45,7 @@ impl SampleType {
     }
 }
 
-/// Fields of a READ field, bits of `enum perf_event_read_format`.
+/// Values in a READ field, bits of `enum perf_event_read_format`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReadFormat(pub u64);
 
@@ -126,7 +126,7 @@ pub struct EventAttr {
     pub sample_period: u64,
     /// Fields of samples.
     pub sample_type: SampleType,
-    /// Fields of READ fields.
+    /// Values in READ fields.
     pub read_format: ReadFormat,
     /// Flag word.
     pub flags: AttrFlags,

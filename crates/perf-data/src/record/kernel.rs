@@ -134,8 +134,8 @@ pub struct Task {
     pub ptid: Tid,
     /// Time in the body, equal to the trailer's.
     pub time: Timestamp,
-    /// FORK only: true if the recorder synthesized the record for a task that ran before recording began. Its maps are
-    /// in separate records, so it does not inherit its parent's.
+    /// FORK only: true if the recorder synthesized the record for a task that was already running when recording
+    /// began. Its maps are in separate records, so it does not inherit its parent's.
     ///
     /// Source: `include/uapi/linux/perf_event.h`, `PERF_RECORD_MISC_FORK_EXEC`; `tools/perf/util/synthetic-events.c`,
     /// `perf_event__synthesize_fork`; `tools/perf/util/machine.c`, `machine__process_fork_event`.

@@ -26,7 +26,7 @@ pub struct Batch {
     pub(crate) chunks: Vec<RecordChunk>,
     /// Pairs of a sample's position and the position of the record with its user callchain. Ascending.
     pub(crate) chains: Vec<(u64, u64)>,
-    /// Memory of the entries, given back on drop.
+    /// Memory of the entries, released on drop.
     #[expect(dead_code, reason = "counts for as long as the batch lives")]
     pub(crate) held: Held,
 }

@@ -2,8 +2,8 @@
 //! updates the head from records about the recording, and passes each record to a sink.
 //!
 //! Positions order records as they came and locate their bytes. In a file without compression they are file offsets.
-//! Otherwise the expanded bytes of a record get a separate range after it,
-//! and all later positions increase by its length.
+//! Otherwise the expanded bytes of a record get a separate range after it, and all later positions
+//! increase by its length.
 
 use std::sync::Arc;
 

@@ -22,7 +22,7 @@ pub(crate) struct RecordChunk {
 pub(crate) struct RecordPlace {
     /// Index of the file in a directory recording.
     pub(crate) file: u32,
-    /// Offset of the record, or of the compressed record that it came out of.
+    /// Offset of the record, or of the compressed record that contains it.
     pub(crate) offset: u64,
     /// Offset in the expanded bytes of the compressed record.
     pub(crate) inside: Option<u64>,

@@ -1,7 +1,7 @@
 //! The tracepoint `sched:sched_switch`: the task that leaves a processor, and the next one.
 //!
 //! Its samples are taken in the task that leaves. The ids in their raw data belong to the initial pid namespace of the
-//! machine, unlike possibly those of the samples themselves.
+//! machine. The samples themselves may carry ids of another namespace.
 //!
 //! Source: `include/trace/events/sched.h`, `TRACE_EVENT(sched_switch)`.
 

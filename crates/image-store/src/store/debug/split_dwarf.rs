@@ -18,7 +18,7 @@ use crate::store::images::ImageStore;
 pub(crate) struct SplitFiles {
     package: OnceLock<(Option<Image>, Refused)>,
     units: OnceLock<Box<Node>>,
-    /// Compute the numbers of files. They are random, so authors of file names cannot foresee the numbers.
+    /// Hashers for the numbers of files: random, so authors of file names cannot foresee the numbers.
     hashers: [RandomState; 2],
     found: AtomicU64,
     missing: AtomicU64,

@@ -32,7 +32,7 @@ fn ranges_of_symbols_are_merged_once() {
     assert!(!is_within(&[], 0));
 }
 
-/// Returns the first section with a name that has bytes.
+/// `section` returns the first section with a name that has bytes.
 #[test]
 fn sections_are_found_by_their_names() {
     let mut elf = builder(7);
