@@ -1,11 +1,11 @@
-//! Rule that decides whether a file of this machine is the recorded one: the evidence in the
-//! recording, strongest first.
+//! Rule that decides whether a file of this machine is the recorded one: the evidence in the recording, strongest
+//! first.
 //!
 //! | evidence | decides if | contradiction |
 //! |---|---|---|
 //! | build-id in the map record | always | another build-id |
-//! | build-id listed in the header for the path | the path led to one file, intact until the recording ended | another build-id |
-//! | device, inode, generation in the map record | files of the recorded machine | another inode; written after the recording |
+//! | build-id of the path in the header | the path led to one file, intact until recording ended | another build-id |
+//! | device, inode, generation in the map | files of the recorded machine | another inode; written after recording |
 //! | none of these | | the path led to another file last; several files of that name |
 //!
 //! Weaker evidence never overrules stronger evidence. `docs/FILES.md` states the rule for users.
