@@ -1,4 +1,4 @@
-//! The entries of one unit of debug information, which is the first of its file and has the first line program.
+//! Entries of one unit of debug information, which is the first of its file and uses the first line program.
 //!
 //! Source: DWARF 4, 3.1 "Unit Entries", 7.5 "Format of Debugging Information".
 
@@ -12,11 +12,11 @@ use gimli::constants::{
 
 use crate::bytes::{push_unsigned, with_length};
 
-/// The shape of an entry: its tag, whether it has children, and its attributes with their forms.
+/// Shape of an entry: its tag, whether it has children, and its attributes with their forms.
 #[derive(Clone, Copy, Debug)]
 pub struct Abbreviation(pub DwTag, pub bool, pub &'static [(DwAt, DwForm)]);
 
-/// The entry of the unit, which is the first of the abbreviations.
+/// Entry of the unit, the first of the abbreviations.
 pub const UNIT: Abbreviation = Abbreviation(
     DW_TAG_compile_unit,
     true,
@@ -27,7 +27,7 @@ pub const UNIT: Abbreviation = Abbreviation(
     ],
 );
 
-/// The bytes of `.debug_abbrev`. The code of an abbreviation is its place, from 1.
+/// Returns the bytes of `.debug_abbrev`. The code of an abbreviation is its index plus 1.
 #[must_use]
 pub fn abbreviations(all: &[Abbreviation]) -> Vec<u8> {
     let mut out = Vec::new();
@@ -45,32 +45,32 @@ pub fn abbreviations(all: &[Abbreviation]) -> Vec<u8> {
     out
 }
 
-/// `.debug_info` in the making.
+/// Builder for `.debug_info`.
 #[derive(Debug)]
 pub struct DebugInfo {
     out: Vec<u8>,
 }
 
 impl DebugInfo {
-    /// A unit of these addresses, without children.
+    /// Creates a unit for a range of addresses, without children.
     #[must_use]
     pub fn new(addresses: &Range<Svma>) -> Self {
-        // Length, version, offset of the abbreviations, bytes of an address; the code of the abbreviation.
+        // Length, version, offset of the abbreviations, address size; code of the abbreviation.
         let mut out = vec![0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1];
         out.extend(addresses.start.0.to_le_bytes());
         out.extend(addresses.end.0.saturating_sub(addresses.start.0).to_le_bytes());
-        // The offset of the line program.
+        // Offset of the line program.
         out.extend([0; 4]);
         Self { out }
     }
 
-    /// The offset of the next entry from the beginning of the unit.
+    /// Returns the offset of the next entry from the start of the unit.
     #[must_use]
     pub const fn offset(&self) -> u32 {
         self.out.len() as u32
     }
 
-    /// Begins an entry. The values of its attributes are to be appended.
+    /// Starts an entry. The caller appends the values of its attributes.
     pub fn entry(&mut self, code: u64) -> &mut Vec<u8> {
         push_unsigned(&mut self.out, code);
         &mut self.out
@@ -81,7 +81,7 @@ impl DebugInfo {
         self.out.push(0);
     }
 
-    /// The bytes of the section.
+    /// Returns the bytes of the section.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
         self.end_children();

@@ -1,4 +1,4 @@
-//! An ELF file of 64 bits, little-endian: sections one after the other, then the headers that say where they are.
+//! Writer for 64-bit little-endian ELF files: consecutive sections, followed by the section headers.
 //!
 //! Source: gABI, "ELF Header", "Section Header", "Program Header".
 
@@ -8,7 +8,7 @@ use object::write::elf::{FileHeader, FileHeaderLayout, ProgramHeader, SectionHea
 
 use crate::symbols::{Symbols, encoder};
 
-/// The header of a segment that is loaded.
+/// Returns the header of a loaded segment.
 #[must_use]
 pub const fn load(
     p_flags: ProgramFlags,
@@ -23,20 +23,20 @@ pub const fn load(
     ProgramHeader { p_type, p_flags, p_offset, p_vaddr, p_paddr, p_filesz, p_memsz, p_align }
 }
 
-/// An ELF file in the making.
+/// Builder for an ELF file.
 #[derive(Debug)]
 pub struct ElfFile {
     header: FileHeader,
-    /// The file up to the last section; its head is written at the end.
+    /// The file up to the last section; the headers at its start are written last.
     out: Vec<u8>,
-    /// All but the empty one, which is the first in every file.
+    /// Headers of all sections except the empty first one.
     sections: Vec<SectionHeader>,
     names: Vec<u8>,
     n_segments: usize,
 }
 
 impl ElfFile {
-    /// A file without sections, which will have that many program headers.
+    /// Creates a file without sections, with space for `n_segments` program headers.
     #[must_use]
     pub fn new(header: FileHeader, n_segments: usize) -> Self {
         let encoder = encoder();
@@ -45,19 +45,18 @@ impl ElfFile {
         Self { header, out: vec![0; head], sections: Vec::new(), names: vec![0], n_segments }
     }
 
-    /// The offset of the next byte.
+    /// Returns the offset of the next byte.
     #[must_use]
     pub const fn offset(&self) -> u64 {
         self.out.len() as u64
     }
 
-    /// Fills up to a multiple of `align` with zeros.
+    /// Pads with zeros to a multiple of `align`.
     pub fn align(&mut self, align: usize) {
         self.out.resize(self.out.len().next_multiple_of(align.max(1)), 0);
     }
 
-    /// Appends a section, whose offset is the next multiple of its alignment. Name, offset and size of the header are
-    /// filled in.
+    /// Appends a section at the next multiple of its alignment. Sets name, offset and size in the header.
     pub fn section(&mut self, name: &str, header: &SectionHeader, bytes: &[u8]) {
         self.align(header.sh_addralign as usize);
         let (sh_offset, sh_size) = (self.offset(), bytes.len() as u64);
@@ -65,7 +64,7 @@ impl ElfFile {
         self.section_elsewhere(name, SectionHeader { sh_offset, sh_size, ..header.clone() });
     }
 
-    /// Adds a section whose offset and size the header states, and of which the file has no bytes.
+    /// Adds a section without bytes in the file; the header states its offset and size.
     pub fn section_elsewhere(&mut self, name: &str, header: SectionHeader) {
         let sh_name = self.names.len() as u32;
         crate::push_text(&mut self.names, name.as_bytes());
@@ -87,12 +86,12 @@ impl ElfFile {
         self.section(".symtab", &header, symbols.entries());
     }
 
-    /// The bytes of the file. There are as many segments as were announced.
+    /// Returns the bytes of the file. The number of segments must be that given to [`Self::new`].
     #[must_use]
     pub fn finish(mut self, segments: &[ProgramHeader]) -> Vec<u8> {
         debug_assert_eq!(segments.len(), self.n_segments);
         let encoder = encoder();
-        // The section of names has its own name in it.
+        // The section of names contains its own name.
         let mut names = self.names.clone();
         crate::push_text(&mut names, b".shstrtab");
         self.section(".shstrtab", &encoder.strtab_section_header(), &names);

@@ -1,5 +1,5 @@
-//! ELF files and debug information that are made at run time: of code that never was in a file, and in the place of a
-//! file whose contents are not to be shown.
+//! ELF files and debug information made at run time: for code that was never in a file, and as a
+//! replacement for a file with confidential contents.
 //!
 //! ```
 //! use address::Svma;

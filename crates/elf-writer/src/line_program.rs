@@ -1,4 +1,4 @@
-//! A line program of version 4, written as its rows come. docs/DESIGN.md says why it is not gimli's writer.
+//! Writer for a line program of version 4, row by row. docs/DESIGN.md explains why gimli's writer is not used.
 //!
 //! Source: DWARF 4, 6.2 "Line Number Information".
 
@@ -11,40 +11,40 @@ use hashbrown::HashMap;
 
 use crate::bytes::{push_signed, push_text, push_unsigned, with_length};
 
-/// The place in the source of the code from an address on.
+/// Source position of the code from an address on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LineRow {
-    /// The first address.
+    /// First address.
     pub address: Svma,
-    /// The number that [`LineProgram::file`] gave; 0 is none.
+    /// Number returned by [`LineProgram::file`]; 0 for none.
     pub file: u64,
-    /// From 1; 0 is none.
+    /// Line from 1; 0 for none.
     pub line: u32,
-    /// From 1; 0 is none.
+    /// Column from 1; 0 for none.
     pub column: u32,
 }
 
-/// A line program in the making.
+/// Builder for a line program.
 #[derive(Debug, Default)]
 pub struct LineProgram {
     numbers: HashMap<Vec<u8>, u64>,
-    /// The table of files.
+    /// Table of files.
     files: Vec<u8>,
     opcodes: Vec<u8>,
 }
 
-/// From the smallest instruction on: its length, operations of an instruction, `is_stmt`, line base -5, line range, the
-/// first special opcode, the numbers of operands of the standard ones; no folders.
+/// Header from the minimum instruction length on: that length, operations per instruction, `is_stmt`, line base -5,
+/// line range, first special opcode, operand counts of the standard opcodes; no folders.
 const HEADER: [u8; 19] = [1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0];
 
 impl LineProgram {
-    /// Whether there is no sequence.
+    /// Returns true if there are no sequences.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.opcodes.is_empty()
     }
 
-    /// The number of a source file, from 1. An empty path, which would end the table of files, is no file: 0.
+    /// Returns the number of a source file, from 1. An empty path, which would end the table of files, gives 0.
     pub fn file(&mut self, path: &[u8]) -> u64 {
         if path.iter().all(|&byte| byte == 0) {
             return 0;
@@ -58,7 +58,7 @@ impl LineProgram {
         })
     }
 
-    /// Appends rows in order of address, the last of which holds up to `end`.
+    /// Appends rows in order of address; the last one ends at `end`.
     pub fn sequence(&mut self, rows: &[LineRow], end: Svma) {
         let Some(first) = rows.first() else { return };
         let out = &mut self.opcodes;
@@ -90,7 +90,7 @@ impl LineProgram {
         out.extend([0, 1, DW_LNE_end_sequence.0]);
     }
 
-    /// The bytes of `.debug_line`.
+    /// Returns the bytes of `.debug_line`.
     #[must_use]
     pub fn finish(&self) -> Vec<u8> {
         let header_length = HEADER.len() + self.files.len() + 1;
@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    /// Address, file, line and column of each row, as gimli reads them; the ends of sequences have line 0.
+    /// Returns address, file, line and column of each row as read by gimli; ends of sequences have line 0.
     fn read(section: &[u8]) -> Vec<(u64, u64, u64, gimli::ColumnType)> {
         let line = DebugLine::new(section, LittleEndian);
         let program = line.program(DebugLineOffset(0), 8, None, None).expect("a header");

@@ -1,4 +1,4 @@
-//! The symbols of an ELF file, and their names.
+//! Symbols of an ELF file, and their names.
 //!
 //! Source: gABI, "Symbol Table", "String Table".
 
@@ -9,12 +9,12 @@ use object::write::elf::{Encoder, Sym};
 
 use crate::bytes::push_text;
 
-/// Writes headers and symbols of 64 bits, little-endian; the processor is for relocations.
+/// Returns an encoder for 64-bit little-endian headers and symbols; the processor matters for relocations only.
 pub(crate) fn encoder() -> Encoder<LittleEndian> {
     Encoder::new(LittleEndian, true, EM_NONE)
 }
 
-/// A symbol table in the making.
+/// Builder for a symbol table.
 #[derive(Debug)]
 pub struct Symbols {
     entries: Vec<u8>,
@@ -22,7 +22,7 @@ pub struct Symbols {
 }
 
 impl Default for Symbols {
-    /// A table with the empty symbol alone, which is the first in every one.
+    /// Creates a table with only the empty symbol, which is the first in every table.
     fn default() -> Self {
         let mut entries = Vec::new();
         encoder().null_symbol(&mut entries);
@@ -31,8 +31,8 @@ impl Default for Symbols {
 }
 
 impl Symbols {
-    /// Appends a function of `size` bytes in the section of that index. Returns `None` without appending it if the names
-    /// have 4 GiB.
+    /// Appends a function of `size` bytes in the section with index `section`. Returns `None`
+    /// without appending if the names exceed 4 GiB.
     pub fn function(&mut self, name: &[u8], section: u32, start: Svma, size: u64) -> Option<()> {
         let st_name = u32::try_from(self.names.len()).ok()?;
         push_text(&mut self.names, name);

@@ -1,4 +1,4 @@
-//! An ELF file as the reader of Go's function table sees it.
+//! Adapter from an ELF file to the reader of Go's function table.
 
 use address::Svma;
 use gopclntab::{Program, ProgramSection, ProgramSegment};

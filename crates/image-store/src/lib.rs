@@ -1,12 +1,15 @@
-//! The file of each module: found on this machine, opened once for all processes, and proven to be the recorded one.
+//! Files of modules: found on this machine, opened once for all processes, and verified as the recorded ones.
 //!
-//! `module-map` states the mapped modules, by recorded name and identity. An [`ImageStore`] finds the file of each
-//! module: by path, by build-id, in caches and debug directories; a file of another build is refused. It gives a
-//! [`LoadedImage`]: an opened ELF file, an [`Image`], and the debug files that belong to it. Addresses of a process
-//! (`Avma`) become addresses that the file states (`Svma`) mapping by mapping, with the bias out of the `PT_LOAD` header
-//! that covers the byte, because linkers are free to state another address than the offset in the file.
+//! `module-map` provides the mapped modules, by recorded name and identity.
+//! An [`ImageStore`] finds the file of each module: by path, by build-id, in caches and debug
+//! directories. It refuses files of other builds.
+//! It returns a [`LoadedImage`]: an opened ELF file, which is an [`Image`], and its debug files.
 //!
-//! All files are asked of a `Host`, here one in memory:
+//! Addresses of a process (`Avma`) become addresses of the file (`Svma`) per mapping.
+//! The bias comes from the `PT_LOAD` header that covers the byte, because a linker may state an
+//! address that differs from the file offset.
+//!
+//! All files are accessed through a `Host`, here one in memory:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -47,13 +50,13 @@
 //! assert_eq!(store.image(late).expect_err("not there").to_string(), "file not found");
 //! ```
 //!
-//! The folders, each of which uses those before it only:
+//! Folders; each uses only those before it:
 //!
-//! - `elf`: one ELF file;
-//! - `search`: the places that may have a file;
-//! - `identity`: which of them is the recorded one;
+//! - `elf`: a single ELF file;
+//! - `search`: candidate paths of a file;
+//! - `identity`: selection of the recorded file among them;
 //! - `kernel`: the files of the kernel;
-//! - `store`: the files that a run found, with debug files and the files of just-in-time compilers;
+//! - `store`: the files found by a run, with debug files and the files of JIT compilers;
 //! - `moved`: text that was moved to memory without a file.
 
 mod elf;

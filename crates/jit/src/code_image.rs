@@ -1,5 +1,5 @@
-//! Writes an ELF file around code that never was in one, so that JIT code is unwound, named and given lines by the
-//! same means as any other: `.text`, `.eh_frame` with its header, `.symtab`, and a line program.
+//! Writer of ELF files for code that was never in a file, so that JIT code is unwound, named and attributed to lines
+//! like other code: `.text`, `.eh_frame` with its header, `.symtab`, and a line program.
 //!
 //! ```text
 //!   text      offset = address, from 0x1000 on
@@ -16,10 +16,10 @@ use elf_writer::{
 };
 use gimli::{DW_EH_PE_datarel, DW_EH_PE_pcrel, DW_EH_PE_sdata4, DW_EH_PE_udata4};
 
-/// Code that is collected for a file.
+/// Code collected for a file.
 #[derive(Debug)]
 pub struct CodeImage {
-    /// The number of its processor, which need not be one of those known.
+    /// Processor number, which may be an unsupported one.
     e_machine: u16,
     text: Vec<u8>,
     symbols: Symbols,
@@ -30,13 +30,13 @@ pub struct CodeImage {
 
 /// Offset and address of `.text`.
 const TEXT: u64 = 0x1000;
-/// The address of `.eh_frame`.
+/// Address of `.eh_frame`.
 const EH_FRAME: u64 = 0x6000_0000;
-/// The index of `.text`, the first section.
+/// Index of `.text`, the first section.
 const TEXT_SECTION: u32 = 1;
 
 impl CodeImage {
-    /// A file without code for the processor of that number.
+    /// Creates a file without code, for a processor number.
     #[must_use]
     pub fn new(e_machine: u16) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl CodeImage {
         }
     }
 
-    /// Appends a function. Returns its address, which is its offset in the file, too; `None` where the file is full.
+    /// Appends a function. Returns its address, which equals its file offset; `None` if the file is full.
     pub fn add_code(&mut self, name: &[u8], code: &[u8]) -> Option<Svma> {
         let len = code.len() as u64;
         self.text.resize(self.text.len().next_multiple_of(16), 0);
@@ -62,35 +62,36 @@ impl CodeImage {
         Some(start)
     }
 
-    /// Where the next call frame information will be.
+    /// Address of the next call frame information.
     #[must_use]
     pub fn next_eh_frame(&self) -> Svma {
         Svma(EH_FRAME + self.eh_frame.len() as u64)
     }
 
-    /// Appends call frame information whose relative pointers hold at [`Self::next_eh_frame`], without terminator;
-    /// `descriptions` gives for each FDE the first address that it covers and its offset in `bytes`.
+    /// Appends call frame information without terminator. Its relative pointers must be valid
+    /// at [`Self::next_eh_frame`].
+    /// `descriptions` lists the first covered address of each FDE and its offset in `bytes`.
     pub fn add_eh_frame(&mut self, bytes: &[u8], descriptions: &[(Svma, u64)]) {
         let base = self.next_eh_frame().0;
         self.fdes.extend(descriptions.iter().map(|(start, offset)| (start.0, base + offset)));
         self.eh_frame.extend(bytes);
     }
 
-    /// The number of a source file in the rows of [`Self::add_lines`].
+    /// Returns the number of a source file for the rows of [`Self::add_lines`].
     pub fn source_file(&mut self, path: &[u8]) -> u64 {
         self.lines.file(path)
     }
 
-    /// Appends the lines of a function that ends before `end`; rows in any order.
+    /// Appends the lines of a function that ends at `end`; rows in any order.
     pub fn add_lines(&mut self, end: Svma, mut rows: Vec<LineRow>) {
         rows.sort_by_key(|row| row.address);
         self.lines.sequence(&rows, end);
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {
-        // A length of zero ends the section.
+        // A length of zero terminates the section.
         self.eh_frame.extend([0; 4]);
         let hdr_address = (EH_FRAME + self.eh_frame.len() as u64).next_multiple_of(4);
         self.eh_frame.resize((hdr_address - EH_FRAME) as usize, 0);
@@ -127,7 +128,7 @@ impl CodeImage {
         ])
     }
 
-    /// The table that leads from an address to its description.
+    /// Returns the lookup table from addresses to their descriptions.
     fn eh_frame_hdr(&mut self, at: u64) -> Vec<u8> {
         const VERSION: u8 = 1;
         let mut hdr = vec![

@@ -9,25 +9,25 @@ use super::code_image::CodeImage;
 use super::frames::relocated;
 use super::records::{DumpDamage, JitRecord, lines, read};
 
-/// The `e_machine` of a dump whose writer leaves it out, as `CPython` 3.13 does.
+/// `e_machine` of a dump without a processor, as written by `CPython` 3.13.
 ///
 /// Source: gABI, "ELF Header", `EM_NONE`.
 const NO_MACHINE: u16 = 0;
 
-/// The code of a dump.
+/// Code of a dump.
 #[derive(Debug)]
 pub struct DumpCode {
-    /// When which code came to which address; offsets are of `file`.
+    /// Times and addresses at which code was loaded; offsets refer to `file`.
     pub dump: JitDump,
-    /// The bytes of an ELF file of all its code.
+    /// Bytes of an ELF file with all code.
     pub file: Vec<u8>,
-    /// The part of the dump that could not be used.
+    /// Unusable parts of the dump.
     pub damage: DumpDamage,
 }
 
 impl DumpCode {
-    /// Reads the bytes of a dump; `None` if they do not begin as one. If the dump does not state a processor, its code is
-    /// of `arch`.
+    /// Reads the bytes of a dump; `None` if they do not start like one. `arch` is the processor
+    /// of dumps that do not state one.
     #[must_use]
     pub fn read(bytes: &[u8], arch: Option<Arch>) -> Option<Self> {
         let (head, mut records) = read(bytes)?;
@@ -35,7 +35,7 @@ impl DumpCode {
             NO_MACHINE => arch.map_or(NO_MACHINE, Arch::e_machine),
             stated => stated,
         };
-        // The time in the head is of another clock for some writers.
+        // With some writers, the time in the head is from another clock.
         let first = records.clone().next().map_or(head.time, |(time, _)| time);
         let begun = Timestamp(if head.arch_time { 0 } else { first });
         let mut collected = Collected {
@@ -56,7 +56,7 @@ impl DumpCode {
 struct Collected<'d> {
     image: CodeImage,
     dump: JitDump,
-    /// Where the code of an index is in the image, and how long it is.
+    /// Address in the image and length of the code, by index.
     by_index: HashMap<u64, (Svma, u64)>,
     lines: Option<&'d [u8]>,
     unwinding: Option<(&'d [u8], usize)>,
@@ -70,14 +70,14 @@ impl<'d> Collected<'d> {
             JitRecord::Move { to, size, index, .. } => {
                 if let Some(&(place, len)) = self.by_index.get(&index) {
                     let (start, offset) = (Avma(to), FileOffset(place.0));
-                    // Beyond its code is that of another.
+                    // The bytes after this code belong to other code.
                     let len = size.min(len);
                     self.dump.loads.push(JitLoad { time, start, len, offset });
                 }
             }
             JitRecord::Load { address, index, name, code } => {
                 let (lines, unwinding) = (self.lines.take(), self.unwinding.take());
-                // Code without bytes was loaded before its dump was; an image that is full takes no more.
+                // Code without bytes was loaded before its dump started; a full image accepts no more.
                 let Some(place) = self.image.add_code(name, code) else { return };
                 let len = code.len() as u64;
                 self.by_index.insert(index, (place, len));
@@ -98,16 +98,16 @@ impl<'d> Collected<'d> {
 
     fn add_lines(&mut self, entries: &[u8], address: u64, place: Svma, len: u64) {
         let mut rows = Vec::new();
-        // A long name can be repeated by millions of entries: it is looked at once.
+        // Millions of entries can repeat a long name: it is checked once.
         let mut last: Option<(&[u8], Option<u64>)> = None;
         lines(entries, |at, line, name| {
-            // Some writers state addresses of the code, some of the file that `perf inject` would make of it.
+            // Some writers state addresses of the code, others of the file that `perf inject` would make of it.
             let Some(within) = Some(at.wrapping_sub(address)).filter(|&within| within < len) else {
                 return;
             };
             let known = last.filter(|(known, _)| std::ptr::eq(*known, name));
             let (_, file) = known.unwrap_or_else(|| {
-                // Some write names of memory that is gone.
+                // Some write names from freed memory.
                 let text = std::str::from_utf8(name).ok();
                 let is_name = text.is_some_and(|text| !text.contains(char::is_control));
                 (name, is_name.then(|| self.image.source_file(name)))
@@ -130,7 +130,7 @@ mod tests {
     use super::super::records::tests::{dump, load};
     use super::*;
 
-    /// The memory of a name is not taken again by each entry that repeats it, and it is not read again.
+    /// Repeated entries neither copy nor check the name again.
     #[test]
     fn a_long_name_is_repeated_often() {
         const REPEATED: usize = 100_000;
@@ -151,7 +151,7 @@ mod tests {
         assert!(size > (1 << 20) + REPEATED && size < (1 << 20) + 2 * REPEATED, "{size}");
     }
 
-    /// A record of a move to 0x9000.
+    /// Returns a record of a move to 0x9000.
     fn moved(size: u64) -> Vec<u8> {
         let words = [0x1000, 0x9000, size, 1];
         [0; 2].iter().chain(&words).flat_map(|word: &u64| word.to_le_bytes()).collect()
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(image.read_only_bytes(Svma(0x1000), 3), Some(&[1, 2, 3][..]));
     }
 
-    /// `CPython` 3.13 states no processor.
+    /// A dump of `CPython` 3.13, which states no processor.
     #[test]
     fn the_processor_of_a_dump() {
         let mut bytes = dump(&[load(0x1000, 1, "f", &[1, 2, 3])]);
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(machine(&bytes), Some(Arch::Aarch64));
     }
 
-    /// A dump has the records up to where it is cut; one whose process goes on writing ends with zeros.
+    /// A truncated dump gives the records before its end. While its process is still writing, it ends with zeros.
     #[test]
     fn what_is_left_of_a_dump_that_was_cut() {
         let records = [load(0x1000, 1, "f", &[1, 2, 3]), load(0x2000, 2, "g", &[4; 20])];
@@ -207,7 +207,7 @@ mod tests {
             let DumpCode { dump, damage, .. } =
                 DumpCode::read(&bytes[..end], Some(Arch::X86_64)).expect("a dump");
             let is_whole = end == bytes.len();
-            // The number of its kind is 0, and zeros are none.
+            // A record of kind 0 starts with zeros, and zeros are not a record.
             let is_cut = end > whole + 4 && !is_whole;
             let left = if is_cut { (end - whole) as u64 } else { 0 };
             assert_eq!(damage, DumpDamage { records: 0, bytes: left }, "{end}");
@@ -216,7 +216,7 @@ mod tests {
         let zeros = [&bytes[..whole], &[0; 100]].concat();
         let DumpCode { damage, .. } = DumpCode::read(&zeros, Some(Arch::X86_64)).expect("a dump");
         assert_eq!(damage, DumpDamage::default());
-        // The code is longer than its record, and what follows is still there.
+        // The code is longer than its record; the following record is still read.
         let mut broken = dump(&[load(0x1000, 1, "f", &[1]), load(0x2000, 2, "g", &[4])]);
         let at = dump(&[]).len() + 16 + 4 + 4 + 8 + 8;
         broken[at..at + 8].copy_from_slice(&1000_u64.to_le_bytes());

@@ -1,19 +1,19 @@
-//! Call frame information of JIT code, moved to the place of the code in its image: its pointers are relative to the place
-//! at which `perf inject` would have put it.
+//! Relocation of JIT call frame information to its address in the image. Its pointers are relative to
+//! the address that `perf inject` would have used.
 
 use address::Svma;
 use gimli::{BaseAddresses, CieOrFde, EhFrame, LittleEndian, UnwindSection as _};
 
-/// Moved call frame information.
+/// Relocated call frame information.
 pub(crate) struct Frames {
-    /// The bytes, without terminator.
+    /// Bytes, without terminator.
     pub(crate) bytes: Vec<u8>,
-    /// For each FDE the first address that it covers, and its offset.
+    /// First covered address and offset of each FDE.
     pub(crate) descriptions: Vec<(Svma, u64)>,
 }
 
-/// Moves the information of `data` (whose `header` bytes of `.eh_frame_hdr` are left out) from after its code of
-/// `len` bytes to `to`, the code being at `place`.
+/// Relocates `data`, without its `header` bytes of `.eh_frame_hdr`, from the address after its code
+/// of `len` bytes to `to`. The code is at `place`.
 ///
 /// ```text
 ///   as written:  | code | padding to 8 | .eh_frame | .eh_frame_hdr |
@@ -28,7 +28,7 @@ pub(crate) fn relocated(
     to: Svma,
 ) -> Option<Frames> {
     let end = data.len().checked_sub(header)?;
-    // A header begins with its version; an entry of call frame information with its length, which is larger.
+    // A header starts with its version; a CIE or FDE starts with its length, which is larger.
     let first = data.first() == Some(&1) && header >= 4 && data.get(end) != Some(&1);
     let frames = if first { data.get(header..)? } else { data.get(..end)? };
     let written_at = len.checked_next_multiple_of(8)?;
@@ -50,7 +50,7 @@ pub(crate) fn relocated(
         };
         let offset = fde.offset();
         used = used.max(offset + 4 + fde.entry_len());
-        // Writers that reckon with another layout describe the whole code all the same.
+        // Writers that assume another layout still describe the whole code.
         let within = if fde.initial_address() < len { fde.initial_address() } else { 0 };
         let start = place.add(within);
         let encoding = pointer_encoding(frames.get(fde.cie().offset() + 8..)?)?;
@@ -63,8 +63,9 @@ pub(crate) fn relocated(
     (!descriptions.is_empty()).then_some(Frames { bytes, descriptions })
 }
 
-/// Writes CIEs in the form that all readers know. V8 has version 3, which is for `.debug_frame` alone (it differs from
-/// version 1 in the size of return address registers above 127), and says of the language's data that it is left out.
+/// Rewrites CIEs in a form that all readers support. V8 uses version 3, which is only for `.debug_frame`; it differs
+/// from version 1 in the size of return address registers above 127. V8 also states an omitted encoding of
+/// language-specific data.
 fn normalize(bytes: &mut [u8]) {
     let mut at = 0_usize;
     while let Some(head) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
@@ -91,7 +92,7 @@ fn normalize(bytes: &mut [u8]) {
     }
 }
 
-/// The head of a CIE, of the same length, without the letter `L` where the encoding that it stands for is "omitted".
+/// Returns the head of a CIE, with the same length, without the letter `L` if the encoding for it is "omitted".
 fn without_omitted(cie: &[u8]) -> Option<Vec<u8>> {
     const OMITTED: u8 = 0xff;
     let end = cie.iter().position(|&byte| byte == 0)?;
@@ -116,7 +117,7 @@ fn without_omitted(cie: &[u8]) -> Option<Vec<u8>> {
     Some(plain)
 }
 
-/// Writes an address in the encoding that the CIE says, at `field`, which will be at address `at`.
+/// Writes an address in an encoding at `field`, which will have the address `at`.
 fn write_pointer(
     bytes: &mut [u8],
     field: usize,
@@ -138,7 +139,7 @@ fn write_pointer(
     Some(())
 }
 
-/// How FDEs of a CIE write addresses; `cie` begins at its version.
+/// Returns the encoding of addresses in the FDEs of a CIE; `cie` starts at its version.
 ///
 /// Source: LSB, "The Common Information Entry Format".
 fn pointer_encoding(cie: &[u8]) -> Option<gimli::DwEhPe> {
@@ -166,7 +167,7 @@ fn pointer_encoding(cie: &[u8]) -> Option<gimli::DwEhPe> {
             b'R' => return rest.first().map(|&byte| gimli::DwEhPe(byte)),
             b'L' => rest = rest.get(1..)?,
             b'S' | b'B' => {}
-            // A personality routine has no place in JIT code.
+            // JIT code has no personality routine.
             _ => return None,
         }
     }
@@ -177,7 +178,7 @@ fn pointer_encoding(cie: &[u8]) -> Option<gimli::DwEhPe> {
 mod tests {
     use super::*;
 
-    /// What V8 wrote after 676 bytes of code: a CIE, an FDE, a terminator, and the header.
+    /// Output of V8 after 676 bytes of code: a CIE, an FDE, a terminator, and the header.
     const V8: &str = "1800000000000000037a4c520001781002ff1b0c0708900100000000\
                       200000002000000034fdffffa4020000004f0e108602430d0602550d07410e08520c0610\
                       00000000011b033bb8ffffff0100000014fdffffd8ffffff";

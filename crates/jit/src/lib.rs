@@ -1,9 +1,11 @@
-//! Code without files: dumps (`jit-PID.dump`) and map files (`perf-PID.map`) of just-in-time compilers.
+//! Code without files: dumps (`jit-PID.dump`) and map files (`perf-PID.map`) of JIT compilers.
 //!
-//! Such a compiler makes code while its process runs. If it writes a dump, that has each function with its bytes, name,
-//! lines and call frame information: [`DumpCode`] has its loads for the timeline, and an ELF file of its code, so that
-//! the code is unwound and named as any other. If it writes a map file, that has the names of ranges of addresses:
-//! [`PerfMap`] looks them up. Both are read from bytes; this crate opens no file.
+//! A JIT compiler generates code while its process runs. Its dump contains each function with
+//! bytes, name, lines and call frame information.
+//! [`DumpCode`] provides the loads for the timeline, and an ELF file of the code, so that it is
+//! unwound and named like other code.
+//! A map file contains the names of ranges of addresses: [`PerfMap`] looks them up.
+//! Both are parsed from bytes; this crate opens no files.
 //!
 //! ```
 //! use address::{Arch, Avma};

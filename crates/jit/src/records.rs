@@ -1,36 +1,36 @@
-//! The records of a jitdump: code with its name, moves of it, lines and call frame information. A dump is read while
-//! its process may still write it, so its end is where a record is not whole.
+//! Records of a jitdump: code with its name, moves of it, lines and call frame information.
+//! A dump can be read while its process still writes it, so it ends at the first partial record.
 //!
 //! Source: `tools/perf/Documentation/jitdump-specification.txt`; `tools/perf/util/jitdump.h`.
 
-/// The head of a dump.
+/// Head of a dump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct JitHead {
     /// `e_machine` of the code.
     pub(crate) machine: u16,
-    /// When it was begun.
+    /// Start time of the dump.
     pub(crate) time: u64,
-    /// Times are counts of the processor, not nanoseconds.
+    /// True if times are counts of the processor rather than nanoseconds.
     pub(crate) arch_time: bool,
 }
 
 /// A record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum JitRecord<'d> {
-    /// Code that came to be.
+    /// Code was loaded.
     Load { address: u64, index: u64, name: &'d [u8], code: &'d [u8] },
-    /// Code that is somewhere else from now on.
+    /// Code was moved.
     Move { from: u64, to: u64, size: u64, index: u64 },
-    /// Lines of the code that is loaded next: entries of address, line, discriminator and name.
+    /// Lines of the next loaded code: entries of address, line, discriminator and name.
     Lines(&'d [u8]),
-    /// Call frame information of the code that is loaded next; the last `header` bytes are its `.eh_frame_hdr`.
+    /// Call frame information of the next loaded code; the last `header` bytes are its `.eh_frame_hdr`.
     Unwinding { data: &'d [u8], header: usize },
 }
 
 const MAGIC: u32 = 0x4a69_5444;
 const HEADER: usize = 40;
 
-/// The head, and the records after it with their times.
+/// Reads the head; also returns the following records with their times.
 pub(crate) fn read(dump: &[u8]) -> Option<(JitHead, DumpRecords<'_>)> {
     let magic = u32::from_le_bytes(*dump.first_chunk()?);
     let big_endian = match magic {
@@ -47,33 +47,33 @@ pub(crate) fn read(dump: &[u8]) -> Option<(JitHead, DumpRecords<'_>)> {
     Some((head, DumpRecords { cursor: Cursor { at: size, ..cursor }, broken: 0, closed: false }))
 }
 
-/// Records in the order of the dump.
+/// Iterator over the records of a dump, with their times.
 #[derive(Clone)]
 pub(crate) struct DumpRecords<'d> {
-    /// Behind the last whole record.
+    /// Position after the last whole record.
     cursor: Cursor<'d>,
-    /// Records of known kinds that do not have what they should.
+    /// Number of records of known kinds with invalid contents.
     broken: u64,
-    /// Whether the process said that nothing follows.
+    /// True after the record that ends the dump.
     closed: bool,
 }
 
 impl DumpRecords<'_> {
-    /// What of the dump could not be used, once there are no records any more.
+    /// Returns the unusable parts of the dump, after all records were read.
     pub(crate) fn damage(&self) -> DumpDamage {
         let left = if self.closed { &[] } else { self.cursor.rest() };
-        // Writers that map the file have zeros behind what they wrote.
+        // Writers that map the file leave zeros after their data.
         let is_record = left.iter().any(|&byte| byte != 0);
         DumpDamage { records: self.broken, bytes: if is_record { left.len() as u64 } else { 0 } }
     }
 }
 
-/// The part of a dump that could not be used.
+/// Unusable parts of a dump.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct DumpDamage {
-    /// Records that are there, but do not have what they should.
+    /// Number of records with invalid contents.
     pub records: u64,
-    /// Bytes at its end that are no whole record.
+    /// Number of bytes at the end that are not a whole record.
     pub bytes: u64,
 }
 
@@ -99,7 +99,7 @@ impl<'d> Iterator for DumpRecords<'d> {
     }
 }
 
-/// A record of a known kind that is whole.
+/// Decodes a record of a known kind; `None` if it is not whole.
 fn record(id: u32, mut body: Cursor<'_>) -> Option<JitRecord<'_>> {
     match id {
         0 => {
@@ -107,7 +107,7 @@ fn record(id: u32, mut body: Cursor<'_>) -> Option<JitRecord<'_>> {
             let (address, size, index) = (body.u64()?, body.u64()?, body.u64()?);
             let rest = body.rest();
             let name = rest.split(|&byte| byte == 0).next()?;
-            // The code is at the end of the record; there may be padding after the name.
+            // The code is at the end of the record; the name may be followed by padding.
             let code = rest.len().checked_sub(usize::try_from(size).ok()?)?;
             Some(JitRecord::Load { address, index, name, code: rest.get(code..)? })
         }
@@ -130,11 +130,11 @@ fn record(id: u32, mut body: Cursor<'_>) -> Option<JitRecord<'_>> {
     }
 }
 
-/// The entries of a record of lines: address, line, name of the file.
+/// Calls `each` with the entries of a lines record: address, line, file name.
 ///
-/// A name that is repeated is the same slice.
+/// A repeated name is the same slice.
 ///
-/// Source: `struct debug_entry`; a name of `\xff` alone repeats the one before.
+/// Source: `struct debug_entry`; a name of only `\xff` repeats the previous one.
 pub(crate) fn lines<'d>(entries: &'d [u8], mut each: impl FnMut(u64, u32, &'d [u8])) {
     let mut cursor = Cursor { bytes: entries, at: 0, big_endian: false };
     let mut last: &'d [u8] = b"";

@@ -1,9 +1,9 @@
-//! The one way bytes are read: field by field, at natural width, in the byte order of the recording machine.
-//! Nothing is swapped in place, so the traps of whole-record swapping do not arise. No read can leave its slice.
+//! Reads of single fields, at natural width, in the byte order of the recording machine.
+//! Records are not swapped in place, and a read cannot leave its slice.
 
 use std::ffi::CStr;
 
-/// The byte order of the recording machine.
+/// Byte order of the recording machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Endian {
     /// Least significant byte first: x86, arm, riscv, loongarch.
@@ -13,41 +13,41 @@ pub enum Endian {
 }
 
 impl Endian {
-    /// The number in two bytes.
+    /// Decodes two bytes.
     #[must_use]
     pub fn u16(self, bytes: [u8; 2]) -> u16 {
         let value = u16::from_le_bytes(bytes);
         if self == Self::Big { value.swap_bytes() } else { value }
     }
 
-    /// The number in four bytes.
+    /// Decodes four bytes.
     #[must_use]
     pub fn u32(self, bytes: [u8; 4]) -> u32 {
         let value = u32::from_le_bytes(bytes);
         if self == Self::Big { value.swap_bytes() } else { value }
     }
 
-    /// The number in eight bytes.
+    /// Decodes eight bytes.
     #[must_use]
     pub fn u64(self, bytes: [u8; 8]) -> u64 {
         let value = u64::from_le_bytes(bytes);
         if self == Self::Big { value.swap_bytes() } else { value }
     }
 
-    /// The number in the four bytes that begin at `at`; `None` where they leave `bytes`.
+    /// Returns the number in the four bytes at `at`; `None` if they leave `bytes`.
     #[must_use]
     pub fn u32_at(self, bytes: &[u8], at: usize) -> Option<u32> {
         bytes.get(at..)?.first_chunk().map(|chunk| self.u32(*chunk))
     }
 
-    /// The number in the eight bytes that begin at `at`; `None` where they leave `bytes`.
+    /// Returns the number in the eight bytes at `at`; `None` if they leave `bytes`.
     #[must_use]
     pub fn u64_at(self, bytes: &[u8], at: usize) -> Option<u64> {
         bytes.get(at..)?.first_chunk().map(|chunk| self.u64(*chunk))
     }
 }
 
-/// Reads a slice from front to back in a byte order. Every read gives `None` at the end and does not move then.
+/// Reader for the fields of a slice in a byte order. At the end a read returns `None` and does not advance.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldReader<'d> {
     rest: &'d [u8],
@@ -55,27 +55,27 @@ pub(crate) struct FieldReader<'d> {
 }
 
 impl<'d> FieldReader<'d> {
-    /// A reader that begins at the first byte.
+    /// Creates a reader at the first byte.
     pub(crate) fn new(bytes: &'d [u8], endian: Endian) -> Self {
         Self { rest: bytes, endian }
     }
 
-    /// The byte order it reads by.
+    /// Byte order of the reads.
     pub(crate) fn endian(&self) -> Endian {
         self.endian
     }
 
-    /// The bytes not yet read.
+    /// Bytes not yet read.
     pub(crate) fn rest(&self) -> &'d [u8] {
         self.rest
     }
 
-    /// How many bytes are not yet read.
+    /// Number of bytes not yet read.
     pub(crate) fn remaining(&self) -> usize {
         self.rest.len()
     }
 
-    /// The next `len` bytes.
+    /// Reads `len` bytes.
     #[inline]
     pub(crate) fn bytes(&mut self, len: usize) -> Option<&'d [u8]> {
         let (head, tail) = self.rest.split_at_checked(len)?;
@@ -83,7 +83,7 @@ impl<'d> FieldReader<'d> {
         Some(head)
     }
 
-    /// The next bytes, `len` being a length read from the input.
+    /// Reads `len` bytes, a length from the input.
     pub(crate) fn bytes_u64(&mut self, len: u64) -> Option<&'d [u8]> {
         self.bytes(usize::try_from(len).ok()?)
     }
@@ -95,43 +95,43 @@ impl<'d> FieldReader<'d> {
         Some(*head)
     }
 
-    /// The next byte.
+    /// Reads one byte.
     #[inline]
     pub(crate) fn u8(&mut self) -> Option<u8> {
         self.chunk::<1>().map(|[byte]| byte)
     }
 
-    /// The next two bytes as a number.
+    /// Reads a two-byte number.
     #[inline]
     pub(crate) fn u16(&mut self) -> Option<u16> {
         self.chunk().map(|chunk| self.endian.u16(chunk))
     }
 
-    /// The next four bytes as a number.
+    /// Reads a four-byte number.
     #[inline]
     pub(crate) fn u32(&mut self) -> Option<u32> {
         self.chunk().map(|chunk| self.endian.u32(chunk))
     }
 
-    /// The next four bytes as a signed number.
+    /// Reads a signed four-byte number.
     #[inline]
     pub(crate) fn i32(&mut self) -> Option<i32> {
         self.u32().map(u32::cast_signed)
     }
 
-    /// The next eight bytes as a number.
+    /// Reads an eight-byte number.
     #[inline]
     pub(crate) fn u64(&mut self) -> Option<u64> {
         self.chunk().map(|chunk| self.endian.u64(chunk))
     }
 
-    /// The next `count` numbers of eight bytes, unread as yet.
+    /// Skips `count` eight-byte numbers and returns them undecoded.
     pub(crate) fn words(&mut self, count: u64) -> Option<Words<'d>> {
         let bytes = self.bytes_u64(count.checked_mul(8)?)?;
         Some(Words { bytes, endian: self.endian })
     }
 
-    /// A string of a feature section: a u32 length, that many bytes, cut at the first NUL.
+    /// Reads a string of a feature section: a u32 length and that many bytes, truncated at the first NUL.
     ///
     /// Source: `tools/perf/util/header.c`, `do_write_string`.
     pub(crate) fn string(&mut self) -> Option<&'d [u8]> {
@@ -143,12 +143,12 @@ impl<'d> FieldReader<'d> {
     }
 }
 
-/// The bytes in front of the first NUL, or all of them.
+/// Returns the bytes before the first NUL, or all of them.
 pub(crate) fn until_nul(bytes: &[u8]) -> &[u8] {
     CStr::from_bytes_until_nul(bytes).map_or(bytes, CStr::to_bytes)
 }
 
-/// A list of u64 that stays where it is and is read when asked.
+/// List of u64 in the recording, decoded on access.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'d> {
     bytes: &'d [u8],
@@ -156,30 +156,30 @@ pub struct Words<'d> {
 }
 
 impl<'d> Words<'d> {
-    /// The words in these bytes; bytes after the last whole word are left out.
+    /// Creates a list of the words in these bytes; bytes after the last whole word are ignored.
     pub(crate) fn new(bytes: &'d [u8], endian: Endian) -> Self {
         Self { bytes: &bytes[..bytes.len() & !7], endian }
     }
 
-    /// How many there are.
+    /// Number of words.
     #[must_use]
     pub fn len(&self) -> usize {
         self.bytes.len() / 8
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no words.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// The word at `index`.
+    /// Returns the word at `index`.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<u64> {
         self.endian.u64_at(self.bytes, index.checked_mul(8)?)
     }
 
-    /// All words in order.
+    /// Returns all words in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = u64> + use<'d> {
         let endian = self.endian;
         let (words, _) = self.bytes.as_chunks::<8>();

@@ -1,15 +1,15 @@
-//! Tells the processor that bytes are read soon, so that it fetches their lines from memory meanwhile. A recording is read
-//! once, a few lines of each of its samples: without this, reading waits for nearly every one of them.
+//! Prefetch instructions. A recording is read once, a few cache lines per sample, so without
+//! prefetching nearly every line costs a cache miss.
 #![allow(
     unsafe_code,
     reason = "a prefetch reads nothing and cannot fail; its address is in the slice"
 )]
 
-/// Bytes of a line of the processor's cache, on nearly all of them.
+/// Size of a cache line on nearly all processors, in bytes.
 pub const LINE: usize = 64;
 
-/// The item of a slice is read soon, if there is one, and its line with it. Nothing else changes; for most processors this
-/// does nothing.
+/// Prefetches the cache line of `items[at]`, if that exists. Has no other
+/// effect, and none at all on most architectures.
 #[inline(always)]
 pub fn read_soon<T>(items: &[T], at: usize) {
     let Some(item) = items.get(at) else { return };
@@ -37,7 +37,7 @@ pub fn read_soon<T>(items: &[T], at: usize) {
 mod tests {
     use super::*;
 
-    /// There is nothing to see: it may be asked for anything.
+    /// Offsets past the end are ignored.
     #[test]
     fn offsets_beyond_the_end_are_none() {
         let bytes = [7; 3 * LINE];

@@ -1,18 +1,18 @@
 //! The parser of Linux `perf.data` recordings: bytes in, borrowed and typed records out, in time order.
 //!
-//! A recording is a list of *records*. Most are *samples*: at that moment a processor was at that address, with those
-//! registers and that part of the stack. The others say what makes sense of samples: which file was mapped where (MMAP2),
-//! which process came from which (FORK), what a thread is called (COMM). This crate decodes them; what they mean to a
-//! process, and what is in the files that they name, is for its users to find out. It opens no file and knows no ELF.
+//! A recording is a list of *records*. Most are *samples*: the address, registers and part of the stack of a thread at
+//! one time. The others are needed to interpret samples: mapped files (MMAP2), new processes (FORK), thread names
+//! (COMM). This crate decodes them. Its users apply them to processes and open the files that they name; the crate
+//! opens no files and does not parse ELF.
 //!
-//! There are two ways in:
-//! - [`Session`] reads a recording of any kind - file, pipe stream, compressed records, compressed as a whole, directory -
-//!   and gives it out as [`Batch`]s in time order. It starts a thread that makes the next batch while the user works
-//!   on the last one.
-//! - [`visit_records`] calls a function with every record, decoded, in the order of the file.
+//! There are two entry points:
+//! - [`Session`] reads a recording of any kind: file, pipe stream, with compressed records, compressed as a whole, or
+//!   directory. It returns [`Batch`]es in time order. A thread makes the next batch while the user processes the last
+//!   one.
+//! - [`visit_records`] calls a function with every record, decoded, in file order.
 //!
-//! Damage never ends the reading: it is reported in [`Findings`], and what is sound is given out. Only where there is no
-//! recording at all is there an [`Error`].
+//! Damage does not end the reading: it is reported in [`Findings`], and all sound records are returned.
+//! An [`Error`] means that there is no recording at all.
 //!
 //! ```text
 //!   Input ──open──> Session { head } ──next_batch──> Batch { samples: [SampleEntry], records, head }
@@ -56,28 +56,28 @@
 //! ```
 //!
 //! # Folders
-//! Each may use those in front of it, never those after it.
+//! Each folder may use only those listed before it.
 //!
-//! | folder | what it knows |
+//! | folder | content |
 //! |---|---|
 //! | files beside this one | byte order, shared bytes, headers of records, errors |
-//! | `finding` | what can be wrong with a recording |
-//! | `event` | attributes, and where the fields of an event's records are |
-//! | `record` | bytes of one record to its value |
-//! | `tracing` | formats of tracepoints: their names, and how the raw bytes of their samples are read |
-//! | `container` | what is around the records: file header, features, names of events |
-//! | `stream` | bytes of files and streams to records in the order of the file: damage, compressed records |
-//! | `session` | records to batches in time order; the ways in |
+//! | `finding` | damage and oddities of a recording |
+//! | `event` | attributes, and the offsets of the fields of an event's records |
+//! | `record` | decoding of single records |
+//! | `tracing` | formats of tracepoints: their names, and the fields of the raw bytes of their samples |
+//! | `container` | data around the records: file header, features, names of events |
+//! | `stream` | bytes of files and streams to records in file order: damage, compressed records |
+//! | `session` | records to batches in time order; the entry points |
 //!
 //! # Known differences to `perf`
-//! - Records of a file are ordered by (time, position) over all of it; rounds are used only where bytes come as a stream
-//!   or expanded, to know what is complete.
+//! - Records of a file are ordered by (time, position) over the whole file. Rounds are used only for streams and
+//!   expanded bytes, to determine which records are complete.
 //! - Attributes larger than the newest known one are read by their known prefix; `perf` refuses the file.
-//! - Cut and unfinished recordings are read up to their last whole record; `perf` refuses them or dies.
+//! - Truncated and unfinished recordings are read up to their last whole record; `perf` refuses them or crashes.
 //! - Unknown record types are skipped by their size; a damaged record is skipped up to the next chain of headers.
-//! - A recording in file form that is compressed as a whole is expanded before it is read, since its build ids stand at
-//!   its end.
-//! - A sample with a wrong count inside keeps everything in front of that count; `perf` stops reading there.
+//! - A recording in file form that is compressed as a whole is expanded before it is
+//!   read, because its build-ids are at its end.
+//! - A sample with a wrong count inside retains all fields before that count; `perf` stops reading there.
 
 mod bytes;
 mod container;

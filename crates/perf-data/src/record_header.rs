@@ -1,4 +1,4 @@
-//! What all records begin with: type, flags and size.
+//! Header of every record: type, flags and size.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `struct perf_event_header`; simpleperf's `record.h`.
 
@@ -7,14 +7,14 @@ use std::fmt;
 /// Size in bytes of a record header.
 pub(crate) const HEADER_LEN: usize = 8;
 
-/// The type number of a record. `record_types` lists those that are known.
+/// Type number of a record. `record_types` lists the known ones.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordKind(pub u32);
 
 impl RecordKind {
-    /// Types from here on are made by the recording tool, not the kernel, and have no trailer.
+    /// First type of the recording tool. These records have no trailer.
     pub const FIRST_USER: u32 = 64;
-    /// Types from here on are simpleperf's, with another header.
+    /// First type of simpleperf, with another header.
     pub(crate) const FIRST_SIMPLEPERF: u32 = 32768;
 
     /// Returns true if `record_types` lists the number. Only simpleperf's recordings have its types.
@@ -23,7 +23,7 @@ impl RecordKind {
         (simpleperf || self.0 < Self::FIRST_SIMPLEPERF) && self.session_use().is_some()
     }
 
-    /// Whether the size may be any number: these are not padded to eight bytes by all recorders.
+    /// Returns true if not all recorders pad such records to eight bytes.
     pub(crate) const fn is_unpadded(self) -> bool {
         matches!(
             self,
@@ -53,10 +53,10 @@ impl fmt::Debug for RecordKind {
     }
 }
 
-/// The mode the processor was in.
+/// Mode of the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CpuMode {
-    /// Not said.
+    /// Not stated.
     Unknown,
     /// The host's kernel.
     Kernel,
@@ -71,7 +71,7 @@ pub enum CpuMode {
 }
 
 impl CpuMode {
-    /// By the lowest three bits of a record's `misc`.
+    /// Decodes the lowest three bits of a record's `misc`.
     pub(crate) const fn from_misc(misc: u16) -> Self {
         match misc & 7 {
             1 => Self::Kernel,
@@ -83,7 +83,7 @@ impl CpuMode {
         }
     }
 
-    /// The lowest three bits of a record's `misc`.
+    /// Returns the mode as the lowest three bits of a record's `misc`.
     #[must_use]
     pub const fn bits(self) -> u16 {
         match self {
@@ -96,7 +96,7 @@ impl CpuMode {
         }
     }
 
-    /// Returns true for the modes of a virtual machine, whose addresses say nothing of the host's kernel and processes.
+    /// Returns true for the modes of a virtual machine, with addresses unrelated to the host's kernel and processes.
     #[must_use]
     pub const fn is_guest(self) -> bool {
         matches!(self, Self::GuestKernel | Self::GuestUser)
@@ -108,8 +108,9 @@ impl CpuMode {
 pub struct RecordHeader {
     /// Type number.
     pub kind: RecordKind,
-    /// Flags, meaning by type; the lowest three bits are the mode of the processor.
+    /// Flags that depend on the type; the lowest three bits are the mode of the processor.
     pub misc: u16,
-    /// Bytes of the record, header included. Wider than the field: simpleperf's records can be longer.
+    /// Size of the record in bytes, including the header. Wider than the
+    /// field, because simpleperf's records can be longer.
     pub size: u32,
 }

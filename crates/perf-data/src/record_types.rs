@@ -1,42 +1,42 @@
-//! The types of records, each with the decisions that are made by type. A type that is listed without one of them does not
-//! compile, and neither does a decoder that leaves out a listed type.
+//! Record types, each with the properties that depend on the type.
+//! A listed type without one of them does not compile, nor does a decoder that omits a listed type.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `enum perf_event_type`; `tools/lib/perf/include/perf/event.h`,
 //! `enum perf_user_event_type`; simpleperf's `record.h`.
 
 use crate::record_header::RecordKind;
 
-/// The use that a session makes of the records of a type.
+/// Use that a session makes of the records of a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SessionUse {
-    /// It is a sample, of which a few words are kept.
+    /// A sample; a few fields are stored in its entry.
     Sample,
-    /// It is kept, and samples behind it may look different.
+    /// Stored, and it may change the interpretation of later samples.
     MovesMaps,
-    /// It is kept.
+    /// Stored.
     Kept,
-    /// It is kept if the session asks for context switches, which most replays do not need.
+    /// Stored if the session includes context switches, which most replays do not need.
     Switch,
-    /// Its bytes are records, which are expanded before.
+    /// Contains records, which are expanded first.
     Compressed,
-    /// All records are complete up to the time of the round before.
+    /// All records are complete up to the time of the previous round.
     EndsRound,
-    /// It is counted: such records come in great numbers, or say nothing about stacks.
+    /// Counted only: such records are numerous, or irrelevant to stacks.
     Counted,
 }
 
-/// The place of the content of a record.
+/// Location of the content of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RecordContent {
-    /// The record has all of it.
+    /// The record itself.
     Whole,
-    /// The head of a recording has it, too, or it is that of a container.
+    /// Also in the head of the recording, or the content of a container.
     OfHead,
-    /// The data of a hardware trace has it.
+    /// In the data of a hardware trace.
     Elsewhere,
 }
 
-/// Lists the types of each maker: name, variant, number, use by a session, place of the content.
+/// Lists the types of each maker: name, variant, number, use by a session, location of the content.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $maker:ident {
         $($name:ident $variant:ident = $number:literal: $use:ident, $content:ident;)*
@@ -45,7 +45,7 @@ macro_rules! kinds {
             $($(#[doc = concat!("`PERF_RECORD_", stringify!($name), "`.")]
             pub const $name: Self = Self($number);)*)*
 
-            /// The name of the type without its prefix; `None` for unknown numbers.
+            /// Name of the type without its prefix; `None` for unknown numbers.
             #[must_use]
             pub const fn name(self) -> Option<&'static str> {
                 match self.0 {
@@ -54,7 +54,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The use that a session makes of it; `None` for unknown numbers.
+            /// Use of such records by a session; `None` for unknown numbers.
             #[inline]
             pub(crate) const fn session_use(self) -> Option<SessionUse> {
                 match self.0 {
@@ -63,7 +63,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The place of the content of such a record; that of an unknown one is the record.
+            /// Location of the content of such a record; for unknown types, the record.
             #[must_use]
             pub const fn content(self) -> RecordContent {
                 match self.0 {
@@ -80,7 +80,7 @@ macro_rules! kinds {
         }
 
         impl $maker {
-            /// The type of that number.
+            /// Returns the type with that number.
             pub(crate) const fn of(kind: RecordKind) -> Option<Self> {
                 match kind.0 {
                     $($number => Some(Self::$variant),)*

@@ -1,4 +1,4 @@
-//! Bytes that several owners keep alive together: a mapped file, or a block that was read or expanded.
+//! Bytes with shared ownership: a mapped file, or a block that was read or expanded.
 
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use budget::Held;
 
-/// A part of bytes that are freed when the last part of them is.
+/// Part of shared bytes. They are freed with the last part.
 #[derive(Clone)]
 pub struct SharedBytes {
     owner: Arc<dyn AsRef<[u8]> + Send + Sync>,
     range: Range<usize>,
-    /// Whether they are in memory that nobody counts yet, not in a mapped file.
+    /// True if they are in allocated memory that is not yet counted, rather than in a mapped file.
     is_uncounted: bool,
 }
 
-/// Bytes that count as held while a part of them is.
+/// Bytes with a memory count that ends with their last part.
 struct Counted {
     bytes: SharedBytes,
     _held: Held,
@@ -28,13 +28,13 @@ impl AsRef<[u8]> for Counted {
 }
 
 impl SharedBytes {
-    /// All bytes of an owner, for instance of a mapped file. They must not change their length.
+    /// Shares all bytes of an owner, for instance of a mapped file. Their length must not change.
     pub fn new(owner: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
         let range = 0..owner.as_ref().len();
         Self { owner: Arc::new(owner), range, is_uncounted: false }
     }
 
-    /// The same bytes, counted as held as `held` is where they are in memory.
+    /// Counts the bytes in `held` if they are in allocated memory.
     pub(crate) fn held_as(self, held: &Held) -> Self {
         if !self.is_uncounted {
             return self;
@@ -43,7 +43,7 @@ impl SharedBytes {
         Self::new(Counted { bytes: self, _held: held })
     }
 
-    /// A part of them; what leaves them is cut off.
+    /// Returns a part of the bytes; the range is truncated at their end.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
         let place = |at: usize| self.range.start.saturating_add(at).min(self.range.end);

@@ -1,20 +1,20 @@
-//! What one file may make of itself while it is opened: a few bytes can state sections of many gigabytes.
+//! Limits for one file while it is opened: a few bytes can state sections of many gigabytes.
 
 use budget::{Allowance, Budget, Exhausted, Resource};
 
-/// Parts of a file that are named in findings; a file with more is not worth more words.
+/// Maximum number of omitted parts of a file that are named in findings.
 const MAX_LEFT_OUT: usize = 4;
 
-/// A part of a file that is not there for anybody, because it asks for more than a file of its size may.
+/// A part of a file that is omitted because it exceeds a limit for the file's size.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct LeftOut {
     /// The part.
     pub(crate) what: String,
-    /// What is wrong with it.
+    /// Reason.
     pub(crate) why: String,
 }
 
-/// What is left for one file.
+/// Remaining budget of one file.
 #[derive(Debug)]
 pub(crate) struct FileAllowance {
     unpacked: Allowance,
@@ -27,7 +27,7 @@ pub(crate) struct FileAllowance {
 }
 
 impl FileAllowance {
-    /// For a file of so many bytes.
+    /// Creates the budget for a file of `len` bytes.
     pub(crate) fn new(budget: &Budget, len: usize) -> Self {
         let allowance = |resource| budget.allowance(resource, len as u64);
         Self {
@@ -41,18 +41,18 @@ impl FileAllowance {
         }
     }
 
-    /// How many bytes may still be unpacked.
+    /// Remaining number of unpacked bytes.
     pub(crate) const fn unpacked_left(&self) -> u64 {
         self.unpacked.left()
     }
 
-    /// The error of unpacking more than that.
+    /// Error for exceeding [`Self::unpacked_left`].
     pub(crate) const fn too_much_unpacked(&self) -> Exhausted {
         Exhausted { resource: Resource::UnpackedBytes, limit: self.unpacked.limit() }
     }
 
-    /// Uses bytes that are unpacked, all or none of them, so that others may still be. Where that is too much, it is
-    /// noted what is left out.
+    /// Takes bytes for unpacking, all or none, so that smaller parts may still be unpacked. If
+    /// there are too few, notes the part as omitted.
     pub(crate) fn unpack(
         &mut self,
         bytes: u64,
@@ -66,7 +66,7 @@ impl FileAllowance {
         Err(why)
     }
 
-    /// Uses relocations, or symbols that they are relative to.
+    /// Takes relocations, or symbols that they refer to.
     pub(crate) fn relocate(
         &mut self,
         count: u64,
@@ -76,7 +76,7 @@ impl FileAllowance {
         taken.inspect_err(|&why| self.note(what, why))
     }
 
-    /// Uses bytes of names.
+    /// Takes bytes of names.
     pub(crate) fn name(
         &mut self,
         bytes: usize,
@@ -86,7 +86,7 @@ impl FileAllowance {
         taken.inspect_err(|&why| self.note(what, why))
     }
 
-    /// From now on it is of the file as it was laid out here, whose sections are not counted again.
+    /// Switches to a file with sections laid out by this program, which are not counted again.
     pub(crate) fn laid_out(mut self, bytes: usize) -> Self {
         self.is_laid_out = true;
         let bytes = (bytes as u64).saturating_mul(2).saturating_add(self.sections.limit());
@@ -94,19 +94,20 @@ impl FileAllowance {
         self
     }
 
-    /// Whether the file was laid out here.
+    /// Returns true if this program laid out the file's sections.
     pub(crate) const fn is_laid_out(&self) -> bool {
         self.is_laid_out
     }
 
-    /// Uses a segment that states so many bytes of the file. Look-ups go through all segments: one costs 64 KiB beside.
+    /// Takes a segment with `file_bytes` stated bytes. It costs an additional 64 KiB, because
+    /// lookups scan all segments.
     pub(crate) fn segment(&mut self, file_bytes: u64) -> Result<(), Exhausted> {
         const EACH: u64 = 64 << 10;
         let taken = self.segments.take(file_bytes.saturating_add(EACH));
         taken.inspect_err(|&why| self.note(|| "the table of segments".to_owned(), why))
     }
 
-    /// Uses a section that states so many bytes of the file, and 1 KiB for itself.
+    /// Takes a section with `file_bytes` stated bytes, and 1 KiB for the section itself.
     pub(crate) fn section(&mut self, file_bytes: u64) -> Result<(), Exhausted> {
         const EACH: u64 = 1 << 10;
         let taken = self.sections.take(file_bytes.saturating_add(EACH));
@@ -119,19 +120,19 @@ impl FileAllowance {
         }
     }
 
-    /// Notes that of something there may be only one.
+    /// Notes a surplus instance of a part that may occur only once.
     pub(crate) fn note_further(&mut self, what: &str) {
         let why = "is one too many".to_owned();
         self.left_out.push(LeftOut { what: what.to_owned(), why });
     }
 
-    /// Notes that something cannot be read.
+    /// Notes an unreadable part.
     pub(crate) fn note_damaged(&mut self, what: &str) {
         let why = "is damaged".to_owned();
         self.left_out.push(LeftOut { what: what.to_owned(), why });
     }
 
-    /// What was left out so far.
+    /// Returns the omitted parts.
     pub(crate) fn into_left_out(self) -> Vec<LeftOut> {
         self.left_out
     }

@@ -1,23 +1,23 @@
-//! The bytes of an ELF file: a whole opened file, or the part of an archive in which it is stored.
+//! Bytes of an ELF file: a whole opened file, or its entry in an archive.
 
 use std::ops::Range;
 
 use host::{Content, Damage, FileStamp};
 
-/// Bytes of an opened file, or bytes that were made in memory.
+/// Bytes of an opened file, or bytes made in memory.
 pub(crate) struct FileBytes {
     content: Content,
     range: Range<usize>,
 }
 
 impl FileBytes {
-    /// A part of these bytes; all of them where the range is not inside.
+    /// Returns a part of these bytes; all of them if the range is not inside.
     pub(crate) fn part(self, range: Range<usize>) -> Self {
         let inside = range.start <= range.end && range.end <= self.content.len();
         if inside { Self { range, ..self } } else { self }
     }
 
-    /// Tells whether bytes of the file went missing; `None` where they are in memory.
+    /// Returns the indicator for lost bytes of the file; `None` if the bytes are in memory.
     pub(crate) fn damage(&self) -> Option<Damage> {
         (self.content.pages().mapped() > 0).then(|| self.content.damage())
     }
@@ -33,10 +33,10 @@ impl From<Content> for FileBytes {
     }
 }
 
-/// The file that an image was made of, and the form of the image in it.
+/// File that an image was made of, and the form of the image.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MadeOf {
     pub(crate) stamp: FileStamp,
-    /// The kind of form, and its offset in the file, in bytes.
+    /// Kind of form, and its offset in the file, in bytes.
     pub(crate) form: (u8, u64),
 }

@@ -1,4 +1,4 @@
-//! Compressed files and sections: recognized by their first bytes, never by their names, and unpacked with a limit.
+//! Compressed files and sections: detected by their first bytes, not by their names, and unpacked with a limit.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -7,10 +7,11 @@ use budget::try_reserve;
 
 use super::FileAllowance;
 
-/// Memory for the window of xz, in KiB. Source: xz(1): `-9` takes 64 MiB, and files of larger ones are not found.
+/// Memory limit for the window of xz, in KiB. Source: xz(1): `-9` takes 64 MiB, and files with
+/// larger windows do not occur.
 const XZ_WINDOW: u32 = 128 << 10;
 
-/// How a stream is compressed.
+/// Compression of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FileCompression {
     Gzip,
@@ -20,7 +21,7 @@ pub(crate) enum FileCompression {
 }
 
 impl FileCompression {
-    /// By the magic number.
+    /// Detects the compression by the magic number.
     ///
     /// Source: RFC 1952; the .xz file format, 2.1.1.1; RFC 8878; bzip2's `BZh`.
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
@@ -34,7 +35,7 @@ impl FileCompression {
         .find_map(|(magic, compression)| bytes.starts_with(magic).then_some(compression))
     }
 
-    /// A reader of what is compressed in `bytes`.
+    /// Returns a reader for the decompressed data.
     pub(crate) fn reader(self, bytes: &[u8]) -> io::Result<Box<dyn Read + '_>> {
         Ok(match self {
             Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
@@ -47,10 +48,10 @@ impl FileCompression {
     }
 }
 
-/// The bytes of a file, unpacked where it is compressed.
+/// Returns the bytes of a file, decompressed if necessary.
 ///
 /// # Errors
-/// Where it does not unpack, or becomes larger than it may; then the error holds an [`budget::Exhausted`].
+/// If they cannot be decompressed, or exceed the limit; then the error holds an [`budget::Exhausted`].
 pub(crate) fn unpack<'b>(
     bytes: &'b [u8],
     allowance: &mut FileAllowance,
@@ -63,14 +64,14 @@ pub(crate) fn unpack<'b>(
     Ok(Cow::Owned(unpacked))
 }
 
-/// The unpacked bytes of an `SHF_COMPRESSED` section of a 64-bit little-endian file, where they are sound and not
-/// more than is allowed.
+/// Returns the decompressed bytes of an `SHF_COMPRESSED` section of a 64-bit little-endian
+/// file, if they are sound and within the limit.
 ///
 /// Source: gABI, "Section Compression": `Elf64_Chdr` is type (4 bytes), reserved (4), size (8), alignment (8).
 pub(crate) fn inflate_section(section: &[u8], allowance: &mut FileAllowance) -> Option<Vec<u8>> {
     let (header, compressed) = section.split_first_chunk::<24>()?;
     let size = header.get(8..16)?.first_chunk().map(|size| u64::from_le_bytes(*size))?;
-    // The stated size counts, whatever comes out of it: damage at its end costs as much as none.
+    // The stated size is charged regardless of the result: damage at the end costs as much as a sound section.
     allowance.unpack(size, || "a compressed section".to_owned()).ok()?;
     match header.first()? {
         1 => inflate(compressed, size).ok(),
@@ -79,12 +80,12 @@ pub(crate) fn inflate_section(section: &[u8], allowance: &mut FileAllowance) -> 
     }
 }
 
-/// The first `size` bytes of a zlib stream, or all of it where it is shorter.
+/// Returns the first `size` bytes of a zlib stream, or all of it if it is shorter.
 ///
 /// # Errors
-/// Where it is damaged.
+/// If it is damaged.
 pub(crate) fn inflate(compressed: &[u8], size: u64) -> io::Result<Vec<u8>> {
-    // Sections of debug information become four to eight times as large.
+    // Sections of debug information expand to four to eight times their size.
     const USUAL: u64 = 16;
     if size <= (compressed.len() as u64).saturating_mul(USUAL)
         && let Some(unpacked) =
@@ -92,13 +93,13 @@ pub(crate) fn inflate(compressed: &[u8], size: u64) -> io::Result<Vec<u8>> {
     {
         return Ok(unpacked);
     }
-    // The stated size is only a limit: memory grows with what really comes out.
+    // The stated size is only a limit: memory grows with the actual output.
     let mut unpacked = Vec::new();
     flate2::read::ZlibDecoder::new(compressed).take(size).read_to_end(&mut unpacked)?;
     Ok(unpacked)
 }
 
-/// A sound zlib stream of that very size; all others are for the decoder that goes step by step.
+/// Decompresses a sound zlib stream of exactly `size` bytes; other streams need the incremental decoder.
 fn at_once(compressed: &[u8], size: usize) -> Option<Vec<u8>> {
     let mut unpacked = Vec::new();
     try_reserve(&mut unpacked, size).ok()?;
@@ -107,10 +108,10 @@ fn at_once(compressed: &[u8], size: usize) -> Option<Vec<u8>> {
     (len == size).then_some(unpacked)
 }
 
-/// The same of a zstd frame.
+/// Returns the first `size` bytes of a zstd frame, or all of it if it is shorter.
 ///
 /// # Errors
-/// Where it is damaged.
+/// If it is damaged.
 pub(crate) fn unpack_zstd(compressed: &[u8], size: u64) -> io::Result<Vec<u8>> {
     let decoder = ruzstd::decoding::StreamingDecoder::new(compressed).map_err(io::Error::other)?;
     let mut unpacked = Vec::new();
@@ -152,7 +153,7 @@ mod tests {
             let expected = text.get(..size as usize).unwrap_or(text);
             assert_eq!(inflate(&ZLIB, size).expect("sound"), expected, "{size}");
         }
-        // The last four bytes are a checksum, the two before them the rest of the last code and the end.
+        // The last four bytes are a checksum; the two before them are the rest of the last code and the end marker.
         for cut in 0..ZLIB.len() - 6 {
             assert!(inflate(&ZLIB[..cut], 37).is_err(), "{cut}");
         }

@@ -1,4 +1,4 @@
-//! What is read of an ELF file when it is opened: its headers, beside its bytes.
+//! Headers of an ELF file, read when it is opened, and its bytes.
 
 use std::fmt;
 use std::path::Path;
@@ -17,7 +17,7 @@ use super::section_names;
 use super::zip::stored_entry;
 use super::{FileAllowance, ImageError, LeftOut, Section, Segment};
 
-/// The bytes of an ELF file and its headers: a pure function of the file's content, shared by all paths that lead to it.
+/// Bytes and headers of an ELF file. They depend only on the content and are shared by all paths to it.
 pub(crate) struct ElfData {
     pub(super) bytes: FileBytes,
     pub(super) base: FileOffset,
@@ -29,11 +29,11 @@ pub(crate) struct ElfData {
     pub(super) build_id: Option<BuildId>,
     pub(super) segments: Vec<Segment>,
     pub(super) sections: Vec<Section>,
-    /// The numbers of those that have bytes, by name.
+    /// Index of the first section with bytes for each name.
     section_numbers: HashMap<Box<[u8]>, u32>,
-    /// Whether the file states section headers that cannot be read.
+    /// True if the file states unreadable section headers.
     pub(super) sections_lost: bool,
-    /// What is not there for anybody, because there is too much of it.
+    /// Parts omitted because they exceed a limit.
     pub(crate) left_out: Vec<LeftOut>,
 }
 
@@ -48,7 +48,7 @@ impl fmt::Debug for ElfData {
 }
 
 impl ElfData {
-    /// Reads the headers of a file; `path` only names it in errors.
+    /// Reads the headers of a file; `path` is used in errors only.
     pub(crate) fn parse(
         path: &Path,
         content: Content,
@@ -58,7 +58,7 @@ impl ElfData {
         Self::parse_with(path, content, allowance)
     }
 
-    /// The same with what is left for the file.
+    /// Same as [`Self::parse`], with a given remaining budget.
     pub(crate) fn parse_with(
         path: &Path,
         content: Content,
@@ -67,7 +67,8 @@ impl ElfData {
         Self::parse_bytes(path, FileBytes::from(content), allowance)
     }
 
-    /// The same of what is stored in an archive and mapped from `offset` of it; of the whole file where it is no archive.
+    /// Same as [`Self::parse`], for the entry of an archive that is mapped from `offset`; for
+    /// the whole file if it is not an archive.
     pub(crate) fn parse_part(
         path: &Path,
         content: Content,
@@ -83,7 +84,7 @@ impl ElfData {
         Ok(Self { base, ..Self::parse_bytes(path, bytes, allowance)? })
     }
 
-    /// The same, as a file of its own: offsets of mappings are those of the entry.
+    /// Same as [`Self::parse_part`], but with offsets of mappings relative to the entry.
     pub(crate) fn parse_entry(
         path: &Path,
         content: Content,
@@ -133,7 +134,7 @@ impl ElfData {
         })
     }
 
-    /// The bytes of the file; of an archive, those of the file in it.
+    /// Returns the bytes of the file; in an archive, of its entry.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.bytes.as_slice()
     }
@@ -142,13 +143,13 @@ impl ElfData {
         self.build_id
     }
 
-    /// The first section of that name that has bytes.
+    /// Returns the first section with a name that has bytes.
     pub(super) fn section(&self, name: &[u8]) -> Option<&Section> {
         self.sections.get(*self.section_numbers.get(name)? as usize)
     }
 }
 
-/// The first section of each name that has bytes: a file may state many, and is asked for some at every frame.
+/// Indexes the first section with bytes for each name, because a file may state many and each frame queries some.
 fn numbers_of(sections: &[Section]) -> HashMap<Box<[u8]>, u32> {
     let mut numbers = HashMap::with_capacity(sections.len());
     for (number, section) in (0..).zip(sections).filter(|(_, section)| section.has_bytes()) {
@@ -157,7 +158,7 @@ fn numbers_of(sections: &[Section]) -> HashMap<Box<[u8]>, u32> {
     numbers
 }
 
-/// The build-id of a file, by its headers and notes alone; `None` if it is no ELF file or has none.
+/// Returns the build-id of a file from its headers and notes; `None` if it is not an ELF file or has none.
 pub(crate) fn build_id_of(bytes: &[u8]) -> Option<BuildId> {
     if !bytes.starts_with(b"\x7fELF") {
         return None;
@@ -178,12 +179,12 @@ fn build_id<'d, R: ReadRef<'d>>(file: &object::File<'d, R>, bytes: &[u8]) -> Opt
     file.build_id().ok().flatten().and_then(BuildId::new)
 }
 
-/// Whether notes are read: each section of them is gone through, and many may state the same bytes.
+/// Returns true if notes may be read: each of their sections is scanned, and many may state the same bytes.
 fn has_few_notes<'d, R: ReadRef<'d>>(file: &object::File<'d, R>, bytes: &[u8]) -> bool {
     note_bytes(file) <= 4 * bytes.len() as u64
 }
 
-/// What the headers of a file state.
+/// Values stated in the headers of a file.
 struct Headers {
     arch: Option<Arch>,
     e_machine: u16,
@@ -236,7 +237,7 @@ impl Headers {
         }
     }
 
-    /// Those of a file whose section headers cannot be read, if all its segments are there.
+    /// Reads the headers of a file with unreadable section headers, if all its segments are in the file.
     fn read_unsectioned(bytes: &[u8], allowance: &mut FileAllowance) -> Option<Self> {
         let header = headerless::header_without_sections(bytes)?;
         let file = object::File::parse(Unsectioned::new(&header, bytes)).ok()?;
@@ -253,7 +254,7 @@ impl Headers {
     }
 }
 
-/// The number of the processor that a file states.
+/// Returns the processor number stated in a file.
 fn e_machine_of<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> u16 {
     match file {
         object::File::Elf32(file) => file.elf_header().e_machine(file.endian()).0,
@@ -262,8 +263,8 @@ fn e_machine_of<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> u16 {
     }
 }
 
-/// The segments as far as the size of the file accounts for them: many may state the same bytes. Those of a file that was
-/// laid out here are its sections with code, which are counted as such.
+/// Returns the segments up to the limit for the file's size, because many may state the same bytes.
+/// In a file laid out by this program they are its sections with code, which are counted elsewhere.
 fn segments_of<'d, R: ReadRef<'d>>(
     file: &object::File<'d, R>,
     file_bytes: u64,
@@ -282,11 +283,11 @@ fn segments_of<'d, R: ReadRef<'d>>(
     segments
 }
 
-/// Segments of a file: addresses are looked for among them at every frame. Linkers make some ten.
+/// Maximum number of segments of a file; every frame searches them. Linkers make about ten.
 const MOST_SEGMENTS: usize = 1 << 10;
 
-/// The sections that have names, each counted: many may share the end of one long name, or state the same bytes. And
-/// whether there are some whose name cannot be read, though the header states the section of their names.
+/// Returns the sections with names, up to a limit: many may share the end of one long name, or the same bytes.
+/// Also returns true if a name is unreadable although the header states the section of names.
 fn sections_of<'d, R: ReadRef<'d>>(
     file: &object::File<'d, R>,
     file_bytes: u64,
@@ -311,7 +312,7 @@ fn sections_of<'d, R: ReadRef<'d>>(
     (sections, is_lost && states_names(file))
 }
 
-/// Whether the header of a file states which section has the names of sections.
+/// Returns true if the header of a file states the section with the names of sections.
 fn states_names<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> bool {
     match file {
         object::File::Elf32(file) => file.elf_header().e_shstrndx(file.endian()).0 != 0,
@@ -320,7 +321,7 @@ fn states_names<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> bool {
     }
 }
 
-/// How many bytes of notes the headers state.
+/// Returns the number of bytes of notes stated in the headers.
 fn note_bytes<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> u64 {
     match file {
         object::File::Elf32(file) => note_bytes_of(file),
@@ -339,7 +340,7 @@ fn note_bytes_of<'d, Elf: FileHeader, R: ReadRef<'d>>(file: &ElfFile<'d, Elf, R>
     sizes.chain(sections.map(|header| header.sh_size(endian).into())).fold(0, u64::saturating_add)
 }
 
-/// The program headers that are not `PT_LOAD`.
+/// Returns the program headers other than `PT_LOAD`.
 fn other_headers<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> Vec<ProgramHeader> {
     match file {
         object::File::Elf32(file) => other_headers_of(file),

@@ -1,14 +1,14 @@
-//! Why a file could not be used as an ELF image.
+//! Reasons why a file cannot be used as an ELF image.
 
 use std::path::PathBuf;
 
 use host::HostError;
 
-/// A file could not be opened or read as an ELF image.
+/// Error of opening or reading a file as an ELF image.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageError {
-    /// The file is missing, no regular file, or cannot be read.
+    /// The file is missing, not a regular file, or unreadable.
     #[error(transparent)]
     Host(#[from] HostError),
     /// Not an ELF file, or its headers are damaged.
@@ -19,7 +19,7 @@ pub enum ImageError {
         /// The parser's message.
         source: object::Error,
     },
-    /// A file that begins as an ELF file, whose headers cannot be read or lead out of it.
+    /// A file that starts like an ELF file, with headers that are unreadable or point outside of it.
     #[error("{} begins as an ELF file and cannot be read: it is damaged or cut short; replace it by an intact copy", path.display())]
     Damaged {
         /// The file.
@@ -27,7 +27,7 @@ pub enum ImageError {
         /// The parser's message.
         source: object::Error,
     },
-    /// A file that is empty, or has zeros in the place of its headers.
+    /// A file that is empty, or has zeros instead of headers.
     #[error("{} is empty or begins with zeros: its content was lost; replace it by an intact copy", path.display())]
     Overwritten {
         /// The file.
@@ -44,11 +44,11 @@ pub enum ImageError {
     SectionOutside {
         /// The file.
         path: PathBuf,
-        /// The section's name.
+        /// Name of the section.
         section: String,
-        /// Where it should begin, in bytes from the start of the file.
+        /// Stated start of the section, in bytes from the start of the file.
         offset: u64,
-        /// How long it should be, in bytes.
+        /// Stated size, in bytes.
         size: u64,
     },
     /// The bytes of a compressed section are damaged.
@@ -56,22 +56,22 @@ pub enum ImageError {
     Compression {
         /// The file.
         path: PathBuf,
-        /// The section's name.
+        /// Name of the section.
         section: String,
-        /// What the decoder said.
+        /// Message of the decoder.
         source: std::io::Error,
     },
-    /// More than a file of its size may ask for.
+    /// The file exceeds a limit for its size.
     #[error("{what} of {} asks for {why}", path.display())]
     TooMuch {
         /// The file.
         path: PathBuf,
-        /// The part of it.
+        /// Part of the file.
         what: String,
-        /// What there is too much of.
+        /// Exceeded limit.
         why: budget::Exhausted,
     },
-    /// A relocatable file whose headers are damaged, or which is not of 64 bits and little-endian.
+    /// A relocatable file that has damaged headers, or is not 64-bit little-endian.
     #[error("{} is a relocatable file that cannot be laid out", path.display())]
     Relocatable {
         /// The file.
@@ -80,7 +80,7 @@ pub enum ImageError {
 }
 
 impl ImageError {
-    /// Returns true if the file is an ELF file that lost something.
+    /// Returns true if the file is a damaged ELF file.
     #[must_use]
     pub const fn is_damage(&self) -> bool {
         matches!(
@@ -92,7 +92,7 @@ impl ImageError {
         )
     }
 
-    /// Whether nothing is at the path, as opposed to something that cannot be used.
+    /// Returns true if there is no file at the path, rather than an unusable one.
     #[must_use]
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Host(error) if error.is_missing())

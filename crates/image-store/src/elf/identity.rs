@@ -1,4 +1,4 @@
-//! What says of a file, from one run to the next, that its content is the same.
+//! Identity of a file's content across runs.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -6,15 +6,15 @@ use host::FileStamp;
 
 use super::{Image, MadeOf};
 
-/// A file that has no build-id is known by the time of its last change, unless that is so near that another change could
-/// have the same time.
+/// Minimum age of the last change of a file without a build-id: another change soon after it could have the same time.
 const NEAR: Duration = Duration::from_secs(2);
 
 impl Image {
-    /// Bytes that are the same in another run only where the image is: the build-id, or where there is none which file it
-    /// is and when it was changed last; and its size, and where its sections and segments are, by which a file is told
-    /// from the same one stripped. `None` for what was made in memory, for a file without build-id that was just changed,
-    /// and where something of it was left out or went missing.
+    /// Returns bytes that are equal in another run only if the image is.
+    /// They contain the build-id, otherwise the file's device, inode and time of change.
+    /// Its size and the positions of its sections and segments distinguish a file from its stripped version.
+    /// `None` for images made in memory, for a file without build-id that was just changed, and
+    /// if parts were omitted or lost.
     #[must_use]
     pub fn identity(&self) -> Option<Vec<u8>> {
         let MadeOf { stamp, form } = self.made_of?;
@@ -55,14 +55,14 @@ impl Image {
         Some(bytes)
     }
 
-    /// The file that the image was made of, if the image is all of it: not made in memory, unpacked or a part of an archive.
+    /// Returns the file of the image if the image is all of it: not made in memory, unpacked or a part of an archive.
     #[must_use]
     pub fn stamp(&self) -> Option<FileStamp> {
         let MadeOf { stamp, form } = self.made_of?;
         (form.0 == 0).then_some(stamp)
     }
 
-    /// Whether bytes of the file went missing after it was opened: what was made of it may be wrong.
+    /// Returns true if bytes of the file were lost after it was opened, so that results from it may be wrong.
     #[must_use]
     pub fn was_cut_short(&self) -> bool {
         self.damage().is_some_and(|damage| damage.happened())
@@ -74,7 +74,7 @@ fn text(bytes: &mut Vec<u8>, text: &[u8]) {
     bytes.extend_from_slice(text);
 }
 
-/// Whether a time, in nanoseconds since 1970, is not clearly over.
+/// Returns true if a time, in nanoseconds since 1970, is too recent.
 fn is_near(time: i128) -> bool {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     time.saturating_add(NEAR.as_nanos() as i128) > now.as_nanos() as i128

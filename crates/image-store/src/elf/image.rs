@@ -1,5 +1,5 @@
-//! One ELF file, opened: its segments, its sections, its identity. Headers are read once; the rest stays where it
-//! is, in the mapped file, and is touched by whoever needs it.
+//! An opened ELF file: its segments, its sections, its identity. Headers are read once; all other bytes
+//! stay in the mapped file and are read on demand.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,16 +18,16 @@ use super::relocations::{SectionLayout, disjoint, link};
 use super::section::{self, Section};
 use super::{FileAllowance, ImageError, LeftOut, MadeOf, Segment};
 
-/// An opened ELF file. Immutable; a clone shares everything but the path.
+/// An opened ELF file. Immutable; a clone shares everything except the path.
 #[derive(Clone)]
 pub struct Image {
     path: PathBuf,
-    /// The folder that paths in it must not leave; `None` where the user named it, or it was made in memory.
+    /// Folder that paths in the file must not leave; `None` if the user named the file, or it was made in memory.
     root: Option<Arc<Path>>,
     data: Arc<ElfData>,
-    /// What all files of a run may still unpack.
+    /// Remaining bytes that all files of a run may unpack.
     unpacked: Option<Arc<SharedAllowance>>,
-    /// The file; `None` where it was made in memory.
+    /// Source file; `None` if the image was made in memory.
     pub(super) made_of: Option<MadeOf>,
 }
 
@@ -35,16 +35,16 @@ impl Image {
     /// Opens an ELF file and reads its headers.
     ///
     /// # Errors
-    /// Where the file is missing, is no regular file, cannot be read, or is no ELF file.
+    /// If the file is missing, not a regular file, unreadable, or not an ELF file.
     pub fn open(host: &dyn Host, path: &Path, origin: Origin<'_>) -> Result<Self, ImageError> {
         Self::from_content(path, host.open(path, origin)?.content)
     }
 
-    /// Opens the ELF file that is mapped from `offset` of a file: the file itself, or what is stored there in a zip
-    /// archive. Offsets of mappings stay those of the archive.
+    /// Opens the ELF file that is mapped from `offset` of a file: the file itself, or an entry stored in a zip archive.
+    /// Offsets of mappings remain relative to the archive.
     ///
     /// # Errors
-    /// As for [`Image::open`], and where no ELF file is stored there.
+    /// As for [`Image::open`], and if no ELF file is stored there.
     pub fn open_at(
         host: &dyn Host,
         path: &Path,
@@ -56,11 +56,11 @@ impl Image {
         Ok(Self::of(path, origin.root(), Arc::new(data)))
     }
 
-    /// Opens a file of which somebody copied code: as [`Image::open`], but a relocatable file is laid out first, each
-    /// byte at its own offset.
+    /// Opens a file with code that was copied elsewhere. Same as [`Image::open`], except that a relocatable file is
+    /// laid out first, with file offsets as addresses.
     ///
     /// # Errors
-    /// As for [`Image::open`], and where a relocatable file cannot be laid out.
+    /// As for [`Image::open`], and if a relocatable file cannot be laid out.
     pub fn open_for_copies(
         host: &dyn Host,
         path: &Path,
@@ -77,23 +77,23 @@ impl Image {
         Ok(Self::of(path, None, Arc::new(data)))
     }
 
-    /// An image of the content of an opened file.
+    /// Creates an image from the content of an opened file.
     ///
     /// # Errors
-    /// Where the bytes are no ELF file.
+    /// If the bytes are not an ELF file.
     pub fn from_content(path: &Path, content: Content) -> Result<Self, ImageError> {
         Ok(Self::of(path, None, Arc::new(ElfData::parse(path, content, &Budget::default())?)))
     }
 
-    /// An image from bytes that were made or unpacked in memory; `path` only names it.
+    /// Creates an image from bytes made or unpacked in memory; `path` is only a name.
     ///
     /// # Errors
-    /// Where the bytes are no ELF file.
+    /// If the bytes are not an ELF file.
     pub fn from_vec(path: &Path, bytes: Vec<u8>) -> Result<Self, ImageError> {
         Self::from_content(path, Content::from(bytes))
     }
 
-    /// The image of a file whose content was opened before, maybe by another path.
+    /// Creates the image of a content that was opened before, possibly with another path.
     pub(crate) fn of(path: &Path, root: Option<&Path>, data: Arc<ElfData>) -> Self {
         Self {
             path: path.to_owned(),
@@ -104,72 +104,72 @@ impl Image {
         }
     }
 
-    /// The image with which file it was made of.
+    /// Sets the source file.
     pub(crate) fn made_of(self, made_of: MadeOf) -> Self {
         Self { made_of: Some(made_of), ..self }
     }
 
-    /// The image by another path, as where it is in an archive.
+    /// Sets the path, for example the one inside an archive.
     pub(crate) fn named(self, path: &Path) -> Self {
         Self { path: path.to_owned(), ..self }
     }
 
-    /// The image with what all files of its run may still unpack.
+    /// Sets the budget for unpacking that is shared by all files of the run.
     pub(crate) fn within(self, unpacked: &Arc<SharedAllowance>) -> Self {
         Self { unpacked: Some(Arc::clone(unpacked)), ..self }
     }
 
-    /// What all files of its run may still unpack.
+    /// Remaining bytes that all files of the run may unpack.
     pub(crate) fn unpacked(&self) -> Option<&SharedAllowance> {
         self.unpacked.as_deref()
     }
 
-    /// Tells whether bytes of the file went missing; `None` where they cannot, as they are in memory.
+    /// Returns the indicator for lost bytes of the file; `None` if they are in memory and cannot be lost.
     pub(crate) fn damage(&self) -> Option<Damage> {
         self.data.bytes.damage()
     }
 
-    /// What of the file is not there for anybody, because there is too much of it.
+    /// Parts omitted because they exceed a limit.
     pub(crate) fn left_out(&self) -> &[LeftOut] {
         &self.data.left_out
     }
 
-    /// The folder that paths which the file names must not leave.
+    /// Folder that paths stated in the file must not leave.
     pub(crate) fn root(&self) -> Option<&Path> {
         self.root.as_deref()
     }
 
-    /// Whom the path of the file is from, for who opens it again.
+    /// Origin of the path, for opening the file again.
     #[must_use]
     pub fn origin(&self) -> Origin<'_> {
         self.root().map_or(Origin::User, |root| Origin::Stored { root })
     }
 
-    /// The file that was really opened.
+    /// Path of the file that was actually opened.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The whole ELF file, without what may be around it in an archive.
+    /// Bytes of the ELF file, without a surrounding archive.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.data.bytes.as_slice()
     }
 
-    /// Where the ELF file begins in the file that was opened: 0 unless that is an archive.
+    /// Offset of the ELF file in the opened file: 0 unless that is an archive.
     #[must_use]
     pub fn base(&self) -> FileOffset {
         self.data.base
     }
 
-    /// The processor it was made for, if it is one of those known.
+    /// Processor architecture, if supported.
     #[must_use]
     pub fn arch(&self) -> Option<Arch> {
         self.data.arch
     }
 
-    /// The number of the processor it was made for, whether that is known or not.
+    /// Processor number, regardless of support.
     ///
     /// Source: gABI, "ELF Header", `e_machine`.
     #[must_use]
@@ -177,20 +177,20 @@ impl Image {
         self.data.e_machine
     }
 
-    /// Whether a relocation of that number has the dynamic loader write what a resolver returns, on the file's processor.
+    /// Returns true if, on the file's processor, a relocation of this number writes the result of a resolver.
     #[must_use]
     pub fn is_indirect_relocation(&self, kind: u32) -> bool {
         let supplement = self.arch().and_then(Supplement::of);
         supplement.is_some_and(|supplement| supplement.indirect.0 == kind)
     }
 
-    /// Whether it is a relocatable object (`ET_REL`): no segments, section addresses are not final.
+    /// Returns true for a relocatable object (`ET_REL`): it has no segments, and section addresses are not final.
     #[must_use]
     pub fn is_relocatable(&self) -> bool {
         self.data.relocatable
     }
 
-    /// Whether it is a separate debug file: it states sections with code, but holds bytes of none of them.
+    /// Returns true for a separate debug file: it states sections with code but has no bytes of them.
     #[must_use]
     pub fn is_stripped_of_code(&self) -> bool {
         let mut code =
@@ -198,44 +198,44 @@ impl Image {
         code.clone().next().is_some() && !code.any(Section::has_bytes)
     }
 
-    /// Whether its data is little-endian.
+    /// Returns true if the data is little-endian.
     #[must_use]
     pub fn is_little_endian(&self) -> bool {
         self.data.little_endian
     }
 
-    /// Where a process that runs this file begins (`e_entry`); 0 for a library.
+    /// Entry point (`e_entry`) of a program; 0 for a library.
     #[must_use]
     pub fn entry(&self) -> Svma {
         self.data.entry
     }
 
-    /// The file's own build-id.
+    /// Build-id of the file.
     #[must_use]
     pub fn build_id(&self) -> Option<BuildId> {
         self.data.build_id
     }
 
-    /// The `PT_LOAD` segments in the order of the program headers.
+    /// `PT_LOAD` segments in the order of the program headers.
     #[must_use]
     pub fn segments(&self) -> &[Segment] {
         &self.data.segments
     }
 
-    /// Whether the file states section headers that cannot be read, as if it were cut off.
+    /// Returns true if the file states unreadable section headers, as after truncation.
     #[must_use]
     pub fn has_lost_sections(&self) -> bool {
         self.data.sections_lost
     }
 
-    /// All named sections, in file order; of a file without section headers, those that its program headers and its
-    /// dynamic section lead to.
+    /// All named sections, in file order. In a file without section headers, those derived from
+    /// its program headers and dynamic section.
     #[must_use]
     pub fn sections(&self) -> &[Section] {
         &self.data.sections
     }
 
-    /// The section of that name that has bytes in this file. `.debug_x` also finds `.zdebug_x`.
+    /// Returns the section with a name that has bytes in this file. `.debug_x` also finds `.zdebug_x`.
     #[must_use]
     pub fn section(&self, name: &str) -> Option<&Section> {
         let named = |wanted: &str| self.data.section(wanted.as_bytes());
@@ -244,21 +244,22 @@ impl Image {
         })
     }
 
-    /// The bytes of a section, unpacked where they are compressed (`SHF_COMPRESSED` with zlib or zstd, `.zdebug_*`).
+    /// Returns the bytes of a section, decompressed if necessary (`SHF_COMPRESSED` with zlib or zstd, `.zdebug_*`).
     ///
     /// # Errors
-    /// Where the section lies outside the file or its compressed bytes are damaged.
+    /// If the section extends past the file or its compressed bytes are damaged.
     pub fn section_data(&self, section: &Section) -> Result<Cow<'_, [u8]>, ImageError> {
         section::data(section, self.bytes(), &self.path, self.unpacked())
     }
 
-    /// Unpacks a compressed section for the next call of [`Self::section_data`], which reports damage.
+    /// Decompresses a section in advance for the next call of [`Self::section_data`], which reports damage.
     pub fn unpack_early(&self, section: &Section) {
         section::unpack_early(section, self.bytes(), &self.path, self.unpacked());
     }
 
-    /// The bytes of a section as they are in the file; `None` if they are compressed, as no tool does it with symbols and
-    /// tables of the dynamic loader. Nothing is unpacked, so that they can be asked for at every frame.
+    /// Returns the bytes of a section as stored. `None` if they are compressed, which tools do not do
+    /// for symbols and tables of the dynamic loader.
+    /// No decompression, so it is fast enough for every frame.
     pub(crate) fn stored_section(&self, name: &str) -> Option<&[u8]> {
         let section = self.section(name).filter(|section| !section.is_compressed())?;
         match self.section_data(section).ok()? {
@@ -267,11 +268,12 @@ impl Image {
         }
     }
 
-    /// The address that the file states for the byte at `offset` of the file, seen through a mapping that is
-    /// executable or not. `None` where no segment is mapped from there.
+    /// Returns the stated address of the byte at `offset` of the file, given whether its mapping is
+    /// executable. `None` if no segment is mapped from there.
     ///
-    /// Two segments can share a page of the file: the one that holds the byte itself wins, among those the one whose
-    /// protection fits. A byte that is only padding of a page belongs to the segment that was mapped with it.
+    /// Two segments can share a page of the file: one with fitting protection takes precedence,
+    /// then the one that contains the byte itself.
+    /// A byte that is only padding of a page belongs to the segment mapped with it.
     ///
     /// Source: gABI, "Program Loading"; `elf_map` in `fs/binfmt_elf.c` maps whole pages.
     #[must_use]
@@ -286,8 +288,9 @@ impl Image {
         Some(best.svma.add(offset.since(best.offset)))
     }
 
-    /// The stated address of the first of `len` bytes of the file, where one segment is mapped for all of them and no
-    /// other can be meant: then every address of the range is as far from its offset as the first.
+    /// Returns the stated address of the first of `len` bytes of the file. `None` unless
+    /// exactly one segment is mapped for all of them.
+    /// All addresses of the range then have the same distance to their offsets.
     #[must_use]
     pub fn svma_of_range(&self, offset: FileOffset, len: u64, executable: bool) -> Option<Svma> {
         let offset = offset.sub(self.data.base.0);
@@ -302,7 +305,7 @@ impl Image {
         fitting.next().is_none().then(|| segment.svma.add(offset.since(segment.offset)))
     }
 
-    /// The offset in the file of the byte at a stated address; `None` for addresses without bytes in the file.
+    /// Returns the file offset of the byte at a stated address; `None` for addresses without bytes in the file.
     #[must_use]
     pub fn offset_of_svma(&self, svma: Svma) -> Option<FileOffset> {
         let segment = self
@@ -313,15 +316,15 @@ impl Image {
         Some(segment.offset.add(svma.since(segment.svma)).add(self.data.base.0))
     }
 
-    /// The bias of a mapping of `offset` of this file at `start`: from the `PT_LOAD` header, never
-    /// `start - offset`, which is wrong for linkers that give a segment another address than its offset.
+    /// Returns the bias of a mapping of `offset` of this file at `start`, by the `PT_LOAD` header.
+    /// `start - offset` is wrong if a linker gave a segment an address that differs from its offset.
     #[must_use]
     pub fn bias(&self, start: Avma, offset: FileOffset, executable: bool) -> Option<Bias> {
         Some(Bias::between(start, self.svma_of_offset(offset, executable)?))
     }
 
-    /// Every bias that a mapping with that start and offset can have: two segments that share a page of the file are both
-    /// mapped from there, and read-only data and data that became read-only look alike.
+    /// Returns every possible bias of a mapping with that start and offset. Two segments that share a page of the file
+    /// are both mapped from it, and read-only data is indistinguishable from data that became read-only.
     pub fn possible_biases(&self, start: Avma, offset: FileOffset) -> impl Iterator<Item = Bias> {
         let offset = offset.sub(self.data.base.0);
         let segments = self.data.segments.iter().filter(move |segment| segment.maps(offset));
@@ -330,7 +333,7 @@ impl Image {
         })
     }
 
-    /// The address of the first symbol of that name.
+    /// Returns the address of the first symbol with a name.
     #[must_use]
     pub fn symbol_address(&self, name: &[u8]) -> Option<Svma> {
         let file = object::File::parse(self.bytes()).ok()?;
@@ -339,8 +342,9 @@ impl Image {
         Some(Svma(found.address()))
     }
 
-    /// The code of the functions that symbols name, ordered by start, as the file states it. A symbol without a size has no
-    /// range. A part of a function that a compiler moved elsewhere is entered by jumps and left out.
+    /// Returns the stated ranges of the functions named by symbols, ordered by start. A symbol
+    /// without a size has no range.
+    /// Function parts that a compiler moved are omitted, because they are entered by jumps.
     ///
     /// Source: `gcc/symtab.cc` and `llvm/lib/CodeGen/MachineFunctionSplitter.cpp`: the suffixes `.cold`, `.cold.0`.
     #[must_use]
@@ -361,7 +365,7 @@ impl Image {
         ranges
     }
 
-    /// The addresses that the sizes of its symbols cover, as ranges that do not overlap, in order.
+    /// Returns the ranges covered by the symbols and their sizes, in order and without overlaps.
     #[must_use]
     pub fn symbol_ranges(&self) -> Vec<(u64, u64)> {
         let Ok(file) = object::File::parse(self.bytes()) else { return Vec::new() };
@@ -369,7 +373,7 @@ impl Image {
         disjoint(symbols.map(|it| (it.address(), it.address().saturating_add(it.size()))))
     }
 
-    /// `len` bytes of the file's contents at a stated address, where a read-only segment holds them.
+    /// Returns `len` bytes of the file at a stated address if they are in a read-only segment.
     #[must_use]
     pub fn read_only_bytes(&self, svma: Svma, len: usize) -> Option<&[u8]> {
         let segment =

@@ -1,5 +1,6 @@
-//! ELF files: their headers, sections and compressed sections, what the linker or the kernel does to relocatable ones,
-//! and where they lie in an archive. Knows nothing of processes, and nothing of where files are looked for.
+//! ELF files: headers, sections and compressed sections, the layout of relocatable files by
+//! linker and kernel, and entries in archives.
+//! Independent of processes and of the search for files.
 
 mod allowance;
 mod bytes;

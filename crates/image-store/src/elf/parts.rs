@@ -1,4 +1,4 @@
-//! The symbols that compilers and linkers give to pieces of functions.
+//! Symbols that compilers and linkers give to pieces of functions.
 //!
 //! Source: ELF, "Symbol Table", `Elf64_Sym` and `Elf32_Sym`.
 
@@ -7,10 +7,9 @@ use memchr::memchr;
 
 use super::Image;
 
-/// The ends of the names of code that is no function of its own, but for numbers: parts that compilers and BOLT place
-/// elsewhere since they run more rarely.
+/// Suffixes of the names of function parts, apart from numbers: compilers and BOLT move rarely executed code elsewhere.
 const ENDINGS: [&[u8]; 2] = [b".cold", b".warm"];
-/// The beginnings of such names: repeated code that LLVM moved out of functions, and veneers of linkers.
+/// Prefixes of such names: repeated code that LLVM moved out of functions, and veneers of linkers.
 ///
 /// Source: LLVM, `MachineOutliner.cpp`; lld, `Thunks.cpp`.
 const BEGINNINGS: [&[u8]; 6] = [
@@ -21,28 +20,28 @@ const BEGINNINGS: [&[u8]; 6] = [
     b"__ThumbV7PILongThunk_",
     b"__long_branch_",
 ];
-/// Of a file of 64 bits.
+/// Class of 64-bit files.
 const CLASS_64: u8 = 2;
-/// The types of symbols of code: functions, and labels of assembly.
+/// Types of code symbols: functions, and labels of assembly.
 const TYPES: [u8; 2] = [0, 2];
-/// Symbols of one address that are looked at.
+/// Maximum number of symbols examined at one address.
 const MOST_ALIASES: usize = 16;
-/// Longer names are left out.
+/// Maximum length of names; longer ones are ignored.
 const LONGEST_NAME: usize = 4096;
 
-/// The symbols of code of a file: the address that the file states for each, and the place of its name. They lie in
-/// buckets by address; a bucket is sorted when it is first asked for, and few are.
+/// Code symbols of a file: stated address and offset of the name, in buckets by address.
+/// A bucket is sorted at its first lookup, because few are needed.
 #[derive(Debug, Default)]
 pub(crate) struct CodeSymbols {
     symbols: Vec<(u64, u32)>,
-    /// The end of each bucket, and whether it is sorted.
+    /// End of each bucket, and whether it is sorted.
     buckets: Vec<(u32, bool)>,
     first: u64,
-    /// Bits of an address within one bucket.
+    /// Number of low address bits within a bucket.
     shift: u32,
 }
 
-/// Symbols of a bucket on average.
+/// Average number of symbols in a bucket.
 const OF_BUCKET: usize = 32;
 
 impl CodeSymbols {
@@ -67,7 +66,7 @@ impl CodeSymbols {
         }
         let mut symbols = vec![(0, 0); unsorted.len()];
         for &symbol in unsorted {
-            // The beginning of each bucket becomes its end.
+            // The start of each bucket advances to its end.
             let at = &mut buckets[bucket(symbol.0)].0;
             symbols[*at as usize] = symbol;
             *at += 1;
@@ -76,7 +75,7 @@ impl CodeSymbols {
         Self { symbols, buckets, first, shift }
     }
 
-    /// The names of the symbols at an address.
+    /// Returns the names of the symbols at an address.
     fn names_at(&mut self, svma: u64) -> impl Iterator<Item = u32> {
         let named = self.bucket_of(svma).unwrap_or_default();
         let first = named.partition_point(|&(value, _)| value < svma);
@@ -84,7 +83,7 @@ impl CodeSymbols {
         named.take_while(move |&&(value, _)| value == svma).map(|&(_, name)| name)
     }
 
-    /// The symbols around an address, in the order of their addresses.
+    /// Returns the symbols around an address, ordered by address.
     fn bucket_of(&mut self, svma: u64) -> Option<&[(u64, u32)]> {
         let at = usize::try_from(svma.checked_sub(self.first)? >> self.shift).ok()?;
         let begin =
@@ -99,7 +98,7 @@ impl CodeSymbols {
 }
 
 impl Image {
-    /// The symbols of code in `.symtab`; none if the file is stripped. Their names are not read.
+    /// Returns the code symbols in `.symtab`; none if the file is stripped. Their names are not read.
     #[must_use]
     pub(crate) fn code_symbols(&self) -> CodeSymbols {
         CodeSymbols::new(&self.read_code_symbols().unwrap_or_default())
@@ -129,7 +128,7 @@ impl Image {
         Some(table.as_chunks().0.iter().filter_map(symbol).collect())
     }
 
-    /// Whether one of its symbols calls the code that begins at an address, as the file states it, a part of a function:
+    /// Returns true if a symbol marks the code at a stated address as a part of a function:
     /// `.cold`, moved out, or a veneer.
     #[must_use]
     pub(crate) fn is_part(&self, symbols: &mut CodeSymbols, svma: Svma) -> bool {
@@ -141,7 +140,7 @@ impl Image {
         named.any(|at| name_at(names, at).is_some_and(is_part))
     }
 
-    /// Whether its symbols call the code at an address the part of the function that begins at another one.
+    /// Returns true if symbols mark the code at `part` as a part of the function that starts at `whole`.
     #[must_use]
     pub(crate) fn is_part_of(&self, symbols: &mut CodeSymbols, part: Svma, whole: Svma) -> bool {
         let parts: Vec<u32> = symbols.names_at(part.0).collect();
@@ -155,13 +154,13 @@ impl Image {
         of.any(|name| wholes.contains(&name))
     }
 
-    /// The names of its symbols.
+    /// Names of the symbols.
     fn names(&self) -> Option<&[u8]> {
         self.stored_section(".strtab")
     }
 }
 
-/// The name at a place of a table of strings.
+/// Returns the name at an offset in a string table.
 fn name_at(names: &[u8], at: u32) -> Option<&[u8]> {
     let rest = names.get(at as usize..)?;
     let rest = rest.get(..LONGEST_NAME).unwrap_or(rest);
@@ -172,9 +171,9 @@ fn is_part(name: &[u8]) -> bool {
     whole_of(name).is_some() || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
 }
 
-/// The name of the function that a part is of: `f` of `f.cold` and of `f.cold.1`.
+/// Returns the name of a part's function: `f` for `f.cold` and for `f.cold.1`.
 fn whole_of(name: &[u8]) -> Option<&[u8]> {
-    // Compilers number what they make twice: `.cold.1`, `.cold.llvm.7`.
+    // Compilers number duplicates: `.cold.1`, `.cold.llvm.7`.
     let is_number = |byte: &u8| byte.is_ascii_digit();
     let mut rest = name;
     if name.last().is_some_and(is_number) {

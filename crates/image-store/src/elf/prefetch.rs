@@ -1,9 +1,9 @@
-//! Bytes of a compressed section that were unpacked before anybody asked for them.
+//! Prefetch of compressed sections: bytes unpacked before they are requested.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// What became of a section so far. The first to ask takes the bytes, so that no more is held than without this.
+/// Prefetch state of a section. The first request takes the bytes, so that memory use does not increase.
 #[derive(Default)]
 pub(crate) struct SectionPrefetch(Mutex<State>);
 
@@ -12,12 +12,12 @@ enum State {
     #[default]
     Untouched,
     Unpacked(Vec<u8>),
-    /// Somebody asked; what would be unpacked from now on comes too late.
+    /// Requested: a prefetch would be too late.
     Asked,
 }
 
 impl SectionPrefetch {
-    /// Unpacks, where nobody asked yet. Whoever asks meanwhile waits.
+    /// Unpacks the section unless it was requested. Concurrent requests wait.
     pub(crate) fn unpack(&self, unpack: impl FnOnce() -> Option<Vec<u8>>) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if matches!(*state, State::Untouched) {
@@ -25,7 +25,7 @@ impl SectionPrefetch {
         }
     }
 
-    /// The bytes, at the first call, where they were unpacked before it.
+    /// Returns the prefetched bytes at the first call, if there are any.
     pub(crate) fn take(&self) -> Option<Vec<u8>> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::replace(&mut *state, State::Asked) {

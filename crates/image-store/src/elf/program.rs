@@ -1,4 +1,4 @@
-//! The role of a file in a process: a program or not, and whether its code can run before its entry point.
+//! Role of a file in a process: whether it is a program, and whether its code can run before its entry point.
 
 use object::LittleEndian;
 use object::elf::{DT_FLAGS_1, DT_PREINIT_ARRAY, ET_DYN, ET_EXEC, FileHeader64, PT_INTERP};
@@ -6,13 +6,14 @@ use object::read::elf::{Dyn as _, FileHeader as _, ProgramHeader as _};
 
 use crate::elf::Image;
 
-/// `DF_1_PIE`: a position-independent program, not a library.
+/// `DF_1_PIE`: a position-independent program, in contrast to a library.
 const PIE: u64 = 0x0800_0000;
 
 impl Image {
-    /// Returns true if the file is a little-endian program of 64 bits none of whose functions run before its entry point
-    /// does. That holds if no dynamic loader runs before it; else if no library can be linked to a function of it, and it
-    /// states none to be run before the libraries are set up.
+    /// Returns true if the file is a 64-bit little-endian program and none of its functions
+    /// runs before its entry point.
+    /// That holds if no dynamic loader runs before it. Otherwise no library may be linked to a function of it, and it
+    /// must not state functions that run before the libraries are initialized.
     ///
     /// Source: System V ABI, "Dynamic Linking", "Initialization and Termination Functions": `DT_PREINIT_ARRAY`;
     /// `DF_1_PIE` in `elf.h` of glibc.

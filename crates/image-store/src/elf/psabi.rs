@@ -1,25 +1,25 @@
-//! The numbers that each processor's ELF supplement (psABI) fixes: kinds of relocations, and the width of hash tables.
+//! Constants of each processor's ELF supplement (psABI): kinds of relocations, and the word size of hash tables.
 
 use address::Arch;
 use object::elf::{self, RelocationType};
 
-/// The numbers of one processor.
+/// Constants of one processor.
 #[derive(Debug)]
 pub(super) struct Supplement {
-    /// The relocation that writes an address of the same file.
+    /// Relocation that writes an address of the same file.
     pub(super) relative: RelocationType,
-    /// The relocation that writes what a resolver returns.
+    /// Relocation that writes the result of a resolver.
     pub(super) indirect: RelocationType,
-    /// The relocations that write the address of a symbol: into the global offset table, and into a slot of the procedure
-    /// linkage table.
+    /// Relocations that write the address of a symbol: into the global offset table, and into a
+    /// slot of the procedure linkage table.
     pub(super) slots: [RelocationType; 2],
-    /// The relocation that writes the address of a symbol into any other word.
+    /// Relocation that writes the address of a symbol into any other word.
     pub(super) word: RelocationType,
-    /// Whether the relocations state addends (`SHT_RELA`); else these are in the words (`SHT_REL`).
+    /// True if relocations state addends (`SHT_RELA`); otherwise the words contain them (`SHT_REL`).
     pub(super) has_addends: bool,
-    /// The relocations of debug sections in relocatable files, if those are laid out here.
+    /// Relocations of debug sections in relocatable files, if those are supported.
     pub(super) fields: &'static [Field],
-    /// Bytes of a word of `.hash`.
+    /// Size of a word of `.hash`, in bytes.
     pub(super) hash_word: usize,
 }
 
@@ -27,9 +27,9 @@ pub(super) struct Supplement {
 #[derive(Debug)]
 pub(super) struct Field {
     pub(super) kind: RelocationType,
-    /// Bytes that it writes.
+    /// Number of bytes written.
     pub(super) size: usize,
-    /// Whether the address is counted from the field itself.
+    /// True if the address is relative to the field itself.
     pub(super) is_relative: bool,
 }
 
@@ -134,7 +134,7 @@ static S390X: Supplement = Supplement {
 };
 
 impl Supplement {
-    /// The numbers of a processor; `None` if relocations of its files are not read.
+    /// Returns the constants of a processor; `None` if relocations of its files are not supported.
     ///
     /// Source: the ELF supplement of each, "Relocation"; of s390x also "Hash Table".
     pub(super) const fn of(arch: Arch) -> Option<&'static Self> {
@@ -151,12 +151,12 @@ impl Supplement {
         }
     }
 
-    /// Whether a relocation writes the address of a symbol.
+    /// Returns true if a relocation writes the address of a symbol.
     pub(super) fn is_of_symbol(&self, kind: RelocationType) -> bool {
         self.slots.contains(&kind) || self.word == kind
     }
 
-    /// The field that a relocation of a debug section writes.
+    /// Returns the field that a relocation of a debug section writes.
     pub(super) fn field(&self, kind: RelocationType) -> Option<&Field> {
         self.fields.iter().find(|field| field.kind == kind)
     }

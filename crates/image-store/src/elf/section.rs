@@ -1,4 +1,4 @@
-//! Sections of an ELF file and the unpacking of compressed ones.
+//! Sections of an ELF file, and decompression of them.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,65 +12,65 @@ use super::ImageError;
 use super::compression::{inflate, unpack_zstd};
 use super::prefetch::SectionPrefetch;
 
-/// A section header, with where its bytes are.
+/// A section header, with the location of its bytes.
 #[derive(Debug)]
 pub struct Section {
-    /// The name, as bytes.
+    /// Name, as bytes.
     pub name: Box<[u8]>,
     /// `sh_addr`.
     pub svma: Svma,
-    /// Its size in memory, in bytes (not compressed).
+    /// Size in memory (decompressed), in bytes.
     pub size: u64,
-    /// Whether it holds instructions (`SHF_EXECINSTR`).
+    /// True if it contains instructions (`SHF_EXECINSTR`).
     pub executable: bool,
-    /// Whether it is part of the process image (`SHF_ALLOC`).
+    /// True if it is part of the process image (`SHF_ALLOC`).
     pub allocated: bool,
     pub(crate) offset: FileOffset,
     pub(crate) stored_size: u64,
-    /// `sh_offset` and `sh_size`; `None` of `SHT_NOBITS`.
+    /// `sh_offset` and `sh_size`; `None` for `SHT_NOBITS`.
     pub(crate) in_file: Option<(u64, u64)>,
     pub(crate) unpacked_size: u64,
     pub(crate) format: CompressionFormat,
-    /// Why its bytes are not unpacked.
+    /// Limit that prevents decompression.
     pub(crate) too_large: Option<Exhausted>,
     pub(crate) prefetch: SectionPrefetch,
 }
 
 impl Section {
-    /// Whether the file holds bytes for it: not so for `SHT_NOBITS`, nor for what a debug file left out.
+    /// Returns true if the file has bytes of it. False for `SHT_NOBITS`, and for sections omitted from a debug file.
     #[must_use]
     pub const fn has_bytes(&self) -> bool {
         self.stored_size != 0
     }
 
-    /// Where its bytes begin in the file (of compressed ones: after the compression header).
+    /// Offset of its bytes in the file, in compressed sections after the compression header.
     #[must_use]
     pub const fn offset(&self) -> FileOffset {
         self.offset
     }
 
-    /// Where it lies in the file, the header of compressed bytes included; `None` where the file holds no bytes for it, or
-    /// it ends beyond all numbers.
+    /// Returns its range in the file, including a compression header. `None` if the file has no
+    /// bytes of it, or the end overflows.
     #[must_use]
     pub fn in_file(&self) -> Option<Range<u64>> {
         let (start, size) = self.in_file.filter(|&(_, size)| size > 0)?;
         Some(start..start.checked_add(size)?)
     }
 
-    /// Where its bytes end in the file; `None` beyond all numbers.
+    /// Returns the end of its bytes in the file; `None` on overflow.
     #[must_use]
     pub const fn end(&self) -> Option<u64> {
         self.offset.0.checked_add(self.stored_size)
     }
 
-    /// Whether its bytes are compressed.
+    /// Returns true if its bytes are compressed.
     #[must_use]
     pub fn is_compressed(&self) -> bool {
         self.format != CompressionFormat::None
     }
 }
 
-/// Unpacks the bytes of `section`, if they are compressed, for the next call of [`data`]. That call reports damage.
+/// Decompresses `section` in advance for the next call of [`data`], if it is compressed. That call reports damage.
 pub(super) fn unpack_early(
     section: &Section,
     file: &[u8],
@@ -83,7 +83,7 @@ pub(super) fn unpack_early(
     }
 }
 
-/// The bytes of `section` out of the whole file, or as they were prefetched.
+/// Returns the bytes of `section` from the whole file, or the prefetched ones.
 pub(crate) fn data<'b>(
     section: &Section,
     file: &'b [u8],
@@ -95,7 +95,7 @@ pub(crate) fn data<'b>(
     prefetched.map_or_else(decompress, |bytes| Ok(Cow::Owned(bytes)))
 }
 
-/// The bytes of `section` out of the whole file.
+/// Returns the decompressed bytes of `section` from the whole file.
 ///
 /// Source: gABI, "Section Compression" (`ELFCOMPRESS_ZLIB` 1, `ELFCOMPRESS_ZSTD` 2); GNU `.zdebug_*`: "ZLIB" and a
 /// big-endian size.

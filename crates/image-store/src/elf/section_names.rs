@@ -1,11 +1,11 @@
-//! Whether the names of a file's sections were overwritten: a section without its name is not found, and what it has would be
-//! missing without a word.
+//! Detection of overwritten section names: a section without its name is not found, and its
+//! content would be missing silently.
 
 use object::read::elf::{ElfFile, FileHeader, SectionHeader as _};
 use object::{Object as _, ObjectSection as _, ReadRef, SectionIndex};
 
-/// Bytes of a table of names that are looked at. Names of real files take a few hundred; of relocatable files that have the
-/// names of symbols in the same table it is the first part.
+/// Maximum number of bytes of a name table that are examined. Names in real files take a few hundred bytes; in
+/// relocatable files the table also has the names of symbols, after those of sections.
 const LOOKED_AT: usize = 1 << 20;
 
 /// Returns true if the table contradicts itself or the section headers.
@@ -28,8 +28,8 @@ fn are_damaged_in<'d, Elf: FileHeader, R: ReadRef<'d>>(file: &ElfFile<'d, Elf, R
     contradict(names, starts)
 }
 
-/// Returns true if a section has an empty name elsewhere than at the start of the table, or two names end beside each other
-/// before the last one: linkers write neither.
+/// Returns true if a section has an empty name other than at the start of the table, or two zeros are
+/// adjacent before the last name. Linkers write neither.
 fn contradict(names: &[u8], mut starts: impl Iterator<Item = u32>) -> bool {
     let names = names.get(..LOOKED_AT).unwrap_or(names);
     let is_empty = |start: u32| start != 0 && names.get(start as usize) == Some(&0);
@@ -48,7 +48,7 @@ mod tests {
     use super::super::data::ElfData;
     use super::contradict;
 
-    /// A file whose section names are whole, and the same with zeros in the place of `.symtab`.
+    /// A file with intact section names, and the same with zeros instead of `.symtab`.
     #[test]
     fn a_file_with_overwritten_names_is_reported() {
         let path = Path::new("bfd-separate");

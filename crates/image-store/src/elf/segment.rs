@@ -1,4 +1,4 @@
-//! `PT_LOAD` program headers: which bytes of the file are mapped where.
+//! `PT_LOAD` program headers: file ranges and their addresses.
 
 use std::ops::Range;
 
@@ -10,13 +10,13 @@ use object::{ObjectSegment as _, ReadRef, SegmentFlags, elf};
 /// Source: gABI, "Program Header".
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Segment {
-    /// `p_offset`: where the segment's bytes begin in the file.
+    /// `p_offset`: start of the segment's bytes in the file.
     pub offset: FileOffset,
-    /// `p_filesz`: how many bytes of it are in the file.
+    /// `p_filesz`: number of its bytes in the file.
     pub file_size: u64,
-    /// `p_vaddr`: the address that the file states for its first byte.
+    /// `p_vaddr`: stated address of its first byte.
     pub svma: Svma,
-    /// `p_memsz`: its size in memory; what exceeds `file_size` is zero and has no place in the file.
+    /// `p_memsz`: size in memory; the excess over `file_size` is zero and not in the file.
     pub mem_size: u64,
     /// `PF_X`.
     pub executable: bool,
@@ -25,7 +25,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// A program header as the parser gives it.
+    /// Converts a parsed program header.
     pub(super) fn of<'d, R: ReadRef<'d>>(segment: &object::Segment<'d, '_, R>) -> Self {
         let (offset, file_size) = segment.file_range();
         let flags = match segment.flags() {
@@ -42,18 +42,18 @@ impl Segment {
         }
     }
 
-    /// Whether the byte at `offset` of the file belongs to this segment itself.
+    /// Returns true if the byte at `offset` of the file belongs to this segment itself.
     pub(super) fn holds(&self, offset: FileOffset) -> bool {
         offset.since(self.offset) < self.file_size
     }
 
-    /// Whether the byte at `offset` is in a page that the loader maps for this segment, its own bytes or the padding
-    /// before and after them.
+    /// Returns true if the byte at `offset` is in a page that the loader maps for this segment: in the segment's
+    /// own bytes or the padding before and after them.
     pub(super) fn maps(&self, offset: FileOffset) -> bool {
         self.page_range().contains(&offset.0)
     }
 
-    /// The offsets of the pages that the loader maps for this segment.
+    /// Returns the file offsets of the pages that the loader maps for this segment.
     pub(super) fn page_range(&self) -> Range<u64> {
         const PAGE: u64 = 0x1000;
         let end =

@@ -1,19 +1,19 @@
-//! ELF files that are stored, not compressed, in a zip archive and mapped from there: libraries in Android packages.
+//! ELF files stored uncompressed in a zip archive and mapped from there: libraries in Android packages.
 
 use std::ops::Range;
 
-/// Where in the archive the entry lies that holds the byte at `offset`, if that entry is stored.
+/// Returns the range of the stored entry with the byte at `offset`.
 pub(crate) fn stored_entry(archive: &[u8], offset: u64) -> Option<Range<usize>> {
     let offset = usize::try_from(offset).ok()?;
     stored(archive).find(|(_, range)| range.contains(&offset)).map(|(_, range)| range)
 }
 
-/// Where in the archive the entry of that name lies, if it is stored.
+/// Returns the range of the entry with a name, if it is stored.
 pub(crate) fn entry_named(archive: &[u8], name: &[u8]) -> Option<Range<usize>> {
     stored(archive).find(|(found, _)| *found == name).map(|(_, range)| range)
 }
 
-/// The names of the entries that are stored, and where they lie; up to the first damage.
+/// Returns the names and ranges of the stored entries, up to the first damage.
 ///
 /// Source: APPNOTE.TXT, 4.3.7 local file header, 4.3.12 central directory, 4.3.16 its end record.
 fn stored(archive: &[u8]) -> impl Iterator<Item = (&[u8], Range<usize>)> {
@@ -35,9 +35,9 @@ struct Entry<'a> {
     name: &'a [u8],
     is_stored: bool,
     size: usize,
-    /// Where its local header is.
+    /// Offset of its local header.
     local: usize,
-    /// Where the next entry is.
+    /// Offset of the next entry.
     next: usize,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Entry<'a> {
         })
     }
 
-    /// Where its bytes are, if it is stored and they are in the archive.
+    /// Returns the range of its bytes, if it is stored and they are in the archive.
     fn range(&self, archive: &[u8]) -> Option<Range<usize>> {
         const LOCAL: usize = 30;
         let length = |field| Some(usize::from(u16_at(archive, self.local.checked_add(field)?)?));
@@ -71,7 +71,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The end record is the last thing in the file but for a comment of up to 64 KiB.
+/// Returns the offset of the end record, which is last in the file except for a comment of up to 64 KiB.
 fn end_record(archive: &[u8]) -> Option<usize> {
     const SIZE: usize = 22;
     let last = archive.len().checked_sub(SIZE)?;

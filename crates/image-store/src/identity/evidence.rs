@@ -1,13 +1,14 @@
-//! The one rule by which a file of this machine is the recorded one: the evidence of the recording, in its order.
+//! Rule that decides whether a file of this machine is the recorded one: the evidence in the recording, strongest
+//! first.
 //!
 //! | evidence | decides if | contradiction |
 //! |---|---|---|
 //! | build-id in the map record | always | another build-id |
-//! | build-id that the header lists for the path | the path led to one file, which was not deleted, nor replaced before the recording ended | another build-id |
-//! | device, inode and generation in the map record | the files are those of the recorded machine | another inode; written after the recording |
+//! | build-id of the path in the header | the path led to one file, intact until recording ended | another build-id |
+//! | device, inode, generation in the map | files of the recorded machine | another inode; written after recording |
 //! | none of these | | the path led to another file last; several files of that name |
 //!
-//! A weaker line never overrules a stronger one. `docs/FILES.md` states the rule for users.
+//! Weaker evidence never overrules stronger evidence. `docs/FILES.md` states the rule for users.
 
 use std::path::Path;
 
@@ -17,7 +18,7 @@ use module_map::{Inode, Module, PathUse, path_on_disk};
 
 use crate::search::{FileCandidate, FileOptions, recorded_path};
 
-/// What proves that a file is the recorded one.
+/// Proof that a file is the recorded one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileProof {
     /// Its build-id.
@@ -26,12 +27,12 @@ pub enum FileProof {
     Inode,
     /// The user, a dump of JIT code or the running kernel gave the file for this module.
     Given,
-    /// Nothing: it has the recorded path or name.
+    /// No proof: only the recorded path or name match.
     None,
 }
 
 impl FileProof {
-    /// The word for programs.
+    /// Keyword for programs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -43,22 +44,22 @@ impl FileProof {
     }
 }
 
-/// The evidence that decides about the file of a module.
+/// Deciding evidence for the file of a module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Evidence {
-    /// The file has this build-id.
+    /// The file must have this build-id.
     BuildId(BuildId),
-    /// The file has this identity on this machine.
+    /// The file must have this identity on this machine.
     Inode(Inode),
-    /// Nothing but the path.
+    /// Only the path.
     Path,
 }
 
-/// The result of the comparison of a file with the recorded identity.
+/// Result of comparing a file with the recorded identity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum InodeMatch {
     Same,
-    /// Nothing contradicts, and nothing proves it.
+    /// Neither contradicted nor proven.
     Unknown,
     Other(Difference),
 }
@@ -66,14 +67,14 @@ pub(crate) enum InodeMatch {
 /// A contradiction between a file and the recorded identity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Difference {
-    /// Another inode, or the same number on another device or of another generation.
+    /// Another inode, or the same number on another device or with another generation.
     Inode,
     /// The content was written after the recording ended.
     Written,
 }
 
 impl Evidence {
-    /// The evidence that decides about a module.
+    /// Returns the deciding evidence for a module.
     pub(crate) fn of(module: &Module, options: &FileOptions) -> Self {
         let identity = module.identity;
         match (identity.build_id, identity.inode) {
@@ -91,8 +92,8 @@ impl Evidence {
     }
 }
 
-/// Returns true if another file was put in the place of the recorded one before the recording ended: then the header lists
-/// the build-id of that file.
+/// Returns true if the recorded file was replaced by another before the recording ended. The
+/// header then lists the build-id of the new file.
 fn was_replaced(module: &Module, inode: Inode, options: &FileOptions) -> bool {
     let root = Path::new("/");
     let path = recorded_path(module);
@@ -102,7 +103,7 @@ fn was_replaced(module: &Module, inode: Inode, options: &FileOptions) -> bool {
         return false;
     }
     let Ok(file) = options.host.recorded_file(&path, origin) else { return false };
-    // A file whose device differs by a new boot only is the same.
+    // A device number alone can change at a reboot.
     let is_other = file.inode != inode.number || differs_in_generation(inode, &file);
     is_other && options.recorded_until.is_none_or(|end| file.changed < end)
 }
@@ -132,7 +133,7 @@ fn differs_in_generation(inode: Inode, file: &RecordedFile) -> bool {
         && file.generation.is_some_and(|generation| generation != inode.generation)
 }
 
-/// Returns true if the recording was written since this machine was started, so that devices have the same numbers.
+/// Returns true if the recording was written after the last boot of this machine, so that device numbers are the same.
 ///
 /// Source: proc(5), `btime` in `/proc/stat`: seconds since 1970.
 fn is_of_this_boot(options: &FileOptions) -> bool {
@@ -143,7 +144,7 @@ fn is_of_this_boot(options: &FileOptions) -> bool {
     seconds.is_none_or(|seconds| seconds * 1_000_000_000 <= until)
 }
 
-/// Compares a candidate with a recorded identity; `None` if it is not there.
+/// Compares a candidate with a recorded identity; `None` if it does not exist.
 pub(crate) fn compare_candidate(
     inode: Inode,
     candidate: &FileCandidate,
@@ -153,8 +154,8 @@ pub(crate) fn compare_candidate(
     Some(compare(inode, &file, options))
 }
 
-/// Returns true if a line of `/proc/PID/maps` is of the file of a module: the same numbers if they were recorded, else the
-/// same path.
+/// Returns true if a line of `/proc/PID/maps` shows the file of a module: with the same device and inode if
+/// they were recorded, otherwise with the same path.
 pub(super) fn is_mapped_by(line: &MapsLine<'_>, module: &Module) -> bool {
     match module.identity.inode {
         Some(Inode { major, minor, number, .. }) => {
@@ -164,7 +165,7 @@ pub(super) fn is_mapped_by(line: &MapsLine<'_>, module: &Module) -> bool {
     }
 }
 
-/// Returns true if a file at the recorded path of a module, or a copy of it, may be the recorded one.
+/// Returns true if the file at a module's recorded path, or a copy of it, may be the recorded one.
 pub(crate) fn may_be_at_path(module: &Module) -> bool {
     !module.is_deleted() && matches!(module.identity.path_use, PathUse::Only | PathUse::Last)
 }

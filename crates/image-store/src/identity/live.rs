@@ -1,5 +1,5 @@
-//! Files of processes that still live: seen through their own root, as a container's are, and by their mappings, which
-//! keep a file that was deleted or replaced.
+//! Files of processes that are still alive: through their own root, as for containers, and through their mappings,
+//! which keep deleted and replaced files accessible.
 
 use std::path::PathBuf;
 
@@ -10,24 +10,24 @@ use module_map::{MappedKind, Module};
 use super::evidence::is_mapped_by;
 use crate::search::{FileCandidate, FileOptions, below, recorded_path};
 
-/// The places of a file that a living process has mapped.
+/// Paths of a file that a living process has mapped.
 #[derive(Debug, Default)]
 pub(crate) struct LiveFiles {
-    /// The mapping that is recorded: the same numbers at the same address. It needs no further proof.
+    /// The recorded mapping: same device and inode at the same address. It needs no further proof.
     pub(crate) mapped: Option<FileCandidate>,
-    /// Places that are compared as others are.
+    /// Paths to be compared like other candidates.
     pub(crate) others: Vec<FileCandidate>,
 }
 
 impl LiveFiles {
-    /// All places.
+    /// Returns all paths.
     pub(crate) fn into_all(self) -> impl Iterator<Item = FileCandidate> {
         self.others.into_iter().chain(self.mapped)
     }
 }
 
-/// The file of a module as the process that mapped it first has it, if that process still lives: its memory map has the
-/// same file. By its path below the root of the process, by its mapping, and as the program of the process.
+/// Returns the paths of a module's file in the process that mapped it first, if that process still has it mapped:
+/// its path below the root of the process, its mapping, and the program of the process.
 ///
 /// Source: proc(5): `maps`, `root`, `map_files` and `exe` of `/proc/PID`.
 pub(crate) fn live_files(options: &FileOptions, module: &Module) -> LiveFiles {
@@ -40,7 +40,7 @@ pub(crate) fn live_files(options: &FileOptions, module: &Module) -> LiveFiles {
     let mut own = MapsLine::all(&maps).filter(|line| is_mapped_by(line, module));
     let has_inode = module.identity.inode.is_some();
     let exact = own.clone().find(|line| line.start == start.0);
-    // Without an inode, the address has to tell the process from another one of the same id.
+    // Without an inode, only the address can distinguish the process from another one with the same id.
     let Some(line) = exact.or_else(|| own.next().filter(|_| has_inode)) else { return none() };
     let link = |name: &str| FileCandidate::of_process(process.join(name));
     let mapping = link(&format!("map_files/{:x}-{:x}", line.start, line.end));
@@ -55,7 +55,7 @@ pub(crate) fn live_files(options: &FileOptions, module: &Module) -> LiveFiles {
     LiveFiles { mapped, others }
 }
 
-/// The root of a process, if the recording was made by the running kernel, so that the process can still live.
+/// Returns the root of a process that may still be alive: the recording must be of the running kernel.
 pub(crate) fn live_root(options: &FileOptions, pid: Pid) -> Option<PathBuf> {
     let can_live = options.trust_running_kernel && pid.0 > 0;
     can_live.then(|| PathBuf::from(format!("/proc/{pid}/root")))

@@ -1,4 +1,4 @@
-//! Why a module has no image.
+//! Reasons why a module has no image.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,46 +10,46 @@ use host::HostError;
 use super::evidence::Difference;
 use crate::elf::ImageError;
 
-/// Why no file is used for a module.
+/// Reason why no file is used for a module.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The memory has no file.
+    /// The memory is not mapped from a file.
     NoFile,
-    /// A file of that kind is never opened by its name.
+    /// Files of this kind are not opened by name.
     NotOpened,
     /// No candidate exists.
     Missing(PathBuf),
-    /// Candidates exist, but with other contents than what was recorded.
+    /// Candidates exist, but with a different build-id.
     BuildId {
-        /// The file that was looked at.
+        /// Path of the compared file.
         path: PathBuf,
-        /// What was recorded.
+        /// Recorded build-id.
         recorded: BuildId,
-        /// What the file has.
+        /// Build-id of the file.
         found: Option<BuildId>,
     },
-    /// The path led to another file later on, and nothing leads to the recorded one.
+    /// The path led to another file later, and no path leads to the recorded one.
     Replaced(PathBuf),
-    /// The recorded file was deleted, or replaced, before it was mapped again; nothing leads to it.
+    /// The recorded file was deleted or replaced before it was mapped again; no path leads to it.
     Deleted(PathBuf),
-    /// Several files were mapped by the path at the same time, as by containers; nothing tells which one a file is.
+    /// The path led to several files at the same time, as in containers, and they cannot be distinguished.
     Shared(PathBuf),
-    /// The file at the path is another one than the recorded one.
+    /// The file at the path is not the recorded one.
     OtherFile {
         /// The file.
         path: PathBuf,
         /// The contradiction.
         difference: Difference,
     },
-    /// Files of the recorded name differ, and nothing tells which one was recorded.
+    /// Files of the recorded name differ, and the recording does not distinguish them.
     Ambiguous {
         /// One of them.
         first: PathBuf,
         /// Another one.
         second: PathBuf,
     },
-    /// A candidate exists, but it cannot be used.
+    /// A candidate exists, but is unusable.
     Unusable(Arc<ImageError>),
 }
 
@@ -102,7 +102,7 @@ impl fmt::Display for LoadError {
 }
 
 impl Difference {
-    /// The difference in words, for a message that begins with the path.
+    /// Returns the difference as text, to follow the path in a message.
     const fn as_str(self) -> &'static str {
         match self {
             Self::Inode => "is another file than the recorded one: its inode differs",

@@ -1,4 +1,4 @@
-//! Which file of this machine is the recorded one: the evidence, in its order, and why a file is refused.
+//! Identification of the recorded file on this machine: evidence in order of strength, and reasons for refusing a file.
 
 mod evidence;
 mod live;

@@ -1,5 +1,5 @@
-//! Where the kernel and its modules are on disk. Names only lead to candidates; the build-id decides, whatever a file
-//! is called and however it is compressed.
+//! Paths of the kernel and its modules on disk. Names only select candidates; the build-id
+//! decides, regardless of file name and compression.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -12,8 +12,8 @@ use module_map::kernel_module_name;
 use super::module_lists::LimitedLists;
 use crate::search::{FileCandidate, FileOptions, below, cached, split_id, user_files, with_suffix};
 
-/// All places where the file may be: what the user named, the build-id caches and debug directories by id, then the
-/// usual places of the recorded release.
+/// Returns all candidate paths: files named by the user, entries of build-id caches and debug
+/// directories, and the usual paths of the recorded release.
 pub(crate) fn candidates(
     options: &FileOptions,
     limited: LimitedLists<'_>,
@@ -49,7 +49,7 @@ pub(crate) fn candidates(
     found
 }
 
-/// The folder of an entry below `.build-id`, which has those whose ids begin with the same byte.
+/// Returns the folder of an entry below `.build-id`; all ids in it start with the same byte.
 fn id_folder(path: &Path) -> Option<&Path> {
     let is_folder = |folder: &&Path| {
         folder.parent().and_then(Path::file_name).is_some_and(|name| name == ".build-id")
@@ -57,7 +57,7 @@ fn id_folder(path: &Path) -> Option<&Path> {
     path.ancestors().find(is_folder)
 }
 
-/// Source: `vmlinux_paths` in `tools/perf/util/symbol.c`, and where distributions put the file.
+/// Source: `vmlinux_paths` in `tools/perf/util/symbol.c`, and the paths used by distributions.
 fn kernels(root: &Path, release: &OsStr) -> Vec<PathBuf> {
     let release = release.to_string_lossy();
     [
@@ -72,8 +72,8 @@ fn kernels(root: &Path, release: &OsStr) -> Vec<PathBuf> {
     .to_vec()
 }
 
-/// The file of a module below a root: its recorded path and the debug file beside it under `/usr/lib/debug`, else the
-/// paths of that name that `modules.dep` lists.
+/// Returns the paths of a module below a root: its recorded path and its debug file under `/usr/lib/debug`,
+/// otherwise the paths of that name in `modules.dep`.
 fn modules(
     options: &FileOptions,
     limited: LimitedLists<'_>,
@@ -113,7 +113,7 @@ mod tests {
     use super::super::module_lists::{MOST_LISTED, ModuleLists};
     use super::*;
 
-    /// The places of a module whose id begins with that byte, on a machine with these files.
+    /// Returns the candidate paths of a module with an id of bytes `first`, on a machine with the given files.
     fn places(files: &[&str], list: &str, first: u8) -> Vec<String> {
         let host = MemoryHost::new();
         files.iter().for_each(|path| host.insert(*path, *b""));
@@ -133,7 +133,7 @@ mod tests {
         found.iter().map(|candidate| candidate.path.display().to_string()).collect()
     }
 
-    /// A recording may state very many modules: nothing is asked for in folders that are not there.
+    /// A recording can contain very many modules: missing folders give no candidates.
     #[test]
     fn places_in_folders_that_are_there() {
         let listed =

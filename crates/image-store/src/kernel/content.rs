@@ -1,4 +1,4 @@
-//! The content of a kernel file: unpacked, and laid out as the kernel lays out its modules.
+//! Content of a kernel file: decompressed, with the section layout of loaded modules.
 
 use std::borrow::Cow;
 use std::io;
@@ -9,10 +9,10 @@ use host::{Content, HostError};
 
 use crate::elf::{ElfData, FileAllowance, ImageError, SectionLayout, link, unpack};
 
-/// Reads a kernel or module file: unpacked where it is compressed, laid out as the kernel lays it out where it is
-/// relocatable.
+/// Reads a kernel or module file. Decompresses it if it is compressed, and lays it out like the
+/// kernel if it is relocatable.
 ///
-/// What is unpacked as a whole has no more than `left` bytes.
+/// A file that is compressed as a whole may expand to at most `left` bytes.
 pub(crate) fn parse(
     path: &Path,
     content: Content,
@@ -42,7 +42,7 @@ fn is_relocatable(file: &[u8]) -> bool {
     file.starts_with(b"\x7fELF") && file.get(16..18) == Some(kind)
 }
 
-/// Why a file does not unpack.
+/// Converts an error of decompression.
 fn unusable(path: &Path, source: io::Error) -> ImageError {
     let path = path.to_owned();
     let exhausted = source.get_ref().and_then(|error| error.downcast_ref::<Exhausted>());

@@ -1,4 +1,4 @@
-//! The files of the kernel and of its modules: their places and their contents.
+//! Files of the kernel and its modules: paths and contents.
 
 mod candidates;
 mod content;

@@ -1,4 +1,4 @@
-//! The modules of a kernel that `modules.dep` lists, and which folders of debug files are there.
+//! Modules listed in `modules.dep`, and existence of the folders of debug files.
 
 use std::ffi::OsStr;
 use std::hash::BuildHasher as _;
@@ -13,15 +13,16 @@ use module_map::kernel_module_name;
 
 use crate::search::{FileOptions, below};
 
-/// Whether so many bytes of what was read of a file may be kept.
+/// Check whether a number of bytes read from a file may be retained.
 pub(crate) type MayHold<'a> = &'a dyn Fn(&Path, u64) -> bool;
 
-/// What `modules.dep` lists below each root, read once, and which folders are there.
+/// Contents of `modules.dep` below each root, read once, and existence of folders.
 #[derive(Debug, Default)]
 pub(crate) struct ModuleLists {
     lists: OnceLock<HashMap<PathBuf, ModuleList>>,
-    /// Whether a folder that has the files of many modules is there: most are not, and a recording may state very many
-    /// modules. Of each cache or debug folder there are 257 at most.
+    /// Existence of the folders with files of many modules: most do not exist, and a recording
+    /// can have very many modules.
+    /// There are at most 257 for each cache or debug folder.
     folders: Mutex<HashMap<PathBuf, bool>>,
 }
 
@@ -55,25 +56,25 @@ impl ModuleLists {
     }
 }
 
-/// The module lists of a run, and the limit on what may be kept of them.
+/// Module lists of a run, and the memory limit for them.
 #[derive(Clone, Copy)]
 pub(crate) struct LimitedLists<'a> {
     pub(crate) lists: &'a ModuleLists,
     pub(crate) may_hold: MayHold<'a>,
 }
 
-/// A list of modules as it was read, and where the paths of each name are: a list may have millions of lines.
+/// Text of a list of modules, with an index of the paths by name: a list may have millions of lines.
 #[derive(Debug)]
 pub(super) struct ModuleList {
     dir: PathBuf,
     text: Vec<u8>,
     hasher: DefaultHashBuilder,
-    /// The hash of a module's name and where its path is, sorted.
+    /// Hash of a module's name and range of its path in `text`, sorted.
     paths: Vec<(u64, Range<u32>)>,
 }
 
 impl ModuleList {
-    /// The list in `dir` below a root, where it may be kept.
+    /// Reads the list in `dir` below a root; `None` if it exceeds the memory limit.
     fn read(options: &FileOptions, root: &Path, dir: &Path, may_hold: MayHold<'_>) -> Option<Self> {
         let path = below(root, dir).join("modules.dep");
         let origin = Origin::Recording { root };
@@ -91,7 +92,7 @@ impl ModuleList {
         let mut start = 0;
         for line in text.split(|&byte| byte == b'\n') {
             let path = line.split(|&byte| byte == b':').next().unwrap_or_default();
-            // A host reads no more than 256 MiB.
+            // A host reads at most 256 MiB.
             if let (false, Ok(at)) = (path.is_empty(), u32::try_from(start)) {
                 let end = at.saturating_add(path.len() as u32);
                 paths.push((hasher.hash_one(kernel_module_name(path)), at..end));
@@ -102,18 +103,18 @@ impl ModuleList {
         Some(Self { dir: dir.to_owned(), text, hasher, paths })
     }
 
-    /// The paths of modules of that name, in the order of the list.
+    /// Returns the paths of modules with a name, in the order of the list.
     pub(super) fn of_name(&self, name: &[u8]) -> impl Iterator<Item = PathBuf> {
         let hash = self.hasher.hash_one(name);
         let first = self.paths.partition_point(|(known, _)| *known < hash);
         let same = self.paths.iter().skip(first).take_while(move |(known, _)| *known == hash);
         same.filter_map(|(_, at)| self.text.get(at.start as usize..at.end as usize))
             .filter(move |path| kernel_module_name(path) == name)
-            // A module has one file; a second one may be below `updates`.
+            // A module has one file; a second one can be below `updates`.
             .take(MOST_LISTED)
             .map(|path| self.dir.join(OsStr::from_bytes(path)))
     }
 }
 
-/// Files of one module that are tried.
+/// Maximum number of files tried for a module.
 pub(super) const MOST_LISTED: usize = 16;

@@ -1,22 +1,23 @@
-//! Decides whether memory without a file is code of the file that is mapped before and after it.
+//! Detection of memory without a file that is code of the file mapped before and after it.
 //!
 //! A program that copies its text to huge pages maps memory without a file over the text (iodlr, BOLT's hugify, HHVM).
-//! If the recorder attached later, no record states the file of that range. The ranges around it show the file: they are
-//! pieces of it with one bias, and under this bias the range between them is the place of an executable segment.
+//! If the recorder attached later, no record states the file of that range.
+//! The mappings around it show the file: they are parts of it with one bias, and with this bias
+//! the range between them is an executable segment.
 
 use address::{Avma, FileOffset};
 use module_map::{MappedKind, Mapping, Module, Space};
 
 use crate::elf::{Image, Segment};
 
-/// Limit for the mappings that a hole consists of, and for the segments of a file that is compared with it.
+/// Maximum number of mappings in a hole, and of segments of the compared file.
 const MOST: usize = 64;
 
-/// Page sizes, in bytes, to which loaders round segments.
+/// Page sizes, in bytes, that loaders use to align segments.
 const PAGES: [u64; 3] = [0x1000, 0x4000, 0x1_0000];
 
-/// Returns true if no file can be opened for a module by its name, and no build-id was recorded: anonymous memory, memfd
-/// and `/dev/hugepages`, and deleted files, as those of hugetlbfs are.
+/// Returns true if a module has no build-id and its file cannot be opened by name.
+/// This includes anonymous memory, memfd and `/dev/hugepages`, and deleted files, such as those of hugetlbfs.
 #[inline]
 pub(super) fn lacks_file(module: &Module) -> bool {
     let is_nameless = match module.kind {
@@ -32,7 +33,7 @@ pub(super) fn lacks_file(module: &Module) -> bool {
     is_nameless && module.identity.build_id.is_none()
 }
 
-/// Executable memory without a file, and the mappings of one other module before and after it.
+/// Executable memory without a file, between mappings of one other module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Hole {
     start: Avma,
@@ -42,14 +43,14 @@ pub(crate) struct Hole {
 }
 
 impl Hole {
-    /// The hole that a mapping is in, merged from adjacent mappings. `None` if the mappings around it are of two modules,
-    /// or of none that can have a file.
+    /// Returns the hole around a mapping, merged from adjacent mappings. `None` unless the mappings before and
+    /// after it are of one module that can have a file.
     pub(crate) fn around(mapping: &Mapping, space: &Space) -> Option<Self> {
         let is_part = |other: &Mapping| {
             let module = space.module(other).filter(|module| lacks_file(module));
             other.executable
                 && module.is_some_and(|module| {
-                    // A deleted program lacks its file, too: only memory of one deleted file is merged.
+                    // A deleted program has no file, too: only memory of the same deleted file is merged.
                     module.kind != MappedKind::File || other.module == mapping.module
                 })
         };
@@ -77,13 +78,13 @@ impl Hole {
         None
     }
 
-    /// A mapping of the module around the hole.
+    /// Mapping after the hole, which is of the surrounding module.
     pub(crate) const fn after(&self) -> &Mapping {
         &self.after
     }
 
-    /// The hole as a mapping of the file around it. `None` unless it is the place of an executable segment, or a part of
-    /// that between pieces of the same segment, with the bias that the mappings before and after it have.
+    /// Returns the hole as a mapping of the surrounding file. `None` unless it is an executable segment, or a part of
+    /// one between other parts of it, with the bias of the mappings before and after it.
     pub(crate) fn filled(&self, image: &Image) -> Option<Mapping> {
         let segments = image.segments();
         if segments.len() > MOST {
@@ -139,7 +140,7 @@ impl Hole {
     }
 }
 
-/// The bias of a mapping, if it has bytes of that segment.
+/// Returns the bias of a mapping if it contains bytes of a segment.
 fn bias_of(mapping: &Mapping, segment: &Segment, image: &Image) -> Option<u64> {
     let offset = mapping.offset.0.checked_sub(image.base().0)?;
     let end = offset.checked_add(mapping.end.since(mapping.start))?;

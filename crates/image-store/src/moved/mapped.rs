@@ -1,4 +1,4 @@
-//! The mapping at an address, with the file of moved text.
+//! Lookup of mappings, with moved text attributed to its file.
 
 use address::Avma;
 use module_map::{Mapping, Space};
@@ -7,8 +7,9 @@ use super::hole::{Hole, lacks_file};
 use crate::store::ImageStore;
 
 impl ImageStore {
-    /// The mapping of a space at an address. Executable memory without a file that is text of the file around it is given
-    /// as a mapping of this file. Opens that file if nobody has yet; other memory costs a comparison.
+    /// Returns the mapping of a space at an address. Executable memory without a file that is text of the
+    /// surrounding file is returned as a mapping of this file.
+    /// Opens that file if necessary; for other memory the check is one comparison.
     #[must_use]
     #[inline]
     pub fn mapping_at(&self, address: Avma, space: &Space) -> Option<Mapping> {
@@ -19,7 +20,7 @@ impl ImageStore {
         Some(self.moved_text(&mapping, space).unwrap_or(mapping))
     }
 
-    /// The same for a frame: [`Self::moved_texts`] has the range afterwards.
+    /// Same as [`Self::mapping_at`], for a frame: [`Self::moved_texts`] then contains the range.
     #[must_use]
     pub fn mapping_of_frame(&self, address: Avma, space: &Space) -> Option<Mapping> {
         let recorded = space.lookup(address)?;
@@ -33,7 +34,7 @@ impl ImageStore {
         Some(filled)
     }
 
-    /// A mapping of memory without a file, as the mapping of the file around it whose text it is.
+    /// Returns memory without a file as a mapping of the surrounding file, if it is text of that file.
     #[must_use]
     pub fn moved_text(&self, mapping: &Mapping, space: &Space) -> Option<Mapping> {
         let hole = Hole::around(mapping, space)?;

@@ -1,5 +1,5 @@
-//! Text that a program moved to other memory before the recording began: memory without a file that is code of the file
-//! around it.
+//! Text that a program moved to other memory before the recording started: memory without a
+//! file that is code of the surrounding file.
 
 mod hole;
 mod mapped;

@@ -1,4 +1,4 @@
-//! Archives that `perf archive` made: a compressed tar file of the entries of a build-id cache.
+//! Archives of `perf archive`: a compressed tar file with the entries of a build-id cache.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -8,13 +8,13 @@ use host::{Host, Origin, ScratchDir};
 
 use crate::elf::FileCompression;
 
-/// What an entry counts at least: its header, and its place in the file system.
+/// Minimum cost of an entry, in bytes: its header, and its entry in the file system.
 const SMALLEST: u64 = 512;
-/// The zeros at the end of an archive, of which some writers make 10 KiB.
+/// Limit for the zeros at the end of an archive, in bytes; some writers append 10 KiB.
 const TRAILER: u64 = 1 << 20;
 
-/// An archive unpacked into a directory of its own, which has the layout of a build-id cache and is removed with this
-/// value.
+/// An archive unpacked into a temporary directory with the layout of a build-id cache. The
+/// directory is removed on drop.
 ///
 /// Source: `tools/perf/perf-archive.sh`.
 #[derive(Debug)]
@@ -23,13 +23,12 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Unpacks an archive that the user named, however it is compressed, into a fresh directory inside `parent`. With
-    /// `--all`, recorders put the archive into another one, beside the recording; that is unpacked, too.
+    /// Unpacks an archive named by the user, with any compression, into a new directory inside `parent`.
+    /// With `--all`, recorders put the archive and the recording into another archive; the inner one is unpacked, too.
+    /// The budget of the outer archive limits the size of both together.
     ///
     /// # Errors
-    /// Where it cannot be read, is no tar file, or cannot be unpacked.
-    ///
-    /// All of them together may unpack to as much as `budget` has for the outer one.
+    /// If the archive cannot be read, is not a tar file, or cannot be unpacked.
     pub fn unpack(
         host: &dyn Host,
         archive: &Path,
@@ -40,7 +39,7 @@ impl Archive {
         let size = host.stat(archive, Origin::User).map_err(io::Error::other)?.stamp.size;
         let mut allowance = budget.allowance(Resource::UnpackedBytes, size);
         unpacked.add(host, archive, Origin::User, &mut allowance)?;
-        // What was unpacked may be a link.
+        // An unpacked entry can be a link.
         let origin = Origin::Stored { root: unpacked.dir() };
         for nested in host.list(unpacked.dir(), origin).map_err(io::Error::other)? {
             if nested.name.to_string_lossy().starts_with("perf.symbols.tar") {
@@ -50,7 +49,7 @@ impl Archive {
         Ok(unpacked)
     }
 
-    /// The directory.
+    /// Path of the directory.
     #[must_use]
     pub fn dir(&self) -> &Path {
         self.dir.path()
@@ -69,14 +68,14 @@ impl Archive {
             Some(compression) => compression.reader(bytes)?,
             None => Box::new(bytes),
         };
-        // Headers and names are read into memory, too; what is stored is counted by its own size, since that of a sparse
-        // file is not in the archive.
+        // The limit covers headers and names, too, which are read into memory. Entries are counted by their stated
+        // size, because the archive omits the holes of sparse files.
         let reader = reader.take(allowance.left().saturating_add(TRAILER));
         let mut archive = tar::Archive::new(reader);
         archive.set_preserve_mtime(false);
         for entry in archive.entries()? {
             let mut entry = entry?;
-            // Links lead from the ids to the files of the same archive. Devices and the like are left out.
+            // Links lead from the ids to the files of the same archive. Devices and the like are skipped.
             if matches!(
                 entry.header().entry_type(),
                 tar::EntryType::Regular

@@ -1,4 +1,4 @@
-//! Where the file of a module may be: candidates in the order in which they are tried. Whoever opens one checks it.
+//! Candidate paths for the file of a module, in order of preference. The caller verifies the opened file.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -11,14 +11,14 @@ use module_map::{Module, is_archive, path_on_disk};
 use super::options::FileOptions;
 use crate::elf::{Image, entry_named};
 
-/// A path that may lead to a file, who named it, and the folder that it must not leave.
+/// A path that may lead to a file, its origin, and the folder that it must not leave.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FileCandidate {
     pub(crate) path: PathBuf,
     named_by: NamedBy,
 }
 
-/// Who named a path; with the folder in which it is resolved, where strangers have a part in it.
+/// Origin of a path. If it is partly untrusted, `root` is the folder for its resolution.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum NamedBy {
     User,
@@ -28,38 +28,38 @@ enum NamedBy {
 }
 
 impl FileCandidate {
-    /// A file that the user named.
+    /// A file named by the user.
     pub(crate) const fn of_user(path: PathBuf) -> Self {
         Self { path, named_by: NamedBy::User }
     }
 
-    /// A path that a recording or an ELF file states, or that has a part of one in it, below `root`.
+    /// A path from a recording or an ELF file, or with a part from one, below `root`.
     pub(crate) fn recorded(root: &Path, path: PathBuf) -> Self {
         Self { path, named_by: NamedBy::Recording { root: root.to_owned() } }
     }
 
-    /// A path that a build-id leads to, below `root`.
+    /// A path derived from a build-id, below `root`.
     pub(crate) fn stored(root: &Path, path: PathBuf) -> Self {
         Self { path, named_by: NamedBy::Stored { root: root.to_owned() } }
     }
 
-    /// Returns true if the user named the file, or a folder that it is in.
+    /// Returns true if the user named the file, or a folder that contains it.
     pub(crate) const fn is_of_user(&self) -> bool {
         matches!(self.named_by, NamedBy::User)
     }
 
-    /// A link of `/proc/PID` to a file that the process has mapped.
+    /// A link in `/proc/PID` to a file mapped by the process.
     pub(crate) const fn of_process(path: PathBuf) -> Self {
         Self { path, named_by: NamedBy::Process }
     }
 
-    /// A path that an ELF file names, seen from where that file is.
+    /// A path stated in an ELF file, relative to the location of that file.
     pub(crate) fn beside(owner: &Image, options: &FileOptions, path: PathBuf) -> Self {
         let root = owner.root().unwrap_or_else(|| options.root_around(owner.path()));
         Self::recorded(root, path)
     }
 
-    /// The archive, and the name in it, of a path that leads into one: `base.apk!/lib/arm64-v8a/libx.so`.
+    /// Splits a path into an archive, `base.apk!/lib/arm64-v8a/libx.so`, into the archive and the name inside.
     ///
     /// Source: simpleperf's `read_apk.cpp`, `GetUrlInApk`.
     fn split_archive(&self) -> Option<(Self, &[u8])> {
@@ -70,8 +70,8 @@ impl FileCandidate {
         is_archive(archive).then(|| (Self { path, named_by: self.named_by.clone() }, name))
     }
 
-    /// The archive that the path leads into, and where in it the file is stored; `None` where it leads into none, or
-    /// nothing is stored there by that name.
+    /// Returns the archive that the path leads into, and the offset of the file in it. `None` if it does not lead into
+    /// an archive, or the archive does not store a file of that name.
     pub(crate) fn in_archive(
         &self,
         host: &dyn Host,
@@ -81,7 +81,7 @@ impl FileCandidate {
         Ok(entry_named(&content, name).map(|at| (archive, FileOffset(at.start as u64))))
     }
 
-    /// Whom to say that the path is from.
+    /// Returns the origin to report to the host.
     pub(crate) fn origin(&self) -> Origin<'_> {
         match &self.named_by {
             NamedBy::User => Origin::User,
@@ -92,15 +92,15 @@ impl FileCandidate {
     }
 }
 
-/// The files of the recorded name that the user named: one by one, else in folders.
+/// Returns the files of the recorded name that the user named: individual files, otherwise files in folders.
 pub(crate) fn named_by_user(options: &FileOptions, recorded: &Path) -> Vec<FileCandidate> {
     let is_named = |path: &&PathBuf| path.file_name() == recorded.file_name();
     let named: Vec<FileCandidate> = user_files(options, is_named).collect();
     if named.is_empty() { options.extra.named(recorded.file_name()).collect() } else { named }
 }
 
-/// The places of a build-id in the build-id caches and the debug directories; `recorded` is the path that caches of older
-/// recorders have it under.
+/// Returns the candidate paths of a build-id in the build-id caches and debug directories.
+/// `recorded` is its path in caches of older recorders.
 pub(crate) fn places_of_id(
     options: &FileOptions,
     id: BuildId,
@@ -116,7 +116,7 @@ pub(crate) fn places_of_id(
     found
 }
 
-/// The places of a recorded path below the debug directories.
+/// Returns the candidate paths of a recorded path below the debug directories.
 pub(crate) fn places_of_debug_files<'o>(
     options: &'o FileOptions,
     recorded: &'o Path,
@@ -136,7 +136,7 @@ fn debug_dirs_by_id(
     })
 }
 
-/// The places that a build-id alone leads to.
+/// Returns the candidate paths that depend only on a build-id.
 pub(crate) fn places_by_id(
     options: &FileOptions,
     id: BuildId,
@@ -144,7 +144,7 @@ pub(crate) fn places_by_id(
     cached(options, id, "elf").into_iter().chain(debug_dirs_by_id(options, id))
 }
 
-/// The files that the user named, as far as they are wanted.
+/// Returns the individual files named by the user that satisfy `wanted`.
 pub(crate) fn user_files<'o>(
     options: &'o FileOptions,
     wanted: impl Fn(&&PathBuf) -> bool + 'o,
@@ -152,7 +152,8 @@ pub(crate) fn user_files<'o>(
     options.modules.iter().filter(wanted).cloned().map(FileCandidate::of_user)
 }
 
-/// The places of a recorded path: mapped as the user said, below each sysroot; where there is none, as it is.
+/// Returns the candidate paths of a recorded path: mapped by the user, and below each sysroot;
+/// without sysroots, the path itself.
 pub(crate) fn places(options: &FileOptions, recorded: &Path) -> Vec<FileCandidate> {
     let bytes = recorded.as_os_str().as_bytes();
     let mapped = options.path_map.iter().filter_map(|(from, to)| {
@@ -168,8 +169,9 @@ pub(crate) fn places(options: &FileOptions, recorded: &Path) -> Vec<FileCandidat
     mapped.chain(as_it_is).chain(in_sysroots).collect()
 }
 
-/// What a mapped path must not leave: the folder that the user put in the place of the recorded one. Without a sysroot,
-/// recorded paths are looked for everywhere, so that mapped ones may be links to anywhere, too.
+/// Returns the folder that a mapped path must not leave: the user's replacement folder.
+/// Without a sysroot, recorded paths are resolved on the whole system, so mapped ones may be
+/// links to any location, too.
 fn root_of_mapped<'o>(options: &FileOptions, to: &'o [u8], rest: &[u8]) -> &'o Path {
     if options.sysroots.is_empty() {
         return Path::new("/");
@@ -179,8 +181,8 @@ fn root_of_mapped<'o>(options: &FileOptions, to: &'o [u8], rest: &[u8]) -> &'o P
     if is_folder { to_path } else { to_path.parent().unwrap_or(to_path) }
 }
 
-/// The entry of an id in the build-id caches: `what` in the directory of today's layout, or the file that older
-/// recorders linked to.
+/// Returns the entries of an id in the build-id caches: `what` in the directory of the current
+/// layout, and the file that older recorders linked to.
 ///
 /// Source: `tools/perf/util/build-id.c`, `build_id_cache__linkname`, `__dso__build_id_filename`.
 pub(crate) fn cached(options: &FileOptions, id: BuildId, what: &str) -> Vec<FileCandidate> {
@@ -192,7 +194,7 @@ pub(crate) fn cached(options: &FileOptions, id: BuildId, what: &str) -> Vec<File
     found
 }
 
-/// The copies that a store has of a file of this recording, which is stated without a build-id.
+/// Returns the copies in a store of a file that the recording states without a build-id.
 pub(crate) fn recorded_copies<'o>(
     options: &'o FileOptions,
     module: &Module,
@@ -203,7 +205,7 @@ pub(crate) fn recorded_copies<'o>(
     })
 }
 
-/// The archives in the user's folders that have the name of the one that a path leads into, with what is in them.
+/// Returns the inner paths in the user's archives with the name of the archive that a recorded path leads into.
 pub(crate) fn in_archives(options: &FileOptions, recorded: &Path) -> Vec<FileCandidate> {
     let recorded = FileCandidate::of_user(recorded.to_owned());
     let Some((archive, name)) = recorded.split_archive() else { return Vec::new() };
@@ -214,12 +216,12 @@ pub(crate) fn in_archives(options: &FileOptions, recorded: &Path) -> Vec<FileCan
     found.map(|archive| FileCandidate { path: inside(archive.path), ..archive }).collect()
 }
 
-/// The recorded path, without the mark of a deleted file.
+/// Returns the recorded path, without the mark of a deleted file.
 pub(crate) fn recorded_path(module: &Module) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(path_on_disk(&module.path)))
 }
 
-/// The places of the vdso of that build-id in the build-id caches.
+/// Returns the candidate paths of a vdso in the build-id caches.
 pub(crate) fn cached_vdso(
     options: &FileOptions,
     id: BuildId,
@@ -229,19 +231,19 @@ pub(crate) fn cached_vdso(
     })
 }
 
-/// A path below a root, whether it is absolute or not.
+/// Joins a path, absolute or relative, to a root.
 pub(crate) fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// A path with something appended to its last part.
+/// Appends a suffix to a file name.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// `ab/cdef…`: how build-id directories name an id.
+/// Returns `ab/cdef…`, the path of an id in build-id directories.
 pub(crate) fn split_id(id: BuildId) -> PathBuf {
     let hex = id.to_string();
     let (first, rest) = hex.split_at(hex.len().min(2));

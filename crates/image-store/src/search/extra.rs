@@ -1,4 +1,4 @@
-//! Files below folders that the user named: found by the last part of a recorded path, wherever they are below.
+//! Files below folders named by the user, found at any depth by the file name of a recorded path.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -9,12 +9,12 @@ use host::{FileKind, Host, Origin};
 
 use super::candidates::FileCandidate;
 
-/// Folders below each other that are entered.
+/// Maximum depth of nested folders.
 const DEEPEST: usize = 32;
-/// Entries that are looked at; a whole system has fewer.
+/// Maximum number of entries; a whole system has fewer.
 const MOST: usize = 1 << 20;
 
-/// The files below some folders.
+/// Files below a list of folders, by name.
 #[derive(Debug, Clone, Default, Hash)]
 pub struct ExtraFiles {
     by_name: Arc<BTreeMap<OsString, Vec<PathBuf>>>,
@@ -22,7 +22,7 @@ pub struct ExtraFiles {
 }
 
 impl ExtraFiles {
-    /// Lists the folders; what cannot be read is left out, and links to folders are not followed.
+    /// Lists the folders. Unreadable ones are skipped, and links to folders are not followed.
     #[must_use]
     pub fn below(host: &dyn Host, dirs: &[PathBuf]) -> Self {
         let mut listing = Listing { host, room: MOST, files: BTreeMap::new() };
@@ -30,13 +30,13 @@ impl ExtraFiles {
         Self { by_name: Arc::new(listing.files), is_named: !dirs.is_empty() }
     }
 
-    /// Whether the user named any folder.
+    /// Returns true if the user named any folder.
     #[must_use]
     pub const fn is_named(&self) -> bool {
         self.is_named
     }
 
-    /// The files of that name, those in the first folder and nearest to it first.
+    /// Returns the files with a name, by order of the folders and by depth.
     pub(crate) fn named(
         &self,
         name: Option<&OsStr>,
@@ -45,21 +45,21 @@ impl ExtraFiles {
         found.into_iter().flatten().cloned().map(FileCandidate::of_user)
     }
 
-    /// All files, by name; those of one name as [`Self::named`] has them.
+    /// Returns all files, by name; those of one name in the order of [`Self::named`].
     pub(crate) fn all(&self) -> impl Iterator<Item = &PathBuf> {
         self.by_name.values().flatten()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no files.
     pub(crate) fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
 }
 
-/// Folders that are being listed.
+/// Folders being listed.
 struct Listing<'h> {
     host: &'h dyn Host,
-    /// Entries that may still be looked at.
+    /// Remaining number of entries.
     room: usize,
     files: BTreeMap<OsString, Vec<PathBuf>>,
 }

@@ -1,4 +1,4 @@
-//! Files that are brought from a server, where the user named one.
+//! Files from a server, if the user named one.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,17 +8,17 @@ use address::BuildId;
 
 use super::findings::FileFinding;
 
-/// What a server is asked for.
+/// Kind of a requested file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum FetchKind {
-    /// The file that is mapped at run time.
+    /// The file mapped at run time.
     Executable,
-    /// Its separate debug file.
+    /// The separate debug file.
     DebugInfo,
 }
 
 impl FetchKind {
-    /// The last component of the address at a debuginfod server, and of the file in its clients' cache.
+    /// Last component of the URL at a debuginfod server, and of the file in its clients' cache.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -28,12 +28,12 @@ impl FetchKind {
     }
 }
 
-/// Something that brings files by build-id onto this machine. Called from several threads.
+/// A source that copies files to this machine by build-id. Called from several threads.
 pub trait Fetch: Send + Sync {
-    /// The file of that id, or `None` where it cannot be had. Its content is checked by the caller.
+    /// Returns the file of an id, or `None` if it is unavailable. The caller verifies its content.
     fn fetch(&self, id: BuildId, kind: FetchKind) -> Option<PathBuf>;
 
-    /// What went wrong so far.
+    /// Returns the failures so far.
     fn findings(&self) -> Vec<FileFinding> {
         Vec::new()
     }

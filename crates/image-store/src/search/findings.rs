@@ -1,4 +1,4 @@
-//! What is to be said about files beside why a module has none: what was left out, refused or not to be had.
+//! Findings about files, besides the reasons for missing images: parts omitted, files refused or unavailable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -9,46 +9,46 @@ use host::HostFinding;
 use module_map::Module;
 use options::Remedy;
 
-/// Messages of each kind that have a row of their own; the others are counted.
+/// Maximum number of messages per kind; further ones are only counted.
 const MAX_MESSAGES: usize = 5;
 
-/// The kinds of such findings.
+/// Kinds of findings about files.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FileFindingKind {
-    /// A map of a JIT compiler that another user owns.
+    /// A map of a JIT compiler owned by another user.
     ForeignPerfMap,
     /// A map of a JIT compiler that is older than its process.
     StalePerfMap,
-    /// A map of a JIT compiler of which nothing tells whether it is older than its process.
+    /// A map of a JIT compiler of unknown age relative to its process.
     UndatedPerfMap,
-    /// A map of a JIT compiler with lines that cannot be read.
+    /// A map of a JIT compiler with unparsable lines.
     PerfMap,
-    /// A list of kernel symbols with lines that cannot be read.
+    /// A list of kernel symbols with unparsable lines.
     KernelList,
-    /// A file that is larger than what is read of one.
+    /// A file larger than the limit for reading.
     TooLarge,
-    /// A part of a file that unpacks to, or asks for, more than a file of its size may.
+    /// A part of a file that unpacks to, or requires, more than allowed for the file's size.
     LeftOut,
-    /// A file that was cut short while it was read.
+    /// A file that was truncated while it was read.
     CutShort,
-    /// A dump of JIT code that does not end with a whole record, or has damaged ones.
+    /// A dump of JIT code with damaged records, or a partial one at the end.
     JitDump,
-    /// A section that another file is packed in, which does not unpack.
+    /// A section with an embedded file that cannot be unpacked.
     Section,
-    /// A file with debug information of another one that was found and cannot be used.
+    /// An unusable file with the debug information of another one.
     DebugFile,
-    /// A server that did not give what it was asked for, though it did not say that it has no such file.
+    /// A server that failed to deliver a file without reporting it as absent.
     Server,
-    /// A usual folder of files by build-id that other users have a part in.
+    /// A usual folder of files by build-id that other users can write.
     SharedFolder,
-    /// What a bundle does not know, since nobody asked for it when it was made.
+    /// Data missing in a bundle, because it was not requested when the bundle was made.
     NotInBundle,
-    /// A part of a file that a bundle left out, and that was read.
+    /// A part of a file that the bundle omitted and that was read.
     Hole,
 }
 
 impl FileFindingKind {
-    /// The word for programs.
+    /// Keyword for programs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ impl FileFindingKind {
         }
     }
 
-    /// Whether names, lines or frames may be missing because of it, and nobody chose that.
+    /// Returns true if names, lines or frames may be missing because of it, and not by choice.
     #[must_use]
     pub const fn is_damage(self) -> bool {
         !matches!(
@@ -81,7 +81,7 @@ impl FileFindingKind {
 }
 
 impl FileFindingKind {
-    /// The action that would help; `None` if none is known, or the sentence says it.
+    /// Returns the action that would help; `None` if none is known, or the message states it.
     #[must_use]
     pub const fn remedy(self) -> Option<Remedy> {
         match self {
@@ -95,11 +95,11 @@ impl FileFindingKind {
 /// A finding about files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileFinding {
-    /// What kind.
+    /// Kind.
     pub kind: FileFindingKind,
-    /// A sentence.
+    /// Message, a sentence.
     pub message: String,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
 }
 
@@ -112,7 +112,7 @@ impl From<&HostFinding> for FileFindingKind {
     }
 }
 
-/// Gathers findings of a run, from all threads.
+/// Findings of a run, from all threads.
 #[derive(Debug, Default)]
 pub(crate) struct FileFindings(Mutex<BTreeMap<(FileFindingKind, String), u64>>);
 
@@ -126,12 +126,12 @@ impl FileFindings {
             .or_default() += 1;
     }
 
-    /// The same, however often it is noted.
+    /// Adds a finding that counts once.
     pub(crate) fn note_once(&self, kind: FileFindingKind, message: String) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert((kind, message), 1);
     }
 
-    /// By kind and message; of each kind the first few, and how many more there are.
+    /// Returns the findings by kind and message: the first few of each kind, the last one with the count of all others.
     pub(crate) fn rows(&self) -> Vec<FileFinding> {
         let found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut rows: Vec<FileFinding> = Vec::new();
@@ -149,26 +149,26 @@ impl FileFindings {
     }
 }
 
-/// Memory without a file that was taken for the file that is mapped around it.
+/// Memory without a file that was attributed to the file mapped around it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct MovedText {
-    /// The process that mapped the memory first; its children may have it, too.
+    /// Process that mapped the memory first; its children can have it, too.
     pub pid: Pid,
-    /// The first address.
+    /// First address.
     pub start: Avma,
-    /// The address past the last.
+    /// Address after the last.
     pub end: Avma,
-    /// The recorded path of the file.
+    /// Recorded path of the file.
     pub path: Box<[u8]>,
 }
 
-/// The moved text of a run: each range once, whichever thread finds it first.
+/// Moved text of a run, without duplicates from different threads.
 #[derive(Debug, Default)]
 pub(crate) struct MovedTexts(Mutex<BTreeSet<MovedText>>);
 
 impl MovedTexts {
-    /// Notes a range of memory without a file, and the module whose text it is. Returns the bytes that the note takes, 0
-    /// if it is there already.
+    /// Adds a range of memory without a file, and the module with its text. Returns the memory
+    /// taken in bytes, 0 if the range was present.
     pub(crate) fn note(&self, memory: &Module, range: Range<Avma>, of: &Module) -> u64 {
         let Some((pid, _)) = memory.first_mapped else { return 0 };
         let bytes = size_of::<MovedText>() + of.path.len();
@@ -178,7 +178,7 @@ impl MovedTexts {
         if all.insert(moved) { bytes as u64 } else { 0 }
     }
 
-    /// In the order of processes and addresses.
+    /// Returns the ranges by process and address.
     pub(crate) fn rows(&self) -> Vec<MovedText> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }

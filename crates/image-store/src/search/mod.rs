@@ -1,4 +1,4 @@
-//! The places that may have a file: the options, the places that follow from a name or a build-id, archives and servers; and
+//! Search for files: options, candidate paths by name or build-id, archives and servers; and
 //! the findings of the search.
 
 mod archive;

@@ -1,4 +1,4 @@
-//! Where to look for files: on which machine, and below which folders.
+//! Options of the search for files: the host and the folders.
 
 use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -13,58 +13,58 @@ use host::{Host, RealHost};
 use super::extra::ExtraFiles;
 use super::fetch::{FetchKind, Fetcher};
 
-/// Where distributions put separate debug files.
+/// Usual directory of separate debug files.
 pub const DEBUG_DIR: &str = "/usr/lib/debug";
 
-/// The directory, in a store of files, with a directory for each recording that states files without a build-id.
+/// Subdirectory of a file store with a directory for each recording that states files without a build-id.
 pub const RECORDED_COPIES: &str = "by-recording";
 
-/// Where to look for files.
+/// Options of the search for files.
 #[derive(Debug, Clone)]
 pub struct FileOptions {
-    /// The machine whose files they are.
+    /// Machine that has the files.
     pub host: Arc<dyn Host>,
-    /// Files that the user named; used for the module of the same build-id, or else of the same file name.
+    /// Files named by the user, each used for the module of the same build-id, otherwise of the same file name.
     pub modules: Vec<PathBuf>,
-    /// Recorded paths or names, and the files that the user gave for them.
+    /// Recorded paths or names, and the files that the user assigned to them.
     pub given: Vec<(Vec<u8>, PathBuf)>,
-    /// Prefixes of recorded paths and what to put in their place; tried before the sysroots.
+    /// Prefixes of recorded paths and their replacements; tried before the sysroots.
     pub path_map: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Directories to be put before every recorded path. When there is one, the recorded path itself is not tried.
+    /// Directories prepended to every recorded path. If there are any, the recorded path itself is not tried.
     pub sysroots: Vec<PathBuf>,
     /// Build-id caches: the store of `record` and `~/.debug` by default.
     pub build_id_dirs: Vec<PathBuf>,
-    /// Directories with copies of files that this recording states without a build-id, each by its name among the files of
-    /// the recording; below [`RECORDED_COPIES`].
+    /// Directories, below [`RECORDED_COPIES`], with copies of files that this recording states without a build-id. The
+    /// name of a copy is made of the recorded device, inode and path.
     pub recorded_copies: Vec<PathBuf>,
     /// Directories of separate debug files, `/usr/lib/debug` by default.
     pub debug_dirs: Vec<PathBuf>,
-    /// Those of them that the user named, other than `/usr/lib/debug`: files in and below them are found by their
-    /// build-ids, whatever they are called. So are those of `extra`.
+    /// The debug directories named by the user, except `/usr/lib/debug`. Files at any depth in them, and in `extra`,
+    /// are found by their build-ids, regardless of name.
     pub named_debug_dirs: Vec<PathBuf>,
-    /// Files below further directories, by their names.
+    /// Files below additional directories, by name.
     pub extra: ExtraFiles,
     /// Directories with the maps of JIT compilers, `perf-PID.map`.
     pub perf_map_dirs: Vec<PathBuf>,
-    /// Whether such maps are read whoever owns them; else only those of this user and of the superuser.
+    /// Read such maps regardless of their owner; otherwise only those of this user and of the superuser.
     pub trust_perf_maps: bool,
-    /// Whether the recording was made by the running kernel: only then can a vdso without build-id be taken from it,
-    /// and only then can a process still live.
+    /// True if the recording was made by the running kernel. Only then can a vdso without build-id
+    /// be taken from it, and processes still be alive.
     pub trust_running_kernel: bool,
-    /// When the recording ended, in nanoseconds since 1970; `None` if it is not known.
+    /// End of the recording, in nanoseconds since 1970; `None` if unknown.
     pub recorded_until: Option<i128>,
-    /// The release of the recorded kernel, for the directories of its modules.
+    /// Release of the recorded kernel, which names the directories of its modules.
     pub kernel_release: Option<Vec<u8>>,
-    /// What each file, and all of them, may make of themselves.
+    /// Limits per file and in total.
     pub budget: Budget,
-    /// What is held in memory for the run.
+    /// Memory accounting of the run.
     pub memory: Arc<Memory>,
-    /// The servers to ask for what is found nowhere else.
+    /// Servers for files that are not found locally.
     pub fetcher: Option<Fetcher>,
 }
 
 impl Default for FileOptions {
-    /// The real machine, and no folder.
+    /// The real machine, without folders.
     fn default() -> Self {
         Self {
             host: Arc::new(RealHost),
@@ -90,13 +90,14 @@ impl Default for FileOptions {
 }
 
 impl FileOptions {
-    /// What a server has under that id.
+    /// Returns the file of an id from a server.
     pub(crate) fn fetched(&self, id: BuildId, kind: FetchKind) -> Option<PathBuf> {
         self.fetcher.as_ref()?.0.fetch(id, kind)
     }
 
-    /// Whether the data of a file that was opened below `root` may be read as memory of a recorded process. With a sysroot
-    /// only of files in one, and of those that the user named beside it: files of others must not come out as return addresses.
+    /// Returns true if the data of a file opened below `root` may be read as memory of a recorded process.
+    /// With a sysroot, this is limited to files below the sysroots and the user's folders, so
+    /// that other files cannot supply return addresses.
     #[must_use]
     pub fn has_data_below(&self, root: &Path) -> bool {
         let is_mapped =
@@ -107,8 +108,9 @@ impl FileOptions {
             || self.path_map.iter().any(is_mapped)
     }
 
-    /// What a path below a directory of debug files must not leave: the sysroot that it is in; of the system's own the
-    /// system, since its links lead to programs; else the directory itself.
+    /// Returns the folder that a path below a debug directory must not leave: its sysroot, or
+    /// else the directory itself.
+    /// For the system's own debug directory it is `/`, because links in it lead to programs.
     pub(crate) fn root_of_debug_dir<'o>(&'o self, dir: &'o Path) -> &'o Path {
         match self.sysroots.iter().find(|root| dir.starts_with(root)) {
             Some(root) => root,
@@ -117,8 +119,8 @@ impl FileOptions {
         }
     }
 
-    /// What the names in a file must not leave that the user named: the sysroot that it is in, or where there is none,
-    /// nothing; else its folder.
+    /// Returns the folder that names stated in a user's file must not leave: its sysroot;
+    /// without any sysroot `/`; otherwise its folder.
     pub(crate) fn root_around<'o>(&'o self, file: &'o Path) -> &'o Path {
         match self.sysroots.iter().find(|root| file.starts_with(root)) {
             Some(root) => root,
@@ -127,13 +129,13 @@ impl FileOptions {
         }
     }
 
-    /// The directories that stand for `/`: the sysroots, else the root itself.
+    /// Returns the directories that represent `/`: the sysroots, otherwise the root itself.
     pub(crate) fn roots(&self) -> impl Iterator<Item = &Path> {
         let own = self.sysroots.is_empty().then_some(Path::new("/"));
         self.sysroots.iter().map(PathBuf::as_path).chain(own)
     }
 
-    /// A number that agrees where two runs look for separate debug files in the same places.
+    /// Returns a hash that is equal for two runs if they search the same places for separate debug files.
     pub(crate) fn debug_search(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (&self.modules, &self.given, &self.path_map, &self.sysroots).hash(&mut hasher);

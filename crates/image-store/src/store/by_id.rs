@@ -1,4 +1,4 @@
-//! Files that are found by their build-ids alone: those of the kernel, and those that are asked for without a recording.
+//! Lookups by build-id alone: for the kernel, and for requests without a recording.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::kernel;
 use crate::search::{FetchKind, FileCandidate, cached_vdso, places_by_id, user_files};
 
 impl ImageStore {
-    /// The image of the kernel or of a kernel module, found by its build-id alone: `name` is the kernel's own
-    /// (`[kernel.kallsyms]`, `[nf_tables]`) or the path of a module's file.
+    /// Returns the image of the kernel or of a kernel module by its build-id.
+    /// `name` is the kernel's own (`[kernel.kallsyms]`, `[nf_tables]`) or the path of a module's file.
     ///
     /// # Errors
-    /// Why no file can be used for it.
+    /// If no file can be used for it.
     pub fn kernel_file(&self, name: &[u8], id: BuildId) -> Result<Arc<LoadedImage>, LoadError> {
         if let Some(image) = self.known_by_id(id) {
             return Ok(image);
@@ -48,12 +48,12 @@ impl ImageStore {
         found.ok_or_else(|| error.unwrap_or(LoadError::Missing(PathBuf::from(name))))
     }
 
-    /// The file of a build-id, without a module: among the files that the user named, in the places by build-id, at one
-    /// of `places`, where it is known to have been, and from a server. `name` is that of the kernel or of its modules
-    /// (`[kernel.kallsyms]`), or anything else.
+    /// Returns the file of a build-id without a module.
+    /// Searches the user's files, the candidate paths by build-id, the known previous `places`, and servers.
+    /// `name` is that of the kernel or a kernel module (`[kernel.kallsyms]`), or any other name.
     ///
     /// # Errors
-    /// Why there is none.
+    /// If there is none.
     pub fn file_by_id(
         &self,
         name: &[u8],
@@ -78,7 +78,7 @@ impl ImageStore {
         })
     }
 
-    /// The separate debug file of a build-id, whose program is not at hand.
+    /// Returns the separate debug file of a build-id, without its program.
     #[must_use]
     pub fn debug_file_by_id(&self, id: BuildId) -> Option<Arc<Image>> {
         debug::find_by_id(id, self).map(Arc::new)

@@ -1,4 +1,4 @@
-//! The images of modules: found, opened, checked against the recorded identity, shared by content.
+//! Images of modules: found, opened, checked against the recorded identity, and shared by content.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -25,13 +25,13 @@ use crate::search::{
     below, places,
 };
 
-/// Opens images for the modules of one run and keeps what came of it; "missing" is remembered for this run only.
-/// Opened files are kept in [`SharedImages`], which other runs may share.
+/// Opens images for the modules of one run and stores the results. Missing files are remembered for this run only.
+/// Opened files are stored in [`SharedImages`], which other runs may share.
 #[derive(Debug)]
 pub struct ImageStore {
     options: FileOptions,
     shared: Arc<SharedImages>,
-    /// In which places debug files are looked for.
+    /// Hash of the places that are searched for debug files.
     debug_search: u64,
     run: Mutex<RunImages>,
     outcomes: Outcomes,
@@ -40,15 +40,15 @@ pub struct ImageStore {
     pub(super) perf_maps: KeptPerfMaps,
     findings: FileFindings,
     moved_texts: MovedTexts,
-    /// The files that are mapped; others may cut them short.
+    /// Memory-mapped files, which other programs may truncate.
     mapped: Mutex<Vec<(PathBuf, Damage)>>,
-    /// What of files may still be kept in memory.
+    /// Remaining memory for the contents of files.
     held: Arc<SharedAllowance>,
-    /// What is noted of modules.
+    /// Memory taken by the results per module.
     noted: Mutex<Held>,
 }
 
-/// A path, the folder that it was resolved in, and how it was opened.
+/// A path, the root of its resolution, and the form of the opened file.
 type PathKey = (PathBuf, Option<PathBuf>, Form);
 
 #[derive(Debug, Default)]
@@ -56,7 +56,7 @@ struct RunImages {
     by_path: HashMap<PathKey, Result<Arc<LoadedImage>, Arc<ImageError>>>,
     by_id: HashMap<BuildId, Arc<LoadedImage>>,
     provided: HashMap<Box<[u8]>, Arc<LoadedImage>>,
-    /// The serials that this run has: two paths are two images, though they may lead to the same file.
+    /// Serials used by this run: two paths give two images, even if they lead to the same file.
     serials: HashSet<u32>,
 }
 
@@ -67,13 +67,13 @@ impl Default for ImageStore {
 }
 
 impl ImageStore {
-    /// A store that shares its files with no other run.
+    /// Creates a store that shares its files with no other run.
     #[must_use]
     pub fn new(options: FileOptions) -> Self {
         Self::sharing(options, Arc::default())
     }
 
-    /// A store for one run, which takes opened files from `shared` and leaves them there for others.
+    /// Creates a store for one run that shares opened files through `shared`.
     #[must_use]
     pub fn sharing(options: FileOptions, shared: Arc<SharedImages>) -> Self {
         let held = options.budget.shared_allowance(Resource::HeldInAll, 0);
@@ -95,19 +95,19 @@ impl ImageStore {
         }
     }
 
-    /// How it looks for files.
+    /// Options of the search for files.
     #[must_use]
     pub const fn options(&self) -> &FileOptions {
         &self.options
     }
 
-    /// Where opened files are kept.
+    /// Storage of opened files.
     #[must_use]
     pub const fn shared(&self) -> &Arc<SharedImages> {
         &self.shared
     }
 
-    /// How many files were opened and are in use.
+    /// Returns the number of opened files in use.
     #[must_use]
     pub fn n_images(&self) -> u32 {
         self.with_run(|run| {
@@ -117,34 +117,36 @@ impl ImageStore {
         })
     }
 
-    /// Serves `image` for modules of that name whose build-id, where one is recorded, is the image's. What the user
-    /// named for a range of memory and what was made of JIT code comes this way.
+    /// Uses `image` for modules with a name, unless a different build-id was recorded for them.
+    /// Serves files that the user assigned to a range of memory, and images made of JIT code.
     pub fn provide(&self, name: &[u8], image: Image) {
         self.shared.count_provided(&image);
         let loaded = self.loaded(image, None);
         self.with_run(|run| run.provided.insert(name.into(), loaded));
     }
 
-    /// The image of a module, found, opened and checked at the first call. Later calls take no lock.
+    /// Returns the image of a module. The first call finds, opens and checks the file; later calls take no lock.
     ///
     /// # Errors
-    /// The reason why no file can be used for it.
+    /// If no file can be used for it.
     pub fn image(&self, module: &Module) -> Result<&Arc<LoadedImage>, &LoadError> {
         let outcome = self.outcomes.get_or_init(module, || self.load(module));
         outcome.as_ref().map(|found| &found.image)
     }
 
-    /// What came of looking for a module's image; `None` where nobody asked.
+    /// Returns the result of the search for a module's image; `None` if it was not requested.
     pub fn outcome(&self, module: &Module) -> Option<Result<&Arc<LoadedImage>, &LoadError>> {
         Some(self.outcomes.get(module)?.as_ref().map(|found| &found.image))
     }
 
-    /// The proof that the file of a module is the recorded one; `None` if no file is used, or nobody asked for it.
+    /// Returns the proof that the file of a module is the recorded one; `None` if no file is
+    /// used, or it was not requested.
     pub fn proof(&self, module: &Module) -> Option<FileProof> {
         Some(self.outcomes.get(module)?.as_ref().ok()?.proof)
     }
 
-    /// The build-id of the recorded file, if it is proven: that of the map record, or of a file that is used with a proof.
+    /// Returns the build-id of the recorded file if it is proven: from the map record, or from
+    /// a used file with a proof.
     #[must_use]
     pub fn proven_build_id(&self, module: &Module) -> Option<BuildId> {
         let identity = module.identity;
@@ -174,8 +176,8 @@ impl ImageStore {
         }
     }
 
-    /// The content of a file that is no program: by its recorded path, mapped and below sysroots as the options say, or
-    /// below the root of the process that has it, where that still lives.
+    /// Opens a file other than a program by its recorded path: mapped and below sysroots according to the options, or
+    /// below the root of its process if that is alive.
     #[must_use]
     pub fn open_data_file(&self, path: &Path, pid: Pid) -> Option<HostFile> {
         let found = self.data_file(path, pid)?;
@@ -183,16 +185,16 @@ impl ImageStore {
         opened.inspect_err(|error| self.note_unread(error)).ok()
     }
 
-    /// The same read as a whole, for what its process may still write; `None` where it is not there.
+    /// Reads the same file completely, because its process may still write it. `None` if it does not exist.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn read_data_file(&self, path: &Path, pid: Pid) -> Option<Result<HostText, HostError>> {
         let found = self.data_file(path, pid)?;
         Some(self.options.host.text(&found.path, found.origin()))
     }
 
-    /// When the same file was written last, in nanoseconds since 1970.
+    /// Returns the time of the last modification of the same file, in nanoseconds since 1970.
     #[must_use]
     pub fn data_file_written(&self, path: &Path, pid: Pid) -> Option<i128> {
         let found = self.data_file(path, pid)?;
@@ -208,7 +210,7 @@ impl ImageStore {
         found.into_iter().find(|it| host.is_file(&it.path, it.origin()))
     }
 
-    /// What is to be said about files that were looked for, so far.
+    /// Returns the findings about files so far.
     #[must_use]
     pub fn findings(&self) -> Vec<FileFinding> {
         let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
@@ -225,29 +227,29 @@ impl ImageStore {
         self.findings.rows().into_iter().chain(of_host.rows()).chain(fetched).collect()
     }
 
-    /// Memory without a file in which frames were found, and which was taken for the file around it.
+    /// Returns the memory without a file that has frames and was attributed to the surrounding file.
     #[must_use]
     pub fn moved_texts(&self) -> Vec<MovedText> {
         self.moved_texts.rows()
     }
 
-    /// Notes such memory, and the module whose text it is.
+    /// Notes such memory, and the module with its text.
     pub(crate) fn note_moved(&self, memory: &Module, range: Range<Avma>, of: &Module) {
         let bytes = self.moved_texts.note(memory, range, of);
         self.noted.lock().unwrap_or_else(PoisonError::into_inner).add(bytes);
     }
 
-    /// Notes what is to be said about a file.
+    /// Adds a finding about a file.
     pub fn note(&self, kind: FileFindingKind, message: String) {
         self.findings.note(kind, message);
     }
 
-    /// Notes a finding that is told once, whoever comes to it.
+    /// Adds a finding that is reported once, regardless of how often it occurs.
     pub(super) fn note_once(&self, kind: FileFindingKind, message: String) {
         self.findings.note_once(kind, message);
     }
 
-    /// Notes what of a file is not there for anybody, because there is too much of it.
+    /// Reports the parts of a file that are omitted because they exceed a limit.
     pub(crate) fn note_left_out(&self, image: &Image, part: &str, left_out: &[LeftOut]) {
         for LeftOut { what, why } in left_out {
             let path = image.path().display();
@@ -256,14 +258,14 @@ impl ImageStore {
         }
     }
 
-    /// What of files may still be kept in memory in this run.
+    /// Remaining memory for the contents of files in this run.
     #[must_use]
     pub const fn held(&self) -> &Arc<SharedAllowance> {
         &self.held
     }
 
-    /// Whether so many bytes of what was read of a file may be kept in memory. Where not, it is noted that it was left
-    /// out.
+    /// Returns true if `bytes` bytes read from a file may stay in memory. Otherwise adds a
+    /// finding that they were omitted.
     pub fn may_hold(&self, path: &Path, bytes: u64) -> bool {
         let held = self.held.take_for(bytes, || path.display().to_string()).inspect_err(|why| {
             let message = format!("{} asks for {why}; it was left out", path.display());
@@ -272,7 +274,7 @@ impl ImageStore {
         held.is_ok()
     }
 
-    /// Notes a file that is there, but was not read.
+    /// Adds a finding about an existing file that was not read.
     pub fn note_unread(&self, error: &HostError) {
         if matches!(error, HostError::TooLarge { .. }) {
             self.note(FileFindingKind::TooLarge, format!("{error}; it was not read"));
@@ -290,12 +292,12 @@ impl ImageStore {
         fits.then_some(image)
     }
 
-    /// Opens a file that is no module's own: a debug file, for example.
+    /// Opens a file that does not belong to a module, for example a debug file.
     pub(crate) fn open_image(&self, candidate: &FileCandidate) -> Result<Image, ImageError> {
         self.open_content(candidate, Form::Whole).map(|(image, _)| image)
     }
 
-    /// Opens a file, or, where it is not there and its path leads into an archive, what is in that.
+    /// Opens a file. If it does not exist and its path leads into an archive, opens the entry of the archive.
     fn open_content(
         &self,
         candidate: &FileCandidate,
@@ -346,7 +348,7 @@ impl ImageStore {
         }
     }
 
-    /// Notes a file that asks for too much.
+    /// Adds a finding about a file that exceeds a limit.
     fn left_out(&self, error: ImageError) -> ImageError {
         if matches!(error, ImageError::TooMuch { .. }) {
             self.note(FileFindingKind::LeftOut, format!("{error}; it was left out"));
@@ -364,7 +366,7 @@ impl ImageStore {
         })
     }
 
-    /// What came of opening a path in this run, where something was there.
+    /// Returns the result of opening a path, stored for this run unless the file is missing.
     pub(super) fn remember(
         &self,
         path: &Path,
@@ -376,19 +378,19 @@ impl ImageStore {
         if let Some(known) = self.with_run(|run| run.by_path.get(&name).cloned()) {
             return known;
         }
-        // Opened outside the lock: another thread may do the same, then the first one to come back wins.
+        // Opened outside the lock: if several threads do so, the result of the first one is used.
         let opened = match open() {
             Ok((image, key)) => Ok(self.by_content(image, key)),
-            // Most places have nothing, and what came of a module is remembered with it.
+            // Most candidates are missing, and the result for a module is stored elsewhere.
             Err(error) if error.is_missing() => return Err(Arc::new(error)),
             Err(error) => Err(Arc::new(error)),
         };
         self.with_run(|run| run.by_path.entry(name).or_insert(opened).clone())
     }
 
-    /// Files of one content are one image in a run, whatever their paths are.
+    /// Returns one image per content in a run, regardless of path.
     fn by_content(&self, image: Image, key: Option<ContentKey>) -> Arc<LoadedImage> {
-        // The same library in an archive lies at other offsets, and its debug file has no code: those are other images.
+        // The same library in an archive has other offsets, and its debug file has no code: these are different images.
         let alike = image.base().0 == 0 && !image.is_stripped_of_code();
         let id = image.build_id().filter(|_| alike);
         let known = |run: &mut RunImages| id.and_then(|id| run.by_id.get(&id).cloned());
@@ -402,7 +404,7 @@ impl ImageStore {
         })
     }
 
-    /// An image of this run, with the serial of another run that found the same content and the same debug file.
+    /// Creates an image, with the serial from a previous run if that had the same content and debug file.
     fn loaded(&self, image: Image, key: Option<ContentKey>) -> Arc<LoadedImage> {
         let debug = OnceLock::new();
         let identity = self.shared.identity(key.as_ref(), self.debug_search, |known| {
@@ -416,13 +418,13 @@ impl ImageStore {
         Arc::new(LoadedImage::new(identity, image, debug))
     }
 
-    /// The image of that id, where this run has one.
+    /// Returns the image with an id, if this run has one.
     pub(super) fn known_by_id(&self, id: BuildId) -> Option<Arc<LoadedImage>> {
         self.with_run(|run| run.by_id.get(&id).cloned())
     }
 
     fn with_run<T>(&self, f: impl FnOnce(&mut RunImages) -> T) -> T {
-        // A panic of another thread cannot leave the maps half-changed.
+        // A panic of another thread cannot leave the maps inconsistent.
         f(&mut self.run.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -1,4 +1,4 @@
-//! The search for the file of a module, by the evidence that decides about it.
+//! Search for the file of a module, according to the deciding evidence.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use crate::store::outcomes::{FoundImage, ImageOutcome};
 use crate::store::shared::Form;
 
 impl ImageStore {
-    /// The build-id that decides about a module: that of its map record, or the listed one if that can be of the recorded
-    /// file. No file is opened.
+    /// Returns the deciding build-id of a module: from its map record, or the listed one if
+    /// that can be of the recorded file. Opens no file.
     #[must_use]
     pub fn deciding_build_id(&self, module: &Module) -> Option<BuildId> {
         match Evidence::of(module, self.options()) {
@@ -42,7 +42,7 @@ impl ImageStore {
         }
     }
 
-    /// The file that the user gave for the recorded path or name of a module.
+    /// Returns the file that the user assigned to the recorded path or name of a module.
     fn given(&self, module: &Module) -> Option<Result<Arc<LoadedImage>, LoadError>> {
         use std::os::unix::ffi::OsStrExt as _;
         let path = path_on_disk(&module.path);
@@ -60,14 +60,14 @@ impl ImageStore {
     }
 
     fn by_build_id(&self, module: &Module, id: BuildId) -> ImageOutcome {
-        // In an archive the same library lies at other offsets.
+        // The same library in an archive has other offsets.
         if module.part.is_none()
             && let Some(image) = self.known_by_id(id)
         {
             return Ok(FoundImage { image, proof: FileProof::BuildId });
         }
         let options = self.options();
-        // What has no path that can be opened is found by its content alone.
+        // Without a path that may be opened, only the build-id can locate the file.
         let by_path = module.kind == MappedKind::File;
         let recorded = recorded_path(module);
         let is_named =
@@ -90,7 +90,7 @@ impl ImageStore {
         found_or_missing(image, FileProof::BuildId, module)
     }
 
-    /// On the recorded machine: the file with the recorded identity, else a copy that the user named.
+    /// On the recorded machine: returns the file with the recorded identity, otherwise a copy named by the user.
     fn by_inode(&self, module: &Module, inode: Inode) -> ImageOutcome {
         let options = self.options();
         let recorded = recorded_path(module);
@@ -117,13 +117,13 @@ impl ImageStore {
             let LiveFiles { mapped, others } = live_files(options, module);
             proven = others.into_iter().filter_map(&mut take).next().or(mapped);
         }
-        // The recorder compared the file before it was copied.
+        // The recorder compared the file before it copied it.
         let proven = proven.into_iter().chain(recorded_copies(options, module));
         if let Some(image) = self.first_of(proven, None, form)? {
             return Ok(FoundImage { image, proof: FileProof::Inode });
         }
         if unproven.is_empty() && may_be_copied(module) {
-            // A copy has another inode.
+            // A copy has a different inode.
             unproven = self.named_copies(module)?;
             let mapped = places(options, &recorded).into_iter();
             unproven.extend(mapped.filter(|candidate| candidate.path != recorded));
@@ -135,7 +135,7 @@ impl ImageStore {
         }
     }
 
-    /// Nothing but the path, or a name, leads to the file.
+    /// Returns a file found by its path or name only.
     fn by_path(&self, module: &Module) -> ImageOutcome {
         let options = self.options();
         let recorded = recorded_path(module);
@@ -159,7 +159,7 @@ impl ImageStore {
         }
     }
 
-    /// The files of the recorded name that the user named, one by one or by their folders.
+    /// Returns the files of the recorded name that the user named, individually or by folder.
     ///
     /// # Errors
     /// If they differ: at most one of them is the recorded one.
@@ -178,8 +178,8 @@ impl ImageStore {
         Ok(named)
     }
 
-    /// The first candidate that has code and is of the build-id that is wanted; the last one is from a server. `None` if
-    /// none exists.
+    /// Returns the first candidate with code and the requested build-id; the last candidate is
+    /// from a server. `None` if there is none.
     pub(in crate::store) fn first_of(
         &self,
         found: impl Iterator<Item = FileCandidate>,
@@ -198,7 +198,7 @@ impl ImageStore {
                         let path = candidate.path;
                         refused.get_or_insert(LoadError::BuildId { path, recorded, found });
                     }
-                    // A debug file of that id has no code: it serves symbols, not unwinding.
+                    // A debug file of that id has no code: it serves for symbols, not for unwinding.
                     _ if loaded.image().is_stripped_of_code() => {}
                     _ => return Ok(Some(loaded)),
                 },
@@ -217,7 +217,7 @@ fn form_of(module: &Module) -> Form {
     module.part.map_or(Form::Whole, Form::Part)
 }
 
-/// Returns true if a file of the recorded name elsewhere may be meant for this module alone.
+/// Returns true if a file of the recorded name in another location may belong to this module only.
 fn may_be_copied(module: &Module) -> bool {
     module.identity.path_use == PathUse::Only || may_be_at_path(module)
 }
@@ -231,7 +231,7 @@ fn found_or_missing(
     image.map(|image| FoundImage { image, proof }).ok_or_else(missing)
 }
 
-/// Why nothing may be taken for the file of a module.
+/// Returns the reason why no file may be used for a module.
 fn absent(module: &Module) -> LoadError {
     let path = recorded_path(module);
     match module.identity.path_use {

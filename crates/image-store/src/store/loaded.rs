@@ -1,4 +1,4 @@
-//! An opened file and the further files that belong to it, each looked for when it is first wanted.
+//! An opened file and its associated files, each searched at the first request.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,11 +12,11 @@ use super::shared::{CacheIdentity, DebugMark};
 use crate::elf::{CallSlot, CodeSymbols, FileAllowance, Image, Section, unpack};
 use crate::search::FileFindingKind;
 
-/// An opened file and what belongs to it, as one run found it. Shared by all modules of the same content.
+/// An opened file and its associated files, as found by one run. Shared by all modules of the same content.
 #[derive(Debug)]
 pub struct LoadedImage {
-    /// The key of caches: unique among all that were opened through one [`crate::SharedImages`], and the same in another
-    /// run that finds the same content and the same debug file.
+    /// Key of caches. Unique within one [`crate::SharedImages`], and equal in another run with
+    /// the same content and debug file.
     pub serial: u32,
     identity: Arc<CacheIdentity>,
     image: Image,
@@ -24,7 +24,7 @@ pub struct LoadedImage {
     alt: OnceLock<Option<Arc<Image>>>,
     mini: OnceLock<Option<Image>>,
     call_slots: OnceLock<Vec<(u64, CallSlot)>>,
-    /// Those of the file and of its debug file.
+    /// Symbols of the file and of its debug file.
     symbols: OnceLock<Mutex<[CodeSymbols; 2]>>,
     split: SplitFiles,
 }
@@ -51,31 +51,32 @@ impl LoadedImage {
         }
     }
 
-    /// The file that is mapped at run time.
+    /// File mapped at run time.
     #[must_use]
     pub const fn image(&self) -> &Image {
         &self.image
     }
 
-    /// The value that the dynamic loader writes to a word of the global offset table, an address as the file states it.
+    /// Returns the value that the dynamic loader writes to a word of the global offset table,
+    /// given the word's address in the file.
     pub fn call_slot(&self, slot: u64) -> Option<CallSlot> {
         let slots = self.call_slots.get_or_init(|| self.image.call_slots());
         let at = slots.binary_search_by_key(&slot, |&(known, _)| known).ok()?;
         slots.get(at).map(|&(_, value)| value)
     }
 
-    /// Whether a symbol calls the code that begins at an address, as the file states it, a part of a function: `.cold`, moved
-    /// out, or a veneer.
+    /// Returns true if a symbol marks the code at a start address in the file as part of a
+    /// function: `.cold`, moved out, or a veneer.
     pub fn is_part(&self, svma: Svma, store: &ImageStore) -> bool {
         self.with_symbols(store, |image, symbols| image.is_part(symbols, svma))
     }
 
-    /// Whether a symbol calls the code at an address a part of the function that begins at another one.
+    /// Returns true if a symbol marks the code at `part` as a part of the function that starts at `whole`.
     pub fn is_part_of(&self, part: Svma, whole: Svma, store: &ImageStore) -> bool {
         self.with_symbols(store, |image, symbols| image.is_part_of(symbols, part, whole))
     }
 
-    /// Asks the file, then its debug file.
+    /// Queries the file, then its debug file.
     fn with_symbols(
         &self,
         store: &ImageStore,
@@ -89,7 +90,7 @@ impl LoadedImage {
         pairs.any(|(image, symbols)| image.is_some_and(|image| is_it(image, symbols)))
     }
 
-    /// Its separate debug file, looked for at the first call and checked by build-id or CRC.
+    /// Returns the separate debug file, searched at the first call and checked by build-id or CRC.
     pub fn debug(&self, store: &ImageStore) -> Option<&Arc<Image>> {
         let find = || {
             let found = debug::find(&self.image, store);
@@ -99,12 +100,12 @@ impl LoadedImage {
         self.debug.get_or_init(find).as_ref()
     }
 
-    /// The debug file, if somebody asked for it and there is one.
+    /// Returns the debug file if it was requested before and exists.
     pub fn debug_if_loaded(&self) -> Option<&Arc<Image>> {
         self.debug.get().and_then(Option::as_ref)
     }
 
-    /// The supplementary file that the debug file or the file itself names (dwz), proven by its build-id.
+    /// Returns the supplementary file (dwz) stated by the debug file or the file itself, proven by its build-id.
     pub fn alt(&self, store: &ImageStore) -> Option<&Arc<Image>> {
         let find = || {
             let debug = self.debug(store).map(|debug| &**debug);
@@ -113,7 +114,7 @@ impl LoadedImage {
         self.alt.get_or_init(find).as_ref()
     }
 
-    /// The symbols that distributions leave in a stripped file.
+    /// Returns the symbols that distributions leave in a stripped file.
     ///
     /// Source: the GDB manual, "`MiniDebugInfo`": `.gnu_debugdata` is an ELF file compressed with xz.
     pub fn mini(&self, store: &ImageStore) -> Option<&Image> {
@@ -147,7 +148,7 @@ impl LoadedImage {
         Image::from_vec(&PathBuf::from(name), unpacked).ok().or_else(damaged)
     }
 
-    /// Whether nothing that belongs to the file was left out or went missing while it was read, as far as it was asked for.
+    /// Returns true if no requested part of the file or its associated files was omitted or truncated.
     pub fn is_whole(&self, store: &ImageStore) -> bool {
         let others = [self.debug_if_loaded(), self.alt.get().and_then(Option::as_ref)];
         let others = others.into_iter().flatten().map(|other| &**other);
@@ -157,20 +158,20 @@ impl LoadedImage {
             && (!has_mini || self.mini(store).is_some_and(is_whole))
     }
 
-    /// The package of split DWARF of the program, which may lack units or have those of another build.
+    /// Returns the split DWARF package of the program. It may lack units or have those of another build.
     pub fn package(&self, store: &ImageStore) -> Option<&Image> {
         let debug = self.debug_if_loaded().map(|debug| &**debug);
         self.split.package(&self.image, debug, store)
     }
 
-    /// The file of a split unit: by the unit's id, its compilation directory and its `DW_AT_dwo_name`.
+    /// Returns the file of a split unit by its compilation directory and its `DW_AT_dwo_name`.
     pub fn split(&self, store: &ImageStore, dir: &[u8], name: &[u8]) -> Option<&Image> {
         let debug = self.debug_if_loaded().map(|debug| &**debug);
         self.split.find(&self.image, debug, store, dir, name)
     }
 }
 
-/// What a debug file is known by.
+/// Returns the identity of a debug file.
 pub(crate) fn mark_of(debug: Option<&Image>) -> DebugMark {
     debug.map(|debug| (debug.build_id(), debug.bytes().len()))
 }

@@ -1,5 +1,5 @@
-//! The store of a run: the file of each module, opened once, checked against the recording, and shared by content; with
-//! the separate debug files that belong to it, and the files of just-in-time compilers.
+//! Store of a run: the file of each module, opened once, checked against the recording, and shared by content.
+//! It also has the separate debug files that belong to them, and the files of JIT compilers.
 
 mod by_content;
 mod by_id;

@@ -1,4 +1,4 @@
-//! What came of looking for the files of modules, in one run: a look-up takes no lock and no hash.
+//! Results of the search for the files of modules in one run. A lookup takes no lock and computes no hash.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,14 +14,14 @@ pub(crate) struct FoundImage {
     pub(crate) proof: FileProof,
 }
 
-/// A file, or why there is none.
+/// A file, or the reason why there is none.
 pub(crate) type ImageOutcome = Result<FoundImage, LoadError>;
 
-/// The outcomes of a run. A run has one timeline as a rule, and a second one where its replay had to begin again.
+/// Results of a run. A run usually has one timeline, and a second one if its replay had to restart.
 #[derive(Debug, Default)]
 pub(crate) struct Outcomes(OnceLock<Box<OfTimeline>>);
 
-/// The outcomes of the modules of one timeline, and those of the next timeline.
+/// Results for the modules of one timeline, and of the next timeline.
 #[derive(Debug)]
 struct OfTimeline {
     timeline: TimelineId,
@@ -30,7 +30,7 @@ struct OfTimeline {
 }
 
 impl Outcomes {
-    /// What came of a module, if somebody asked for it.
+    /// Returns the result for a module if it was requested.
     pub(crate) fn get(&self, module: &Module) -> Option<&ImageOutcome> {
         let mut at = self;
         loop {
@@ -42,7 +42,7 @@ impl Outcomes {
         }
     }
 
-    /// The same, loaded by the first caller.
+    /// Returns the result for a module; the first caller loads it.
     pub(crate) fn get_or_init(
         &self,
         module: &Module,

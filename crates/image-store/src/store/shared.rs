@@ -1,5 +1,6 @@
-//! Opened files that are kept from run to run, so that the next recording of the same machine finds its binaries
-//! parsed and their unwind rules in the cache. Bounded: what was used longest ago goes.
+//! Opened files retained between runs: the next recording of the same machine finds its
+//! binaries parsed and their unwind rules in the cache.
+//! Bounded, with removal of the least recently used files.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -12,12 +13,12 @@ use host::{FileStamp, Host, HostError};
 use crate::elf::{ElfData, Image, ImageError, MadeOf};
 use crate::search::FileCandidate;
 
-/// What is kept at most.
+/// Limits of the retained files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ImageLimits {
-    /// Files.
+    /// Number of files.
     pub files: usize,
-    /// Bytes of them, mapped or in memory.
+    /// Total size of the files in bytes, mapped or in memory.
     pub bytes: u64,
 }
 
@@ -27,63 +28,62 @@ impl Default for ImageLimits {
     }
 }
 
-/// How an image is made of a file: the same file is another image for each.
+/// Form of an image in relation to its file. The same file gives a different image for each form.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Form {
-    /// As it is.
+    /// Unchanged.
     Whole,
-    /// What is stored in an archive and mapped from there.
+    /// An entry of an archive, mapped from the archive.
     Part(FileOffset),
-    /// What is stored in an archive, here at that offset, and mapped by its own name: offsets are its own.
+    /// An entry of an archive at an offset, mapped by its own name: offsets are relative to the entry.
     Entry(FileOffset),
-    /// Unpacked and laid out as the kernel lays out its modules.
+    /// Decompressed, with the section layout of loaded kernel modules.
     Kernel,
 }
 
-/// A content: which file, as of when, in which form.
+/// Identity of a content: the file with its time of change, and the form.
 pub(crate) type ContentKey = (FileStamp, Form);
 
-/// What a separate debug file is known by: its build-id and its size.
+/// Identity of a separate debug file: its build-id and its size.
 pub(crate) type DebugMark = Option<(Option<BuildId>, usize)>;
 
-/// A serial, and what it holds for: caches that are keyed by serials keep what was made of one content together with
-/// the debug file that was found for it.
+/// A serial and its scope: caches keyed by serials contain data made of one content together with its debug file.
 #[derive(Debug)]
 pub(crate) struct CacheIdentity {
     pub(crate) serial: u32,
-    /// In which places its debug file was looked for.
+    /// Hash of the places that were searched for its debug file.
     search: u64,
-    /// The debug file, once somebody looked for it.
+    /// Debug file, after the search for it.
     debug: OnceLock<DebugMark>,
 }
 
 impl CacheIdentity {
-    /// Notes which debug file was found.
+    /// Stores the debug file that was found.
     pub(crate) fn note_debug(&self, mark: DebugMark) {
-        // Runs that share a serial look in the same places; the first to look decides.
+        // Runs that share a serial search the same places; the first result is used.
         let _ = self.debug.set(mark);
     }
 
-    /// Which debug file was found, where somebody looked.
+    /// Returns the debug file that was found, if it was searched.
     pub(crate) fn debug(&self) -> Option<&DebugMark> {
         self.debug.get()
     }
 }
 
-/// Opened files, shared by runs that ask the same [`Host`], or hosts that give the same answers: a service has one for
-/// recordings that it trusts and one for uploads.
+/// Opened files, shared by runs with the same [`Host`], or with hosts that give the same answers.
+/// A service has one for recordings that it trusts and one for uploads.
 ///
-/// Files are known by device, inode, size and time of change, and by build-id and size where two paths lead to one
-/// content. Nothing is remembered of what is missing.
+/// Files are identified by device, inode, size and time of change, and by build-id and size if two paths lead
+/// to one content. Missing files are not stored.
 ///
-/// Every opened file has a serial, by which the unwinder keys its rules. Caches have room for 16 bits of it: when
-/// [`Self::is_used_up`] says so, this value and all caches that were filled beside it are given up together, and a new
-/// [`Self::generation`] begins.
+/// Every opened file has a serial, the unwinder's key for its rules. Caches store 16 bits of it.
+/// When [`Self::is_used_up`] returns true, this value and all caches filled with it must be
+/// discarded together; a new [`Self::generation`] starts.
 #[derive(Debug)]
 pub struct SharedImages {
     kept: Mutex<KeptImages>,
     next_serial: AtomicU32,
-    /// Bytes of images that were made in memory and have a serial: caches hold those that they were asked about.
+    /// Bytes of images made in memory that have a serial; caches hold data about those that were queried.
     provided_bytes: AtomicU64,
     generation: u64,
     limits: ImageLimits,
@@ -94,7 +94,7 @@ struct KeptImages {
     contents: HashMap<ContentKey, Entry>,
     by_id: HashMap<(BuildId, usize), ContentKey>,
     bytes: u64,
-    /// Counts uses.
+    /// Use counter, for the order of uses.
     clock: u64,
 }
 
@@ -112,7 +112,7 @@ impl Default for SharedImages {
 }
 
 impl SharedImages {
-    /// Keeps nothing yet, and at most so much.
+    /// Creates an empty storage with limits.
     #[must_use]
     pub fn new(limits: ImageLimits) -> Self {
         static GENERATION: AtomicU64 = AtomicU64::new(1);
@@ -125,32 +125,33 @@ impl SharedImages {
         }
     }
 
-    /// An id that no other such value of the process has: what is cached by serials belongs to it.
+    /// Id that is unique in the process: data cached by serials belongs to it.
     #[must_use]
     pub const fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Whether hardly any serials are left, or so much was made in memory that caches should let go of it. What is still
-    /// opened works, but without serials its rules are not cached.
+    /// Returns true if nearly all serials are used, or images made in memory are so large that
+    /// caches should be dropped.
+    /// Files opened later work, but without serials their rules are not cached.
     #[must_use]
     pub fn is_used_up(&self) -> bool {
         const SERIALS: u32 = 1 << 16;
-        /// More than one recording maps as a rule.
+        /// Serials for one more recording, which usually maps fewer files.
         const RESERVE: u32 = 1 << 12;
-        /// Bytes of JIT code, for the most part.
+        /// Limit in bytes, mostly of JIT code.
         const PROVIDED: u64 = 1 << 30;
         self.next_serial.load(Ordering::Relaxed) > SERIALS - RESERVE
             || self.provided_bytes.load(Ordering::Relaxed) > PROVIDED
     }
 
-    /// How many files are kept.
+    /// Returns the number of stored files.
     #[must_use]
     pub fn n_kept(&self) -> usize {
         self.with(|kept| kept.contents.len())
     }
 
-    /// Opens a file, or takes it from what is kept.
+    /// Opens a file, or returns the stored one.
     pub(crate) fn open(
         &self,
         host: &dyn Host,
@@ -166,7 +167,7 @@ impl SharedImages {
             known.is_some()
         })?;
         let Some(file) = file else {
-            // That it is known is why there is no file.
+            // `file` is `None` only because its content is stored.
             let (key, data) = known.ok_or_else(|| HostError::missing(path))?;
             return Ok((image_of(path, origin.root(), data, &key), key));
         };
@@ -176,13 +177,13 @@ impl SharedImages {
         Ok((image_of(path, origin.root(), data, &key), key))
     }
 
-    /// Counts an image that was made in memory.
+    /// Counts an image made in memory.
     pub(crate) fn count_provided(&self, image: &Image) {
         self.provided_bytes.fetch_add(image.bytes().len() as u64, Ordering::Relaxed);
     }
 
-    /// An identity for a content in a run that looks for debug files as `search` says, of those that `fits` takes;
-    /// a new one where there is none.
+    /// Returns an identity for a content in a run with the hash `search` of its debug search: an
+    /// existing one accepted by `fits`, otherwise a new one.
     pub(crate) fn identity(
         &self,
         key: Option<&ContentKey>,
@@ -202,12 +203,12 @@ impl SharedImages {
     }
 
     fn with<T>(&self, f: impl FnOnce(&mut KeptImages) -> T) -> T {
-        // A panic of another thread cannot leave the maps half-changed.
+        // A panic of another thread cannot leave the maps inconsistent.
         f(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// The image of a content, by a path that leads to it.
+/// Returns the image of a content, with a path that leads to it.
 fn image_of(path: &Path, root: Option<&Path>, data: Arc<ElfData>, key: &ContentKey) -> Image {
     let (stamp, form) = *key;
     let form = match form {
@@ -227,7 +228,7 @@ impl KeptImages {
         Some(entry.data.clone())
     }
 
-    /// Keeps a content, unless it is kept already: the same file, or another one of the same build-id and size.
+    /// Stores a content, unless it is present: as the same file, or as another one of the same build-id and size.
     fn keep(
         &mut self,
         key: ContentKey,
@@ -256,7 +257,7 @@ impl KeptImages {
         (key, data)
     }
 
-    /// Forgets what was used longest ago, but not `spared`.
+    /// Removes the least recently used file, except `spared`.
     fn forget_oldest(&mut self, spared: &ContentKey) -> bool {
         let others = self.contents.iter().filter(|(key, _)| *key != spared);
         let Some(oldest) = others.min_by_key(|(_, entry)| entry.used).map(|(key, _)| *key) else {
@@ -273,7 +274,7 @@ impl KeptImages {
         self.contents.get(key).map_or_else(Vec::new, |entry| entry.identities.clone())
     }
 
-    /// Adds an identity. Of those whose debug files are not there any more, a few are kept.
+    /// Adds an identity. The oldest ones, often of debug files that no longer exist, are dropped.
     fn add_identity(&mut self, key: &ContentKey, identity: &Arc<CacheIdentity>) {
         const MOST: usize = 8;
         if let Some(entry) = self.contents.get_mut(key) {

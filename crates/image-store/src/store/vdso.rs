@@ -1,4 +1,4 @@
-//! The kernel's code in processes, the vdso: from build-id caches, or this process's own where it is of the same kernel.
+//! The vdso, the kernel's code in processes: from build-id caches, or from this process if it is of the same kernel.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl ImageStore {
         let path = Path::new(if is_own { "[vdso]" } else { "[vdso32]" });
         let missing = || LoadError::Missing(path.to_owned());
         if !is_own {
-            // This process has that of 64 bits.
+            // The vdso of this process is the 64-bit one.
             return Err(missing());
         }
         let running = self.remember(path, None, Form::Whole, || {
@@ -50,7 +50,7 @@ impl ImageStore {
             (Some(recorded), found) => {
                 Err(LoadError::BuildId { path: path.to_owned(), recorded, found })
             }
-            // Without a recorded id nothing says that it is the same kernel's.
+            // Without a recorded id there is no evidence for the same kernel.
             (None, _) if self.options().trust_running_kernel => {
                 Ok(FoundImage { image: loaded, proof: FileProof::Given })
             }

@@ -1,4 +1,4 @@
-//! What files make of themselves is bounded, and what is left out is told.
+//! Limits on the cost of files, and findings about omitted parts.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use synth::{Section, elf_const};
 use crate::files::{builder, elf, hex};
 use crate::support::{code, data, machine};
 
-/// A section of zlib bytes that states another size, in the form of `SHF_COMPRESSED`.
+/// A section of zlib bytes with an arbitrary stated size, in the form of `SHF_COMPRESSED`.
 fn compressed(name: &str, kind: u32, stated: u64) -> Section {
     /// `zlib.compress(b"text")`.
     const PACKED: [u8; 12] = [0x78, 0x9c, 0x2b, 0x49, 0xad, 0x28, 1, 0, 4, 0x67, 1, 0xc6];
@@ -23,7 +23,7 @@ fn compressed(name: &str, kind: u32, stated: u64) -> Section {
     Section { flags: 0x800, ..Section::new(name, elf_const::SHT_PROGBITS, bytes) }
 }
 
-/// What is said about the files of a store.
+/// Returns the findings of a store about files.
 fn findings(store: &ImageStore) -> Vec<(FileFindingKind, String)> {
     store.findings().into_iter().map(|finding| (finding.kind, finding.message)).collect()
 }
@@ -50,7 +50,7 @@ fn a_section_that_states_more_than_its_file_can_hold_is_left_out() {
     assert_eq!(findings(&store), [(FileFindingKind::LeftOut, message)]);
 }
 
-/// What a store says about a kernel module, which it finds or not.
+/// Searches a kernel module. Returns whether it was found, and the findings.
 fn of_module(bytes: &[u8], id: BuildId, budget: Budget) -> (bool, Vec<(FileFindingKind, String)>) {
     let (_, options) = machine(&[("/kmod.ko", bytes)]);
     let store =
@@ -80,7 +80,7 @@ fn kernel_modules_unpack_and_are_relocated_within_bounds() {
     assert_eq!(of_module(&read("kmod.ko"), id, relocations), (true, vec![left_out(message)]));
 }
 
-/// What a run keeps of files in memory is counted over all of them, whatever each of them may.
+/// Memory for file contents is limited per run, in addition to the limits per file.
 #[test]
 fn what_a_run_holds_is_counted() {
     let held =
@@ -112,7 +112,7 @@ fn what_a_run_holds_is_counted() {
     assert_eq!(of_module(&read("kmod.ko.zst"), id, held(10)), (false, left_out));
 }
 
-/// A relocatable file has one symbol table; each further one would be gone through for nothing.
+/// A relocatable file has one symbol table; processing more would be wasted work.
 #[test]
 fn further_symbol_tables_are_left_out() {
     let mut elf = builder(7);
@@ -127,7 +127,7 @@ fn further_symbol_tables_are_left_out() {
     assert_eq!(MODULE_CODE.0, 0x10_0000);
 }
 
-/// All headers may state one long name, of which each takes a part.
+/// All headers may state parts of one long name.
 #[test]
 fn names_of_sections_are_counted() {
     let (_, options) = machine(&[("/bin/app", &elf(7))]);
@@ -143,12 +143,12 @@ fn names_of_sections_are_counted() {
     assert_eq!(findings(&store), [(FileFindingKind::LeftOut, message.to_owned())]);
 }
 
-/// Many headers may state the same bytes; who goes through each of them would go through the file many times.
+/// Many headers may state the same bytes; a scan of each would read the file many times.
 #[test]
 fn headers_state_no_more_than_their_file_accounts_for() {
     let image = |n: usize| {
         let mut elf = builder(7);
-        // The headers have the place of the note.
+        // The headers overwrite the note.
         elf.sections.remove(0);
         let last = *elf.segments.last().expect("a segment");
         elf.segments.extend(vec![last; n]);

@@ -1,4 +1,4 @@
-//! Files below folders that the user named, found by their build-ids whatever they are called.
+//! Files below the user's folders, found by build-id regardless of name.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use synth::{Endian, Section, elf_const, gnu_build_id_note};
 use crate::files::{builder, elf, hex};
 use crate::support::{code, code_of};
 
-/// A machine that notes which files are opened, and which folders are listed.
+/// A host that records opened files and listed folders.
 #[derive(Debug, Default)]
 struct Noting {
     files: MemoryHost,
@@ -64,7 +64,7 @@ impl Host for Noting {
     }
 }
 
-/// A debug file of that id: without code, with debug information.
+/// A debug file with an id: without code, with debug information.
 fn debug_file(id: u8) -> Vec<u8> {
     let mut elf = builder(id);
     let text = elf.sections.iter_mut().find(|section| section.name == ".text").expect("code");
@@ -74,7 +74,7 @@ fn debug_file(id: u8) -> Vec<u8> {
     elf.build()
 }
 
-/// A machine with these files, where `/dbg` is named by `--debug-dir` and `/extra` by `--extra-dir`.
+/// A store for a host with the given files. `/dbg` is named by `--debug-dir`, `/extra` by `--extra-dir`.
 fn store(files: &[(&str, Vec<u8>)]) -> (Arc<Noting>, ImageStore) {
     let host = Arc::new(Noting::default());
     files.iter().for_each(|(path, bytes)| host.files.insert(path, &bytes[..]));
@@ -149,12 +149,12 @@ fn each_file_is_opened_once_and_only_if_something_is_missing() {
         ("/extra/b.debug", debug_file(9)),
     ];
     let (host, store) = store(&files);
-    // By its id, and what has its own debug information.
+    // Found by id, and a file with its own debug information.
     assert_eq!(debug_of(&store, &module("/bin/prog", 7)), Some(named.clone().into()));
     assert_eq!(debug_of(&store, &module("/bin/whole", 5)), None);
     assert_eq!(host.opened(), paths(&["/bin/prog", "/bin/whole", &named]));
     assert_eq!(*host.listed.lock().expect("no panic"), paths(&["/extra"]));
-    // Nothing has it; nor is there a file of a program that is gone. What is named by its id is not opened for it.
+    // Neither this debug file nor the missing program exists. Files named by id are not opened for them.
     assert_eq!(debug_of(&store, &module("/bin/bare", 6)), None);
     assert!(store.image(&module("/gone/prog", 4)).is_err());
     let expected =
@@ -183,7 +183,7 @@ fn kernels_and_files_without_a_recording() {
     assert_eq!(path(&file), PathBuf::from("/dbg/lib"));
 }
 
-/// A debug file of any name has the package of the program beside it.
+/// A debug file with another name can have the program's package next to it.
 #[test]
 fn files_of_split_units() {
     let split = |marks: u8| {
@@ -204,7 +204,7 @@ fn files_of_split_units() {
     assert_eq!(found(&[debug, ("/extra/b/a.dwo", split(1))]), Some("/extra/b/a.dwo".into()));
 }
 
-/// Old recorders lose the length of short ids.
+/// Old recorders omit the length of short ids.
 #[test]
 fn ids_that_were_padded() {
     let mut short = builder(7);

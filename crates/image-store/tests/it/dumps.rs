@@ -1,4 +1,4 @@
-//! The cost of reading dumps of JIT code.
+//! Cost of reading dumps of JIT code.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use module_map::JitReader as _;
 
 use crate::support::machine;
 
-/// The code of a dump is kept in memory, of which a run may have so much.
+/// The code of a dump stays in memory and counts against the limit of the run.
 #[test]
 fn a_dump_that_does_not_fit() {
     let mut dump = Vec::new();
@@ -27,7 +27,7 @@ fn a_dump_that_does_not_fit() {
     assert_eq!(error.to_string(), "more than 10 bytes of files in memory");
 }
 
-/// One file under many names is read as often as its size accounts for.
+/// One file with many names is read as often as the limit for its size allows.
 #[test]
 fn a_dump_with_many_names() {
     let mut dump = Vec::new();

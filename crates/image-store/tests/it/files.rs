@@ -1,4 +1,4 @@
-//! Where files are found, and which are refused.
+//! Candidates for files: order and refusal.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use synth::{ElfBuilder, Section, Segment, Symbol, elf_const, gnu_build_id_note};
 
 use crate::support::{code, code_of, machine};
 
-/// A program with that byte in its build-id.
+/// A program with a build-id of bytes `id`.
 pub(crate) fn elf(id: u8) -> Vec<u8> {
     builder(id).build()
 }
@@ -35,7 +35,7 @@ pub(crate) fn builder(id: u8) -> ElfBuilder {
     }
 }
 
-/// Its build-id.
+/// The same build-id in hexadecimal.
 pub(crate) fn hex(id: u8) -> String {
     format!("{id:02x}").repeat(20)
 }
@@ -52,7 +52,7 @@ fn opened(options: FileOptions, module: &Module) -> Result<PathBuf, String> {
     file.map(|file| file.image().path().to_owned()).map_err(ToString::to_string)
 }
 
-/// simpleperf names a library in a package by both; the offset of its mapping is that in the library.
+/// simpleperf names a library in a package by both paths; the offset of its mapping is relative to the library.
 #[test]
 fn a_library_in_a_package_is_found_by_its_name_there() {
     const NAME: &str = "/data/app/base.apk!/lib/x86_64/libx.so";
@@ -75,7 +75,7 @@ fn a_library_in_a_package_is_found_by_its_name_there() {
     let missing = |path, name| at(path, name, 7).expect_err("nothing there");
     let other = NAME.replace("libx", "liby");
     assert_eq!(missing("/data/app/base.apk", &other), missing("/none", &other));
-    // What is no package by its name is none.
+    // A file without the name of a package is not treated as one.
     let zip = NAME.replace(".apk", ".zip");
     assert_eq!(missing("/data/app/base.zip", &zip), missing("/none", &zip));
 }
@@ -106,7 +106,7 @@ fn candidates_are_tried_in_their_order_and_only_by_content() {
         ..options
     };
     for place in &places {
-        // Another file in every place before has the right name and the wrong content.
+        // All earlier candidates have the right name and the wrong content.
         assert_eq!(opened(options.clone(), &wanted), Ok(place.into()));
         host.insert(place, elf(8));
     }
@@ -126,8 +126,7 @@ fn without_a_recorded_id_only_names_lead_to_files() {
     assert_eq!(opened(options, &other), Err("file not found".to_owned()));
 }
 
-/// The numbers of an inode are used again, so that a copy is of one recording alone. On another machine it is the only one
-/// that is proven.
+/// Inode numbers are reused, so a copy is valid for one recording only. On another machine only the copy is proven.
 #[test]
 fn a_copy_for_the_recording_is_the_file_without_a_recorded_id() {
     const NAME: &str = "8-1-10-0-af63a24c860189fe";
@@ -180,7 +179,7 @@ fn what_is_no_regular_file_is_not_opened() {
         let module = module(&code(1, 0x1000, 0x1000, 0, path));
         assert_eq!(opened(options.clone(), &module), Err(error.to_owned()));
     }
-    // On the real machine opening a FIFO without writer would block for ever.
+    // On the real machine, opening a FIFO without a writer would block forever.
     let options =
         FileOptions { modules: vec![PathBuf::from("/dev/null")], ..FileOptions::default() };
     let refused = opened(options, &module(&code(1, 0x1000, 0x1000, 0, "/x/null")));
@@ -263,7 +262,7 @@ fn a_debug_file_is_no_program() {
     assert_eq!(debug, Some(Path::new("/dir/app")));
 }
 
-/// What a recording names is not opened where the host refuses it; what the user named and what a build-id leads to is.
+/// A path named by the recording is not opened if the host refuses it; files named by the user or by a build-id are.
 #[test]
 fn each_candidate_says_who_named_it() {
     let id = hex(7);

@@ -1,5 +1,4 @@
-//! Kernel modules: found by build-id, whatever they are called and however they are compressed, and laid out as the
-//! kernel does.
+//! Kernel modules: found by build-id regardless of name and compression, and laid out as by the kernel.
 
 use std::path::Path;
 
@@ -9,7 +8,7 @@ use image_store::{FileOptions, Image, ImageStore, LoadError, MODULE_CODE};
 
 use crate::support::{data, machine};
 
-/// Addresses of `work` and `rare`: `.text` is of 13 bytes.
+/// Addresses of `work` and `rare`: `.text` has 13 bytes.
 const WORK: u64 = MODULE_CODE.0 + 4;
 const RARE: u64 = MODULE_CODE.0 + 13;
 
@@ -26,7 +25,7 @@ fn build_id() -> BuildId {
 fn compressed_modules_are_found_through_the_list_of_the_release() {
     for suffix in ["", ".gz", ".xz", ".zst"] {
         let compressed = bytes_of(&format!("kmod.ko{suffix}"));
-        // The list has `-` where the kernel's name has `_`; how the file is compressed, its content says.
+        // The list has `-` instead of the `_` in the kernel's name; the compression is detected from the content.
         let path = "/sysroot/lib/modules/6.1.0-x/kernel/drivers/my-mod.ko.xz";
         let list = b"kernel/a.ko:\nkernel/drivers/my-mod.ko.xz: kernel/a.ko\n";
         let (_, options) =
@@ -51,7 +50,7 @@ fn modules_are_laid_out_as_the_kernel_does() {
     });
     let file = store.kernel_file(b"/anywhere/kmod.ko.xz", build_id()).expect("the module");
     let image = file.image();
-    // .text first, .text.unlikely after it; .init.text elsewhere.
+    // `.text` comes first, followed by `.text.unlikely`; `.init.text` is elsewhere.
     assert_eq!(image.symbol_address(b"helper"), Some(MODULE_CODE));
     assert_eq!(image.symbol_address(b"work"), Some(Svma(WORK)));
     assert_eq!(image.symbol_address(b"rare"), Some(Svma(RARE)));
@@ -71,7 +70,7 @@ fn copies_of_objects_are_found_at_their_offsets() {
     let work = image.symbol_address(b"work").expect("a function");
     assert_eq!(work.0, text.offset().0 + 4);
     assert_eq!(image.svma_of_offset(FileOffset(work.0), true), Some(work));
-    // The call frame information leads to the code: the first FDE is of `helper`, or of what comes before it.
+    // The call frame information refers to the code: the first FDE is of `helper`, or of code before it.
     let frames = image.section(".eh_frame").expect("call frame information");
     let bytes = image.section_data(frames).expect("its bytes");
     let cie = 4 + u32::from_le_bytes(*bytes.first_chunk().expect("a length")) as usize;
@@ -81,7 +80,7 @@ fn copies_of_objects_are_found_at_their_offsets() {
     let code: Vec<u64> =
         image.sections().iter().filter(|s| s.executable).map(|s| s.svma.0).collect();
     assert!(code.contains(&start), "{start:#x} {code:x?}");
-    // Lines know the code, too: the line program sets its address by a relocation.
+    // Line information refers to the code, too: a relocation sets the address of the line program.
     let info = image.section(".debug_info").expect("debug information");
     assert!(!image.section_data(info).expect("its bytes").is_empty());
 }

@@ -1,4 +1,4 @@
-//! The crate as its users see it.
+//! Integration tests of the public interface.
 #![allow(clippy::disallowed_methods, reason = "tests read the repository's files")]
 
 mod bounds;

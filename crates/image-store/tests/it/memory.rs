@@ -1,4 +1,4 @@
-//! Bytes of files that are read are counted. If they are too many, the count names the file.
+//! Memory accounting for file contents. An exceeded limit names the file being read.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn limited(bytes: u64) -> Arc<Memory> {
     Arc::new(Memory::new(Some(bytes)))
 }
 
-/// The file that was read when too much was asked for.
+/// Returns the file that was being read when the limit was exceeded.
 fn reading(memory: &Memory) -> Option<&str> {
     memory.exceeded().map(|exceeded| exceeded.reading.as_str())
 }
@@ -38,7 +38,7 @@ fn a_section_is_named_before_it_is_unpacked() {
     assert_eq!(memory.held_for(MemoryUse::Files), 0);
 }
 
-/// Lines of two bytes, of each of which the place is kept.
+/// Lines of two bytes, each with an entry in memory.
 #[test]
 fn the_list_of_kernel_modules_is_named() {
     let list = b"a\n".repeat(10_000);

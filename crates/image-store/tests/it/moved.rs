@@ -1,4 +1,4 @@
-//! Text that was moved before the recording began: memory without a file between two pieces of a file.
+//! Text moved before the recording started: memory without a file between two parts of a file.
 
 use address::{Avma, FileOffset, Pid};
 use image_store::ImageStore;
@@ -7,13 +7,13 @@ use synth::{ElfBuilder, Section, Segment};
 
 use crate::support::machine;
 
-/// A mapping: first address, length, offset in the file, whether it is executable, path.
+/// A mapping: first address, length, file offset, whether it is executable, path.
 type Map<'a> = (u64, u64, u64, bool, &'a str);
 
 const APP: &str = "/app";
 const BASE: u64 = 0x7000_0000;
-/// The pieces of `/app` before and after its text. Text and data each share a page of the file with the segment before
-/// them, as the lld linker lays them out.
+/// Parts of `/app` before and after its text. As in the layout of lld, text and data each share
+/// a page of the file with the previous segment.
 const BEFORE: Map<'_> = (BASE, 0x1000, 0, false, APP);
 const AFTER: Map<'_> = (BASE + 0x5000, 0x1000, 0x3000, false, APP);
 const HOLE: Map<'_> = (BASE + 0x1000, 0x4000, 0, true, "//anon");
@@ -32,7 +32,7 @@ fn app() -> Vec<u8> {
     elf.build()
 }
 
-/// The path and the offset that an address is looked up at.
+/// Returns the path and file offset for an address, and the noted ranges.
 fn found(maps: &[Map<'_>], address: u64) -> (String, u64, Vec<(u64, u64)>) {
     let (_, files) = machine(&[(APP, &app()), ("/other", &app())]);
     let store = ImageStore::new(files);
@@ -53,7 +53,7 @@ fn found(maps: &[Map<'_>], address: u64) -> (String, u64, Vec<(u64, u64)>) {
     let space = timeline.space(Pid(7)).0;
     let mapping = store.mapping_of_frame(Avma(address), &space).expect("mapped");
     assert_eq!(store.mapping_at(Avma(address), &space), Some(mapping));
-    // A note a range, whoever asks and however often.
+    // Repeated requests give one note per range.
     let _noted = store.mapping_of_frame(Avma(address), &space);
     let path = space.module(&mapping).expect("a module").path.to_vec();
     let noted = store.moved_texts().into_iter().map(|it| (it.start.0, it.end.0)).collect();
@@ -73,7 +73,7 @@ fn is_memory(maps: &[Map<'_>]) {
     assert_eq!((path == APP || path == "/other", noted), (false, vec![]), "{maps:x?}");
 }
 
-/// The whole segment, with the page that the file has twice.
+/// The whole segment, with the page that occurs twice in the file.
 #[test]
 fn a_whole_segment() {
     let maps = [BEFORE, HOLE, AFTER];
@@ -92,7 +92,7 @@ fn memory_that_is_recorded_in_pieces_and_by_other_names() {
             (0x1000, 0x5000),
         );
     }
-    // A file of hugetlbfs that was removed after it was mapped.
+    // A file of hugetlbfs that was deleted after it was mapped.
     is_text(
         &[BEFORE, (HOLE.0, 0x4000, 0, true, "/mnt/huge/a (deleted)"), AFTER],
         0x2000,
@@ -101,14 +101,14 @@ fn memory_that_is_recorded_in_pieces_and_by_other_names() {
     );
 }
 
-/// Whole huge pages are moved, and the ends of the text stay.
+/// Whole huge pages are moved; both ends of the text stay.
 #[test]
 fn a_part_between_pieces_of_the_segment() {
     let middle = (BASE + 0x2000, 0x1000, 0, true, "//anon");
     let first = (BASE + 0x1000, 0x1000, 0, true, APP);
     let last = (BASE + 0x3000, 0x2000, 0x2000, true, APP);
     is_text(&[BEFORE, first, middle, last, AFTER], 0x2000, 0x1000, (0x2000, 0x3000));
-    // From its beginning on, and up to its end.
+    // From the start of the segment, and up to its end.
     let begin = (BASE + 0x1000, 0x2000, 0, true, "//anon");
     is_text(&[BEFORE, begin, last, AFTER], 0x2000, 0x1000, (0x1000, 0x3000));
     let end = (BASE + 0x2000, 0x3000, 0, true, "//anon");
@@ -126,23 +126,23 @@ fn memory_that_is_off_by_a_page() {
 
 #[test]
 fn pieces_that_do_not_belong_together() {
-    // Two libraries, of which one has the same layout.
+    // Two libraries, one of them with the same layout.
     is_memory(&[BEFORE, HOLE, (AFTER.0, 0x1000, 0x3000, false, "/other")]);
     is_memory(&[(BASE, 0x1000, 0, false, "/other"), HOLE, AFTER]);
-    // Another bias, and another place in the file.
+    // Another bias, and another file offset.
     is_memory(&[(BASE - 0x1000, 0x1000, 0, false, APP), HOLE, AFTER]);
     is_memory(&[BEFORE, HOLE, (AFTER.0, 0x1000, 0x2000, false, APP)]);
     let last = |offset| (BASE + 0x3000, 0x2000, offset, true, APP);
     let middle = (BASE + 0x2000, 0x1000, 0, true, "//anon");
     let first = (BASE + 0x1000, 0x1000, 0, true, APP);
     is_memory(&[BEFORE, first, middle, last(0x1000), AFTER]);
-    // Nothing before, nothing after, and something between.
+    // Nothing before, nothing after, and a mapping between.
     is_memory(&[HOLE, AFTER]);
     is_memory(&[BEFORE, HOLE]);
     is_memory(&[BEFORE, (BASE + 0x1000, 0x1000, 0, false, "//anon"), middle, last(0x2000), AFTER]);
 }
 
-/// Memory of a JIT compiler between two libraries, and memory that has a file of its own.
+/// JIT code between two libraries, and memory with its own file.
 #[test]
 fn other_executable_memory() {
     is_memory(&[(BASE, 0x1000, 0x1000, true, APP), HOLE, (AFTER.0, 0x1000, 0, false, "/other")]);

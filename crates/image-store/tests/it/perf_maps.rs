@@ -1,4 +1,4 @@
-//! The maps that processes write of their compiled code: which file is read, and which is not used.
+//! Maps that processes write of their compiled code: choice of the file, and rejection.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ fn the_map_of_a_process_in_a_container() {
     assert_eq!(read(&files[3..]), None);
 }
 
-/// Anybody may put a map into `/tmp`.
+/// Any user can create a map in `/tmp`.
 #[test]
 fn the_map_of_another_user_is_not_trusted() {
     let read = |owner, trust_perf_maps| {
@@ -55,14 +55,14 @@ fn the_map_of_another_user_is_not_trusted() {
     assert_eq!(read(FileOwner::Other(33), false), (false, vec![message.to_owned()]));
 }
 
-/// An earlier process of the same id may have left its map in `/tmp`.
+/// An earlier process with the same id may have left its map in `/tmp`.
 #[test]
 fn a_map_that_is_older_than_its_process_is_not_used() {
     const SECOND: i128 = 1_000_000_000;
     let read = |path: &str, began: Option<i128>, change: &dyn Fn(&mut FileOptions)| {
         let host = MemoryHost::new();
         host.insert_written(path, *b"text", 1_000 * SECOND);
-        // A living process of that id, which began 100 s after the boot.
+        // A living process with that id, started 100 s after boot.
         host.insert("/proc/77/stat", *b"77 (app) S 1 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 10000 0");
         host.insert("/proc/stat", *b"cpu 1\nbtime 1400\n");
         let mut options = FileOptions { host: Arc::new(host), ..FileOptions::default() };
@@ -80,7 +80,7 @@ fn a_map_that_is_older_than_its_process_is_not_used() {
     assert_eq!(read(tmp, None, &unchanged), (true, vec!["perf-map-undated"]));
     let here = |options: &mut FileOptions| options.trust_running_kernel = true;
     assert_eq!(read(tmp, None, &here), (false, vec!["perf-map-stale"]));
-    // The process of that id began after the recording.
+    // The process with that id started after the recording.
     let before = |options: &mut FileOptions| {
         options.trust_running_kernel = true;
         options.recorded_until = Some(1_100 * SECOND);
@@ -92,7 +92,7 @@ fn a_map_that_is_older_than_its_process_is_not_used() {
     assert_eq!(read("/maps/perf-77.map", Some(1_100 * SECOND), &named), (true, vec![]));
 }
 
-/// The walk and the names ask for the same map; a living process has written more meanwhile.
+/// Unwinding and naming use the same map; a living process may have extended it.
 #[test]
 fn a_map_is_read_once_until_it_is_forgotten() {
     let host = Arc::new(MemoryHost::new());

@@ -1,4 +1,4 @@
-//! What runs share of opened files, and what they do not.
+//! Sharing of opened files between runs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use module_map::{Module, Timeline};
 use crate::files::{elf, hex};
 use crate::support::{code, code_of, machine};
 
-/// The modules of these paths, on a timeline of their own.
+/// Returns the modules of these paths, on a separate timeline.
 fn modules(paths: &[&str], id: Option<u8>) -> Vec<Arc<Module>> {
     let mut timeline = Timeline::new();
     for path in paths {
@@ -20,7 +20,7 @@ fn modules(paths: &[&str], id: Option<u8>) -> Vec<Arc<Module>> {
     timeline.modules().to_vec()
 }
 
-/// Opens `/app` in a run of its own.
+/// Opens `/app` in a separate run.
 fn run(
     options: &FileOptions,
     shared: &Arc<SharedImages>,
@@ -56,7 +56,7 @@ fn what_is_missing_is_missing_in_one_run_only() {
     assert!(run(&options, &shared).is_some());
 }
 
-/// The bytes of a file with debug information and that build-id.
+/// A file with debug information and a build-id of bytes `id`.
 fn debug_file(id: u8) -> Vec<u8> {
     let mut file = crate::files::builder(id);
     file.sections.push(synth::Section::new(".debug_info", synth::elf_const::SHT_PROGBITS, vec![0]));
@@ -83,7 +83,7 @@ fn a_debug_file_that_comes_later_makes_another_serial() {
     assert_eq!(found(&host, true), (1, Some(debug.clone().into())));
     host.remove(Path::new(&debug));
     assert_eq!(found(&host, false), (0, None));
-    // Who looks for debug files elsewhere may find others.
+    // A search in other places may find other debug files.
     let elsewhere = FileOptions { debug_dirs: Vec::new(), ..options.clone() };
     assert_eq!(run(&elsewhere, &shared).map(|(_, file)| file.serial), Some(2));
 }
@@ -104,7 +104,7 @@ fn paths_of_one_content_are_one_file_by_build_id_and_apart_without() {
     assert_eq!(store.n_images(), 2);
 }
 
-/// A replay that begins again has another timeline, with other modules under the same ids.
+/// A restarted replay has another timeline, with other modules under the same ids.
 #[test]
 fn modules_of_two_timelines_are_not_mistaken_for_each_other() {
     let (_, options) = machine(&[("/a", &elf(7)), ("/b", &elf(8))]);
@@ -134,7 +134,7 @@ fn what_was_used_longest_ago_goes() {
         };
         assert_eq!(["/1", "/2", "/1", "/3"].map(serial), [0, 1, 0, 2]);
         assert_eq!(shared.n_kept(), 2);
-        // The second is opened anew, the first is still there.
+        // The second file is opened again; the first is still stored.
         assert_eq!(["/1", "/2"].map(serial), [0, 3]);
     }
 }

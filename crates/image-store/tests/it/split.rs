@@ -5,8 +5,8 @@ use module_map::Timeline;
 
 use crate::support::{code, machine};
 
-/// Whatever units call their files, the tree of those is not deep: it is gone through, and goes, with little stack. So
-/// many files may be missing that none is looked for any more.
+/// The tree of split files is shallow regardless of their names, so lookup and drop need little stack.
+/// After too many missing files, the search stops.
 #[test]
 fn files_of_split_units_are_many() {
     const SHT_PROGBITS: u32 = 1;

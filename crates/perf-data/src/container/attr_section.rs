@@ -1,4 +1,4 @@
-//! The attribute section of a file: attribute and ids of each event.
+//! Attribute section of a file: attribute and ids of each event.
 //!
 //! Source: `tools/perf/util/header.c`, `perf_session__read_header`, `read_attr`.
 
@@ -8,10 +8,10 @@ use crate::error::Error;
 use crate::event::{Event, EventAttr, EventLayout, FIRST_SIZE, KNOWN_SIZE, MAX_IDS};
 use crate::finding::{Finding, Findings};
 
-/// Size in bytes of the place and size of the ids after each attribute.
+/// Size in bytes of the offset and size of the ids after each attribute.
 const IDS_ENTRY: usize = 16;
 
-/// Reads the attribute section; names are still missing.
+/// Reads the attribute section. The names of the events are set later.
 pub(crate) fn read_events(
     bytes: &[u8],
     container: &FileHeader,
@@ -61,7 +61,7 @@ pub(crate) fn read_events(
     if events.is_empty() { Err(no_events) } else { Ok(events) }
 }
 
-/// Bytes from one entry to the next: as the header says, else as the first attribute says of itself.
+/// Returns the distance of two entries: as stated in the header, otherwise by the stated size of the first attribute.
 fn stride(section: &[u8], container: &FileHeader, findings: &mut Findings) -> Option<usize> {
     let fits = |stride: usize| stride >= FIRST_SIZE + IDS_ENTRY && stride <= section.len();
     let stated = usize::try_from(container.attr_size).ok()?;
@@ -77,8 +77,8 @@ fn stride(section: &[u8], container: &FileHeader, findings: &mut Findings) -> Op
     fits(stated).then_some(stated)
 }
 
-/// The ids of an entry: placed by its last 16 bytes, or, where those are nonsense, by the 16 bytes after the size
-/// that the attribute states of itself (an old `perf inject` wrote the two apart).
+/// Returns the ids of an entry. Its last 16 bytes locate them. If those are invalid, the 16 bytes after the stated size
+/// of the attribute do: an old `perf inject` wrote the two apart.
 fn read_ids<'d>(
     bytes: &'d [u8],
     entry: &[u8],

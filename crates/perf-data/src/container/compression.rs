@@ -1,18 +1,18 @@
-//! Recordings that are compressed as a whole: `.zst`, `.gz`, `.xz`. Known by content, never by name.
+//! Recordings that are compressed as a whole: `.zst`, `.gz`, `.xz`. Detected by content, not by name.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Compressed files may always expand to this many bytes …
+/// Expanded bytes allowed for any compressed file …
 const FREE: u64 = 256 << 20;
-/// … and beyond that to so many times their own size. Recordings pack 6 to 1 as a rule.
+/// … and additional ones per compressed byte. Recordings usually have a ratio of 6 to 1.
 const RATIO: u64 = 24;
 
-/// Memory for the window of xz, in KiB. Source: xz(1): `-9` takes 64 MiB.
+/// Memory limit for the window of xz, in KiB. Source: xz(1): `-9` takes 64 MiB.
 const XZ_WINDOW: u32 = 128 << 10;
 
-/// How a recording is compressed.
+/// Compression of a recording.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Compression {
     Zstd,
@@ -21,10 +21,10 @@ pub(crate) enum Compression {
 }
 
 impl Compression {
-    /// Bytes by which each kind is known.
+    /// Length of the longest magic, in bytes.
     pub(crate) const MAGIC_LEN: usize = 6;
 
-    /// The compression of data that begin with `bytes`.
+    /// Detects the compression of data by its first bytes.
     ///
     /// Source: RFC 8878 3.1.1, RFC 1952 2.3.1, the .xz file format 2.1.1.1.
     pub(crate) fn detect(bytes: &[u8]) -> Option<Self> {
@@ -36,7 +36,7 @@ impl Compression {
         MAGICS.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|magic| magic.1)
     }
 
-    /// Reads what was compressed.
+    /// Returns a reader for the expanded data.
     pub(crate) fn expand(
         self,
         compressed: Box<dyn Read + Send>,
@@ -52,7 +52,7 @@ impl Compression {
     }
 }
 
-/// Counts what is read.
+/// A reader that counts the bytes read.
 struct Counted {
     inner: Box<dyn Read + Send>,
     taken: Arc<AtomicU64>,
@@ -66,7 +66,7 @@ impl Read for Counted {
     }
 }
 
-/// Ends with an error where more comes out than a recording can hold.
+/// A reader that fails if the expanded data exceeds the limit for recordings.
 struct Capped {
     inner: Box<dyn Read + Send>,
     taken: Arc<AtomicU64>,
@@ -89,7 +89,7 @@ impl Read for Capped {
 mod tests {
     use super::*;
 
-    /// `PERFILE2` by xz, with a dictionary of 1 GiB: some bytes that ask for much memory.
+    /// `PERFILE2`, compressed by xz with a dictionary of 1 GiB: a few bytes that require much memory.
     #[test]
     fn the_window_of_xz_is_bounded() {
         const PACKED: [u8; 60] = [

@@ -1,7 +1,7 @@
-//! The name of an event made from its attribute, for recordings that carry no names.
+//! Event names derived from attributes, for recordings without names.
 //!
 //! Source: `tools/perf/util/evsel.c`, the tables of event names; `enum perf_hw_id`, `enum perf_sw_ids`,
-//! `enum perf_hw_cache_id` of `include/uapi/linux/perf_event.h`. Host and guest modifiers are left out.
+//! `enum perf_hw_cache_id` of `include/uapi/linux/perf_event.h`. Host and guest modifiers are omitted.
 
 use std::fmt::Write;
 
@@ -40,7 +40,7 @@ const CACHES: [&str; 7] = ["L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "bra
 const OPERATIONS: [(&str, &str); 3] =
     [("load", "loads"), ("store", "stores"), ("prefetch", "prefetches")];
 
-/// The name of the event, with its modifiers (`:u`, `:kpp`). `pmus` ascend by id.
+/// Returns the name of the event, with its modifiers (`:u`, `:kpp`). `pmus` is sorted by id.
 pub(crate) fn derived_name(attr: &EventAttr, pmus: &[PmuMapping<'_>]) -> String {
     let listed = |names: &[&str]| {
         names.get(usize::try_from(attr.config).ok()?).map(|name| (*name).to_owned())

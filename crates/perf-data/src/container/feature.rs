@@ -1,11 +1,11 @@
-//! The features: bits of the bitmap in a file's header, and what `HEADER_FEATURE` records of a stream name.
+//! Features: bits of the bitmap in the header of a file, and the subjects of a stream's `HEADER_FEATURE` records.
 //!
 //! Source: `tools/perf/util/header.h`, the enum that begins with `HEADER_TRACING_DATA`; simpleperf's `record_file.h`,
 //! the enum that begins with `FEAT_FILE`.
 
 macro_rules! features {
     ($($(#[$doc:meta])* $name:ident = $bit:literal;)*) => {
-        /// What a feature section is about.
+        /// Subject of a feature section.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[non_exhaustive]
         #[repr(u16)]
@@ -14,7 +14,7 @@ macro_rules! features {
         }
 
         impl Feature {
-            /// The feature of that bit; `None` for those that are not known here.
+            /// Returns the feature of a bit; `None` if it is unknown.
             #[must_use]
             pub const fn of_bit(bit: u16) -> Option<Self> {
                 match bit {
@@ -29,7 +29,7 @@ macro_rules! features {
 features! {
     /// Formats of tracepoints.
     TracingData = 1;
-    /// Build ids of the files that samples hit.
+    /// Build-ids of the files hit by samples.
     BuildId = 2;
     /// Name of the host.
     Hostname = 3;
@@ -41,13 +41,13 @@ features! {
     Arch = 6;
     /// Number of processors.
     CpuCount = 7;
-    /// The processor in words.
+    /// Description of the processor.
     CpuDescription = 8;
-    /// The processor's id.
+    /// Id of the processor.
     CpuId = 9;
-    /// Memory.
+    /// Total memory.
     TotalMemory = 10;
-    /// The recorder's command line.
+    /// Command line of the recorder.
     CommandLine = 11;
     /// Events with their names.
     EventDesc = 12;
@@ -61,9 +61,9 @@ features! {
     PmuMappings = 16;
     /// Event groups.
     GroupDesc = 17;
-    /// Where AUX area records are.
+    /// Offsets of AUX area records.
     Auxtrace = 18;
-    /// A flag: the recording is of `perf stat record`.
+    /// A flag: the recording was made by `perf stat record`.
     Stat = 19;
     /// Processor caches.
     Cache = 20;
@@ -79,54 +79,54 @@ features! {
     BpfPrograms = 25;
     /// BPF types.
     BpfTypes = 26;
-    /// How records were compressed.
+    /// Compression of the records.
     Compressed = 27;
-    /// What the processor's PMU can do.
+    /// Capabilities of the processor's PMU.
     CpuPmuCaps = 28;
-    /// Wall clock against the clock of time stamps.
+    /// Wall clock time of a time stamp.
     ClockData = 29;
     /// PMUs of a hybrid machine.
     HybridTopology = 30;
-    /// What other PMUs can do.
+    /// Capabilities of other PMUs.
     PmuCaps = 31;
     /// Scheduling domains.
     CpuDomains = 32;
-    /// Machine as in ELF files.
+    /// Machine code, as in ELF files.
     ElfMachine = 33;
-    /// Bytes of a cache line.
+    /// Size of a cache line.
     CacheLine = 34;
-    /// simpleperf: the files that samples hit.
+    /// simpleperf: files hit by samples.
     SimpleperfFile = 128;
     /// simpleperf: keys and values.
     SimpleperfMeta = 129;
-    /// simpleperf: what its unwinder came upon.
+    /// simpleperf: diagnostics of its unwinder.
     SimpleperfDebugUnwind = 130;
-    /// simpleperf: files for that.
+    /// simpleperf: files for these diagnostics.
     SimpleperfDebugUnwindFile = 131;
-    /// simpleperf: the files that samples hit, in its newer format.
+    /// simpleperf: files hit by samples, in the newer format.
     SimpleperfFile2 = 132;
-    /// simpleperf: branches out of ETM traces.
+    /// simpleperf: branches from ETM traces.
     SimpleperfEtmBranchList = 133;
-    /// simpleperf: maps of the processes that ran from the start on.
+    /// simpleperf: maps of the processes that existed at the start.
     SimpleperfInitMap = 134;
 }
 
 impl Feature {
-    /// How many features the bitmap of a header has room for.
+    /// Number of bits in the bitmap of a header.
     pub(crate) const ROOM: u16 = 256;
 
-    /// The bit in the bitmap.
+    /// Bit in the bitmap.
     #[must_use]
     pub const fn bit(self) -> u16 {
         self as u16
     }
 
-    /// Whether the bit says all, so that the section has no bytes.
+    /// Returns true if the feature has no content except its bit.
     pub(crate) const fn is_flag(self) -> bool {
         matches!(self, Self::BranchStack | Self::Stat)
     }
 
-    /// Whether only Android's simpleperf writes it.
+    /// Returns true if only Android's simpleperf writes it.
     pub(crate) const fn is_simpleperf(self) -> bool {
         self.bit() >= Self::SimpleperfFile.bit()
     }

@@ -1,5 +1,5 @@
-//! Reads feature sections. Each function takes the section's bytes and gives `None` where they do not parse.
-//! Lists grow as entries are read, so a hostile count allocates nothing.
+//! Decoding of feature sections. Each function takes the section's bytes and returns `None` if they cannot be parsed.
+//! Lists grow as entries are read, so a hostile count allocates no memory.
 //!
 //! Source: `tools/perf/util/header.c`, the `process_*` functions.
 
@@ -13,7 +13,7 @@ use super::feature_types::{
 use crate::bytes::FieldReader;
 use crate::event::EventAttr;
 
-/// A u32 count and that many entries.
+/// Reads a u32 count and that many entries.
 fn list<'d, T>(
     cursor: &mut FieldReader<'d>,
     mut entry: impl FnMut(&mut FieldReader<'d>) -> Option<T>,
@@ -21,7 +21,7 @@ fn list<'d, T>(
     let count = cursor.u32()?;
     let mut entries = Vec::new();
     for _ in 0..count {
-        // Every entry takes bytes, so this ends with the section.
+        // Every entry takes bytes, so the loop ends with the section.
         entries.push(entry(cursor)?);
     }
     Some(entries)
@@ -53,7 +53,7 @@ pub(crate) fn event_descs<'d>(cursor: &mut FieldReader<'d>) -> Option<Vec<EventD
     Some(descs)
 }
 
-/// The topology; its later parts came with later versions and are found by the bytes that are left.
+/// Reads the topology. Later versions append parts, which are detected by the remaining bytes.
 pub(crate) fn cpu_topology<'d>(
     cursor: &mut FieldReader<'d>,
     cpus: Option<CpuCount>,
@@ -120,7 +120,7 @@ pub(crate) fn sample_time(cursor: &mut FieldReader<'_>) -> Option<(Timestamp, Ti
     Some((Timestamp(cursor.u64()?), Timestamp(cursor.u64()?)))
 }
 
-/// The memory blocks of nodes. Each bitmap states its bits again in front of itself, as `nbits` of the node.
+/// Reads the memory blocks of nodes. Each bitmap is preceded by its number of bits, a copy of the node's `nbits`.
 pub(crate) fn memory_topology<'d>(cursor: &mut FieldReader<'d>) -> Option<MemoryTopology<'d>> {
     let _version = cursor.u64()?;
     let block_size = cursor.u64()?;
@@ -180,7 +180,7 @@ pub(crate) fn pmu_caps<'d>(cursor: &mut FieldReader<'d>) -> Option<Vec<PmuCaps<'
     })
 }
 
-/// Scheduling domains up to the end of the section; names since version 17 of `/proc/schedstat`.
+/// Reads scheduling domains up to the end of the section. They have names since version 17 of `/proc/schedstat`.
 pub(crate) fn cpu_domains<'d>(cursor: &mut FieldReader<'d>) -> Option<Vec<CpuDomain<'d>>> {
     let version = cursor.u32()?;
     let _max_domains = cursor.u32()?;
@@ -206,7 +206,7 @@ pub(crate) fn machine_code(cursor: &mut FieldReader<'_>) -> Option<MachineCode> 
     Some(MachineCode { e_machine: cursor.u32()?, e_flags: cursor.u32()? })
 }
 
-/// simpleperf's `META_INFO`: keys and values in turn, each ended by NUL.
+/// Reads simpleperf's `META_INFO`: pairs of a key and a value, each terminated by NUL.
 pub(crate) fn meta_info(section: &[u8]) -> Vec<(&[u8], &[u8])> {
     let mut parts = section.split(|&byte| byte == 0);
     let mut pairs = Vec::new();

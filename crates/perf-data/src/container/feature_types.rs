@@ -1,40 +1,40 @@
-//! The values that feature sections hold, borrowed from the recording. Text is bytes: nothing promises UTF-8.
+//! Contents of feature sections, borrowed from the recording. Text is bytes, because UTF-8 is not guaranteed.
 //!
-//! Source: `tools/perf/Documentation/perf.data-file-format.txt`; where it differs, `tools/perf/util/header.c`.
+//! Source: `tools/perf/Documentation/perf.data-file-format.txt`; if they differ, `tools/perf/util/header.c`.
 
 use address::Timestamp;
 
 use crate::bytes::Words;
 use crate::event::EventAttr;
 
-/// `NRCPUS`: how many processors.
+/// `NRCPUS`: number of processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CpuCount {
-    /// Configured processors; first in the section, whatever its documentation says.
+    /// Configured processors; first in the section, in contrast to its documentation.
     pub available: u32,
-    /// Processors that ran.
+    /// Online processors.
     pub online: u32,
 }
 
-/// `EVENT_DESC`: one event with the name the user gave it.
+/// `EVENT_DESC`: an event with the name given by the user.
 #[derive(Clone, Debug)]
 pub struct EventDesc<'d> {
-    /// The attribute.
+    /// Attribute.
     pub attr: EventAttr,
-    /// The name.
+    /// Name.
     pub name: &'d [u8],
-    /// The ids.
+    /// Ids.
     pub ids: Vec<u64>,
 }
 
-/// Where a processor is.
+/// Location of a processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CpuLocation {
     /// Core within the socket.
     pub core: u32,
     /// Socket.
     pub socket: u32,
-    /// Die within the socket; 0 where not recorded.
+    /// Die within the socket; 0 if not recorded.
     pub die: u32,
 }
 
@@ -45,31 +45,31 @@ pub struct CpuTopology<'d> {
     pub cores: Vec<&'d [u8]>,
     /// Sets of processors of one core.
     pub threads: Vec<&'d [u8]>,
-    /// Sets of processors of one die; empty where not recorded.
+    /// Sets of processors of one die; empty if not recorded.
     pub dies: Vec<&'d [u8]>,
-    /// One for each available processor; empty where not recorded.
+    /// One for each available processor; empty if not recorded.
     pub locations: Vec<CpuLocation>,
 }
 
-/// `NUMA_TOPOLOGY`: one node.
+/// `NUMA_TOPOLOGY`: a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NumaNode<'d> {
-    /// Its id.
+    /// Id.
     pub node: u32,
-    /// Its memory in KiB.
+    /// Total memory in KiB.
     pub total_kib: u64,
-    /// Its free memory in KiB.
+    /// Free memory in KiB.
     pub free_kib: u64,
-    /// Its processors, as a list.
+    /// Processors, as a list.
     pub cpus: &'d [u8],
 }
 
-/// `PMU_MAPPINGS`: the id that attributes use for a PMU.
+/// `PMU_MAPPINGS`: id of a PMU in attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PmuMapping<'d> {
     /// `EventAttr::kind` of its events.
     pub kind: u32,
-    /// Its name.
+    /// Name.
     pub name: &'d [u8],
 }
 
@@ -80,25 +80,25 @@ pub struct GroupDesc<'d> {
     pub name: &'d [u8],
     /// Index of the leading event.
     pub leader: u32,
-    /// How many events, the leader included.
+    /// Number of events, including the leader.
     pub members: u32,
 }
 
-/// `AUXTRACE`: where an AUX area record is.
+/// `AUXTRACE`: location of an AUX area record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AuxtraceIndex {
-    /// Bytes from the start of the file.
+    /// Offset in the file, in bytes.
     pub offset: u64,
-    /// Bytes, the record header included.
+    /// Length in bytes, including the record header.
     pub size: u64,
 }
 
-/// `CACHE`: one processor cache.
+/// `CACHE`: a processor cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CacheLevel<'d> {
     /// Level, from 1.
     pub level: u32,
-    /// Bytes of a line.
+    /// Size of a line, in bytes.
     pub line_size: u32,
     /// Sets.
     pub sets: u32,
@@ -112,7 +112,7 @@ pub struct CacheLevel<'d> {
     pub cpus: &'d [u8],
 }
 
-/// `MEM_TOPOLOGY`: one node's memory blocks.
+/// `MEM_TOPOLOGY`: memory blocks of a node.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryNode<'d> {
     /// The node.
@@ -126,92 +126,92 @@ pub struct MemoryNode<'d> {
 /// `MEM_TOPOLOGY`.
 #[derive(Clone, Debug)]
 pub struct MemoryTopology<'d> {
-    /// Bytes of a block.
+    /// Size of a block, in bytes.
     pub block_size: u64,
     /// The nodes.
     pub nodes: Vec<MemoryNode<'d>>,
 }
 
-/// `BPF_PROG_INFO`: one BPF program.
+/// `BPF_PROG_INFO`: a BPF program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BpfProgram<'d> {
-    /// Which arrays `data` has.
+    /// Bitmap of the arrays in `data`.
     pub arrays: u64,
     /// `struct bpf_prog_info`; its pointers are offsets into `data`.
     pub info: &'d [u8],
-    /// What the pointers point to.
+    /// Targets of the pointers.
     pub data: &'d [u8],
 }
 
-/// `BPF_BTF`: one set of BPF type information.
+/// `BPF_BTF`: a set of BPF type information.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Btf<'d> {
-    /// Its id.
+    /// Id.
     pub id: u32,
-    /// Its bytes.
+    /// Content.
     pub data: &'d [u8],
 }
 
-/// `COMPRESSED`: how records were compressed.
+/// `COMPRESSED`: compression of the records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CompressedInfo {
     /// Version of this section.
     pub version: u32,
     /// 1 for zstd.
     pub kind: u32,
-    /// Level of compression.
+    /// Compression level.
     pub level: u32,
-    /// Ratio reached.
+    /// Achieved ratio.
     pub ratio: u32,
-    /// Bytes of the recorder's buffers: no chunk expands to more.
+    /// Size of the recorder's buffers, in bytes: no chunk expands to more.
     pub mmap_len: u32,
 }
 
-/// `CLOCK_DATA`: one moment on two clocks.
+/// `CLOCK_DATA`: one time on two clocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClockData {
     /// The clock of time stamps, as for `clock_gettime`.
     pub clockid: u32,
-    /// The moment as nanoseconds of 1970.
+    /// The time in nanoseconds since 1970.
     pub wall_ns: u64,
-    /// The same moment on the clock of time stamps.
+    /// The same time on the clock of time stamps.
     pub time: Timestamp,
 }
 
-/// `HYBRID_TOPOLOGY`: which processors a PMU of a hybrid machine counts.
+/// `HYBRID_TOPOLOGY`: processors of a PMU on a hybrid machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HybridNode<'d> {
     /// Name of the PMU.
     pub pmu: &'d [u8],
-    /// Its processors, as a list.
+    /// Processors, as a list.
     pub cpus: &'d [u8],
 }
 
-/// `PMU_CAPS`: what a PMU can do, names with values.
+/// `PMU_CAPS`: capabilities of a PMU, as names and values.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PmuCaps<'d> {
     /// Name of the PMU.
     pub pmu: &'d [u8],
-    /// Names with values.
+    /// Names and values.
     pub caps: Vec<(&'d [u8], &'d [u8])>,
 }
 
-/// `CPU_DOMAIN_INFO`: one scheduling domain of a processor.
+/// `CPU_DOMAIN_INFO`: a scheduling domain of a processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CpuDomain<'d> {
     /// The processor.
     pub cpu: u32,
-    /// The domain's level.
+    /// Level of the domain.
     pub domain: u32,
-    /// Its name; empty where not recorded.
+    /// Name; empty if not recorded.
     pub name: &'d [u8],
-    /// Its processors, as a mask.
+    /// Processors, as a mask.
     pub mask: &'d [u8],
-    /// Its processors, as a list.
+    /// Processors, as a list.
     pub cpus: &'d [u8],
 }
 
-/// `E_MACHINE`: the machine as ELF files name it.
+/// `E_MACHINE`: machine code, as in ELF files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MachineCode {
     /// `e_machine`.

@@ -1,5 +1,5 @@
-//! The feature sections after the data: everything about the recording that is not an event. None of it is needed
-//! to read records, so each section that does not parse is left out with a finding and the others stay.
+//! Feature sections after the data: all information about the recording except events. They are not needed to read
+//! records, so a section that cannot be parsed is dropped with a finding.
 //!
 //! Source: `tools/perf/util/header.c`, `perf_header__process_sections`; bit numbers of `tools/perf/util/header.h`.
 
@@ -20,13 +20,13 @@ use crate::bytes::{Endian, FieldReader};
 use crate::finding::{Finding, Findings};
 use crate::record::{BuildIdEntry, read_build_ids};
 
-/// All features of a recording. What is missing is `None`, empty or false.
+/// All features of a recording. Missing ones are `None`, empty or false.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Features<'d> {
-    /// Formats of tracepoints, not decoded.
+    /// Formats of tracepoints, undecoded.
     pub tracing_data: Option<&'d [u8]>,
-    /// Build ids of the files that samples hit.
+    /// Build-ids of the files hit by samples.
     pub build_ids: Vec<BuildIdEntry<'d>>,
     /// Name of the host.
     pub hostname: Option<&'d [u8]>,
@@ -38,13 +38,13 @@ pub struct Features<'d> {
     pub arch: Option<&'d [u8]>,
     /// Number of processors.
     pub cpu_count: Option<CpuCount>,
-    /// The processor in words.
+    /// Description of the processor.
     pub cpu_description: Option<&'d [u8]>,
-    /// The processor's id.
+    /// Id of the processor.
     pub cpu_id: Option<&'d [u8]>,
     /// Memory in KiB.
     pub total_memory_kib: Option<u64>,
-    /// The recorder's command line.
+    /// Command line of the recorder.
     pub command_line: Vec<&'d [u8]>,
     /// Events with their names.
     pub event_descs: Vec<EventDesc<'d>>,
@@ -52,20 +52,20 @@ pub struct Features<'d> {
     pub cpu_topology: Option<CpuTopology<'d>>,
     /// NUMA nodes.
     pub numa_nodes: Vec<NumaNode<'d>>,
-    /// Whether samples carry branch stacks.
+    /// True if samples carry branch stacks.
     pub branch_stack: bool,
-    /// Whether this is `perf stat record`.
+    /// True for `perf stat record`.
     pub stat: bool,
     /// Ids of PMUs.
     pub pmu_mappings: Vec<PmuMapping<'d>>,
     /// Event groups.
     pub groups: Vec<GroupDesc<'d>>,
-    /// Where AUX area records are.
+    /// Offsets of AUX area records.
     pub auxtrace_index: Vec<AuxtraceIndex>,
     /// Processor caches.
     pub caches: Vec<CacheLevel<'d>>,
-    /// Time of the first and the last sample; `None` where the recorder did not look and wrote zeros, as with compressed
-    /// records.
+    /// Time of the first and the last sample. `None` if the recorder did not determine them and
+    /// wrote zeros, as with compressed records.
     ///
     /// Source: `write_sample_time` in `tools/perf/util/header.c`.
     pub sample_time: Option<(Timestamp, Timestamp)>,
@@ -73,38 +73,38 @@ pub struct Features<'d> {
     pub memory_topology: Option<MemoryTopology<'d>>,
     /// Resolution of the clock in nanoseconds.
     pub clock_resolution_ns: Option<u64>,
-    /// Version of the directory format; 1 where samples are in files beside this one.
+    /// Version of the directory format; 1 if samples are in sibling files.
     pub directory_version: Option<u64>,
     /// BPF programs.
     pub bpf_programs: Vec<BpfProgram<'d>>,
     /// BPF types.
     pub btf: Vec<Btf<'d>>,
-    /// How records were compressed.
+    /// Compression of the records.
     pub compressed: Option<CompressedInfo>,
-    /// What the processor's PMU can do.
+    /// Capabilities of the processor's PMU.
     pub cpu_pmu_caps: Vec<(&'d [u8], &'d [u8])>,
-    /// Wall clock against the clock of time stamps.
+    /// Wall clock time of a time stamp.
     pub clock_data: Option<ClockData>,
     /// PMUs of a hybrid machine.
     pub hybrid_nodes: Vec<HybridNode<'d>>,
-    /// What other PMUs can do.
+    /// Capabilities of other PMUs.
     pub pmu_caps: Vec<PmuCaps<'d>>,
     /// Scheduling domains.
     pub cpu_domains: Vec<CpuDomain<'d>>,
-    /// Machine as in ELF files.
+    /// Machine code, as in ELF files.
     pub machine_code: Option<MachineCode>,
-    /// Bytes of a cache line.
+    /// Size of a cache line, in bytes.
     pub cache_line: Option<u32>,
-    /// simpleperf's keys and values.
+    /// Keys and values of simpleperf.
     pub simpleperf_meta: Vec<(&'d [u8], &'d [u8])>,
-    /// The files that samples of a simpleperf recording hit, with their symbols.
+    /// Files hit by the samples of a simpleperf recording, with their symbols.
     pub simpleperf_files: Vec<SimpleperfFile<'d>>,
-    /// How many features are not known here.
+    /// Number of unknown features.
     pub unknown: u32,
     sections: Vec<(u16, &'d [u8])>,
 }
 
-/// Where the sections of a file are, by the table after its data.
+/// Returns the sections of a file, from the table after its data.
 pub(crate) fn feature_sections(
     bytes: &[u8],
     container: &FileHeader,
@@ -138,7 +138,7 @@ pub(crate) fn feature_sections(
 }
 
 impl<'d> Features<'d> {
-    /// Decodes sections in ascending order of their bits; `ignored` is called with those that do not parse.
+    /// Decodes sections in ascending order of their bits; calls `ignored` with the bits of unparsable ones.
     pub(crate) fn decode_all(
         sections: impl Iterator<Item = (u16, &'d [u8])>,
         endian: Endian,
@@ -154,18 +154,18 @@ impl<'d> Features<'d> {
         features
     }
 
-    /// The bytes of the feature with that bit, see [`Feature::bit`], also of unknown ones.
+    /// Returns the bytes of a feature by its bit, see [`Feature::bit`]; also for unknown features.
     #[must_use]
     pub fn section(&self, bit: u16) -> Option<&'d [u8]> {
         self.sections.iter().find(|entry| entry.0 == bit).map(|entry| entry.1)
     }
 
-    /// The bits of all features whose bytes are there, ascending.
+    /// Returns the bits of all recorded features, ascending.
     pub fn bits(&self) -> impl Iterator<Item = u16> {
         self.sections.iter().map(|entry| entry.0)
     }
 
-    /// Whether Android's simpleperf made the recording.
+    /// Returns true if the recording was made by Android's simpleperf.
     #[must_use]
     pub fn is_simpleperf(&self) -> bool {
         let recorder = self.command_line.first().copied().unwrap_or_default();
@@ -173,7 +173,7 @@ impl<'d> Features<'d> {
             || recorder.ends_with(b"simpleperf")
     }
 
-    /// Takes in one section. `None` says that it does not parse.
+    /// Decodes a section; `None` if it cannot be parsed.
     pub(crate) fn decode(&mut self, bit: u16, section: &'d [u8], endian: Endian) -> Option<()> {
         let Some(feature) = Feature::of_bit(bit) else {
             self.unknown += 1;
@@ -211,7 +211,7 @@ impl<'d> Features<'d> {
         Some(())
     }
 
-    /// Features from 2018 on, and simpleperf's.
+    /// Decodes features from 2018 on, and simpleperf's.
     fn decode_later(&mut self, feature: Feature, cursor: &mut FieldReader<'d>) -> Option<()> {
         match feature {
             Feature::MemoryTopology => {
@@ -232,7 +232,7 @@ impl<'d> Features<'d> {
             Feature::SimpleperfFile => self.simpleperf_files = read_files(cursor),
             Feature::SimpleperfFile2 => self.simpleperf_files = read_files2(cursor),
             Feature::SimpleperfMeta => self.simpleperf_meta = decode::meta_info(cursor.rest()),
-            // Others of simpleperf are about how it worked, not about what it recorded.
+            // Other features of simpleperf concern its operation, not the recording.
             _ => {}
         }
         Some(())

@@ -1,4 +1,4 @@
-//! All of a file but its records: header, events, and where the feature sections are.
+//! Contents of a file other than its records: header, events, and the ranges of the feature sections.
 
 use std::ops::Range;
 
@@ -11,11 +11,11 @@ use crate::event::Identity;
 use crate::finding::{Finding, Findings};
 use crate::record::Schema;
 
-/// What is around the records of a file.
+/// Data around the records of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct FileHead {
     pub(crate) container: FileHeader,
-    /// Bits of features with the bytes of the file that hold them.
+    /// Bits of features and their ranges in the file.
     pub(crate) sections: Vec<(u16, Range<usize>)>,
     pub(crate) schema: Schema,
 }

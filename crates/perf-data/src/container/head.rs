@@ -1,5 +1,5 @@
-//! What a recording says beside its records. In a file all of it is known at the begin; in a stream it may grow, and
-//! each batch carries what was known when it was made.
+//! Information about a recording besides its records. In a file it is complete from the start; in a stream it can grow,
+//! and each batch has the head as of its creation.
 
 use std::sync::Arc;
 
@@ -16,43 +16,44 @@ use crate::finding::{Finding, Findings};
 use crate::record::Schema;
 use crate::shared_bytes::SharedBytes;
 
-/// Most events that an index of 16 bits can name.
+/// Maximum number of events, limited by their 16-bit index.
 const MAX_EVENTS: usize = u16::MAX as usize;
-/// How often events and features may come after records; recorders write them once.
+/// Maximum number of updates by events and features after the first record; recorders write them once.
 const MAX_CHANGES: u32 = 256;
-/// Words that are gone through because of it in any case: ids of events, and eight bytes of features each.
+/// Words that all updates together may process in any case: one per id of an event, and one per
+/// eight bytes of features.
 const CHANGED_WORDS: u64 = 1 << 20;
-/// And so many for each that there is, so that it stays in proportion to the recording.
+/// Additional words per word present, so that the cost is proportional to the recording.
 const CHANGED_PER_WORD: u64 = 16;
-/// How often further ids of events may come after records: all of them are put in order each time. simpleperf writes them
-/// once.
+/// Maximum number of updates by further ids of events after the first record; each sorts all
+/// ids. simpleperf writes them once.
 const MAX_ID_CHANGES: u32 = 16;
 
-/// Events, features and byte order of a recording. It does not change, so threads share it.
+/// Events, features and byte order of a recording. Immutable, so threads can share it.
 #[derive(Clone, Debug)]
 pub struct Head {
     pub(crate) schema: Schema,
-    /// Payloads of features by ascending bit.
+    /// Contents of features, ascending by bit.
     sections: Vec<(u16, SharedBytes)>,
-    /// `BUILD_ID` records of the stream, one after another as in the section of a file.
+    /// `BUILD_ID` records of the stream, concatenated as in the section of a file.
     build_ids: Vec<u8>,
-    /// Names that came in `EVENT_UPDATE` records, by an id of their event.
+    /// Names from `EVENT_UPDATE` records, with an id of their event.
     names: Vec<(u64, String)>,
-    /// Whether identity and names are to be worked out anew.
+    /// True if identity and names must be recomputed.
     stale: bool,
-    /// Ids of all events.
+    /// Number of ids of all events.
     n_ids: usize,
-    /// How often that was done. A hostile stream could ask for it without end.
+    /// Number of recomputations, limited because a hostile stream could cause any number.
     changes: u32,
-    /// How many words were gone through for it.
+    /// Words processed by all recomputations.
     changed_words: u64,
     id_changes: u32,
-    /// The architecture by a hint of the user, for recordings that do not state it.
+    /// Architecture given by the user, for recordings that do not state it.
     fallback_arch: Option<Arch>,
 }
 
 impl Head {
-    /// The head of a file.
+    /// Creates the head of a file.
     pub(crate) fn of_file(bytes: &SharedBytes, head: &FileHead) -> Self {
         let section =
             |(bit, range): &(u16, std::ops::Range<usize>)| (*bit, bytes.slice(range.clone()));
@@ -70,7 +71,7 @@ impl Head {
         }
     }
 
-    /// The head of a stream of which nothing but the byte order is known.
+    /// Creates the head of a stream, with only the byte order known.
     pub(crate) fn of_stream(endian: Endian) -> Self {
         let (identity, _) = Identity::new(&[]);
         let schema = Schema { endian, simpleperf: false, pipe: true, events: Vec::new(), identity };
@@ -88,48 +89,47 @@ impl Head {
         }
     }
 
-    /// Words that are gone through where identity and names are worked out.
+    /// Number of words that a recomputation of identity and names processes.
     fn words(&self) -> u64 {
         let ids: usize = self.schema.events.iter().map(|event| 1 + event.ids.len()).sum();
         let features: usize = self.sections.iter().map(|(_, section)| section.len() / 8).sum();
         (ids + features) as u64
     }
 
-    /// Whether events and features may still come.
+    /// Returns true if further events and features are accepted.
     fn may_change(&self) -> bool {
-        // What comes before the first record is gone through once.
+        // Everything before the first record is processed once.
         self.changes == 0 || self.stale || {
             let most = CHANGED_WORDS.saturating_add(CHANGED_PER_WORD.saturating_mul(self.words()));
             self.changes < MAX_CHANGES && self.changed_words <= most
         }
     }
 
-    /// The byte order of the recording machine; that of its stack bytes, too.
+    /// Byte order of the recording machine, and of its stack bytes.
     #[must_use]
     pub fn endian(&self) -> Endian {
         self.schema.endian
     }
 
-    /// The events, in the order in which samples name them by index. In a stream later heads may have more, never
-    /// others.
+    /// Events, indexed as in samples. In a stream later heads can have more events, but not different ones.
     #[must_use]
     pub fn events(&self) -> &[Event] {
         &self.schema.events
     }
 
-    /// What the recorder wrote about the machine and itself. Decoded anew at each call.
+    /// Decodes the recorder's information about the machine and itself. Not cached.
     #[must_use]
     pub fn features(&self) -> Features<'_> {
         let sections = self.sections.iter().map(|(bit, section)| (*bit, &**section));
         let mut features = Features::decode_all(sections, self.schema.endian, &mut |_| {});
         if !self.build_ids.is_empty() {
-            // Build ids do not fail: what is damaged is left out.
+            // Decoding of build-ids does not fail: damaged ones are omitted.
             let _ = features.decode(Feature::BuildId.bit(), &self.build_ids, self.schema.endian);
         }
         features
     }
 
-    /// The machine that was recorded.
+    /// Returns the recorded machine.
     #[must_use]
     pub fn machine(&self) -> RecordedMachine {
         let attrs = self.schema.events.iter().map(|event| &event.attr);
@@ -142,25 +142,25 @@ impl Head {
         }
     }
 
-    /// Takes a hint of the architecture, for recordings that do not state it.
+    /// Sets the architecture for recordings that do not state it.
     pub(crate) fn set_fallback_arch(&mut self, arch: Option<Arch>) {
         self.fallback_arch = arch;
     }
 
-    /// Whether the records are a pipe stream, in which events and features are records, too.
+    /// Returns true for a pipe stream, with events and features as records.
     #[must_use]
     pub fn is_pipe(&self) -> bool {
         self.schema.pipe
     }
 
-    /// Whether Android's simpleperf made the recording.
+    /// Returns true if the recording was made by Android's simpleperf.
     #[must_use]
     pub fn is_simpleperf(&self) -> bool {
         self.schema.simpleperf
     }
 
-    /// Takes in an event of a stream. `None` where the attribute does not parse or there are too many; else whether its
-    /// ids were taken, too.
+    /// Adds an event of a stream. `None` if the attribute cannot be parsed or there are too
+    /// many; otherwise whether its ids were added, too.
     pub(crate) fn add_event(
         &mut self,
         attr: &[u8],
@@ -181,7 +181,7 @@ impl Head {
         Some(fits)
     }
 
-    /// Takes in a further id of an event. `None` where ids came at too many places of the recording.
+    /// Adds an id of an event. `None` if ids were added too often or there are too many.
     pub(crate) fn add_id(&mut self, event: u64, id: u64) -> Option<()> {
         if self.id_changes >= MAX_ID_CHANGES || self.n_ids >= MAX_IDS {
             return None;
@@ -196,7 +196,7 @@ impl Head {
         Some(())
     }
 
-    /// Takes in the name of the event that has that id.
+    /// Sets the name of the event with an id.
     pub(crate) fn add_name(&mut self, id: u64, name: &[u8]) {
         if name.is_empty() || self.names.len() >= MAX_EVENTS {
             return;
@@ -207,7 +207,7 @@ impl Head {
         }
     }
 
-    /// Gives events the names from `first` on.
+    /// Applies the names from index `first` on to their events.
     fn apply_names(&mut self, first: usize) {
         let only = self.schema.events.len() == 1;
         for (id, name) in self.names.iter().skip(first) {
@@ -219,10 +219,10 @@ impl Head {
         }
     }
 
-    /// Takes in a feature of a stream. `None` where it does not parse.
+    /// Adds a feature of a stream. `None` if it cannot be parsed.
     pub(crate) fn add_feature(&mut self, bit: u64, payload: &[u8]) -> Option<()> {
         let bit = u16::try_from(bit);
-        // An empty feature that is no flag only says where the features end.
+        // An empty feature that is not a flag only marks the end of the features.
         let is_flag = bit.ok().and_then(Feature::of_bit).is_some_and(Feature::is_flag);
         if payload.is_empty() && !is_flag {
             return Some(());
@@ -234,7 +234,7 @@ impl Head {
         }
         self.sections.insert(at, (bit, SharedBytes::from(payload.to_vec())));
         self.stale = true;
-        // The topology is stated for as many processors as another feature counts.
+        // The topology is decoded with the number of processors from another feature.
         let of_count = Feature::CpuCount.bit();
         let known = self.sections.iter().filter(|known| known.0 == bit || known.0 == of_count);
         let known = known.map(|(bit, section)| (*bit, &**section));
@@ -243,12 +243,12 @@ impl Head {
         (!ignored).then_some(())
     }
 
-    /// Takes in a whole `BUILD_ID` record.
+    /// Adds a whole `BUILD_ID` record.
     pub(crate) fn add_build_id(&mut self, record: &[u8]) {
         self.build_ids.extend_from_slice(record);
     }
 
-    /// Works out what follows from what was taken in.
+    /// Recomputes identity and names after additions.
     pub(crate) fn refresh(&mut self, findings: &mut Findings) {
         if !std::mem::take(&mut self.stale) {
             return;
@@ -271,7 +271,7 @@ impl Head {
     }
 }
 
-/// The head, to be changed while older ones stay as they are.
+/// Returns a head to be changed; other owners retain the old one.
 pub(crate) fn change(head: &mut Arc<Head>) -> &mut Head {
     Arc::make_mut(head)
 }
@@ -280,7 +280,8 @@ pub(crate) fn change(head: &mut Arc<Head>) -> &mut Head {
 mod tests {
     use super::*;
 
-    /// Adds events of so many ids, each after records, until no more is taken; how many were, and what that cost.
+    /// Adds events with `n_ids` ids each, all after records, until one is rejected. Returns
+    /// their number and the cost in words.
     fn changed(n_ids: u64) -> (u32, u64) {
         let mut head = Head::of_stream(Endian::Little);
         let mut attr = [0; 128];
@@ -296,7 +297,7 @@ mod tests {
         }
     }
 
-    /// More ids than a recording may have are left out, with the event known.
+    /// Ids beyond the limit of a recording are dropped, but the event is retained.
     #[test]
     fn ids_have_an_end() {
         let mut head = Head::of_stream(Endian::Little);
@@ -311,7 +312,7 @@ mod tests {
         assert_eq!(ids, [MAX_IDS - 1, 1, 0]);
     }
 
-    /// What many changes of a long list cost is in proportion to the list, not to its square.
+    /// The cost of many changes of a long list is proportional to its length, not to the square of it.
     #[test]
     fn changes_cost_what_there_is() {
         assert_eq!(changed(10), (MAX_CHANGES, 11 * (1 + 256) * 128));

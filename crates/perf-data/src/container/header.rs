@@ -1,5 +1,5 @@
-//! The file header: magic, byte order, version, and where attributes, data and features are.
-//! It deliberately does not look into the sections; their bounds are checked against the file here.
+//! File header: magic, byte order, version, and the ranges of attributes, data and features.
+//! It does not read the sections but checks their bounds against the file.
 //!
 //! Source: `tools/perf/util/header.h`, `struct perf_file_header`, `struct perf_pipe_file_header`.
 
@@ -14,21 +14,21 @@ const HEADER_V1: u64 = 72;
 const HEADER: u64 = 104;
 const PIPE_HEADER: u64 = 16;
 
-/// The header, with sections as ranges of bytes of the file. Invariant: the ranges lie in the file.
+/// Header with the sections as byte ranges. Invariant: the ranges lie in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct FileHeader {
     pub(crate) endian: Endian,
-    /// Bytes from one attribute entry to the next, as stated.
+    /// Stated distance of two attribute entries, in bytes.
     pub(crate) attr_size: u64,
     pub(crate) attrs: Range<usize>,
     pub(crate) data: Range<usize>,
-    /// Bitmap of features; all zero where there can be none.
+    /// Bitmap of features; all zero if there can be none.
     pub(crate) features: [u64; 4],
-    /// Where the feature table is; at or after the end of the file where it was cut off.
+    /// Offset of the feature table; at or after the end of a truncated file.
     pub(crate) feature_table: u64,
 }
 
-/// A section as stated.
+/// Stated range of a section.
 #[derive(Clone, Copy)]
 struct StatedSection {
     offset: u64,
@@ -46,7 +46,7 @@ impl StatedSection {
 }
 
 impl FileHeader {
-    /// Reads the header of a recording.
+    /// Parses the header of a recording.
     pub(crate) fn parse(bytes: &[u8], findings: &mut Findings) -> Result<Self, Error> {
         let file_len = bytes.len() as u64;
         let cut = Error::HeaderCut { expected: HEADER_V1, found: file_len };
@@ -106,10 +106,10 @@ impl FileHeader {
     }
 }
 
-/// Where the data really ends, and what is to be said about it.
+/// Returns the actual end of the data, and reports a missing or truncated end.
 fn clamp_data(data: StatedSection, file_len: u64, findings: &mut Findings) -> u64 {
     if data.size == 0 {
-        // A recorder that was killed has not come back to write the size, nor any feature.
+        // A recorder that was killed did not write the size nor any feature.
         findings.push(Finding::Unfinished { offset: data.offset });
         return file_len;
     }
@@ -119,7 +119,7 @@ fn clamp_data(data: StatedSection, file_len: u64, findings: &mut Findings) -> u6
     data.end().min(file_len)
 }
 
-/// Whether bytes begin as a recording does.
+/// Checks for the magic of a recording.
 pub(crate) fn check_magic(bytes: &[u8]) -> Result<(), Error> {
     let mut magic = [0; 8];
     let len = bytes.len().min(8);
@@ -130,7 +130,7 @@ pub(crate) fn check_magic(bytes: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// The byte order by the magic; for version 1, whose magic is the same both ways, by the attribute size.
+/// Returns the byte order by the magic. Version 1 has the same magic in both orders, so the attribute size decides.
 fn byte_order(bytes: &[u8]) -> Result<Endian, Error> {
     let mut magic = [0; 8];
     let len = bytes.len().min(8);
@@ -163,8 +163,8 @@ fn byte_order(bytes: &[u8]) -> Result<Endian, Error> {
     }
 }
 
-/// The bitmap, an array of the recorder's `unsigned long`. Only on big-endian machines does their width matter; a
-/// recorder always writes its host name, so the reading that has that bit is the right one.
+/// Decodes the bitmap, an array of the recorder's `unsigned long`. Their width matters only on big-endian machines.
+/// Recorders always write the host name, so the decoding with that bit is used.
 fn feature_bits(bytes: &[u8], endian: Endian) -> [u64; 4] {
     let wide = std::array::from_fn(|index| endian.u64_at(bytes, index * 8).unwrap_or_default());
     let half = |at: usize| u64::from(endian.u32_at(bytes, at).unwrap_or_default());

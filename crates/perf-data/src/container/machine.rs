@@ -1,4 +1,4 @@
-//! The machine that was recorded: its architecture, and how that is known.
+//! The recorded machine: its architecture, and the source of that information.
 
 use address::Arch;
 
@@ -6,33 +6,33 @@ use super::features::Features;
 use crate::bytes::Endian;
 use crate::event::EventAttr;
 
-/// The bit of the length of aarch64's vectors, which some recorders sample beside the usual registers.
+/// Bit of the length of aarch64's vectors, which some recorders sample in addition to the usual registers.
 ///
 /// Source: `PERF_REG_ARM64_VG` in `arch/arm64/include/uapi/asm/perf_regs.h`.
 const VECTOR_LENGTH: u64 = 1 << 46;
 
-/// By what the architecture is known.
+/// Source of the architecture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MachineSource {
     /// The feature `E_MACHINE`.
     ElfMachine,
-    /// The feature `ARCH`, what `uname -m` says.
+    /// The feature `ARCH`, the output of `uname -m`.
     Uname,
     /// A guess from the set of sampled registers.
     RegisterMask,
-    /// Nothing did.
+    /// The architecture is unknown.
     Nothing,
 }
 
-/// The machine that was recorded.
+/// The recorded machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordedMachine {
-    /// The architecture of the recorded kernel, if it is one of those known. A process of it may be of a smaller one (see
-    /// the ABI of its registers).
+    /// Architecture of the recorded kernel, if supported. A process can have a smaller one, see
+    /// the ABI of its registers.
     pub arch: Option<Arch>,
-    /// Its byte order.
+    /// Byte order.
     pub endian: Endian,
-    /// By what the architecture is known.
+    /// Source of the architecture.
     pub source: MachineSource,
 }
 

@@ -1,4 +1,4 @@
-//! What is around the records of a recording: the file header, the features, the head of a file or stream.
+//! Data around the records of a recording: file header, features, head of a file or stream.
 
 mod attr_section;
 mod compression;

@@ -1,4 +1,4 @@
-//! The names of events, by what the features say of them.
+//! Names of events, from the features.
 //!
 //! Source: `tools/perf/util/header.c`, `evlist__set_event_name`.
 
@@ -8,14 +8,14 @@ use super::features::Features;
 use crate::event::{Event, EventAttr};
 use crate::tracing::TracingData;
 
-/// `PERF_TYPE_TRACEPOINT`: the number of such an event is the id of its tracepoint.
+/// `PERF_TYPE_TRACEPOINT`: the number of the event is the id of its tracepoint.
 const TRACEPOINT: u32 = 2;
 
-/// Names the events: by `EVENT_DESC` (matched by id, else by place), by simpleperf's list, by the tracing data, else from
-/// the attribute.
+/// Names the events: by `EVENT_DESC` (matched by id, otherwise by index), by simpleperf's list,
+/// by the tracing data, or by the attribute.
 pub(crate) fn name_events(events: &mut [Event], features: &Features<'_>) {
     let descs = &features.event_descs;
-    // Hostile files have many of all; look-ups by bisection keep the cost in proportion.
+    // Hostile files can have many entries of each kind; binary search limits the cost.
     let ids = |(index, desc): (usize, &EventDesc<'_>)| {
         desc.ids.iter().map(move |&id| (id, index)).collect::<Vec<_>>()
     };
@@ -47,7 +47,7 @@ pub(crate) fn name_events(events: &mut [Event], features: &Features<'_>) {
     }
 }
 
-/// The tracing data, which are read once an event asks for them.
+/// Tracing data, parsed at the first tracepoint.
 struct Tracepoints<'d> {
     bytes: Option<&'d [u8]>,
     data: Option<TracingData<'d>>,
@@ -65,7 +65,7 @@ impl Tracepoints<'_> {
     }
 }
 
-/// The names that simpleperf gave to events, by kind and number; a line `name,kind,number` for each.
+/// Returns simpleperf's names of events by kind and number, from lines of the form `name,kind,number`.
 ///
 /// Source: simpleperf's `cmd_record.cpp`, `DumpMetaInfoFeature`.
 fn simpleperf_names<'d>(features: &Features<'d>) -> Vec<((u32, u64), &'d [u8])> {

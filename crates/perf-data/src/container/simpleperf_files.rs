@@ -1,40 +1,40 @@
-//! The files that samples of a simpleperf recording hit, with their symbols: names without the files themselves.
+//! Files hit by the samples of a simpleperf recording, with their symbols: names are available without the files.
 //!
 //! Source: simpleperf's `record_file_writer.cpp`, `WriteFileFeature`; `record_file.proto`, `message FileFeature`;
 //! `record_file_reader.cpp`, `ReadFileV1Feature`.
 
 use crate::bytes::FieldReader;
 
-/// A symbol that simpleperf recorded.
+/// A symbol recorded by simpleperf.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimpleperfSymbol<'d> {
-    /// Address as stated in the file; for the kernel and for maps of symbols, as in memory.
+    /// Address as stated in the file; for the kernel and for symbol maps, as in memory.
     pub addr: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u32,
-    /// The name, mangled as in the file.
+    /// Name, mangled as in the file.
     pub name: &'d [u8],
 }
 
-/// A file that samples hit.
+/// A file hit by samples.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SimpleperfFile<'d> {
-    /// The path as in map records; `base.apk!/lib/…` for libraries in archives.
+    /// Path as in map records; `base.apk!/lib/…` for libraries in archives.
     pub path: &'d [u8],
     /// 0 kernel, 1 kernel module, 2 ELF file, 3 DEX file, 4 symbol map, 5 unknown.
     pub kind: u32,
-    /// The smallest address of the executable segments.
+    /// Lowest address of the executable segments.
     pub min_vaddr: u64,
-    /// Where that address is in the file, where it is recorded.
+    /// File offset of that address, if recorded.
     pub offset_of_min_vaddr: Option<u64>,
-    /// Its symbols that were hit.
+    /// Symbols hit by samples.
     pub symbols: Vec<SimpleperfSymbol<'d>>,
 }
 
 const ELF_FILE: u32 = 2;
 const DEX_FILE: u32 = 3;
 
-/// The entries of a FILE section (bit 128), up to the first that is damaged.
+/// Returns the entries of a FILE section (bit 128) up to the first damaged one.
 pub(crate) fn read_files<'d>(cursor: &mut FieldReader<'d>) -> Vec<SimpleperfFile<'d>> {
     let entry = |cursor: &mut FieldReader<'d>| {
         let len = cursor.u32()?;
@@ -57,12 +57,12 @@ fn file<'d>(cursor: &mut FieldReader<'d>) -> Option<SimpleperfFile<'d>> {
         let count = cursor.u32()?;
         cursor.words(count.into())?;
     }
-    // Newer recorders add it.
+    // Newer recorders append the offset.
     file.offset_of_min_vaddr = cursor.u64().filter(|_| kind == ELF_FILE);
     Some(file)
 }
 
-/// Bytes up to a NUL, which is passed over.
+/// Reads a string and skips its terminating NUL.
 fn name<'d>(cursor: &mut FieldReader<'d>) -> Option<&'d [u8]> {
     let len = cursor.rest().iter().position(|&byte| byte == 0)?;
     let name = cursor.bytes(len)?;
@@ -70,7 +70,7 @@ fn name<'d>(cursor: &mut FieldReader<'d>) -> Option<&'d [u8]> {
     Some(name)
 }
 
-/// The entries of a FILE2 section (bit 132): lengths with protobuf messages, up to the first that is damaged.
+/// Returns the entries of a FILE2 section (bit 132), lengths with protobuf messages, up to the first damaged one.
 pub(crate) fn read_files2<'d>(cursor: &mut FieldReader<'d>) -> Vec<SimpleperfFile<'d>> {
     let entry = |cursor: &mut FieldReader<'d>| {
         let len = cursor.u32()?;
@@ -87,7 +87,7 @@ fn message(bytes: &[u8]) -> Option<SimpleperfFile<'_>> {
         (3, ProtoField::Number(addr)) => file.min_vaddr = addr,
         (4, ProtoField::Bytes(bytes)) => file.symbols.extend(symbol(bytes)),
         (6, ProtoField::Bytes(bytes)) => {
-            // A field whose value is 0 is not written.
+            // A field with value 0 is not written.
             let mut offset = 0;
             let read = fields(bytes, &mut |field| {
                 if let (1, ProtoField::Number(value)) = field {
@@ -117,7 +117,7 @@ enum ProtoField<'d> {
     Bytes(&'d [u8]),
 }
 
-/// Calls `take` with each field of a protobuf message; `None` where it is damaged.
+/// Calls `take` with each field of a protobuf message; `None` if it is damaged.
 ///
 /// Source: protobuf encoding, "Message Structure".
 fn fields<'d>(mut bytes: &'d [u8], take: &mut dyn FnMut((u64, ProtoField<'d>))) -> Option<()> {

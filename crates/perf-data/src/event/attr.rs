@@ -1,5 +1,5 @@
-//! `perf_event_attr`: what an event counts and what its samples carry. Any size is read: fields that the entry does
-//! not have are zero, fields after the newest known one are left.
+//! `perf_event_attr`: the counted event and the fields of its samples. Attributes of any size are read: missing fields
+//! are zero, fields after the newest known one are ignored.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `struct perf_event_attr`, versions 0 to 9.
 
@@ -7,10 +7,10 @@ use crate::bytes::Endian;
 
 /// Size in bytes of the newest attribute known here (version 9).
 pub(crate) const KNOWN_SIZE: usize = 144;
-/// Size in bytes of the first published attribute; meant where the size field is 0.
+/// Size in bytes of the first published attribute; implied by a size field of 0.
 pub(crate) const FIRST_SIZE: usize = 64;
 
-/// Which fields a sample carries, bits of `enum perf_event_sample_format`.
+/// Fields of a sample, bits of `enum perf_event_sample_format`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SampleType(pub u64);
 
@@ -32,20 +32,20 @@ sample_bits! {
 }
 
 impl SampleType {
-    /// Whether all bits of `bits` are set.
+    /// Returns true if all bits of `bits` are set.
     #[must_use]
     pub const fn has(self, bits: Self) -> bool {
         self.0 & bits.0 == bits.0
     }
 
-    /// The bits that are not known here.
+    /// Returns the unknown bits.
     #[must_use]
     pub const fn unknown(self) -> u64 {
         self.0 & !Self::KNOWN.0
     }
 }
 
-/// Which numbers a READ field carries, bits of `enum perf_event_read_format`.
+/// Values in a READ field, bits of `enum perf_event_read_format`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReadFormat(pub u64);
 
@@ -61,14 +61,14 @@ impl ReadFormat {
     /// `PERF_FORMAT_LOST`.
     pub const LOST: Self = Self(16);
 
-    /// Whether all bits of `bits` are set.
+    /// Returns true if all bits of `bits` are set.
     #[must_use]
     pub const fn has(self, bits: Self) -> bool {
         self.0 & bits.0 == bits.0
     }
 }
 
-/// The flag word of an attribute in little-endian bit order, whatever the recording machine.
+/// Flag word of an attribute in little-endian bit order, regardless of the recording machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AttrFlags(pub u64);
 
@@ -94,7 +94,7 @@ flags! {
 }
 
 impl AttrFlags {
-    /// Bits 15 and 16, `precise_ip`: how much skid the sampled address may have, 0 (any) to 3 (none).
+    /// Bits 15 and 16, `precise_ip`: permitted skid of the sampled address, from 0 (any) to 3 (none).
     #[must_use]
     pub const fn precise_ip(self) -> u8 {
         (self.0 >> 15 & 3) as u8
@@ -107,28 +107,28 @@ impl AttrFlags {
             return Self(word);
         }
         let mirrored = word.reverse_bits();
-        // The one field of two bits keeps its own bit order while its place is mirrored.
+        // The one field of two bits is mirrored in position but not in bit order.
         let precise = word >> 47 & 3;
         Self(mirrored & !(3 << 15) | precise << 15)
     }
 }
 
-/// One `perf_event_attr`. Fields are as the kernel documents them; those the recording does not have are zero.
+/// One `perf_event_attr`, with fields as documented by the kernel. Missing fields are zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EventAttr {
     /// Kind of event: 0 hardware, 1 software, 2 tracepoint, 3 cache, 4 raw, 5 breakpoint, else a PMU's number.
     pub kind: u32,
-    /// Size in bytes that the attribute states of itself.
+    /// Size in bytes stated in the attribute.
     pub size: u32,
-    /// The event's number within its kind.
+    /// Number of the event within its kind.
     pub config: u64,
-    /// Period in events, or frequency in Hz where the flag `freq` is set.
+    /// Period in events, or frequency in Hz if the flag `freq` is set.
     pub sample_period: u64,
-    /// What samples carry.
+    /// Fields of samples.
     pub sample_type: SampleType,
-    /// What READ fields carry.
+    /// Values in READ fields.
     pub read_format: ReadFormat,
-    /// The flag word.
+    /// Flag word.
     pub flags: AttrFlags,
     /// Wake up after that many events or bytes.
     pub wakeup: u32,
@@ -138,19 +138,19 @@ pub struct EventAttr {
     pub config1: u64,
     /// Length of the breakpoint, or the third word.
     pub config2: u64,
-    /// What branch stacks carry, `enum perf_branch_sample_type`.
+    /// Fields of branch stacks, `enum perf_branch_sample_type`.
     pub branch_sample_type: u64,
-    /// Which user registers samples carry, bits by architecture.
+    /// User registers in samples, bits by architecture.
     pub sample_regs_user: u64,
-    /// Bytes of user stack asked for.
+    /// Requested bytes of user stack.
     pub sample_stack_user: u32,
-    /// The clock of time stamps, meant where the flag `use_clockid` is set.
+    /// Clock of time stamps, valid if the flag `use_clockid` is set.
     pub clockid: i32,
-    /// Which registers of the interrupted context samples carry.
+    /// Registers of the interrupted context in samples.
     pub sample_regs_intr: u64,
     /// Wake up after that many bytes of AUX area.
     pub aux_watermark: u32,
-    /// Longest callchain asked for; 0 for the system's limit.
+    /// Requested maximum length of callchains; 0 for the system's limit.
     pub sample_max_stack: u16,
     /// Bytes of AUX area in each sample.
     pub aux_sample_size: u32,
@@ -165,9 +165,9 @@ pub struct EventAttr {
 }
 
 impl EventAttr {
-    /// The attribute at the start of `bytes`, which may hold less or more than the known fields.
+    /// Parses the attribute at the start of `bytes`, which may be shorter or longer than the known fields.
     ///
-    /// Gives `None` for fewer than 64 bytes. Fields after the attribute's own size are zero.
+    /// Returns `None` for fewer than 64 bytes. Fields after the attribute's own size are zero.
     #[must_use]
     pub fn parse(bytes: &[u8], endian: Endian) -> Option<Self> {
         let first = bytes.get(..FIRST_SIZE)?;
@@ -210,7 +210,7 @@ impl EventAttr {
         })
     }
 
-    /// Whether branch stacks hold the calls that have not returned, innermost first, and not the last branches.
+    /// Returns true if branch stacks hold the active calls, innermost first, rather than the last branches.
     ///
     /// Source: `include/uapi/linux/perf_event.h`, `PERF_SAMPLE_BRANCH_CALL_STACK`.
     #[must_use]
@@ -218,7 +218,7 @@ impl EventAttr {
         self.branch_sample_type >> 11 & 1 == 1
     }
 
-    /// The size in bytes by which fields that follow the attribute are found: its own, or 64 where that is 0.
+    /// Size of the attribute in bytes, which locates the fields after it: the stated size, or 64 if that is 0.
     pub(crate) fn effective_size(&self) -> usize {
         if self.size == 0 { FIRST_SIZE } else { self.size as usize }
     }
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn big_endian_flags_are_mirrored() {
-        // sample_id_all is flag 18; precise_ip 2 is the upper of its two bits, which lies first from the top.
+        // `sample_id_all` is flag 18. `precise_ip` of 2 sets the upper of its two bits, which comes first from the top.
         let word = 1_u64 << (63 - 18) | 2 << 47;
         let flags = AttrFlags::read(word.to_be_bytes(), Endian::Big);
         assert!(flags.sample_id_all() && !flags.mmap_data());

@@ -1,28 +1,28 @@
-//! Which event a record belongs to.
+//! Mapping of records to events.
 //!
 //! Source: `tools/perf/util/evlist.c`, `evlist__event2evsel`, `__evlist__event2id`.
 
 use crate::bytes::Endian;
 use crate::event::Event;
 
-/// Most ids of all events that are kept. A recorder has one for each event, processor and thread: 16 events of 1,024
-/// threads on 256 processors have as many.
+/// Maximum number of ids of all events. A recorder has one for each event, processor and thread: this many are
+/// 16 events of 1,024 threads on 256 processors.
 pub(crate) const MAX_IDS: usize = 1 << 22;
 
-/// Finds the event of a record by the id that it carries.
+/// Finds the event of a record by its id.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     /// Ids with their events, sorted by id, each once.
     ids: Vec<(u64, u16)>,
-    /// Where samples keep the id, in bytes from the begin; `None` where all samples are the first event's.
+    /// Offset of the id in samples, in bytes; `None` if all samples belong to the first event.
     sample_at: Option<usize>,
-    /// Where other records keep the id, in bytes back from the end.
+    /// Offset of the id in other records, in bytes back from the end.
     trailer_back: Option<usize>,
 }
 
 impl Identity {
-    /// The way to find the events of records, and the first event, if there is one, that keeps the id at another place
-    /// of its samples than the first: the first event's place is used.
+    /// Creates the mapping from the layout of the first event. Also returns the first event,
+    /// if any, with the sample id at another offset.
     pub(crate) fn new(events: &[Event]) -> (Self, Option<u16>) {
         let mut ids = Vec::with_capacity(events.iter().map(|event| event.ids.len()).sum());
         for (index, event) in (0_u16..).zip(events) {
@@ -31,7 +31,7 @@ impl Identity {
         ids.sort_unstable();
         ids.dedup_by_key(|entry| entry.0);
         let (Some(first), true) = (events.first(), events.len() > 1) else {
-            // With one event all records are its own, and samples carry no id.
+            // With one event all records belong to it, and samples carry no id.
             return (Self { ids, sample_at: None, trailer_back: None }, None);
         };
         let sample_at = first.layout.sample_id_at();
@@ -40,7 +40,7 @@ impl Identity {
         (Self { ids, sample_at, trailer_back: first.layout.trailer_id_back() }, differing)
     }
 
-    /// The event of the sample in `record`, or the unknown id; the id is 0 where the record ends before it.
+    /// Returns the event of the sample in `record`, or the unknown id; the id is 0 if the record ends before it.
     pub(crate) fn of_sample(&self, record: &[u8], endian: Endian) -> Result<u16, u64> {
         match self.sample_at {
             None => Ok(0),
@@ -48,7 +48,7 @@ impl Identity {
         }
     }
 
-    /// The event of a kernel record that is no sample.
+    /// Returns the event of a kernel record other than a sample.
     pub(crate) fn of_record(&self, record: &[u8], endian: Endian) -> Result<u16, u64> {
         let at = self.trailer_back.and_then(|back| record.len().checked_sub(back));
         match at {
@@ -57,12 +57,12 @@ impl Identity {
         }
     }
 
-    /// The event with that id, if there is one.
+    /// Returns the event with an id, if there is one.
     pub(crate) fn event_of_id(&self, id: u64) -> Option<u16> {
         self.ids.binary_search_by_key(&id, |entry| entry.0).ok().map(|at| self.ids[at].1)
     }
 
-    /// The event with that id. Synthesized records have the id 0 and go to the first event.
+    /// Returns the event with an id. Synthesized records have the id 0 and belong to the first event.
     fn find(&self, id: u64) -> Result<u16, u64> {
         if id == 0 {
             return Ok(0);

@@ -1,5 +1,5 @@
-//! Where the fixed fields of an event's samples and trailers are, worked out once per event, so that the scan reads
-//! a time or a thread id with one load.
+//! Offsets of the fixed fields of an event's samples and trailers, computed once per event, so that the
+//! scan reads a time or thread id with one load.
 //!
 //! Source: `kernel/events/core.c`, `perf_output_sample`, `__perf_event__output_id_sample`.
 
@@ -9,10 +9,10 @@ use super::attr::{EventAttr, ReadFormat, SampleType};
 use crate::bytes::Endian;
 use crate::record_header::HEADER_LEN;
 
-/// No such field.
+/// Offset of an absent field.
 const ABSENT: u8 = u8::MAX;
 
-/// The fields in front of the first one of variable length, as offsets in bytes from `base` of [`FieldOffsets::new`].
+/// Fields before the first one of variable length, as offsets in bytes from `base` of [`FieldOffsets::new`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FieldOffsets {
     identifier: u8,
@@ -41,7 +41,7 @@ fn word(bytes: &[u8], at: u8, endian: Endian) -> Option<u64> {
 }
 
 impl FieldOffsets {
-    /// Places the fields of `order` that `sample_type` has one after another.
+    /// Assigns consecutive offsets to the fields of `order` that are in `sample_type`.
     fn new(sample_type: SampleType, base: u8, order: &[SampleType]) -> Self {
         let mut fields = Self {
             identifier: ABSENT,
@@ -75,12 +75,12 @@ impl FieldOffsets {
 
     word_fields!(ip, time, addr, stream_id, period);
 
-    /// The event id, wherever the event keeps it.
+    /// Returns the event id from either of its fields.
     pub(crate) fn id(&self, bytes: &[u8], endian: Endian) -> Option<u64> {
         word(bytes, if self.identifier == ABSENT { self.id } else { self.identifier }, endian)
     }
 
-    /// Where the event id is, from `base`.
+    /// Returns the offset of the event id from `base`.
     fn id_at(&self) -> Option<u8> {
         [self.identifier, self.id].into_iter().find(|&at| at != ABSENT)
     }
@@ -100,23 +100,23 @@ impl FieldOffsets {
     }
 }
 
-/// All that is fixed for the records of one event.
+/// Fixed properties of the records of one event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct EventLayout {
     pub(crate) sample_type: SampleType,
-    /// Fields of a sample, offsets from the begin of the record.
+    /// Fields of a sample, as offsets from the start of the record.
     pub(crate) sample: FieldOffsets,
-    /// Fields of the trailer, offsets from its begin; `end` is its length, 0 where there is none.
+    /// Fields of the trailer, as offsets from its start; `end` is its length, 0 if there is none.
     pub(crate) trailer: FieldOffsets,
-    /// Bytes of the register values of a sample whose ABI is not "none".
+    /// Size in bytes of the user registers of a sample, unless their ABI is "none".
     pub(crate) regs_user_len: u16,
     /// The same for the registers of the interrupted context.
     pub(crate) regs_intr_len: u16,
-    /// Whether a stack of which nothing is said to be valid is valid as a whole (simpleperf).
+    /// True if a stack with valid length 0 is valid as a whole (simpleperf).
     pub(crate) whole_stacks: bool,
-    /// Whether samples carry the number of lost samples.
+    /// True if samples carry the number of lost samples.
     pub(crate) reads_lost: bool,
-    /// Whether user callchains may come in records of their own.
+    /// True if user callchains may be in separate records.
     pub(crate) defers_chains: bool,
 }
 
@@ -151,29 +151,29 @@ impl EventLayout {
         }
     }
 
-    /// Bytes of the trailer.
+    /// Length of the trailer, in bytes.
     pub(crate) fn trailer_len(&self) -> usize {
         self.trailer.end.into()
     }
 
-    /// Where the event id is in a sample, from the begin of the record.
+    /// Returns the offset of the event id in a sample, from the start of the record.
     pub(crate) fn sample_id_at(&self) -> Option<usize> {
         self.sample.id_at().map(usize::from)
     }
 
-    /// Where the event id is in another record, in bytes back from its end.
+    /// Returns the offset of the event id in other records, in bytes back from the end.
     pub(crate) fn trailer_id_back(&self) -> Option<usize> {
         self.trailer.id_at().map(|at| self.trailer_len() - usize::from(at))
     }
 
-    /// Reads the time of a trailer.
+    /// Returns the time of a trailer.
     #[inline]
     pub(crate) fn trailer_time(&self, trailer: &[u8], endian: Endian) -> Timestamp {
         recorded_time(self.trailer.time(trailer, endian))
     }
 }
 
-/// The time of a record; 0 where it has none, which is also what 0 and all ones stand for.
+/// Returns the time of a record. Absent times, and all ones, become 0, which means no time.
 ///
 /// Source: `tools/perf/util/ordered-events.c`, `ordered_events__queue`.
 pub(crate) fn recorded_time(word: Option<u64>) -> Timestamp {

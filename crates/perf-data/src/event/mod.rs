@@ -1,4 +1,4 @@
-//! The events of a recording: what each counts, where the fields of its records are, and how records name it.
+//! Events of a recording: their attributes, the offsets of the fields of their records, and their ids.
 
 mod attr;
 mod identity;
@@ -9,14 +9,14 @@ pub(crate) use attr::{FIRST_SIZE, KNOWN_SIZE};
 pub(crate) use identity::{Identity, MAX_IDS};
 pub(crate) use layout::{EventLayout, recorded_time};
 
-/// One event that was recorded.
+/// A recorded event.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// What was counted, and what its samples carry.
+    /// Counted event and fields of its samples.
     pub attr: EventAttr,
-    /// The ids that its records carry, one for each CPU or thread it was opened on.
+    /// Ids in its records, one for each CPU or thread that it was opened on.
     pub ids: Vec<u64>,
-    /// The name the user gave, as in `cycles:u`; where the recording has none, one made from the attribute.
+    /// Name given by the user, such as `cycles:u`; if not recorded, a name derived from the attribute.
     pub name: String,
     pub(crate) layout: EventLayout,
 }

@@ -1,29 +1,29 @@
-//! The collector of findings: counted, limited per kind, never printed here.
+//! Collector of findings: counted, with a limited number of examples per kind.
 
 use std::mem::discriminant;
 
 use crate::finding::{Finding, Severity};
 
-/// How many findings of one kind are kept with their details.
+/// Maximum number of examples per kind.
 const EXAMPLES: usize = 4;
 
-/// The findings of one kind.
+/// Findings of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct FindingGroup<'f> {
-    /// How many there were.
+    /// Number of findings.
     pub count: u64,
-    /// The first few of them, at least one.
+    /// The first few findings, at least one.
     pub examples: &'f [Finding],
 }
 
-/// The collector: per kind a count and the first few, kinds in order of their first appearance.
+/// Findings grouped by kind, in order of first appearance. A group has a count and the first few findings.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     groups: Vec<(u64, Vec<Finding>)>,
 }
 
 impl Findings {
-    /// Takes in one finding.
+    /// Adds a finding.
     pub fn push(&mut self, finding: Finding) {
         let kind = discriminant(&finding);
         let of_kind =
@@ -39,7 +39,7 @@ impl Findings {
         }
     }
 
-    /// Takes in all findings of another collector, for instance of another thread.
+    /// Adds all findings of another collector, for instance of another thread.
     pub fn merge(&mut self, other: &Self) {
         for group in other.iter() {
             group.examples.iter().for_each(|&finding| self.push(finding));
@@ -52,18 +52,18 @@ impl Findings {
         }
     }
 
-    /// The kinds found, in order of their first appearance.
+    /// Returns the groups in order of first appearance.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = FindingGroup<'_>> {
         self.groups.iter().map(|(count, examples)| FindingGroup { count: *count, examples })
     }
 
-    /// Whether nothing was found.
+    /// Returns true if there are no findings.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
 
-    /// The worst severity found.
+    /// Returns the worst severity of all findings.
     #[must_use]
     pub fn severity(&self) -> Option<Severity> {
         self.iter().flat_map(|group| group.examples).map(Finding::severity).max()

@@ -1,4 +1,4 @@
-//! What can be wrong with a recording while work goes on, with the words for it.
+//! Findings: damage and oddities that do not stop the reading, with their messages.
 
 mod list;
 mod text;
@@ -9,57 +9,56 @@ use budget::Exhausted;
 
 use crate::record_header::RecordKind;
 
-/// Whether a finding means lost data.
+/// Effect of a finding on the data.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Severity {
-    /// Worth saying; nothing is lost by it.
+    /// Noteworthy; no data is lost.
     Note,
-    /// Something that was in the recording is missing from the result.
+    /// Part of the recording is missing from the result.
     Damage,
 }
 
-/// What is wrong with a record header.
+/// Fault of a record header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HeaderFault {
     /// The size is less than the header's own eight bytes.
     TooSmall,
-    /// The size is no multiple of eight though the type asks for it.
+    /// The size is not a multiple of eight although the type requires it.
     Unaligned,
-    /// The record would leave the data.
+    /// The record extends past the data.
     TooLarge,
-    /// Type and size are of no known record, and no record follows it.
+    /// Type and size match no known record, and no record follows.
     Garbage,
 }
 
-/// One thing found wrong, or noteworthy, in a recording. Offsets are record positions (in a plain file: bytes from
-/// the start of the file).
+/// A fault or oddity of a recording. Offsets are record positions; in a plain file, bytes from the start of the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Finding {
-    /// The recorder did not finish: no data size, no features.
+    /// The recorder did not finish: there is no data size and no features.
     Unfinished {
-        /// Begin of the data.
+        /// Start of the data.
         offset: u64,
     },
-    /// The file ends before its data does.
+    /// The file ends before its data.
     DataCut {
-        /// Where the data should end.
+        /// Expected end of the data.
         expected: u64,
-        /// Where the file ends.
+        /// End of the file.
         found: u64,
     },
-    /// The last record is not whole.
+    /// The last record is truncated.
     PartialRecord {
-        /// Where it begins.
+        /// Start of the record.
         offset: u64,
-        /// The bytes that are there.
+        /// Number of bytes present.
         len: u64,
     },
-    /// The attribute section leaves the file; the whole entries are used.
+    /// The attribute section extends past the file; its whole entries are used.
     AttrsCut {
-        /// Begin of the section.
+        /// Start of the section.
         offset: u64,
-        /// Its stated size in bytes.
+        /// Stated size in bytes.
         size: u64,
     },
     /// The stated entry size does not fit the attribute section; the size in the first attribute is used.
@@ -76,147 +75,146 @@ pub enum Finding {
         /// The attribute's size in bytes.
         size: u32,
     },
-    /// The id list of an event leaves the file, is no list, or is more than a recording may have.
+    /// The id list of an event extends past the file, has a bad length, or exceeds the limit of a recording.
     IdsIgnored {
         /// Index of the event.
         event: u16,
-        /// Where the ids should begin.
+        /// Stated start of the ids.
         offset: u64,
-        /// Their size in bytes.
+        /// Size of the ids in bytes.
         size: u64,
     },
-    /// A sample type has bits that are not known; their fields are not read.
+    /// A sample type has unknown bits; their fields are not read.
     UnknownSampleBits {
         /// Index of the event.
         event: u16,
         /// The unknown bits.
         bits: u64,
     },
-    /// Two events keep the event id at different places of a sample; the first event's place is used.
+    /// Two events have the event id at different offsets in a sample; the offset of the first event is used.
     IdPlacesDiffer {
-        /// Index of the first event that differs.
+        /// Index of the first differing event.
         event: u16,
     },
-    /// An event of a stream came too late, is one too many, or has no attribute that parses: its samples are left out.
+    /// An event of a stream was too late, exceeds the limit, or has a damaged attribute: its samples are dropped.
     EventIgnored {
-        /// Where its record begins.
+        /// Start of its record.
         offset: u64,
     },
-    /// A feature section leaves the file or does not parse.
+    /// A feature section extends past the file or cannot be parsed.
     FeatureIgnored {
         /// The feature's bit.
         feature: u16,
-        /// Begin of the section.
+        /// Start of the section.
         offset: u64,
-        /// Its size in bytes.
+        /// Size in bytes.
         size: u64,
     },
-    /// A record header cannot be right; reading went on at the next plausible chain of headers.
+    /// A record header is invalid; reading continued at the next plausible chain of headers.
     BadRecord {
-        /// Where the bad header is.
+        /// Offset of the bad header.
         offset: u64,
-        /// What is wrong.
+        /// The fault.
         fault: HeaderFault,
-        /// The bytes passed over.
+        /// Number of bytes skipped.
         skipped: u64,
     },
-    /// A record type that is not known; it was skipped by its size.
+    /// A record of an unknown type; it was skipped by its size.
     UnknownRecord {
-        /// Where it begins.
+        /// Start of the record.
         offset: u64,
-        /// Its type.
+        /// Type.
         kind: RecordKind,
     },
     /// A record is too short for its type and was dropped.
     ShortRecord {
-        /// Where it begins.
+        /// Start of the record.
         offset: u64,
-        /// Its type.
+        /// Type.
         kind: RecordKind,
     },
-    /// A record names an event id that no event has. A sample is dropped then, another record read as the first event's.
+    /// A record has an unknown event id. A sample is dropped then; another record is read as one of the first event.
     UnknownEventId {
-        /// Where the record begins.
+        /// Start of the record.
         offset: u64,
         /// The id.
         id: u64,
     },
     /// A sample of an event with time stamps has none; it is ordered first.
     SampleWithoutTime {
-        /// Where it begins.
+        /// Start of the sample.
         offset: u64,
     },
-    /// Events were lost while recording: the kernel's buffer was full.
+    /// Events were lost while recording, because the kernel's buffer was full.
     EventsLost {
-        /// Where the record begins.
+        /// Start of the record.
         offset: u64,
-        /// How many.
+        /// Number of events lost.
         lost: u64,
     },
-    /// The payload of an AUX area trace or of tracing data leaves the data.
+    /// The payload of an AUX area trace or of tracing data extends past the data.
     PayloadCut {
-        /// Where the record begins.
+        /// Start of the record.
         offset: u64,
         /// Stated size of the payload in bytes.
         size: u64,
     },
-    /// Text follows the last record of a stream, as what the recorder prints for its user.
+    /// Text follows the last record of a stream, usually the messages of the recorder.
     TrailingText {
-        /// Where it begins.
+        /// Start of the text.
         offset: u64,
-        /// Its length in bytes.
+        /// Length in bytes.
         len: u64,
     },
     /// The compressed records of a stream cannot be expanded from here on.
     BadCompression {
-        /// Where the compressed record begins.
+        /// Start of the compressed record.
         offset: u64,
     },
-    /// A compressed record expands to more than any recorder puts in one; its stream is not read on.
+    /// A compressed record expands to more than recorders put in one; the rest of its stream is not read.
     ExpansionTooLarge {
-        /// Where the compressed record begins.
+        /// Start of the compressed record.
         offset: u64,
-        /// The bytes that it may expand to.
+        /// Maximum number of expanded bytes.
         limit: u64,
     },
-    /// The recording uses more of something than its size accounts for: what is packed there is not read on.
+    /// Compressed records exceed a limit that depends on their size; the rest of them is not read.
     LimitReached {
-        /// Where the compressed record begins.
+        /// Start of the compressed record.
         offset: u64,
-        /// Of what.
+        /// The exceeded limit.
         exhausted: Exhausted,
     },
-    /// Reading failed in mid-stream, or the compression around the recording is damaged; the records before are there.
+    /// Reading failed in mid-stream, or the compression around the recording is damaged. Earlier records are retained.
     StreamBroken {
-        /// Where reading stopped.
+        /// Position at which reading stopped.
         offset: u64,
-        /// What kind of failure it was.
+        /// Kind of failure.
         error: std::io::ErrorKind,
     },
-    /// A record is older than records that were already given out; it is ordered too late.
+    /// A record is older than records already returned; it is ordered too late.
     OutOfOrder {
-        /// Where it begins.
+        /// Start of the record.
         offset: u64,
     },
-    /// A stream does not say when its records up to a time are complete, and more of it came than can be held: order
-    /// was given up.
+    /// A stream has no ends of rounds, and more of it arrived than can be held: records may be out of order.
     RoundsMissing {
-        /// Where in the stream.
+        /// Position in the stream.
         offset: u64,
     },
-    /// A user callchain that was to follow a sample did not come.
+    /// A deferred user callchain of a sample is missing.
     ChainMissing {
-        /// Where the sample begins.
+        /// Start of the sample.
         offset: u64,
     },
-    /// A compressed record that was passed over because its stream was broken before. The records in it are missing.
+    /// A compressed record skipped because its stream was broken before. The records in it are missing.
     CompressedRecord {
-        /// Where it begins.
+        /// Start of the record.
         offset: u64,
     },
-    /// The file is `data` of a directory recording (`perf record --threads`); the samples are in the files beside it.
+    /// The file is `data` of a directory recording (`perf record --threads`); the samples are in its sibling files.
     DirectoryRecording {
-        /// The version of the directory format.
+        /// Version of the directory format.
         version: u64,
     },
     /// The recording was made by Android's simpleperf.
@@ -224,7 +222,7 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// The word for it in machine-readable output.
+    /// Keyword in machine-readable output.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -260,7 +258,7 @@ impl Finding {
         }
     }
 
-    /// Whether something is missing because of it.
+    /// Returns whether the finding means lost data.
     #[must_use]
     pub fn severity(&self) -> Severity {
         match self {

@@ -1,4 +1,4 @@
-//! Findings in words.
+//! Messages of findings.
 
 use std::fmt;
 
@@ -71,7 +71,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Those of single records.
+/// Writes the findings about single records.
 fn write_of_record(finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match *finding {
         Finding::BadRecord { offset, fault, skipped } => {
@@ -97,7 +97,7 @@ fn write_of_record(finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result
     }
 }
 
-/// Those of streams, compressed records and chains.
+/// Writes the findings about streams, compressed records and chains.
 fn write_of_stream(finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match *finding {
         Finding::TrailingText { offset, len } => {
@@ -127,7 +127,7 @@ fn write_of_stream(finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result
         Finding::CompressedRecord { offset } => {
             write!(f, "compressed record at {offset:#x} passed over")
         }
-        // All others have their words above.
+        // All other variants are handled above.
         _ => f.write_str(finding.kind()),
     }
 }

@@ -1,4 +1,4 @@
-//! The last branches taken, out of the processor's branch records.
+//! Recent branches from the processor's branch records.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `struct perf_branch_entry`.
 
@@ -6,7 +6,7 @@ use address::Avma;
 
 use crate::bytes::{Endian, Words};
 
-/// The flag word of a branch.
+/// Flag word of a branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BranchFlags {
     word: u64,
@@ -25,15 +25,15 @@ macro_rules! branch_flags {
 
 impl BranchFlags {
     branch_flags! {
-        /// 1 where the target was mispredicted.
+        /// 1 if the target was mispredicted.
         mispredicted = 0, 1;
-        /// 1 where the target was predicted.
+        /// 1 if the target was predicted.
         predicted = 1, 1;
         /// 1 within a transaction.
         in_transaction = 2, 1;
-        /// 1 where a transaction was aborted.
+        /// 1 if a transaction was aborted.
         abort = 3, 1;
-        /// Cycles since the branch before.
+        /// Cycles since the previous branch.
         cycles = 4, 16;
         /// Kind of branch, `PERF_BR_*`.
         kind = 20, 4;
@@ -45,7 +45,8 @@ impl BranchFlags {
         privilege = 30, 3;
     }
 
-    /// A bit-field: from the bottom on little-endian machines, from the top on big-endian ones.
+    /// Extracts a bit-field, counted from the lowest bit on little-endian machines and from the
+    /// highest on big-endian ones.
     fn field(self, at: u32, width: u32) -> u16 {
         let shift = if self.endian == Endian::Little { at } else { 64 - at - width };
         (self.word >> shift & ((1 << width) - 1)) as u16
@@ -55,20 +56,20 @@ impl BranchFlags {
 /// One branch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Branch {
-    /// The branch instruction.
+    /// Address of the branch instruction.
     pub from: Avma,
-    /// Its target.
+    /// Address of the target.
     pub to: Avma,
-    /// About it.
+    /// Flags.
     pub flags: BranchFlags,
-    /// Event counts since the branch before, in a layout of the processor's.
+    /// Event counts since the previous branch, in a layout specific to the processor.
     pub counters: Option<u64>,
 }
 
-/// The last branches, newest first.
+/// Recent branches, newest first.
 #[derive(Clone, Copy, Debug)]
 pub struct BranchStack<'d> {
-    /// Index of the newest in the hardware's buffer.
+    /// Index of the newest branch in the hardware's buffer.
     pub hw_index: Option<u64>,
     pub(crate) entries: Words<'d>,
     pub(crate) counters: Option<Words<'d>>,
@@ -76,19 +77,19 @@ pub struct BranchStack<'d> {
 }
 
 impl<'d> BranchStack<'d> {
-    /// How many.
+    /// Number of branches.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len() / 3
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no branches.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The branches.
+    /// Returns the branches.
     pub fn iter(&self) -> impl Iterator<Item = Branch> + use<'d> {
         let Self { entries, counters, endian, .. } = *self;
         (0..self.len()).filter_map(move |index| {

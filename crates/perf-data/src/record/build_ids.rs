@@ -1,4 +1,4 @@
-//! The build-id table: which content the files had that samples hit.
+//! Build-id table: the identity of the files hit by samples.
 //!
 //! Source: `tools/perf/util/build-id.c`, `write_buildid`; `tools/perf/util/header.c`, `__perf_session__read_build_ids`,
 //! `perf_header__read_build_ids_abi_quirk`.
@@ -8,28 +8,28 @@ use address::{BuildId, Pid};
 use crate::bytes::{Endian, FieldReader, until_nul};
 use crate::record_header::CpuMode;
 
-/// `MISC_BUILD_ID_SIZE`: the entry has a byte that says how long the id is.
+/// `MISC_BUILD_ID_SIZE`: the entry states the length of the id.
 const HAS_SIZE: u16 = 1 << 15;
 
-/// One file and its build id.
+/// A file and its build-id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BuildIdEntry<'d> {
     /// -1 for the host's kernel and processes, 0 for the default guest.
     pub pid: Pid,
     /// Kernel for the kernel and its modules, user for all else.
     pub cpu_mode: CpuMode,
-    /// The id; `None` where it is all zero.
+    /// Build-id; `None` if it is all zero.
     pub build_id: Option<BuildId>,
-    /// Whether the id's length is recorded. Where not, it has 20 bytes and zeros at its end may be padding.
+    /// True if the length of the id is recorded. Otherwise the id has 20 bytes, and trailing zeros may be padding.
     pub exact: bool,
-    /// Path as the process saw it, or `[kernel.kallsyms]`, `[vdso]`, `[module]`.
+    /// Path as observed by the process, or `[kernel.kallsyms]`, `[vdso]`, `[module]`.
     pub name: &'d [u8],
 }
 
-/// The entries of a table, up to the first that is damaged. Entry headers have type 0, so the type is not looked at.
+/// Returns the entries of a table up to the first damaged one. Entry headers have type 0, so the type is not checked.
 pub(crate) fn read_build_ids(section: &[u8], endian: Endian) -> Vec<BuildIdEntry<'_>> {
     let entries = read_all(section, endian, true);
-    // Writers of one era left out the pid, which shifts the name by four bytes.
+    // Writers of one era omitted the pid, which shifts the name by four bytes.
     if entries.iter().any(|entry| entry.name.starts_with(b"nel.kallsyms]")) {
         return read_all(section, endian, false);
     }
@@ -53,7 +53,7 @@ fn read_entry<'d>(cursor: &mut FieldReader<'d>, with_pid: bool) -> Option<BuildI
     build_id_body(&mut FieldReader::new(body, cursor.endian()), misc, with_pid)
 }
 
-/// The part after the record header; the cursor holds nothing else.
+/// Decodes the part after the record header, to the end of the cursor.
 pub(crate) fn build_id_body<'d>(
     body: &mut FieldReader<'d>,
     misc: u16,

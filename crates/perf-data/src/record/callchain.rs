@@ -1,4 +1,4 @@
-//! Recorded callchains: addresses with markers between them that say whose addresses follow.
+//! Recorded callchains: addresses, with markers for the context of the following addresses.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `enum perf_callchain_context`.
 
@@ -6,26 +6,26 @@ use address::Avma;
 
 use crate::bytes::Words;
 
-/// Whose address an entry of a callchain is.
+/// Context of an address in a callchain.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CallchainContext {
-    /// No marker came before: the mode of the sample says it.
+    /// There was no marker before: the context is the mode of the sample.
     Unmarked,
-    /// The hypervisor's.
+    /// Hypervisor.
     Hypervisor,
-    /// The kernel's.
+    /// Kernel.
     Kernel,
-    /// The process's.
+    /// Process.
     User,
-    /// A guest's.
+    /// Guest.
     Guest,
-    /// A guest kernel's.
+    /// Kernel of a guest.
     GuestKernel,
-    /// A guest process's.
+    /// Process of a guest.
     GuestUser,
 }
 
-/// All values from here to the top of u64 are markers.
+/// All values from this one to the top of u64 are markers.
 const FIRST_MARKER: u64 = -4095_i64 as u64;
 const HYPERVISOR: u64 = -32_i64 as u64;
 const KERNEL: u64 = -128_i64 as u64;
@@ -46,25 +46,26 @@ impl<'d> Callchain<'d> {
         Self { words }
     }
 
-    /// Number of entries, markers included.
+    /// Number of entries, including markers.
     #[must_use]
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// Whether there is no entry. User-mode samples with a stack dump have none.
+    /// Returns true if there are no entries, as in user-mode samples with a stack dump.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// The entries as recorded, markers included.
+    /// Returns the entries as recorded, including markers.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = u64> + use<'d> {
         self.words.iter()
     }
 
-    /// The addresses with whose they are. The first of each context was running there; all later ones are return
-    /// addresses as they are on the stack. Unknown markers are left out; so is the cookie of a deferred user part.
+    /// Returns the addresses with their context. The first address of each context was executing; all later
+    /// ones are return addresses as stored on the stack.
+    /// Unknown markers and the cookie of a deferred user part are omitted.
     pub fn frames(&self) -> impl Iterator<Item = (CallchainContext, Avma)> + use<'d> {
         let mut words = self.words.iter();
         let mut context = CallchainContext::Unmarked;
@@ -91,7 +92,7 @@ impl<'d> Callchain<'d> {
         })
     }
 
-    /// The cookie by which the user part is found in a later `CALLCHAIN_DEFERRED` record.
+    /// Returns the cookie that identifies the user part in a later `CALLCHAIN_DEFERRED` record.
     pub(crate) fn deferred_cookie(&self) -> Option<u64> {
         let mut words = self.words.iter();
         words.find(|&word| word == USER_DEFERRED)?;

@@ -1,4 +1,4 @@
-//! How record headers are read, and when one is plausible.
+//! Decoding of record headers, and their plausibility.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `struct perf_event_header`; simpleperf's `record.h`, `RecordHeader`
 //! and `TracingDataRecord`.
@@ -8,23 +8,24 @@ use crate::bytes::{Endian, FieldReader};
 use crate::finding::HeaderFault;
 use crate::record_header::{HEADER_LEN, RecordHeader, RecordKind};
 
-/// How many plausible headers in a row make a place to go on.
+/// Plausible headers in sequence that are required to resume after damage.
 const CHAIN: usize = 3;
-/// No record of a stream is waited for that states more bytes than this; only simpleperf's can.
+/// Maximum stated size of a record that may continue in the next block of a stream. Only
+/// simpleperf's records can exceed it.
 const MAX_CUT_RECORD: u32 = 64 << 20;
 
-/// How headers are to be read.
+/// Rules for the decoding of headers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct HeaderRules {
     pub(crate) endian: Endian,
-    /// Whether types from 32768 on have simpleperf's wide size.
+    /// True if types from 32768 on have simpleperf's wide size.
     pub(crate) simpleperf: bool,
-    /// Whether the records are a pipe stream, after which may be text.
+    /// True for a pipe stream, which may be followed by text.
     pub(crate) pipe: bool,
 }
 
 impl HeaderRules {
-    /// The header at the start of `bytes`, unchecked.
+    /// Decodes the header at the start of `bytes`, without checks.
     #[inline]
     pub(crate) fn read(self, bytes: &[u8]) -> Option<RecordHeader> {
         let chunk: &[u8; HEADER_LEN] = bytes.first_chunk()?;
@@ -32,13 +33,13 @@ impl HeaderRules {
         let misc = self.endian.u16([chunk[4], chunk[5]]);
         let size = u32::from(self.endian.u16([chunk[6], chunk[7]]));
         if self.simpleperf && kind.0 >= RecordKind::FIRST_SIMPLEPERF {
-            // The upper half of the size stands where others have `misc`.
+            // The upper half of the size takes the place of `misc`.
             return Some(RecordHeader { kind, misc: 0, size: u32::from(misc) << 16 | size });
         }
         Some(RecordHeader { kind, misc, size })
     }
 
-    /// What is wrong with a header that `available` bytes begin with.
+    /// Returns the fault of a header, if any, given the number of bytes from its start on.
     #[inline]
     pub(crate) fn fault(self, header: RecordHeader, available: usize) -> Option<HeaderFault> {
         if (header.size as usize) < HEADER_LEN {
@@ -52,13 +53,13 @@ impl HeaderRules {
         }
     }
 
-    /// Whether a record that leaves its block is likely to go on in the next one.
+    /// Returns true if a record that extends past its block is likely to continue in the next one.
     pub(crate) fn may_be_cut(self, header: RecordHeader) -> bool {
         header.kind.is_known(self.simpleperf) && header.size <= MAX_CUT_RECORD
     }
 
-    /// Whether a chain of plausible headers begins with `bytes`: of known types, or with `unknown_first` an unknown
-    /// one in front.
+    /// Returns true if `bytes` start with a chain of plausible headers of known types. With
+    /// `unknown_first` the first type may be unknown.
     pub(crate) fn is_chain(self, mut bytes: &[u8], unknown_first: bool) -> bool {
         for link in 0..CHAIN {
             if bytes.is_empty() && link > 0 {
@@ -77,8 +78,8 @@ impl HeaderRules {
         true
     }
 
-    /// Bytes of the record that `bytes` begin with, where its header is plausible, its type is known, and nothing follows
-    /// it that does not belong to its size.
+    /// Returns the size of the record at the start of `bytes`.
+    /// `None` if its header is implausible, its type is unknown, or it has a payload outside of its size.
     #[inline]
     pub(crate) fn plausible_len(self, bytes: &[u8]) -> Option<usize> {
         let header = self.read(bytes)?;
@@ -88,13 +89,13 @@ impl HeaderRules {
         (is_plausible && self.payload_len(header, bytes).is_none()).then_some(header.size as usize)
     }
 
-    /// Bytes that follow a record without belonging to its size.
+    /// Returns the length of the payload that follows a record outside of its size.
     pub(crate) fn payload_len(self, header: RecordHeader, bytes: &[u8]) -> Option<u64> {
         let body =
             || Some(FieldReader::new(bytes.get(HEADER_LEN..header.size as usize)?, self.endian));
         match header.kind {
             RecordKind::AUXTRACE => auxtrace(&mut body()?).map(|auxtrace| auxtrace.size),
-            // simpleperf's hold them, as long as they are short enough for it.
+            // Records of simpleperf contain these data if they are short enough.
             RecordKind::HEADER_TRACING_DATA if self.simpleperf => None,
             RecordKind::HEADER_TRACING_DATA => {
                 body()?.u32().map(|size| u64::from(size).next_multiple_of(8))

@@ -11,14 +11,14 @@ use super::user::UserRecord;
 use crate::bytes::Words;
 use crate::record_header::{CpuMode, RecordKind};
 
-/// One decoded record that is no sample. Bytes are borrowed from the recording.
+/// A decoded record other than a sample. Bytes are borrowed from the recording.
 #[derive(Clone, Copy, Debug)]
 pub enum Record<'d> {
     /// MMAP or MMAP2: a range of a process's address space was mapped.
     Mmap(Mmap<'d>),
-    /// A thread got a name, by exec or otherwise.
+    /// A thread was named, by exec or otherwise.
     Comm(Comm<'d>),
-    /// A process or thread began.
+    /// A process or thread started.
     Fork(Task),
     /// A thread ended.
     Exit(Task),
@@ -28,24 +28,24 @@ pub enum Record<'d> {
     LostSamples(Lost),
     /// Sampling was paused.
     Throttle(Throttle),
-    /// Sampling went on.
+    /// Sampling resumed.
     Unthrottle(Throttle),
-    /// Counts of a task.
+    /// Counter values of a task.
     Read {
         /// Process.
         pid: Pid,
         /// Thread.
         tid: Tid,
-        /// The counts.
+        /// Values.
         values: ReadValues<'d>,
     },
     /// A task was switched in or out.
     Switch(Switch),
     /// The namespaces of a task.
     Namespaces(Namespaces<'d>),
-    /// Kernel code was loaded or dropped.
+    /// Kernel code was loaded or unloaded.
     Ksymbol(Ksymbol<'d>),
-    /// A BPF program was loaded or dropped.
+    /// A BPF program was loaded or unloaded.
     BpfEvent(BpfEvent),
     /// A control group appeared.
     Cgroup(Cgroup<'d>),
@@ -53,36 +53,36 @@ pub enum Record<'d> {
     TextPoke(TextPoke<'d>),
     /// AUX area data was written.
     Aux(Aux),
-    /// Instruction tracing of a thread began.
+    /// Instruction tracing of a thread started.
     ItraceStart {
         /// Process.
         pid: Pid,
         /// Thread.
         tid: Tid,
     },
-    /// The hardware's id of an AUX output.
+    /// Hardware id of an AUX output.
     AuxOutputHwId(u64),
-    /// A user callchain that belongs to earlier samples.
+    /// A deferred user callchain of earlier samples.
     CallchainDeferred(CallchainDeferred<'d>),
     /// A record of the recording tool.
     User(UserRecord<'d>),
     /// A record of Android's simpleperf.
     Simpleperf(SimpleperfRecord<'d>),
-    /// An unknown type.
+    /// A record of unknown type.
     Unknown {
-        /// Its id.
+        /// Type.
         kind: RecordKind,
-        /// Bytes of the record, header included.
+        /// Size of the record in bytes, including the header.
         size: u32,
     },
 }
 
-/// What is known of the identity of a mapped file.
+/// Recorded identity of a mapped file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MmapId {
-    /// Nothing, or no file at all.
+    /// Not recorded, or not a file.
     None,
-    /// The place in its file system.
+    /// Location in its file system.
     Inode {
         /// Major number of the device.
         major: u32,
@@ -93,33 +93,32 @@ pub enum MmapId {
         /// Generation of the inode.
         generation: u64,
     },
-    /// Its content.
+    /// Identity of its content.
     BuildId(BuildId),
 }
 
-/// MMAP and MMAP2: `[start, start + len)` of a process shows a file from `pgoff` on.
+/// MMAP and MMAP2: `[start, start + len)` of a process maps a file from `pgoff` on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mmap<'d> {
     /// Process; -1 for the kernel and its modules.
     pub pid: Pid,
-    /// Thread that mapped.
+    /// Thread that made the mapping.
     pub tid: Tid,
-    /// Kernel for the kernel and its modules; user for all else.
+    /// Kernel for the kernel and its modules; user for all others.
     pub cpu_mode: CpuMode,
-    /// Whether the recorder gave up reading `/proc/PID/maps` of this process.
+    /// True if the recorder timed out while reading `/proc/PID/maps` of this process.
     pub parse_timeout: bool,
-    /// Whether the mapping is executable. Kernel maps and simpleperf's code of just-in-time compilers are, whatever their
-    /// `prot`.
+    /// True if the mapping is executable. Kernel maps and simpleperf's JIT code are, regardless of `prot`.
     pub executable: bool,
     /// First address.
     pub start: Avma,
-    /// Length in bytes. Hostile input may let it wrap.
+    /// Length in bytes. In hostile input the end may wrap around.
     pub len: u64,
     /// Offset of `start` in the file.
     pub pgoff: FileOffset,
     /// Identity of the file.
     pub id: MmapId,
-    /// `PROT_*` bits; for MMAP synthesized from `executable`.
+    /// `PROT_*` bits; for MMAP derived from `executable`.
     pub prot: u32,
     /// `MAP_*` bits; 0 for MMAP.
     pub flags: u32,
@@ -128,39 +127,38 @@ pub struct Mmap<'d> {
 }
 
 impl Mmap<'_> {
-    /// The bit of `prot` by which simpleperf marks code of a just-in-time compiler, whose symbols it has at addresses of
-    /// the process; the only bit of such a map. Linux has no such bit.
+    /// Bit of `prot` for JIT code in simpleperf recordings, with symbols at addresses of the process. Such a map has
+    /// no other bit, and Linux does not use this one.
     ///
     /// Source: simpleperf's `thread_tree.h`, `map_flags::PROT_JIT_SYMFILE_MAP`.
     pub(crate) const PROT_JIT_SYMFILE: u32 = 0x4000;
 
-    /// Whether simpleperf recorded the symbols of this code at addresses of the process.
+    /// Returns true if simpleperf recorded the symbols of this code at addresses of the process.
     #[must_use]
     pub const fn is_jit_symfile(&self) -> bool {
         self.prot & Self::PROT_JIT_SYMFILE != 0
     }
 }
 
-/// What an MMAP2 record of a process says, with what it is a map of as it stands there: most maps of a recording are of
-/// the same few files.
+/// An MMAP2 record of a process, with identity and path undecoded: most maps of a recording are of the same few files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NamedMap<'d> {
     /// Process.
     pub pid: Pid,
     /// First address.
     pub start: Avma,
-    /// Length in bytes. Hostile input may let it wrap.
+    /// Length in bytes. In hostile input the end may wrap around.
     pub len: u64,
     /// Offset of `start` in the file.
     pub pgoff: FileOffset,
     /// `PROT_*` bits.
     pub prot: u32,
-    /// Identity and path, undecoded. Two that are equal decode to the same.
+    /// Identity and path, undecoded. Equal values decode to equal identities and paths.
     pub name: MapName<'d>,
 }
 
 impl NamedMap<'_> {
-    /// Whether the mapping is executable.
+    /// Returns true if the mapping is executable.
     #[must_use]
     pub const fn is_executable(&self) -> bool {
         const PROT_EXEC: u32 = 4;
@@ -168,27 +166,27 @@ impl NamedMap<'_> {
     }
 }
 
-/// The identity and the path of an MMAP2 record, undecoded.
+/// Undecoded identity and path of an MMAP2 record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MapName<'d> {
-    /// Whether the identity is a build-id.
+    /// True if the identity is a build-id.
     pub has_build_id: bool,
     /// Inode or build-id.
     pub id: &'d [u8; 24],
-    /// The path with what fills it up.
+    /// Path with its padding.
     pub path: &'d [u8],
 }
 
-/// COMM: a thread's name.
+/// COMM: name of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Comm<'d> {
     /// Process.
     pub pid: Pid,
     /// Thread.
     pub tid: Tid,
-    /// Whether the name came by exec, so that the address space is new.
+    /// True if the name was set by exec, which replaces the address space.
     pub exec: bool,
-    /// The name, at most 15 bytes.
+    /// Name, at most 15 bytes.
     pub comm: &'d [u8],
 }
 
@@ -203,10 +201,10 @@ pub struct Task {
     pub tid: Tid,
     /// Thread that forked.
     pub ptid: Tid,
-    /// Time in the body, the same as the trailer's.
+    /// Time in the body, equal to the trailer's.
     pub time: Timestamp,
-    /// FORK only: the recorder synthesized the record for a task that already ran when recording began. Its maps come in
-    /// records of their own, so it does not take over those of its parent.
+    /// FORK only: true if the recorder synthesized the record for a task that was already running when recording
+    /// began. Its maps are in separate records, so it does not inherit its parent's.
     ///
     /// Source: `include/uapi/linux/perf_event.h`, `PERF_RECORD_MISC_FORK_EXEC`; `tools/perf/util/synthetic-events.c`,
     /// `perf_event__synthesize_fork`; `tools/perf/util/machine.c`, `machine__process_fork_event`.
@@ -216,9 +214,9 @@ pub struct Task {
 /// LOST and `LOST_SAMPLES`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lost {
-    /// Id of the event whose buffer was full; for `LOST_SAMPLES` the trailer's.
+    /// Id of the event with the full buffer; for `LOST_SAMPLES` the trailer's.
     pub id: u64,
-    /// How many records or samples.
+    /// Number of records or samples.
     pub lost: u64,
 }
 
@@ -236,11 +234,11 @@ pub struct Throttle {
 /// SWITCH and `SWITCH_CPU_WIDE`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Switch {
-    /// Whether the trailer's task left the processor; else it came.
+    /// True if the trailer's task left the processor, false if it was switched in.
     pub out: bool,
-    /// Whether it left though it wanted to run.
+    /// True if it was preempted, that is, still runnable.
     pub preempted: bool,
-    /// CPU-wide recordings: the task that comes next, or that ran before.
+    /// CPU-wide recordings: the next task, or the previous one.
     pub other: Option<(Pid, Tid)>,
 }
 
@@ -253,7 +251,7 @@ pub struct Namespace {
     pub inode: u64,
 }
 
-/// NAMESPACES: of net, uts, ipc, pid, user, mnt, cgroup in this order.
+/// NAMESPACES: net, uts, ipc, pid, user, mnt and cgroup, in this order.
 #[derive(Clone, Copy, Debug)]
 pub struct Namespaces<'d> {
     /// Process.
@@ -264,19 +262,19 @@ pub struct Namespaces<'d> {
 }
 
 impl Namespaces<'_> {
-    /// How many.
+    /// Number of namespaces.
     #[must_use]
     pub fn len(&self) -> usize {
         self.words.len() / 2
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no namespaces.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The namespace at `index`; 3 is that of process ids, 5 that of mounts.
+    /// Returns the namespace at `index`; 3 is that of process ids, 5 that of mounts.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Namespace> {
         let at = index.checked_mul(2)?;
@@ -284,16 +282,16 @@ impl Namespaces<'_> {
     }
 }
 
-/// KSYMBOL: kernel code that is in no file.
+/// KSYMBOL: kernel code without a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ksymbol<'d> {
     /// First address.
     pub addr: Avma,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u32,
     /// 1 for BPF, 2 for out-of-line code.
     pub kind: u16,
-    /// Whether the code went away; else it came.
+    /// True if the code was unloaded, false if it was loaded.
     pub unregister: bool,
     /// Name.
     pub name: &'d [u8],
@@ -337,17 +335,17 @@ pub struct TextPoke<'d> {
 pub struct Aux {
     /// Offset in the AUX area.
     pub offset: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub size: u64,
     /// Flags: 1 truncated, 2 overwrite, 4 partial, 8 collision.
     pub flags: u64,
 }
 
-/// `CALLCHAIN_DEFERRED`: the user part of callchains that end in a cookie.
+/// `CALLCHAIN_DEFERRED`: user part of the callchains that end with a cookie.
 #[derive(Clone, Copy, Debug)]
 pub struct CallchainDeferred<'d> {
     /// The cookie.
     pub cookie: u64,
-    /// The user frames, without marker.
+    /// User frames, without marker.
     pub chain: Callchain<'d>,
 }

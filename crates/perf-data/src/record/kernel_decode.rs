@@ -1,5 +1,5 @@
-//! Bytes of a kernel record to its value. The body handed in is without header and trailer, so names end before
-//! the trailer even where they have no NUL.
+//! Decoding of kernel records. The body is passed without header and trailer, so a name without
+//! NUL ends before the trailer.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, the comments of `enum perf_event_type`.
 
@@ -17,20 +17,20 @@ use crate::record_header::{CpuMode, RecordHeader};
 use crate::record_types::KernelType;
 
 const MISC_PARSE_TIMEOUT: u16 = 1 << 12;
-/// MMAP: of data; COMM: by exec; FORK: synthesized by the recorder; SWITCH: out.
+/// MMAP: data mapping; COMM: by exec; FORK: synthesized by the recorder; SWITCH: out.
 const MISC_13: u16 = 1 << 13;
-/// MMAP2: build id instead of inode; SWITCH: preempted.
+/// MMAP2: build-id instead of inode; SWITCH: preempted.
 const MISC_14: u16 = 1 << 14;
-/// Bytes of the body of an MMAP2 record in front of the path.
+/// Length of the body of an MMAP2 record before the path, in bytes.
 pub(crate) const MMAP2_FIXED: usize = 64;
-/// The same of COMM.
+/// The same for COMM.
 pub(crate) const COMM_FIXED: usize = 8;
-/// Bytes of the body of FORK and EXIT.
+/// Length of the body of FORK and EXIT, in bytes.
 pub(crate) const TASK_FIXED: usize = 24;
 const PROT_READ: u32 = 1;
 const PROT_EXEC: u32 = 4;
 
-/// Decodes the body of a kernel record; `None` where it is too short. Unknown types give [`Record::Unknown`].
+/// Decodes the body of a kernel record; `None` if it is too short. Unknown types become [`Record::Unknown`].
 pub(crate) fn kernel_record<'d>(
     header: RecordHeader,
     cursor: &mut FieldReader<'d>,
@@ -39,7 +39,7 @@ pub(crate) fn kernel_record<'d>(
     let RecordHeader { kind, misc, size } = header;
     let Some(known) = KernelType::of(kind) else { return Some(Record::Unknown { kind, size }) };
     Some(match known {
-        // Its layout is the event's.
+        // A sample has the layout of its event.
         KernelType::Sample => Record::Unknown { kind, size },
         KernelType::Mmap => Record::Mmap(mmap(misc, cursor)?),
         KernelType::Mmap2 => Record::Mmap(mmap2(misc, cursor)?),
@@ -120,7 +120,7 @@ fn task_ids(cursor: &mut FieldReader<'_>) -> Option<(Pid, Tid)> {
     Some((Pid(cursor.i32()?), Tid(cursor.i32()?)))
 }
 
-/// FORK and EXIT: the order is pid, ppid, tid, ptid.
+/// Decodes FORK and EXIT, which have the order pid, ppid, tid, ptid.
 fn task(misc: u16, cursor: &mut FieldReader<'_>) -> Option<Task> {
     let [pid, ppid, tid, ptid] = [cursor.i32()?, cursor.i32()?, cursor.i32()?, cursor.i32()?];
     let time = recorded_time(Some(cursor.u64()?));
@@ -166,8 +166,8 @@ fn mmap<'d>(misc: u16, cursor: &mut FieldReader<'d>) -> Option<Mmap<'d>> {
     })
 }
 
-/// Decodes the body of an MMAP2 record; `None` where it is too short. Most records are of this kind, so its fixed part is
-/// read as one.
+/// Decodes the body of an MMAP2 record; `None` if it is too short.
+/// Most records are of this type, so its fixed part is read at once.
 #[inline]
 pub(crate) fn mmap2<'d>(misc: u16, cursor: &FieldReader<'d>) -> Option<Mmap<'d>> {
     let endian = cursor.endian();
@@ -181,7 +181,7 @@ pub(crate) fn mmap2<'d>(misc: u16, cursor: &FieldReader<'d>) -> Option<Mmap<'d>>
         tid: Tid(half(4)?.cast_signed()),
         cpu_mode,
         parse_timeout: misc & MISC_PARSE_TIMEOUT != 0,
-        // The kernel's own map is written with prot 0.
+        // The map of the kernel itself is written with prot 0.
         executable: prot & (PROT_EXEC | Mmap::PROT_JIT_SYMFILE) != 0 || is_kernel(cpu_mode),
         start: Avma(word(8)?),
         len: word(16)?,
@@ -193,8 +193,8 @@ pub(crate) fn mmap2<'d>(misc: u16, cursor: &FieldReader<'d>) -> Option<Mmap<'d>>
     })
 }
 
-/// Decodes the body of an MMAP2 record as far as it differs between maps of one file; `None` where it is too short, or
-/// is none of a usual map of a process.
+/// Decodes the parts of an MMAP2 body that differ between maps of one file.
+/// `None` if the body is too short, or not an ordinary mapping of a process.
 #[inline]
 pub(crate) fn named_map<'d>(misc: u16, body: &'d [u8], endian: Endian) -> Option<NamedMap<'d>> {
     let (fixed, path) = body.split_first_chunk::<MMAP2_FIXED>()?;

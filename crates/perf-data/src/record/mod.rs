@@ -1,4 +1,4 @@
-//! The decoded record: one enum over all types, with the header and trailer that records have in common.
+//! Decoded records: one enum over all types, and the header and trailer that records share.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `enum perf_event_type`; `tools/lib/perf/include/perf/event.h`,
 //! `enum perf_user_event_type`.

@@ -1,34 +1,34 @@
-//! Counter values as `read(2)` of an event gives them.
+//! Counter values in the format of `read(2)` on an event.
 //!
-//! Source: `include/uapi/linux/perf_event.h`, `struct read_format`. The format is obeyed: `perf` takes an id as given.
+//! Source: `include/uapi/linux/perf_event.h`, `struct read_format`. The format is respected: `perf` assumes an id.
 
 use crate::bytes::{FieldReader, Words};
 use crate::event::ReadFormat;
 
-/// One counter.
+/// Value of one counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReadValue {
-    /// Its count.
+    /// Count.
     pub value: u64,
-    /// The id of its event.
+    /// Id of its event.
     pub id: Option<u64>,
-    /// How many of its samples were lost.
+    /// Number of its samples that were lost.
     pub lost: Option<u64>,
 }
 
-/// The counters of an event or of its whole group.
+/// Counters of an event or of its group.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadValues<'d> {
     format: ReadFormat,
-    /// Nanoseconds that the event was enabled.
+    /// Time that the event was enabled, in nanoseconds.
     pub time_enabled: Option<u64>,
-    /// Nanoseconds that it really counted.
+    /// Time that it counted, in nanoseconds.
     pub time_running: Option<u64>,
     words: Words<'d>,
 }
 
 impl<'d> ReadValues<'d> {
-    /// Reads the values of that format; `None` where they are not whole.
+    /// Reads values in a format; `None` if they are truncated.
     pub(crate) fn read(cursor: &mut FieldReader<'d>, format: ReadFormat) -> Option<Self> {
         let entry = entry_len(format);
         if format.has(ReadFormat::GROUP) {
@@ -37,7 +37,7 @@ impl<'d> ReadValues<'d> {
             let words = cursor.words(count.checked_mul(entry)?)?;
             return Some(Self { format, time_enabled, time_running, words });
         }
-        // Times stand between the value and its id, so the value is read first and kept by its place.
+        // The times are between the value and its id, so the times are read with a second cursor.
         let mut values = *cursor;
         let n_times = u64::from(format.has(ReadFormat::TIME_ENABLED))
             + u64::from(format.has(ReadFormat::TIME_RUNNING));
@@ -47,14 +47,14 @@ impl<'d> ReadValues<'d> {
         Some(Self { format, time_enabled, time_running, words })
     }
 
-    /// The counters; one unless the event is in a group.
+    /// Returns the counters; one unless the event is in a group.
     pub fn iter(&self) -> impl Iterator<Item = ReadValue> + use<'d> {
         let (format, words) = (self.format, self.words);
         let entry = entry_len(format) as usize;
         let group = format.has(ReadFormat::GROUP);
         let n_times =
             usize::from(self.time_enabled.is_some()) + usize::from(self.time_running.is_some());
-        // Without a group the first value is apart from its id by the times.
+        // Without a group the times separate the value from its id.
         let (count, gap) = if group { (words.len() / entry, 0) } else { (1, n_times) };
         (0..count).filter_map(move |index| {
             let base = index * entry;
@@ -69,7 +69,7 @@ impl<'d> ReadValues<'d> {
     }
 }
 
-/// Words of one counter.
+/// Returns the number of words of one counter.
 fn entry_len(format: ReadFormat) -> u64 {
     1 + u64::from(format.has(ReadFormat::ID)) + u64::from(format.has(ReadFormat::LOST))
 }

@@ -1,21 +1,21 @@
-//! Sampled registers: values one after another in ascending order of the bits of a mask.
+//! Sampled registers: consecutive values, ascending by the bits of a mask.
 //!
 //! Source: `kernel/events/core.c`, `perf_output_sample_regs`; `arch/*/include/uapi/asm/perf_regs.h` for the bits.
 
 use crate::bytes::Endian;
 
-/// The width of the task whose registers they are.
+/// Width of the task that the registers belong to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RegsAbi {
     /// `PERF_SAMPLE_REGS_ABI_32`.
     Bits32,
     /// `PERF_SAMPLE_REGS_ABI_64`.
     Bits64,
-    /// A number that no kernel writes: the values are not to be trusted.
+    /// A number that kernels do not write: the values are unreliable.
     Unknown(u64),
 }
 
-/// The registers of a task, as sampled.
+/// Sampled registers of a task.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedRegisters<'d> {
     abi: RegsAbi,
@@ -35,19 +35,19 @@ impl<'d> RecordedRegisters<'d> {
         Self { abi, mask, values, endian }
     }
 
-    /// The width of the task.
+    /// Width of the task.
     #[must_use]
     pub fn abi(&self) -> RegsAbi {
         self.abi
     }
 
-    /// Which registers there are; the meaning of the bits is the architecture's.
+    /// Mask of the sampled registers; its bits depend on the architecture.
     #[must_use]
     pub fn mask(&self) -> u64 {
         self.mask
     }
 
-    /// The value of the register with that bit number; `None` where it was not sampled.
+    /// Returns the value of a register by its bit number; `None` if it was not sampled.
     #[must_use]
     #[inline]
     pub fn get(&self, bit: u32) -> Option<u64> {
@@ -59,7 +59,7 @@ impl<'d> RecordedRegisters<'d> {
         self.endian.u64_at(self.values, index * 8)
     }
 
-    /// All registers as (bit number, value), ascending.
+    /// Returns all registers as (bit number, value), ascending.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + Clone + use<'d> {
         let (mut mask, endian) = (self.mask, self.endian);
         let (words, _) = self.values.as_chunks::<8>();

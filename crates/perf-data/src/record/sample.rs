@@ -1,4 +1,4 @@
-//! One decoded sample: everything borrowed, nothing allocated.
+//! A decoded sample. Its fields are borrowed and need no allocation.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `PERF_RECORD_SAMPLE`.
 
@@ -11,78 +11,78 @@ use super::read_values::ReadValues;
 use super::registers::RecordedRegisters;
 use crate::record_header::CpuMode;
 
-/// Why a sample could not be decoded at all. `position` is that of its record.
+/// Reason why a sample could not be decoded at all. `position` is the position of its record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum SampleError {
     /// No record begins at the position.
     #[error("no sample record at {position:#x}")]
     NotASample {
-        /// The position asked for.
+        /// Requested position.
         position: u64,
     },
-    /// The entry names an event that the recording does not have.
+    /// The entry refers to an event that the recording does not have.
     #[error("sample at {position:#x} is of event {event}, which does not exist")]
     NoEvent {
-        /// The position asked for.
+        /// Requested position.
         position: u64,
-        /// The event's index.
+        /// Index of the event.
         event: u16,
     },
-    /// The record ends in front of its fixed fields.
+    /// The record ends before its last fixed field.
     #[error("sample at {position:#x} has {found} bytes, expected at least {expected}")]
     TooShort {
-        /// The position asked for.
+        /// Requested position.
         position: u64,
-        /// Bytes up to the end of the fixed fields.
+        /// Length up to the end of the fixed fields, in bytes.
         expected: u32,
-        /// Bytes of the record.
+        /// Length of the record, in bytes.
         found: u32,
     },
 }
 
-/// The first field of a sample that is damaged. It and what comes after it are missing, unless said otherwise.
+/// First damaged field of a sample. Unless stated otherwise, it and all later fields are missing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum SampleDamage {
     /// Counter values.
     Read,
-    /// The callchain's count leaves the record.
+    /// The callchain's count extends past the record.
     Callchain,
     /// Raw data.
     Raw,
-    /// The branch stack's count leaves the record.
+    /// The branch stack's count extends past the record.
     BranchStack,
     /// User registers.
     UserRegisters,
-    /// The stack's size leaves the record.
+    /// The stack's size extends past the record.
     UserStack,
-    /// The stack says that more of it is valid than was copied. Only the stack is missing.
+    /// The valid length of the stack exceeds the copied length. Only the stack is missing.
     UserStackLength,
     /// Registers of the interrupted context.
     InterruptRegisters,
     /// AUX data.
     Aux,
-    /// One of the words after the user stack.
+    /// One of the one-word fields after the user stack.
     Word,
 }
 
-/// A copy of the top of the user stack.
+/// Copy of the top of the user stack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UserStack<'d> {
-    /// The bytes, from the stack pointer upwards; only those that the kernel could copy.
+    /// Bytes from the stack pointer upwards that the kernel could copy.
     pub bytes: &'d [u8],
-    /// Bytes that the record has room for. Where `bytes` is shorter, the stack ended or a page was not there; where it
-    /// is as long, the stack may go on.
+    /// Capacity of the copy in bytes. If `bytes` is shorter, the stack ended or a page was
+    /// missing; if equal, the stack may continue.
     pub dumped: u64,
 }
 
-/// The cost of a memory access or instruction.
+/// Cost of a memory access or instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Weight {
     /// One number.
     Full(u64),
-    /// Three numbers, meaning by processor.
+    /// Three numbers that depend on the processor.
     Split {
         /// Usually the latency in cycles.
         var1: u32,
@@ -93,25 +93,25 @@ pub enum Weight {
     },
 }
 
-/// A decoded sample. What its event does not record, or what is damaged, is `None`.
+/// A decoded sample. Fields that are damaged, or not recorded by its event, are `None`.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Sample<'d> {
-    /// Index of its event.
+    /// Index of the event.
     pub event: u16,
-    /// Flags of its header.
+    /// Flags of the header.
     pub misc: u16,
-    /// The mode of the processor.
+    /// Mode of the processor.
     pub cpu_mode: CpuMode,
-    /// Where the processor was.
+    /// Sampled instruction pointer.
     pub ip: Option<Avma>,
     /// Process; -1 after its end.
     pub pid: Option<Pid>,
     /// Thread; -1 after its end.
     pub tid: Option<Tid>,
-    /// Time; 0 where there is none.
+    /// Time; 0 if not recorded.
     pub time: Timestamp,
-    /// Address accessed, or another word that belongs to the event.
+    /// Accessed address, or another value specific to the event.
     pub addr: Option<Avma>,
     /// Id of the event.
     pub id: Option<u64>,
@@ -119,14 +119,14 @@ pub struct Sample<'d> {
     pub stream_id: Option<u64>,
     /// Processor.
     pub cpu: Option<u32>,
-    /// Events since the last sample.
+    /// Events since the previous sample.
     pub period: Option<u64>,
     /// Counter values.
     pub read: Option<ReadValues<'d>>,
-    /// Recorded callchain. With a stack dump it has the kernel's part only.
+    /// Recorded callchain; only the kernel part if there is a stack dump.
     pub callchain: Option<Callchain<'d>>,
-    /// The user part of the callchain, where it came in a record of its own: recorded on the way back to user mode
-    /// (without marker), or unwound by simpleperf. Only [`crate::Batch::sample`] knows of it.
+    /// User part of the callchain from a separate record: recorded on return to user mode (without marker), or unwound
+    /// by simpleperf. Set only by [`crate::Batch::sample`].
     pub user_callchain: Option<Callchain<'d>>,
     /// Raw data of a tracepoint or PMU.
     pub raw: Option<&'d [u8]>,
@@ -134,32 +134,32 @@ pub struct Sample<'d> {
     pub branch_stack: Option<BranchStack<'d>>,
     /// User registers; `None` also for kernel threads, which have none.
     pub user_regs: Option<RecordedRegisters<'d>>,
-    /// Top of the user stack; `None` also where nothing was copied.
+    /// Top of the user stack; `None` also if no bytes were copied.
     pub user_stack: Option<UserStack<'d>>,
     /// Cost.
     pub weight: Option<Weight>,
-    /// Where data came from, `union perf_mem_data_src` as a word.
+    /// Source of the accessed data, `union perf_mem_data_src` as a word.
     pub data_src: Option<u64>,
     /// Transaction, `PERF_TXN_*`.
     pub transaction: Option<u64>,
     /// Registers of the interrupted context.
     pub intr_regs: Option<RecordedRegisters<'d>>,
-    /// Physical address accessed.
+    /// Accessed physical address.
     pub phys_addr: Option<u64>,
     /// Control group.
     pub cgroup: Option<u64>,
-    /// Bytes of the page of `addr`.
+    /// Size of the page of `addr`, in bytes.
     pub data_page_size: Option<u64>,
-    /// Bytes of the page of `ip`.
+    /// Size of the page of `ip`, in bytes.
     pub code_page_size: Option<u64>,
-    /// A part of an AUX trace.
+    /// Part of an AUX trace.
     pub aux: Option<&'d [u8]>,
-    /// The first damaged field.
+    /// First damaged field.
     pub damage: Option<SampleDamage>,
 }
 
 impl Sample<'_> {
-    /// Bit 14 of `misc`: `ip` is the very instruction that caused the event.
+    /// Returns true if `ip` is exactly the instruction that caused the event (bit 14 of `misc`).
     #[must_use]
     pub fn exact_ip(&self) -> bool {
         self.misc >> 14 & 1 == 1

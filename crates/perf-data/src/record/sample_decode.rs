@@ -1,4 +1,4 @@
-//! Bytes of a sample record to its value, in the one order in which the kernel writes the fields.
+//! Decoding of sample records, in the kernel's order of the fields.
 //!
 //! Source: `kernel/events/core.c`, `perf_output_sample`; bits of `enum perf_branch_sample_type`.
 
@@ -14,11 +14,11 @@ use crate::event::{Event, EventAttr, EventLayout, SampleType, recorded_time};
 use crate::record_header::CpuMode;
 
 const BRANCH_HW_INDEX: u64 = 1 << 17;
-/// Bits of all fields after `STACK_USER`: from 14 on, but for IDENTIFIER, which is in front.
+/// Bits of all fields after `STACK_USER`: from 14 on, except IDENTIFIER, which comes first.
 const AFTER_STACK: u64 = !0 << 14 & SampleType::KNOWN.0 & !SampleType::IDENTIFIER.0;
 const BRANCH_COUNTERS: u64 = 1 << 19;
 
-/// Decodes `record`, a whole sample record with its header. `None` where it ends in front of its fixed fields.
+/// Decodes `record`, a whole sample record with its header. `None` if it ends before its last fixed field.
 #[inline]
 pub(crate) fn decode_sample<'d>(
     record: &'d [u8],
@@ -82,7 +82,7 @@ impl<'d> Decoder<'d, '_> {
         self.layout.sample_type.has(bit)
     }
 
-    /// READ to `BRANCH_STACK`.
+    /// Decodes READ to `BRANCH_STACK`.
     fn chains(&mut self, sample: &mut Sample<'d>) -> Result<(), SampleDamage> {
         if self.has(SampleType::READ) {
             let read = ReadValues::read(&mut self.cursor, self.attr.read_format);
@@ -118,8 +118,8 @@ impl<'d> Decoder<'d, '_> {
         Some(BranchStack { hw_index, entries, counters, endian })
     }
 
-    /// Whether an index follows the count 0. Without a stack from the PMU the kernel writes the count only; which of
-    /// the two it was shows in how the rest of the record comes out.
+    /// Returns true if an index follows a count of 0. The kernel omits it if the PMU provided no branch stack.
+    /// Both cases are tried; the index is present if only then the record decodes to its end.
     fn has_empty_hw_index(&self, sample: &Sample<'d>) -> bool {
         let comes_out = |skipped: usize| {
             let mut rest = self.clone();
@@ -132,9 +132,9 @@ impl<'d> Decoder<'d, '_> {
         !comes_out(0) && comes_out(8)
     }
 
-    /// `REGS_USER` to AUX.
+    /// Decodes `REGS_USER` to AUX.
     fn tail(&mut self, sample: &mut Sample<'d>) -> Result<(), SampleDamage> {
-        // simpleperf unwinds while it records and then leaves out registers and stack.
+        // simpleperf unwinds while it records and then removes registers and stack.
         let stripped = self.cursor.remaining() == 0 && self.layout.sample_type.0 & AFTER_STACK == 0;
         if stripped {
             return Ok(());
@@ -149,7 +149,7 @@ impl<'d> Decoder<'d, '_> {
         let word = SampleDamage::Word;
         if self.has(SampleType::WEIGHT) || self.has(SampleType::WEIGHT_STRUCT) {
             let weight = self.cursor.u64().ok_or(word)?;
-            // As a struct it is mirrored on big-endian machines, so its parts keep their places in the word.
+            // As a struct it is mirrored on big-endian machines, so its parts have the same positions in the word.
             let split = Weight::Split {
                 var1: weight as u32,
                 var2: (weight >> 32) as u16,
@@ -185,7 +185,7 @@ impl<'d> Decoder<'d, '_> {
         self.cursor.u64().map(Some).ok_or(SampleDamage::Word)
     }
 
-    /// Registers; inner `None` for the ABI "none".
+    /// Reads registers; the inner `None` means the ABI "none".
     fn registers(&mut self, mask: u64, len: u16) -> Option<Option<RecordedRegisters<'d>>> {
         let abi = self.cursor.u64()?;
         if abi == 0 {
@@ -203,9 +203,10 @@ impl<'d> Decoder<'d, '_> {
         }
         let bytes = self.cursor.bytes_u64(dumped).ok_or(SampleDamage::UserStack)?;
         let valid = self.cursor.u64().ok_or(SampleDamage::UserStack)?;
-        // Kernels of old Android devices leave the valid length 0 though all bytes are there; simpleperf takes it so.
+        // Kernels of old Android devices leave the valid length 0 although all bytes are
+        // present; simpleperf treats them as valid, too.
         let valid = if valid == 0 && self.layout.whole_stacks { dumped } else { valid };
-        // After the valid bytes lies what was in the ring buffer before, not zeros.
+        // After the valid bytes there is old content of the ring buffer, not zeros.
         match usize::try_from(valid).ok().and_then(|valid| bytes.get(..valid)) {
             Some([]) => {}
             Some(bytes) => sample.user_stack = Some(UserStack { bytes, dumped }),
@@ -214,9 +215,10 @@ impl<'d> Decoder<'d, '_> {
         Ok(())
     }
 
-    /// A task with registers but without a stack (stack pointer 0 or a kernel address): the kernel writes the valid
-    /// length 0 after the size 0 all the same, though it reserved no room for it. Later fields are moved by eight
-    /// bytes and the last one is cut off.
+    /// Skips a length that the kernel writes without reserving space for it.
+    /// For a task with registers but without a stack (stack pointer 0 or a kernel address), it
+    /// writes the valid length 0 after the size 0.
+    /// Later fields are shifted by eight bytes, and the last one is truncated.
     fn skip_unaccounted_length(&mut self, sample: &Sample<'d>) {
         let mut after = self.cursor;
         if sample.user_regs.is_some() && after.u64() == Some(0) {

@@ -1,4 +1,4 @@
-//! What is needed to decode a record: the events with their layouts, how their ids are found, the byte order.
+//! Data needed to decode a record: the events with their layouts, the mapping of ids, the byte order.
 
 use address::Timestamp;
 
@@ -17,7 +17,7 @@ use crate::finding::{Finding, Findings};
 use crate::record::Record;
 use crate::record_header::{HEADER_LEN, RecordKind};
 
-/// The events of a recording, or of a stream as far as it was read.
+/// Events of a recording, or of the part of a stream read so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Schema {
     pub(crate) endian: Endian,
@@ -36,7 +36,7 @@ impl Schema {
         self.events.get(usize::from(event)).map(|event| &event.layout)
     }
 
-    /// Decodes the sample that `bytes` begin with.
+    /// Decodes the sample at the start of `bytes`.
     #[inline]
     pub(crate) fn sample<'d>(
         &self,
@@ -57,14 +57,14 @@ impl Schema {
         decode_sample(record, header.misc, event, of, self.endian).ok_or(too_short)
     }
 
-    /// How many bytes the record has that begins with these.
+    /// Returns the length of the record at the start of `bytes`.
     #[inline]
     pub(crate) fn record_len(&self, bytes: &[u8]) -> Option<usize> {
         self.header_rules().read(bytes).map(|header| header.size as usize)
     }
 
-    /// Decodes a record that is no sample; `None` where it is too short for its type, or where there is no event yet
-    /// by which its end is known.
+    /// Decodes a record other than a sample.
+    /// `None` if it is too short for its type, or if no event is known yet to locate its trailer.
     pub(crate) fn record<'d>(
         &self,
         found: &RecordBytes<'d>,
@@ -109,22 +109,22 @@ impl Schema {
     }
 }
 
-/// What makes up most records that are no samples, MMAP2: the same as the general way gives, in fewer steps.
+/// Fast path for MMAP2, the most frequent type after samples. The results equal those of the general path.
 impl Schema {
-    /// The map that a record states; `None` where it is another record, or too short.
+    /// Returns the mapping of an MMAP2 record; `None` for other records, or if it is too short.
     #[inline]
     pub(crate) fn map<'d>(&self, found: &RecordBytes<'d>) -> Option<Mmap<'d>> {
         mmap2(found.header.misc, &FieldReader::new(self.map_body(found)?, self.endian))
     }
 
-    /// The same, undecoded as far as it says what is mapped; `None`, too, where it is no usual map of a process.
+    /// Returns the same mapping with identity and path undecoded. `None` also if it is not an
+    /// ordinary mapping of a process.
     #[inline]
     pub(crate) fn named_map<'d>(&self, found: &RecordBytes<'d>) -> Option<NamedMap<'d>> {
         named_map(found.header.misc, self.map_body(found)?, self.endian)
     }
 
-    /// The time of a map, or of what tells of tasks; `None` for other records, and where there is something to be said of
-    /// the record.
+    /// Returns the time of a map or task record; `None` for other records, and if the record has a finding.
     #[inline]
     pub(crate) fn usual_time(&self, found: &RecordBytes<'_>) -> Option<Timestamp> {
         let least = match found.header.kind {
@@ -136,7 +136,7 @@ impl Schema {
         let event = self.identity.of_record(found.bytes, self.endian).ok()?;
         let (body, trailer, event) = self.body(found, event)?;
         let has_trailer = event.attr.flags.sample_id_all();
-        // Tasks have a time of their own where there is no trailer.
+        // Without a trailer, task records have a time in the body.
         if body.len() < least || !has_trailer && found.header.kind != RecordKind::MMAP2 {
             return None;
         }
@@ -144,7 +144,7 @@ impl Schema {
         Some(if has_trailer { time() } else { Timestamp(0) })
     }
 
-    /// The body of a map.
+    /// Returns the body of a map.
     #[inline]
     fn map_body<'d>(&self, found: &RecordBytes<'d>) -> Option<&'d [u8]> {
         if found.header.kind != RecordKind::MMAP2 {
@@ -154,7 +154,7 @@ impl Schema {
         Some(self.body(found, event)?.0)
     }
 
-    /// The body and the trailer of a record of the kernel, with its event.
+    /// Returns the body, the trailer and the event of a kernel record.
     #[inline]
     fn body<'d>(
         &self,
@@ -169,7 +169,7 @@ impl Schema {
     }
 }
 
-/// The trailer's time; without trailers that in the body.
+/// Returns the trailer's time; without trailers, the time in the body.
 fn record_time(record: &Record<'_>, attr: &EventAttr, trailer: &SampleId) -> Timestamp {
     match record {
         _ if attr.flags.sample_id_all() => trailer.time,

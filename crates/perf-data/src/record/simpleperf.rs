@@ -14,45 +14,45 @@ use crate::record_types::SimpleperfType;
 pub enum SimpleperfRecord<'d> {
     /// The kernel's symbols, in the form of `/proc/kallsyms`.
     KernelSymbols(&'d [u8]),
-    /// A file that samples hit.
+    /// A file hit by samples.
     Dso {
         /// 0 kernel, 1 kernel module, 2 ELF file, 3 DEX file, 4 symbol map.
         kind: u64,
-        /// The id by which symbols name it.
+        /// Id of the file in symbols.
         id: u64,
-        /// The smallest address of its executable segments.
+        /// Lowest address of its executable segments.
         min_vaddr: u64,
-        /// Its path.
+        /// Path.
         name: &'d [u8],
     },
-    /// A symbol of such a file.
+    /// A symbol of a file.
     Symbol {
         /// Address as stated in the file.
         addr: u64,
-        /// Bytes.
+        /// Length in bytes.
         len: u64,
-        /// The file's id.
+        /// Id of the file.
         dso: u64,
-        /// The name.
+        /// Name.
         name: &'d [u8],
     },
-    /// A part of a record that is too long for one.
+    /// A part of a record that exceeds the maximum length.
     Split(&'d [u8]),
-    /// The end of such parts.
+    /// End of the parts.
     SplitEnd,
-    /// Further ids of events: index of the event and id in turn.
+    /// Additional ids of events: pairs of an event's index and an id.
     EventIds(Words<'d>),
-    /// A callchain that was unwound on the device and belongs to a sample of that thread and time.
+    /// A callchain unwound on the device, for the sample of the same thread and time.
     Callchain(SimpleperfChain<'d>),
-    /// Why unwinding failed; undecoded.
+    /// Reason why unwinding failed; undecoded.
     UnwindingResult(&'d [u8]),
     /// Formats of tracepoints.
     TracingData(&'d [u8]),
     /// A message.
     Debug {
-        /// When.
+        /// Time.
         time: Timestamp,
-        /// What.
+        /// Text.
         text: &'d [u8],
     },
 }
@@ -64,18 +64,18 @@ pub struct SimpleperfChain<'d> {
     pub pid: Pid,
     /// Thread.
     pub tid: Tid,
-    /// 0 and 1 as unwound, offline or remote; 2 and 3 the same, completed with frames of other samples.
+    /// 0 and 1: unwound offline or remotely; 2 and 3: the same, completed with frames of other samples.
     pub kind: u64,
-    /// The time of the sample.
+    /// Time of the sample.
     pub time: Timestamp,
-    /// The user frames, innermost first.
+    /// User frames, innermost first.
     pub chain: Callchain<'d>,
-    /// The stack pointer of each frame.
+    /// Stack pointers of the frames.
     pub stack_pointers: Words<'d>,
 }
 
 impl SimpleperfChain<'_> {
-    /// The first frame's address.
+    /// Address of the first frame.
     #[must_use]
     pub fn leaf(&self) -> Option<Avma> {
         self.chain.entries().next().map(Avma)
@@ -83,7 +83,7 @@ impl SimpleperfChain<'_> {
 }
 
 impl<'d> SimpleperfRecord<'d> {
-    /// Decodes the body of a record; `None` where it is too short.
+    /// Decodes the body of a record; `None` if it is too short.
     pub(crate) fn decode(kind: RecordKind, cursor: &mut FieldReader<'d>) -> Option<Self> {
         Some(match SimpleperfType::of(kind)? {
             SimpleperfType::KernelSymbol => Self::KernelSymbols(sized_bytes(cursor)?),

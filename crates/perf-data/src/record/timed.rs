@@ -1,4 +1,4 @@
-//! A record before and after it is decoded, with its place in the recording.
+//! A record before and after decoding, with its position in the recording.
 
 use address::Timestamp;
 
@@ -6,29 +6,29 @@ use super::trailer::SampleId;
 use crate::record::Record;
 use crate::record_header::RecordHeader;
 
-/// One record as found.
+/// An undecoded record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordBytes<'d> {
     pub(crate) position: u64,
     pub(crate) header: RecordHeader,
-    /// The whole record, header included.
+    /// The whole record, including the header.
     pub(crate) bytes: &'d [u8],
-    /// Bytes that follow outside the record's size.
+    /// Length of the payload outside of the record's size, in bytes.
     pub(crate) payload: u64,
 }
 
-/// A record that is no sample, with its time.
+/// A record other than a sample, with its time.
 #[derive(Clone, Copy, Debug)]
 pub struct TimedRecord<'d> {
-    /// Time; 0 where there is none.
+    /// Time; 0 if not recorded.
     pub time: Timestamp,
-    /// Position of the record; in a plain file its offset.
+    /// Position of the record; in a plain file, its offset.
     pub position: u64,
-    /// Index of the event that it belongs to.
+    /// Index of its event.
     pub event: u16,
     /// Flags of the header.
     pub misc: u16,
-    /// What it says.
+    /// Decoded content.
     pub record: Record<'d>,
     /// Its trailer.
     pub trailer: SampleId,

@@ -1,4 +1,4 @@
-//! The trailer of kernel records: which task, event and processor a record belongs to, and when.
+//! Trailer of kernel records: task, event, processor and time.
 //!
 //! Source: `kernel/events/core.c`, `__perf_event__output_id_sample`.
 
@@ -7,14 +7,14 @@ use address::{Pid, Tid, Timestamp};
 use crate::bytes::Endian;
 use crate::event::EventLayout;
 
-/// The trailer of a kernel record that is no sample (`sample_id`). Synthesized records have all zero.
+/// Trailer of a kernel record other than a sample (`sample_id`). It is all zero in synthesized records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SampleId {
     /// Process.
     pub pid: Option<Pid>,
     /// Thread.
     pub tid: Option<Tid>,
-    /// Time; 0 where there is none.
+    /// Time; 0 if not recorded.
     pub time: Timestamp,
     /// Id of the event.
     pub id: Option<u64>,
@@ -25,7 +25,7 @@ pub struct SampleId {
 }
 
 impl SampleId {
-    /// Reads the trailer of a record of an event with that layout.
+    /// Reads the trailer of a record, given the layout of its event.
     pub(crate) fn read(layout: &EventLayout, trailer: &[u8], endian: Endian) -> Self {
         let fields = &layout.trailer;
         let task = fields.task(trailer, endian);

@@ -8,7 +8,7 @@ use crate::event::EventAttr;
 use crate::record_header::RecordHeader;
 use crate::record_types::ToolType;
 
-/// `EVENT_UPDATE`: something of an event that its attribute has no room for.
+/// `EVENT_UPDATE`: a property of an event that is not part of its attribute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EventUpdate<'d> {
     /// 0 unit, 1 scale, 2 name, 3 processors.
@@ -20,14 +20,14 @@ pub struct EventUpdate<'d> {
 }
 
 impl EventUpdate<'_> {
-    /// The kind of updates whose payload is the event's name.
+    /// Kind of the updates with the event's name as payload.
     pub(crate) const NAME: u64 = 2;
 }
 
-/// `ID_INDEX`: what an event id stands for.
+/// `ID_INDEX`: meaning of an event id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IdIndexEntry {
-    /// The id.
+    /// Event id.
     pub id: u64,
     /// Index of the event.
     pub index: u64,
@@ -37,10 +37,10 @@ pub struct IdIndexEntry {
     pub tid: u64,
 }
 
-/// AUXTRACE: describes the payload that follows the record.
+/// AUXTRACE: description of the payload that follows the record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Auxtrace {
-    /// Bytes that follow the record.
+    /// Length of the payload, in bytes.
     pub size: u64,
     /// Offset in the AUX area.
     pub offset: u64,
@@ -54,14 +54,14 @@ pub struct Auxtrace {
     pub cpu: u32,
 }
 
-/// `THREAD_MAP`: the threads that were asked for; [`UserRecord::threads`] reads them.
+/// `THREAD_MAP`: the requested threads; [`UserRecord::threads`] decodes them.
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadMap<'d> {
     /// Id and name of each, 24 bytes.
     entries: FieldReader<'d>,
 }
 
-/// `THREAD_MAP`: one thread that was recorded.
+/// `THREAD_MAP`: a recorded thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ThreadMapEntry<'d> {
     /// Thread.
@@ -79,7 +79,7 @@ pub struct TimeConv {
     pub mult: u64,
     /// Nanoseconds at cycle 0.
     pub zero: u64,
-    /// Since Linux 5.10: reference cycles and the mask of the short counter.
+    /// Since Linux 5.10: reference cycles and mask of the short counter.
     pub short: Option<(u64, u64)>,
 }
 
@@ -88,30 +88,30 @@ pub struct TimeConv {
 pub enum UserRecord<'d> {
     /// An event of a pipe stream.
     HeaderAttr {
-        /// The attribute, for [`EventAttr::parse`].
+        /// Attribute, for [`EventAttr::parse`].
         attr: &'d [u8],
-        /// Its ids.
+        /// Ids.
         ids: Words<'d>,
     },
-    /// The name of an event of an old pipe stream.
+    /// Name of an event of an old pipe stream.
     EventType {
-        /// Its id.
+        /// Id of the event.
         config: u64,
-        /// Its name.
+        /// Name.
         name: &'d [u8],
     },
-    /// Tracing data: they follow the record, but are in it in old recordings of simpleperf.
+    /// Tracing data. They follow the record; in old recordings of simpleperf they are inside of it.
     TracingData {
-        /// How many bytes they are.
+        /// Length in bytes.
         size: u32,
-        /// What is of them in the record; empty where they follow it.
+        /// Data inside of the record; empty if they follow it.
         inside: &'d [u8],
     },
-    /// A build id.
+    /// A build-id.
     BuildId(BuildIdEntry<'d>),
     /// All records up to an earlier point are written.
     FinishedRound,
-    /// What event ids stand for.
+    /// Meanings of event ids.
     IdIndex(Words<'d>),
     /// Kind of AUX traces.
     AuxtraceInfo {
@@ -124,11 +124,11 @@ pub enum UserRecord<'d> {
     Auxtrace(Auxtrace),
     /// An error in AUX tracing; undecoded.
     AuxtraceError(&'d [u8]),
-    /// Threads recorded; entries by [`UserRecord::threads`].
+    /// Recorded threads; [`UserRecord::threads`] decodes them.
     ThreadMap(ThreadMap<'d>),
-    /// Processors recorded, in one of several packings; undecoded.
+    /// Recorded processors, in one of several encodings; undecoded.
     CpuMap(&'d [u8]),
-    /// Counting configuration, tag and value in turn.
+    /// Counting configuration: pairs of a tag and a value.
     StatConfig(Words<'d>),
     /// A count; undecoded.
     Stat(&'d [u8]),
@@ -139,20 +139,20 @@ pub enum UserRecord<'d> {
         /// Nanoseconds.
         time: u64,
     },
-    /// More about an event.
+    /// A property of an event.
     EventUpdate(EventUpdate<'d>),
-    /// Time stamp counter to nanoseconds.
+    /// Conversion of the time stamp counter to nanoseconds.
     TimeConv(TimeConv),
     /// A feature of a pipe stream.
     Feature {
-        /// Its bit, see [`Feature::bit`](crate::Feature::bit).
+        /// Bit of the feature, see [`Feature::bit`](crate::Feature::bit).
         bit: u64,
-        /// As its section in a file.
+        /// Content, as in its section of a file.
         payload: &'d [u8],
     },
     /// Compressed records.
     Compressed(&'d [u8]),
-    /// The recorder has written what was there at its start.
+    /// The recorder has written the initial state.
     FinishedInit,
     /// A BPF program's name with its key-value pairs; undecoded.
     BpfMetadata(&'d [u8]),
@@ -161,7 +161,7 @@ pub enum UserRecord<'d> {
 }
 
 impl<'d> UserRecord<'d> {
-    /// Decodes the body of a record; `None` where it is too short, and for unknown types.
+    /// Decodes the body of a record; `None` if it is too short, or of unknown type.
     pub(crate) fn decode(header: RecordHeader, cursor: &mut FieldReader<'d>) -> Option<Self> {
         Some(match ToolType::of(header.kind)? {
             ToolType::Attr => header_attr(cursor)?,
@@ -215,7 +215,7 @@ impl<'d> UserRecord<'d> {
         })
     }
 
-    /// The entries of an `ID_INDEX`; none for other records.
+    /// Returns the entries of an `ID_INDEX`; none for other records.
     pub fn id_index(&self) -> impl Iterator<Item = IdIndexEntry> + use<'d> {
         let words = if let Self::IdIndex(words) = self { Some(*words) } else { None };
         words.into_iter().flat_map(|words| {
@@ -226,7 +226,7 @@ impl<'d> UserRecord<'d> {
         })
     }
 
-    /// The entries of a `THREAD_MAP`; none for other records.
+    /// Returns the entries of a `THREAD_MAP`; none for other records.
     pub fn threads(&self) -> impl Iterator<Item = ThreadMapEntry<'d>> + use<'d> {
         let mut cursor = if let Self::ThreadMap(map) = self { Some(map.entries) } else { None };
         std::iter::from_fn(move || {
@@ -236,7 +236,7 @@ impl<'d> UserRecord<'d> {
     }
 }
 
-/// The ids begin where the attribute says that it ends.
+/// Decodes an event. The ids start at the stated end of the attribute.
 fn header_attr<'d>(cursor: &mut FieldReader<'d>) -> Option<UserRecord<'d>> {
     let size = EventAttr::parse(cursor.rest(), cursor.endian())?.effective_size();
     let attr = cursor.bytes(size)?;

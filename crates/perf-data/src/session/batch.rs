@@ -1,4 +1,4 @@
-//! A part of a recording in time that is complete: nothing that is read later belongs before its end.
+//! Complete part of a recording in time: no later record belongs before its end.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use crate::record::{
 };
 use crate::stream::RecordChunk;
 
-/// Samples and records in time order, with the bytes that hold them. It does not change and owns what it needs, so
-/// it can be walked on many threads while the next one is made; its bytes are freed with it.
+/// Samples and records in time order, with the bytes that hold them.
+/// Immutable and self-contained: threads can walk one batch while the next is made. Dropping it frees its bytes.
 #[derive(Debug)]
 pub struct Batch {
     pub(crate) head: Arc<Head>,
@@ -24,60 +24,61 @@ pub struct Batch {
     pub(crate) records: Vec<RecordEntry>,
     /// Ascending by position.
     pub(crate) chunks: Vec<RecordChunk>,
-    /// Positions of samples with those of the records that hold their user callchains; ascending.
+    /// Pairs of a sample's position and the position of the record with its user callchain. Ascending.
     pub(crate) chains: Vec<(u64, u64)>,
-    /// What it takes; whoever drops it gives that back.
+    /// Memory of the entries, released on drop.
     #[expect(dead_code, reason = "counts for as long as the batch lives")]
     pub(crate) held: Held,
 }
 
 impl Batch {
-    /// Events and features as far as they were known when the batch was made.
+    /// Events and features as of the creation of the batch.
     #[must_use]
     pub fn head(&self) -> &Arc<Head> {
         &self.head
     }
 
-    /// The samples by (time, position); those without time first.
+    /// Samples by (time, position); samples without time come first.
     #[must_use]
     pub fn samples(&self) -> &[SampleEntry] {
         &self.samples
     }
 
-    /// Where the records are that replaying needs, in the same order.
+    /// Entries of the records needed for replay, by (time, position).
     #[must_use]
     pub fn record_entries(&self) -> &[RecordEntry] {
         &self.records
     }
 
-    /// The lowest position of its samples and records.
+    /// Returns the lowest position of all samples and records.
     #[must_use]
     pub fn first_position(&self) -> Option<u64> {
         let samples = self.samples.iter().map(|entry| entry.position);
         samples.chain(self.records.iter().map(|entry| entry.position)).min()
     }
 
-    /// The records that replaying needs, decoded one by one, in the same order.
+    /// Decodes the records needed for replay one by one, by (time, position).
     pub fn records(&self) -> impl Iterator<Item = TimedRecord<'_>> {
         self.records.iter().filter_map(|entry| self.record(entry.position))
     }
 
-    /// The map that the record at a position of [`Self::record_entries`] states, if it is an MMAP2, as most are.
-    /// [`Self::record`] decodes any.
+    /// Returns the mapping if the record at a position of [`Self::record_entries`] is an MMAP2, as most are.
+    /// [`Self::record`] decodes records of every type.
     #[must_use]
     #[inline]
     pub fn map(&self, position: u64) -> Option<Mmap<'_>> {
         self.head.schema.map(&self.found(position)?)
     }
 
-    /// The same map, undecoded as far as it says what is mapped; `None`, too, where it is no usual map of a process.
+    /// Returns the same mapping with its file name undecoded. `None` also
+    /// if it is not an ordinary mapping of a process.
     #[must_use]
     #[inline]
     pub fn named_map(&self, position: u64) -> Option<NamedMap<'_>> {
         self.named_map_in(self.at(position), position)
     }
 
-    /// The same, of the bytes from that position on.
+    /// Same as [`Self::named_map`], given the bytes from that position on.
     #[inline]
     pub(super) fn named_map_in<'b>(&self, bytes: &'b [u8], position: u64) -> Option<NamedMap<'b>> {
         self.head.schema.named_map(&self.found_in(bytes, position)?)
@@ -101,17 +102,18 @@ impl Batch {
         Some(RecordBytes { position, header, bytes, payload: 0 })
     }
 
-    /// Decodes one sample, without allocation. Damage inside costs the damaged field and those after it, see
-    /// [`Sample::damage`]. Where the user callchain came in a record of its own, it is in [`Sample::user_callchain`].
+    /// Decodes one sample, without allocation.
+    /// Damage inside it costs the damaged field and the fields after it, see [`Sample::damage`].
+    /// A user callchain from a separate record is in [`Sample::user_callchain`].
     ///
     /// # Errors
-    /// Where the entry is not of this batch.
+    /// If the entry does not belong to this batch.
     #[inline]
     pub fn sample(&self, entry: &SampleEntry) -> Result<Sample<'_>, SampleError> {
         self.sample_in(self.at(entry.position), entry)
     }
 
-    /// The same, of the bytes from its position on.
+    /// Same as [`Self::sample`], given the bytes from the sample's position on.
     #[inline]
     pub(super) fn sample_in<'b>(
         &'b self,
@@ -125,7 +127,7 @@ impl Batch {
         Ok(sample)
     }
 
-    /// What reads samples and records one after another.
+    /// Returns a reader for samples and records in sequence.
     #[must_use]
     pub const fn reader(&self) -> BatchReader<'_> {
         BatchReader::new(self)
@@ -140,7 +142,7 @@ impl Batch {
         }
     }
 
-    /// The bytes from a position to the end of its chunk; empty where there is none.
+    /// Returns the bytes from a position to the end of its chunk; empty if no chunk has it.
     #[inline]
     pub(super) fn at(&self, position: u64) -> &[u8] {
         let (positions, bytes) = self.chunk(position).unwrap_or_default();
@@ -148,8 +150,8 @@ impl Batch {
         at.and_then(|at| bytes.get(at..)).unwrap_or_default()
     }
 
-    /// The chunk to read at a position: the positions that it is for, and its bytes. These may go on with what the next
-    /// chunk has whole.
+    /// Returns the range of positions to read from the chunk at a position, and the chunk's bytes.
+    /// The bytes can extend past the range: the next chunk then holds the truncated record in full.
     #[inline]
     pub(super) fn chunk(&self, position: u64) -> Option<(Range<u64>, &[u8])> {
         let index = self.chunks.partition_point(|chunk| chunk.start <= position);
@@ -164,7 +166,7 @@ pub(super) mod tests {
     use super::*;
     use crate::bytes::Endian;
 
-    /// A batch without samples and records, with these bytes at these positions.
+    /// A batch without samples and records, with the given bytes at the given positions.
     pub(crate) fn batch_of(chunks: &[(u64, &[u8])]) -> Batch {
         let chunk =
             |&(start, bytes): &(u64, &[u8])| RecordChunk { start, bytes: bytes.to_vec().into() };

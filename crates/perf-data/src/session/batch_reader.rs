@@ -1,4 +1,4 @@
-//! Samples and records of a batch read one after another: most lie in the chunk of the one before.
+//! Sequential access to a batch: most samples and records lie in the same chunk as the previous one.
 
 use std::ops::Range;
 
@@ -7,16 +7,16 @@ use super::entries::SampleEntry;
 use crate::fetch::{LINE, read_soon};
 use crate::record::{NamedMap, Sample, SampleError};
 
-/// A sample's fields before its stack, with a short callchain and the registers of x86-64.
+/// Fields of a sample before its stack, with a short callchain and the registers of x86-64.
 const HEAD_LINES: usize = 6;
-/// A map up to the end of its path, nearly always.
+/// A map up to the end of its path, in nearly all cases.
 const MAP_LINES: usize = 3;
 
-/// Reads a batch as [`Batch`] does, and is quicker where what is read lies together.
+/// Same interface as [`Batch`], faster if successive positions are close together.
 #[derive(Clone, Debug)]
 pub struct BatchReader<'b> {
     batch: &'b Batch,
-    /// The positions that the chunk is for that was read last, and its bytes.
+    /// Range of positions and bytes of the last chunk read.
     chunk: (Range<u64>, &'b [u8]),
 }
 
@@ -25,7 +25,7 @@ impl<'b> BatchReader<'b> {
         Self { batch, chunk: (0..0, &[]) }
     }
 
-    /// The same as [`Batch::named_map`].
+    /// Same as [`Batch::named_map`].
     #[must_use]
     #[inline]
     pub fn named_map(&mut self, position: u64) -> Option<NamedMap<'b>> {
@@ -33,31 +33,31 @@ impl<'b> BatchReader<'b> {
         self.batch.named_map_in(bytes, position)
     }
 
-    /// The same as [`Batch::sample`].
+    /// Same as [`Batch::sample`].
     ///
     /// # Errors
-    /// Where the entry is not of the batch.
+    /// If the entry does not belong to the batch.
     #[inline]
     pub fn sample(&mut self, entry: &SampleEntry) -> Result<Sample<'b>, SampleError> {
         let bytes = self.at(entry.position);
         self.batch.sample_in(bytes, entry)
     }
 
-    /// A map at a position is read soon.
+    /// Prefetches the map at a position.
     #[inline]
     pub fn map_read_soon(&mut self, position: u64) {
         let bytes = self.at(position);
         (0..MAP_LINES).for_each(|line| read_soon(bytes, LINE * line));
     }
 
-    /// The first fields of a sample are read soon.
+    /// Prefetches the first fields of a sample.
     #[inline]
     pub fn head_read_soon(&mut self, entry: &SampleEntry) {
         let bytes = self.at(entry.position);
         (0..HEAD_LINES).for_each(|line| read_soon(bytes, LINE * line));
     }
 
-    /// What is behind the stack of a sample is read soon. Its header is read now.
+    /// Prefetches the data after the stack of a sample. Reads its header now.
     #[inline]
     pub fn end_read_soon(&mut self, entry: &SampleEntry) {
         let bytes = self.at(entry.position);
@@ -66,7 +66,7 @@ impl<'b> BatchReader<'b> {
         }
     }
 
-    /// The bytes from a position to the end of its chunk; empty where there is none.
+    /// Returns the bytes from a position to the end of its chunk; empty if no chunk has it.
     #[inline]
     fn at(&mut self, position: u64) -> &'b [u8] {
         if !self.chunk.0.contains(&position) {
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn bytes_by_position_in_any_order() {
-        // The second one has the record whole that the first one has cut.
+        // The first chunk ends with a truncated record, which the second chunk holds in full.
         let chunks: [(u64, &[u8]); 3] = [(100, b"abc"), (102, b"cd"), (200, b"de")];
         for n_chunks in 0..=3 {
             let batch = batch_of(&chunks[..n_chunks]);

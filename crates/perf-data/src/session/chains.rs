@@ -1,5 +1,5 @@
-//! User callchains that come in records of their own: deferred ones of the kernel, matched by thread and cookie, and
-//! those that simpleperf unwound, matched by thread and time.
+//! User callchains in separate records: deferred ones of the kernel, matched by thread and cookie, and unwound
+//! ones of simpleperf, matched by thread and time.
 //!
 //! Source: `tools/perf/util/session.c`, `evlist__deliver_deferred_callchain`; simpleperf's `record.h`,
 //! `CallChainRecord`.
@@ -13,7 +13,7 @@ use crate::finding::{Finding, Findings};
 use crate::record::{Record, RecordBytes, Schema, SimpleperfRecord, TimedRecord};
 use crate::stream::RecordCounts;
 
-/// A sample that waits for its chain.
+/// A sample with a deferred callchain.
 #[derive(Clone, Copy, Debug)]
 struct WaitingSample {
     position: u64,
@@ -22,18 +22,18 @@ struct WaitingSample {
     cookie: u64,
 }
 
-/// The chains seen and the samples that wait for them.
+/// User callchains read so far and the samples that wait for them.
 #[derive(Debug, Default)]
 pub(crate) struct UserChains {
-    /// Thread and cookie, to time and position of the record.
+    /// By thread and cookie: time and position of the record.
     deferred: BTreeMap<(i32, u64), (Timestamp, u64)>,
-    /// Thread and time, to the position of the record.
+    /// By thread and time: position of the record.
     unwound: BTreeMap<(i32, u64), u64>,
     waiting: Vec<WaitingSample>,
 }
 
 impl UserChains {
-    /// Takes in a record.
+    /// Adds a record if it holds a callchain.
     pub(crate) fn record(&mut self, decoded: &TimedRecord<'_>) {
         match &decoded.record {
             Record::CallchainDeferred(deferred) => {
@@ -48,7 +48,7 @@ impl UserChains {
         }
     }
 
-    /// Takes in a sample. Only those of events that defer chains are looked into.
+    /// Adds a sample. Only samples of events that defer chains are decoded.
     #[inline]
     pub(crate) fn sample(&mut self, schema: &Schema, found: &RecordBytes<'_>, entry: &SampleEntry) {
         if schema.layout(entry.event).is_some_and(|layout| layout.defers_chains) {
@@ -64,7 +64,7 @@ impl UserChains {
         }
     }
 
-    /// The positions of these samples and of their chains, ascending. What is not needed after `limit` is dropped.
+    /// Returns pairs of the positions of a sample and of its chain, ascending. Drops entries not needed after `limit`.
     pub(crate) fn join(
         &mut self,
         samples: &[SampleEntry],
@@ -98,8 +98,8 @@ impl UserChains {
         joined
     }
 
-    /// Up to when samples can be given out whose chains are there: a task that sleeps in the kernel gets its chain only
-    /// when it comes back.
+    /// Returns the latest time, at most `limit`, up to which all samples have their chains.
+    /// A task that sleeps in the kernel gets its chain only when it returns to user space.
     pub(crate) fn complete_until(&self, limit: Timestamp) -> Timestamp {
         let is_missing = |sample: &&WaitingSample| {
             sample.time <= limit && !self.deferred.contains_key(&(sample.tid.0, sample.cookie))
@@ -108,7 +108,7 @@ impl UserChains {
         first.map_or(limit, |first| Timestamp(first.0.saturating_sub(1)))
     }
 
-    /// The first position that is needed still.
+    /// Returns the lowest position still needed.
     pub(crate) fn first_position(&self) -> Option<u64> {
         let deferred = self.deferred.values().map(|chain| chain.1);
         deferred.chain(self.unwound.values().copied()).min()

@@ -1,19 +1,19 @@
-//! Where samples and records are in a recording, and when: what a batch holds of each.
+//! Entries of a batch: time and position of each sample and record.
 
 use address::{Pid, Tid, Timestamp};
 
 use crate::record_header::CpuMode;
 
-/// A sample's place and what a planner needs of it.
+/// Position of a sample and the fields that a planner needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SampleEntry {
-    /// Time; 0 where there is none.
+    /// Time; 0 if not recorded.
     pub time: Timestamp,
-    /// Position of the record; in a plain file its offset.
+    /// Position of the record; in a plain file, its offset.
     pub position: u64,
-    /// Process; -1 after its end, or where samples do not say.
+    /// Process; -1 after its end, or if not recorded.
     pub pid: Pid,
-    /// Thread; -1 after its end, or where samples do not say.
+    /// Thread; -1 after its end, or if not recorded.
     pub tid: Tid,
     /// Index of the event.
     pub event: u16,
@@ -22,17 +22,17 @@ pub struct SampleEntry {
 }
 
 impl SampleEntry {
-    /// The mode of the processor.
+    /// Returns the mode of the processor.
     #[must_use]
     pub fn cpu_mode(&self) -> CpuMode {
         CpuMode::from_misc(self.misc)
     }
 }
 
-/// A record's place and time.
+/// Position and time of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordEntry {
-    /// Time; 0 where there is none.
+    /// Time; 0 if not recorded.
     pub time: Timestamp,
     /// Position of the record.
     pub position: u64,

@@ -1,5 +1,5 @@
-//! Records into batches. In a stream the recorder says by `FINISHED_ROUND` up to when its records are complete: at
-//! each round everything is that was seen before the round in front of it.
+//! Collection of records into batches. In a stream the recorder marks progress by `FINISHED_ROUND`.
+//! When a round ends, all records up to the latest time observed before that round are complete.
 //!
 //! ```text
 //!   a c b | b d c | e d f | ...      times; | ends a round
@@ -26,35 +26,35 @@ use crate::stream::{
     Flow, RecordChunk, RecordCounts, RecordPlace, RecordRun, RecordSink, SinkContext,
 };
 
-/// When batches are made.
+/// Schedule of batches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
-    /// One batch, at the end: the files of a directory have no rounds in common.
+    /// One batch at the end: the files of a directory do not share rounds.
     Whole,
-    /// One batch, at the end, of which all bytes are there. Compressed records change to [`Mode::Rounds`], because
-    /// what they expand to need not be held all at once.
+    /// One batch at the end, with all bytes in memory. Compressed records change the mode to [`Mode::Rounds`], because
+    /// their expanded bytes need not be held all at once.
     WholeUnlessCompressed,
-    /// At the ends of rounds. A record that comes after its batch was sent is a finding.
+    /// At the ends of rounds. A record that belongs into a batch already sent is a finding.
     Rounds,
-    /// At the ends of rounds, in the hope that no record comes after its batch was sent. One that does changes to
-    /// [`Mode::TooLate`], compressed records to [`Mode::Rounds`].
+    /// At the ends of rounds, assuming that no record belongs into a batch already sent. If one does, the mode becomes
+    /// [`Mode::TooLate`]; compressed records change it to [`Mode::Rounds`].
     Eager {
-        /// The next batch is made of at least so many bytes of records.
+        /// Bytes of records required before the next batch.
         next_bytes: u64,
-        /// No batch waits for more bytes.
+        /// Upper bound of `next_bytes`.
         most_bytes: u64,
     },
-    /// A record came after its batch was sent, so all batches are void and reading stops.
+    /// A record belongs into a batch already sent: all batches are void and reading stops.
     TooLate,
 }
 
 impl Mode {
-    /// Eager, before the first batch.
+    /// Eager mode before the first batch.
     pub(crate) fn eager(EagerBatches { first_bytes, most_bytes }: EagerBatches) -> Self {
         Self::Eager { next_bytes: first_bytes.min(most_bytes), most_bytes }
     }
 
-    /// The mode after a compressed record.
+    /// Returns the mode after a compressed record.
     const fn with_compressed(self) -> Self {
         match self {
             Self::WholeUnlessCompressed | Self::Eager { .. } => Self::Rounds,
@@ -63,18 +63,18 @@ impl Mode {
     }
 }
 
-/// How far the records have come in time.
+/// Progress of the records in time.
 #[derive(Debug, Default)]
 struct RoundTimes {
-    /// The latest time seen.
+    /// Latest time observed.
     latest: Timestamp,
-    /// The latest time seen when the last round ended.
+    /// Latest time observed when the last round ended.
     round: Timestamp,
-    /// Everything up to here was sent.
+    /// All records up to this time were sent.
     sent: Timestamp,
 }
 
-/// Collects records and sends batches of them.
+/// Collects records and sends them in batches.
 pub(crate) struct Gather {
     out: Outbox,
     options: SessionOptions,
@@ -84,13 +84,13 @@ pub(crate) struct Gather {
     times: RoundTimes,
     /// Bytes of compressed records since the last batch.
     packed: u64,
-    /// Before so many bytes wait, samples whose chains are to come are not looked at again.
+    /// Waiting bytes required before samples with missing chains are checked again.
     chains_wait: u64,
 }
 
-/// So many bytes out of compressed records may wait in any case...
+/// Bytes from compressed records that may wait regardless of the compression ratio.
 const UNPACKED_WAITING: u64 = 24 << 20;
-/// ...and so many more for each byte of those.
+/// Additional waiting bytes allowed per compressed byte.
 const UNPACKED_RATIO: u64 = 8;
 
 impl Gather {
@@ -104,12 +104,12 @@ impl Gather {
         Self { out, options, mode, waiting, memory, times, packed: 0, chains_wait: 0 }
     }
 
-    /// Whether reading stopped because a record came after its batch was sent.
+    /// Returns true if reading stopped at a record that belongs into a batch already sent.
     pub(crate) fn is_too_late(&self) -> bool {
         self.mode == Mode::TooLate
     }
 
-    /// Whether records that are no samples are kept.
+    /// Returns true if records of this use, other than samples, are collected.
     const fn keeps(&self, session_use: Option<SessionUse>) -> bool {
         match session_use {
             Some(SessionUse::MovesMaps | SessionUse::Kept) => true,
@@ -124,7 +124,7 @@ impl Gather {
         }
     }
 
-    /// Notes the time of a record that is kept.
+    /// Notes the time of a collected record.
     #[inline]
     fn note_time(&mut self, found: &RecordBytes<'_>, time: Timestamp, findings: &mut Findings) {
         self.times.latest = self.times.latest.max(time);
@@ -133,7 +133,7 @@ impl Gather {
         }
     }
 
-    /// A record came whose batch may have been sent. One without time comes before everything.
+    /// Handles a record that may belong into a batch already sent. A record without time precedes everything.
     fn late_record(&mut self, found: &RecordBytes<'_>, time: Timestamp, findings: &mut Findings) {
         let has_time = time != Timestamp(0);
         if matches!(self.mode, Mode::Eager { .. }) {
@@ -159,26 +159,26 @@ impl Gather {
         if !self.out.has_sent_head() || self.waiting.bytes() < enough && !self.is_due(complete) {
             return Flow::Continue;
         }
-        // Up to half of what may wait, samples wait for chains that are to come.
+        // Samples wait for missing chains only while less than half of the limit waits.
         let may_wait = self.waiting.bytes() < self.options.pending_bytes / 2;
         if may_wait && self.waiting.bytes() < self.chains_wait {
             return Flow::Continue;
         }
         let limit = if may_wait { self.waiting.complete_until(complete) } else { complete };
         if limit < complete {
-            // That looks at all that waits, so it is done as often as that has grown by a part.
+            // The check scans all waiting samples, so it is repeated only after they grow by an eighth.
             self.chains_wait = self.waiting.bytes() + self.waiting.bytes() / 8;
         }
         self.send(Some(limit), context)
     }
 
-    /// Whether a watched stream is complete for long enough beyond the last batch.
+    /// Returns true if a live stream is complete for at least the batch interval after the last batch.
     fn is_due(&self, complete: Timestamp) -> bool {
         let beyond = complete.0.saturating_sub(self.times.sent.0);
         self.mode == Mode::Rounds && self.options.live.is_some_and(|live| beyond >= live.every)
     }
 
-    /// How many bytes may wait for the end of their round. Those that came out of few bytes may not be many.
+    /// Returns the limit of bytes that may wait for the end of their round. It is lower for highly compressed data.
     fn pending_bytes(&self) -> u64 {
         let pending = self.options.pending_bytes;
         if self.packed == 0 {
@@ -187,13 +187,13 @@ impl Gather {
         pending.min(UNPACKED_WAITING.saturating_add(self.packed.saturating_mul(UNPACKED_RATIO)))
     }
 
-    /// More is waiting than may: sends the older half.
+    /// Sends the older half, because the limit of waiting bytes is reached.
     fn give_up_order(&mut self, offset: u64, context: SinkContext<'_>) -> Flow {
         context.findings.push(Finding::RoundsMissing { offset });
         self.send(Some(self.waiting.middle()), context)
     }
 
-    /// Sends everything up to a time, or all.
+    /// Sends all records up to a time, or all.
     fn send(&mut self, limit: Option<Timestamp>, mut context: SinkContext<'_>) -> Flow {
         let Some(batch) = self.waiting.take(limit, &mut context) else { return Flow::Continue };
         self.packed = self.packed.min(1);
@@ -210,20 +210,20 @@ impl Gather {
         }
     }
 
-    /// Sends all that is left.
+    /// Sends all remaining records.
     pub(crate) fn finish(&mut self, context: SinkContext<'_>) -> Flow {
         self.send(None, context)
     }
 
-    /// Sends that all batches so far are void.
+    /// Reports that all batches so far are void.
     pub(crate) fn send_disordered(&self) {
-        // A receiver that is gone does not want to know.
+        // A dropped receiver does not need the message.
         let _ = self.out.send(ReadMessage::Disordered);
     }
 
     /// Sends the end.
     pub(crate) fn send_end(&self, head: Arc<Head>, counts: RecordCounts, findings: Findings) {
-        // A receiver that is gone does not want to know.
+        // A dropped receiver does not need the message.
         let _ = self.out.send(ReadMessage::End { head, counts, findings });
     }
 }
@@ -231,8 +231,7 @@ impl Gather {
 impl RecordSink for Gather {
     type Kept = UsualEntries;
 
-    /// Where there is something to be said of records that come late, or order can be given up between any two, each is
-    /// looked at by itself.
+    /// Modes that report late records, or that may abandon the order between any two, take each record individually.
     fn takes_runs(&self) -> bool {
         match self.mode {
             Mode::Whole | Mode::WholeUnlessCompressed | Mode::Eager { .. } => true,
@@ -247,7 +246,7 @@ impl RecordSink for Gather {
         let is_late = kept.earliest().is_some_and(|time| time < sent)
             || kept.has_timeless_record() && Timestamp(0) < sent;
         if is_late {
-            // Of those modes only an eager one has sent anything.
+            // Of the modes that take runs, only the eager one has sent batches before.
             self.mode = Mode::TooLate;
             return Flow::Stop;
         }

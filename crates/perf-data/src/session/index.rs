@@ -1,5 +1,5 @@
-//! What becomes of each record as it is read: samples get an entry of which only the header and a few words in front are
-//! touched, records that replaying needs are decoded, all others are counted.
+//! Treatment of each record as it is read: a sample gets an entry from its header and first fields, a record needed
+//! for replay is decoded, all others are counted.
 
 use address::{Pid, Tid, Timestamp};
 
@@ -10,7 +10,7 @@ use crate::record::{Record, RecordBytes, Schema, TimedRecord};
 use crate::record_header::{HEADER_LEN, RecordKind};
 use crate::stream::{Losses, RecordCounts};
 
-/// The index entry of a sample; `None` where it is damaged so much that it is dropped.
+/// Returns the index entry of a sample; `None` if it is so damaged that it is dropped.
 #[inline]
 pub(crate) fn index_sample(
     schema: &Schema,
@@ -47,7 +47,7 @@ pub(crate) fn index_sample(
     Some(SampleEntry { time, position: offset, pid, tid, event, misc: found.header.misc })
 }
 
-/// The index entry of a sample of which there is nothing else to do or to say; [`index_sample`] gives the same for it.
+/// Returns the same entry as [`index_sample`] if the sample has no finding, lost counts or deferred chain.
 #[inline]
 pub(crate) fn usual_sample(schema: &Schema, found: &RecordBytes<'_>) -> Option<SampleEntry> {
     let (bytes, endian) = (found.bytes, schema.endian);
@@ -65,7 +65,7 @@ pub(crate) fn usual_sample(schema: &Schema, found: &RecordBytes<'_>) -> Option<S
     Some(SampleEntry { time, position: found.position, pid, tid, event, misc: found.header.misc })
 }
 
-/// A record that is kept, decoded; `None` where it is too short for its type.
+/// Decodes a record needed for replay; `None` if it is too short for its type.
 pub(crate) fn index_record<'d>(
     schema: &Schema,
     found: &RecordBytes<'d>,
@@ -95,7 +95,7 @@ pub(crate) fn index_record<'d>(
     Some(decoded)
 }
 
-/// Takes in what the counters that a sample read say of lost samples.
+/// Counts the losses reported by the counters in a sample.
 fn count_lost_of_sample(schema: &Schema, found: &RecordBytes<'_>, event: u16, losses: &mut Losses) {
     if found.bytes.len() > HEADER_LEN
         && let Ok(sample) = schema.sample(found.bytes, found.position, event)

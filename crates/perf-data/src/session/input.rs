@@ -1,4 +1,4 @@
-//! What a recording can come as, and how each is opened.
+//! Kinds of inputs and how each is opened.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -18,16 +18,15 @@ use crate::stream::{Feed, LiveRead, StreamReader};
 /// Source: `tools/perf/util/header.h`, `struct perf_pipe_file_header`.
 const PIPE_HEADER: usize = 16;
 
-/// Where a recording is read from. What it is - file or pipe stream, compressed or not - is found out by its content.
+/// Source of a recording. Its format - file or pipe stream, compressed or not - is detected from its content.
 pub enum Input {
-    /// All bytes of a file, usually mapped.
+    /// A complete file, usually mapped into memory.
     File(SharedBytes),
-    /// Bytes that come one after another, for instance standard input.
+    /// A byte stream, for instance standard input.
     Stream(Box<dyn Read + Send>),
-    /// The same, read as it comes: what is there is taken, where no more is.
+    /// A byte stream read live: available bytes are taken without waiting for a full block.
     Live(Box<dyn LiveRead>),
-    /// A directory recording (`perf record --threads`): its file `data`, and its files `data.N` in the order of
-    /// their indices.
+    /// A directory recording (`perf record --threads`): its file `data`, and its files `data.N` by index.
     Directory {
         /// The file with header and features.
         data: SharedBytes,
@@ -51,23 +50,23 @@ impl std::fmt::Debug for Input {
 pub(crate) struct OpenedRecording {
     pub(crate) head: Head,
     pub(crate) feeds: Vec<Feed>,
-    /// Whether its bytes come one after another, so that they are not held longer than needed.
+    /// True for a byte stream: its bytes are held only as long as needed.
     pub(crate) is_stream: bool,
-    /// Whether its rounds can be used: not where several files stand side by side.
+    /// True if its rounds can be used, which excludes several files of records.
     pub(crate) may_stream: bool,
-    /// Whether it is compressed as a whole.
+    /// True if it is compressed as a whole.
     pub(crate) is_packed: bool,
 }
 
 impl OpenedRecording {
-    /// Whether it is a plain file whose bytes are all there, so that it can be read again.
+    /// Returns true for a plain file in memory, which can be read a second time.
     pub(crate) fn is_plain(&self) -> bool {
         let in_memory = |feed: &Feed| matches!(feed, Feed::Bytes(_));
         self.may_stream && !self.head.is_pipe() && self.feeds.iter().all(in_memory)
     }
 }
 
-/// Opens what is there.
+/// Detects the format of an input and opens it.
 pub(crate) fn open(
     input: Input,
     options: SessionOptions,
@@ -88,7 +87,7 @@ pub(crate) fn open(
     }
 }
 
-/// The byte order of a pipe stream that begins with `bytes`; `None` for all else.
+/// Returns the byte order of a pipe stream that begins with `bytes`; `None` for other formats.
 fn pipe_order(bytes: &[u8]) -> Option<Endian> {
     let magic = bytes.get(..8)?;
     let order = |endian: Endian| endian.u64_at(bytes, 8) == Some(PIPE_HEADER as u64);
@@ -165,10 +164,10 @@ fn open_stream(
         let head = Head::of_stream(endian);
         return Ok(OpenedRecording { head, feeds, is_stream: true, may_stream: true, is_packed });
     }
-    // What is no recording is not read to its end.
+    // Other data is rejected before it is read to its end.
     check_magic(start)?;
-    // The features stand at the end of a file, and build ids are among them: without all of it nothing is known
-    // for sure. So it is held as a whole, as a mapped file is.
+    // A file's features, among them build-ids, are at its end, so they are unknown until all of it is read.
+    // It is therefore held completely, like a mapped file.
     let held = Held::new(memory, MemoryUse::Recording);
     let (bytes, broken) = read_whole(reader, memory)?;
     if let Some(error) = broken {
@@ -181,7 +180,7 @@ fn open_stream(
     open_bytes(SharedBytes::from(bytes).held_as(&held), findings)
 }
 
-/// Reads all that comes, as far as it may be held; with why it breaks off, if it does.
+/// Reads to the end within the memory budget. Also returns the error that ended the stream early, if any.
 fn read_whole(
     reader: StreamReader,
     memory: &Arc<Memory>,
@@ -191,7 +190,7 @@ fn read_whole(
     let mut rest = reader.into_rest();
     let mut bytes = Vec::new();
     loop {
-        // Room is made by the vector, twice as much as before.
+        // The vector doubles its capacity.
         if bytes.capacity() - bytes.len() < step {
             let more = bytes.capacity().max(step) as u64;
             if !memory.allows(more, || "the recording, which is held as a whole".to_owned()) {

@@ -1,5 +1,5 @@
-//! A recording of any kind, read while it is replayed: a thread reads, expands and orders records, and gives them out
-//! as batches.
+//! A recording of any kind, read while it is replayed: a thread reads, expands
+//! and orders records, and sends them as batches.
 //!
 //! ```text
 //!   thread    | read + expand w1 | w2 | w3 | ...
@@ -45,9 +45,9 @@ use crate::stream::RecordCounts;
 
 /// A recording that is being read.
 ///
-/// A plain file gives one batch, whose bytes are those of the file, or several where it is read eagerly. A stream, and
-/// a file with compressed records, give many; at most one of them waits while another is made, and none where a plain
-/// file is read eagerly.
+/// A plain file gives one batch, which borrows the bytes of the file, or several if it is read eagerly.
+/// A stream, or a file with compressed records, gives many. At most one batch waits while another is
+/// made, and none if a plain file is read eagerly.
 #[derive(Debug)]
 pub struct Session {
     head: Arc<Head>,
@@ -61,15 +61,15 @@ pub struct Session {
 enum SessionEnd {
     /// After the last batch.
     Complete,
-    /// At a record that belongs into a batch that was given out.
+    /// At a record that belongs into a batch already returned.
     Disordered,
 }
 
 impl Session {
-    /// Opens a recording and reads it up to its first record that is not about the recording itself.
+    /// Opens a recording and reads it up to the first record that does not describe the recording itself.
     ///
     /// # Errors
-    /// Where there is no recording, or it has no events.
+    /// If the input is not a recording, or it has no events.
     pub fn open(
         input: Input,
         options: SessionOptions,
@@ -78,11 +78,11 @@ impl Session {
         Self::open_within(input, options, &Arc::default(), findings)
     }
 
-    /// The same, which counts what it takes as held in `memory`. Where that is too much, the session ends before its
-    /// time; [`Memory::exceeded`] says so.
+    /// Same as [`Self::open`], with its memory counted in `memory`. If a limit is exceeded, the
+    /// session ends early; [`Memory::exceeded`] reports it.
     ///
     /// # Errors
-    /// As for [`Self::open`], and where too much is held.
+    /// As for [`Self::open`], and if a memory limit is exceeded.
     pub fn open_within(
         input: Input,
         options: SessionOptions,
@@ -92,14 +92,14 @@ impl Session {
         let mut opened = open(input, options, memory, findings)?;
         opened.head.set_fallback_arch(options.fallback_arch);
         let (send_head, head) = sync_channel(1);
-        // Batches of a file are large: one is walked while the next is made, and no third one is there.
+        // Batches of a file are large: one is walked while the next is made, and a third would cost too much memory.
         let usual = if options.eager.is_some() { 0 } else { 1 };
         let waiting = options.live.map_or(usual, |live| live.waiting.max(1));
         let (send_message, messages) = sync_channel(waiting);
         let out = Outbox::new(send_head, send_message);
         let memory = memory.clone();
         std::thread::spawn(move || reading::read(opened, options, &memory, out));
-        // The head comes last where there are no events, so nothing was counted that could be waited for.
+        // Without events the head is sent last, so there are no counts to report.
         let no_events = Error::NoEventsInStream { len: 0 };
         let head: Arc<Head> = head.recv().map_err(|_| no_events)?;
         if head.events().is_empty() {
@@ -109,7 +109,7 @@ impl Session {
         Ok(Self { head, counts, messages, end: None })
     }
 
-    /// The next batch in time order, if there is one within so much time; [`Duration::MAX`] waits for it.
+    /// Returns the next batch in time order if it arrives within `wait`; [`Duration::MAX`] waits without limit.
     pub fn next_batch_within(&mut self, wait: Duration, findings: &mut Findings) -> NextBatch {
         loop {
             match self.end {
@@ -129,21 +129,21 @@ impl Session {
         }
     }
 
-    /// Events and features as far as they are known. After the last batch all of them are, for instance build ids
-    /// that stand at the end of a stream.
+    /// Events and features read so far. They are complete after the last batch:
+    /// build-ids, for instance, can be at the end of a stream.
     #[must_use]
     pub fn head(&self) -> &Arc<Head> {
         &self.head
     }
 
-    /// The records read up to the last batch that was given out.
+    /// Counts of the records read up to the last batch returned.
     #[must_use]
     pub fn counts(&self) -> &RecordCounts {
         &self.counts
     }
 
-    /// The next batch in time order; `None` after the last one. Sessions that read eagerly ask
-    /// [`Self::next_batch_within`], which tells the end from disorder.
+    /// Returns the next batch in time order; `None` after the last one.
+    /// Eager sessions use [`Self::next_batch_within`], which distinguishes the end from disorder.
     pub fn next_batch(&mut self, findings: &mut Findings) -> Option<Batch> {
         match self.next_batch_within(Duration::MAX, findings) {
             NextBatch::Batch(batch) => Some(batch),
@@ -151,7 +151,7 @@ impl Session {
         }
     }
 
-    /// Takes in what the reading thread sent: the batch, if that is one.
+    /// Processes a message of the reading thread; returns the batch if it holds one.
     fn take_in(&mut self, message: ReadMessage, findings: &mut Findings) -> Option<Batch> {
         match message {
             ReadMessage::Disordered => {
@@ -175,16 +175,16 @@ impl Session {
     }
 }
 
-/// What [`Session::next_batch_within`] gives.
+/// Result of [`Session::next_batch_within`].
 #[derive(Debug)]
 pub enum NextBatch {
     /// The next batch.
     Batch(Batch),
-    /// None came by then.
+    /// No batch arrived in time.
     NotYet,
-    /// A record belongs before the end of a batch that was given out: all batches are void. The recording is to be opened
-    /// again and read without [`SessionOptions::eager`]. Happens only if that was set.
+    /// A record belongs before the end of a batch already returned: all batches are void.
+    /// Open the recording again without [`SessionOptions::eager`]; it happens only if that was set.
     Disordered,
-    /// There is none any more.
+    /// No batches are left.
     End,
 }

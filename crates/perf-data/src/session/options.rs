@@ -1,43 +1,43 @@
-//! How a recording is read: sizes, and what is given out.
+//! Options of a session: sizes, and the contents of batches.
 
 use address::Arch;
 use budget::Budget;
 
 use crate::stream::ScanAhead;
 
-/// How much is held at a time.
+/// Options of a [`Session`](crate::Session).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SessionOptions {
-    /// A batch of a stream is made at the first end of a round after so many bytes of records.
+    /// Bytes of records after which the next end of a round completes a batch of a stream.
     pub batch_bytes: u64,
-    /// The first batch of a stream is made after so many bytes, where that is less, so that something is known soon.
+    /// The same for the first batch of a stream if lower, so that results appear early.
     pub first_bytes: u64,
-    /// Whether records of context switches are given out, too.
+    /// Include records of context switches.
     pub switches: bool,
-    /// The architecture of a recording that does not state it.
+    /// Architecture of recordings that do not state it.
     pub fallback_arch: Option<Arch>,
-    /// If no round ends within so many bytes, order is given up and the older half is given out.
+    /// Bytes without an end of a round after which the order is abandoned and the older half is sent.
     pub pending_bytes: u64,
-    /// A compressed record may expand to so many bytes.
+    /// Maximum bytes that a compressed record may expand to.
     pub expansion_bytes: usize,
-    /// Whether a plain file is given out in batches, too, so that it can be replayed while it is read. Where a record
-    /// shows that the rounds of the file did not keep their promise, the session ends with
+    /// Also send a plain file in batches, to replay it while it is read.
+    /// If a record violates the order that the rounds of the file promise, the session ends with
     /// [`NextBatch::Disordered`](crate::NextBatch::Disordered).
     pub eager: Option<EagerBatches>,
-    /// Whether other threads find the usual records of a plain file ahead of the one that reads. Batches do not depend on it.
+    /// Threads that find the usual records of a plain file in advance. The batches do not depend on it.
     pub ahead: Option<ScanAhead>,
-    /// Whether a stream is given out in batches of so much time, too, so that little of it waits.
+    /// Also split a stream into batches by time, to reduce latency.
     pub live: Option<LiveBatches>,
-    /// Bytes of a stream that are read at a time. Records that leave a block are copied to the next one, so blocks are
-    /// much larger than records.
+    /// Bytes read from a stream at a time.
+    /// Records that cross the end of a block are copied to the next one, so blocks are much larger than records.
     pub read_bytes: usize,
-    /// What the recording may use beside that.
+    /// All other limits for this recording.
     pub budget: Budget,
 }
 
 impl Default for SessionOptions {
-    /// Batches of 32 MiB, the first as the others; no switches, no architecture; 1 GiB may wait, 64 MiB come out of a
-    /// compressed record; not eager, nothing ahead, not live; 4 MiB are read at a time.
+    /// Batches of 32 MiB, including the first; no switches, no architecture; 1 GiB may wait, and a compressed record
+    /// may expand to 64 MiB; not eager, no scanning threads, not live; reads of 4 MiB.
     fn default() -> Self {
         Self {
             batch_bytes: 32 << 20,
@@ -55,13 +55,13 @@ impl Default for SessionOptions {
     }
 }
 
-/// The batches of a plain file that is read eagerly.
+/// Batch sizes of a plain file that is read eagerly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EagerBatches {
-    /// The first batch is made at the first end of a round after so many bytes, and each of the next after twice as
-    /// many as the one before, so that the replay begins soon.
+    /// Bytes of records before the end of a round completes the first batch.
+    /// Each later batch needs twice as many as the previous one, so that the replay starts early.
     pub first_bytes: u64,
-    /// But not after more bytes than these.
+    /// Upper bound for the growing batch size.
     pub most_bytes: u64,
 }
 
@@ -72,13 +72,13 @@ impl Default for EagerBatches {
     }
 }
 
-/// The batches of a stream that is watched. Where they end follows from the stream alone, not from when it came.
+/// Batches of a live stream. Their ends depend on the content of the stream only, not on when it arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LiveBatches {
-    /// A batch is made at the first end of a round by which the records are complete for so many nanoseconds of the
-    /// recording more than at the last batch.
+    /// Minimum time span of a batch in the recording, in nanoseconds.
+    /// A batch is made at the first end of a round at which records are complete for this long after the last batch.
     pub every: u64,
-    /// So many batches wait for whoever takes them before reading stops. At least one does.
+    /// Batches that may wait for the consumer before reading pauses; at least 1.
     pub waiting: usize,
 }
 

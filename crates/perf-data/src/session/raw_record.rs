@@ -1,10 +1,10 @@
-//! A record of any type with its bytes, decoded: for dumps and checks, not for replaying.
+//! Decoded record of any type with its bytes: for dumps and checks, not for replay.
 
 use crate::finding::Findings;
 use crate::record::{Record, RecordBytes, Sample, SampleId, Schema, decode_sample};
 use crate::record_header::{RecordHeader, RecordKind};
 
-/// What a record says.
+/// Decoded content of a record.
 #[derive(Clone, Debug)]
 pub enum RawBody<'d> {
     /// A sample.
@@ -15,22 +15,22 @@ pub enum RawBody<'d> {
     Undecodable,
 }
 
-/// One record.
+/// One record of a recording.
 #[derive(Clone, Debug)]
 pub struct RawRecord<'d> {
-    /// Its position; in a plain file its offset.
+    /// Position; in a plain file, the offset.
     pub position: u64,
-    /// The file's index among those of a directory; 0 is `data`.
+    /// Index of the file in a directory recording; 0 is `data`.
     pub file: u32,
-    /// The offset of the record in its file or stream, or that of the compressed record that it came out of.
+    /// Offset of the record, or of the compressed record that contains it, in its file or stream.
     pub offset: u64,
-    /// Where it is in what that one expands to.
+    /// Offset in the expanded bytes of the compressed record.
     pub inside: Option<u64>,
-    /// Its header.
+    /// Header.
     pub header: RecordHeader,
-    /// The whole record, header included.
+    /// The whole record, including the header.
     pub bytes: &'d [u8],
-    /// What it says.
+    /// Decoded content.
     pub body: RawBody<'d>,
 }
 

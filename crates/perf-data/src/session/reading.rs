@@ -1,4 +1,4 @@
-//! The reading thread of a session: from the opened recording to the last batch.
+//! Reading thread of a session, from the opened recording to the last batch.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use super::messages::Outbox;
 use super::options::SessionOptions;
 use crate::stream::{Driver, Flow, SinkContext};
 
-/// Of a stream that is packed as a whole so many bytes may wait for the end of their round: it may be packed so well that
-/// what waits has nothing to do with its size.
+/// Bytes that may wait for the end of their round in a stream that is compressed as a whole.
+/// Its size does not bound the waiting bytes, because the compression ratio can be very high.
 const PACKED_PENDING: u64 = 128 << 20;
 
-/// Reads all of a recording. Returns early where the session is gone.
+/// Reads all of a recording. Returns early if the session was dropped.
 pub(crate) fn read(
     opened: OpenedRecording,
     mut options: SessionOptions,

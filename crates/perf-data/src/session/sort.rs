@@ -1,5 +1,5 @@
-//! Entries into the order of time. A recording is written buffer by buffer, one of each processor, and each is in order
-//! by itself: so what is to be sorted is a row of runs, of which only neighbours overlap.
+//! Sort of entries by time. A recording consists of the buffers of the processors, each in order by itself.
+//! Entries are therefore a sequence of sorted runs, and only neighbouring runs overlap.
 //!
 //! ```text
 //!   | 1 4 6 | 2 3 7 | 8 9 | 8 11 |      runs
@@ -9,10 +9,10 @@
 
 use address::Timestamp;
 
-/// Runs of fewer entries than these on average are no runs of a recorder, and are sorted as any list is.
+/// Average length of runs below which a general sort is used, because a recorder does not write such short runs.
 const SHORT: usize = 4;
 
-/// Sorts entries by time; those of one time stay in their order.
+/// Sorts entries by time. The sort is stable.
 pub(crate) fn sort_by_time<T: Copy>(entries: &mut [T], time: impl Fn(&T) -> Timestamp + Copy) {
     let mut starts = run_starts(entries, time);
     if starts.len() > 2 && entries.len() / starts.len() < SHORT {
@@ -20,7 +20,7 @@ pub(crate) fn sort_by_time<T: Copy>(entries: &mut [T], time: impl Fn(&T) -> Time
         return;
     }
     let mut scratch = Vec::new();
-    // The last start is the end of the last run.
+    // The last element of `starts` is the end of the last run.
     while starts.len() > 2 {
         for at in (2..starts.len()).step_by(2) {
             let (start, middle) = (starts[at - 2], starts[at - 1]);
@@ -32,7 +32,7 @@ pub(crate) fn sort_by_time<T: Copy>(entries: &mut [T], time: impl Fn(&T) -> Time
     }
 }
 
-/// Where runs in ascending order start, and the end of the last one.
+/// Returns the starts of the ascending runs, followed by the end of the last one.
 fn run_starts<T>(entries: &[T], time: impl Fn(&T) -> Timestamp) -> Vec<usize> {
     let mut starts = vec![0];
     let pairs = (1..).zip(entries.windows(2));
@@ -41,7 +41,7 @@ fn run_starts<T>(entries: &[T], time: impl Fn(&T) -> Timestamp) -> Vec<usize> {
     starts
 }
 
-/// Merges two runs, of which the second one starts at `middle`.
+/// Merges two runs; the second one starts at `middle`.
 fn merge<T: Copy>(
     entries: &mut [T],
     middle: usize,
@@ -59,7 +59,7 @@ fn merge<T: Copy>(
     scratch.extend_from_slice(&entries[..right]);
     let mut out = 0;
     for entry in &*scratch {
-        // What was written is never more than what was read.
+        // The write index never passes the read index.
         while let Some(next) = entries.get(right).copied()
             && time(&next) < time(entry)
         {
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    /// Entries with these times, numbered.
+    /// Numbered entries with the given times.
     fn entries(times: impl IntoIterator<Item = u64>) -> Vec<(Timestamp, usize)> {
         times.into_iter().map(Timestamp).zip(0..).collect()
     }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     proptest! {
-        /// The same as a stable sort, whatever the runs.
+        /// Equal to a stable sort, for all lengths of runs.
         #[test]
         fn as_any_stable_sort(runs in prop::collection::vec((0..60_u64, 0..40_u64), 0..40)) {
             let times: Vec<u64> = runs.iter().flat_map(|(start, len)| *start..start + len).collect();

@@ -1,4 +1,4 @@
-//! What is kept of usual records that follow each other: their entries, in order of time.
+//! Entries of consecutive usual records, in time order.
 
 use address::Timestamp;
 
@@ -9,7 +9,7 @@ use crate::record::{RecordBytes, Schema};
 use crate::record_header::RecordKind;
 use crate::stream::KeptRecords;
 
-/// Entries of samples, and of maps and of what tells of tasks.
+/// Entries of samples, maps and task records.
 #[derive(Debug, Default)]
 pub(crate) struct UsualEntries {
     pub(crate) samples: Vec<SampleEntry>,
@@ -41,13 +41,13 @@ impl KeptRecords for UsualEntries {
 }
 
 impl UsualEntries {
-    /// The latest time.
+    /// Returns the latest time.
     pub(crate) fn latest(&self) -> Timestamp {
         let sample = self.samples.last().map(|sample| sample.time);
         sample.max(self.records.last().map(|record| record.time)).unwrap_or_default()
     }
 
-    /// The earliest time of those that have one.
+    /// Returns the earliest time; entries without time are ignored.
     pub(crate) fn earliest(&self) -> Option<Timestamp> {
         let samples = self.samples.iter().map(|sample| sample.time);
         let records = self.records.iter().map(|record| record.time);
@@ -55,7 +55,7 @@ impl UsualEntries {
         samples.clone().find(has_time).into_iter().chain(records.clone().find(has_time)).min()
     }
 
-    /// Whether there is a record without time that is no sample; each of those may move maps.
+    /// Returns true if a record other than a sample has no time; such a record may change maps.
     pub(crate) fn has_timeless_record(&self) -> bool {
         self.records.first().is_some_and(|record| record.time == Timestamp(0))
     }

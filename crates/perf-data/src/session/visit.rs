@@ -1,4 +1,4 @@
-//! Every record of a recording of any kind, decoded, in the order of the file: for dumps and checks.
+//! Every record of a recording of any kind, decoded in file order: for dumps and checks.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use crate::stream::{
     Driver, Flow, RecordChunk, RecordCounts, RecordPlace, RecordSink, SinkContext,
 };
 
-/// What a visit gives at its end: events and features, and the counts of all records.
+/// Result of a visit: events, features and the counts of all records.
 #[derive(Clone, Debug)]
 pub struct Visited {
-    /// As known at the end.
+    /// Head as of the end of the recording.
     pub head: Arc<Head>,
     /// All records by type.
     pub counts: RecordCounts,
 }
 
-/// Calls `visitor` with each record, those that were compressed included, until it breaks off.
+/// Calls `visitor` with each record, including those inside compressed records, until it breaks.
 ///
 /// Offsets in the findings are positions, see [`RawRecord::position`].
 ///
 /// # Errors
-/// Where there is no recording. All other damage is a finding.
+/// If the input is not a recording. All other damage is a finding.
 pub fn visit_records(
     input: Input,
     findings: &mut Findings,
@@ -63,7 +63,7 @@ impl RecordSink for Visit<'_> {
         let SinkContext { head, counts, findings } = context;
         let (schema, kind) = (&head.schema, found.header.kind);
         match kind.session_use() {
-            // For its part in the counts.
+            // Called to count losses and findings.
             Some(SessionUse::Sample) => {
                 let _ = index_sample(schema, found, counts, findings);
             }

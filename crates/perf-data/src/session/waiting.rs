@@ -1,4 +1,4 @@
-//! The samples and records that wait for their batch, with the bytes that hold them.
+//! Samples and records that wait for their batch, with the bytes that hold them.
 
 use std::sync::Arc;
 
@@ -13,35 +13,35 @@ use super::usual::UsualEntries;
 use crate::record::{RecordBytes, Schema, TimedRecord};
 use crate::stream::{RecordChunk, SinkContext};
 
-/// What waits.
+/// Entries and bytes not yet in a batch.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
-    /// The bytes of all that waits, ascending by position.
+    /// Bytes of all waiting entries, ascending by position.
     chunks: Vec<RecordChunk>,
-    /// The chunk of the records that come, which is not in the list before one of them waits.
+    /// Chunk of the current records; appended to `chunks` when the first of them is collected.
     current: Option<RecordChunk>,
     samples: Vec<SampleEntry>,
     records: Vec<RecordEntry>,
     chains: UserChains,
-    /// Bytes of the records; after a batch was taken out, in proportion to those that are left.
+    /// Bytes of the waiting records. After a batch was taken, an estimate in proportion to the remaining entries.
     bytes: u64,
-    /// What is held, for room of so many entries.
+    /// Memory of the entries, for a capacity of `room` entries.
     held: Held,
     room: usize,
 }
 
 impl Waiting {
-    /// Nothing waits; what is going to is held in `memory`.
+    /// Creates an empty collection that counts its memory in `memory`.
     pub(crate) fn new(memory: &Arc<Memory>) -> Self {
         Self { held: Held::new(memory, MemoryUse::Recording), ..Self::default() }
     }
 
-    /// The records that follow are in this chunk.
+    /// Sets the chunk that contains the following records.
     pub(crate) fn chunk(&mut self, chunk: RecordChunk) {
         self.current = Some(chunk);
     }
 
-    /// Takes in a sample.
+    /// Adds a sample.
     #[inline]
     pub(crate) fn sample(&mut self, schema: &Schema, found: &RecordBytes<'_>, entry: SampleEntry) {
         self.keep(found);
@@ -50,7 +50,7 @@ impl Waiting {
         self.count_room();
     }
 
-    /// Takes in usual records of so many bytes.
+    /// Adds a run of usual records of `bytes` bytes.
     pub(crate) fn usual(&mut self, entries: &UsualEntries, bytes: u64) {
         self.chunks.extend(self.current.take());
         self.bytes += bytes;
@@ -59,7 +59,7 @@ impl Waiting {
         self.count_room();
     }
 
-    /// Takes in a record of which only the time was read.
+    /// Adds a record with only its time decoded.
     #[inline]
     pub(crate) fn record(&mut self, found: &RecordBytes<'_>, time: Timestamp) {
         self.keep(found);
@@ -67,7 +67,7 @@ impl Waiting {
         self.count_room();
     }
 
-    /// Takes in a record that was decoded, which may be the callchain of a sample.
+    /// Adds a decoded record, which may hold the callchain of a sample.
     pub(crate) fn decoded(&mut self, found: &RecordBytes<'_>, decoded: &TimedRecord<'_>) {
         self.record(found, decoded.time);
         self.chains.record(decoded);
@@ -79,7 +79,7 @@ impl Waiting {
         self.bytes += found.bytes.len() as u64;
     }
 
-    /// Counts what is held where there is room for other numbers of entries.
+    /// Updates the memory count if a capacity changed.
     #[inline]
     fn count_room(&mut self) {
         let room = self.samples.capacity() + self.records.capacity();
@@ -88,24 +88,24 @@ impl Waiting {
         }
     }
 
-    /// Counts what is held.
+    /// Updates the memory count.
     #[cold]
     fn count(&mut self) {
         self.room = self.samples.capacity() + self.records.capacity();
         self.held.set(bytes_of_entries(&self.samples, &self.records));
     }
 
-    /// How many bytes of records wait, roughly.
+    /// Approximate bytes of the waiting records.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The latest time up to `limit` at which all samples have the callchains that come after them.
+    /// Returns the latest time, at most `limit`, up to which all samples have their callchains.
     pub(crate) fn complete_until(&self, limit: Timestamp) -> Timestamp {
         self.chains.complete_until(limit)
     }
 
-    /// The time that half of what waits is not after. There is something that waits.
+    /// Returns the median time of the waiting entries. There must be at least one.
     pub(crate) fn middle(&self) -> Timestamp {
         let mut times: Vec<_> = self.samples.iter().map(|sample| sample.time).collect();
         times.extend(self.records.iter().map(|record| record.time));
@@ -113,7 +113,7 @@ impl Waiting {
         *times.select_nth_unstable(middle).1
     }
 
-    /// Takes out everything up to a time, or all, in time order; `None` where there is nothing.
+    /// Removes all entries up to a time, or all, as a batch in time order; `None` if there are none.
     pub(crate) fn take(
         &mut self,
         limit: Option<Timestamp>,
@@ -136,12 +136,12 @@ impl Waiting {
         Some(Batch { head, samples, records, chunks, chains, held })
     }
 
-    /// Drops the chunks that nothing waits in.
+    /// Drops the chunks without waiting entries.
     fn drop_chunks(&mut self) {
         let samples = self.samples.iter().map(|sample| sample.position);
         let records = self.records.iter().map(|record| record.position);
         let first = samples.chain(records).chain(self.chains.first_position()).min();
-        // What comes next may still be in the last chunk.
+        // The next records can still be in the last chunk.
         let last = self.chunks.len().saturating_sub(1);
         let used = first.map_or(last, |first| {
             self.chunks.partition_point(|chunk| chunk.start <= first).saturating_sub(1)
@@ -150,15 +150,15 @@ impl Waiting {
     }
 }
 
-/// Bytes that the entries take.
+/// Returns the memory of the entries, in bytes.
 const fn bytes_of_entries(samples: &Vec<SampleEntry>, records: &Vec<RecordEntry>) -> u64 {
     let samples = samples.capacity() * size_of::<SampleEntry>();
     (samples + records.capacity() * size_of::<RecordEntry>()) as u64
 }
 
-/// Takes out the entries up to a time, in order. What is left is in order, too.
+/// Removes the entries up to a time, in time order. The remaining entries are in order, too.
 ///
-/// What comes later has a greater position, so that sorting by time alone, stably, sorts by (time, position).
+/// Later entries have greater positions, so a stable sort by time alone sorts by (time, position).
 fn take_until<T: Copy>(
     entries: &mut Vec<T>,
     limit: Option<Timestamp>,

@@ -1,13 +1,14 @@
-//! Runs of records that other threads find ahead of the driver, chunk by chunk.
+//! Parallel scan of a block: other threads find runs of records chunk by chunk, in advance of the driver.
 //!
-//! Where a record starts can be known for sure only by going through all in front of it. So a thread begins a chunk at the
-//! first place where many headers in a row are plausible, and the driver takes a run only where the records before it end
-//! exactly where it starts. What was found from another place, for instance in the copy of a stack that looks like
-//! records, is never taken, and the driver goes through those bytes itself.
+//! The start of a record is certain only after all records before it were parsed. A thread therefore starts a chunk at
+//! the first position with many plausible headers in sequence.
+//! The driver uses a run only if the preceding record ends exactly at its start.
+//! Runs from a wrong start, for instance in a stack copy that resembles records, are never
+//! used; the driver then parses those bytes itself.
 //!
 //! ```text
 //!   chunk 0               | chunk 1               | chunk 2
-//!   run . run . . run ----|---> run . run --------|-> ? run      taken where it starts where the last one ended
+//!   run . run . . run ----|---> run . run --------|-> ? run      used if it starts at the end of the last one
 //! ```
 
 use std::collections::VecDeque;
@@ -21,55 +22,55 @@ use crate::record::HeaderRules;
 use crate::record_header::HEADER_LEN;
 use crate::shared_bytes::SharedBytes;
 
-/// So many plausible headers in a row make a place to begin a chunk at.
+/// Plausible headers in sequence that are required at the start of a chunk.
 const HEADERS: usize = 32;
-/// So many headers are looked at to find one; the copy of a stack has up to 8,192 places.
+/// Headers inspected to find such a start; the copy of a stack has up to 8,192 candidate positions.
 const LOOKS: usize = 1 << 15;
-/// So many runs of a chunk are found at most: what is found must not take much more than the chunk.
+/// Maximum number of runs per chunk, so that the result takes little more memory than the chunk.
 const MOST_RUNS: usize = 1 << 12;
 
-/// The threads that find runs ahead, and what they found.
+/// Threads that find runs in advance, and their results.
 pub(crate) struct RunsAhead<K> {
     head: Arc<Head>,
     /// The position of the block's first byte.
     base: u64,
     chunks: Chunks,
-    /// Of each thread what it finds, chunk by chunk; threads take turns.
+    /// Results of each thread, chunk by chunk; chunks are assigned round-robin.
     found: Vec<Receiver<Vec<RecordRun<K>>>>,
-    /// The next chunk whose runs are to be taken.
+    /// Next chunk of runs to take.
     next_chunk: usize,
-    /// Runs of the chunk before that.
+    /// Remaining runs of the previous chunk.
     runs: VecDeque<RecordRun<K>>,
 }
 
-/// How a block is divided.
+/// Division of a block into chunks.
 #[derive(Clone, Copy)]
 struct Chunks {
-    /// Where the first one starts.
+    /// Start of the first chunk.
     start: usize,
     len: usize,
-    /// Bytes of the block.
+    /// Length of the block, in bytes.
     end: usize,
 }
 
 impl Chunks {
-    /// Where a chunk starts; the end of the block where there is none.
+    /// Returns the start of a chunk; the end of the block if there is no such chunk.
     fn start(self, chunk: usize) -> usize {
         chunk.saturating_mul(self.len).saturating_add(self.start).min(self.end)
     }
 }
 
-/// What comes next.
+/// Result of [`RunsAhead::next`].
 pub(crate) enum NextRun<K> {
-    /// A run that starts at the place that was asked for.
+    /// A run that starts at the requested offset.
     Run(RecordRun<K>),
-    /// None is there; the next one may start here.
+    /// No run starts there; the next one may start at this offset.
     NoneBefore(usize),
 }
 
 impl<K: KeptRecords> RunsAhead<K> {
-    /// Starts so many threads, for the records of a block from an offset on, at which a record starts. The first byte of
-    /// the block has the position `base`.
+    /// Starts the scanning threads for the records of a block from `start` on, which must be the start of a record.
+    /// `base` is the position of the block's first byte.
     pub(crate) fn start(
         block: &SharedBytes,
         base: u64,
@@ -79,7 +80,7 @@ impl<K: KeptRecords> RunsAhead<K> {
     ) -> Self {
         let chunks = Chunks { start, len: chunk_bytes.max(HEADER_LEN), end: block.len() };
         let spawn = |first: usize| {
-            // One chunk waits, and one is finished.
+            // Each thread has one chunk in the channel and one completed.
             let (out, found) = sync_channel(1);
             let scanner = Scanner { block: block.clone(), base, chunks, head: Arc::clone(head) };
             std::thread::spawn(move || scanner.scan(first, threads, &out));
@@ -89,13 +90,12 @@ impl<K: KeptRecords> RunsAhead<K> {
         Self { head: Arc::clone(head), base, chunks, found, next_chunk: 0, runs: VecDeque::new() }
     }
 
-    /// Whether runs are found with what is known of the recording now, and their positions are those that records have
-    /// now.
+    /// Returns true if the runs were found with the current head and have valid positions.
     pub(crate) fn is_of(&self, head: &Arc<Head>, base: u64) -> bool {
         Arc::ptr_eq(&self.head, head) && self.base == base
     }
 
-    /// The run that starts at an offset of the block, which is never less than the one before.
+    /// Returns the run that starts at an offset of the block. Offsets must not decrease from call to call.
     pub(crate) fn next(&mut self, offset: usize) -> NextRun<K> {
         loop {
             while self.runs.front().is_some_and(|run| run.start < offset) {
@@ -112,14 +112,14 @@ impl<K: KeptRecords> RunsAhead<K> {
                 return NextRun::NoneBefore(next.max(offset + 1));
             }
             let thread = self.found.get(self.next_chunk % self.found.len().max(1));
-            // A thread that is gone finds nothing.
+            // A thread that ended has no more runs.
             self.runs = thread.and_then(|it| it.recv().ok()).unwrap_or_default().into();
             self.next_chunk += 1;
         }
     }
 }
 
-/// What a thread finds runs in.
+/// Input of a scanning thread.
 struct Scanner {
     block: SharedBytes,
     base: u64,
@@ -128,7 +128,7 @@ struct Scanner {
 }
 
 impl Scanner {
-    /// Finds the runs of each `step`th chunk, until nobody wants them any more.
+    /// Sends the runs of each `step`th chunk until the receiver is dropped.
     fn scan<K: KeptRecords>(&self, first: usize, step: usize, out: &SyncSender<Vec<RecordRun<K>>>) {
         let chunks = (first..).step_by(step);
         for chunk in chunks.take_while(|chunk| self.chunks.start(*chunk) < self.chunks.end) {
@@ -138,7 +138,7 @@ impl Scanner {
         }
     }
 
-    /// The runs of a chunk; none where it is not found where one of its records starts.
+    /// Returns the runs of a chunk; empty if no start of a record was found in it.
     fn runs<K: KeptRecords>(&self, chunk: usize) -> Vec<RecordRun<K>> {
         let (start, until) = (self.chunks.start(chunk), self.chunks.start(chunk + 1));
         let (block, schema) = (&*self.block, &self.head.schema);
@@ -159,17 +159,17 @@ impl Scanner {
     }
 }
 
-/// Where the record after the one at an offset starts, if it is plain where that is.
+/// Returns the start of the record after the one at an offset, if its header is plausible.
 fn after(rules: HeaderRules, block: &[u8], offset: usize) -> Option<usize> {
     let rest = block.get(offset..)?;
     let len = rules.plausible_len(rest)?;
     Some(offset + len)
 }
 
-/// The first place in a part of a block from where on many plausible headers follow each other.
+/// Returns the first offset in a part of a block that starts a sequence of plausible headers.
 fn record_start(rules: HeaderRules, block: &[u8], part: std::ops::Range<usize>) -> Option<usize> {
     let mut looks = 0;
-    // Records are padded to eight bytes, counted from the first one, but for few that stand at the begin.
+    // Records are padded to eight bytes, counted from the first one, except for a few at the start.
     for start in part.step_by(HEADER_LEN) {
         let (mut next, mut headers) = (start, 0);
         while headers < HEADERS && next < block.len() {

@@ -1,40 +1,40 @@
-//! How many records of which type a recording has.
+//! Number of records of each type in a recording.
 
 use super::losses::Losses;
 use crate::record_header::RecordKind;
 
-/// Records and bytes of one type.
+/// Number and size of the records of one type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct KindCount {
-    /// Records.
+    /// Number of records.
     pub records: u64,
-    /// Their bytes, headers and following payloads included.
+    /// Their bytes, including headers and following payloads.
     pub bytes: u64,
 }
 
 /// Types below this number are counted in a table.
 const TABLE: usize = 128;
-/// How many other types are counted one by one; hostile files could name as many as they have records.
+/// Limit on other types counted individually; a hostile file could name as many as it has records.
 const OTHERS: usize = 256;
 
-/// The counts of a scan.
+/// Counts of all records read.
 #[derive(Clone, Debug)]
 pub struct RecordCounts {
     table: Vec<KindCount>,
     others: Vec<(RecordKind, KindCount)>,
-    /// All records of types that found no place of their own.
+    /// All records of types beyond the limit.
     pub rest: KindCount,
     /// Samples that were dropped: too short, or of an unknown event.
     pub dropped_samples: u64,
-    /// Records that the kernel says it lost.
+    /// Records lost according to the kernel.
     pub lost_events: u64,
-    /// Samples that the kernel says it lost.
+    /// Samples lost according to the kernel.
     pub lost_samples: u64,
-    /// What was lost, by event.
+    /// Losses by event.
     pub losses: Losses,
-    /// Samples whose user callchain was to come in a record of its own and did not.
+    /// Samples with a deferred user callchain that never arrived.
     pub unmatched_chains: u64,
-    /// Bytes that damage made unreadable.
+    /// Bytes made unreadable by damage.
     pub skipped_bytes: u64,
 }
 
@@ -65,7 +65,7 @@ impl RecordCounts {
         count.bytes += bytes;
     }
 
-    /// Counts records of a type that is in the table.
+    /// Adds records of a type in the table.
     pub(crate) fn add_all(&mut self, kind: RecordKind, all: KindCount) {
         if let Some(count) = self.table.get_mut(kind.0 as usize) {
             count.records += all.records;
@@ -84,7 +84,7 @@ impl RecordCounts {
         }
     }
 
-    /// The count of one type.
+    /// Returns the count of one type.
     #[must_use]
     pub fn of(&self, kind: RecordKind) -> KindCount {
         let other = || {
@@ -96,13 +96,13 @@ impl RecordCounts {
         self.table.get(kind.0 as usize).copied().or_else(other).unwrap_or_default()
     }
 
-    /// All types that occurred, ascending.
+    /// Returns all types that occurred, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (RecordKind, KindCount)> {
         let table = (0..).map(RecordKind).zip(self.table.iter().copied());
         table.chain(self.others.iter().copied()).filter(|(_, count)| count.records > 0)
     }
 
-    /// Records and bytes of all types.
+    /// Returns records and bytes of all types.
     #[must_use]
     pub fn total(&self) -> KindCount {
         let sum = |sum: KindCount, count: KindCount| KindCount {

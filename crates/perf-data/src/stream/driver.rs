@@ -1,9 +1,9 @@
-//! Reads the records of an opened recording in the order of the file: expands compressed ones, joins split ones,
-//! follows what the stream says of itself, and hands each record to a sink.
+//! Reader for the records of an opened recording in file order. It expands compressed records, joins split ones,
+//! updates the head from records about the recording, and passes each record to a sink.
 //!
-//! Positions order records as they came and find their bytes again. In a file without compression they are offsets
-//! in it. Otherwise each expanded block gets a range of its own after the record that it came out of, and all later
-//! positions are moved up by its length.
+//! Positions order records as they came and locate their bytes. In a file without compression they are file offsets.
+//! Otherwise the expanded bytes of a record get a separate range after it, and all later positions
+//! increase by its length.
 
 use std::sync::Arc;
 
@@ -24,10 +24,10 @@ use crate::record::{HeaderRules, RecordBytes, UserRecord};
 use crate::record_header::{HEADER_LEN, RecordKind};
 use crate::shared_bytes::SharedBytes;
 
-/// Damage in a stream is looked into once that many bytes after it are there.
+/// Bytes required after damage in a stream before it is examined.
 const LOOKAHEAD: usize = 256 << 10;
 
-/// The reading of one recording.
+/// State of reading one recording.
 pub(crate) struct Driver<S> {
     pub(crate) head: Arc<Head>,
     pub(crate) counts: RecordCounts,
@@ -35,14 +35,14 @@ pub(crate) struct Driver<S> {
     pub(crate) sink: S,
     expansion_limit: usize,
     ahead: Option<ScanAhead>,
-    /// What came out of compressed records.
+    /// Totals of the expanded records.
     measure: UnpackMeasure,
-    /// By how much positions are greater than offsets in the current feed.
+    /// Difference between positions and offsets in the current feed.
     shift: u64,
     is_ready: bool,
-    /// The index of the current feed.
+    /// Index of the current feed.
     file: u32,
-    /// How blocks of records are held.
+    /// Memory count of the blocks of records.
     held: Held,
 }
 
@@ -63,17 +63,17 @@ impl<S: RecordSink> Driver<S> {
         }
     }
 
-    /// The same, whose blocks of records are held as `held` is.
+    /// Counts the memory of blocks in `held`.
     pub(crate) fn held_as(self, held: Held) -> Self {
         Self { held, ..self }
     }
 
-    /// The same, whose records are found ahead.
+    /// Sets the options of the parallel scan.
     pub(crate) fn ahead(self, ahead: Option<ScanAhead>) -> Self {
         Self { ahead, ..self }
     }
 
-    /// Reads all feeds, each a run of records of its own.
+    /// Reads all feeds, each of them a separate sequence of records.
     pub(crate) fn run(&mut self, feeds: Vec<Feed>) -> Flow {
         if !self.head.events().is_empty() && !self.head.is_pipe() {
             self.become_ready();
@@ -130,7 +130,7 @@ impl<S: RecordSink> Driver<S> {
             self.counts.skipped_bytes += tail;
         }
         self.counts.skipped_bytes += walker.skipped + inner.walker.skipped;
-        // The next feed counts its offsets from its own begin.
+        // Offsets of the next feed start at 0 again.
         self.shift += end;
         Flow::Continue
     }
@@ -182,8 +182,8 @@ impl<S: RecordSink> Driver<S> {
         }
     }
 
-    /// Hands over the usual records, of which nearly all recordings are made, up to the next record that is something
-    /// else or says something about the recording.
+    /// Passes usual records to the sink, up to the next record that is of another kind or describes the recording.
+    /// Nearly all records are usual.
     fn walk_usual(
         &mut self,
         block: &FeedBlock,
@@ -210,7 +210,7 @@ impl<S: RecordSink> Driver<S> {
         Flow::Continue
     }
 
-    /// The same, run by run.
+    /// Passes usual records to the sink run by run.
     fn walk_runs(
         &mut self,
         block: &FeedBlock,
@@ -233,7 +233,7 @@ impl<S: RecordSink> Driver<S> {
         Flow::Continue
     }
 
-    /// Expands a compressed record and hands over the records that are whole now.
+    /// Expands a compressed record and passes on the records that are complete now.
     fn expand(&mut self, found: &RecordBytes<'_>, offset: u64, inner: &mut Inner<S::Kept>) -> Flow {
         let body = found.bytes.get(HEADER_LEN..).unwrap_or_default();
         let body = &mut FieldReader::new(body, self.head.endian());
@@ -269,7 +269,7 @@ impl<S: RecordSink> Driver<S> {
         }
     }
 
-    /// The stream of a compressed record cannot be read on.
+    /// Reports that the stream of a compressed record cannot be read further.
     fn note_fault(&mut self, fault: ExpandFault, offset: u64) {
         self.findings.push(match fault {
             ExpandFault::Damaged => Finding::BadCompression { offset },
@@ -281,7 +281,7 @@ impl<S: RecordSink> Driver<S> {
         });
     }
 
-    /// Hands over the records that came out of a compressed record.
+    /// Passes on the records of the expanded bytes of a compressed record; returns the remaining bytes.
     fn walk_expanded(
         &mut self,
         bytes: &SharedBytes,
@@ -292,7 +292,7 @@ impl<S: RecordSink> Driver<S> {
         self.walk_inner(bytes, outer, walker, Some(expander))
     }
 
-    /// Hands over the records of an expanded block; gives what is left of it.
+    /// Passes on the records of an expanded block; returns its remaining bytes.
     fn walk_inner(
         &mut self,
         bytes: &SharedBytes,
@@ -344,10 +344,10 @@ impl<S: RecordSink> Driver<S> {
         sink.record(found, place, SinkContext { head, counts, findings })
     }
 
-    /// Takes in the tracing data of a stream, which follow a record without being part of it.
+    /// Adds the tracing data of a stream, which follow a record without being part of it.
     fn learn_tracing(&mut self, walker: &mut RecordWalker) {
         if let Some(payload) = walker.take_tracing() {
-            // What does not parse is as good as none.
+            // Unparsable data is treated as absent.
             let bit = Feature::TracingData.bit();
             let _ = change(&mut self.head).add_feature(bit.into(), &payload);
         }
@@ -360,22 +360,22 @@ impl<S: RecordSink> Driver<S> {
     }
 }
 
-/// A record that has others inside.
+/// A record that contains others.
 #[derive(Clone, Copy)]
 struct OuterRecord<'r, 'd> {
     found: &'r RecordBytes<'d>,
-    /// Where it is in its file.
+    /// Offset in its file.
     offset: u64,
-    /// Bytes that came out of it before.
+    /// Length of the bytes expanded from it earlier.
     before: u64,
 }
 
-/// What a feed is read with beside the walker of its blocks: for the records inside of records, and for runs of them.
+/// State for one feed: for records inside of records, and for runs of usual records.
 struct Inner<K> {
     expander: Expander,
     walker: RecordWalker,
     splits: Splits,
-    /// The records of the usual kinds.
+    /// Runs of usual records.
     runs: Runs<K>,
 }
 
@@ -384,7 +384,7 @@ impl<K> Inner<K> {
         self.walker.rules()
     }
 
-    /// Whether a record of the expanded bytes is whole, or known to be damaged.
+    /// Returns true if the expanded bytes start with a complete record, or one that is certainly damaged.
     fn has_record(&self) -> bool {
         let waiting = self.expander.waiting();
         let rules = self.rules();

@@ -1,5 +1,4 @@
-//! Compressed records: one zstd stream over the chunks of all of them, and the records in it, which may straddle
-//! chunks.
+//! Expander for compressed records. Their chunks form one zstd stream, and the records in it may straddle chunks.
 //!
 //! ```text
 //!   COMPRESSED | round | COMPRESSED | ...      as in the file
@@ -11,24 +10,24 @@
 use budget::{Budget, Exhausted, Resource};
 use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 
-/// By how much the room for expanded bytes grows.
+/// Growth of the buffer for expanded bytes, per step.
 const STEP: usize = 256 << 10;
 
-/// So many bytes come out of a chunk before their records are taken out: a chunk of 64 KiB can hold two gigabytes.
+/// Expanded bytes of a chunk before its records are processed: a chunk of 64 KiB can expand to two gigabytes.
 const BLOCK: usize = 4 << 20;
 
-/// Why a chunk could not be expanded.
+/// Reason why a chunk could not be expanded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ExpandFault {
-    /// No zstd, or damaged.
+    /// Not zstd, or damaged.
     Damaged,
-    /// More comes out of one chunk than allowed.
+    /// One chunk expands to more bytes than allowed.
     TooLarge,
-    /// More comes out of all chunks than allowed.
+    /// All chunks together expand to more bytes than allowed.
     Exhausted(Exhausted),
 }
 
-/// A chunk, and how far it was expanded.
+/// A chunk and the progress of its expansion.
 #[derive(Debug)]
 pub(crate) struct PackedChunk<'c> {
     bytes: &'c [u8],
@@ -38,18 +37,18 @@ pub(crate) struct PackedChunk<'c> {
 }
 
 impl<'c> PackedChunk<'c> {
-    /// A chunk of which nothing was expanded.
+    /// Creates a chunk that is not yet expanded.
     pub(crate) const fn new(bytes: &'c [u8]) -> Self {
         Self { bytes, taken: 0, given: 0, is_done: false }
     }
 
-    /// Whether all of it was expanded.
+    /// Returns true if the chunk is expanded completely.
     pub(crate) const fn is_done(&self) -> bool {
         self.is_done
     }
 }
 
-/// What came out of the compressed records of all files of a recording.
+/// Totals of the compressed records in all files of a recording.
 #[derive(Debug)]
 pub(crate) struct UnpackMeasure {
     budget: Budget,
@@ -59,12 +58,12 @@ pub(crate) struct UnpackMeasure {
 }
 
 impl UnpackMeasure {
-    /// Nothing did yet.
+    /// Returns zero totals.
     pub(crate) const fn new(budget: Budget) -> Self {
         Self { budget, packed: 0, unpacked: 0, records: 0 }
     }
 
-    /// A chunk of so many bytes is expanded next.
+    /// Counts a compressed chunk before its expansion.
     pub(crate) const fn packed(&mut self, bytes: usize) {
         self.packed += bytes as u64;
     }
@@ -73,12 +72,12 @@ impl UnpackMeasure {
         self.unpacked += bytes;
     }
 
-    /// Whether so many bytes more may come out.
+    /// Returns an error if `more` further bytes exceed the budget.
     fn unpacked(&self, more: u64) -> Result<(), Exhausted> {
         self.check(Resource::RecordBytes, self.packed, self.unpacked + more)
     }
 
-    /// Counts a record that came out.
+    /// Counts an expanded record.
     pub(crate) fn record(&mut self) -> Result<(), Exhausted> {
         self.records += 1;
         self.check(Resource::PackedRecords, self.packed / 8, self.records)
@@ -90,28 +89,28 @@ impl UnpackMeasure {
     }
 }
 
-/// The state of one compressed stream. There is one for each file of a recording.
+/// State of one compressed stream; each file of a recording has one.
 pub(crate) struct Expander {
-    /// `None` before the first chunk, and again after damage.
+    /// `None` before the first chunk, and after damage.
     decoder: Option<Decoder<'static>>,
     broken: bool,
     limit: usize,
-    /// Expanded bytes whose records were not taken out yet.
+    /// Expanded bytes not yet split into records.
     buffer: Vec<u8>,
 }
 
 impl Expander {
-    /// An expander that lets each chunk expand to at most `limit` bytes.
+    /// Creates an expander that lets each chunk expand to at most `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
         Self { decoder: None, broken: false, limit, buffer: Vec::new() }
     }
 
-    /// Whether an earlier chunk was damaged, so that this stream cannot be read on.
+    /// Returns true if this stream cannot be read further, because an earlier chunk was damaged or over a limit.
     pub(crate) fn is_broken(&self) -> bool {
         self.broken
     }
 
-    /// Expands a block of the next chunk. What came out in front of a fault is there.
+    /// Expands a block of the next chunk. Bytes expanded before a fault are retained.
     pub(crate) fn expand(
         &mut self,
         chunk: &mut PackedChunk<'_>,
@@ -124,7 +123,7 @@ impl Expander {
         result
     }
 
-    /// Reads this stream no further.
+    /// Stops reading this stream.
     pub(crate) fn give_up(&mut self) {
         self.broken = true;
         self.decoder = None;
@@ -156,7 +155,7 @@ impl Expander {
                 measure.add((filled - first) as u64);
                 return Ok(());
             }
-            // Room is kept between chunks, so it is cleared once only.
+            // Each step clears only the bytes that it adds.
             self.buffer.resize(filled + STEP, 0);
             let mut output = OutBuffer::around_pos(self.buffer.as_mut_slice(), filled);
             let taken = input.pos();
@@ -164,7 +163,7 @@ impl Expander {
             let written = output.pos();
             self.buffer.truncate(written);
             result.map_err(|_| ExpandFault::Damaged)?;
-            // Room that was left over says that nothing is held back.
+            // Unused capacity in the output means that the decoder holds nothing back.
             chunk.taken = input.pos();
             if written < filled + STEP && input.pos() == chunk.bytes.len() {
                 chunk.is_done = true;
@@ -177,17 +176,17 @@ impl Expander {
         }
     }
 
-    /// The expanded bytes that wait.
+    /// Returns the expanded bytes not yet split into records.
     pub(crate) fn waiting(&self) -> &[u8] {
         &self.buffer
     }
 
-    /// Takes the waiting bytes out.
+    /// Removes and returns the expanded bytes.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.buffer)
     }
 
-    /// Puts the tail of a record back, to wait for the next chunk.
+    /// Puts back the tail of a record, to be completed by the next chunk.
     pub(crate) fn keep(&mut self, tail: &[u8]) {
         self.buffer.extend_from_slice(tail);
     }

@@ -1,4 +1,4 @@
-//! Where the records of a file or stream come from, block by block.
+//! Sources of the records of a file or stream, block by block.
 
 use std::io::{self, Read};
 use std::time::Duration;
@@ -10,55 +10,56 @@ use crate::shared_bytes::SharedBytes;
 #[derive(Debug)]
 pub(crate) struct FeedBlock {
     pub(crate) bytes: SharedBytes,
-    /// Where in the file or stream it begins.
+    /// Offset of the block in the file or stream.
     pub(crate) offset: u64,
-    /// Whether nothing follows.
+    /// True for the last block.
     pub(crate) last: bool,
 }
 
-/// Bytes that come one after another, of which it can be known whether more are there.
+/// A byte stream that reports whether more bytes are available.
 pub trait LiveRead: Read + Send {
-    /// How many bytes can be read without waiting, if need be after waiting so long for the first of them; at the end one.
-    /// `None` where none came by then; 0 where it cannot be known, and a read may wait.
+    /// Returns the number of bytes that can be read without blocking, after waiting up to
+    /// `wait` for the first; 1 at the end of the stream.
+    /// `None` if no bytes arrived in time; 0 if the number cannot be determined, so that a read may block.
     ///
     /// # Errors
-    /// Where the bytes break off, or nobody wants more of them.
+    /// If the stream is broken, or no longer wanted.
     fn ready(&mut self, wait: Duration) -> io::Result<Option<usize>>;
 
-    /// Adds bytes to others until there are so many more, or the end; gives how many it were.
+    /// Appends up to `most` bytes to `bytes`, fewer only at the end of the stream. Returns the number of bytes added.
     ///
     /// # Errors
-    /// Where they cannot be read.
+    /// If the stream cannot be read.
     fn read_up_to(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize>;
 }
 
-/// One run of records.
+/// One sequence of records.
 pub(crate) enum Feed {
-    /// Bytes that are there, as one block; with the offset in their file where they begin.
+    /// Bytes in memory, as one block, with the file offset of the first.
     Bytes(Option<(SharedBytes, u64)>),
-    /// Bytes to be read.
+    /// Bytes from a stream.
     Reader(Box<StreamReader>),
 }
 
-/// A stream and how far it was read.
+/// A stream and the reading position in it.
 pub(crate) struct StreamReader {
     inner: Inner,
-    /// Bytes of the stream in front of `peeked`.
+    /// Stream offset of the first byte of `peeked`.
     offset: u64,
-    /// Bytes that were read to see what the stream is.
+    /// Bytes read to detect the format of the stream.
     peeked: Vec<u8>,
     ended: bool,
-    /// Bytes read at a time.
+    /// Number of bytes read at a time.
     block: usize,
 }
 
 impl StreamReader {
-    /// A reader of what `inner` gives.
+    /// Creates a reader that waits for whole blocks.
     pub(crate) fn new(inner: Box<dyn Read + Send>, block: usize) -> Self {
         Self::of(Inner::Plain(inner), block)
     }
 
-    /// The same, where what comes is taken as it comes.
+    /// Creates a reader that takes bytes as soon as they are available.
     pub(crate) fn live(inner: Box<dyn LiveRead>, block: usize) -> Self {
         Self::of(Inner::Live(inner), block)
     }
@@ -67,12 +68,12 @@ impl StreamReader {
         Self { inner, offset: 0, peeked: Vec::new(), ended: false, block: block.max(1) }
     }
 
-    /// Bytes read at a time.
+    /// Number of bytes read at a time.
     pub(crate) fn block(&self) -> usize {
         self.block
     }
 
-    /// The first bytes, at least `len` unless the stream is shorter.
+    /// Returns the first bytes, at least `len` unless the stream is shorter.
     pub(crate) fn peek(&mut self, len: usize) -> io::Result<&[u8]> {
         let mut ended = false;
         while self.peeked.len() < len && !ended {
@@ -82,14 +83,14 @@ impl StreamReader {
         Ok(&self.peeked)
     }
 
-    /// Passes over bytes that were peeked.
+    /// Skips peeked bytes.
     pub(crate) fn skip(&mut self, len: usize) {
         let len = len.min(self.peeked.len());
         self.peeked.drain(..len);
         self.offset += len as u64;
     }
 
-    /// All that is not read yet, as a reader.
+    /// Returns a reader for all remaining bytes.
     pub(crate) fn into_rest(self) -> Box<dyn Read + Send> {
         let peeked = io::Cursor::new(self.peeked);
         match self.inner {
@@ -118,23 +119,23 @@ impl StreamReader {
     }
 }
 
-/// Where the bytes come from.
+/// Source of the bytes.
 enum Inner {
-    /// Whole blocks are read.
+    /// Read in whole blocks.
     Plain(Box<dyn Read + Send>),
-    /// What is there is read.
+    /// Read as available.
     Live(Box<dyn LiveRead>),
 }
 
-/// Between two looks whether a stream is still wanted.
+/// Interval of checks whether a stream is still wanted.
 const LOOK: Duration = Duration::from_millis(100);
-/// Who writes as fast as it can needs so long at most until there is more.
+/// Maximum pause of a continuous writer.
 const PAUSE: Duration = Duration::from_millis(2);
-/// What is read at a time of what may wait at any time.
+/// Read size for streams that cannot report the number of available bytes.
 const UNKNOWN: usize = 64 << 10;
 
 impl Inner {
-    /// How much room a block needs at first that may have so many bytes.
+    /// Returns the initial capacity for a block of up to `block` bytes.
     fn room(&self, block: usize) -> usize {
         match self {
             Self::Plain(_) => block,
@@ -142,7 +143,7 @@ impl Inner {
         }
     }
 
-    /// Adds the next bytes, `most` at most, at least one unless the stream has ended; whether it has.
+    /// Appends the next bytes, at most `most`, at least one unless the stream has ended. Returns true if it has.
     fn read_up_to(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<bool> {
         match self {
             Self::Plain(inner) => Ok(inner.by_ref().take(most as u64).read_to_end(bytes)? < most),
@@ -151,7 +152,7 @@ impl Inner {
     }
 }
 
-/// Adds what is there, and what comes soon after it; whether the stream has ended.
+/// Appends the available bytes and those that arrive shortly after. Returns true if the stream has ended.
 fn read_live(inner: &mut dyn LiveRead, most: usize, bytes: &mut Vec<u8>) -> io::Result<bool> {
     let before = bytes.len();
     loop {
@@ -181,7 +182,7 @@ fn read_live(inner: &mut dyn LiveRead, most: usize, bytes: &mut Vec<u8>) -> io::
     }
 }
 
-/// Reads like any other reader, but stops where nobody wants more.
+/// A blocking reader that stops when the stream is no longer wanted.
 struct Waiting(Box<dyn LiveRead>);
 
 impl Read for Waiting {
@@ -192,7 +193,7 @@ impl Read for Waiting {
 }
 
 impl Feed {
-    /// The next block, which begins with `carry`, the bytes of the last one whose records were not whole.
+    /// Returns the next block. It begins with `carry`, the bytes of the incomplete record at the end of the last block.
     pub(crate) fn next_block(
         &mut self,
         carry: &[u8],

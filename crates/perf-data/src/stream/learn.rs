@@ -1,5 +1,6 @@
-//! What records say about the recording itself: in a stream its events, features and build ids, in any recording the
-//! names of events, and the ids and tracing data that simpleperf wrote.
+//! Updates of the head by records about the recording itself.
+//! In a stream these are events, features and build-ids; in any recording the names of
+//! events, and the ids and tracing data of simpleperf.
 //!
 //! Source: `tools/perf/util/header.c`, `perf_event__process_attr`, `perf_event__process_feature`,
 //! `perf_event__process_event_update`.
@@ -12,7 +13,7 @@ use crate::finding::{Finding, Findings};
 use crate::record::{EventUpdate, Record, RecordBytes, SimpleperfRecord, UserRecord};
 use crate::record_header::RecordKind;
 
-/// Takes in what a record says about the recording itself.
+/// Updates the head if a record describes the recording itself.
 pub(crate) fn learn(head: &mut Arc<Head>, found: &RecordBytes<'_>, findings: &mut Findings) {
     let kind = found.header.kind;
     if !is_about_recording(kind, head) {
@@ -44,7 +45,7 @@ pub(crate) fn learn(head: &mut Arc<Head>, found: &RecordBytes<'_>, findings: &mu
         Record::User(UserRecord::BuildId(_)) => head.add_build_id(found.bytes),
         Record::User(UserRecord::TracingData { inside: data, .. })
         | Record::Simpleperf(SimpleperfRecord::TracingData(data)) => {
-            // What does not parse is as good as none.
+            // Unparsable data is treated as absent.
             let _ = head.add_feature(Feature::TracingData.bit().into(), data);
         }
         Record::Simpleperf(SimpleperfRecord::EventIds(words)) if add_ids(head, words).is_none() => {
@@ -54,7 +55,7 @@ pub(crate) fn learn(head: &mut Arc<Head>, found: &RecordBytes<'_>, findings: &mu
     }
 }
 
-/// The ids of events as simpleperf writes them: pairs of an event's index and an id.
+/// Adds the ids of events in the format of simpleperf: pairs of an event's index and an id.
 fn add_ids(head: &mut Head, words: Words<'_>) -> Option<()> {
     for entry in 0..words.len() / 2 {
         if let (Some(event), Some(id)) = (words.get(entry * 2), words.get(entry * 2 + 1)) {
@@ -64,7 +65,7 @@ fn add_ids(head: &mut Head, words: Words<'_>) -> Option<()> {
     Some(())
 }
 
-/// Whether records of the type change the head of a pipe stream, or of a file.
+/// Returns true if records of this type change the head of this recording.
 fn is_about_recording(kind: RecordKind, head: &Head) -> bool {
     match kind {
         RecordKind::SIMPLEPERF_EVENT_ID

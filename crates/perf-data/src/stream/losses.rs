@@ -1,5 +1,5 @@
-//! What was lost while recording, by event: as LOST and `LOST_SAMPLES` records report it, and counters that were
-//! opened with `PERF_FORMAT_LOST`.
+//! Losses while recording, by event: from LOST and `LOST_SAMPLES` records, and
+//! from counters opened with `PERF_FORMAT_LOST`.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `PERF_RECORD_LOST`, `PERF_RECORD_LOST_SAMPLES`, `PERF_FORMAT_LOST`.
 
@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 use crate::event::Identity;
 use crate::record::ReadValues;
 
-/// How many counters are followed; a recording has one for each event and processor or thread.
+/// Maximum number of counters followed; a recording has one for each event and processor or thread.
 const COUNTERS: usize = 1 << 16;
 
-/// The losses of one event.
+/// Losses of one event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EventLosses {
-    /// Records that had no room in the kernel's buffer, by LOST records.
+    /// Records that did not fit into the kernel's buffer, by LOST records.
     pub records: u64,
-    /// Samples lost, by `LOST_SAMPLES` records.
+    /// Lost samples, by `LOST_SAMPLES` records.
     pub samples: u64,
-    /// Samples lost, as the event's counters say with their last value in a sample or READ record.
+    /// Lost samples according to the last counter values of the event in samples or READ records.
     pub counted: u64,
 }
 
@@ -32,16 +32,16 @@ impl EventLosses {
     }
 }
 
-/// The losses of all events.
+/// Losses of all events.
 #[derive(Clone, Debug, Default)]
 pub struct Losses {
     events: Vec<EventLosses>,
-    /// Counters by their id, or by event where reads carry no id, with the greatest loss that they reported.
+    /// Greatest loss reported by each counter. The key is the counter's id, or the event if reads carry no id.
     counters: BTreeMap<(u64, u16), u64>,
 }
 
 impl Losses {
-    /// The losses by event, in the order of the events; those after the end have none.
+    /// Losses by event index; events beyond the end have none.
     #[must_use]
     pub fn by_event(&self) -> &[EventLosses] {
         &self.events
@@ -55,7 +55,7 @@ impl Losses {
         &mut self.events[index]
     }
 
-    /// Takes in the counters that a sample or a READ record carries.
+    /// Adds the counters in a sample or READ record.
     pub(crate) fn read(&mut self, read: &ReadValues<'_>, event: u16) {
         for value in read.iter() {
             let Some(lost) = value.lost else { continue };
@@ -67,7 +67,7 @@ impl Losses {
         }
     }
 
-    /// Sums up the counters.
+    /// Adds the losses of all counters to their events.
     pub(crate) fn finish(&mut self, identity: &Identity) {
         for ((id, event), lost) in std::mem::take(&mut self.counters) {
             let event = if id == 0 { event } else { identity.event_of_id(id).unwrap_or(0) };

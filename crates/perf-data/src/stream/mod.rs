@@ -1,4 +1,4 @@
-//! From bytes to records one after another: blocks, headers, damage, compressed records.
+//! Conversion of bytes to a sequence of records: blocks, headers, damage, compressed records.
 
 mod ahead;
 mod counts;

@@ -1,58 +1,57 @@
-//! Records of the usual kinds that follow each other - samples, maps, what tells of tasks - of which nearly all recordings
-//! are made: found in one go, from a place where a record starts up to one that is something else.
+//! Runs of usual records: consecutive samples, maps and task records, which make up nearly all of a recording.
+//! A run starts at the start of a record and ends before the first record of another kind.
 //!
-//! What is found follows from the bytes, the events and that place alone, so that it does not matter who finds it.
+//! A run depends only on the bytes, the events and the start, so any thread can find it.
 
 use super::counts::KindCount;
 use crate::fetch::read_soon;
 use crate::record::{HeaderRules, RecordBytes, Schema};
 use crate::record_header::{HEADER_LEN, RecordKind};
 
-/// What a sink keeps of such records.
+/// Entries collected from the records of a run.
 pub(crate) trait KeptRecords: Default + Send + 'static {
-    /// Takes in a record of a usual kind; `false` where there is more to do or to say than to keep it, which
-    /// [`super::RecordSink::record`] does.
+    /// Adds a usual record. Returns false if it needs more processing, which [`super::RecordSink::record`] does.
     fn keep(&mut self, schema: &Schema, found: &RecordBytes<'_>) -> bool;
-    /// No more records follow.
+    /// Completes the run after its last record.
     fn close(&mut self);
-    /// Forgets all, and keeps its room.
+    /// Removes all entries but retains the capacity.
     fn clear(&mut self);
 }
 
-/// Records of so many bytes lie too far apart for a processor that fetches what comes next.
+/// Size of records, in bytes, above which the processor's own prefetcher does not reach the next header.
 const LARGE: usize = 1024;
 
-/// Usual records are of types below this number.
+/// Usual records have types below this number.
 const KINDS: usize = RecordKind::MMAP2.0 as usize + 1;
 
-/// Usual records that follow each other.
+/// Consecutive usual records.
 #[derive(Debug, Default)]
 pub(crate) struct RecordRun<K> {
-    /// Where in the block the first one starts.
+    /// Offset of the first record in the block.
     pub(crate) start: usize,
-    /// Where the record after the last one starts.
+    /// Offset after the last record.
     pub(crate) end: usize,
-    /// By type.
+    /// Counts by type.
     counts: [KindCount; KINDS],
     pub(crate) kept: K,
-    /// Whether it ends at a record that is to be looked at by itself, or at the end of the block.
+    /// True if the run ends at a record that must be processed individually, or at the end of the block.
     pub(crate) is_stopped: bool,
 }
 
-/// Where a run is looked for.
+/// Search range of a run.
 #[derive(Clone, Copy)]
 pub(crate) struct RunPlace<'b> {
     pub(crate) block: &'b [u8],
     /// The position of the block's first byte.
     pub(crate) base: u64,
-    /// Where in the block the first record starts.
+    /// Offset of the first record in the block.
     pub(crate) start: usize,
-    /// No record of the run starts there or after it.
+    /// Every record of the run starts before this offset.
     pub(crate) until: usize,
 }
 
 impl<K: KeptRecords> RecordRun<K> {
-    /// Finds the records at a place, of which there may be none, in the room of a run that is done with.
+    /// Finds the records in a range, possibly none, and reuses the capacity of a finished run.
     pub(crate) fn find(&mut self, place: RunPlace<'_>, rules: HeaderRules, schema: &Schema) {
         let RunPlace { block, base, start, until } = place;
         self.kept.clear();
@@ -68,7 +67,7 @@ impl<K: KeptRecords> RecordRun<K> {
             }
             let Some(bytes) = rest.get(..size) else { break };
             if size >= LARGE {
-                // Samples with stacks are about as large as the one before.
+                // Samples with stacks are about as large as their predecessor.
                 read_soon(block, end + size + sample_len);
                 sample_len = size;
             }
@@ -86,29 +85,29 @@ impl<K: KeptRecords> RecordRun<K> {
         self.kept.close();
     }
 
-    /// How many records there are, by type.
+    /// Returns the number of records by type.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (RecordKind, KindCount)> {
         (0..).map(RecordKind).zip(self.counts).filter(|(_, count)| count.records > 0)
     }
 
-    /// Bytes of all of them.
+    /// Returns the total size of the records, in bytes.
     pub(crate) const fn bytes(&self) -> u64 {
         (self.end - self.start) as u64
     }
 
-    /// Whether there is no record in it.
+    /// Returns true if the run has no records.
     pub(crate) const fn is_empty(&self) -> bool {
         self.start == self.end
     }
 }
 
-/// Whether records of the type may be part of a run.
+/// Returns true if records of the type may be part of a run.
 const fn is_usual(kind: RecordKind) -> bool {
     use RecordKind as K;
     matches!(kind, K::SAMPLE | K::MMAP2 | K::COMM | K::EXIT | K::FORK)
 }
 
-/// Of sinks that look at each record by itself.
+/// For sinks that process every record individually.
 impl KeptRecords for () {
     fn keep(&mut self, _schema: &Schema, _found: &RecordBytes<'_>) -> bool {
         false

@@ -1,4 +1,4 @@
-//! The runs of usual records of a block, in order: found here, or by threads that are ahead.
+//! Runs of usual records in a block, in order, found by this thread or in advance by others.
 
 use std::sync::Arc;
 
@@ -7,26 +7,26 @@ use super::feed::FeedBlock;
 use super::run::{KeptRecords, RecordRun, RunPlace};
 use crate::container::Head;
 
-/// So many bytes are gone through at most between two questions whether to go on.
+/// Maximum bytes of a run, after which the sink can stop reading.
 const RUN: usize = 1 << 20;
-/// Nothing is found ahead in fewer chunks.
+/// Minimum number of chunks for a parallel scan.
 const LEAST_CHUNKS: usize = 4;
 
-/// How the usual records of a plain file are found ahead by other threads. What is read does not depend on it.
+/// Parallel scan for the usual records of a plain file. The result of reading does not depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ScanAhead {
-    /// So many threads, beside the one that reads.
+    /// Number of threads, in addition to the reading one.
     pub threads: usize,
-    /// Each of which goes through so many bytes at a time, and is up to twice as many ahead.
+    /// Bytes that a thread scans at a time; each is up to two such chunks in advance.
     pub chunk_bytes: usize,
 }
 
-/// Where the runs of a feed come from.
+/// Source of the runs of a feed.
 pub(crate) struct Runs<K> {
-    /// Threads that may be started, once.
+    /// Scan that may be started, once.
     to_start: Option<ScanAhead>,
     ahead: Option<RunsAhead<K>>,
-    /// The run that was given out last.
+    /// The last run returned.
     run: RecordRun<K>,
 }
 
@@ -36,7 +36,7 @@ impl<K: KeptRecords> Runs<K> {
         Self { to_start, ahead: None, run: RecordRun::default() }
     }
 
-    /// The run that starts at an offset of a block, whose positions are moved up by `shift`. It may have no records.
+    /// Returns the run that starts at an offset of a block, with positions increased by `shift`. It may be empty.
     pub(crate) fn next(
         &mut self,
         block: &FeedBlock,
@@ -46,7 +46,7 @@ impl<K: KeptRecords> Runs<K> {
     ) -> &RecordRun<K> {
         let base = block.offset + shift;
         self.start(block, base, offset, head);
-        // What was found with what is not true any more is void.
+        // Results found with an outdated head or other positions are void.
         self.ahead.take_if(|ahead| !ahead.is_of(head, base));
         let until = match self.ahead.as_mut().map(|ahead| ahead.next(offset)) {
             Some(NextRun::Run(found)) => {
@@ -62,8 +62,8 @@ impl<K: KeptRecords> Runs<K> {
         &self.run
     }
 
-    /// Starts the threads, where all bytes of the feed are there and are many: behind its first part, where records are
-    /// that say something about the recording.
+    /// Starts the threads if all bytes of the feed are in memory and numerous.
+    /// They start after its first chunk, because records about the recording are usually there.
     fn start(&mut self, block: &FeedBlock, base: u64, offset: usize, head: &Arc<Head>) {
         let left = block.bytes.len().saturating_sub(offset);
         let is_due = |ahead: &mut ScanAhead| {

@@ -1,4 +1,4 @@
-//! The trait of what takes in the records that a driver reads, and what is known of each.
+//! Trait for the consumer of the records that a driver reads, with the context of each record.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::finding::Findings;
 use crate::record::RecordBytes;
 use crate::shared_bytes::SharedBytes;
 
-/// Bytes of records, kept alive as long as the sink wants.
+/// Bytes of records, alive as long as the sink needs them.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordChunk {
     /// Position of the first byte.
@@ -17,55 +17,55 @@ pub(crate) struct RecordChunk {
     pub(crate) bytes: SharedBytes,
 }
 
-/// Where a record is in the file.
+/// Location of a record in the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RecordPlace {
-    /// The file's index among those of a directory.
+    /// Index of the file in a directory recording.
     pub(crate) file: u32,
-    /// Offset of the record, or of the compressed record that it came out of.
+    /// Offset of the record, or of the compressed record that contains it.
     pub(crate) offset: u64,
-    /// Where it is in what that one expands to.
+    /// Offset in the expanded bytes of the compressed record.
     pub(crate) inside: Option<u64>,
 }
 
-/// What is known when a record is handed over.
+/// Data available to a sink for each record.
 pub(crate) struct SinkContext<'c> {
     pub(crate) head: &'c Arc<Head>,
     pub(crate) counts: &'c mut RecordCounts,
     pub(crate) findings: &'c mut Findings,
 }
 
-/// Whether to go on.
+/// Decision whether to continue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Flow {
     Continue,
     Stop,
 }
 
-/// Takes records in.
+/// Consumer of records.
 pub(crate) trait RecordSink {
-    /// What it keeps of usual records that follow each other.
+    /// Entries collected from runs of usual records.
     type Kept: KeptRecords;
 
-    /// Whether it takes usual records run by run.
+    /// Returns true if it takes usual records run by run.
     fn takes_runs(&self) -> bool {
         false
     }
 
-    /// Usual records that follow each other, where it takes them so.
+    /// Takes a run of usual records. Called only if [`Self::takes_runs`].
     fn run(&mut self, _run: &RecordRun<Self::Kept>, _context: SinkContext<'_>) -> Flow {
         Flow::Continue
     }
 
-    /// The records that follow are in this chunk.
+    /// Announces the chunk that contains the following records.
     fn chunk(&mut self, chunk: RecordChunk);
-    /// A record of any type.
+    /// Takes a record of any type.
     fn record(
         &mut self,
         found: &RecordBytes<'_>,
         place: RecordPlace,
         context: SinkContext<'_>,
     ) -> Flow;
-    /// What stands in front of the first record that is not the recorder's own is known.
+    /// Announces that the head is complete up to the first record that is not the recorder's own.
     fn ready(&mut self, head: &Arc<Head>);
 }

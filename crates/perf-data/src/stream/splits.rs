@@ -1,4 +1,4 @@
-//! Records of simpleperf that are too long for one: their bytes come as the payloads of several.
+//! Split records of simpleperf: a record that exceeds the maximum length is stored as the payloads of several.
 //!
 //! Source: simpleperf's `record_file_reader.cpp`, `ReadRecord`.
 
@@ -6,14 +6,14 @@ use crate::record::RecordBytes;
 use crate::record_header::{HEADER_LEN, RecordKind};
 use crate::shared_bytes::SharedBytes;
 
-/// The parts so far.
+/// Parts collected so far.
 #[derive(Debug, Default)]
 pub(crate) struct Splits {
     parts: Vec<u8>,
 }
 
 impl Splits {
-    /// Takes in a record; gives the joined one where this was the end of its parts.
+    /// Adds a part; returns the joined record at the last part.
     pub(crate) fn take_in(&mut self, found: &RecordBytes<'_>) -> Option<SharedBytes> {
         match found.header.kind {
             RecordKind::SIMPLEPERF_SPLIT => {

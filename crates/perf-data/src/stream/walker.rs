@@ -1,4 +1,4 @@
-//! From one record header to the next, and over damage to where headers make sense again.
+//! Steps from record header to record header, and past damage to the next valid sequence of headers.
 //!
 //! ```text
 //!   good record | bad header . . . . . | record | record | record     three plausible headers in a row,
@@ -9,29 +9,29 @@ use crate::finding::{Finding, Findings, HeaderFault};
 use crate::record::{HeaderRules, RecordBytes};
 use crate::record_header::{HEADER_LEN, RecordHeader, RecordKind};
 
-/// The most bytes of tracing data that are kept; a kernel has less than 10 MiB of them.
+/// Maximum bytes of tracing data retained; a kernel has less than 10 MiB of them.
 const MOST_TRACING: usize = 64 << 20;
 
 /// Walks the records of one block of bytes, which may be a part of a longer stream.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordWalker {
     rules: HeaderRules,
-    /// Where in the block the next record begins.
+    /// Offset of the next record in the block.
     pub(crate) offset: usize,
-    /// Bytes passed over because of damage.
+    /// Bytes skipped because of damage.
     pub(crate) skipped: u64,
-    /// Bytes of a payload that go on in the next block.
+    /// Bytes of a payload that follow in the next block.
     owed: u64,
-    /// The payload of tracing data, as far as it was seen; everything else is passed over.
+    /// Payload of tracing data read so far. All other payloads are skipped.
     tracing: Option<Vec<u8>>,
 }
 
-/// What is known of the bytes after a block.
+/// Data after a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Following {
-    /// Nothing: the data end with the block.
+    /// None: the data ends with the block.
     End,
-    /// More of the stream. Damage is looked into only once that many bytes are there, or the end.
+    /// More of the stream. Damage is examined only when this many bytes after it are available, or the end.
     More(usize),
 }
 
@@ -44,17 +44,17 @@ impl RecordWalker {
         self.rules
     }
 
-    /// How many of the bytes to come are part of a payload and no records.
+    /// Returns the number of following bytes that belong to a payload.
     pub(crate) fn owed(&self) -> u64 {
         self.owed
     }
 
-    /// The tracing data that are complete by now.
+    /// Returns the tracing data once they are complete.
     pub(crate) fn take_tracing(&mut self) -> Option<Vec<u8>> {
         if self.owed > 0 { None } else { self.tracing.take() }
     }
 
-    /// Keeps a part of a payload of tracing data, unless it is larger than any.
+    /// Appends a part of the tracing data, up to the maximum.
     fn keep_tracing(&mut self, bytes: &[u8]) {
         if let Some(kept) = &mut self.tracing {
             let room = MOST_TRACING.saturating_sub(kept.len());
@@ -62,8 +62,9 @@ impl RecordWalker {
         }
     }
 
-    /// The next record of the block, `base` being the position of its first byte. `None` at its end, and where the
-    /// rest is to be seen together with the bytes after it: [`Self::offset`] says where that begins.
+    /// Returns the next record of the block; `base` is the position of the block's first byte.
+    /// `None` at its end, or if the rest, from [`Self::offset`] on, must be
+    /// read together with the bytes after the block.
     #[inline]
     pub(crate) fn next<'d>(
         &mut self,
@@ -105,13 +106,13 @@ impl RecordWalker {
         }
     }
 
-    /// Whether a record starts at [`Self::offset`], and nothing else is waited for.
+    /// Returns true if a record starts at [`Self::offset`] and no payload is pending.
     pub(crate) const fn is_between(&self) -> bool {
         self.owed == 0 && self.tracing.is_none()
     }
 
-    /// The next record of the block, where it is of one of the two kinds that most are and nothing is wrong with it;
-    /// `None` where [`Self::next`] has to look at it.
+    /// Returns the next record if it is an undamaged sample or MMAP2, as most
+    /// are. `None` if [`Self::next`] must examine it.
     #[inline]
     pub(crate) fn next_usual<'d>(&mut self, block: &'d [u8], base: u64) -> Option<RecordBytes<'d>> {
         let rest = block.get(self.offset..)?;
@@ -155,7 +156,7 @@ impl RecordWalker {
         RecordBytes { position, header, bytes: &rest[..size], payload }
     }
 
-    /// Goes on at the next place where headers make sense; at the end of the block where there is none.
+    /// Skips to the next sequence of plausible headers, or to the end of the block if there is none.
     fn resynchronize(
         &mut self,
         position: u64,
@@ -167,7 +168,7 @@ impl RecordWalker {
         let fault = self.rules.fault(header, rest.len()).unwrap_or(HeaderFault::Garbage);
         let is_start =
             |at: &usize| rest.get(*at..).is_some_and(|bytes| self.rules.is_chain(bytes, false));
-        // A size that only lost its alignment still says about where the next record is.
+        // A size that only lost its alignment still approximates the start of the next record.
         let rounded = (header.size as usize).next_multiple_of(8).max(HEADER_LEN);
         let start =
             Some(rounded).filter(is_start).or_else(|| (8..rest.len()).step_by(8).find(is_start));
@@ -181,7 +182,7 @@ impl RecordWalker {
                     skipped: skipped as u64,
                 });
             }
-            // In the middle of a stream it is not known what follows.
+            // In the middle of a stream the following bytes are unknown.
             None if following != Following::End => {
                 self.end_of_stream(position, rest, HeaderFault::Garbage, findings);
             }
@@ -189,7 +190,7 @@ impl RecordWalker {
         }
     }
 
-    /// Passes over all the rest.
+    /// Skips all remaining bytes.
     fn end_of_stream(
         &mut self,
         position: u64,
@@ -201,10 +202,10 @@ impl RecordWalker {
         self.offset += rest.len();
         self.skipped += len;
         findings.push(if self.rules.pipe && is_text(rest) {
-            // `perf record -o - 2>&1` puts what it prints for its user after the records.
+            // `perf record -o - 2>&1` writes its messages after the records.
             Finding::TrailingText { offset: position, len }
         } else if fault == HeaderFault::TooLarge {
-            // The last record of a cut file is no damage of its own.
+            // The last record of a truncated file is not separate damage.
             Finding::PartialRecord { offset: position, len }
         } else {
             Finding::BadRecord { offset: position, fault, skipped: len }

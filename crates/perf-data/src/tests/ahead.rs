@@ -1,4 +1,4 @@
-//! Records that other threads find ahead: the same batches, counts and findings as without them, whatever the bytes are.
+//! Parallel scan: batches, counts and findings equal those of a sequential scan, for all inputs.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{
     Session, SessionOptions,
 };
 
-/// All that a session says of a file, batch by batch, and at its end.
+/// Output of a session for a file: its batches, counts and findings.
 #[derive(Debug, PartialEq)]
 struct Said {
     batches: Vec<(Vec<SampleEntry>, Vec<RecordEntry>)>,
@@ -21,8 +21,7 @@ struct Said {
     findings: Vec<(u64, Vec<Finding>)>,
 }
 
-/// The account of a file that is read eagerly, and once more if that ends in disorder. Threads go through `chunk_bytes` at a
-/// time.
+/// Reads a file eagerly, and once more without if it ends in disorder. Threads scan `chunk_bytes` at a time.
 fn said(bytes: &[u8], threads: usize, chunk_bytes: usize) -> Said {
     let eager = Some(EagerBatches { first_bytes: 2048, most_bytes: 8192 });
     let ahead = Some(ScanAhead { threads, chunk_bytes });
@@ -57,7 +56,7 @@ fn read(bytes: &[u8], options: SessionOptions) -> Said {
     }
 }
 
-/// The same with threads and without.
+/// Compares the results with and without threads.
 fn check(bytes: &[u8]) -> Said {
     let alone = said(bytes, 0, 1);
     for (threads, chunk_bytes) in [(1, 1), (1, 1000), (2, 333), (3, 700), (5, 4096)] {
@@ -70,7 +69,7 @@ fn check(bytes: &[u8]) -> Said {
     alone
 }
 
-/// Rounds of two processors' buffers with these stacks, between them all that may stand between samples.
+/// Rounds of the buffers of two processors with the given stacks, interleaved with other kinds of records.
 fn recording(endian: Endian, stack: impl Fn(u64) -> Vec<u8>) -> PerfDataBuilder {
     let mut it = PerfDataBuilder::new(endian);
     it.event("cycles:u", EventAttr::dwarf(0x00ff_0fff), &[7]);
@@ -90,7 +89,7 @@ fn recording(endian: Endian, stack: impl Fn(u64) -> Vec<u8>) -> PerfDataBuilder 
     it
 }
 
-/// A stack of eight-byte words.
+/// Encodes a stack of eight-byte words.
 fn words(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
@@ -109,8 +108,7 @@ fn what_is_found_ahead_is_what_is_there() {
     }
 }
 
-/// A stack can hold what looks like records: headers of samples, of maps and of rounds in long rows, and whole records
-/// of this very recording.
+/// A stack can resemble records: long rows of headers of samples, maps and rounds, and whole records of this recording.
 #[test]
 fn records_in_stacks_are_none() {
     let header = |kind: u64, size: u64| kind | 2 << 32 | size << 48;
@@ -129,7 +127,7 @@ fn records_in_stacks_are_none() {
     }
 }
 
-/// A record that comes too late is seen wherever it was found, with a time and without.
+/// A late record is detected wherever it is found, with a time and without.
 #[test]
 fn late_records_end_eager_reading() {
     for time in [0, 1001] {
@@ -143,7 +141,7 @@ fn late_records_end_eager_reading() {
     }
 }
 
-/// Records that need to be looked at by themselves keep their place: of unknown types, without a time, too short.
+/// Records that need individual treatment stay in order: of unknown type, without time, or too short.
 #[test]
 fn unusual_records_are_looked_at() {
     let mut it = recording(Endian::Little, |_| vec![2; 100]);
@@ -166,7 +164,7 @@ fn unusual_records_are_looked_at() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Damage anywhere is found as it is without threads.
+    /// Damage gives the same findings with and without threads.
     #[test]
     fn damage_is_found_all_the_same(
         harm in prop::collection::vec((0..1_000_000_usize, any::<u8>()), 1..12),

@@ -1,4 +1,4 @@
-//! One row for each known kind of bad input: what is kept of a recording of six samples, and what is said.
+//! One row for each known kind of bad input: number of samples that remain of six, and findings.
 
 use synth::{
     Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, PerfDataFile, Record as Written,
@@ -53,8 +53,8 @@ fn put(file: &mut PerfDataFile, at: usize, bytes: &[u8]) {
     file.bytes[at..at + bytes.len()].copy_from_slice(bytes);
 }
 
-/// The second sample; its fields: ip 8, tid 16, time 24, chain 32 and 40, abi 48, register 56, stack size 64,
-/// bytes 72, valid length 136; 144 bytes in all.
+/// Returns the offset of the second sample. Its fields: ip 8, tid 16, time 24, chain 32 and 40, abi 48, register 56,
+/// stack size 64, bytes 72, valid length 136; 144 bytes in all.
 fn sample(file: &PerfDataFile) -> usize {
     file.records[2]
 }
@@ -160,7 +160,7 @@ fn samples(input: Input) -> Result<(usize, Findings), Error> {
     let mut samples = 0;
     while let Some(batch) = session.next_batch(&mut findings) {
         samples += batch.samples().len();
-        // The address is never lost.
+        // The address is always retained.
         assert!(batch.samples().iter().all(|entry| {
             batch.sample(entry).is_ok_and(|sample| sample.ip.is_some_and(|ip| ip.0 == 0x1000))
         }));

@@ -1,8 +1,8 @@
-//! Writes recordings for tests. It shares no layout with the parser.
+//! Writer of recordings for tests. It shares no layout with the parser.
 
 use crate::Endian;
 
-/// Bytes under construction, in a byte order.
+/// Buffer for data in one byte order.
 #[derive(Clone)]
 pub(crate) struct Bytes {
     pub(crate) endian: Endian,
@@ -47,14 +47,14 @@ impl Bytes {
         values.iter().fold(self, |bytes, &value| bytes.u32(value))
     }
 
-    /// A name with its NUL, padded to eight bytes.
+    /// Appends a name with its NUL, padded to eight bytes.
     pub(crate) fn name(mut self, text: &str) -> Self {
         self = self.raw(text.as_bytes()).raw(&[0]);
         self.data.resize(self.data.len().next_multiple_of(8), 0);
         self
     }
 
-    /// A string of a feature section.
+    /// Appends a string of a feature section.
     pub(crate) fn string(self, text: &str) -> Self {
         let len = (text.len() + 1).next_multiple_of(64);
         let mut padded = text.as_bytes().to_vec();
@@ -73,7 +73,7 @@ pub(crate) fn le() -> Bytes {
     Bytes::new(Endian::Little)
 }
 
-/// Data of one record that says nothing; data of no bytes at all is that of an unfinished recording.
+/// Data of one record without content. Data of zero bytes would mean an unfinished recording.
 pub(crate) fn round(endian: Endian) -> Bytes {
     Bytes::new(endian).record(68, 0, &Bytes::new(endian))
 }
@@ -145,7 +145,7 @@ impl File {
         Self { endian: data.endian, attrs: vec![attr], data: data.data, features: Vec::new() }
     }
 
-    /// header, ids, attributes, data, feature table, features
+    /// Layout: header, ids, attributes, data, feature table, features.
     pub(crate) fn build(&self) -> Vec<u8> {
         let n_ids = self.attrs.iter().map(|attr| attr.ids.len() as u64).sum::<u64>();
         let attrs_at = 104 + n_ids * 8;
@@ -182,7 +182,7 @@ pub(crate) fn patch(bytes: &mut [u8], at: usize, value: u64) {
     bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
 }
 
-/// Begin of the data of a built file.
+/// Returns the start of the data of a built file.
 pub(crate) fn data_at(bytes: &[u8]) -> usize {
     Endian::Little.u64_at(bytes, 40).expect("a header") as usize
 }

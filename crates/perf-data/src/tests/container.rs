@@ -1,4 +1,4 @@
-//! Headers, sections, attributes: every variant that opens, and every one that does not.
+//! Headers, sections and attributes: all variants that open, and all that do not.
 
 use super::builder::{Attr, Bytes, ENTRY, File, data_at, le, patch};
 use super::read_file::{ReadFile, list, open};
@@ -139,12 +139,12 @@ fn attribute_entries_by_their_own_size() {
         patch(&mut bytes, 16, stated);
         assert_eq!(parse(&bytes), Ok((2, vec![(1, Finding::AttrStride { stated, used: ENTRY })])));
     }
-    // An attribute that states less than its entry has: the ids are at the end of the entry all the same.
+    // The attribute states less than its entry has: the ids are still at the end of the entry.
     let small = Attr { size: 112, ids: vec![7, 8], ..Attr::default() };
     let bytes = File::new(small, le()).build();
     let recording = ReadFile::read(&bytes).expect("a recording");
     assert_eq!(recording.events()[0].ids, [7, 8]);
-    // Unless they are after what it states: an old `perf inject` wrote them there.
+    // Except if they follow the stated size: an old `perf inject` wrote them there.
     let mut bytes = bytes;
     let entry = 104 + 16;
     patch(&mut bytes, entry + 112, 104);

@@ -1,4 +1,4 @@
-//! Damaged records: what is kept, what is skipped, what is said.
+//! Damaged records: records retained, bytes skipped and findings.
 
 use super::builder::{Attr, Bytes, File, data_at, le};
 use super::read_file::{ReadFile, list, open, visit};
@@ -13,7 +13,7 @@ fn six_samples() -> Vec<u8> {
     File::new(Attr::default(), (1..=6).fold(le(), sample)).build()
 }
 
-/// The times of the samples that are found, the bytes skipped, and the findings with offsets from the data's begin.
+/// Returns the times of the samples, the number of skipped bytes, and the findings.
 fn scan(bytes: &[u8]) -> (Vec<u64>, u64, Vec<(u64, Finding)>) {
     let file = open(bytes);
     let times = file.samples().iter().map(|it| it.time.0).collect();
@@ -76,7 +76,7 @@ fn unknown_types_are_skipped_by_their_size() {
 
 #[test]
 fn short_records_are_dropped() {
-    // COMM takes two ids and a trailer of 16 bytes.
+    // COMM has two ids and a trailer of 16 bytes.
     let data = sample(le().record(3, 0, &le().halves(&[10, 11]).u64(0)), 1);
     let bytes = File::new(Attr::default(), data).build();
     let offset = data_at(&bytes) as u64;
@@ -137,7 +137,7 @@ fn no_cut_and_no_flipped_byte_does_harm() {
     }
 }
 
-/// Does all there is to do; counts must add up.
+/// Reads everything; the counts must add up.
 fn exercise(bytes: &[u8]) {
     let Ok(file) = ReadFile::read(bytes) else { return };
     let counts = file.counts();

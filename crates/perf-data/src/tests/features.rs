@@ -1,4 +1,4 @@
-//! Feature sections: each one, and damaged ones.
+//! Feature sections: each kind, and damaged ones.
 
 use address::Arch;
 

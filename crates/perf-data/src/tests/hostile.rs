@@ -1,4 +1,4 @@
-//! Recordings that are made to cost much: what they may use is in proportion to their size, and the rest is read.
+//! Hostile recordings: their cost is proportional to their size, and the sound parts are read.
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -24,7 +24,7 @@ fn small() -> PerfDataBuilder {
     it
 }
 
-/// Samples at these times as compressed records of so many bytes.
+/// Samples with the given times, as compressed records of `chunk` bytes.
 fn packed(times: std::ops::RangeInclusive<u64>, chunk: usize) -> Vec<u8> {
     let mut it = small();
     for time in times {
@@ -33,7 +33,7 @@ fn packed(times: std::ops::RangeInclusive<u64>, chunk: usize) -> Vec<u8> {
     Compressor::new(Endian::Little, CompressedKind::Compressed2).pack(&it.take_records(), chunk)
 }
 
-/// So many equal samples in one compressed record.
+/// A compressed record of `n` equal samples.
 fn equal(n: usize) -> PerfDataBuilder {
     let mut it = small();
     it.sample(&SampleBuilder::at(0x1000, 1, 1, 5));
@@ -75,7 +75,7 @@ fn unpacked_bytes_are_counted() {
     assert!(kinds(&findings).contains(&(1, "limit-reached")));
 }
 
-/// What comes out of one compressed record in several blocks is one after another.
+/// The blocks expanded from one compressed record are contiguous.
 #[test]
 fn a_record_is_unpacked_block_by_block() {
     let n = 300_000;
@@ -95,7 +95,7 @@ fn a_record_is_unpacked_block_by_block() {
     assert!(places.iter().copied().eq((0..n as u64).map(|index| index * size)));
 }
 
-/// Counts what is read of it.
+/// Counts the bytes read from it.
 struct Endless(Arc<AtomicU64>);
 
 impl Read for Endless {
@@ -115,7 +115,7 @@ fn what_is_no_recording_is_not_read() {
     assert!(read.load(Ordering::Relaxed) <= 4096);
 }
 
-/// Ids of events between all samples: they would be put in order after each.
+/// Ids of events between all samples: each addition would sort all ids.
 #[test]
 fn ids_do_not_come_for_ever() {
     const EVENT_ID: u32 = 32_774;
@@ -157,7 +157,7 @@ fn fields_that_overlap_are_left_out() {
     let data = TracingData::parse(&bytes).expect("tracing data");
     let format = data.format(5).expect("a format");
     assert_eq!((format.fields.len(), format.overlapping), (101, 99));
-    // Each text is said to be all of the first 200 bytes: there is room for two.
+    // Each text claims all of the first 200 bytes, so the limit permits two.
     let mut raw = vec![1; 64];
     raw.extend((0..100).flat_map(|_| (200_u32 << 16).to_le_bytes()));
     assert_eq!(format.values(&raw, data.endian()).count(), 1 + 2);

@@ -1,4 +1,4 @@
-//! A stream that is read as it comes: its batches follow from its bytes, not from the pieces that they come in.
+//! Live streams: the batches depend on the bytes only, not on how the stream is divided into pieces.
 
 use std::io::{self, Read};
 use std::time::Duration;
@@ -8,13 +8,13 @@ use synth::{Endian, PipeLayout};
 use super::session::{OPTIONS, file, read, recording};
 use crate::{Findings, Input, LiveBatches, LiveRead, NextBatch, Session, SessionOptions};
 
-/// Bytes of which so many are there at a time; before each piece it says that none are.
+/// Stream that delivers `piece` bytes at a time, and before each piece reports that none are available.
 struct Pieces {
     bytes: Vec<u8>,
     at: usize,
     piece: usize,
     there: usize,
-    /// How the stream ends; with `WouldBlock` never.
+    /// End of the stream; `WouldBlock` means never.
     end: Result<(), io::ErrorKind>,
 }
 
@@ -55,13 +55,13 @@ fn pieces(piece: usize, end: Result<(), io::ErrorKind>) -> Input {
     Input::Live(Box::new(Pieces { bytes, at: 0, piece, there: 0, end }))
 }
 
-/// The rounds are 5 ns apart, and their samples 10 ns long.
+/// The rounds are 5 ns apart, and their samples span 10 ns.
 fn options(every: u64) -> SessionOptions {
     let live = Some(LiveBatches { every, waiting: 1 });
     SessionOptions { batch_bytes: u64::MAX, live, ..*OPTIONS }
 }
 
-/// The samples of each batch.
+/// Returns the number of samples of each batch.
 fn batches(input: Input, every: u64) -> Vec<usize> {
     let mut findings = Findings::default();
     let mut session = Session::open(input, options(every), &mut findings).expect("a recording");
@@ -114,7 +114,7 @@ fn one_can_wait_for_a_batch_for_a_while() {
     let mut session = Session::open(input, options(20), &mut findings).expect("a recording");
     let wait = Duration::from_millis(50);
     let mut samples = 0;
-    // What is complete is given out though the stream has not ended.
+    // Complete records are sent although the stream has not ended.
     while samples < 100 {
         if let NextBatch::Batch(batch) = session.next_batch_within(wait, &mut findings) {
             samples += batch.samples().len();

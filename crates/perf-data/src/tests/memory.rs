@@ -1,4 +1,4 @@
-//! What a recording takes is counted: where it is held as a whole, and where records wait.
+//! Memory accounting for recordings held as a whole, and for waiting records.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use synth::{Endian, EventAttr, PerfDataBuilder, PipeLayout, SampleBuilder, sampl
 use super::session::OPTIONS;
 use crate::{Error, Findings, Input, Session, SessionOptions};
 
-/// So many samples, without the end of a round.
+/// A recording of `n` samples without the end of a round.
 fn samples(n: u64) -> PerfDataBuilder {
     let mut it = PerfDataBuilder::new(Endian::Little);
     let sample_type = sample_type::IP | sample_type::TID | sample_type::TIME;
@@ -24,7 +24,7 @@ fn stream(bytes: Vec<u8>) -> Input {
     Input::Stream(Box::new(Cursor::new(bytes)))
 }
 
-/// The samples that are given out, or why there are none.
+/// Returns the number of samples of all batches, or the error.
 fn read(input: Input, options: SessionOptions, memory: &Arc<Memory>) -> Result<usize, Error> {
     let mut findings = Findings::default();
     let mut session = Session::open_within(input, options, memory, &mut findings)?;

@@ -1,4 +1,4 @@
-//! Tests on whole recordings, written byte by byte in both byte orders.
+//! Tests of whole recordings, written byte by byte in both byte orders.
 
 mod ahead;
 mod bad_inputs;

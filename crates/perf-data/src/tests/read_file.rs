@@ -1,4 +1,4 @@
-//! A file that a session read to its end, and its records as a visitor gets them.
+//! A file read by a session to its end, and its records as passed to a visitor.
 
 use std::ops::ControlFlow;
 
@@ -8,11 +8,11 @@ use crate::{
     TimedRecord, visit_records,
 };
 
-/// What a session gave of a file: at most one batch.
+/// Result of a session for a file: at most one batch.
 pub(crate) struct ReadFile {
     session: Session,
     batch: Option<Batch>,
-    /// What was found, when it was opened and after that.
+    /// Findings from opening and reading.
     pub(crate) findings: Findings,
     is_sound_at_open: bool,
 }
@@ -65,14 +65,14 @@ impl ReadFile {
     }
 }
 
-/// Reads a file in which nothing is wrong when it is opened.
+/// Reads a file that has no findings when it is opened.
 pub(crate) fn open(bytes: &[u8]) -> ReadFile {
     let file = ReadFile::read(bytes).expect("a recording");
     assert!(file.is_sound_at_open, "{:?}", file.findings);
     file
 }
 
-/// Hands each record of a file to `visitor`; gives how many there were, and what was found.
+/// Passes each record of a file to `visitor`; returns their number and the findings.
 pub(crate) fn visit(
     bytes: &[u8],
     visitor: &mut dyn FnMut(&RawRecord<'_>),
@@ -89,7 +89,7 @@ pub(crate) fn visit(
     (count, list(&findings))
 }
 
-/// All findings of a collector, with their numbers.
+/// Returns the first finding of each kind, with their number.
 pub(crate) fn list(findings: &Findings) -> Vec<(u64, Finding)> {
     findings.iter().map(|group| (group.count, group.examples[0])).collect()
 }

@@ -1,4 +1,4 @@
-//! What was written is read: samples of any set of fields, and records, in both byte orders.
+//! Round trip: samples with any set of fields, and records, in both byte orders.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ fn endian() -> impl Strategy<Value = Endian> {
     prop_oneof![Just(Endian::Little), Just(Endian::Big)]
 }
 
-/// Any set of fields, but for the two kinds of weight, which exclude each other.
+/// Any set of fields, except that the two kinds of weight exclude each other.
 fn any_type() -> impl Strategy<Value = u64> {
     let readable = (1_u64 << 25) - 1 - sample_type::BRANCH_STACK - sample_type::READ;
     any::<u64>().prop_map(move |bits| {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::{EagerBatches, Findings, Input, NextBatch, Session, SessionOptions, SharedBytes};
 
-/// Small enough for several batches.
+/// Small enough to give several batches.
 pub(super) static OPTIONS: LazyLock<SessionOptions> = LazyLock::new(|| SessionOptions {
     batch_bytes: 4096,
     first_bytes: u64::MAX,
@@ -27,7 +27,7 @@ pub(super) static OPTIONS: LazyLock<SessionOptions> = LazyLock::new(|| SessionOp
     ..SessionOptions::default()
 });
 
-/// Rounds of samples that are out of order within two rounds, with a map record now and then.
+/// Rounds of samples that are unordered within two rounds, with some COMM records.
 pub(super) fn recording(endian: Endian) -> PerfDataBuilder {
     let mut it = PerfDataBuilder::new(endian);
     it.event("cycles:u", EventAttr::dwarf(0x00ff_0fff), &[7]);
@@ -49,7 +49,7 @@ pub(super) fn recording(endian: Endian) -> PerfDataBuilder {
     it
 }
 
-/// What a session gave: samples and records in one list each, and how many batches.
+/// Output of a session: all samples, all records and the names of the events.
 #[derive(Debug, PartialEq)]
 pub(super) struct Read {
     pub(super) samples: Vec<(u64, u64, i32, Vec<u8>)>,
@@ -131,12 +131,12 @@ fn eager_reading_gives_the_same_in_several_batches() {
             batches
         });
         assert!(counts[0] > 5, "{counts:?} batches");
-        // What is the first of the even ones comes in two.
+        // The first of the even batches is split in two.
         assert_eq!(counts[1], counts[0] + 1, "{counts:?} batches");
     }
 }
 
-/// A recorder may write at the end what was there from the beginning on, without time; or break its promise.
+/// A recorder may append records of the initial state, without time, or violate the order of its rounds.
 #[test]
 fn eager_reading_ends_at_a_record_that_comes_too_late() {
     let eager = EagerBatches { first_bytes: 4096, most_bytes: 4096 };
@@ -165,7 +165,7 @@ fn compressed_records_give_what_plain_ones_give() {
     for endian in [Endian::Little, Endian::Big] {
         let expected = plain(endian);
         for kind in [CompressedKind::Compressed, CompressedKind::Compressed2] {
-            // Chunks so small that records straddle many of them, and so large that they hold many records.
+            // Small chunks, straddled by records, and large ones with many records.
             for chunk in [13, 100, 60_000] {
                 let mut compressed = recording(endian);
                 let records = compressed.take_records();
@@ -190,7 +190,7 @@ fn records_between_compressed_ones_keep_their_place() {
     let round = UserRecord::FinishedRound.encode(Endian::Little);
     let mut compressor = Compressor::new(Endian::Little, CompressedKind::Compressed);
     let mut left = records.as_slice();
-    // Rounds stand between the compressed records, as recorders write them, and cut no record.
+    // As recorders write them, ends of rounds are between the compressed records and do not split a record.
     while let Some(end) = left.windows(8).position(|bytes| bytes == round.as_slice()) {
         source.raw_bytes(&compressor.pack(&left[..end], 500)).raw_bytes(&round);
         left = &left[end + 8..];
@@ -208,7 +208,7 @@ fn directories_give_what_files_give() {
     source.feature(&Feature::DirFormat { version: 1 });
     source.user_record(&UserRecord::FinishedInit);
     let round = UserRecord::FinishedRound.encode(Endian::Little);
-    // There are no rounds in a directory; records go to two files in turn.
+    // A directory has no rounds; records go to two files in turn.
     let mut parts = [Vec::new(), Vec::new()];
     let mut left = records.as_slice();
     let mut turn = 0;
@@ -226,7 +226,7 @@ fn directories_give_what_files_give() {
         all.insert(1, SharedBytes::from(Vec::new()));
         let input = Input::Directory { data: SharedBytes::from(source.build()), parts: all };
         let (mut read, batches, findings) = read(input, *OPTIONS);
-        // Samples of one time are in the order of the files.
+        // Samples with equal times are in the order of the files.
         read.samples.sort_by_key(|sample| (sample.0, sample.1, sample.2));
         let mut samples = expected.samples.clone();
         samples.sort_by_key(|sample| (sample.0, sample.1, sample.2));
@@ -262,7 +262,7 @@ fn recordings_compressed_as_a_whole_give_what_they_hold() {
                 assert!(findings.is_empty(), "{findings:?}");
             }
         }
-        // Cut in the middle: what can be unpacked is there.
+        // Truncated in the middle: the samples before are read.
         let (cut, _, findings) = read(stream(&gzip[..gzip.len() / 2]), *OPTIONS);
         assert!(!cut.samples.is_empty() && cut.samples.len() < 240);
         let kinds: Vec<_> = findings.iter().map(|group| group.examples[0].kind()).collect();

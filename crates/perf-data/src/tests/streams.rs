@@ -1,4 +1,4 @@
-//! Streams that are damaged, late or strange: what is kept and what is said.
+//! Damaged, late and unusual streams: records retained and findings.
 
 use synth::{
     CompressedKind, Compressor, Endian, EventAttr, Feature, PerfDataBuilder, PipeLayout, Record,
@@ -39,7 +39,7 @@ fn text_behind_a_stream_is_noted() {
     let bytes = with_samples(1..=3).build_pipe(&layout);
     let offset = (bytes.len() - text.len()) as u64;
     let note = Finding::TrailingText { offset, len: text.len() as u64 };
-    // In a stream the place is counted without the header, which is not part of its records.
+    // In a stream the position excludes the header, which is not part of its records.
     for input in [file(&bytes), stream(&bytes)] {
         assert_eq!(times(input, *OPTIONS), (vec![1, 2, 3], vec![(1, note)]));
     }
@@ -298,7 +298,7 @@ fn simpleperf_chains_and_split_records() {
     assert_eq!(session.counts().of(crate::RecordKind::SIMPLEPERF_CALLCHAIN).records, 1);
 }
 
-/// No cut and no flipped byte of any container does harm.
+/// Truncation and flipped bytes do no harm, in any container.
 #[test]
 fn damage_anywhere_does_no_harm() {
     let mut it = recording(Endian::Little);

@@ -1,5 +1,5 @@
-//! Tracing data: what the kernel said of the tracepoints that were recorded. They are a feature of files, follow a record
-//! of streams, and are in a record of simpleperf's.
+//! Tracing data: the kernel's descriptions of the recorded tracepoints. In files they are a feature, in streams they
+//! follow a record, and simpleperf stores them in a record.
 //!
 //! ```text
 //!   17 08 44 "tracing" | version NUL | order | size of long | size of a page
@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 use super::format::TraceFormat;
 use crate::bytes::{Endian, FieldReader};
 
-/// What the data begin with.
+/// First bytes of the data.
 const MAGIC: &[u8; 10] = b"\x17\x08\x44tracing";
 
-/// The tracepoints whose formats were recorded.
+/// Formats of the recorded tracepoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TracingData<'d> {
     formats: BTreeMap<u64, TraceFormat<'d>>,
@@ -27,8 +27,8 @@ pub struct TracingData<'d> {
 }
 
 impl<'d> TracingData<'d> {
-    /// Reads the bytes of the feature. What is cut off or makes no sense is left out, with all after it; `None` where
-    /// these are no such data.
+    /// Parses the bytes of the feature. Stops at the first truncated or damaged part and retains the formats before it.
+    /// `None` if the bytes are not tracing data.
     #[must_use]
     pub fn parse(bytes: &'d [u8]) -> Option<Self> {
         let rest = bytes.strip_prefix(MAGIC)?;
@@ -37,7 +37,7 @@ impl<'d> TracingData<'d> {
         let endian = if *rest.first()? == 0 { Endian::Little } else { Endian::Big };
         let mut cursor = FieldReader::new(rest.get(1..)?, endian);
         let mut data = Self { formats: BTreeMap::new(), endian };
-        // What is after a cut is not there; what is in front of it is.
+        // At damage the formats read so far are retained.
         let _ = data.read(&mut cursor);
         Some(data)
     }
@@ -59,7 +59,7 @@ impl<'d> TracingData<'d> {
     }
 
     fn events(&mut self, cursor: &mut FieldReader<'d>, system: &'d [u8]) -> Option<()> {
-        // Each takes bytes, so this ends with the data.
+        // Every format takes bytes, so the loop ends with the data.
         for _ in 0..cursor.u32()? {
             if let Some((id, format)) = TraceFormat::parse(system, sized(cursor)?) {
                 self.formats.insert(id, format);
@@ -68,18 +68,18 @@ impl<'d> TracingData<'d> {
         Some(())
     }
 
-    /// The format of the tracepoint with that id, the `config` of its event's attribute.
+    /// Returns the format of a tracepoint by its id, the `config` of the event's attribute.
     #[must_use]
     pub fn format(&self, id: u64) -> Option<&TraceFormat<'d>> {
         self.formats.get(&id)
     }
 
-    /// All formats with their ids, ascending.
+    /// Returns all formats with their ids, ascending.
     pub fn formats(&self) -> impl Iterator<Item = (u64, &TraceFormat<'d>)> {
         self.formats.iter().map(|(&id, format)| (id, format))
     }
 
-    /// The name of the tracepoint with that id, such as `sched:sched_switch`; `None` where the data do not have it.
+    /// Returns the name of a tracepoint by its id, such as `sched:sched_switch`; `None` if it was not recorded.
     #[must_use]
     pub fn event_name(&self, id: u64) -> Option<String> {
         let format = self.formats.get(&id).filter(|format| !format.name.is_empty())?;
@@ -87,14 +87,14 @@ impl<'d> TracingData<'d> {
         Some(format!("{system}:{name}"))
     }
 
-    /// The byte order of the machine that ran the tracepoints.
+    /// Byte order of the recorded machine.
     #[must_use]
     pub const fn endian(&self) -> Endian {
         self.endian
     }
 }
 
-/// A u64 size and that many bytes.
+/// Reads a u64 size and that many bytes.
 fn sized<'d>(cursor: &mut FieldReader<'d>) -> Option<&'d [u8]> {
     let size = cursor.u64()?;
     cursor.bytes_u64(size)

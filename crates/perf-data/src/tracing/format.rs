@@ -1,4 +1,4 @@
-//! The format of a tracepoint: the fields of its raw data, by the kernel's own description, and their values.
+//! Format of a tracepoint: the fields of its raw data, according to the kernel's description, and their values.
 //!
 //! ```text
 //!   name: sched_switch
@@ -11,47 +11,47 @@
 //!   print fmt: …
 //! ```
 //!
-//! Source: `kernel/trace/trace_events.c`, `f_show`; `include/trace/stages/stage2_data_offsets.h` for fields of varying
-//! length: a word with their length in its upper half, and in its lower half their place in the data, or (`__rel_loc`)
-//! after the word itself.
+//! Source: `kernel/trace/trace_events.c`, `f_show`;
+//! `include/trace/stages/stage2_data_offsets.h` for fields of varying length.
+//! Such a field is a word: the upper half is the length of the value, the lower half its offset
+//! in the data, or (`__rel_loc`) after the word.
 
 use crate::bytes::{Endian, FieldReader};
 
-/// Values of one array; more is left out. Tracepoints have a few.
+/// Maximum number of values of an array that are decoded. Tracepoints have a few.
 const MOST_VALUES: usize = 1 << 10;
 
-/// How a tracepoint's raw data are to be read.
+/// Layout of the raw data of a tracepoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceFormat<'d> {
-    /// The subsystem, such as `sched`.
+    /// Subsystem, such as `sched`.
     pub system: &'d [u8],
-    /// The tracepoint in it, such as `sched_switch`.
+    /// Tracepoint in the subsystem, such as `sched_switch`.
     pub name: &'d [u8],
-    /// Its fields in their order, without those that all tracepoints have (`common_…`) and those that overlap others.
+    /// Fields in their order, without the common ones (`common_…`) and those that overlap others.
     pub fields: Vec<TraceField<'d>>,
-    /// How many fields were left out because they overlap others, which the kernel's do not: each would have the same
-    /// bytes again.
+    /// Number of fields omitted because they overlap others. The kernel has none; each would repeat the same bytes.
     pub overlapping: usize,
 }
 
 /// A field of a tracepoint's raw data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceField<'d> {
-    /// Its name.
+    /// Name.
     pub name: &'d [u8],
-    /// Its type as in C, without the name, such as `char[]` or `unsigned long`.
+    /// Kind of value, from the C type, such as `char[]` or `unsigned long`.
     pub kind: TraceKind,
-    /// Where it begins in the raw data.
+    /// Offset in the raw data, in bytes.
     pub offset: usize,
-    /// Bytes there.
+    /// Size in the raw data, in bytes.
     pub size: usize,
-    /// Whether its numbers have a sign.
+    /// True if its numbers are signed.
     pub signed: bool,
-    /// Bytes of one number; that of the whole field where it is no array.
+    /// Size of one number in bytes; for other than arrays, the size of the field.
     pub element: usize,
 }
 
-/// How a field lies in the data.
+/// Storage of a field in the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceKind {
     /// One number.
@@ -60,30 +60,30 @@ pub enum TraceKind {
     Text,
     /// Several numbers.
     Array,
-    /// Characters (true) or numbers elsewhere in the data, counted from its start.
+    /// Text (true) or numbers elsewhere in the data, at an offset from its start.
     Located(bool),
-    /// Characters (true) or numbers elsewhere in the data, counted from the end of the field.
+    /// Text (true) or numbers elsewhere in the data, at an offset from the end of the field.
     Relative(bool),
 }
 
-/// The value of a field.
+/// Value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceValue<'d> {
-    /// A number with a sign, and how many bytes it has.
+    /// A signed number and its size in bytes.
     Signed(i64, usize),
-    /// A number without one, and how many bytes it has.
+    /// An unsigned number and its size in bytes.
     Unsigned(u64, usize),
-    /// Characters; what is after a NUL is left in.
+    /// Text; includes bytes after a NUL.
     Text(&'d [u8]),
     /// Several numbers.
     List(Vec<Self>),
 }
 
-/// Fields without bytes that are kept; tracepoints have one, for what follows.
+/// Maximum number of empty fields retained; tracepoints have one, for the data that follows.
 const MOST_EMPTY: usize = 16;
 
 impl<'d> TraceFormat<'d> {
-    /// Reads the text of a format; its id comes with it. Lines that make no sense are left out.
+    /// Parses the text of a format; returns it with its id. Malformed lines are skipped.
     pub(crate) fn parse(system: &'d [u8], text: &'d [u8]) -> Option<(u64, Self)> {
         let mut format = Self { system, name: &[], fields: Vec::new(), overlapping: 0 };
         let mut id = None;
@@ -127,8 +127,8 @@ impl<'d> TraceFormat<'d> {
         self.overlapping = all - self.fields.len();
     }
 
-    /// The values of the fields in the raw data of a sample; those that leave it are left out, and those of fields of
-    /// varying length once these have more bytes than the data.
+    /// Returns the values of the fields in the raw data of a sample. Fields outside of the data are omitted.
+    /// Fields of varying length are omitted once their total size exceeds the size of the data.
     pub fn values<'r>(
         &self,
         raw: &'r [u8],
@@ -146,7 +146,7 @@ impl<'d> TraceFormat<'d> {
 }
 
 impl TraceValue<'_> {
-    /// Bytes that it has in the data, numbers being of so many.
+    /// Returns the size of the value in the data; the numbers of a list have `element` bytes each.
     const fn bytes(&self, element: usize) -> usize {
         match self {
             Self::Signed(_, bytes) | Self::Unsigned(_, bytes) => *bytes,
@@ -157,12 +157,12 @@ impl TraceValue<'_> {
 }
 
 impl<'d> TraceField<'d> {
-    /// A number with a sign, of so many bytes at that place.
+    /// Creates a field for a signed number of `size` bytes at an offset.
     pub(crate) const fn number_at(offset: usize, size: usize) -> Self {
         Self { name: &[], kind: TraceKind::Number, offset, size, signed: true, element: size }
     }
 
-    /// Reads what follows `field:` in a line.
+    /// Parses a line after `field:`.
     fn parse(line: &'d [u8]) -> Option<Self> {
         let mut parts = line.split(|&byte| byte == b';').map(<[u8]>::trim_ascii);
         let declaration = parts.next()?;
@@ -217,7 +217,7 @@ impl<'d> TraceField<'d> {
         Some(Self { name, kind, offset, size, signed, element })
     }
 
-    /// The value in the raw data of a sample; `None` where it leaves them, or is no number.
+    /// Returns the value in the raw data of a sample; `None` if it is outside of them, or of an unsupported size.
     #[must_use]
     pub fn value<'r>(&self, raw: &'r [u8], endian: Endian) -> Option<TraceValue<'r>> {
         let end = self.offset.checked_add(self.size)?;
@@ -272,7 +272,7 @@ fn is_character(kind: &[u8]) -> bool {
     matches!(kind, b"char" | b"unsigned char" | b"signed char")
 }
 
-/// Bytes of a type in an array of varying length, for which the kernel states none.
+/// Returns the element size of an array of varying length, which the kernel does not state, in bytes.
 fn element_size(kind: &[u8]) -> usize {
     let has = |word: &[u8]| kind.windows(word.len().max(1)).any(|window| window == word);
     if has(b"64") || has(b"long") || has(b"*") {

@@ -1,4 +1,4 @@
-//! The formats of tracepoints, by which the raw bytes of their samples are read.
+//! Formats of tracepoints, used to decode the raw bytes of their samples.
 
 mod data;
 mod format;

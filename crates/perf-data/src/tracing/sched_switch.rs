@@ -1,7 +1,7 @@
-//! The tracepoint `sched:sched_switch`: which task leaves a processor, and which comes.
+//! The tracepoint `sched:sched_switch`: the task that leaves a processor, and the next one.
 //!
-//! Its samples are taken in the task that leaves. The ids in their raw data are those of the machine's own namespace of
-//! processes, which need not be those that the samples themselves carry.
+//! Its samples are taken in the task that leaves. The ids in their raw data belong to the initial pid namespace of the
+//! machine. The samples themselves may carry ids of another namespace.
 //!
 //! Source: `include/trace/events/sched.h`, `TRACE_EVENT(sched_switch)`.
 
@@ -11,7 +11,7 @@ use super::data::TracingData;
 use super::format::{TraceField, TraceValue};
 use crate::bytes::Endian;
 
-/// Where samples of `sched:sched_switch` state the two tasks.
+/// Fields of the two tasks in samples of `sched:sched_switch`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SchedSwitch {
     prev: TraceField<'static>,
@@ -20,8 +20,8 @@ pub struct SchedSwitch {
 }
 
 impl SchedSwitch {
-    /// The fields by the recorded format of the tracepoint with that id; `None` where that is another tracepoint, or has
-    /// no such fields.
+    /// Returns the fields according to the recorded format; `None` if the id is
+    /// of another tracepoint, or a field is missing.
     #[must_use]
     pub fn of(data: &TracingData<'_>, id: u64) -> Option<Self> {
         let format = data.format(id).filter(|format| format.name == b"sched_switch")?;
@@ -32,7 +32,7 @@ impl SchedSwitch {
         Some(Self { prev: field(b"prev_pid")?, next: field(b"next_pid")?, endian: data.endian() })
     }
 
-    /// The threads that leave and come, by the ids of the machine; `None` where the raw data are too short.
+    /// Returns the leaving and the next thread, by their ids in the machine; `None` if the raw data are too short.
     #[must_use]
     pub fn tasks(&self, raw: &[u8]) -> Option<(Tid, Tid)> {
         let task = |field: TraceField<'_>| match field.value(raw, self.endian)? {

@@ -1,4 +1,4 @@
-//! The tables that the dynamic section leads to: symbols with their names, relocations, and the global offset table.
+//! Tables that the dynamic section refers to: symbols with their names, relocations, and the global offset table.
 //!
 //! Source: gABI, "Dynamic Section"; `DT_GNU_HASH` and `DT_VERSYM` in `elf.h`.
 
@@ -25,7 +25,7 @@ const DT_JMPREL: u64 = 23;
 const DT_GNU_HASH: u64 = 0x6fff_fef5;
 const DT_VERSYM: u64 = 0x6fff_fff0;
 
-/// The tables of a dynamic section: where each is, and how long, in bytes.
+/// Addresses and sizes, in bytes, of the tables of a dynamic section.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Tables {
     pub(super) symbols: Option<Svma>,
@@ -46,7 +46,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Reads the entries up to the first `DT_NULL`. Of several with one tag the last counts, as for the loader.
+    /// Reads the entries up to the first `DT_NULL`. As in the loader, the last of several entries with one tag is used.
     fn read(file: &LoadedFile<'_>, dynamic: &Part) -> Self {
         let mut tables = Self::default();
         let word = file.word_size();
@@ -82,13 +82,13 @@ impl Tables {
         }
     }
 
-    /// The relocations of the procedure linkage table, and whether they state addends.
+    /// Returns the relocations of the procedure linkage table, and whether they state addends.
     pub(super) fn linkage(&self, file: &LoadedFile<'_>) -> Option<(Part, bool)> {
         let part = file.part(self.linkage?, self.linkage_size?)?;
         Some((part, self.linkage_kind == Some(DT_RELA)))
     }
 
-    /// The bytes from the symbols up to the next table: tables do not overlap, and nothing states where this one ends.
+    /// Returns the bytes from the symbols up to the next table. The end is not stated, but tables do not overlap.
     pub(super) fn symbols(&self, file: &LoadedFile<'_>) -> Option<Part> {
         let start = self.symbols?;
         let others = [
@@ -105,7 +105,7 @@ impl Tables {
     }
 }
 
-/// The sections of the tables.
+/// Returns the tables as sections.
 pub(super) fn sections(file: &LoadedFile<'_>, dynamic: &Part) -> Vec<Section> {
     let tables = Tables::read(file, dynamic);
     let mut found: Vec<(&str, Option<Part>)> = Vec::new();
@@ -120,7 +120,7 @@ pub(super) fn sections(file: &LoadedFile<'_>, dynamic: &Part) -> Vec<Section> {
     found.push((".rel.dyn", rel.and_then(|(start, size)| file.part(start, size))));
     let rela = tables.rela.zip(tables.rela_size);
     found.push((".rela.dyn", rela.and_then(|(start, size)| file.part(start, size))));
-    // Only its address counts.
+    // Only the address is used.
     found.push((".got.plt", tables.slots.and_then(|slots| file.part(slots, word))));
     let mut stubs = Vec::new();
     if let Some((part, has_addends)) = tables.linkage(file) {

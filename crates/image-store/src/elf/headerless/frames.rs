@@ -1,5 +1,4 @@
-//! Where `.eh_frame` is, by its header: that states where it begins, and lists its descriptions. Nothing states where it
-//! ends.
+//! Search for `.eh_frame` by its header, which states its start and lists its descriptions. Its end is not stated.
 //!
 //! Source: LSB core, `.eh_frame_hdr` and `.eh_frame`; "DWARF Exception Header Encoding".
 
@@ -7,14 +6,14 @@ use address::Svma;
 
 use super::loaded::{LoadedFile, Part};
 
-/// `DW_EH_PE_udata4`, and `DW_EH_PE_datarel | DW_EH_PE_sdata4`: how all linkers encode the count and the table.
+/// `DW_EH_PE_udata4`, and `DW_EH_PE_datarel | DW_EH_PE_sdata4`: encoding of the count and the table by all linkers.
 const UDATA4: u8 = 0x03;
 const DATAREL_SDATA4: u8 = 0x3b;
-/// Where the pointer to `.eh_frame` is.
+/// Offset of the pointer to `.eh_frame`.
 const POINTER: usize = 4;
 const PAIR: usize = 8;
 
-/// The call frame information that a header belongs to.
+/// Returns the call frame information that a header belongs to.
 pub(super) fn find(file: &LoadedFile<'_>, header: &Part) -> Option<Part> {
     let bytes = file.bytes_of(header);
     let &[1, pointer, count, table, ..] = bytes else { return None };
@@ -30,7 +29,7 @@ pub(super) fn find(file: &LoadedFile<'_>, header: &Part) -> Option<Part> {
     Some(part)
 }
 
-/// The address that a pointer of the header states, and the bytes of the pointer.
+/// Returns the address in a pointer of the header, and the size of the pointer in bytes.
 fn pointer_at(file: &LoadedFile<'_>, header: &Part, encoding: u8) -> Option<(Svma, usize)> {
     const PC_RELATIVE: u8 = 0x10;
     const DATA_RELATIVE: u8 = 0x30;
@@ -56,14 +55,14 @@ fn pointer_at(file: &LoadedFile<'_>, header: &Part, encoding: u8) -> Option<(Svm
     Some((Svma(base.wrapping_add(value) & mask), size))
 }
 
-/// The pairs of the table, whose count is at an offset.
+/// Returns the pairs of the table, given the offset of their count.
 fn pairs<'h>(file: &LoadedFile<'_>, header: &'h [u8], at: usize) -> Option<&'h [u8]> {
     let count = file.u32(header, at)? as usize;
     let rest = header.get(at + 4..)?;
     rest.get(..count.checked_mul(PAIR)?).filter(|pairs| !pairs.is_empty())
 }
 
-/// Up to the end of the description that comes last among those that the table lists.
+/// Returns the length up to the end of the last description listed in the table.
 fn listed_len(file: &LoadedFile<'_>, header: &Part, pairs: &[u8], frames: &Part) -> Option<usize> {
     let place = |pair: &[u8]| {
         let distance = i64::from(file.u32(pair, 4)?.cast_signed());
@@ -75,7 +74,7 @@ fn listed_len(file: &LoadedFile<'_>, header: &Part, pairs: &[u8], frames: &Part)
     entry_size(file, bytes, last)?.checked_add(last).filter(|&len| len <= bytes.len())
 }
 
-/// Up to the first terminator, or the end of the segment.
+/// Returns the length up to the first terminator, or the end of the segment.
 fn walked_len(file: &LoadedFile<'_>, frames: &Part) -> Option<usize> {
     let bytes = file.bytes_of(frames);
     let mut at = 0_usize;
@@ -88,7 +87,7 @@ fn walked_len(file: &LoadedFile<'_>, frames: &Part) -> Option<usize> {
     (at > 0).then_some(at)
 }
 
-/// The bytes of an entry with its length; `None` of a terminator, and where nothing is.
+/// Returns the size of an entry including its length field; `None` for a terminator, and after the end.
 fn entry_size(file: &LoadedFile<'_>, bytes: &[u8], at: usize) -> Option<usize> {
     match file.u32(bytes, at)? {
         0 => None,

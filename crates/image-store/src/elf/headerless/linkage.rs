@@ -1,5 +1,5 @@
-//! Where the procedure linkage table is: before a symbol is bound, the words that the stubs jump through lead back to the
-//! table.
+//! Search for the procedure linkage table: before a symbol is bound, the words used by the
+//! stubs point back into the table.
 //!
 //! Source: System V psABI for x86-64 and for i386, "Procedure Linkage Table" (lazy, IBT); ELF for the Arm 64-bit
 //! Architecture, "Procedure Linkage Table".
@@ -8,13 +8,13 @@ use address::{Arch, Svma};
 
 use super::loaded::{LoadedFile, Part};
 
-/// Bytes of a stub of x86, and of the head of the table.
+/// Size of a stub of x86, and of the head of the table, in bytes.
 const STUB: u64 = 16;
-/// Segments that a file may have for its slots to be followed: each is looked for among them. Linkers make some ten.
+/// Maximum number of segments of a file for this search, which looks up every slot. Linkers make about ten.
 const MOST_SEGMENTS: usize = 64;
 const ENDBR: [[u8; 4]; 2] = [[0xf3, 0x0f, 0x1e, 0xfa], [0xf3, 0x0f, 0x1e, 0xfb]];
 
-/// The parts of the table, with the names that linkers give them.
+/// Returns the parts of the table, with the names given by linkers.
 pub(super) fn find(
     file: &LoadedFile<'_>,
     relocations: &Part,
@@ -32,7 +32,7 @@ pub(super) fn find(
     }
 }
 
-/// The smallest and the largest address that the words of the slots state, and how many slots there are.
+/// Returns the lowest and the highest address in the words of the slots, and the number of slots.
 fn stubs(
     file: &LoadedFile<'_>,
     relocations: &Part,
@@ -60,7 +60,7 @@ fn is_code(file: &LoadedFile<'_>, address: u64) -> bool {
     segments.any(|segment| Svma(address).since(segment.svma) < segment.file_size)
 }
 
-/// The words lead into the second instruction of a stub; with IBT to its begin, and then calls go through a second table.
+/// The words point to the second instruction of a stub. With IBT they point to its start, and calls use a second table.
 fn x86(file: &LoadedFile<'_>, first: u64, last: u64, count: u64) -> Vec<(&'static str, Part)> {
     let (first, last) = (first & !(STUB - 1), last & !(STUB - 1));
     if last - first > STUB.saturating_mul(count) {
@@ -80,20 +80,20 @@ fn x86(file: &LoadedFile<'_>, first: u64, last: u64, count: u64) -> Vec<(&'stati
     found
 }
 
-/// `endbr; jmp *slot`, with `bnd` before the jump or not.
+/// Returns true for `endbr; jmp *slot`, with or without `bnd` before the jump.
 fn is_guarded_jump(stub: &[u8]) -> bool {
     let Some((guard, jump)) = stub.split_first_chunk::<4>() else { return false };
     let jump = jump.strip_prefix(&[0xf2]).unwrap_or(jump);
     ENDBR.contains(guard) && matches!(jump, [0xff, 0x25 | 0xa3, ..])
 }
 
-/// `jmp *slot; xchg %ax,%ax`.
+/// Returns true for `jmp *slot; xchg %ax,%ax`.
 fn is_plain_jump(stub: &[u8]) -> bool {
     matches!(stub, [0xff, 0x25 | 0xa3, _, _, _, _, 0x66, 0x90])
 }
 
-/// All words lead to the head of the table, which has 32 bytes. Stubs end with `br x17`: after 16 bytes, or with branch
-/// target identification or authentication after 24 bytes.
+/// All words point to the head of the table, which has 32 bytes.
+/// Stubs end with `br x17`: after 16 bytes, or with branch target identification or authentication after 24 bytes.
 fn aarch64(file: &LoadedFile<'_>, head: u64, count: u64) -> Option<(&'static str, Part)> {
     const HEAD: u64 = 32;
     const BR_X17: u32 = 0xd61f_0220;

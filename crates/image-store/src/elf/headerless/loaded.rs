@@ -1,4 +1,4 @@
-//! The bytes of a file by the addresses at which its segments are loaded.
+//! Access to the bytes of a file by the addresses of its segments.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use address::{Arch, Svma};
 use super::ProgramHeader;
 use crate::elf::Segment;
 
-/// A file as its segments load it.
+/// A file with its segments.
 #[derive(Clone, Copy)]
 pub(in crate::elf) struct LoadedFile<'f> {
     pub(in crate::elf) bytes: &'f [u8],
@@ -20,25 +20,25 @@ pub(in crate::elf) struct LoadedFile<'f> {
 /// Bytes of the file at an address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Part {
-    /// The address of the first byte, as the file states it.
+    /// Address of the first byte, as stated in the file.
     pub(super) svma: Svma,
-    /// Where they are in the file.
+    /// Range in the file.
     pub(super) range: Range<usize>,
 }
 
 impl<'f> LoadedFile<'f> {
-    /// Bytes of a word: an address, an offset or a size.
+    /// Size of a word in bytes: of an address, an offset or a size.
     pub(super) const fn word_size(&self) -> usize {
         if self.is_wide { 8 } else { 4 }
     }
 
-    /// The code of each segment that has some.
+    /// Returns the code of each executable segment.
     pub(super) fn code(&self) -> impl Iterator<Item = Part> {
         let segments = self.segments.iter().filter(|segment| segment.executable);
         segments.filter_map(|segment| self.rest_of(segment, segment.svma))
     }
 
-    /// The bytes that a program header states, as far as they are in the file.
+    /// Returns the part of the bytes stated in a program header that is in the file.
     pub(super) fn stated(&self, header: &ProgramHeader) -> Option<Part> {
         let start = usize::try_from(header.offset).ok()?;
         let size = usize::try_from(header.file_size).unwrap_or(usize::MAX);
@@ -46,7 +46,7 @@ impl<'f> LoadedFile<'f> {
         (range.start < range.end).then_some(Part { svma: header.svma, range })
     }
 
-    /// The bytes from an address up to the end of its segment.
+    /// Returns the bytes from an address up to the end of its segment.
     pub(super) fn rest(&self, svma: Svma) -> Option<Part> {
         let segment = self.segments.iter().find(|it| svma.since(it.svma) < it.file_size)?;
         self.rest_of(segment, svma)
@@ -60,7 +60,7 @@ impl<'f> LoadedFile<'f> {
         (range.start < range.end).then_some(Part { svma, range })
     }
 
-    /// At most `size` bytes from an address.
+    /// Returns up to `size` bytes from an address on.
     pub(super) fn part(&self, svma: Svma, size: u64) -> Option<Part> {
         let mut part = self.rest(svma)?;
         let size = usize::try_from(size).unwrap_or(usize::MAX);
@@ -68,12 +68,12 @@ impl<'f> LoadedFile<'f> {
         (!part.range.is_empty()).then_some(part)
     }
 
-    /// The bytes of a part.
+    /// Returns the bytes of a part.
     pub(super) fn bytes_of(&self, part: &Part) -> &'f [u8] {
         self.bytes.get(part.range.clone()).unwrap_or_default()
     }
 
-    /// A number of so many bytes, 8 at most, at an offset of `bytes`.
+    /// Reads a number of `size` bytes, at most 8, at an offset in `bytes`.
     pub(super) fn number(&self, bytes: &[u8], at: usize, size: usize) -> Option<u64> {
         let stored = bytes.get(at..at.checked_add(size)?)?;
         let fold = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
@@ -84,7 +84,7 @@ impl<'f> LoadedFile<'f> {
         })
     }
 
-    /// A number of four bytes.
+    /// Reads a four-byte number.
     pub(super) fn u32(&self, bytes: &[u8], at: usize) -> Option<u32> {
         self.number(bytes, at, 4).map(|number| number as u32)
     }

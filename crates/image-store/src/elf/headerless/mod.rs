@@ -1,8 +1,8 @@
-//! Sections of a file that has no section headers, made of its program headers and the tables of its dynamic section:
-//! `lld -z nosectionheader`, `llvm-objcopy --strip-sections`, `sstrip` and packers leave nothing else. So symbols, call
-//! frame information and relocations are found as the dynamic loader finds them, and all readers of sections profit.
+//! Sections of a file without section headers, made from its program headers and the tables of its dynamic section.
+//! `lld -z nosectionheader`, `llvm-objcopy --strip-sections`, `sstrip` and packers make such files.
+//! Symbols, call frame information and relocations are located as by the dynamic loader, for all readers of sections.
 //!
-//! Names of the sections are those that linkers give. Their contents are not checked here.
+//! The sections have the names given by linkers. Their contents are not checked here.
 //!
 //! Source: gABI, "Program Loading and Dynamic Linking"; LSB core, `PT_GNU_EH_FRAME`; ELF for the Arm Architecture,
 //! `PT_ARM_EXIDX`.
@@ -23,7 +23,7 @@ pub(super) use loaded::LoadedFile;
 use loaded::Part;
 pub(super) use unsectioned::{Unsectioned, header_without_sections};
 
-/// A program header that is not `PT_LOAD`.
+/// A program header other than `PT_LOAD`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ProgramHeader {
     /// `p_type`.
@@ -40,7 +40,8 @@ const PT_DYNAMIC: u32 = 2;
 const PT_GNU_EH_FRAME: u32 = 0x6474_e550;
 const PT_ARM_EXIDX: u32 = 0x7000_0001;
 
-/// The sections that program headers and the dynamic section lead to: code, symbols, relocations, call frame information.
+/// Returns the sections located by program headers and the dynamic section: code, symbols,
+/// relocations, call frame information.
 pub(super) fn sections(file: &LoadedFile<'_>, headers: &[ProgramHeader]) -> Vec<Section> {
     let mut found: Vec<Section> = file.code().map(|part| section(".text", part, true)).collect();
     let first = |kind: u32| headers.iter().find(|header| header.kind == kind);

@@ -1,8 +1,8 @@
-//! How many symbols a dynamic symbol table has. Nothing states that directly: the hash tables by which the loader looks
-//! symbols up do, and relocations show which symbols there are at least.
+//! Number of symbols in a dynamic symbol table. It is not stated directly.
+//! The loader's hash tables imply it, and relocations give a lower bound.
 //!
-//! Source: gABI, "Hash Table"; the GNU hash table as in `elf/dl-lookup.c` of glibc; ELF psABI s390x, whose hash tables
-//! have words of eight bytes.
+//! Source: gABI, "Hash Table"; the GNU hash table as in `elf/dl-lookup.c` of glibc; ELF psABI s390x, with eight-byte
+//! words in hash tables.
 
 use address::Svma;
 
@@ -10,12 +10,12 @@ use super::dynamic::Tables;
 use super::loaded::{LoadedFile, Part};
 use crate::elf::psabi::Supplement;
 
-/// Bytes of a symbol.
+/// Size of a symbol, in bytes.
 pub(super) const fn entry_size(file: &LoadedFile<'_>) -> usize {
     if file.is_wide { 24 } else { 16 }
 }
 
-/// The symbol table: as many symbols as the tables show, and no more than fit before the next table.
+/// Returns the symbol table, with the number of symbols from the other tables, limited by the start of the next table.
 pub(super) fn find(file: &LoadedFile<'_>, tables: &Tables) -> Option<Part> {
     let mut part = tables.symbols(file)?;
     let count = [
@@ -29,7 +29,7 @@ pub(super) fn find(file: &LoadedFile<'_>, tables: &Tables) -> Option<Part> {
     (!part.range.is_empty()).then_some(part)
 }
 
-/// The second word of a hash table: the entries of its chains, one for each symbol.
+/// Returns the second word of a hash table: the number of chain entries, one for each symbol.
 fn by_hash(file: &LoadedFile<'_>, hash: Svma) -> Option<u64> {
     const USUAL_WORD: usize = 4;
     let supplement = file.arch.and_then(Supplement::of);
@@ -38,7 +38,8 @@ fn by_hash(file: &LoadedFile<'_>, hash: Svma) -> Option<u64> {
     file.number(file.bytes_of(&table), word, word)
 }
 
-/// One more than the last symbol of the chain that begins last. Symbols before the first hashed one count, too.
+/// Returns one more than the last symbol of the chain with the highest start. Symbols before
+/// the first hashed one count, too.
 fn by_gnu_hash(file: &LoadedFile<'_>, hash: Svma) -> Option<u64> {
     const HEADER: usize = 16;
     const WORD: usize = 4;
@@ -62,8 +63,8 @@ fn by_gnu_hash(file: &LoadedFile<'_>, hash: Svma) -> Option<u64> {
     Some(u64::from(start) + before_last as u64 + 1)
 }
 
-/// One more than the largest number of a symbol that the linkage table is relocated by: a program that defines no symbol
-/// for others has an empty hash table.
+/// Returns one more than the highest symbol number in the relocations of the linkage table: a program
+/// that exports no symbol has an empty hash table.
 fn by_linkage(file: &LoadedFile<'_>, part: &Part, has_addends: bool) -> Option<u64> {
     let word = file.word_size();
     let words = if has_addends { 3 } else { 2 };

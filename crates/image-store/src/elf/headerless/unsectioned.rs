@@ -1,18 +1,17 @@
-//! A file whose section headers cannot be read, seen without them: the loader does not read them either, and packers write
-//! some that lead nowhere.
+//! View of a file without its unreadable section headers. The loader ignores them, too, and packers write invalid ones.
 
 use std::ops::Range;
 
 use object::ReadRef;
 
-/// Bytes of a file, in which the header states no section headers.
+/// Bytes of a file with a header that states no section headers.
 #[derive(Clone, Copy)]
 pub(in crate::elf) struct Unsectioned<'f> {
     header: &'f [u8],
     bytes: &'f [u8],
 }
 
-/// The header of a file without what it states of section headers; `None` if it is no ELF header.
+/// Returns the header of a file with its references to section headers removed; `None` if it is not an ELF header.
 ///
 /// Source: gABI, "ELF Header": `e_shoff`, `e_shnum`, `e_shstrndx` of both classes.
 pub(in crate::elf) fn header_without_sections(bytes: &[u8]) -> Option<Vec<u8>> {
@@ -28,7 +27,7 @@ pub(in crate::elf) fn header_without_sections(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl<'f> Unsectioned<'f> {
-    /// The file with that header in place of its own.
+    /// Creates a view of the file with another header.
     pub(in crate::elf) const fn new(header: &'f [u8], bytes: &'f [u8]) -> Self {
         Self { header, bytes }
     }

@@ -1,5 +1,5 @@
-//! The words through which code calls functions of other files, and the functions that a file has for others, each looked
-//! up by itself: the tables of large libraries have a million entries.
+//! Words through which code calls functions of other files, and the functions that a file exports.
+//! Each is looked up individually, because the tables of large libraries have a million entries.
 //!
 //! Source: ELF, `Elf64_Rela` and `Elf64_Sym`; the psABI of each processor for the kinds of relocations; the layout of
 //! `.gnu.hash` as binutils and glibc have it (`elf/dl-lookup.c`).
@@ -10,40 +10,40 @@ use object::elf::RelocationType;
 use crate::elf::Image;
 use crate::elf::psabi::Supplement;
 
-/// What the dynamic loader writes to a word of the global offset table.
+/// Value that the dynamic loader writes to a word of the global offset table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CallSlot {
-    /// The address of the dynamic symbol of that number, of whatever file it finds it in first.
+    /// Address of the dynamic symbol with this number, from the first file that defines it.
     Symbol(u32),
-    /// An address of the same file.
+    /// Address in the same file.
     Address(Svma),
 }
 
-/// The definition of a name in the dynamic symbols of a file.
+/// Definition of a name in the dynamic symbols of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exported {
-    /// A function at an address, as the file states it.
+    /// A function, by its address as stated in the file.
     Function(Svma),
-    /// It is no function, a resolver decides which code it is, versions of the name mean different code, or the file has no
-    /// table of names.
+    /// Not a function, decided by a resolver, different for versions of the name, or unknown
+    /// because the file has no table of names.
     Unclear,
-    /// The file does not define it.
+    /// Not defined in the file.
     Nothing,
 }
 
 const RELOCATION: usize = 24;
 const SYMBOL: usize = 24;
-/// Longer names are left out.
+/// Maximum length of names; longer ones are ignored.
 const LONGEST_NAME: usize = 4096;
-/// Symbols of one hash bucket that are looked at.
+/// Maximum number of symbols examined in a hash bucket.
 const MOST_IN_BUCKET: u32 = 1 << 12;
-/// Names of one hash that are compared: versions of a name have one each.
+/// Maximum number of names compared per hash: each version of a name has one.
 const MOST_COMPARED: u32 = 32;
 const FUNCTION: u8 = 2;
-/// A symbol without a type is one of assembly.
+/// Symbols without a type come from assembly.
 const NO_TYPE: u8 = 0;
 
-/// The addresses that ranges have, as ranges that do not overlap, in order.
+/// Merges ranges into ranges that do not overlap, in order.
 pub(crate) fn disjoint(ranges: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
     let mut sorted: Vec<_> = ranges.filter(|(start, end)| start < end).collect();
     sorted.sort_unstable();
@@ -57,7 +57,7 @@ pub(crate) fn disjoint(ranges: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u6
     merged
 }
 
-/// Whether one of the ranges, which do not overlap and are in order, has an address.
+/// Returns true if an address is in one of the ranges, which are in order and do not overlap.
 #[must_use]
 pub fn is_within(ranges: &[(u64, u64)], address: u64) -> bool {
     let after = ranges.partition_point(|&(start, _)| start <= address);
@@ -66,8 +66,9 @@ pub fn is_within(ranges: &[(u64, u64)], address: u64) -> bool {
 }
 
 impl Image {
-    /// The words of the global offset table that the dynamic loader fills with addresses of code, in the order of their
-    /// addresses, as the file states them. Of files of 64 bits; what a resolver decides is left out.
+    /// Returns the words of the global offset table that the dynamic loader fills with code
+    /// addresses, by stated address.
+    /// Only for 64-bit files; words filled by a resolver are omitted.
     #[must_use]
     pub fn call_slots(&self) -> Vec<(u64, CallSlot)> {
         let Some(supplement) = self.wide_supplement() else { return Vec::new() };
@@ -103,7 +104,7 @@ impl Image {
         (supplement.slots.contains(&kind) && symbol != 0).then_some(CallSlot::Symbol(symbol))
     }
 
-    /// The name of the dynamic symbol of that number.
+    /// Returns the name of a dynamic symbol by its number.
     #[must_use]
     pub fn dynamic_name(&self, symbol: u32) -> Option<Vec<u8>> {
         let symbols = self.stored_section(".dynsym")?;
@@ -111,8 +112,8 @@ impl Image {
         self.name_of(symbols, strings, symbol).map(<[u8]>::to_vec)
     }
 
-    /// The address of the function of that name that others can be linked to, as the file states it. `None` if a resolver
-    /// decides which code it is, or versions of the name mean different code.
+    /// Returns the stated address of an exported function. `None` if a resolver decides, or
+    /// versions of the name differ.
     #[must_use]
     pub fn exported_function(&self, name: &[u8]) -> Option<Svma> {
         match self.exported(name) {
@@ -121,13 +122,13 @@ impl Image {
         }
     }
 
-    /// The definition of a name that others can be linked to.
+    /// Returns the definition of an exported name.
     #[must_use]
     pub fn exported(&self, name: &[u8]) -> Exported {
         self.find_exported(name).unwrap_or(Exported::Unclear)
     }
 
-    /// `None` if the tables do not say it.
+    /// Returns the definition of an exported name; `None` if the tables are inconclusive.
     fn find_exported(&self, name: &[u8]) -> Option<Exported> {
         let (symbols, strings) = (self.stored_section(".dynsym")?, self.stored_section(".dynstr")?);
         let table = self.stored_section(".gnu.hash")?;
@@ -197,7 +198,7 @@ impl Image {
         Some(if little { u32::from_le_bytes(word) } else { u32::from_be_bytes(word) })
     }
 
-    /// The relocations of the processor; `None` of files of 32 bits.
+    /// Returns the relocations of the processor; `None` for 32-bit files.
     fn wide_supplement(&self) -> Option<&'static Supplement> {
         self.arch().filter(|arch| arch.bits() == Some(64)).and_then(Supplement::of)
     }

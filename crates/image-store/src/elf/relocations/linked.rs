@@ -1,7 +1,7 @@
-//! The words of a file that the dynamic loader fills with addresses of code, and the functions that a file defines for
-//! others.
+//! Words of a file that the dynamic loader fills with code addresses, and the functions that a file exports.
 //!
-//! Names are told as hashes: two words and a function have to have the same one, and a hostile file may have long ones.
+//! Names are represented by hashes: only equality of a word's and a function's name matters,
+//! and a hostile file may have long names.
 //!
 //! Source: ELF, "Symbol Table", "String Table"; System V ABI, AMD64 and Intel386 supplements, "Relocation".
 
@@ -15,30 +15,30 @@ use super::call_slots::{disjoint, is_within};
 use crate::elf::Image;
 use crate::elf::psabi::Supplement;
 
-/// What the dynamic loader writes to a word.
+/// Value that the dynamic loader writes to a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SlotValue {
-    /// The address of the symbol whose name has this hash, of whatever file it finds it in first.
+    /// Address of the symbol with this name hash, from the first file that defines it.
     Symbol(u64),
-    /// An address of the same file.
+    /// Address in the same file.
     Address(Svma),
 }
 
-/// A relocation of the dynamic loader.
+/// A relocation for the dynamic loader.
 struct DynamicRelocation {
-    /// The address of the word, as the file states it.
+    /// Address of the word, as stated in the file.
     slot: u64,
     kind: RelocationType,
-    /// The number of its symbol; `None` if it has none.
+    /// Number of its symbol; `None` if it has none.
     symbol: Option<usize>,
-    /// 0 if it states none.
+    /// Addend; 0 if not stated.
     addend: u64,
 }
 
-/// The hash of a name.
+/// Hash function for names.
 type NameHash<'h> = &'h dyn Fn(&[u8]) -> u64;
 
-/// Where a symbol has what is read of it, after its name: in bytes, and the bytes of all of it.
+/// Offsets of the fields of a symbol after its name, and its size, in bytes.
 ///
 /// Source: ELF, `Elf64_Sym` and `Elf32_Sym`.
 #[derive(Clone, Copy)]
@@ -47,17 +47,17 @@ struct SymbolLayout {
     info: usize,
     section: usize,
     value: usize,
-    /// Bytes of the value.
+    /// Size of the value, in bytes.
     word: usize,
 }
 
 const SYMBOL_64: SymbolLayout = SymbolLayout { size: 24, info: 4, section: 6, value: 8, word: 8 };
 const SYMBOL_32: SymbolLayout = SymbolLayout { size: 16, info: 12, section: 14, value: 4, word: 4 };
 
-/// Longer names are left out.
+/// Maximum length of names; longer ones are ignored.
 const LONGEST_NAME: usize = 4096;
 
-/// The symbols that files are linked by.
+/// Dynamic symbols, used to link files.
 struct DynamicSymbols<'i> {
     symbols: Cow<'i, [u8]>,
     strings: Cow<'i, [u8]>,
@@ -80,7 +80,7 @@ impl<'i> DynamicSymbols<'i> {
         Some(Self { symbols: data(".dynsym")?, strings: data(".dynstr")?, layout, is_little })
     }
 
-    /// The function that a symbol defines: its type, its section and its address; of Thumb with the lowest bit set.
+    /// Returns the type, section and address of a symbol; the address of a Thumb function has the lowest bit set.
     fn function(&self, symbol: &[u8]) -> Option<(u8, u16, Svma)> {
         let SymbolLayout { info, section, value, word, .. } = self.layout;
         let section = *symbol.get(section..)?.first_chunk()?;
@@ -113,8 +113,8 @@ impl<'i> DynamicSymbols<'i> {
 }
 
 impl Image {
-    /// The words that the dynamic loader fills with addresses of code, in the order of their stated addresses: slots of
-    /// the global offset table, entries of function tables. What a resolver decides is left out.
+    /// Returns the words that the dynamic loader fills with code addresses, by stated address: slots of the global
+    /// offset table, entries of function tables. Words filled by a resolver are omitted.
     #[must_use]
     pub fn linked_slots(&self, hash: NameHash<'_>) -> Vec<(u64, SlotValue)> {
         let Some(symbols) = DynamicSymbols::of(self) else { return Vec::new() };
@@ -129,8 +129,8 @@ impl Image {
         slots
     }
 
-    /// The words that the dynamic loader fills with addresses of this file: where each is, and the address, as the file
-    /// states both; in the order of the words.
+    /// Returns the words that the dynamic loader fills with addresses of this file: stated address
+    /// of the word and of its target, ordered by word.
     #[must_use]
     pub fn relative_words(&self) -> Vec<(Svma, Svma)> {
         let arch = self.arch().filter(|arch| matches!(arch, Arch::X86_64 | Arch::Aarch64));
@@ -145,7 +145,7 @@ impl Image {
         words
     }
 
-    /// Goes through the relocations of the dynamic loader.
+    /// Calls `each` with the relocations for the dynamic loader.
     fn each_relocation(&self, each: &mut dyn FnMut(DynamicRelocation)) {
         let parsed = object::File::parse(self.bytes()).ok();
         let parsed = parsed.as_ref().filter(|file| file.sections().next().is_some());
@@ -161,7 +161,7 @@ impl Image {
         }
     }
 
-    /// The same of a file without section headers, of x86-64, aarch64 and i386.
+    /// Same as [`Self::each_relocation`], for files of x86-64, aarch64 and i386 without section headers.
     ///
     /// Source: gABI, `Elf64_Rela` and `Elf32_Rel`.
     fn each_stored_relocation(&self, each: &mut dyn FnMut(DynamicRelocation)) {
@@ -199,7 +199,7 @@ impl Image {
         let is_relative = relocation.kind == supplement.relative;
         let is_symbol = supplement.is_of_symbol(relocation.kind);
         if is_relative {
-            // Relocations of files of 32 bits state no addend: it is in the word.
+            // Relocations of 32-bit files state no addend: it is in the word.
             let stored = || self.stored_word(Svma(relocation.slot));
             let svma = if supplement.has_addends { Svma(relocation.addend) } else { stored()? };
             return is_within(code, svma.0).then_some(SlotValue::Address(svma));
@@ -208,14 +208,14 @@ impl Image {
         symbols.name_of(symbol).map(|name| SlotValue::Symbol(hash(name)))
     }
 
-    /// The word of 32 bits that the file has at an address.
+    /// Returns the 32-bit word of the file at an address.
     fn stored_word(&self, svma: Svma) -> Option<Svma> {
         let offset = self.offset_of_svma(svma)?.sub(self.base().0);
         let bytes = self.bytes().get(usize::try_from(offset.0).ok()?..)?;
         Some(Svma(u32::from_le_bytes(*bytes.first_chunk()?).into()))
     }
 
-    /// Where code of one kind begins in a 32-bit Arm file, in the order of addresses; true of Thumb, false of ARM.
+    /// Returns the starts of code of one kind in a 32-bit Arm file, ordered by address; true for Thumb, false for ARM.
     ///
     /// Source: ELF for the Arm Architecture, "Mapping symbols".
     #[must_use]
@@ -235,7 +235,7 @@ impl Image {
         found
     }
 
-    /// Whether others can be linked to any of its functions, on whatever processor.
+    /// Returns true if the file exports any function, on any processor.
     #[must_use]
     pub fn exports_functions(&self) -> bool {
         const CLASS_64: u8 = 2;
@@ -245,15 +245,15 @@ impl Image {
             let kind = symbol.get(info).map(|info| info & 0xf);
             let is_function =
                 kind.is_some_and(|kind| [STT_FUNC.0, STT_GNU_IFUNC.0].contains(&kind));
-            // Whatever the order of its bytes.
+            // Zero in either byte order.
             is_function && symbol.get(section..section + 2).is_some_and(|it| it != [0, 0])
         };
         let symbols = self.section(".dynsym").and_then(|symbols| self.section_data(symbols).ok());
         symbols.is_some_and(|symbols| symbols.chunks_exact(size).any(is_exported))
     }
 
-    /// The functions that others can be linked to, by the hashes of their names and in the order of those; without those
-    /// of which a resolver decides which code it is, and names of which versions mean different code.
+    /// Returns the exported functions by name hash, in order of the hashes.
+    /// Functions decided by a resolver, and names with different versions, are omitted.
     #[must_use]
     pub fn exported_functions(&self, hash: NameHash<'_>) -> Vec<(u64, Svma)> {
         let Some(symbols) = DynamicSymbols::of(self) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Relocations: those that the kernel applies to its modules, and those by which the dynamic loader links files.
+//! Relocations: those that the kernel applies to its modules, and those that the dynamic loader uses to link files.
 
 mod call_slots;
 mod linked;

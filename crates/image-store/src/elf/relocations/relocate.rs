@@ -1,6 +1,6 @@
-//! Relocatable files (`.o`, `.ko`) as if they had been loaded: sections get addresses, symbols follow, and the
-//! relocations of call frame information and debug sections are applied, so that everything else can read them like
-//! any other ELF file.
+//! Layout of relocatable files (`.o`, `.ko`) as if they were loaded: sections and symbols get
+//! addresses, and the relocations of call frame information and debug sections are applied. The
+//! result is readable like any other ELF file.
 //!
 //! Source: gABI, "Relocation"; psABI of x86-64, table 4.9; ELF for the Arm 64-bit architecture, 5.7; kernel/module,
 //! `layout_sections`.
@@ -17,31 +17,31 @@ use crate::elf::compression::inflate_section;
 use crate::elf::psabi::{Field, Supplement};
 use crate::elf::{FileAllowance, ImageError};
 
-/// Where the sections go.
+/// Placement of sections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SectionLayout {
-    /// Each byte at its own offset in the file: for code that somebody copied out of it.
+    /// Each byte at its offset in the file: for code that was copied out of it.
     FileOffsets,
-    /// Code in the order of the section headers, as the kernel places its modules, from [`MODULE_CODE`] on.
+    /// Code in the order of the section headers, as in the kernel, from [`MODULE_CODE`] on.
     KernelModule,
 }
 
-/// The address that code of kernel modules is given, where the kernel's own map of it begins. Not 0: that is what
-/// linkers write into debug information for code that they discarded.
+/// Address of kernel module code, which corresponds to the start of the kernel's mapping. Not 0, because linkers
+/// write 0 into debug information for discarded code.
 pub const MODULE_CODE: Svma = Svma(0x10_0000);
-/// The data of modules lies apart from their code; nothing here depends on where.
+/// Address of module data, separate from the code; nothing depends on the value.
 const MODULE_DATA: u64 = 0x4000_0000;
 const SHT_SYMTAB: u32 = 2;
 const SHT_RELA: u32 = 4;
 const SHT_NOBITS: u32 = 8;
-/// Bytes of an `Elf64_Rela`.
+/// Size of an `Elf64_Rela`, in bytes.
 const RELOCATION: u64 = 24;
 
-/// The bytes of a file in the form of a shared object. The result is as long as the input, the unpacked debug
-/// sections and a program header for each section with code.
+/// Returns the bytes of a file in the form of a shared object. Its length is that of the input, the decompressed debug
+/// sections, and a program header for each section with code.
 ///
 /// # Errors
-/// Where the headers are damaged, or the machine is not known.
+/// If the headers are damaged, or the machine is unsupported.
 pub(crate) fn link(
     path: &Path,
     bytes: &[u8],
@@ -52,7 +52,7 @@ pub(crate) fn link(
     let reader = ObjectReader { bytes };
     let header = Header::read(&reader).ok_or_else(damaged)?;
     let mut sections = header.sections(&reader).ok_or_else(damaged)?;
-    // Only files of 64 bits have such a header.
+    // Only 64-bit files have such a header.
     let supplement = Arch::from_elf(header.machine, Some(64)).and_then(Supplement::of);
     let mut out = bytes.to_vec();
     place(&mut sections, layout, bytes.len() as u64);
@@ -87,7 +87,7 @@ fn place(sections: &mut [RawSection], layout: SectionLayout, file_len: u64) {
             continue;
         }
         let is_code = layout == SectionLayout::KernelModule && section.has(SHF_EXECINSTR);
-        // Code that runs once is thrown away and has a place of its own.
+        // Initialization code is discarded after use and has a separate location.
         let next = if is_code && !section.init { &mut code } else { &mut data };
         let align = section.align.clamp(1, 1 << 16);
         let start = next.div_ceil(align).saturating_mul(align);
@@ -96,7 +96,7 @@ fn place(sections: &mut [RawSection], layout: SectionLayout, file_len: u64) {
     }
 }
 
-/// Relocations are of the unpacked bytes.
+/// Decompresses debug sections, because relocations refer to the decompressed bytes.
 fn unpack_debug(sections: &mut [RawSection], out: &mut Vec<u8>, allowance: &mut FileAllowance) {
     for section in sections.iter_mut().filter(|section| section.has(SHF_COMPRESSED)) {
         let packed = section.range(out.len()).and_then(|range| out.get(range));
@@ -111,8 +111,7 @@ fn unpack_debug(sections: &mut [RawSection], out: &mut Vec<u8>, allowance: &mut 
     }
 }
 
-/// Adds the addresses of their sections to the symbols of the table, of which a file has one. Returns its section index
-/// and the values.
+/// Adds the section addresses to the symbols of the file's only symbol table. Returns its section index and the values.
 ///
 /// Source: gABI, "Sections": an object file may have only one section of type `SHT_SYMTAB`.
 fn move_symbols(

@@ -1,4 +1,4 @@
-//! The headers of a 64-bit little-endian ELF file as they are written, to be read and rewritten in place.
+//! Headers of a 64-bit little-endian ELF file in raw form, to be rewritten in place.
 //!
 //! Source: gABI, "ELF Header", "Sections", "Program Header".
 
@@ -10,10 +10,10 @@ pub(crate) const SHF_COMPRESSED: u64 = 0x800;
 const SHT_NOBITS: u32 = 8;
 const SECTION_HEADER: usize = 64;
 const PROGRAM_HEADER: usize = 56;
-/// As much of a section's name as is looked at.
+/// Maximum number of bytes examined in a section's name.
 const LONGEST_NAME: usize = 64;
 
-/// Bytes with numbers in them.
+/// Reader for little-endian numbers.
 pub(crate) struct ObjectReader<'b> {
     pub(crate) bytes: &'b [u8],
 }
@@ -32,7 +32,7 @@ impl ObjectReader<'_> {
     }
 }
 
-/// What is needed of the file header.
+/// Required fields of the file header.
 pub(crate) struct Header {
     pub(crate) machine: u16,
     section_headers: usize,
@@ -52,7 +52,7 @@ pub(crate) struct RawSection {
     pub(crate) link: u32,
     pub(crate) info: u32,
     pub(crate) align: u64,
-    /// Its name begins with `.init`.
+    /// True if the name starts with `.init`.
     pub(crate) init: bool,
 }
 
@@ -61,7 +61,7 @@ impl RawSection {
         self.flags & flag != 0
     }
 
-    /// Where its bytes are in a file of that length.
+    /// Returns its range in a file of `len` bytes.
     pub(crate) fn range(&self, len: usize) -> Option<Range<usize>> {
         let start = usize::try_from(self.offset).ok()?;
         let end = start.checked_add(usize::try_from(self.size).ok()?)?;
@@ -70,7 +70,7 @@ impl RawSection {
 }
 
 impl Header {
-    /// The header of a relocatable file (`ET_REL`).
+    /// Reads the header of a relocatable file (`ET_REL`).
     pub(crate) fn read(reader: &ObjectReader<'_>) -> Option<Self> {
         const ET_REL: u16 = 1;
         let little_64 = reader.bytes.starts_with(b"\x7fELF\x02\x01");
@@ -129,15 +129,15 @@ impl Header {
     ) -> &'b [u8] {
         let table = sections.get(self.names).and_then(|names| names.range(reader.bytes.len()));
         let start = table.and_then(|table| table.start.checked_add(section.name as usize));
-        // Names that decide something are short; many sections may share one that is not.
+        // Relevant names are short, and many sections may share a long one.
         let end = start.map(|start| start.saturating_add(LONGEST_NAME).min(reader.bytes.len()));
         let name = start.zip(end).and_then(|(start, end)| reader.bytes.get(start..end));
         let name = name.unwrap_or_default();
         name.split(|&byte| byte == 0).next().unwrap_or_default()
     }
 
-    /// Writes the section headers in place, program headers at the end, and makes it a shared object: one segment for
-    /// the whole file, or one for each section with code.
+    /// Writes the section headers in place and program headers at the end, and turns the file into a shared object.
+    /// It has one segment for the whole file, or one for each section with code.
     pub(crate) fn write(
         &self,
         sections: &[RawSection],
@@ -175,7 +175,7 @@ impl Header {
     }
 }
 
-/// A `PT_LOAD`, readable and executable.
+/// Returns a readable and executable `PT_LOAD`.
 fn program_header(offset: u64, addr: u64, size: u64) -> Vec<u8> {
     const PT_LOAD: u32 = 1;
     const READ_EXECUTE: u32 = 5;

@@ -1,5 +1,5 @@
-//! The files that have the debug information of another one: its separate debug file, the supplementary file that it
-//! shares with others, and the files of its split units.
+//! Files with the debug information of another file: its separate debug file, the supplementary file that it shares
+//! with others, and the files of its split units.
 
 mod search;
 mod separate;

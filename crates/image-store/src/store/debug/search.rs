@@ -1,5 +1,6 @@
-//! A search among the places of a file with debug information. Files that are there, but cannot be used, are said if no
-//! other place has a usable one: names or lines are lost by them. That nothing is there is said by nobody.
+//! Search among the candidate paths of a file with debug information. If no candidate is usable, the unusable files are
+//! reported, because names or lines are missing without them.
+//! Absence of all candidates is not reported.
 
 use std::fmt::Display;
 
@@ -9,13 +10,13 @@ use crate::elf::{Image, ImageError};
 use crate::search::{FileCandidate, FileFindingKind};
 use crate::store::images::ImageStore;
 
-/// One search, with the files that it has refused so far.
+/// One search, with the files refused so far.
 pub(super) struct Search<'s> {
     pub(super) store: &'s ImageStore,
     refused: Refused,
 }
 
-/// Why files that were found were not used: a sentence on each, which begins with its path.
+/// Reasons for refusing existing files; each is a sentence that starts with the path.
 #[derive(Debug, Default)]
 pub(super) struct Refused(Vec<String>);
 
@@ -24,7 +25,7 @@ impl<'s> Search<'s> {
         Self { store, refused: Refused::default() }
     }
 
-    /// Opens the file of a place. A file that cannot be read, or is no whole ELF file, is refused.
+    /// Opens a candidate. A file that is unreadable or not a complete ELF file is refused.
     pub(super) fn open(&mut self, candidate: &FileCandidate) -> Option<Image> {
         match self.store.open_image(candidate) {
             Ok(image) => Some(image),
@@ -43,10 +44,10 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Whether an error is one of a file that is there and that nobody else reports.
+    /// Returns true if an error concerns an existing file and is not reported elsewhere.
     fn is_there(&self, candidate: &FileCandidate, error: &ImageError) -> bool {
         match error {
-            // The way to it may be closed: then nothing says that it is there.
+            // The path may be inaccessible: then the existence of the file is unknown.
             ImageError::Host(HostError::Io { .. }) => {
                 let host = &self.store.options().host;
                 !error.is_missing() && host.stat(&candidate.path, candidate.origin()).is_ok()
@@ -56,26 +57,27 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Refuses a file that opens and is not the wanted one. A file that the user named for something else is none of them.
+    /// Refuses a file that opens but is not the requested one. A file that the user named for
+    /// another purpose is not reported.
     pub(super) fn refuse(&mut self, candidate: &FileCandidate, why: &str) {
         if !candidate.is_of_user() {
             self.refuse_any(&candidate.path.display(), why);
         }
     }
 
-    /// Refuses the statement of a file.
+    /// Refuses a statement in a file.
     pub(super) fn refuse_any(&mut self, path: &dyn Display, why: &str) {
         self.refused.0.push(format!("{path} {why}"));
     }
 
-    /// The refused files.
+    /// Returns the refused files.
     pub(super) fn into_refused(self) -> Refused {
         self.refused
     }
 }
 
 impl Refused {
-    /// Tells of the refused files: for which part of a file they were looked up, and which names or lines are missing.
+    /// Reports the refused files with the part that was searched, its owner, and the names or lines that are missing.
     pub(super) fn note(&self, store: &ImageStore, part: &str, owner: &dyn Display, missing: &str) {
         for why in &self.0 {
             let message =

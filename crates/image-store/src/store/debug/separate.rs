@@ -1,5 +1,6 @@
-//! The separate debug file of an image: by build-id, by the name in `.gnu_debuglink` checked by its CRC, by its path
-//! below the debug directories, or from a server; and the supplementary file that dwz splits off.
+//! Separate debug file of an image: by build-id, by the name in `.gnu_debuglink` checked by its CRC, by its path
+//! below the debug directories, or from a server.
+//! Also the supplementary file that dwz splits off.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -15,10 +16,10 @@ use crate::search::{
 };
 use crate::store::images::ImageStore;
 
-/// Debug information that separate files have.
+/// Debug information in separate files.
 const MISSING: &str = "names, inlined functions or lines";
 
-/// The debug file of `image`, if one exists and is proven to belong to it.
+/// Returns the debug file of `image`, if one exists and is proven to belong to it.
 pub(crate) fn find(image: &Image, store: &ImageStore) -> Option<Arc<Image>> {
     let mut search = Search::new(store);
     let found = by_build_id(image, &mut search)
@@ -33,7 +34,7 @@ pub(crate) fn find(image: &Image, store: &ImageStore) -> Option<Arc<Image>> {
     found.map(Arc::new)
 }
 
-/// The supplementary file that `debug` or `image` names, proven by its build-id or by its own checksum.
+/// Returns the supplementary file stated by `debug` or `image`, proven by its build-id or checksum.
 pub(crate) fn find_alt(
     image: &Image,
     debug: Option<&Image>,
@@ -67,7 +68,7 @@ fn open_alt(holder: &Image, name: &[u8], id: BuildId, search: &mut Search<'_>) -
     } else if let Some(dir) = holder.path().parent() {
         found.push(FileCandidate::beside(holder, options, dir.join(path)));
     }
-    // Debug files refer to `../../.dwz/x.debug` from where they are installed, which is not where a cache keeps them.
+    // Debug files refer to `../../.dwz/x.debug`, relative to their installed location, which differs in a cache.
     if let Some(name) = path.file_name() {
         found.extend(options.debug_dirs.iter().map(|dir| {
             FileCandidate::recorded(options.root_of_debug_dir(dir), dir.join(".dwz").join(name))
@@ -83,7 +84,7 @@ fn open_alt(holder: &Image, name: &[u8], id: BuildId, search: &mut Search<'_>) -
 fn by_build_id(image: &Image, search: &mut Search<'_>) -> Option<Image> {
     let id = image.build_id()?;
     let options = search.store.options();
-    // A file that the user named is tried for each image, and is wrong for all others.
+    // A file named by the user is tried for every image and is wrong for all but one, so it is not reported.
     let mut named = user_files(options, |path| *path != image.path());
     let named = named.find_map(|named| {
         let debug = search.store.open_image(&named).ok()?;
@@ -91,11 +92,11 @@ fn by_build_id(image: &Image, search: &mut Search<'_>) -> Option<Image> {
             .then_some(debug)
     });
     let debug = named.or_else(|| open_by_id(debug_candidates(id, options), id, search));
-    // A user may name the very file that is mapped; it is no debug file then.
+    // The user may name the mapped file itself, which is not a debug file then.
     debug.filter(|debug| debug.path() != image.path())
 }
 
-/// The debug file of a build-id, whose program is not at hand.
+/// Returns the debug file of a build-id, without its program.
 pub(crate) fn find_by_id(id: BuildId, store: &ImageStore) -> Option<Image> {
     let options = store.options();
     let mut search = Search::new(store);
@@ -127,7 +128,7 @@ fn open_by_id(
     first_with_id(candidates, id, Image::build_id, search)
 }
 
-/// The first that has the id and debug information.
+/// Returns the first candidate that has the id and debug information.
 fn first_with_id(
     candidates: impl IntoIterator<Item = FileCandidate>,
     wanted: BuildId,
@@ -150,7 +151,7 @@ fn first_with_id(
     })
 }
 
-/// Whether a file is worth opening beside the one that is mapped: it has debug information or symbols of its own.
+/// Returns true if a file is useful in addition to the mapped one: it has debug information or symbols.
 fn is_debug(image: &Image) -> bool {
     image.sections().iter().any(|section| {
         section.has_bytes()
@@ -194,7 +195,7 @@ fn by_link(image: &Image, search: &mut Search<'_>) -> Option<Image> {
         })
 }
 
-/// The name and the checksum of the debug file.
+/// Returns the name and the checksum of the debug file.
 ///
 /// Source: the GDB manual, "Separate Debug Files": name, NUL, padding to 4, CRC-32 of the whole debug file.
 fn debug_link(image: &Image, section: &Section) -> Option<(Vec<u8>, u32)> {
@@ -206,7 +207,7 @@ fn debug_link(image: &Image, section: &Section) -> Option<(Vec<u8>, u32)> {
     Some((data.get(..end)?.to_vec(), crc))
 }
 
-/// `/usr/lib/debug/PATH.debug` and `/usr/lib/debug/PATH`, where the build-id proves them.
+/// Returns `/usr/lib/debug/PATH.debug` or `/usr/lib/debug/PATH` if the build-id matches.
 fn by_path(image: &Image, search: &mut Search<'_>) -> Option<Image> {
     let id = image.build_id()?;
     let options = search.store.options();
@@ -220,14 +221,14 @@ fn by_path(image: &Image, search: &mut Search<'_>) -> Option<Image> {
     open_by_id(found, id, search)
 }
 
-/// A file below the folders that the user named, whatever it is called.
+/// Returns a file below the user's folders, regardless of name.
 fn by_content(image: &Image, search: &mut Search<'_>) -> Option<Image> {
     let id = image.build_id().filter(|_| !has_debug_info(image))?;
     let others = search.store.files_with_id(id).filter(|other| other.path != image.path());
     open_by_id(others, id, search)
 }
 
-/// An image with its own debug information needs no other file.
+/// Returns true if the image has its own debug information, so that no other file is needed.
 fn has_debug_info(image: &Image) -> bool {
     image.section(".debug_info").is_some()
 }
@@ -238,12 +239,12 @@ fn fetched(image: &Image, search: &mut Search<'_>) -> Option<Image> {
     open_by_id(path.map(FileCandidate::of_user), id, search)
 }
 
-/// A path as the recorded machine knew it: without the sysroot that was put before it.
+/// Returns the path on the recorded machine, without the sysroot before it.
 fn own_dir<'p>(path: &'p Path, options: &FileOptions) -> &'p Path {
     options.sysroots.iter().find_map(|root| path.strip_prefix(root).ok()).unwrap_or(path)
 }
 
-/// Whether a file states that there is a supplementary one; of a `.debug_sup` that cannot be read it is taken to.
+/// Returns true if a file states a supplementary file. An unreadable `.debug_sup` counts as such a statement.
 fn states_alt(image: &Image) -> bool {
     let in_sup = || {
         let Some(section) = image.section(".debug_sup") else { return false };
@@ -252,7 +253,7 @@ fn states_alt(image: &Image) -> bool {
     image.section(".gnu_debugaltlink").is_some() || in_sup()
 }
 
-/// The name and id of a supplementary file.
+/// Returns the name and id of the supplementary file.
 ///
 /// Source: GNU `.gnu_debugaltlink`: name, NUL, build-id; DWARF 5, 7.3.6: `.debug_sup` holds version, whether it is
 /// the supplementary file itself, name, length of the checksum (ULEB128), checksum.
@@ -265,17 +266,18 @@ fn alt_link(image: &Image) -> Option<(Vec<u8>, BuildId)> {
     sup(image, false)
 }
 
-/// The checksum by which a supplementary file of DWARF 5 is known, in the place of a build-id.
+/// Returns the checksum of a supplementary file of DWARF 5, which replaces a build-id.
 fn sup_id(image: &Image) -> Option<BuildId> {
     Some(sup(image, true)?.1)
 }
 
-/// Name and checksum in `.debug_sup`, where it is in the supplementary file itself or not, as asked.
+/// Returns the name and checksum in `.debug_sup`, which must be of the supplementary file itself if
+/// `itself` is set, otherwise of a referring file.
 fn sup(image: &Image, itself: bool) -> Option<(Vec<u8>, BuildId)> {
     let data = image.section_data(image.section(".debug_sup")?).ok()?;
     let rest = data.get(3..).filter(|_| data.get(2) == Some(&u8::from(itself)))?;
     let end = rest.iter().position(|&byte| byte == 0)?;
-    // Ids are of 20 bytes at most, so their length is one byte of ULEB128.
+    // Ids have at most 20 bytes, so their length is one byte of ULEB128.
     let len = usize::from(*rest.get(end + 1)?);
     Some((
         rest.get(..end)?.to_vec(),

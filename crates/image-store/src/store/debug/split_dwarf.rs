@@ -1,4 +1,4 @@
-//! Files of split DWARF: the package beside a program, or one `.dwo` a unit.
+//! Files of split DWARF: the package of a program, or one `.dwo` per unit.
 
 use std::ffi::OsStr;
 use std::hash::{BuildHasher as _, RandomState};
@@ -13,19 +13,19 @@ use crate::elf::Image;
 use crate::search::{FileCandidate, below, places, split_id, user_files, with_suffix};
 use crate::store::images::ImageStore;
 
-/// The split files of one image. They are opened when they are first asked for, and stay as long as the image.
+/// Split files of one image. They are opened at the first request and stay open as long as the image.
 #[derive(Debug, Default)]
 pub(crate) struct SplitFiles {
     package: OnceLock<(Option<Image>, Refused)>,
     units: OnceLock<Box<Node>>,
-    /// Makes the numbers of files; whoever writes file names cannot foresee them.
+    /// Hashers for the numbers of files: random, so authors of file names cannot foresee the numbers.
     hashers: [RandomState; 2],
     found: AtomicU64,
     missing: AtomicU64,
 }
 
-/// A file, in a tree that only grows, so that what it holds can be lent out while others add to it. It branches by two
-/// bits of the files' numbers at each level, so that no way through it is longer than 64.
+/// A file in an append-only tree, so that references remain valid while other threads add files.
+/// Each level branches by two bits of the number, so the depth is at most 64.
 #[derive(Debug)]
 struct Node {
     number: u128,
@@ -33,12 +33,12 @@ struct Node {
     below: [OnceLock<Box<Self>>; 4],
 }
 
-/// Files that may be missing before no further ones are looked for, and as many for each that was found: each costs
-/// several system calls.
+/// Number of missing files, times the number of found files plus one, after which the search
+/// stops: each costs several system calls.
 const MOST_MISSING: u64 = 4096;
 
 impl SplitFiles {
-    /// The package of a program.
+    /// Returns the package of a program.
     pub(crate) fn package(
         &self,
         owner: &Image,
@@ -48,8 +48,9 @@ impl SplitFiles {
         self.package.get_or_init(|| open_package(owner, debug, store)).0.as_ref()
     }
 
-    /// The file that holds the split unit of that id: the package where there is one, else the unit's `.dwo`, which is
-    /// the same for all units that name it. Its id is checked by whoever reads it.
+    /// Returns the file with a split unit: the package if there is one, otherwise the unit's
+    /// `.dwo`, shared by all units that name it.
+    /// The caller checks the unit's id.
     pub(crate) fn find(
         &self,
         owner: &Image,
@@ -102,8 +103,7 @@ impl SplitFiles {
     }
 }
 
-/// `PROGRAM.dwp` beside the program or its debug file, below the debug directories, or among the files that the user
-/// named.
+/// Opens `PROGRAM.dwp` next to the program or its debug file, below the debug directories, or among the user's files.
 fn open_package(
     owner: &Image,
     debug: Option<&Image>,
@@ -115,7 +115,7 @@ fn open_package(
     found.extend(
         debug.map(|debug| FileCandidate::beside(debug, options, with_suffix(debug.path(), ".dwp"))),
     );
-    // A debug file of any name has the package of the program beside it.
+    // A debug file with another name can have the program's package next to it.
     let named = debug.and_then(|debug| Some(debug.path().with_file_name(wanted.file_name()?)));
     found.extend(debug.zip(named).map(|(debug, path)| FileCandidate::beside(debug, options, path)));
     found.extend(user_files(options, |path| path.file_name() == wanted.file_name()));
@@ -152,7 +152,7 @@ fn open_unit(
     open_split(&found, store)
 }
 
-/// The first that opens and has split units; with the files refused before it.
+/// Opens the first candidate with split units; also returns the files refused before it.
 fn open_split(candidates: &[FileCandidate], store: &ImageStore) -> (Option<Image>, Refused) {
     let mut search = Search::new(store);
     let found = candidates.iter().find_map(|candidate| {

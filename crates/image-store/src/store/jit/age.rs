@@ -1,4 +1,4 @@
-//! Whether a map can be of a process: one that is older was left by another process of the same id.
+//! Check whether a map belongs to a process: an older one was left by another process with the same id.
 
 use std::path::Path;
 
@@ -8,20 +8,20 @@ use host::{Host, Origin};
 use crate::search::FileFindingKind;
 use crate::store::images::ImageStore;
 
-/// The evidence of a recording for the age of the map of a process.
+/// Evidence for the age of a process, to be compared with its map.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PerfMapAge {
-    /// When the process began or executed its program, in nanoseconds since 1970; `None` if the recording has no clock
-    /// data, or the process began before it.
+    /// Time at which the process started or executed its program, in nanoseconds since 1970. `None` if the recording
+    /// has no clock data, or the process started before it.
     pub began: Option<i128>,
 }
 
-/// Start times are stated in hundredths of a second after a boot that is stated in seconds.
+/// Tolerance in nanoseconds: start times are in hundredths of a second after a boot time in seconds.
 const TOLERANCE: i128 = 2_000_000_000;
 
 impl PerfMapAge {
-    /// Returns true if a map that was written last at `written` is used. A map that is not, and one of which nothing is
-    /// known, is noted.
+    /// Returns true if a map last written at `written` may be used. Rejected maps, and those of
+    /// unknown age, are reported.
     pub(super) fn allows(self, pid: Pid, path: &Path, written: i128, images: &ImageStore) -> bool {
         let options = images.options();
         if options.trust_perf_maps {
@@ -29,7 +29,7 @@ impl PerfMapAge {
         }
         let living =
             options.trust_running_kernel.then(|| living_since(pid, &*options.host)).flatten();
-        // Another process has the id now.
+        // If it started after the recording, another process has the id now.
         let living = living
             .filter(|&since| options.recorded_until.is_none_or(|until| since <= until + TOLERANCE));
         let shown = path.display();
@@ -54,7 +54,7 @@ impl PerfMapAge {
     }
 }
 
-/// When a living process began, in nanoseconds since 1970.
+/// Returns the start time of a living process, in nanoseconds since 1970.
 ///
 /// Source: proc(5): `starttime`, field 22 of `/proc/PID/stat`, in hundredths of a second after the boot; `btime` in
 /// `/proc/stat`, in seconds.
@@ -66,7 +66,7 @@ fn living_since(pid: Pid, host: &dyn Host) -> Option<i128> {
 }
 
 fn since(stat: &[u8], boot: &[u8]) -> Option<i128> {
-    // The name of the program may hold spaces and parentheses.
+    // The name of the program can contain spaces and parentheses.
     let end = stat.iter().rposition(|&byte| byte == b')')?;
     let fields = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
     let ticks: i128 = fields.split_whitespace().nth(19)?.parse().ok()?;

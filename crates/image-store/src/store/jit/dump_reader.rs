@@ -1,4 +1,4 @@
-//! Reads the dumps that processes mark, and gives the images of their code to the store.
+//! Reader of the dumps that processes mark. It provides the images of their code to the store.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -16,29 +16,29 @@ use crate::elf::Image;
 use crate::search::FileFindingKind;
 use crate::store::images::ImageStore;
 
-/// Bytes of the shortest record, which is its head.
+/// Size of the shortest record, which is only a header, in bytes.
 const MIN_RECORD: u64 = 16;
 
-/// Finds dumps by their recorded paths as the store finds other files.
+/// Reader of JIT dumps, which uses the store's search to find them by their recorded paths.
 #[derive(Debug)]
 pub struct DumpReader {
     store: Arc<ImageStore>,
     budget: Budget,
-    /// The processor of the dumps that do not state theirs, if it is known.
+    /// Processor of dumps that do not state theirs, if known.
     arch: Option<Arch>,
-    /// What was read of each file, which may have many names.
+    /// Records read from each file, which may have many names.
     read: Mutex<HashMap<FileStamp, Allowance>>,
 }
 
 impl DumpReader {
-    /// A reader that looks for dumps where `store` does, and provides it with what it reads. Code of dumps that do not
-    /// state their processor is of `arch`, the processor of the recording.
+    /// Creates a reader that searches with `store` and provides it with the images. `arch`, the processor of the
+    /// recording, is used for dumps that do not state theirs.
     #[must_use]
     pub fn new(store: Arc<ImageStore>, budget: Budget, arch: Option<Arch>) -> Self {
         Self { store, budget, arch, read: Mutex::default() }
     }
 
-    /// Says what of a dump could not be used.
+    /// Reports the unusable parts of a dump.
     fn note(&self, name: &Path, damage: DumpDamage, is_cut: bool) {
         let (DumpDamage { records, bytes }, name) = (damage, name.display());
         if bytes > 0 || is_cut {
@@ -60,12 +60,12 @@ impl DumpReader {
         }
     }
 
-    /// Counts the records of a dump that is about to be read.
+    /// Counts the records of a dump before it is read.
     fn count(&self, file: &HostFile) -> Result<(), Exhausted> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = file.content.len() as u64;
         let new = || self.budget.allowance(Resource::JitRecords, bytes);
-        // As many as there can be: going through them takes as long as reading them.
+        // The maximum is counted, because the time to iterate over records is that to read them.
         read.entry(file.stamp).or_insert_with(new).take(bytes / MIN_RECORD + 1)
     }
 }

@@ -1,4 +1,4 @@
-//! Finds and reads the map file of a process.
+//! Search for the map file of a process.
 
 use std::path::{Path, PathBuf};
 
@@ -10,41 +10,41 @@ use super::age::PerfMapAge;
 use crate::search::FileFindingKind;
 use crate::store::images::ImageStore;
 
-/// The map file of a process.
+/// Map file of a process.
 #[derive(Debug)]
 pub struct PerfMapFile {
     path: PathBuf,
-    /// When it was written last, in nanoseconds since 1970; `None` if the user named its folder.
+    /// Time of the last modification, in nanoseconds since 1970; `None` if the user named its folder.
     written: Option<i128>,
     map: PerfMap,
 }
 
 impl PerfMapFile {
-    /// Reads the map file of a process, if there is one that can be trusted: anybody may put a file of that name into
-    /// `/tmp`. A file that is not used is noted. Only a regular file is read.
+    /// Reads the map file of a process if there is a trusted one, because any user can create such a file in `/tmp`.
+    /// Only regular files are read. Unused files are reported.
     ///
-    /// A process in a container writes the file into its own `/tmp` and under the id that it has inside.
+    /// A process in a container writes the file into its own `/tmp`, with the id that it has in the container.
     pub(super) fn read(pid: Pid, images: &ImageStore) -> Option<Self> {
         let (path, text, written) = read(pid, images)?;
         let text = trusted(&path, text, images)?;
         Some(Self { map: PerfMap::parse(text), path, written })
     }
 
-    /// The functions that the file states.
+    /// Functions stated in the file.
     #[must_use]
     pub const fn map(&self) -> &PerfMap {
         &self.map
     }
 
-    /// Returns true if the file can be of a process of that age: an earlier process of the same id may have left it. A file
-    /// that is not, and one of which nothing is known, is noted.
+    /// Returns true if the file can belong to a process of that age, and not to an earlier process with the same id.
+    /// Rejected files, and those of unknown age, are reported.
     #[must_use]
     pub fn can_be_of(&self, pid: Pid, age: PerfMapAge, images: &ImageStore) -> bool {
         self.written.is_none_or(|written| age.allows(pid, &self.path, written, images))
     }
 }
 
-/// The path and the text of a map file, and when it was written.
+/// Path, text and modification time of a map file.
 type Found = (PathBuf, Result<HostText, HostError>, Option<i128>);
 
 fn read(pid: Pid, images: &ImageStore) -> Option<Found> {
@@ -59,10 +59,10 @@ fn read(pid: Pid, images: &ImageStore) -> Option<Found> {
         }
     }
     let mut paths = vec![Path::new("/tmp").join(name)];
-    // Processes of this machine say nothing about a recording of another one.
+    // Processes of this machine are unrelated to a recording of another one.
     let inner = options.trust_running_kernel.then(|| inner_pid(pid, host)).flatten();
     paths.extend(inner.map(|inner| format!("/tmp/perf-{inner}.map").into()));
-    // Not mapped: its process may still write it.
+    // Not memory-mapped, because its process may still write it.
     paths.into_iter().find_map(|path| {
         let text = images.read_data_file(&path, pid)?;
         let written = images.data_file_written(&path, pid);
@@ -70,7 +70,7 @@ fn read(pid: Pid, images: &ImageStore) -> Option<Found> {
     })
 }
 
-/// The text, if its owner is trusted.
+/// Returns the text if its owner is trusted.
 fn trusted(path: &Path, text: Result<HostText, HostError>, images: &ImageStore) -> Option<Vec<u8>> {
     let HostText { bytes, owner } = text.inspect_err(|error| images.note_unread(error)).ok()?;
     match owner {
@@ -86,7 +86,7 @@ fn trusted(path: &Path, text: Result<HostText, HostError>, images: &ImageStore) 
     }
 }
 
-/// The id of a living process in its innermost namespace, if it has another one there.
+/// Returns the id of a living process in its innermost namespace, if it differs.
 ///
 /// Source: proc(5), `NSpid` in `/proc/PID/status`.
 fn inner_pid(pid: Pid, host: &dyn Host) -> Option<String> {

@@ -8,10 +8,10 @@ use hashbrown::HashMap;
 use super::find::PerfMapFile;
 use crate::store::images::ImageStore;
 
-/// The map file of a process; `None` if it has none that is used.
+/// Map file of a process; `None` if no file is used.
 type Slot = Arc<OnceLock<Option<Arc<PerfMapFile>>>>;
 
-/// The map files that were looked for.
+/// Results of the search for map files, by process.
 #[derive(Debug, Default)]
 pub(in crate::store) struct KeptPerfMaps(RwLock<HashMap<Pid, Slot>>);
 
@@ -26,15 +26,16 @@ impl KeptPerfMaps {
 }
 
 impl ImageStore {
-    /// The map file that a process wrote of its code, if there is one that can be trusted. It is read once; other threads
-    /// wait meanwhile. Its age is not judged: see [`PerfMapFile::can_be_of`].
+    /// Returns the map file that a process wrote of its code, if there is a trusted one. It is
+    /// read once, while other threads wait.
+    /// The age is not checked: see [`PerfMapFile::can_be_of`].
     #[must_use]
     pub fn perf_map(&self, pid: Pid) -> Option<Arc<PerfMapFile>> {
         let slot = self.perf_maps.slot(pid);
         slot.get_or_init(|| PerfMapFile::read(pid, self).map(Arc::new)).clone()
     }
 
-    /// Forgets the map files: those of processes that still run have grown.
+    /// Clears the map files, because those of running processes have grown.
     pub fn forget_perf_maps(&self) {
         self.perf_maps.0.write().unwrap_or_else(PoisonError::into_inner).clear();
     }

@@ -1,5 +1,5 @@
-//! The files of just-in-time compilers: maps that processes write of their code (`perf-PID.map`), and dumps that they
-//! mark on the timeline (`jit-PID.dump`).
+//! Files of JIT compilers: maps that processes write of their code (`perf-PID.map`), and dumps
+//! that they mark on the timeline (`jit-PID.dump`).
 
 mod age;
 mod dump_reader;

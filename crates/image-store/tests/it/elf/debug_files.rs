@@ -1,4 +1,4 @@
-//! Files with debug information that are there, and cannot be used: they are told of if no other place has a usable one.
+//! Existing but unusable files with debug information: reported if no other candidate is usable.
 
 use host::MemoryHost;
 use image_store::{FileFindingKind, FileOptions, ImageStore};
@@ -10,12 +10,12 @@ use crate::support::{code_of, machine};
 
 const STRIPPED: &str = "/bin/app";
 
-/// The first place of the program's debug file.
+/// The first candidate path of the program's debug file.
 fn by_id() -> String {
     format!("/debug/.build-id/07/{}.debug", &hex(7)[2..])
 }
 
-/// The findings on the program and its debug file, and whether that was found.
+/// Returns whether the program's debug file was found, and the findings.
 fn found(
     machine: (std::sync::Arc<MemoryHost>, FileOptions),
 ) -> (bool, Vec<(FileFindingKind, String)>) {
@@ -25,7 +25,7 @@ fn found(
     timeline.map(&code_of(crate::support::code(1, 0x1000, 0x1000, 0, STRIPPED), &hex(7)));
     let file = store.image(&timeline.modules()[0]).expect("the program");
     let is_found = file.debug(&store).is_some();
-    // Whoever asks again does not count again.
+    // A second request does not count again.
     assert_eq!(file.debug(&store).is_some(), is_found);
     let findings = store.findings().into_iter();
     (is_found, findings.map(|it| (it.kind, format!("{} ({})", it.message, it.count))).collect())

@@ -1,4 +1,4 @@
-//! Names that files of the test data define for others.
+//! Names exported by files of the test data.
 
 use std::path::Path;
 
@@ -17,11 +17,11 @@ fn names_of_the_c_library() {
     let library = image("libc.so.6");
     let function = library.exported_function(b"free").expect("a function");
     assert_eq!(library.exported(b"free"), Exported::Function(function));
-    // The loader's, operators of C++, and no name at all.
+    // A name of the loader, a C++ operator, and an empty name.
     for name in [&b"_r_debug"[..], b"_ZdlPv", b""] {
         assert_eq!(library.exported(name), Exported::Nothing);
     }
-    // A resolver decides which code they are; data.
+    // Two names decided by a resolver, and data.
     for name in [&b"memcpy"[..], b"time", b"environ"] {
         assert_eq!(library.exported(name), Exported::Unclear);
         assert_eq!(library.exported_function(name), None);

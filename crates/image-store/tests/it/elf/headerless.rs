@@ -1,4 +1,4 @@
-//! Files without section headers: the sections that program headers and the dynamic section lead to.
+//! Files without section headers: sections derived from program headers and the dynamic section.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ const HEADER: u64 = 0x3000;
 const FRAMES: u64 = 0x3100;
 const NOTE: u64 = 0x3800;
 
-/// A function that is imported and two that are defined.
+/// One imported function and two defined ones.
 fn symbols() -> Vec<Symbol> {
     let imported = Symbol { place: SymbolPlace::Undefined, ..Symbol::function("imported", 0, 0) };
     vec![imported, Symbol::function("inner", 0x1100, 0x40), Symbol::function("outer", 0x1140, 0x20)]
@@ -33,7 +33,7 @@ fn base(elf: ElfBuilder) -> ElfBuilder {
     }
 }
 
-/// A file with these tables.
+/// A file with tables for these symbols.
 fn file(elf: ElfBuilder, hash: HashTables) -> ElfBuilder {
     let mut elf = base(elf);
     let tables = DynamicTables {
@@ -53,7 +53,7 @@ fn open(elf: Vec<u8>) -> Image {
     Image::from_vec(Path::new("headerless"), elf).expect("an ELF file")
 }
 
-/// Name, address and size of each section.
+/// Returns name, address and size of each section.
 fn shape(image: &Image) -> Vec<(String, u64, u64)> {
     let row = |section: &Found| {
         (String::from_utf8_lossy(&section.name).into_owned(), section.svma.0, section.size)
@@ -89,7 +89,7 @@ fn symbols_are_counted_by_either_hash_table_on_every_machine() {
             assert_eq!(&*strings, b"\0imported\0inner\0outer\0", "{name} {hash:?}");
             assert!(!image.is_stripped_of_code() && !image.has_lost_sections());
         }
-        // Nothing says how many there are.
+        // The number of symbols is unknown.
         let image = open(file(elf, HashTables::Missing).build());
         assert_eq!(size_of(&image, ".dynsym"), None, "{name}");
     }
@@ -109,7 +109,7 @@ fn sections_have_their_addresses_and_offsets() {
     assert!(image.sections()[0].executable && image.sections()[0].allocated);
 }
 
-/// Of a program that defines nothing for others, relocations show which symbols there are.
+/// In a program that exports nothing, relocations give a lower bound for the number of symbols.
 #[test]
 fn imports_are_counted_by_the_relocations_of_the_linkage_table() {
     for elf in [ElfBuilder::x86_64(), ElfBuilder::x86()] {
@@ -125,10 +125,10 @@ fn imports_are_counted_by_the_relocations_of_the_linkage_table() {
         let (sections, dynamic) = tables.build();
         elf.sections.extend(sections);
         elf.segments.push(dynamic);
-        // The empty hash table states that hashed symbols would begin after all three.
+        // The empty hash table states that hashed symbols start after all three.
         let image = open(elf.build());
         assert_eq!(size_of(&image, ".dynsym"), Some(4 * symbol));
-        // One that states them to begin at once.
+        // A table that states them to start at symbol 1.
         let first = elf.sections.iter_mut().find(|it| it.name == ".gnu.hash").expect("a table");
         first.bytes[4] = 1;
         let image = open(elf.build());
@@ -136,7 +136,7 @@ fn imports_are_counted_by_the_relocations_of_the_linkage_table() {
     }
 }
 
-/// Two descriptions, then bytes that are none.
+/// Two descriptions, followed by other bytes.
 fn with_frames(terminator: bool, change: impl Fn(&mut Vec<u8>)) -> Image {
     let mut cfi = CfiBuilder::new(CfiKind::EhFrame, Endian::Little, FRAMES);
     let cie = cfi.cie(&Cie::x86_64());
@@ -171,10 +171,10 @@ fn call_frame_information_ends_with_its_last_description() {
     let frames = image.section(".eh_frame").expect("by the header");
     assert_eq!((frames.svma, frames.size), (Svma(FRAMES), 0x48));
     assert_eq!(size_of(&image, ".eh_frame_hdr"), Some(12 + 2 * 8));
-    // Without a table, a terminator ends it.
+    // Without a table, the terminator ends it.
     let image = with_frames(true, |header| header[3] = 0xff);
     assert_eq!(size_of(&image, ".eh_frame"), Some(0x48));
-    // Neither: the lengths are followed to the end of what can be one.
+    // Without either, entries are followed as long as their lengths are valid.
     let image = with_frames(false, |header| header[3] = 0xff);
     assert_eq!(size_of(&image, ".eh_frame"), Some(0x48));
 }
@@ -205,7 +205,7 @@ fn the_exception_table_of_arm() {
         ..Segment::load_rodata(HEADER, HEADER, 0x20)
     });
     assert_eq!(size_of(&open(elf.build()), ".ARM.exidx"), Some(0x20));
-    // The number means something else on other machines.
+    // The number has another meaning for other machines.
     elf.e_machine = elf_const::EM_AARCH64;
     assert_eq!(size_of(&open(elf.build()), ".ARM.exidx"), None);
 }
@@ -224,14 +224,14 @@ fn build_ids_need_no_sections() {
     assert_eq!(id.as_deref(), Some(&*"ab".repeat(20)));
 }
 
-/// Packers write section headers that lead nowhere; the loader does not mind.
+/// Packers write invalid section headers, which the loader ignores.
 #[test]
 fn section_headers_that_cannot_be_read() {
     let mut elf = file(ElfBuilder::x86_64(), HashTables::Gnu);
     elf.section_headers = true;
     let whole = elf.build();
     let cut = whole.len() - 8;
-    // Offset, number, and the index of the names.
+    // Offset, number, and index of the section of names.
     let places = [0x28..0x30, 0x3c..0x3e, 0x3e..0x40];
     for place in places {
         let mut damaged = whole.clone();
@@ -242,12 +242,12 @@ fn section_headers_that_cannot_be_read() {
     }
     let image = open(whole[..cut].to_vec());
     assert!(image.has_lost_sections());
-    // A file that is cut off within its segments is of no use.
+    // A file truncated within its segments is unusable.
     let cut = Image::from_vec(Path::new("cut"), whole[..0x2800].to_vec());
     assert!(matches!(cut, Err(ImageError::Damaged { .. })), "{cut:?}");
 }
 
-/// Whatever the tables say, sections lie in the file, and no table is read far beyond it.
+/// Sections lie inside the file regardless of the tables, and no table is read far beyond its end.
 #[test]
 fn hostile_tables() {
     for (name, elf) in machines() {
@@ -275,7 +275,7 @@ fn hostile_tables() {
     }
 }
 
-/// Slots of the linkage table lead to symbols, whether there are section headers or not.
+/// Slots of the linkage table lead to symbols, with and without section headers.
 #[test]
 fn linked_slots_without_section_headers() {
     let length = |name: &[u8]| name.len() as u64;
@@ -293,7 +293,7 @@ fn linked_slots_without_section_headers() {
     }
 }
 
-/// The work for each relocation does not grow with the segments, of which the size of a file allows some hundreds.
+/// The cost per relocation does not depend on the number of segments; the limit allows some hundreds.
 #[test]
 fn many_segments_and_many_relocations() {
     const SLOTS: u64 = 0x3e00;
@@ -314,11 +314,11 @@ fn many_segments_and_many_relocations() {
     let image = open(elf);
     assert_eq!(size_of(&image, ".rela.plt"), Some(150_000 * 24));
     assert_eq!(stubs(&image), []);
-    // Some milliseconds.
+    // It takes some milliseconds.
     assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
 }
 
-/// Addresses of the tables of linkage: `lazy` slots state where their stubs go on.
+/// A file with linkage tables; the slots contain addresses in their stubs.
 fn linked(elf: ElfBuilder, slots: &[u64], code: &[u8]) -> Image {
     const GOT: u64 = 0x3e00;
     let mut elf = base(elf);
@@ -358,13 +358,13 @@ fn linkage_tables_are_found_by_the_words_of_their_slots() {
         let image = linked(elf.clone(), &[0x1036, 0x1046], &[]);
         assert_eq!(stubs(&image), [plt(0x1020, 0x30)]);
         assert_eq!(image.section(".got.plt").map(|section| section.svma), Some(Svma(0x3e00)));
-        // With IBT, calls go through a second table.
+        // With IBT, calls use a second table.
         let jump = [&[0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25][..], &[0; 9]].concat();
         let code = [&[0x90; 0x30][..], &jump, &jump].concat();
         let image = linked(elf.clone(), &[0x1010, 0x1020], &code);
         let second = (".plt.sec".to_owned(), 0x1030, 0x20);
         assert_eq!(stubs(&image), [plt(0x1000, 0x30), second]);
-        // Words that are no stubs of one table.
+        // Words that do not point into stubs of one table.
         assert_eq!(stubs(&linked(elf.clone(), &[0x1036, 0x1e46], &[])), []);
         assert_eq!(stubs(&linked(elf, &[0, u64::MAX], &[])), []);
     }

@@ -1,4 +1,4 @@
-//! The layouts of the linkers, from real files: the loader's maps of each are made as the kernel makes them.
+//! Segment layouts of different linkers, from real files, with mappings as the kernel makes them.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use synth::{ElfBuilder, Section, Segment, stored_zip};
 
 use crate::support::{data, machine};
 
-/// File, and for its function `known` what `nm` and `readelf -l` say: address, offset in the file.
+/// File, with the address and the offset of its function `known` according to `nm` and `readelf -l`.
 const FILES: &[(&str, u64, u64)] = &[
     ("bfd-nopie", 0x40_1000, 0x1000),
     ("bfd-noseparate", 0x298, 0x298),
@@ -68,12 +68,12 @@ fn relro_over_data_and_a_split_mapping_keep_the_bias() {
     let data = image.segments().iter().find(|s| s.writable).expect("data");
     let page = data.offset.0 & !(PAGE - 1);
     let start = Avma(0x7000_0000 + (data.svma.0 & !(PAGE - 1)));
-    // RELRO maps the first page of the data again, without the right to write, as the read-only data is mapped that
-    // shares the page of the file.
+    // RELRO remaps the first page of the data read-only, which then equals the mapping of the
+    // read-only data on the same page of the file.
     let possible: Vec<u64> =
         image.possible_biases(start, FileOffset(page)).map(|bias| bias.0).collect();
     assert!(possible.contains(&0x7000_0000), "{possible:x?}");
-    // A mapping that begins in the middle of the text.
+    // A mapping that starts in the middle of the text.
     let bias = image.bias(Avma(0x7000_1010), FileOffset(0x1010), true);
     assert_eq!(bias.map(|b| b.0), Some(0x7000_0000));
 }
@@ -88,7 +88,7 @@ fn a_page_that_two_segments_share_belongs_to_the_one_that_was_mapped() {
     let image = Image::from_vec(Path::new("lld"), elf.build()).expect("an ELF file");
     assert_eq!(image.svma_of_offset(FileOffset(0x760), true), Some(Svma(0x1760)));
     assert_eq!(image.svma_of_offset(FileOffset(0x700), false), Some(Svma(0x700)));
-    // Padding of the page that was mapped with the text.
+    // Padding of the page mapped with the text.
     assert_eq!(image.svma_of_offset(FileOffset(0x700), true), Some(Svma(0x1700)));
     assert_eq!(image.svma_of_offset(FileOffset(0x9000), true), None);
 }

@@ -1,5 +1,4 @@
-//! A question to a file at every frame costs the same whatever else is in the file: nothing is unpacked or gone through
-//! again.
+//! Per-frame queries to a file have a constant cost: no decompression and no repeated scan.
 
 use std::path::Path;
 
@@ -33,7 +32,7 @@ fn ranges_of_symbols_are_merged_once() {
     assert!(!is_within(&[], 0));
 }
 
-/// The first section of a name that has bytes is that section, as before there was an index of them.
+/// `section` returns the first section with a name that has bytes.
 #[test]
 fn sections_are_found_by_their_names() {
     let mut elf = builder(7);
@@ -48,7 +47,7 @@ fn sections_are_found_by_their_names() {
     assert!(image.section(".none").is_none());
 }
 
-/// One bucket of a hash table, whose symbols all have the hash of `f`; so many have another name.
+/// A hash table with one bucket: all its symbols have the hash of `f`, and `others` of them have another name.
 fn exported(others: u32) -> Option<Svma> {
     const FIRST: u32 = 1;
     let hash = 5381_u32.wrapping_mul(33).wrapping_add(u32::from(b'f'));
@@ -81,7 +80,7 @@ fn few_names_of_one_hash_are_compared() {
     assert_eq!(exported(32), None);
 }
 
-/// Tables of the dynamic loader are never compressed. If they are, they are not unpacked for each call.
+/// Tables of the dynamic loader are never compressed. If they are, they are not decompressed on each call.
 #[test]
 fn names_that_are_compressed_are_none() {
     let mut elf = builder(7);

@@ -1,4 +1,4 @@
-//! Which event a record belongs to, and the order of records.
+//! Mapping of records to events, and the order of records.
 
 use crate::tests::builder::{Attr, Bytes, File, le, round};
 use crate::tests::read_file::{ReadFile, list, open};

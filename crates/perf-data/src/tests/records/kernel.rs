@@ -16,7 +16,7 @@ fn trailer(bytes: Bytes) -> Bytes {
     bytes.halves(&[1, 2]).words(&[77, 88]).halves(&[3, 0]).u64(99)
 }
 
-/// Decodes a record with that body and hands it to `check`, once for each byte order.
+/// Decodes a record with a body in both byte orders and passes it to `check`.
 fn check(kind: RecordKind, misc: u16, body: impl Fn(Bytes) -> Bytes, check: impl Fn(&Record<'_>)) {
     for endian in [Endian::Little, Endian::Big] {
         let attr = Attr { sample_type: SAMPLE_TYPE, read_format: 4, ..Attr::default() };
@@ -89,7 +89,7 @@ fn mmap() {
         |b| map_head(b).name("/bin/sh"),
         expect!(Record::Mmap(it) => *it, data),
     );
-    // Without NUL the name ends where the trailer begins.
+    // Without NUL the name ends at the start of the trailer.
     let long = Mmap { path: b"/bin/sh+", ..map() };
     check(
         RecordKind::MMAP,

@@ -1,4 +1,4 @@
-//! Records, one kind a file: those of the kernel, those of the recording tool, samples, tracepoints; and their events.
+//! Records by kind: of the kernel, of the recording tool, samples, tracepoints; and their events.
 
 mod identity;
 mod kernel;

@@ -1,4 +1,4 @@
-//! Samples: every field in its place, in both byte orders, and every field damaged.
+//! Samples: all fields in both byte orders, and damage of each field.
 
 use crate::tests::builder::{Attr, Bytes, File, le};
 use crate::tests::read_file::{ReadFile, list, open};
@@ -6,9 +6,9 @@ use crate::{
     Callchain, CpuMode, Endian, RegsAbi, Sample, SampleDamage, SampleEntry, SampleError, Weight,
 };
 
-/// All known bits but WEIGHT, which `WEIGHT_STRUCT` stands for.
+/// All known bits except WEIGHT, which is an alternative to `WEIGHT_STRUCT`.
 const ALL: u64 = ((1 << 25) - 1) & !(1 << 14);
-/// IP, TID, TIME, CALLCHAIN, `REGS_USER`, `STACK_USER`: what `--call-graph dwarf` asks for.
+/// IP, TID, TIME, CALLCHAIN, `REGS_USER`, `STACK_USER`: the fields for `--call-graph dwarf`.
 const DWARF: u64 = 0b111 | 1 << 5 | 3 << 12;
 
 fn check(attr: Attr, body: Bytes, check: impl Fn(&Sample<'_>)) {
@@ -47,7 +47,7 @@ fn every_field() {
             .words(&[10, 2 << 48 | 1 << 32 | 33, 0xd5, 0x77, 2, 0xcc])
             .words(&[0xf0, 0xc9, 4096, 8192, 3])
             .raw(b"aux+++++");
-        // The size of AUX data is 3 of 8 bytes: the rest is tolerated.
+        // The size of AUX data is 3 of 8 bytes: the rest is ignored.
         check(attr, body, |sample| {
             assert_eq!(
                 (sample.cpu_mode, sample.exact_ip(), sample.damage),
@@ -100,7 +100,7 @@ fn each_bit_alone() {
             .samples()
             .first()
             .map(|entry| recording.sample(entry).map(|it| it.damage.is_some()));
-        // Without its fixed fields a sample is dropped; registers and stack may be left out.
+        // Without its fixed fields a sample is dropped; registers and stack may be absent.
         let expected = match bit {
             0..=3 | 6..=9 | 16 => None,
             12 | 13 => Some(Ok(false)),
@@ -115,7 +115,7 @@ fn each_bit_alone() {
 #[test]
 fn simpleperf_takes_a_stack_without_valid_length_as_whole() {
     let body = head().u64(0).words(&[2, 0xaa, 0xbb]).words(&[16, 1, 2, 0]);
-    // Its own records have the upper half of their size in front of the lower one.
+    // Records of simpleperf have the upper half of their size before the lower one.
     let wide = le().u32(32769).u16(1).u16(8).raw(&[0; 0x1_0000]);
     let data = wide.record(9, 2, &body);
     let file = File { features: vec![(129, b"a\0b\0".to_vec())], ..File::new(dwarf(), data) };
@@ -188,7 +188,7 @@ fn wrong_counts_cost_what_they_spoil() {
 
 #[test]
 fn a_length_without_room_moves_later_fields() {
-    // WEIGHT, DATA_SRC and TRANSACTION after a stack of size 0 whose length is written all the same.
+    // WEIGHT, DATA_SRC and TRANSACTION after a stack of size 0 with a length.
     let attr = Attr { sample_type: DWARF | 1 << 14 | 1 << 15 | 1 << 17, ..dwarf() };
     let body = head().u64(0).words(&[2, 0xaa, 0xbb]).words(&[0, 0, 33, 44]);
     check(attr, body, |sample| {
@@ -206,7 +206,7 @@ fn empty_branch_stacks_with_and_without_index() {
     check(attr.clone(), le().words(&[0, 9]), |sample| {
         assert_eq!(index(sample), Some((0, Some(9))))
     });
-    // The fields after say which it is: registers of ABI 0, then a word.
+    // The later fields decide between the two: registers of ABI 0, then a word.
     let attr = Attr { sample_type: 1 << 11 | 1 << 12 | 1 << 14, ..attr };
     let weight = |sample: &Sample<'_>| (index(sample), sample.weight, sample.damage);
     let full = Some(Weight::Full(5));

@@ -1,4 +1,4 @@
-//! Tracepoints: formats as kernels write them, raw data of both byte orders, from files and pipes.
+//! Tracepoints: formats as written by kernels, raw data in both byte orders, in files and pipes.
 
 use synth::{
     EventAttr, Feature, PerfDataBuilder, PipeLayout, SampleBuilder, UserRecord, attr_flag,
@@ -34,7 +34,7 @@ const MANY: &str = "name: many\nID: 7\nformat:\n\
     \tfield:struct x far;\toffset:99;\tsize:4;\tsigned:0;\n\
     \tfield:nonsense\n";
 
-/// The feature's bytes as a recorder writes them.
+/// Returns the bytes of the feature as written by a recorder.
 fn tracing(endian: Endian) -> Vec<u8> {
     let big = u8::from(endian == Endian::Big);
     let sized = |it: Bytes, text: &str| it.u64(text.len() as u64).raw(text.as_bytes());
@@ -65,7 +65,7 @@ fn formats() {
                 (b"next_pid", TraceKind::Number, 56, 4),
             ]
         );
-        // Cut anywhere it has the formats in front of the cut.
+        // Truncated data give the formats before the end.
         for end in 0..bytes.len() {
             let known = TracingData::parse(&bytes[..end]).map_or(0, |it| it.formats().count());
             assert!(known <= 2);
@@ -97,7 +97,7 @@ fn values() {
                 "prev_state Signed(256, 8)".to_owned(),
             ]
         );
-        // Data that are cut lose what is cut.
+        // Truncated data lose only the missing fields.
         assert_eq!(values(372, &switch[..30]).len(), 2);
         let many = Bytes::new(endian).u32(3 << 16 | 36).u32(4 << 16 | 32).words(&[1, 2, 3]);
         let many = many.raw(&[9, 0]).u16(-5_i16 as u16).raw(b"abc\0").u16(11).u16(12).data;
@@ -129,7 +129,7 @@ fn in_files_and_in_pipes() {
     it.user_record(&UserRecord::TracingData { data: &data });
     it.raw_bytes(&records);
     let pipe = it.build_pipe(&PipeLayout::default());
-    // Small blocks: the data go on in the next ones.
+    // Small blocks: the data extend over several.
     let small = SessionOptions { read_bytes: 64, ..*OPTIONS };
     for (input, options) in
         [(file(&in_file.build()), *OPTIONS), (stream(&pipe), *OPTIONS), (stream(&pipe), small)]
@@ -144,7 +144,7 @@ fn in_files_and_in_pipes() {
     }
 }
 
-/// Events whose names nobody wrote have those of their tracepoints, wherever the tracing data are.
+/// Unnamed events get the names of their tracepoints, regardless of the location of the tracing data.
 #[test]
 fn names_of_events() {
     const SIMPLEPERF_TRACING_DATA: u32 = 32_777;
@@ -164,7 +164,7 @@ fn names_of_events() {
     in_file.feature(&Feature::TracingData(&data)).sample(&sample);
     let mut in_pipe = it.clone();
     in_pipe.user_record(&UserRecord::TracingData { data: &data }).sample(&sample);
-    // simpleperf's: as a record of its own, and, of old ones, inside of perf's.
+    // simpleperf: as a separate record or, in old versions, inside of perf's record.
     it.raw_feature(129, &simpleperf_meta_info(&[("simpleperf_version", "1")]));
     let sized = Bytes::new(Endian::Little).u32(data.len() as u32).raw(&data);
     let padded = sized.raw(&vec![0; 64 - (data.len() + 4) % 64]).data;
@@ -193,7 +193,7 @@ fn names_of_events() {
     }
 }
 
-/// Any byte may be damaged: what is read is less or other, and nothing leaves the data.
+/// Any byte may be damaged: fewer or other values result, but no read leaves the data.
 #[test]
 fn damage() {
     let bytes = tracing(Endian::Little);

@@ -14,7 +14,7 @@ fn check(kind: u32, body: &Bytes, check: impl Fn(UserRecord<'_>)) {
         };
         check(user);
     });
-    // What stands for compressed bytes here cannot be expanded.
+    // The stand-in for compressed bytes cannot be expanded.
     let offset = data_at(&bytes) as u64;
     let findings = if matches!(kind, 81 | 83) {
         vec![(1, Finding::BadCompression { offset })]
@@ -122,7 +122,7 @@ fn build_ids_have_their_type_here() {
 #[test]
 fn payloads_behind_records_are_passed_over() {
     let auxtrace = le().words(&[16, 0, 1]).halves(&[0, 0, 0, 0]);
-    // What looks like a record of size 0 is payload.
+    // The payload contains the header of a record of size 0.
     let data = le()
         .record(71, 0, &auxtrace)
         .words(&[0, 0])
