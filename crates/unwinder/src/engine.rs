@@ -1,5 +1,5 @@
-//! What all threads share while they walk: the rule cache, the files' unwind information, the rows that do not fit into
-//! the cache. Everything in it is a pure function of the files.
+//! State that all threads share during walks: rule cache, unwind information of files, rows too large for the cache.
+//! All of it is a pure function of the files.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,50 +17,51 @@ use crate::code::{Extent, Reach};
 use crate::kept::KeptRules;
 use crate::rule::{FullRow, Rule};
 
-/// The rules of all files, shared by all threads of a run, and through an [`Arc`] by several runs.
+/// The rules of all files, shared by all threads of a run, and by several runs through an [`Arc`].
 ///
-/// # Shared by several runs
-/// Rules are kept by the serial of an image and the address in it. So runs may share an engine where an image has the
-/// same serial in all of them, and no two images have the same one: where they take their images from one store. Which
-/// debug files there are is asked once, when an image is first unwound through without `.eh_frame` for an address; runs
-/// that look for debug files in different places must not share an engine.
+/// # Sharing by several runs
+/// Rules are cached by an image's serial and the address in it. Runs may share an engine if serials identify the same
+/// images in all of them: if they take their images from one store. Debug files are searched once per image, at the
+/// first address that its `.eh_frame` does not cover. Runs with different search paths for debug files must not share
+/// an engine.
 ///
-/// # When it is full
-/// Nothing is evicted, and an engine keeps the images that it has been asked about. Images from serial 65,536 on, and
-/// rules beyond what the cache holds (some 5 million addresses), are still unwound rightly, but their rules are made
-/// again for each frame. Whoever shares an engine asks [`Self::is_full`] between runs, and where it is full begins
-/// again with a new engine and a new generation of the image store, whose serials start again at 0. Runs that are
-/// under way keep the old ones, which go when the last of those ends.
+/// # Capacity
+/// Nothing is evicted, and an engine retains the images that it has unwound through. Images from serial 65,536 on, and
+/// rules beyond the cache's capacity (some 5 million addresses), are unwound correctly, but their rules are made again
+/// for each frame. Owners of a shared engine check [`Self::is_full`] between runs. If it is full, they start with a new
+/// engine and a new generation of the image store, with serials from 0. Active runs retain the old ones, which are
+/// freed when the last of those runs ends.
 #[derive(Debug)]
 pub struct Engine {
     cache: RuleCache,
     rows: RwLock<Rows>,
-    /// By the serial of the file.
+    /// Indexed by the serial of the file.
     unwind_info: RwLock<Vec<Option<Arc<UnwindInfo>>>>,
-    /// The extents of files' entry points, by the serial of the file.
+    /// The extents of the files' entry points, by the serial of the file.
     entries: RwLock<HashMap<u32, Option<Arc<Extent>>>>,
-    /// By the processor, and the form of the frame.
+    /// Indexed by the processor, then by the form of the signal frame.
     signal_rows: [[OnceLock<u32>; 3]; Arch::ALL.len()],
     budget: Budget,
-    /// Some file contradicts itself, or a part of it could not be read.
+    /// True if a file contradicts itself, or a part of one could not be read.
     has_damaged_files: AtomicBool,
 }
 
-/// The index of rows that are not kept.
+/// Index of rows that are not cached.
 const NOT_KEPT: u32 = u32::MAX;
 
-/// A rule that was made.
+/// A newly made rule.
 struct Made {
     rule: Rule,
-    /// It follows from the bytes of its file alone, and making it did nothing else: it can outlive the run.
+    /// True if the rule depends only on the bytes of its file and making it had no side effects, so it can outlive the
+    /// run.
     is_lasting: bool,
 }
 
-/// The rows that are no simple rules.
+/// The rows that are not simple rules.
 #[derive(Debug, Default)]
 struct Rows {
     all: Vec<Arc<FullRow>>,
-    /// Where the rows of files are among them.
+    /// Indexes into `all` of rows that come from files.
     indexes: HashMap<CfiRowKey, u32>,
 }
 
@@ -71,13 +72,13 @@ impl Default for Engine {
 }
 
 impl Engine {
-    /// An engine that knows no file yet.
+    /// An engine without rules.
     #[must_use]
     pub fn new() -> Self {
         Self::with_budget(Budget::default())
     }
 
-    /// The same, with what the call frame information of a file may cost.
+    /// An engine with limits on the cost of a file's call frame information.
     #[must_use]
     pub fn with_budget(budget: Budget) -> Self {
         Self {
@@ -97,21 +98,21 @@ impl Engine {
         &self.budget
     }
 
-    /// Whether there are images or rules that found no place in it, so that walks of them are slow.
+    /// Returns true if images or rules exceeded its capacity, so that their walks are slow.
     #[must_use]
     pub fn is_full(&self) -> bool {
         let info = self.unwind_info.read().unwrap_or_else(PoisonError::into_inner);
         info.len() > RuleKey::IMAGES || self.cache.is_full()
     }
 
-    /// The cached rule of an address. `known` is the thread's copy of this engine's rules.
+    /// Returns the cached rule of an address. `known` is the thread's copy of this engine's rules.
     #[inline]
     pub(crate) fn cached(&self, key: RuleKey, known: &mut KnownRules) -> Option<Rule> {
         self.cache.get(key, known)
     }
 
-    /// Makes the rule of an address of a file, or takes it from those that are kept from run to run, and caches it. A file
-    /// of processors with other words has none.
+    /// Makes the rule of an address of a file, or takes it from the rules on disk, and caches it. A file of a processor
+    /// with another word size has no rules.
     #[cold]
     pub(crate) fn make_rule<const WORD: u64>(
         &self,
@@ -152,7 +153,7 @@ impl Engine {
     ) -> Made {
         let fast = info.sections.fast_rule(svma, arch, &mut scratch.last_cie);
         if let Some(found) = fast.filter(|found| found.is_inside) {
-            // Nothing of the code is read.
+            // No instructions were read.
             return Made { rule: found.rule, is_lasting: true };
         }
         if let Some(form) = signal_form(arch, svma, info.file().image()) {
@@ -166,7 +167,7 @@ impl Engine {
         Made { rule, is_lasting: false }
     }
 
-    /// The rule of an address that the fast path has none for.
+    /// Returns the rule of an address that the fast path does not cover.
     fn compile_in_general(
         &self,
         info: &UnwindInfo,
@@ -192,8 +193,8 @@ impl Engine {
         }
     }
 
-    /// Returns true if an address is in the code that a process begins with, which has no caller: near the entry point of
-    /// its file, without any description, and come to by paths from there without leaving them.
+    /// Returns true if an address is in the code at which a process begins, which has no caller. Such code is near the
+    /// entry point of its file, has no CFI, and is reached from there without leaving it.
     pub(crate) fn is_entry_code(&self, info: &UnwindInfo, svma: Svma, images: &ImageStore) -> bool {
         if !info.is_entry_code(svma, images) {
             return false;
@@ -210,7 +211,7 @@ impl Engine {
         extent.is_some_and(|extent| extent.reaches(svma) == Reach::Yes)
     }
 
-    /// The rule, with its row among those that are kept.
+    /// Returns the rule after caching its row.
     fn keep(&self, info: &UnwindInfo, found: Compiled) -> Rule {
         match found {
             Compiled::Rule(rule) => rule,
@@ -221,7 +222,7 @@ impl Engine {
         }
     }
 
-    /// The row of a signal's frame of that form, with the stack pointer where the frame's trampoline has it.
+    /// Returns the row of a signal frame of form `form`, with the stack pointer as it is in the signal trampoline.
     pub(crate) fn signal_frame_row(&self, arch: Processor, form: usize) -> Option<Arc<FullRow>> {
         self.row(self.signal_row_index(arch, form))
     }
@@ -232,7 +233,7 @@ impl Engine {
         *slot.get_or_init(|| self.keep_row(signal_row(arch, form)))
     }
 
-    /// The full row of an address whose rule has that index; one that is not kept is made again.
+    /// Returns the full row of an address from its index; makes it again if it is not cached.
     pub(crate) fn row_of(
         &self,
         index: u32,
@@ -255,20 +256,20 @@ impl Engine {
         }
     }
 
-    /// The full row of that index.
+    /// Returns the full row of an index.
     fn row(&self, index: u32) -> Option<Arc<FullRow>> {
         let rows = self.rows.read().unwrap_or_else(PoisonError::into_inner);
         rows.all.get(index as usize).cloned()
     }
 
-    /// Whether a looked-up address is in a signal trampoline, by its instructions.
+    /// Returns true if the instructions at a looked-up address are those of a signal trampoline.
     pub(crate) fn is_signal_trampoline(&self, file: &LoadedImage, svma: Svma) -> bool {
         let arch = file.image().arch().and_then(processor);
         arch.is_some_and(|arch| signal_form(arch, svma, file.image()).is_some())
     }
 
-    /// The start of the function of an address by the file's call frame information; `None` if nothing describes the
-    /// address. Both are addresses that the file states.
+    /// Returns the start of the function that covers an address, from the file's call frame information; `None` if that
+    /// does not cover it. Both are addresses that the file states.
     pub fn function_start(
         &self,
         file: &Arc<LoadedImage>,
@@ -291,7 +292,7 @@ impl Engine {
         rows.all.len() as u32 - 1
     }
 
-    /// The index of a row, which is kept once for all of its addresses; `None` where the file's rows take too much.
+    /// Returns the index of a row, stored once for all of its addresses; `None` if the file's rows exceed their budget.
     fn keep_row_of(&self, info: &UnwindInfo, row: &Arc<FullRow>, key: CfiRowKey) -> Option<u32> {
         let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
         let Rows { all, indexes } = &mut *rows;
@@ -307,7 +308,7 @@ impl Engine {
         Some(index)
     }
 
-    /// The files whose call frame information ran out of what it may use, and of what.
+    /// Returns the files with call frame information that exhausted its budget, and the exhausted resource.
     #[must_use]
     pub fn exhausted(&self) -> Vec<(PathBuf, Exhausted)> {
         let all = self.unwind_info.read().unwrap_or_else(PoisonError::into_inner);
@@ -318,7 +319,7 @@ impl Engine {
         all.iter().flatten().filter_map(exhausted).collect()
     }
 
-    /// The files that contradict themselves, and what contradicts what.
+    /// Returns the files that contradict themselves, each with a description of the contradiction.
     #[must_use]
     pub fn contradictions(&self) -> Vec<(PathBuf, String)> {
         let all = self.unwind_info.read().unwrap_or_else(PoisonError::into_inner);
@@ -328,7 +329,8 @@ impl Engine {
         all.iter().flatten().filter_map(contradiction).collect()
     }
 
-    /// The files with call frame instructions that nobody knows, and these: frames that they describe end a chain.
+    /// Returns the files with unknown call frame instructions, and these instructions. Frames that they describe end a
+    /// chain.
     #[must_use]
     pub fn unknown_instructions(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let all = self.unwind_info.read().unwrap_or_else(PoisonError::into_inner);
@@ -340,7 +342,7 @@ impl Engine {
         all.iter().flatten().filter_map(of).collect()
     }
 
-    /// Whether some file that was unwound through contradicts itself, or could not be read in part.
+    /// Returns true if a file that was unwound through contradicts itself, or could not be read in part.
     #[inline]
     pub(crate) fn has_damaged_files(&self) -> bool {
         self.has_damaged_files.load(Ordering::Acquire)
@@ -370,30 +372,31 @@ impl Engine {
     }
 }
 
-/// Which signal frame is on the stack where the code at a looked-up address is a signal trampoline: the address is its first
-/// instruction or the system call (a sampled pc), or one before its first (the return address of a handler, less one).
+/// Returns the form of the signal frame if the code at a looked-up address is a signal trampoline. The address is in
+/// its first instruction or the system call (a sampled pc), or one before its first (the return address of a handler,
+/// minus one).
 fn signal_form(arch: Processor, svma: Svma, image: &Image) -> Option<usize> {
     let (code, at) = code_around(svma, image)?;
     arch.signal_form(code, at)
 }
 
-/// The same where the address is behind the system call: the kernel was sampled while it returned from the signal, with
-/// the frame still whole.
+/// Returns the form of the signal frame if the address is after the system call of a trampoline. The kernel was then
+/// sampled while it returned from the signal, with the frame still intact.
 fn form_behind_call(arch: Processor, svma: Svma, image: &Image) -> Option<usize> {
-    // There the registers of a sample say more.
+    // On x86-64, the registers of a sample give more evidence (`step_out_of_sigreturn`).
     if arch.is(Arch::X86_64) {
         return None;
     }
     let (code, at) = code_around(svma, image)?;
     let call = at.checked_sub(arch.system_call())?;
-    // A function can begin there, too.
+    // Another function can begin at that address.
     let is_padding = code.get(at..).is_some_and(|code| arch.is_padding(code));
     is_padding.then(|| arch.signal_form(code, call)).flatten()
 }
 
-/// Bytes around an address, and where in them it is.
+/// Returns the bytes around an address, and the address's index in them.
 fn code_around(svma: Svma, image: &Image) -> Option<(&[u8], usize)> {
-    /// Bytes before the address, and from there on.
+    /// Bytes before the address, and bytes from it on.
     const AROUND: (usize, usize) = (12, 10);
     let offset = image.offset_of_svma(svma)?.sub(image.base().0);
     let at = usize::try_from(offset.0).ok()?;
@@ -402,8 +405,8 @@ fn code_around(svma: Svma, image: &Image) -> Option<(&[u8], usize)> {
     Some((image.bytes().get(start..end)?, at - start))
 }
 
-/// The address at which the signal trampoline begins that an address of a file is in, known by its code; `None` if it is in
-/// none. Both are addresses that the file states.
+/// Returns the start of the signal trampoline that contains an address of a file, recognized by its code; `None` if
+/// there is none. Both are addresses that the file states.
 #[must_use]
 pub fn signal_trampoline(image: &Image, svma: Svma) -> Option<Svma> {
     let arch = image.arch().and_then(processor)?;

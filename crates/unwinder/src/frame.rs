@@ -1,4 +1,4 @@
-//! A frame, where it is, and the step that leads to its caller.
+//! A frame, its location, and the step to its caller.
 
 use address::{Avma, FileOffset, ModuleId, Svma};
 use profile::FoundBy;
@@ -6,19 +6,19 @@ use profile::FoundBy;
 use crate::rule::{SimpleRule, SlotsRead};
 use crate::state::Saved;
 
-/// The looked-up address of a frame (for callers: return address - 1), stated as far as its place is known.
+/// Looked-up address of a frame (for callers: return address - 1), in the most specific form that is available.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FrameAddress {
     /// The address that the module's file states.
     Svma(Svma),
-    /// The offset in the module's file, where no file was opened.
+    /// The offset in the module's file, if the file was not opened.
     FileOffset(FileOffset),
-    /// The address in the process: memory without a file, the kernel, where nothing is mapped, and where no segment of the
-    /// opened file has the address.
+    /// The address in the process: for memory without a file, the kernel, unmapped addresses, and addresses outside the
+    /// segments of the opened file.
     Avma(Avma),
 }
 
-/// Which of [`FrameAddress`]' variants a word is.
+/// The variant of [`FrameAddress`] that a stored word belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum AddressKind {
     Svma,
@@ -26,19 +26,19 @@ pub(crate) enum AddressKind {
     Avma,
 }
 
-/// Where a frame is, without how that is stated.
+/// Location of a frame, independent of how its address is stated.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Place {
     /// The module that is mapped there; `None` if there is none, or none with an id.
     pub module: Option<ModuleId>,
-    /// The looked-up address as the module's file states it, or the word of a [`FrameAddress`] of another kind.
+    /// Looked-up address as the module's file states it, or the value of another variant of [`FrameAddress`].
     pub relative: u64,
-    /// The number to add to `relative`, wrapping, for the address in the process.
+    /// Number to add to `relative`, wrapping, for the address in the process.
     pub bias: u64,
 }
 
 impl Place {
-    /// No place.
+    /// The absence of a location.
     pub const NOWHERE: Self = Self { module: None, relative: 0, bias: 0 };
 
     /// The looked-up address in the process.
@@ -49,24 +49,25 @@ impl Place {
     }
 }
 
-/// A frame as it was found.
+/// A frame and its evidence.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Frame {
-    /// What was mapped at the looked-up address; `None` where nothing was, or nothing that its opened file has in a segment.
+    /// Module mapped at the looked-up address; `None` if nothing is mapped there, or if the address is outside the
+    /// segments of the opened file.
     pub module: Option<ModuleId>,
-    /// The word of [`Self::address`]. It is kept as a word, for millions of them are hashed and compared.
+    /// Value of [`Self::address`], stored as a bare word because millions of frames are hashed and compared.
     pub(crate) relative: u64,
     pub(crate) kind: AddressKind,
-    /// What to add to `relative`, wrapping, for the address in the process.
+    /// Number to add to `relative`, wrapping, for the address in the process.
     pub(crate) bias: u64,
-    /// The stack pointer in it: where its callee's frame begins (the callee's CFA), for the first frame what was sampled.
-    /// 0 where it is not known, as of frames that a recorder found.
+    /// Stack pointer in the frame: the start of its callee's frame (the callee's CFA), or the sampled one for the first
+    /// frame. 0 if unknown, as in frames that the recorder found.
     pub(crate) sp: u64,
-    /// What it saved of its caller's registers.
+    /// Digest of the caller's registers that it saved.
     pub(crate) saved: Saved,
-    /// How it was found.
+    /// Evidence for the frame.
     pub found_by: FoundBy,
-    /// Whether it ran in kernel mode.
+    /// True if it ran in kernel mode.
     pub kernel: bool,
 }
 
@@ -88,32 +89,32 @@ impl Frame {
         Avma(self.relative.wrapping_add(self.bias))
     }
 
-    /// The stack pointer in it, an address in the process: where the frame of its callee begins (the callee's CFA), for the
-    /// first frame what was sampled. `None` where it is not known, as of frames that a recorder found.
+    /// Stack pointer in the frame, an address in the process: the start of its callee's frame (the callee's CFA), or
+    /// the sampled one for the first frame. `None` if unknown, as in frames that the recorder found.
     #[inline]
     #[must_use]
     pub const fn sp(&self) -> Option<u64> {
         if self.sp == 0 { None } else { Some(self.sp) }
     }
 
-    /// A digest of the registers of its caller that it saved.
+    /// Digest of the caller's registers that it saved.
     #[inline]
     #[must_use]
     pub const fn saved(&self) -> Saved {
         self.saved
     }
 
-    /// Where it is.
+    /// Location of the frame.
     #[inline]
     #[must_use]
     pub const fn place(&self) -> Place {
         Place { module: self.module, relative: self.relative, bias: self.bias }
     }
 
-    /// Stands for frames that are missing.
+    /// Placeholder for missing frames.
     pub(crate) const GAP: Self = Self::nowhere(Avma(0), FoundBy::Gap);
 
-    /// A frame of user mode at an address where nothing is mapped.
+    /// A user-mode frame at an address without a mapping.
     #[inline]
     #[must_use]
     pub const fn nowhere(lookup: Avma, found_by: FoundBy) -> Self {
@@ -130,7 +131,7 @@ impl Frame {
         }
     }
 
-    /// A frame of kernel mode, at a looked-up address of the machine.
+    /// A kernel-mode frame at a looked-up address.
     #[inline]
     #[must_use]
     pub const fn of_kernel(module: Option<ModuleId>, lookup: Avma, found_by: FoundBy) -> Self {
@@ -141,37 +142,37 @@ impl Frame {
 /// The caller of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller {
-    /// Where it goes on.
+    /// Address at which it continues.
     pub(crate) pc: Avma,
-    /// It was interrupted there: the instruction at `pc` has not run.
+    /// True if it was interrupted at `pc`: the instruction there has not executed.
     pub(crate) exact: bool,
     pub(crate) found_by: FoundBy,
 }
 
 impl Caller {
-    /// The address to look up: in the call, which is before the return address.
+    /// The address to look up: in the call instruction, before the return address.
     pub(crate) const fn lookup(&self) -> Avma {
         if self.exact { self.pc } else { self.pc.sub(1) }
     }
 }
 
-/// A step outwards that was made.
+/// A completed step to a caller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
-    /// `None` where the frame is the outermost.
+    /// `None` if the frame is the outermost.
     pub(crate) caller: Option<Caller>,
-    /// `None` where what the step read does not show whether it would be made again.
+    /// `None` if the words that the step read do not determine whether a later walk would repeat it.
     pub(crate) evidence: Option<Evidence>,
     pub(crate) remark: Remark,
 }
 
 impl Step {
-    /// The step to a caller, or from the outermost frame, that shows nothing else.
+    /// A step to a caller, or from the outermost frame, without evidence or remark.
     pub(crate) const fn to(caller: Option<Caller>) -> Self {
         Self { caller, evidence: None, remark: Remark::Nothing }
     }
 
-    /// The step from a frame that is stated to be the outermost.
+    /// A step from a frame that is stated to be the outermost.
     pub(crate) const fn outermost() -> Self {
         Self { caller: None, evidence: Some(Evidence::Outermost), remark: Remark::Nothing }
     }
@@ -181,26 +182,26 @@ impl Step {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Remark {
     Nothing,
-    /// The address of the frame is behind the system call that it waits for.
+    /// The address of the frame is after the system call that it waits for.
     InSystemCall,
-    /// The step is by the frame pointer from code that cannot be read.
+    /// The step follows the frame pointer from unreadable code.
     Guess,
-    /// The same, and frames are missing before the caller.
+    /// As `Guess`, and frames are missing before the caller.
     GuessAcrossGap,
 }
 
 impl Remark {
-    /// Whether the step is no proof of its caller.
+    /// Returns true if the step does not prove its caller.
     pub(crate) const fn is_guess(self) -> bool {
         matches!(self, Self::Guess | Self::GuessAcrossGap)
     }
 }
 
-/// What a step depended on besides the place in the code and the stack pointer.
+/// Inputs of a step besides the code address and the stack pointer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Evidence {
-    /// Nothing: the frame is the outermost.
+    /// None: the frame is the outermost.
     Outermost,
-    /// On what a simple rule read.
+    /// The words that a simple rule read.
     Simple(SimpleRule, SlotsRead),
 }

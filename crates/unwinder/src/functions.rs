@@ -1,4 +1,4 @@
-//! The functions of a file as its call frame information shows them, for questions that are asked outside of walks.
+//! The functions of a file according to its call frame information, for queries outside walks.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,18 +13,19 @@ use crate::rule::{Cfa, Recovery, Rule, SimpleRule};
 
 /// Addresses are those that the file states.
 impl Engine {
-    /// The processor of the code of a file; `None` if it is none that is unwound.
+    /// Returns the processor of a file's code; `None` if it is not supported.
     pub fn arch_of(&self, file: &Arc<LoadedImage>) -> Option<Arch> {
         self.unwind_info(file).arch().map(|arch| arch.arch)
     }
 
-    /// The number of the description that is the last one to begin at an address or before it, in the table that files have
-    /// for looking them up; `None` without such a table. The description itself is not read.
+    /// Returns the index of the last description that begins at or before an address, in the file's lookup table.
+    /// `None` without such a table. The description itself is not read.
     pub fn listed_description(&self, file: &Arc<LoadedImage>, svma: Svma) -> Option<usize> {
         self.unwind_info(file).sections.listed(svma)
     }
 
-    /// The range of the description that covers an address: a function, or a part of one that is placed elsewhere.
+    /// Returns the range of the description that covers an address: a function, or a part of one that is placed
+    /// elsewhere.
     pub fn described(
         &self,
         file: &Arc<LoadedImage>,
@@ -35,7 +36,7 @@ impl Engine {
         self.unwind_info(file).sections.described(svma, images, &mut scratch.last_cie)
     }
 
-    /// Returns true if the frame at an address is as a call leaves it: nothing is saved yet, or all of it is undone.
+    /// Returns true if the frame at an address is as a call leaves it: nothing is saved yet, or everything is restored.
     pub fn is_at_entry(
         &self,
         file: &Arc<LoadedImage>,
@@ -65,7 +66,7 @@ impl Engine {
         }
     }
 
-    /// Returns true if a signal entered the code at an address, so that nothing called it: by its description, or by its
+    /// Returns true if a signal, not a call, entered the code at an address, according to its description or its
     /// instructions.
     pub fn is_entered_by_signal(
         &self,
@@ -80,8 +81,8 @@ impl Engine {
         is_stated || self.is_signal_trampoline(file, svma)
     }
 
-    /// The outermost address of the stack that code of a file runs on, if the file proves how that begins: with the start of
-    /// a goroutine; or, if it is the first stack of a process, with the call in the entry code of the program.
+    /// Returns the address of the outermost frame of the stack that a file's code runs on, if the file proves it. That
+    /// is the start of a goroutine or, on the first stack of a process, the call in the program's entry code.
     pub fn stack_begins(
         &self,
         file: &Arc<LoadedImage>,
@@ -94,7 +95,7 @@ impl Engine {
     }
 }
 
-/// Whether a row says that the frame is as a call leaves it.
+/// Returns true if a row describes a frame as a call leaves it.
 fn is_entry_rule(rule: &SimpleRule, arch: Processor) -> bool {
     let mut n_saved = 0;
     rule.for_each_saved(|_, _| n_saved += 1);

@@ -1,19 +1,19 @@
-//! Registers, stack bytes and an address space become frames, each with how it was found, each chain with why it
-//! ended.
+//! Stack unwinder: turns registers, stack bytes and an address space into frames. Each frame states its evidence, each
+//! chain its end reason.
 //!
 //! # How a stack is unwound
 //! A sample has the registers of a thread and a copy of the top of its stack. The program counter is the first frame.
-//! What leads to the next one is in the program's file: for each instruction the call frame information (CFI) says
-//! where the frame of the function begins, and where in it the return address and the registers of the caller were
-//! saved. With the caller's registers the same is done again, until a function says that it has no caller, or until
-//! something is missing; then the chain's [`EndReason`] says what.
+//! The program's file leads to the next one: for each instruction, the call frame information (CFI) gives the start of
+//! the function's frame. It also gives the locations of the return address and of the caller's saved registers. The
+//! caller's registers then lead to its own caller, until a function states that it has none or data is missing. The
+//! chain's [`EndReason`] names the cause.
 //!
-//! Three types do that. An [`Engine`] makes rules of the call frame information and keeps them for all threads, by
-//! image and address in the image, so that a thousand processes of one program warm one cache. A [`Walker`] is the
-//! worker of one thread. A [`UserState`] is what a sample has. A walk is a pure function of the sample, its address
-//! space and the files: any number of threads gives the same frames.
+//! Three types do this. An [`Engine`] makes rules from the call frame information and caches them for all threads, by
+//! image and address in the image. A thousand processes of one program therefore share one warm cache. A [`Walker`]
+//! belongs to one worker thread. A [`UserState`] is the user part of a sample. A walk is a pure function of the sample,
+//! its address space and the files: any number of threads gives the same frames.
 //!
-//! The crate `replay` does that for all samples of a recording, in the address spaces of their time.
+//! The crate `replay` does this for all samples of a recording, in the address spaces of their time.
 //!
 //! ```
 //! use address::{Avma, FileOffset, Pid, Svma};
@@ -22,8 +22,8 @@
 //! use synth::{CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment};
 //! use unwinder::{Arch, EndReason, Engine, FoundBy, FrameAddress, UserState, Walker};
 //!
-//! // A program of two functions. `outer` at 0x1000 has no caller: its return address is undefined. `inner` at 0x1100
-//! // has a frame of 16 bytes, the upper half of which is its return address.
+//! // A program of two functions. `outer` at 0x1000 has no caller: its return address is undefined. // `inner` at
+//! 0x1100 has a frame of 16 bytes; the upper half is its return address.
 //! let mut cfi = CfiBuilder::new(CfiKind::EhFrame, Endian::Little, 0x3000);
 //! let cie = cfi.cie(&Cie::x86_64());
 //! let outer = CfiOps::new(Endian::Little).undefined(16).into_bytes();
@@ -39,7 +39,7 @@
 //!     ..ElfBuilder::x86_64()
 //! };
 //!
-//! // Its code is mapped into process 7, at 0x40_0000 more than the file states.
+//! // Its code is mapped into process 7, at a bias of 0x40_0000.
 //! let images = ImageStore::new(FileOptions::default());
 //! images.provide(b"/bin/app", Image::from_vec("/bin/app".as_ref(), elf.build())?);
 //! let mut timeline = Timeline::new();
@@ -55,7 +55,7 @@
 //!     identity: FileIdentity::default(),
 //! });
 //!
-//! // It was sampled in `inner`: eight bytes of its own, then the address in `outer` that it returns to.
+//! // It was sampled in `inner`: eight bytes of locals, then the return address in `outer`.
 //! let (space, _) = timeline.space(Pid(7));
 //! let stack: Vec<u8> = [0_u64, 0x40_1040].iter().flat_map(|word| word.to_le_bytes()).collect();
 //! let state = UserState {
@@ -77,7 +77,7 @@
 //!
 //! assert_eq!(end, EndReason::Root);
 //! let found: Vec<_> = frames.iter().map(|frame| (frame.address(), frame.found_by)).collect();
-//! // A caller is looked up in its call, which is before the return address.
+//! // A caller is looked up at its call instruction, before the return address.
 //! assert_eq!(
 //!     found,
 //!     [
@@ -85,28 +85,28 @@
 //!         (FrameAddress::Svma(Svma(0x103f)), FoundBy::Cfi),
 //!     ]
 //! );
-//! // The caller's frame begins above the sixteen bytes of its callee's.
+//! // The caller's frame begins above the 16 bytes of its callee's.
 //! let sps: Vec<_> = frames.iter().map(|frame| frame.sp()).collect();
 //! assert_eq!(sps, [Some(0x7ffd_0000), Some(0x7ffd_0010)]);
 //! # Ok::<(), image_store::ImageError>(())
 //! ```
 //!
-//! # Rooms
+//! # Modules
 //! Each uses only those above it.
 //!
 //! | | |
 //! |---|---|
-//! | `arch` | what differs between processors |
+//! | `arch` | properties of each processor |
 //! | `state` | the registers of a frame, the memory of a sample |
-//! | `rule` | a step outwards as a value, and running it on a state |
+//! | `rule` | a step to the caller as a value, and its execution on a state |
 //! | `frame` | a frame, and the step to its caller |
-//! | `cfi` | from the call frame information of a file to rules |
-//! | `cache` | what makes walks quicker: rules, mappings, the previous stack of a thread |
-//! | `code` | what instructions say of a frame: where it returns to, what a call calls |
-//! | `fallback` | callers where no call frame information covers the code |
-//! | `kept` | rules from run to run: which may be kept, and how they come back |
+//! | `cfi` | rules from the call frame information of a file |
+//! | `cache` | caches of a walk: rules, mappings, the previous stack of a thread |
+//! | `code` | analysis of instructions: return addresses of frames, targets of calls |
+//! | `fallback` | callers of code without call frame information |
+//! | `kept` | rules cached on disk across runs |
 //! | `engine` | the rules of all files, shared by all threads |
-//! | `functions` | the functions of a file, for those who ask outside of walks |
+//! | `functions` | the functions of a file, for callers outside walks |
 //! | `walk` | from the registers of a sample to the end of its chain |
 
 mod arch;

@@ -1,5 +1,5 @@
-//! A walk allocates nothing once its rules are compiled: counted by the allocator of this test, which therefore has a
-//! binary to itself.
+//! Tests that a walk allocates nothing once its rules are compiled. The allocator of this test counts, so the test has
+//! its own binary.
 #![allow(unsafe_code, reason = "an allocator cannot be written without; argued for at the impl")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -14,14 +14,14 @@ mod world;
 
 use world::{IN_MAIN, Program, SP, TEST, ops, stack};
 
-/// Counts the allocations of each thread by itself: the thread that waits for the test allocates, too, when it likes.
+/// Counts the allocations of each thread separately: the thread that waits for the test can allocate at any time.
 struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// One more allocation of this thread.
+/// Counts an allocation of this thread.
 fn count() {
     ALLOCATIONS.set(ALLOCATIONS.get() + 1);
 }
@@ -96,7 +96,7 @@ fn nothing_is_allocated_once_the_rules_are_known() {
         let end = walker.walk(&state, sampled.iter().copied(), &mut frames);
         assert_eq!((frames.len(), end), (502, EndReason::StackExhausted));
 
-        // What is known of two walks is kept, from the second one in a space on.
+        // From the second walk in a space on, the data of two walks is cached.
         for _ in 0..3 {
             frames.clear();
             walker.walk(&state, sampled.iter().copied(), &mut frames);

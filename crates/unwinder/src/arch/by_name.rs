@@ -1,41 +1,41 @@
-//! Questions about a processor for other crates, which know it by its name alone.
+//! Queries about a processor for other crates, which only have its name.
 
 use crate::arch::{Arch, ArchDescriptor, CallTarget, processor};
 
-/// Returns true if stacks of a processor are unwound.
+/// Returns true if stacks of a processor can be unwound.
 #[must_use]
 pub const fn is_unwound(arch: Arch) -> bool {
     processor(arch).is_some()
 }
 
-/// The bit of the recorder's register mask that stands for the stack pointer; `None` for a processor that is not unwound.
+/// The bit of the recorder's register mask for the stack pointer; `None` for an unsupported processor.
 #[must_use]
 pub fn sp_bit(arch: Arch) -> Option<u32> {
     processor(arch).and_then(ArchDescriptor::sp_bit)
 }
 
-/// The bit of the recorder's register mask that stands for the program counter; `None` for a processor that is not unwound.
+/// The bit of the recorder's register mask for the program counter; `None` for an unsupported processor.
 #[must_use]
 pub fn pc_bit(arch: Arch) -> Option<u32> {
     processor(arch).map(|arch| arch.pc_bit)
 }
 
-/// How many bytes before a return address [`call_target`] and [`slot_of_call`] look at; `None` for a processor that is not
-/// unwound.
+/// Number of bytes before a return address that [`call_target`] and [`slot_of_call`] read; `None` for an unsupported
+/// processor.
 #[must_use]
 pub fn longest_call(arch: Arch) -> Option<usize> {
     processor(arch).map(ArchDescriptor::longest_call)
 }
 
-/// The target of the call at the end of code of [`longest_call`] bytes; `None` if no call is there. The code ends before
-/// `return_address`, which is an address that the file states.
+/// Returns the target of the call at the end of code of [`longest_call`] bytes; `None` if no call is there. The code
+/// ends before `return_address`, which is an address that the file states.
 #[must_use]
 pub fn call_target(arch: Arch, code: &[u8], return_address: u64) -> Option<CallTarget> {
     processor(arch)?.call_target(code, return_address)
 }
 
-/// The address of the word that the call at the end of code reads its target from, if the call states that. The code and
-/// `return_address` are those of [`call_target`]; both addresses are such that the file states.
+/// Returns the address of the word that the call at the end of code reads its target from, if the call states it. The
+/// code and `return_address` are those of [`call_target`]; both addresses are as the file states them.
 #[must_use]
 pub fn slot_of_call(arch: Arch, code: &[u8], return_address: u64) -> Option<u64> {
     processor(arch)?.slot_of_call(code, return_address)

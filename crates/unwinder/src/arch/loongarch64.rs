@@ -1,4 +1,4 @@
-//! 64-bit `LoongArch`: register numbers, the slots of a simple rule, code that is recognized.
+//! 64-bit `LoongArch`: register numbers, slots of simple rules, recognized code.
 //!
 //! Source: `LoongArch` ELF psABI, "DWARF": 0 to 31 are r0 to r31. The program counter has no number; it follows them.
 
@@ -9,7 +9,7 @@ use crate::arch::effect::{self, EffectForm, Machine};
 use crate::arch::flow::{Decoded, Flow, FlowForm, Known, first_word, signed};
 use crate::arch::{Arch, N_SLOTS, UNUSED};
 
-/// The processor. The frame pointer is the frame's address.
+/// The processor. The frame pointer equals the CFA.
 pub(super) static DESCRIPTOR: ArchDescriptor = ArchDescriptor {
     arch: Arch::Loongarch64,
     word: word_of(Arch::Loongarch64),
@@ -73,14 +73,14 @@ const OF_MASK_BITS: [u8; 32] = [
 
 /// `ori $a7, $zero, 139; syscall 0` (`__vdso_rt_sigreturn`).
 const TRAMPOLINE: [u8; 8] = [0x0b, 0x2c, 0x82, 0x03, 0x00, 0x00, 0x2b, 0x00];
-/// Bytes of the first of its instructions.
+/// Size of its first instruction, in bytes.
 const TRAMPOLINE_FIRST: usize = 4;
 
-/// Bytes of a call.
+/// Size of a call, in bytes.
 const CALL: usize = 4;
 
-/// Where a signal trampoline finds each saved register, from the stack pointer: `siginfo` of 128 bytes, then `ucontext`
-/// with the program counter 176 bytes into it, and the registers behind that, from r0 on.
+/// Returns the offset of each saved register from the stack pointer at a signal trampoline. `siginfo` of 128 bytes
+/// comes first, then `ucontext` with the program counter at offset 176, followed by the registers from r0 on.
 ///
 /// Source: `struct rt_sigframe` in `arch/loongarch/kernel/signal.c`, `struct ucontext`, `struct sigcontext`.
 fn signal_frame(_form: usize) -> Vec<(u8, u64)> {
@@ -88,7 +88,7 @@ fn signal_frame(_form: usize) -> Vec<(u8, u64)> {
     registers.chain([(PC, 128 + 176)]).collect()
 }
 
-/// Whether the code is a call.
+/// Returns true if the code is a call.
 ///
 /// Source: `LoongArch` Reference Manual, volume 1, BL, and JIRL with r1 as its target.
 fn ends_with_call(code: &[u8]) -> bool {
@@ -96,9 +96,9 @@ fn ends_with_call(code: &[u8]) -> bool {
     word >> 26 == 0b01_0101 || word & 0xfc00_001f == 0x4c00_0001
 }
 
-/// The address that a direct call calls.
+/// Returns the target of a direct call.
 ///
-/// Source: `LoongArch` Reference Manual, volume 1, BL: 26 bits of words, of which the upper ten come last.
+/// Source: `LoongArch` Reference Manual, volume 1, BL: 26 bits of words; the upper ten come last.
 fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
     let word = u32::from_le_bytes(*code.last_chunk()?);
     let words = ((word & 0x3ff) << 16 | word >> 10 & 0xffff) << 6;
@@ -107,7 +107,7 @@ fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
     (word >> 26 == 0b01_0101).then_some(call.wrapping_add_signed(distance))
 }
 
-/// Whether the code is `addi.d $sp, $sp, -bytes`.
+/// Returns true if the code is `addi.d $sp, $sp, -bytes`.
 ///
 /// Source: `LoongArch` Reference Manual, volume 1, ADDI.D.
 fn moves_stack_pointer(code: &[u8], bytes: i64, _register: Option<u8>) -> Option<bool> {
@@ -117,13 +117,13 @@ fn moves_stack_pointer(code: &[u8], bytes: i64, _register: Option<u8>) -> Option
 }
 
 const RA: u32 = 1;
-/// Bytes of an instruction.
+/// Size of an instruction, in bytes.
 const LEN: u8 = 4;
 
-/// The flow of control: decodes the instruction at an address.
+/// Control flow: decodes the instruction at an address.
 ///
-/// Source: `LoongArch` Reference Manual, volume 1, "Branch Instructions", PCADDI, PCALAU12I, PCADDU12I, PCADDU18I, ADDI.D,
-/// LD.D; the ELF psABI for procedure linkage tables.
+/// Source: `LoongArch` Reference Manual, volume 1, "Branch Instructions", PCADDI, PCALAU12I, PCADDU12I, PCADDU18I,
+/// ADDI.D, LD.D; the ELF psABI for procedure linkage tables.
 fn step(code: &[u8], at: u64, known: &mut Known, _conditional: &mut u8) -> Option<Decoded> {
     let word = first_word(code)?;
     let flow = flow(word, at, known);
@@ -155,7 +155,7 @@ fn flow(word: u32, at: u64, known: &mut Known) -> Flow {
         }
         _ => {}
     }
-    // BREAK; no instruction is 0
+    // BREAK; 0 is not an instruction
     if word == 0 || word >> 15 == 0x54 {
         return Flow::Stop;
     }
@@ -175,12 +175,12 @@ fn flow(word: u32, at: u64, known: &mut Known) -> Flow {
     Flow::Next
 }
 
-/// ra, a0 to a7, t0 to t8: functions may change them.
+/// Registers that functions may change: ra, a0 to a7, t0 to t8.
 ///
 /// Source: ELF psABI, "Register Convention".
 const CALLER_SAVED: [u8; 18] = [1, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20];
 
-/// The effect on registers and stack slots: runs an instruction that is no branch.
+/// Runs an instruction that is not a branch, for its effect on registers and stack slots.
 ///
 /// Source: `LoongArch` Reference Manual, volume 1, "Table of Instruction Encoding".
 fn run(bytes: &[u8], _at: u64, machine: &mut Machine<'_>) {

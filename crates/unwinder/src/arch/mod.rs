@@ -1,6 +1,6 @@
-//! What differs between the processors that are unwound: the size of a word, register numbers, which registers a simple
-//! rule can restore, how a recorder's register mask maps to DWARF numbers, what a signal trampoline and a call look like. A
-//! file each, with one descriptor.
+//! Properties of the supported processors: word size, register numbers, registers that a simple rule can restore, the
+//! mapping of a recorder's register mask to DWARF numbers, signal trampolines and calls. Each processor has a file with
+//! one descriptor.
 
 mod aarch64;
 pub(crate) mod arm;
@@ -24,15 +24,15 @@ pub(crate) use descriptor::ArchDescriptor;
 pub(crate) use effect::{Base, JumpTable, State, Sum, Value, Words};
 pub use flow::{Flow, FlowDecoder, FlowStep, Passed};
 
-/// A processor that is unwound.
+/// A supported processor.
 pub(crate) type Processor = &'static ArchDescriptor;
 
-/// x86-64, for code that is of no other processor.
+/// x86-64, for code that exists on no other processor.
 pub(crate) const X86_64: Processor = &x86_64::DESCRIPTOR;
-/// 32-bit Arm, for tables that no other processor has.
+/// 32-bit Arm, for tables that exist on no other processor.
 pub(crate) const ARM: Processor = &arm::DESCRIPTOR;
 
-/// The processor, if it is one that is unwound.
+/// Returns the processor if it is supported.
 #[inline]
 pub(crate) const fn processor(arch: Arch) -> Option<Processor> {
     Some(match arch {
@@ -48,34 +48,34 @@ pub(crate) const fn processor(arch: Arch) -> Option<Processor> {
     })
 }
 
-/// What a call calls, by its instruction.
+/// Target of a call, according to its instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CallTarget {
     /// The code at that address, which is one that the file states if the call's is.
     Address(u64),
-    /// What a register or memory says at that moment.
+    /// The address in a register or in memory at run time.
     Indirect,
 }
 
-/// Bytes of a word.
+/// Size of a 64-bit processor's word, in bytes.
 pub(crate) const WIDE: u64 = 8;
-/// Bytes of a word of a processor of 32 bits.
+/// Size of a 32-bit processor's word, in bytes.
 pub(crate) const NARROW: u64 = 4;
 
-/// The most registers that any of them has.
+/// Largest number of registers of any processor.
 pub(crate) const N_REGISTERS: usize = 34;
 
 /// The number of slots of a simple rule: the return address and callee-saved registers.
 pub(crate) const N_SLOTS: usize = 16;
 
-/// No register in this slot.
+/// Marks a slot without a register.
 pub(crate) const UNUSED: u8 = u8::MAX;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Each descriptor agrees with itself, and with the facts that `address` has.
+    /// Each descriptor is consistent, and agrees with the facts in `address`.
     #[test]
     fn descriptors_are_consistent() {
         let unwound: Vec<_> =

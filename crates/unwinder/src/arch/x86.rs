@@ -1,5 +1,5 @@
-//! 32-bit x86 (i386): register numbers, the slots of a simple rule, code that is recognized. Calls are encoded as those of
-//! x86-64, and so is a register dump: what it has of a process of 32 bits are the lower halves of the same registers.
+//! 32-bit x86 (i386): register numbers, slots of simple rules, recognized code. Calls are encoded as on x86-64. A
+//! register dump is also laid out as on x86-64: it has the lower halves of the same registers.
 //!
 //! Source: System V ABI, Intel386 supplement (psABI i386), table 2.14, for the DWARF numbers.
 
@@ -58,7 +58,7 @@ pub(super) static DESCRIPTOR: ArchDescriptor = ArchDescriptor {
 
 const SP: u8 = 4;
 const FP: u8 = 5;
-/// A column of its own, which no instruction names.
+/// A separate column, which no instruction names.
 const RETURN_ADDRESS: u8 = 8;
 const PC: u8 = 8;
 
@@ -66,10 +66,10 @@ const PC: u8 = 8;
 const SLOTS: [u8; N_SLOTS] =
     [8, 3, 5, 6, 7, 1, 2, 0, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED];
 
-/// ebx, ebp, esi, edi: what functions leave as it was.
+/// Registers that functions preserve: ebx, ebp, esi, edi.
 const CALLEE_SAVED: [u8; 6] = [3, 5, 6, 7, UNUSED, UNUSED];
 
-/// What a function that is called may change.
+/// Registers that a called function may change.
 const CALLER_SAVED: [u8; 3] = [0, 1, 2];
 
 /// Source: `enum perf_event_x86_regs` in `arch/x86/include/uapi/asm/perf_regs.h`.
@@ -78,32 +78,33 @@ const OF_MASK_BITS: [u8; 9] = [0, 3, 1, 2, 6, 7, 5, 4, 8];
 /// The register that the kernel's entry code does not save on every path: ebx.
 const MAY_BE_UNKNOWN: [u8; 1] = [3];
 
-/// The bits that an address has.
+/// Mask of the bits of an address.
 const ADDRESS: u64 = 0xffff_ffff;
 
 /// `mov $173, %eax; int $0x80` (`__kernel_rt_sigreturn`, `__restore_rt`).
 const RT_TRAMPOLINE: [u8; 7] = [0xb8, 0xad, 0, 0, 0, 0xcd, 0x80];
 /// `pop %eax; mov $119, %eax; int $0x80` (`__kernel_sigreturn`, `__restore`).
 const TRAMPOLINE: [u8; 8] = [0x58, 0xb8, 0x77, 0, 0, 0, 0xcd, 0x80];
-/// Bytes of the moves in them, and of those together with the system calls.
+/// Size of the moves in them, and of those together with the system calls, in bytes.
 const MOVE: usize = 5;
 const CALL_OF_KERNEL: usize = MOVE + 2;
 
-/// Bytes of the longest instruction that is a call.
+/// Size of the longest call instruction, in bytes.
 const CALL: usize = 7;
 
-/// Where a signal's frame keeps the registers (`struct sigcontext_32`), from the stack pointer: at a trampoline of signals
-/// with information, at the other one, and behind the `pop` of that.
+/// Offset of the registers of a signal frame (`struct sigcontext_32`) from the stack pointer. The three are for a
+/// trampoline of signals with information, for the other one, and for the other one after its `pop`.
 ///
-/// Source: `struct rt_sigframe_ia32` and `struct sigframe_ia32` in `arch/x86/include/asm/sigframe.h`, of which the handler
-/// has popped the return address: three words, 128 bytes `siginfo`, 20 bytes of `ucontext` are before the registers of the
+/// Source: `struct rt_sigframe_ia32` and `struct sigframe_ia32` in `arch/x86/include/asm/sigframe.h`. The handler has
+/// popped the return address: three words, 128 bytes `siginfo`, 20 bytes of `ucontext` are before the registers of the
 /// one, a word before those of the other.
 const CONTEXTS: [u64; 3] = [3 * 4 + 128 + 20, 4, 0];
 
-/// Where a signal trampoline finds each saved register, from the stack pointer, by the index of [`CONTEXTS`].
+/// Returns the offset of each saved register from the stack pointer at a signal trampoline, by the index of
+/// [`CONTEXTS`].
 ///
-/// Source: `struct sigcontext_32` in `arch/x86/include/uapi/asm/sigcontext.h`: segments, then edi, esi, ebp, esp, ebx, edx,
-/// ecx, eax, two words of the trap, eip.
+/// Source: `struct sigcontext_32` in `arch/x86/include/uapi/asm/sigcontext.h`: segments, then edi, esi, ebp, esp, ebx,
+/// edx, ecx, eax, two words of the trap, eip.
 fn signal_frame(form: usize) -> Vec<(u8, u64)> {
     let context = CONTEXTS.get(form).copied().unwrap_or(0);
     let registers =
@@ -111,11 +112,11 @@ fn signal_frame(form: usize) -> Vec<(u8, u64)> {
     registers.map(|(register, offset)| (register, context + offset)).to_vec()
 }
 
-/// Whether the kernel wrote a signal's frame above a stack pointer: its segments are those of user code, its address is one
-/// of code, and its pointers, or the second copy of its stack pointer, lead to where they must.
+/// Returns true if the kernel wrote a signal frame above a stack pointer. Its segments are those of user code and its
+/// address is in code. Its pointers, or the second copy of its stack pointer, have the required values.
 ///
-/// Source: as [`CONTEXTS`]; `arch/x86/include/asm/segment.h`: `__USER32_CS` and `__USER_DS` of 64-bit kernels, `__USER_CS`
-/// and `__USER_DS` of others.
+/// Source: as [`CONTEXTS`]; `arch/x86/include/asm/segment.h`: `__USER32_CS` and `__USER_DS` of 64-bit kernels,
+/// `__USER_CS` and `__USER_DS` of others.
 fn is_signal_frame(
     form: usize,
     sp: u64,
@@ -136,13 +137,13 @@ fn is_signal_frame(
     Some(is_of_user && leads)
 }
 
-/// Whether the code is the start of a signal trampoline.
+/// Returns true if the code is the start of a signal trampoline.
 fn is_signal_trampoline(code: &[u8]) -> bool {
     code.starts_with(&RT_TRAMPOLINE) || code.starts_with(&TRAMPOLINE)
 }
 
-/// Which frame of [`CONTEXTS`] is on the stack, where the address at an index of the code is in a signal trampoline, one
-/// before its first byte, or behind it, as while the kernel does what it asks for.
+/// Returns the index in [`CONTEXTS`] of the frame on the stack, if the address at an index of the code is in a signal
+/// trampoline. It may also be one byte before it, or after it, while the kernel executes the call.
 fn signal_form(code: &[u8], at: usize) -> Option<usize> {
     let starts = |back: usize, trampoline: &[u8]| {
         at.checked_sub(back)
@@ -164,8 +165,8 @@ fn signal_form(code: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Where the word is that a call at the end of the code reads what it calls from. A call relative to a segment, as that of
-/// the vdso is, reads none of a file.
+/// Returns the address of the word that a call at the end of the code reads its target from. A call relative to a
+/// segment, such as that of the vdso, reads no word of a file.
 ///
 /// Source: Intel SDM, CALL: `FF /2` with the addressing byte 15 states the address.
 fn slot_of_call(code: &[u8], _next: u64) -> Option<u64> {
@@ -175,12 +176,12 @@ fn slot_of_call(code: &[u8], _next: u64) -> Option<u64> {
     is_slot.then(|| u64::from(u32::from_le_bytes(*slot)))
 }
 
-/// The address that a direct call at the end of the code calls: encoded as on x86-64.
+/// Returns the target of a direct call at the end of the code: encoded as on x86-64.
 fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
     x86_64::direct_call_target(code, return_address).map(|target| target & ADDRESS)
 }
 
-/// Whether code ends with a push of a register: instructions have the DWARF numbers.
+/// Returns true if code ends with a push of a register: instructions use the DWARF numbers.
 fn moves_stack_pointer(code: &[u8], bytes: i64, register: Option<u8>) -> Option<bool> {
     let register = register.filter(|_| bytes == DESCRIPTOR.word.cast_signed())?;
     Some(x86_64::is_push(code, register))

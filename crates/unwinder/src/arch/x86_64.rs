@@ -1,4 +1,4 @@
-//! x86-64: register numbers, the slots of a simple rule, code that is recognized.
+//! x86-64: register numbers, slots of simple rules, recognized code.
 //!
 //! Source: System V psABI AMD64, table 3.36, for the DWARF numbers.
 
@@ -57,7 +57,7 @@ pub(super) static DESCRIPTOR: ArchDescriptor = ArchDescriptor {
 
 const SP: u8 = 7;
 const FP: u8 = 6;
-/// A column of its own, which no instruction names.
+/// A separate column, which no instruction names.
 const RETURN_ADDRESS: u8 = 16;
 const PC: u8 = 16;
 
@@ -67,10 +67,10 @@ const SLOTS: [u8; N_SLOTS] = [
     UNUSED,
 ];
 
-/// rbx, rbp, r12 to r15: what functions leave as it was.
+/// Registers that functions preserve: rbx, rbp, r12 to r15.
 const CALLEE_SAVED: [u8; 6] = [3, 6, 12, 13, 14, 15];
 
-/// What a function that is called may change.
+/// Registers that a called function may change.
 const CALLER_SAVED: [u8; 9] = [0, 1, 2, 4, 5, 8, 9, 10, 11];
 
 /// Source: `enum perf_event_x86_regs` in `arch/x86/include/uapi/asm/perf_regs.h`.
@@ -84,14 +84,14 @@ const MAY_BE_UNKNOWN: [u8; 5] = [3, 12, 13, 14, 15];
 
 /// `mov $15, %rax; syscall` (`__restore_rt`).
 const TRAMPOLINE: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05];
-/// Bytes of the first of its instructions.
+/// Size of its first instruction, in bytes.
 const TRAMPOLINE_FIRST: usize = 7;
 
-/// Bytes of the longest instruction that is a call.
+/// Size of the longest call instruction, in bytes.
 const CALL: usize = 7;
 
-/// Where a signal trampoline finds each saved register, from the stack pointer: `ucontext` is there once the handler
-/// has returned, `uc_mcontext` 40 bytes into it.
+/// Returns the offset of each saved register from the stack pointer at a signal trampoline: `ucontext` is there after
+/// the handler has returned, with `uc_mcontext` at offset 40.
 ///
 /// Source: `struct rt_sigframe` and `struct sigcontext`.
 fn signal_frame(_form: usize) -> Vec<(u8, u64)> {
@@ -99,7 +99,7 @@ fn signal_frame(_form: usize) -> Vec<(u8, u64)> {
     GREGS.iter().zip(0..).map(|(&register, index)| (register, 40 + 8 * index)).collect()
 }
 
-/// Whether the last instruction of the code can be a call.
+/// Returns true if the last instruction of the code can be a call.
 ///
 /// Source: Intel SDM, CALL: `E8 rel32`, or `FF /2` with its addressing bytes.
 pub(super) fn ends_with_call(code: &[u8]) -> bool {
@@ -110,36 +110,36 @@ pub(super) fn ends_with_call(code: &[u8]) -> bool {
         || [2, 3, 4, 6, 7].into_iter().any(|len| at(len) == 0xff && at(len - 1) & 0x38 == 0x10)
 }
 
-/// The address that a direct call at the end of the code calls.
+/// Returns the target of a direct call at the end of the code.
 ///
-/// Source: Intel SDM, CALL: the operand of `E8` is counted from the next instruction.
+/// Source: Intel SDM, CALL: the operand of `E8` is relative to the next instruction.
 pub(super) fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
     let (opcode, offset) = code.last_chunk::<5>()?.split_first()?;
     let offset = i32::from_le_bytes(*offset.first_chunk()?);
     (*opcode == 0xe8).then_some(return_address.wrapping_add_signed(offset.into()))
 }
 
-/// The address of the word that a call at the end of the code reads its target from.
+/// Returns the address of the word that a call at the end of the code reads its target from.
 ///
-/// Source: Intel SDM, CALL: `FF /2` with the addressing byte 15 counts from the next instruction.
+/// Source: Intel SDM, CALL: `FF /2` with the addressing byte 15 is relative to the next instruction.
 fn slot_of_call(code: &[u8], next: u64) -> Option<u64> {
     let (opcode, offset) = code.last_chunk::<6>()?.split_first_chunk::<2>()?;
     let offset = i32::from_le_bytes([offset[0], offset[1], offset[2], offset[3]]);
     (*opcode == [0xff, 0x15]).then(|| next.wrapping_add_signed(offset.into()))
 }
 
-/// Bytes of the longest push.
+/// Size of the longest push, in bytes.
 pub(super) const PUSH: usize = 7;
-/// The number in an instruction of each register, by DWARF number.
+/// Number of each register in instructions, by DWARF number.
 const NUMBERS: [u8; 16] = [0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// Whether code ends with a push of a register.
+/// Returns true if code ends with a push of a register.
 fn moves_stack_pointer(code: &[u8], bytes: i64, register: Option<u8>) -> Option<bool> {
     let register = register.filter(|_| bytes == DESCRIPTOR.word.cast_signed())?;
     Some(is_push(code, *NUMBERS.get(usize::from(register))?))
 }
 
-/// Whether code ends with a push of a register by its number in instructions: `50+r`, from r8 on with a prefix.
+/// Returns true if code ends with a push of a register by its number in instructions: `50+r`, from r8 on with a prefix.
 ///
 /// Source: Intel SDM, PUSH.
 pub(super) fn is_push(code: &[u8], number: u8) -> bool {

@@ -1,5 +1,5 @@
-//! The mappings in which a worker has found frames: ranges of addresses with all that a frame in them needs, so that the
-//! next frame there costs a comparison instead of two searches and a look at the file's headers.
+//! Cached mappings of a worker's frames: address ranges with all facts that a frame in them needs. The next frame in a
+//! range costs a comparison instead of two searches and an access to the file's headers.
 
 use address::{Avma, ModuleId};
 use image_store::ImageStore;
@@ -9,21 +9,21 @@ use profile::FoundBy;
 use crate::frame::{AddressKind, Frame};
 use crate::state::Saved;
 
-/// A range of addresses in one mapping that lie equally far from the addresses that the file states.
+/// A range of addresses in one mapping that have the same distance from the addresses that the file states.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CachedMapping {
     pub(crate) start: u64,
-    /// Addresses in the range, at least one.
+    /// Length of the range, at least one.
     pub(crate) len: u64,
-    /// The module; `None` where its file was opened and no segment of it has the addresses. Such an address has no place
-    /// in the file that it could be named by.
+    /// The module; `None` if its file was opened and none of its segments has the addresses. Such an address has no
+    /// name within the file.
     pub(crate) module: Option<ModuleId>,
-    /// What the module is.
+    /// Kind of the module.
     pub(crate) kind: MappedKind,
-    /// What an address minus `bias` is.
+    /// Kind of the result of an address minus `bias`.
     address: AddressKind,
     pub(crate) bias: u64,
-    /// The file that was opened, by its serial.
+    /// Serial of the opened file.
     pub(crate) file: Option<u32>,
     pub(crate) executable: bool,
 }
@@ -34,7 +34,7 @@ impl CachedMapping {
         address.0.wrapping_sub(self.start) < self.len
     }
 
-    /// The frame of an address in the range.
+    /// Returns the frame of an address in the range.
     #[inline]
     pub(crate) const fn frame(&self, lookup: Avma, found_by: FoundBy) -> Frame {
         let Self { module, address, bias, .. } = *self;
@@ -52,17 +52,17 @@ impl CachedMapping {
     }
 }
 
-/// How many spaces are remembered: samples of processes that run at the same time take turns.
+/// Number of cached spaces: samples of processes that run at the same time alternate.
 const SPACES: usize = 16;
 
-/// The mappings of the spaces that were used last, by the spaces' versions, as far as those do not collide.
+/// The mappings of recently used spaces, a direct-mapped cache indexed by the spaces' versions.
 #[derive(Debug, Default)]
 pub(crate) struct MappingCache {
     spaces: [CachedSpace; SPACES],
 }
 
 impl MappingCache {
-    /// The mapping at an address of `space`.
+    /// Returns the mapping at an address of `space`.
     #[inline]
     pub(crate) fn lookup(
         &mut self,
@@ -79,15 +79,15 @@ impl MappingCache {
 struct CachedSpace {
     version: u64,
     mappings: Vec<CachedMapping>,
-    /// The one that was found last.
+    /// Index of the mapping that was used last.
     last: usize,
 }
 
-/// More mappings than stacks usually touch; beyond, the oldest are forgotten.
+/// Limit above the mappings that stacks usually touch; beyond it, half of them are dropped.
 const MOST: usize = 48;
 
 impl CachedSpace {
-    /// A frame lies in the mapping of its callee as a rule.
+    /// Looks up an address. A frame is usually in its callee's mapping.
     #[inline(always)]
     fn lookup(
         &mut self,
@@ -112,7 +112,7 @@ impl CachedSpace {
             if let Some(at) = self.mappings.iter().position(|mapping| mapping.contains(address)) {
                 let found = self.mappings.get(at).copied();
                 self.last = at;
-                // What was used last is used next.
+                // A recently used mapping is likely to be used again.
                 if at >= 4 {
                     self.last = at / 2;
                     self.mappings.swap(at, self.last);
@@ -134,7 +134,7 @@ impl CachedSpace {
     }
 }
 
-/// The part of `mapping` around an address. Opens the module's file where nobody has yet.
+/// Returns the part of `mapping` around an address. Opens the module's file if it is not open yet.
 #[cold]
 fn resolve(
     mapping: &Mapping,
@@ -170,7 +170,7 @@ fn resolve(
     if let Some(svma) = image.svma_of_range(mapping.offset, whole.len, mapping.executable) {
         return by_file(whole, mapping.start.0.wrapping_sub(svma.0));
     }
-    // Several segments in one mapping, or none: this one address.
+    // Several segments in one mapping, or none: cache this single address.
     let one = CachedMapping { start: address.0, len: 1, ..whole };
     match image.svma_of_offset(mapping.offset_of(address), mapping.executable) {
         Some(svma) => by_file(one, address.0.wrapping_sub(svma.0)),

@@ -1,5 +1,5 @@
-//! What makes walks quicker and changes nothing that they find: rules of addresses, mappings of spaces, the outer frames
-//! of the sample before.
+//! Caches that speed up walks without changing their results: rules of addresses, mappings of spaces, the outer frames
+//! of the previous sample.
 
 mod mapping_cache;
 mod rules;

@@ -1,13 +1,12 @@
-//! The rule cache: (image, address in the image) to rule, shared by all threads and all processes, and by several runs
-//! where they share the images. Reads take no lock, entries are never changed or evicted: a cache that is full is given
-//! up as a whole.
+//! The rule cache: (image, address in the image) to rule. All threads and processes share it, and so do runs that share
+//! the images. Reads take no lock. Entries are never changed or evicted: a full cache is replaced as a whole.
 //!
-//! An address takes eight bytes, since hundreds of thousands of them are looked up all the time: what is left of its
-//! key, and the index of its rule. There are few distinct rules; every thread has a copy of them.
+//! An address takes eight bytes, because hundreds of thousands of them are looked up all the time. The bytes hold the
+//! rest of its key and the index of its rule. There are few distinct rules; every thread has a copy of them.
 //!
 //! ```text
-//!   key     16 bits serial of the image, 40 bits address; multiplied by an odd number, which can be undone
-//!   entry   the lower 42 bits of that, 22 bits index of the rule plus one; the upper bits say in which bucket
+//!   key     16 bits serial of the image, 40 bits address; multiplied by an odd number, which is reversible
+//!   entry   the lower 42 bits of that, 22 bits index of the rule plus one; the upper bits select the bucket
 //! ```
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -26,27 +25,28 @@ struct Bucket([AtomicU64; 8]);
 
 const ADDRESS_BITS: u32 = 40;
 const KEY_BITS: u32 = 56;
-/// Set in the address of a key for processors of 32 bits, which have no such address: they get another answer, as files for
-/// others have no rules for them.
+/// Bit in the address of a key for 32-bit processors, which have no such address. They need separate entries: files of
+/// 64-bit processors have no rules for them, and vice versa.
 const OF_NARROW: u64 = 1 << (ADDRESS_BITS - 1);
-/// Bits of an entry that hold the index of the rule plus one.
+/// Width of the part of an entry that holds the index of the rule plus one.
 const RULE_BITS: u32 = 22;
 
 /// Numbers of buckets, as powers of two: 1 MiB, 8 MiB, 32 MiB. A larger table is made when the bucket of some key is
-/// full in all before; what finds no place in any is compiled again each time. Invariant: what the index of a bucket
-/// says of a key and what an entry says of it is all of it.
+/// full in all smaller ones. Rules that fit into none are compiled again each time. Invariant: the index of a bucket
+/// and the tag of an entry together contain the whole key.
 const LEVELS: [u32; 3] = [14, 17, 19];
 const _: () = assert!(KEY_BITS - LEVELS[0] + RULE_BITS <= 64);
 
-/// A key, spread over its bits.
+/// A key, with its bits mixed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RuleKey(u64);
 
 impl RuleKey {
-    /// How many images a key can distinguish, by their serials.
+    /// Number of images that a key can distinguish, by their serials.
     pub(crate) const IMAGES: usize = 1 << (KEY_BITS - ADDRESS_BITS);
 
-    /// The key of an address in an image, for processors with words of `WORD` bytes; `None` for addresses and serials beyond what a key can hold.
+    /// Returns the key of an address in an image, for processors with words of `WORD` bytes; `None` if the address or
+    /// the serial is too large.
     #[inline]
     pub(crate) const fn new<const WORD: u64>(image: u32, svma: Svma) -> Option<Self> {
         const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -63,7 +63,7 @@ impl RuleKey {
         (self.0 >> (KEY_BITS - bits)) as usize
     }
 
-    /// What an entry of this key has above the index of its rule.
+    /// Returns the part of an entry above the index of its rule.
     const fn tag(self) -> u64 {
         self.0 << RULE_BITS
     }
@@ -85,7 +85,7 @@ struct Rules {
 pub(crate) struct RuleCache {
     levels: [OnceLock<Box<[Bucket]>>; 3],
     rules: RwLock<Rules>,
-    /// Some rule found no place.
+    /// True if some rule did not fit.
     is_full: AtomicBool,
 }
 
@@ -98,17 +98,17 @@ impl RuleCache {
         }
     }
 
-    /// Whether some rule found no place, so that it is made again each time.
+    /// Returns true if some rule did not fit, so that it is made again each time.
     pub(crate) fn is_full(&self) -> bool {
         self.is_full.load(Ordering::Relaxed)
     }
 
-    /// The rule of a key, if it is there.
+    /// Returns the rule of a key, if it is cached.
     #[inline]
     pub(crate) fn get(&self, key: RuleKey, known: &mut KnownRules) -> Option<Rule> {
         for (level, bits) in self.levels.iter().zip(LEVELS) {
             for entry in &level.get()?.get(key.bucket(bits))?.0 {
-                // Pairs with the release in `insert`: a thread that reads the entry also finds its rule.
+                // Pairs with the release in `insert`: a thread that reads the entry also sees its rule.
                 let entry = entry.load(Ordering::Acquire);
                 if (entry ^ key.tag()) >> RULE_BITS == 0 && entry != 0 {
                     return self.rule(entry, known);
@@ -130,14 +130,15 @@ impl RuleCache {
         known.0.get(index).copied()
     }
 
-    /// Brings a thread's copy up to date.
+    /// Updates a thread's copy.
     #[cold]
     fn learn(&self, known: &mut KnownRules) {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
         known.0.extend_from_slice(rules.all.get(known.0.len()..).unwrap_or_default());
     }
 
-    /// Adds a rule. Where another thread added it meanwhile, it may stand twice, which does no harm: both are equal.
+    /// Adds a rule. If another thread adds it at the same time, it may be stored twice, which is harmless: both are
+    /// equal.
     pub(crate) fn insert(&self, key: RuleKey, rule: Rule) {
         let Some(index) = self.index(rule) else {
             self.is_full.store(true, Ordering::Relaxed);
@@ -156,7 +157,7 @@ impl RuleCache {
         self.is_full.store(true, Ordering::Relaxed);
     }
 
-    /// The index of a rule; `None` where there are more than an entry can distinguish.
+    /// Returns the index of a rule; `None` if there are more than an entry can distinguish.
     fn index(&self, rule: Rule) -> Option<u32> {
         let known = self.rules.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(&index) = known.indexes.get(&rule) {
@@ -197,7 +198,7 @@ mod tests {
         let found = (0..n).filter(|&svma| cache.get(key(3, svma), &mut known) == Some(rule(svma)));
         assert_eq!(found.count(), 200_000);
         assert_eq!(known.0.len(), 5_000);
-        // A copy that was made earlier is brought up to date.
+        // An older copy is updated.
         cache.insert(key(3, n), full(u32::MAX));
         assert_eq!(cache.get(key(3, n), &mut known), Some(full(u32::MAX)));
         let others = (0..n).filter(|&svma| cache.get(key(4, svma), &mut known).is_some());
@@ -230,7 +231,7 @@ mod tests {
         assert!(held.iter().all(|&key| cache.get(key, &mut known) == Some(full(7))));
     }
 
-    /// The bucket and the entry together say which key it is.
+    /// The bucket and the entry together identify the key.
     #[test]
     fn no_two_keys_are_one() {
         let cache = RuleCache::new();

@@ -1,9 +1,9 @@
-//! The outer frames of the sample before: samples of a thread follow each other closely, and most of the functions that
-//! one of them was called from are still running at the next.
+//! The outer frames of the previous sample: samples of a thread follow each other closely, and most calling functions
+//! are still active at the next one.
 //!
-//! A step is a function of the looked-up address, of the stack pointer and of the few words that it reads. So where a
-//! walk comes to a frame that the walk before came through, and finds the same words in the same slots, its next frame
-//! is known without the rule. Nothing is taken on trust: what is followed is what the rules would give.
+//! A step is a function of the looked-up address, the stack pointer and the few words that it reads. If a walk reaches
+//! a frame of the previous walk, and the same slots have the same words, its next frame is known without the rule.
+//! Nothing is assumed: the followed frames equal the result of the rules.
 
 use address::{Avma, ModuleId};
 use profile::{EndReason, FoundBy};
@@ -13,59 +13,60 @@ use crate::frame::{AddressKind, Evidence, Frame};
 use crate::rule::{FrameExtent, SimpleRule, SlotsRead, slot_at};
 use crate::state::{Registers, Saved, WalkContext};
 
-/// A step that was made: from where, with which rule, what it read. Small, for a cache is read for every sample.
+/// A completed step: its origin, its rule, and the words that it read. Small, because the cache is read for every
+/// sample.
 #[derive(Clone, Copy, Debug)]
 struct CachedStep {
     relative: u64,
     bias: u64,
     sp: u64,
-    /// `None` where the frame is the outermost.
+    /// `None` if the frame is the outermost.
     rule: Option<SimpleRule>,
     return_address: u64,
     module: ModuleId,
-    /// The frame's address is so far from the stack pointer.
+    /// Distance from the stack pointer to the CFA, in bytes.
     size: u32,
 }
 
 const _: () = assert!(size_of::<CachedStep>() == 64);
 
-/// The previous stack of a thread: the steps of its last walk, as far as they can be followed.
+/// The previous stack of a thread: the steps of its last walk that can be followed.
 #[derive(Default, Debug)]
 pub(crate) struct StackCache {
-    /// The version of the space that they were made in, with the size of their words in the lowest bit.
+    /// Version of the space that the steps belong to, with the word size in the lowest bit.
     version: u64,
-    /// Outermost first.
+    /// Steps of the previous walk, outermost first.
     known: Vec<CachedStep>,
-    /// So many of them the walk has not yet come past.
+    /// Number of `known` steps that the walk has not passed yet.
     left: usize,
-    /// The steps of this walk, innermost first, as far as they can be followed.
+    /// Steps of this walk that can be followed, innermost first.
     made: Vec<CachedStep>,
-    /// The steps of this walk are among the known ones.
+    /// True if the steps of this walk have been moved to `known`.
     ended: bool,
-    /// The steps of this walk are remembered: those of the first one in a space may well be of no use.
+    /// True if the steps of this walk are stored; those of the first walk in a space may be useless.
     is_kept: bool,
 }
 
-/// Where the previous stack led.
+/// The result of following the previous stack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Followed {
-    /// To a frame, not yet among the frames, that has to be looked up.
+    /// A looked-up address of a frame that is not yet among the frames.
     To(Avma),
-    /// To the end of the chain.
+    /// The end of the chain.
     End(EndReason),
 }
 
-/// What following needs of a walk.
+/// The state of a walk that following needs.
 pub(crate) struct WalkState<'w, 'm> {
     pub(crate) context: &'w WalkContext<'m>,
     pub(crate) registers: &'w mut Registers,
     pub(crate) frames: &'w mut Vec<Frame>,
-    /// How many frames may be added.
+    /// Maximum number of frames to add.
     pub(crate) room: usize,
 }
 
 impl StackCache {
-    /// Begins a walk in a version of a space. Steps of processors with other words are of no use.
+    /// Begins a walk in a version of a space. Steps with another word size are discarded.
     pub(crate) fn begin(&mut self, version: u64, arch: Processor) {
         let version = version << 1 | u64::from(arch.word == NARROW);
         self.is_kept = self.version == version;
@@ -78,7 +79,8 @@ impl StackCache {
         self.ended = false;
     }
 
-    /// The offsets of the return addresses that the known steps read, in a stack that begins at `sp`; innermost first.
+    /// Returns the offsets of the return addresses that the known steps read, in a stack that begins at `sp`; innermost
+    /// first.
     #[inline]
     pub(crate) fn return_addresses(&self, sp: u64) -> impl Iterator<Item = usize> {
         self.known.iter().rev().map(move |step| {
@@ -88,7 +90,7 @@ impl StackCache {
         })
     }
 
-    /// Ends the walk: what was made comes in front of so many outer steps that were known.
+    /// Ends the walk: the new steps replace all known ones but the `n_outer` outermost.
     fn end_on(&mut self, n_outer: usize) {
         self.ended = true;
         if n_outer == 0 {
@@ -100,7 +102,7 @@ impl StackCache {
         }
     }
 
-    /// Whether the outermost of the steps that are known is that of a frame without a caller.
+    /// Returns true if the outermost known step is that of a frame without a caller.
     pub(crate) fn ends_outermost(&self) -> bool {
         self.known.first().is_some_and(|step| step.rule.is_none())
     }
@@ -112,7 +114,7 @@ impl StackCache {
         }
     }
 
-    /// Remembers a step from a frame that had called somebody, unless it is too far for it. The registers are the caller's.
+    /// Stores a step from a frame that is not a leaf, unless its frame is too large. The registers are the caller's.
     #[inline]
     pub(crate) fn remember(&mut self, frame: &Frame, evidence: &Evidence) {
         match evidence {
@@ -125,7 +127,7 @@ impl StackCache {
         }
     }
 
-    /// The same for a step by a simple rule, before its registers are restored.
+    /// Stores a step by a simple rule, before its registers are restored.
     #[inline(always)]
     pub(crate) fn remember_simple(&mut self, frame: &Frame, rule: &SimpleRule, read: &SlotsRead) {
         let size = u32::try_from(read.cfa.wrapping_sub(frame.sp));
@@ -135,8 +137,8 @@ impl StackCache {
         self.made.push(CachedStep { rule, return_address, size, ..outermost });
     }
 
-    /// Goes on from a frame that has called somebody as the walk before did, as far as it holds. Adds the frames that
-    /// were come through; `None` where there were none.
+    /// Follows the previous walk from a frame that is not a leaf, while its steps hold, and adds the passed frames.
+    /// Returns `None` if there are none.
     #[inline]
     pub(crate) fn follow<const WORD: u64>(
         &mut self,
@@ -164,7 +166,7 @@ impl StackCache {
         let (memory, arch) = (&context.memory, context.arch);
         let known = self.known.get(..self.left)?;
         let (mut lookup, mut sp) = (known.last()?.lookup(), known.last()?.sp);
-        // Where the last of these steps that saved the frame pointer saved it.
+        // Slot that the last of these steps wrote the frame pointer to.
         let mut fp_slot = None;
         let mut left = known.len();
         for step in known.iter().rev() {
@@ -206,7 +208,7 @@ impl StackCache {
 }
 
 impl CachedStep {
-    /// The step of a frame without a caller.
+    /// A step of a frame without a caller.
     #[inline(always)]
     const fn outermost(frame: &Frame, module: ModuleId) -> Self {
         let Frame { relative, bias, sp, .. } = *frame;
@@ -223,13 +225,13 @@ impl CachedStep {
         self.sp.wrapping_add(self.size as u64)
     }
 
-    /// Where on the stack the frame is.
+    /// Extent of the frame on the stack.
     #[inline]
     const fn place(&self) -> FrameExtent {
         FrameExtent { sp: self.sp, cfa: self.cfa() }
     }
 
-    /// The frame. Rules are of files that were opened, so its address is the one that the file states.
+    /// Returns the frame. Rules belong to opened files, so its address is one that the file states.
     #[inline]
     const fn frame(&self, found_by: FoundBy) -> Frame {
         let Self { relative, bias, module, sp, .. } = *self;
@@ -246,8 +248,8 @@ impl CachedStep {
         }
     }
 
-    /// Whether the step would be made again, as far as that shows at once. The frame pointer was saved in `fp_slot` by steps
-    /// before this one that were followed; otherwise it is that of the walk.
+    /// Returns true if a quick check proves that the step would be repeated. `fp_slot` holds the frame pointer if a
+    /// followed step saved it; otherwise the walk's registers hold it.
     #[inline]
     fn holds<const WORD: u64>(
         &self,
@@ -263,7 +265,7 @@ impl CachedStep {
                 Some(slot) => memory.recorded(slot),
                 None => registers.get(arch.fp, memory).ok(),
             };
-            // Other registers are seldom restored.
+            // Other registers are rarely restored.
             if rule.cfa_register != arch.fp || fp != Some(base) {
                 return false;
             }

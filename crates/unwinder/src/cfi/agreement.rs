@@ -1,4 +1,4 @@
-//! The fast path gives the rules of the general way, on all of the C and C++ libraries.
+//! Test: the fast path gives the same rules as the general path, on all of the C and C++ libraries.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,8 +29,8 @@ fn opened(path: &Path, images: &ImageStore) -> Arc<LoadedImage> {
     images.image(&module).expect("an ELF file of the test data").clone()
 }
 
-/// All descriptions of a file: at the start, the end and every few bytes between, the fast way gives no rule or
-/// the one that the general way gives. Returns how many addresses were asked and how many rules the fast way gave.
+/// Checks all descriptions of a file at the start, the end and every few bytes between: the fast path gives no rule or
+/// that of the general path. Returns the number of queried addresses and the number of rules that the fast path gave.
 fn agreement(path: &Path) -> (usize, usize) {
     let images = ImageStore::default();
     let file = opened(path, &images);
@@ -73,7 +73,7 @@ fn agreement(path: &Path) -> (usize, usize) {
 fn both_ways_give_the_same_rules() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sysroot");
     let lib = root.join("usr/lib/x86_64-linux-gnu");
-    // What the fast path leaves: PLT stubs, signal trampolines, stack-realigned and hand-written code.
+    // Not covered by the fast path: PLT stubs, signal trampolines, stack-realigned and hand-written code.
     let expected = [
         ("libc.so.6", 103_102, 102_929),
         ("ld-linux-x86-64.so.2", 9_374, 9_337),

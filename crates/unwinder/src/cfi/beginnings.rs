@@ -1,4 +1,4 @@
-//! The places where the stacks of a program begin.
+//! The starts of a program's stacks.
 
 use std::sync::OnceLock;
 
@@ -8,7 +8,7 @@ use image_store::Image;
 
 use crate::cfi::UnwindInfo;
 
-/// The beginnings of the stacks of a program, each looked for once.
+/// The outermost addresses of a program's stacks, each computed once.
 #[derive(Default, Debug)]
 pub(crate) struct Beginnings {
     /// In the call of `_start` that does not return.
@@ -18,13 +18,14 @@ pub(crate) struct Beginnings {
 }
 
 impl UnwindInfo {
-    /// The beginning of the first stack of a program, of which a function runs.
+    /// Returns the outermost address of a program's first stack.
     pub(crate) fn program_begins(&self, image: &Image) -> Option<Svma> {
         let find = || call_of_entry(image).filter(|_| image.begins_at_entry());
         *self.beginnings.of_program.get_or_init(find)
     }
 
-    /// The beginning of the goroutine that runs an address of a Go program; `None` if that need not be one.
+    /// Returns the outermost address of the goroutine that runs code at an address of a Go program; `None` if other
+    /// stacks can run it, too.
     pub(crate) fn goroutine_begins(&self, image: &Image, at: Svma) -> Option<Svma> {
         let find = || self.go.goroutine_begins(image).filter(|_| !image.has_loader());
         let begins = (*self.beginnings.of_goroutines.get_or_init(find))?;
@@ -32,7 +33,7 @@ impl UnwindInfo {
     }
 }
 
-/// The last address of the call that ends the entry code of a program.
+/// Returns the last address of the call that ends a program's entry code.
 ///
 /// Source: `sysdeps/x86_64/start.S` of glibc: `call *__libc_start_main@GOTPCREL(%rip); hlt`.
 fn call_of_entry(image: &Image) -> Option<Svma> {

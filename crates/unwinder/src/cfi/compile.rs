@@ -1,4 +1,4 @@
-//! From a row of the call frame table to a rule: a simple one where it fits, a full row otherwise.
+//! Conversion of a row of the call frame table to a rule: a simple one if possible, otherwise a full row.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::cfi::fast::LastCie;
 use crate::cfi::fde::{Bytes, Fde};
 use crate::rule::{Cfa, FullRow, Recovery, Rule, SectionBytes, SimpleRule};
 
-/// Room for the rows of one description while its program runs. Deeper nesting of remember and restore than gimli's
-/// default of four has been seen in hand-written code.
+/// Storage for the rows of one description while its program runs. Hand-written code nests remember and restore deeper
+/// than gimli's default of four.
 #[derive(Debug)]
 pub(crate) struct Storage;
 
@@ -24,10 +24,10 @@ impl UnwindContextStorage<usize> for Storage {
     type Stack = Box<[UnwindTableRow<usize, Self>; 16]>;
 }
 
-/// gimli's scratch.
+/// gimli's scratch memory.
 pub(crate) type Context = UnwindContext<usize, Storage>;
 
-/// Memory of a thread that reads call frame information, which it uses again and again.
+/// Reusable memory of a thread that reads call frame information.
 #[derive(Debug)]
 pub struct CfiScratch {
     pub(crate) context: Context,
@@ -46,14 +46,15 @@ impl Default for CfiScratch {
     }
 }
 
-/// What an address's row became.
+/// The result for an address's row.
 pub(crate) enum Compiled {
     Rule(Rule),
-    /// No simple rule; and whether the frame is a signal's.
+    /// A row that is not a simple rule; the flag is true for a signal frame.
     Full(Arc<FullRow>, RowKey, bool),
 }
 
-/// A row of a file: which section it is in, the offset of its description there, and where it begins.
+/// Identity of a row of a file: its section's address in memory, the offset of its description there, and its start
+/// address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct RowKey {
     pub(crate) file: u32,
@@ -62,22 +63,22 @@ pub(crate) struct RowKey {
     pub(crate) start: u64,
 }
 
-/// Where a row is from: the file, and what holds the bytes of its section.
+/// Origin of a row: the file, and the owner of its section's bytes.
 pub(crate) struct RowSource {
     pub(crate) file: u32,
     pub(crate) bytes: SectionBytes,
 }
 
-/// The address whose row is wanted, and the reader's state for its description.
+/// A queried address, and the reader's state for its description.
 pub(crate) struct RowPlace<'s, S> {
-    /// The section that the description is in.
+    /// The section of the description.
     pub(crate) section: &'s S,
     pub(crate) bases: &'s BaseAddresses,
     pub(crate) svma: Svma,
     pub(crate) arch: Processor,
 }
 
-/// What a row became; `None` for damage.
+/// Compiles a row; `None` if it is damaged.
 pub(crate) fn compile_row<'a, S: UnwindSection<Bytes<'a>>>(
     row: &UnwindTableRow<usize, Storage>,
     fde: &Fde<'a>,
@@ -91,7 +92,7 @@ pub(crate) fn compile_row<'a, S: UnwindSection<Bytes<'a>>>(
     let return_rule = row.register(column);
     let undefined = match (&return_rule, arch) {
         (Some(RegisterRule::Undefined), _) => true,
-        // The column has no register of its own there: what no rule restores is not to be had.
+        // On x86 the column is not a real register: without a rule, its value is unavailable.
         (None | Some(RegisterRule::SameValue), arch) => {
             arch.is_x86() && return_address == arch.return_address
         }
@@ -115,7 +116,7 @@ pub(crate) fn compile_row<'a, S: UnwindSection<Bytes<'a>>>(
         .map(|row| Compiled::Full(Arc::new(row), key, signal))
 }
 
-/// The simple rule of a row, if it is one.
+/// Returns the simple rule of a row, if there is one.
 fn simple_rule(
     row: &UnwindTableRow<usize, Storage>,
     arch: Processor,
@@ -129,7 +130,7 @@ fn simple_rule(
     let word = arch.word.cast_signed();
     let mut saved = [0_i8; N_SLOTS];
     for (register, rule) in row.registers() {
-        // Vector and pseudo registers: no frame's address depends on them.
+        // Vector and pseudo registers: no CFA depends on them.
         let Some(number) = arch.register(register.0) else { continue };
         let slot = arch.slots.iter().position(|&known| known == number);
         match (rule, slot) {
@@ -186,7 +187,7 @@ fn full_row(
     Some(FullRow { cfa, registers, return_address })
 }
 
-/// The row of a signal trampoline that was known by its code: everything was saved in the signal frame.
+/// Returns the row of a signal trampoline that was recognized by its code: the signal frame has all registers.
 pub(crate) fn signal_row(arch: Processor, form: usize) -> FullRow {
     let registers = arch
         .signal_frame(form)

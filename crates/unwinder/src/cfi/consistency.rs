@@ -1,6 +1,6 @@
-//! Whether a file fits together: its sections its segments, the table of its descriptions those descriptions, and what
-//! they state of pushes the code. Of a file in which bytes were lost, inserted or overwritten, neither stacks nor names
-//! can be believed. A sample of descriptions is looked at, once for each file.
+//! Consistency of a file: its sections with its segments, its table of descriptions with these, and described pushes
+//! with the code. If bytes were lost, inserted or overwritten, neither stacks nor names of the file can be trusted. A
+//! sample of descriptions is checked, once for each file.
 
 use address::Svma;
 use gimli::{CfaRule, EhFrame, RegisterRule};
@@ -11,16 +11,16 @@ use crate::cfi::compile::CfiScratch;
 use crate::cfi::fde::{Bytes, Fde, fde_at};
 use crate::cfi::sections::CfiSections;
 
-/// Descriptions that are looked at, at equal distances in the table of all.
+/// Number of descriptions to check, at equal distances in the table.
 const SAMPLED: usize = 128;
-/// So many of them have to be wrong, and one of so many.
+/// Minimum number of wrong ones, and their minimum share: one in `OF`.
 const FEWEST_WRONG: usize = 3;
 const OF: usize = 32;
 
-/// Sections that are looked at: each is looked for among the segments. Linkers write some forty.
+/// Maximum number of sections to check: each is searched among the segments. Linkers write some forty.
 const MOST_SECTIONS: usize = 1 << 10;
 
-/// What contradicts what in a file; `None` if nothing does.
+/// Describes a contradiction in a file; `None` if there is none.
 pub(super) fn contradiction_in(sections: &CfiSections) -> Option<String> {
     let image = sections.file.image();
     if image.is_relocatable() || image.is_stripped_of_code() {
@@ -29,7 +29,7 @@ pub(super) fn contradiction_in(sections: &CfiSections) -> Option<String> {
     layout(image).or_else(|| header(image)).or_else(|| descriptions(sections, image))
 }
 
-/// A section with bytes that is not where its segment has it.
+/// Describes a section with bytes that is not at its segment's position.
 fn layout(image: &Image) -> Option<String> {
     let len = image.bytes().len() as u64;
     let base = image.base();
@@ -62,12 +62,12 @@ fn layout(image: &Image) -> Option<String> {
     })
 }
 
-/// Whether a segment loads bytes of a section.
+/// Returns true if a segment loads bytes of a section.
 fn is_loaded(section: &Section) -> bool {
     section.allocated && section.has_bytes() && !section.is_compressed() && section.svma.0 != 0
 }
 
-/// The header of call frame information, if it is none.
+/// Describes an invalid header of call frame information.
 fn header(image: &Image) -> Option<String> {
     let section = image.section(".eh_frame_hdr").filter(|section| !section.is_compressed())?;
     let at = usize::try_from(section.offset().0).ok()?;
@@ -77,7 +77,7 @@ fn header(image: &Image) -> Option<String> {
     })
 }
 
-/// What a sample of the descriptions says that cannot be.
+/// Describes the contradictions of a sample of the descriptions.
 fn descriptions(sections: &CfiSections, image: &Image) -> Option<String> {
     let (arch, section) = (sections.arch?, sections.eh_section()?);
     let (mut looked_at, mut wrong, mut first) = (0, 0, None);
@@ -110,8 +110,8 @@ fn descriptions(sections: &CfiSections, image: &Image) -> Option<String> {
     Some(format!("{first}; so {wrong} of {looked_at} descriptions contradict the file"))
 }
 
-/// Descriptions at equal distances: the address that the table of the header lists, and the offset in `.eh_frame`. Without
-/// a table, entries of any kind.
+/// Returns descriptions at equal distances: the address that the header's table lists, and the offset in `.eh_frame`.
+/// Without a table, these are entries of any kind.
 fn sample(sections: &CfiSections, image: &Image) -> Vec<(Option<Svma>, usize)> {
     if let Some(header) = sections.header() {
         let step = (header.len() / SAMPLED).max(1);
@@ -124,16 +124,16 @@ fn sample(sections: &CfiSections, image: &Image) -> Vec<(Option<Svma>, usize)> {
     all.into_iter().step_by(step).map(|offset| (None, offset)).collect()
 }
 
-/// What a description states of the instruction that first moves the stack pointer.
+/// The first instruction that moves the stack pointer, as a description states it.
 struct Push {
-    /// Bytes that it moves it by.
+    /// Distance that it moves the stack pointer, in bytes.
     bytes: i64,
-    /// The register that is stored where the stack pointer leads then, by DWARF number.
+    /// DWARF number of the register that it stores at the new stack pointer.
     register: Option<u8>,
 }
 
-/// The first instruction of a function that moves the stack pointer, as its description states it, and where the next one
-/// begins. `None` if nothing is stated that the instruction shows.
+/// Returns a function's first instruction that moves the stack pointer, as its description states it, and the address
+/// after it. `None` if the description states nothing that the instruction can confirm.
 fn push_of<'a>(
     fde: &Fde<'a>,
     section: &EhFrame<Bytes<'a>>,
@@ -163,7 +163,7 @@ fn push_of<'a>(
 }
 
 impl Push {
-    /// What is wrong with it, if the code before an address is another instruction.
+    /// Describes the mismatch, if the code before an address is another instruction.
     fn mismatch(&self, image: &Image, next: Svma, arch: Processor) -> Option<String> {
         let len = arch.longest_push();
         let code = image.read_only_bytes(Svma(next.0.wrapping_sub(len as u64)), len)?;

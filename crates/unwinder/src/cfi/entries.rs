@@ -1,7 +1,7 @@
-//! The entries of a section of call frame information, one after another, by their lengths alone.
+//! The entries of a section of call frame information, found by their lengths alone.
 
-/// Offset and size, length included, of each entry. A terminator does not end the section: objects that were linked
-/// together with `ld -r` leave terminators in the middle; they are no entries.
+/// Returns the offset and size, length field included, of each entry. A terminator does not end the section: `ld -r`
+/// leaves terminators of linked objects in the middle. They are not returned.
 ///
 /// Source: LSB core, "The `.eh_frame` section": 4 bytes of length, or `0xffffffff` and 8 bytes.
 pub(crate) fn entries(bytes: &[u8], is_little: bool) -> impl Iterator<Item = (usize, usize)> {
@@ -42,7 +42,7 @@ mod tests {
         let long = [&u32::MAX.to_le_bytes()[..], &2_u64.to_le_bytes(), &[7; 2]].concat();
         let bytes = [&short[..], &[0; 4], &long, &[0; 4], &short, &[9, 0, 0, 0]].concat();
         let found: Vec<_> = entries(&bytes, true).collect();
-        // The last one states more than there is.
+        // The last one states a length past the end.
         assert_eq!(found, [(0, 8), (12, 14), (30, 8), (38, 13)]);
         assert_eq!(entries(&[1, 2, 3], true).next(), None);
     }

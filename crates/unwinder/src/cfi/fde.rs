@@ -1,4 +1,4 @@
-//! A frame description entry of a section, as gimli reads it.
+//! A frame description entry of a section, read with gimli.
 
 use gimli::{BaseAddresses, EndianSlice, Reader as _, RunTimeEndian, UnwindOffset, UnwindSection};
 use image_store::Image;
@@ -9,12 +9,12 @@ pub(crate) type Bytes<'a> = EndianSlice<'a, RunTimeEndian>;
 /// A frame description entry.
 pub(crate) type Fde<'a> = gimli::FrameDescriptionEntry<Bytes<'a>>;
 
-/// The byte order of a file.
+/// Returns the byte order of a file.
 pub(crate) fn endian_of(image: &Image) -> RunTimeEndian {
     if image.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big }
 }
 
-/// The description at an offset of its section.
+/// Returns the description at an offset of its section.
 pub(crate) fn fde_at<'a, S>(
     section: &S,
     bases: &BaseAddresses,
@@ -37,14 +37,14 @@ where
     )
 }
 
-/// Known augmentations have a letter each, and each letter once.
+/// Maximum length of an augmentation: each known one has a letter, which occurs once.
 pub(crate) const LONGEST_AUGMENTATION: usize = 32;
 
-/// Whether the augmentation of the common information entry at an offset is of a length that means something: it is read
-/// for each description that has the entry.
+/// Returns true if the augmentation of the common information entry at an offset has a plausible length. It is read for
+/// each description of the entry.
 ///
-/// Source: LSB core, "The `.eh_frame` section"; DWARF 5, section 6.4.1. Where the length is one of 64 bits, the id has
-/// as many in `.debug_frame`, where it is -1.
+/// Source: LSB core, "The `.eh_frame` section"; DWARF 5, section 6.4.1. If the length has 64 bits, so has the id in
+/// `.debug_frame`, which is -1.
 fn has_short_augmentation(section: &[u8], offset: usize, endian: RunTimeEndian) -> bool {
     let word = |at: usize| -> Option<u32> {
         let bytes = *section.get(offset.checked_add(at)?..)?.first_chunk()?;

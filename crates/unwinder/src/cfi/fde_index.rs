@@ -1,5 +1,5 @@
-//! From an address to the frame description that covers it: by the sorted table of `.eh_frame_hdr` where there is
-//! one, else by an index made from the whole section.
+//! Lookup of the frame description that covers an address, by the sorted table of `.eh_frame_hdr` or, without one, by
+//! an index of the whole section.
 
 use std::ops::Range;
 
@@ -14,11 +14,11 @@ use crate::cfi::fde::{Bytes, fde_at};
 /// Source: LSB core, `.eh_frame_hdr`; `DW_EH_PE_datarel | DW_EH_PE_sdata4`.
 #[derive(Debug)]
 pub(crate) struct HeaderTable {
-    /// Where the pairs are in the file.
+    /// Range of the pairs in the file.
     pairs: Range<usize>,
-    /// The address of the header section.
+    /// Address of the header section.
     svma: u64,
-    /// The address of `.eh_frame`.
+    /// Address of `.eh_frame`.
     frame_svma: u64,
     little_endian: bool,
 }
@@ -27,8 +27,8 @@ const PAIR: usize = 8;
 const DATAREL_SDATA4: u8 = dw::DW_EH_PE_datarel.0 | dw::DW_EH_PE_sdata4.0;
 
 impl HeaderTable {
-    /// The table of a header; `None` where it is missing or in another encoding, which is legal but not sorted or
-    /// not worth the trouble.
+    /// Reads the table of a header; `None` if it is missing or in another encoding. Other encodings are legal, but
+    /// unsorted or rare.
     pub(crate) fn new(
         header: &[u8],
         range: Range<usize>,
@@ -60,12 +60,12 @@ impl HeaderTable {
         })
     }
 
-    /// How many descriptions it lists.
+    /// Number of listed descriptions.
     pub(crate) const fn len(&self) -> usize {
         (self.pairs.end - self.pairs.start) / PAIR
     }
 
-    /// The address at which the code of a listed description begins, and the offset of the description in `.eh_frame`.
+    /// Returns the start of a listed description's code, and the description's offset in `.eh_frame`.
     pub(crate) fn entry(&self, file: &[u8], index: usize) -> Option<(Svma, usize)> {
         let pairs = file.get(self.pairs.clone())?;
         let number = |at| Some(i64::from(word(pairs, at, self.little_endian)? as i32));
@@ -74,7 +74,7 @@ impl HeaderTable {
         Some((Svma(start), usize::try_from(fde.wrapping_sub(self.frame_svma)).ok()?))
     }
 
-    /// The offset in `.eh_frame` of the last description that begins at or below an address.
+    /// Returns the offset in `.eh_frame` of the last description that begins at or below an address.
     pub(crate) fn lookup(&self, file: &[u8], svma: Svma) -> Option<usize> {
         let pairs = file.get(self.pairs.clone())?;
         let wanted = i32::try_from(svma.0.wrapping_sub(self.svma) as i64).ok()?;
@@ -103,8 +103,8 @@ pub(crate) struct FdeIndex {
 }
 
 impl FdeIndex {
-    /// Reads the whole section. A terminator does not end it: objects that were linked together with `ld -r` leave
-    /// terminators in the middle. Damaged entries are passed over.
+    /// Reads the whole section. A terminator does not end it: `ld -r` leaves terminators of linked objects in the
+    /// middle. Damaged entries are skipped.
     pub(crate) fn new<'a, S>(section: &S, bases: &BaseAddresses) -> Self
     where
         S: UnwindSection<Bytes<'a>>,
@@ -114,7 +114,7 @@ impl FdeIndex {
         let little_endian = section.section().endian() == gimli::RunTimeEndian::Little;
         let mut found = Vec::new();
         for (offset, _) in entries(bytes, little_endian) {
-            // What is no description (a CIE) does not parse as one.
+            // Other entries (CIEs) do not parse as descriptions.
             if let Ok(fde) = fde_at(section, bases, offset)
                 && fde.len() != 0
                 && fde.initial_address() != 0
@@ -126,7 +126,7 @@ impl FdeIndex {
         Self { entries: found }
     }
 
-    /// The offset of the description that covers an address; of overlapping ones the one that begins last.
+    /// Returns the offset of the description that covers an address; if several overlap, the one that begins last.
     pub(crate) fn lookup(&self, svma: Svma) -> Option<usize> {
         const OVERLAPS: usize = 8;
         let end = self.entries.partition_point(|&(start, ..)| start <= svma.0);

@@ -1,4 +1,4 @@
-//! The range of the function of an address, by the symbols of its file.
+//! The range of the function that covers an address, by the symbols of its file.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -6,15 +6,15 @@ use std::sync::OnceLock;
 use address::Svma;
 use image_store::{ImageStore, LoadedImage};
 
-/// The functions that the symbols of a file, or of its debug file, name. They are read when somebody first asks.
+/// Ranges of the functions that the symbols of a file, or of its debug file, name. They are read on the first query.
 #[derive(Debug, Default)]
 pub(crate) struct FunctionRanges(OnceLock<Vec<Range<Svma>>>);
 
-/// Symbols before an address that are looked at: several can begin at one place, and one within another.
+/// Symbols before an address that are examined: several can begin at one address, and one inside another.
 const MOST_BEFORE: usize = 16;
 
 impl FunctionRanges {
-    /// The range of the innermost function that covers an address.
+    /// Returns the range of the innermost function that covers an address.
     pub(crate) fn of(
         &self,
         svma: Svma,

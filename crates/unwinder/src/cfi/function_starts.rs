@@ -1,4 +1,4 @@
-//! Where functions begin, as unwind information has it: for code of stripped files, whose functions have no names.
+//! Function starts from unwind information, for stripped files without function names.
 
 use std::sync::Arc;
 
@@ -7,25 +7,25 @@ use image_store::{ImageStore, LoadedImage};
 
 use super::sections::{CfiSections, FoundFde};
 
-/// Where the functions of a file begin.
+/// The starts of a file's functions.
 #[derive(Debug)]
 pub struct FunctionStarts(CfiSections);
 
 impl FunctionStarts {
-    /// Those of a file.
+    /// Creates the starts of a file's functions.
     #[must_use]
     pub fn new(file: Arc<LoadedImage>) -> Self {
         Self(CfiSections::new(file))
     }
 
-    /// The address at which the function begins that covers an address, both as the file states them; `None` where no
-    /// description covers it. A part that a compiler put elsewhere is a function of its own.
+    /// Returns the start of the function that covers an address, both as the file states them; `None` if no description
+    /// covers it. A part that a compiler placed elsewhere counts as a function.
     #[must_use]
     pub fn start_of(&self, svma: Svma, images: &ImageStore) -> Option<Svma> {
         self.range_of(svma, images).map(|(start, _)| start)
     }
 
-    /// The same with where it ends.
+    /// Returns the start and the end of that function.
     #[must_use]
     pub fn range_of(&self, svma: Svma, images: &ImageStore) -> Option<(Svma, Svma)> {
         match self.0.find(svma, images)?.ok()? {

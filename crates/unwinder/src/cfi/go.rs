@@ -1,5 +1,5 @@
-//! The rules of Go functions: the table that Go's linker writes says for each instruction how large the frame is. It is
-//! there in stripped programs; `.debug_frame`, which is not, says less: neither where a stack ends nor where it is left.
+//! Rules of Go functions: the table of Go's linker gives the frame size at each instruction. Stripped programs have it,
+//! too. `.debug_frame`, which they lack, states neither the ends of stacks nor the switches between them.
 //!
 //! Source: `traceback.go` and `stack.go` in src/runtime of Go, `FuncFlagTopFrame` and `FuncFlagSPWrite` in
 //! src/internal/abi/symtab.go.
@@ -14,31 +14,31 @@ use image_store::Image;
 use crate::arch::{N_SLOTS, X86_64};
 use crate::rule::{Rule, SimpleRule};
 
-/// What a file's table of Go functions says of frames.
+/// Frame information from a file's table of Go functions.
 #[derive(Debug)]
 pub(crate) struct GoRules {
     table: OnceLock<Option<GoTable>>,
-    /// Steps through the tables of large functions.
+    /// Budget for steps through the tables of large functions.
     steps: SharedAllowance,
     budget: Budget,
     exhausted: OnceLock<Exhausted>,
     scheduler_frames: OnceLock<Vec<(Svma, SimpleRule)>>,
 }
 
-/// Steps that a look-up may have without being counted. Frame sizes change a few times in a function.
+/// Steps of a look-up that are free. Frame sizes change a few times in a function.
 const FREE_STEPS: usize = 512;
 
-/// Functions of one name that are looked at: there is one for each of Go's two calling conventions.
+/// Functions of one name that are examined: Go has two calling conventions, each with its own function.
 const MOST_NAMED: usize = 8;
 
-/// Bytes of a word.
+/// Size of a word, in bytes.
 const WORD: i32 = 8;
 
-/// Larger frames are none: the stacks of Go end at 1 GB.
+/// Exclusive limit of frame sizes, in bytes: the stacks of Go end at 1 GB.
 const LARGEST: i32 = 1 << 30;
 
 impl GoRules {
-    /// Of a file of so many bytes.
+    /// Creates the rules of a file of `file_bytes` bytes.
     pub(crate) fn new(budget: &Budget, file_bytes: u64) -> Self {
         Self {
             table: OnceLock::new(),
@@ -49,22 +49,23 @@ impl GoRules {
         }
     }
 
-    /// What ran out, if anything did.
+    /// The exhausted resource, if there is one.
     pub(crate) fn exhausted(&self) -> Option<Exhausted> {
         self.exhausted.get().copied()
     }
 
-    /// The rule of an address of an x86-64 file; `None` where no Go function has it.
+    /// Returns the rule of an address of an x86-64 file; `None` if no Go function covers it.
     pub(crate) fn rule(&self, image: &Image, svma: Svma) -> Option<Rule> {
         let table = self.table(image)?;
-        // A goroutine's first function returns to behind the first instruction of `goexit`, which is no call.
+        // A goroutine's first function returns to the address after the first instruction of `goexit`, which is not a
+        // call.
         let (function, meant) = table.functions(image).returned_to(svma.0)?;
         let svma = Svma(meant);
         let name = function.name().unwrap_or_default();
         if is_outermost(&function, name) {
             return Some(Rule::Outermost);
         }
-        // It is on both stacks as if it had been called there.
+        // `cgocallback` is on both stacks, as if it had been called on each.
         if function.writes_sp() && name != b"runtime.cgocallback" {
             return Some(Rule::OtherStack);
         }
@@ -72,10 +73,11 @@ impl GoRules {
         Some(Rule::Simple(simple_rule(&function, size, has_saved_fp(image, svma))))
     }
 
-    /// The functions whose frames a scheduler's stack goes on from when a goroutine's code is run on it: they noted their
-    /// stack pointers for that. Where they are called, and their frames once these are as large as they get.
+    /// Returns the functions that a scheduler's stack continues from while it runs a goroutine's code: they stored
+    /// their stack pointers for that. Each has its start and its frame at full size.
     ///
-    /// Source: `mstart1`, which notes that of `mstart0`, in src/runtime/proc.go, `cgocallback` in `src/runtime/asm_amd64.s`.
+    /// Source: `mstart1`, which stores that of `mstart0`, in src/runtime/proc.go, `cgocallback` in
+    /// `src/runtime/asm_amd64.s`.
     pub(crate) fn scheduler_frames(&self, image: &Image) -> &[(Svma, SimpleRule)] {
         const NAMES: [&[u8]; 2] = [b"runtime.mstart0", b"runtime.cgocallback"];
         self.scheduler_frames.get_or_init(|| {
@@ -84,7 +86,7 @@ impl GoRules {
             let of_name = |name| {
                 let named: Vec<_> =
                     functions.iter().filter(|it| it.is_named(name)).take(MOST_NAMED).collect();
-                // One of the two has no frame, and goes on in the other.
+                // One of the two has no frame, and jumps to the other.
                 let frame = named.iter().find_map(full_frame);
                 named.into_iter().filter_map(move |function| Some((Svma(function.start), frame?)))
             };
@@ -92,8 +94,8 @@ impl GoRules {
         })
     }
 
-    /// The beginning of each goroutine of a program: in `goexit`, in the instruction that its first function does not return to
-    /// the start of. `None` if code of C can begin goroutines.
+    /// Returns the outermost address of each goroutine of a program: the first instruction of `goexit`. The goroutine's
+    /// first function returns to the second instruction. `None` if C code can begin goroutines.
     ///
     /// Source: `newproc1` in src/runtime/proc.go of Go; `src/runtime/cgo/asm_amd64.s`.
     pub(crate) fn goroutine_begins(&self, image: &Image) -> Option<Svma> {
@@ -106,7 +108,7 @@ impl GoRules {
         Some(Svma(begins)).filter(|_| !named.any(|it| it.is_top_frame()))
     }
 
-    /// Returns true if a function is run by goroutines only: one of a package that Go's runtime does not use.
+    /// Returns true if only goroutines run a function: its package is one that Go's runtime does not use.
     pub(crate) fn is_of_goroutine(&self, image: &Image, svma: Svma) -> bool {
         let returned_to = |table: &GoTable| {
             let (function, _) = table.functions(image).returned_to(svma.0)?;
@@ -129,7 +131,7 @@ impl GoRules {
         self.table.get_or_init(find).as_ref()
     }
 
-    /// Bytes between the return address and the stack pointer.
+    /// Returns the distance from the stack pointer to the return address, in bytes.
     fn frame_size(&self, function: &GoFunction<'_>, svma: Svma) -> Option<i32> {
         let place = svma.since(Svma(function.start));
         for (step, piece) in function.values(GoValueKind::FrameSize).enumerate() {
@@ -148,7 +150,7 @@ impl GoRules {
     }
 }
 
-/// Returns true if a function's name has a package that Go's runtime has no part in.
+/// Returns true if a function's package is not part of Go's runtime.
 fn is_beside_runtime(name: &[u8]) -> bool {
     const OF_RUNTIME: [&[u8]; 7] =
         [b"runtime", b"internal", b"type", b"go", b"syscall", b"sync", b"reflect"];
@@ -157,9 +159,9 @@ fn is_beside_runtime(name: &[u8]) -> bool {
     rest.contains(&b'.') && !first.is_empty() && !OF_RUNTIME.contains(&first)
 }
 
-/// Whether a stack begins with a function: what it was called by does not go on once it returns. `mcall` leaves the
-/// goroutine for good, which others go on with. Where Go says that of handlers of signals, it means the signal's stack:
-/// they return to where the kernel goes on with what was interrupted. And `mstart` was called, by C as the case may be.
+/// Returns true if a stack begins with a function: its caller does not continue when it returns. `mcall` leaves the
+/// goroutine for good; others resume that. For signal handlers, Go's flag means the signal's stack: they return to the
+/// kernel, which resumes the interrupted code. `mstart` has a caller, possibly C.
 fn is_outermost(function: &GoFunction<'_>, name: &[u8]) -> bool {
     match name {
         b"runtime.goexit" | b"runtime.rt0_go" | b"runtime.clone" | b"runtime.mcall" => true,
@@ -169,14 +171,15 @@ fn is_outermost(function: &GoFunction<'_>, name: &[u8]) -> bool {
     }
 }
 
-/// The frame of a function once it is as large as it gets; `None` where it has none.
+/// Returns the frame of a function at its full size; `None` if it has none.
 fn full_frame(function: &GoFunction<'_>) -> Option<SimpleRule> {
     let sizes = function.values(GoValueKind::FrameSize).take(FREE_STEPS);
     let size = sizes.map(|piece| piece.value).max()?;
     (WORD..LARGEST).contains(&size).then(|| simple_rule(function, size, true))
 }
 
-/// Whether the instruction at an address is not the one that saves the frame pointer in a frame that is made already.
+/// Returns false if the instruction at an address is the one that saves the frame pointer in an already allocated
+/// frame.
 fn has_saved_fp(image: &Image, svma: Svma) -> bool {
     // mov %rbp, 8-bit or 32-bit offset(%rsp)
     let saves = [[0x48, 0x89, 0x6c, 0x24], [0x48, 0x89, 0xac, 0x24]];
@@ -184,7 +187,7 @@ fn has_saved_fp(image: &Image, svma: Svma) -> bool {
     !code.is_some_and(|code| saves.iter().any(|saves| code == saves))
 }
 
-/// The frame pointer is saved below the return address by what is not assembly and has a frame.
+/// Builds a rule. Functions with a frame, except assembly, save the frame pointer below the return address.
 fn simple_rule(function: &GoFunction<'_>, size: i32, has_saved_fp: bool) -> SimpleRule {
     let arch = X86_64;
     let mut saved = [0; N_SLOTS];

@@ -1,10 +1,9 @@
-//! Descriptions whose instructions are many: their rows are found once, since each address would have them run again
-//! from the first. What that may cost follows from the file alone, so that it does not matter which address is asked for
-//! first.
+//! Long descriptions: their rows are computed once, because otherwise each address would run the instructions from the
+//! start. The cost limit depends on the file alone, so the order of queries does not matter.
 //!
 //! ```text
 //!   CIE | FDE | FDE | long FDE | FDE | long FDE | ...     entries of a section follow one another
-//!   0                       3,000            7,500        bytes of the long ones up to their ends: within a limit
+//!   0                       3,000            7,500        total bytes of the long ones up to their ends: limited
 //! ```
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -19,19 +18,19 @@ use crate::cfi::entries::entries;
 use crate::cfi::fde::{Bytes, Fde};
 use crate::rule::{FullRow, Rule};
 
-/// Descriptions of more bytes are long. In large programs one of a thousand is.
+/// Maximum size of a short description, in bytes. In large programs, one in a thousand is long.
 pub(crate) const LONG: usize = 1024;
 
-/// What descriptions have in common has no more bytes: it is run again for each of them. Compilers write some 30.
+/// Maximum size of a common information entry, in bytes: it is run again for each description. Compilers write some 30.
 const LONGEST_COMMON: usize = 8 << 10;
 
-/// Rows of a description; the largest of a compiler has 5,000.
+/// Maximum number of rows of a description; the largest of a compiler has 5,000.
 const ROWS: usize = 1 << 18;
 
-/// Bytes of the rows of a long description that are no simple rules.
+/// Limit on the bytes of full rows in a long description.
 const FULL_BYTES: Limit = Limit { base: 16 << 10, per_byte: 16, most: u64::MAX };
 
-/// The rows of a long description, in order of address, as far as they may be read.
+/// The rows of a long description within its limits, in order of address.
 #[derive(Debug)]
 struct RowTable(Vec<KnownRow>);
 
@@ -48,24 +47,24 @@ enum FoundRow {
     Full(Arc<FullRow>, RowKey, bool),
 }
 
-/// Where the long descriptions of a section begin, and how many bytes those up to its end have; ascending.
+/// Offset of each long description in a section, and the total bytes of long ones up to its end. Ascending.
 type LongOnes = Arc<Vec<(usize, u64)>>;
 
-/// The long descriptions of a file, and what reading its call frame information may cost.
+/// The long descriptions of a file, and the budget for its call frame information.
 #[derive(Debug)]
 pub(crate) struct LongDescriptions {
-    /// By the places of their sections in memory.
+    /// By the address of the section in memory.
     long_ones: RwLock<HashMap<usize, LongOnes>>,
-    /// By their sections and the offsets in those.
+    /// By section and offset in it.
     tables: RwLock<HashMap<(usize, usize), Arc<RowTable>>>,
     instructions: u64,
-    /// For rows that are kept by address.
+    /// Budget for rows that are stored by address.
     row_bytes: SharedAllowance,
     exhausted: OnceLock<Exhausted>,
 }
 
 impl LongDescriptions {
-    /// Of a file of so many bytes.
+    /// Creates the state for a file of `file_bytes` bytes.
     pub(crate) fn new(budget: &Budget, file_bytes: u64) -> Self {
         Self {
             long_ones: RwLock::default(),
@@ -76,17 +75,18 @@ impl LongDescriptions {
         }
     }
 
-    /// What ran out, if anything did.
+    /// The exhausted resource, if there is one.
     pub(crate) fn exhausted(&self) -> Option<Exhausted> {
         self.exhausted.get().copied()
     }
 
-    /// Whether a row of so many bytes may be kept. One that may not is made again for each frame.
+    /// Returns true if a row of `bytes` bytes may be stored. Other rows are made again for each frame.
     pub(crate) fn may_keep(&self, bytes: u64) -> bool {
         self.row_bytes.take(bytes).is_ok()
     }
 
-    /// What an address's row of a description became, `run` being what runs its instructions for that one address.
+    /// Returns the result for an address's row of a description. `run` executes its instructions for that address
+    /// alone.
     pub(crate) fn compile<'a, S: UnwindSection<Bytes<'a>>>(
         &self,
         fde: &Fde<'a>,
@@ -111,7 +111,7 @@ impl LongDescriptions {
                 if !self.may_run(key.0, key.1, bytes.slice(), is_little) {
                     return self.too_much(Resource::FrameInstructions, self.instructions);
                 }
-                // Two threads may do that at once, and come to the same.
+                // Two threads may do this at once, with equal results.
                 let table = self.table(fde, place, context, source)?;
                 let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
                 tables.entry(key).or_insert_with(|| Arc::new(table)).clone()
@@ -124,13 +124,13 @@ impl LongDescriptions {
     }
 
     fn too_much<T>(&self, resource: Resource, limit: u64) -> Option<T> {
-        // The first one is told; all that there can be are of the same file.
+        // Only the first one is reported; all belong to the same file.
         let _ = self.exhausted.set(Exhausted { resource, limit });
         None
     }
 
-    /// Whether the long description at an offset of a section is one of those that follow one another, and they have no
-    /// more bytes up to its end than they may.
+    /// Returns true if the entry at an offset is one of the section's long descriptions, and their total bytes up to
+    /// its end are within the limit.
     fn may_run(&self, place: usize, offset: usize, section: &[u8], is_little: bool) -> bool {
         let known =
             self.long_ones.read().unwrap_or_else(PoisonError::into_inner).get(&place).cloned();
@@ -150,7 +150,7 @@ impl LongDescriptions {
         bytes.is_some_and(|bytes| bytes <= self.instructions)
     }
 
-    /// The rows of a description, up to where it is damaged or they are too many.
+    /// Computes the rows of a description, up to damage or a limit.
     fn table<'a, S: UnwindSection<Bytes<'a>>>(
         &self,
         fde: &Fde<'a>,

@@ -1,5 +1,4 @@
-//! Call frame information: where it is in a file, which description covers an address, and the rule that its row
-//! becomes.
+//! Call frame information: its location in a file, the description that covers an address, and the rule of its row.
 
 #[cfg(test)]
 mod agreement;

@@ -25,13 +25,13 @@ pub(crate) struct CfiSections {
     pub(super) arch: Option<Processor>,
     eh_frame: Option<Range<usize>>,
     eh_frame_svma: u64,
-    /// `.eh_frame` with instructions that gimli knows, if it has others.
+    /// `.eh_frame` with unsupported instructions replaced for gimli; `None` if it has none.
     translated: OnceLock<Option<Vec<u8>>>,
     bases: BaseAddresses,
     header: Option<HeaderTable>,
     eh_index: OnceLock<FdeIndex>,
     debug_frames: OnceLock<Vec<OwnedDebugFrame>>,
-    /// That of `.gnu_debugdata`, which is unpacked for addresses that nothing else describes.
+    /// The one in `.gnu_debugdata`, which is unpacked for addresses that nothing else describes.
     mini_frame: OnceLock<Option<OwnedDebugFrame>>,
     /// Unknown instructions of the descriptions that were read.
     unknown: Mutex<BTreeSet<u8>>,
@@ -43,13 +43,13 @@ struct OwnedDebugFrame {
     index: FdeIndex,
 }
 
-/// A description and the section that it is in.
+/// A description and its section.
 pub(crate) enum FoundFde<'a> {
     Eh(Fde<'a>, EhFrame<Bytes<'a>>),
     Debug(Fde<'a>, DebugFrame<Bytes<'a>>, &'a Arc<Vec<u8>>),
 }
 
-/// An `.eh_frame` of this size or less is indexed in full where its header does not know an address.
+/// Maximum size in bytes of an `.eh_frame` that is indexed in full if its header does not cover an address.
 const SMALL: usize = 1 << 20;
 
 impl CfiSections {
@@ -102,7 +102,7 @@ impl CfiSections {
         }
     }
 
-    /// The section of call frame information, and where the file states it.
+    /// Returns `.eh_frame`, with the file's address size and vendor.
     pub(super) fn eh_section(&self) -> Option<EhFrame<Bytes<'_>>> {
         let mut section = EhFrame::new(self.eh_bytes()?, endian_of(self.file.image()));
         section.set_address_size(self.address_size());
@@ -110,14 +110,14 @@ impl CfiSections {
         Some(section)
     }
 
-    /// The offsets of the entries of that section.
+    /// Returns the offsets of the entries of that section.
     pub(super) fn eh_entries(&self) -> impl Iterator<Item = usize> {
         let image = self.file.image();
         let bytes = self.eh_frame.clone().and_then(|range| image.bytes().get(range));
         entries(bytes.unwrap_or_default(), image.is_little_endian()).map(|(offset, _)| offset)
     }
 
-    /// The table of the header of that section.
+    /// The table of that section's header.
     pub(super) const fn header(&self) -> Option<&HeaderTable> {
         self.header.as_ref()
     }
@@ -126,19 +126,19 @@ impl CfiSections {
         &self.bases
     }
 
-    /// Where the rows of `.eh_frame` are from.
+    /// Returns the origin of the rows of `.eh_frame`.
     pub(crate) fn eh_source(&self) -> RowSource {
         let start = self.eh_frame.as_ref().map_or(0, |range| range.start);
         let bytes = SectionBytes::Image(self.file.clone(), start);
         RowSource { file: self.file.serial, bytes }
     }
 
-    /// Where the rows of a `.debug_frame` are from.
+    /// Returns the origin of the rows of a `.debug_frame`.
     pub(crate) fn debug_source(&self, data: &Arc<Vec<u8>>) -> RowSource {
         RowSource { file: self.file.serial, bytes: SectionBytes::Section(data.clone()) }
     }
 
-    /// The rule of an address by the fast path, where that knows the answer.
+    /// Returns the rule of an address by the fast path, if that supports it.
     pub(crate) fn fast_rule(
         &self,
         svma: Svma,
@@ -149,7 +149,7 @@ impl CfiSections {
         cfi.rule(offset, svma, last)
     }
 
-    /// The range of code of the description that covers an address, as the file states both.
+    /// Returns the code range of the description that covers an address, as the file states both.
     pub(crate) fn described(
         &self,
         svma: Svma,
@@ -169,7 +169,8 @@ impl CfiSections {
         Some(Svma(start)..Svma(start).add(len))
     }
 
-    /// The section of the fast path, and where in it the last description is that begins at an address or before it.
+    /// Returns the section of the fast path, and the offset of the last description that begins at or before an
+    /// address.
     fn fast_cfi(&self, svma: Svma, arch: Processor) -> Option<(FastCfi<'_>, usize)> {
         let image = self.file.image();
         if !image.is_little_endian() {
@@ -185,14 +186,14 @@ impl CfiSections {
         Some((cfi, offset))
     }
 
-    /// Where the last description is that begins at an address or before it, if the file has a table of them.
+    /// Returns the offset of the last description that begins at or before an address, if the file has a table of them.
     pub(crate) fn listed(&self, svma: Svma) -> Option<usize> {
         self.header.as_ref()?.lookup(self.file.image().bytes(), svma)
     }
 
-    /// The description that covers an address: from `.eh_frame` by its header's table, by an index of ours where the
-    /// header is missing or not usable, then from `.debug_frame` of the file, of its debug file, or of the file that is
-    /// compressed in `.gnu_debugdata`.
+    /// Returns the description that covers an address. It is searched in `.eh_frame` by its header's table, or by an
+    /// index of the section if the header is missing or unusable. Then it is searched in `.debug_frame` of the file, of
+    /// its debug file, or of the file that is compressed in `.gnu_debugdata`.
     pub(crate) fn find(
         &self,
         svma: Svma,
@@ -201,26 +202,26 @@ impl CfiSections {
         self.find_eh(svma).or_else(|| self.find_debug(svma, images))
     }
 
-    /// Notes an unknown instruction, if an error is of one.
+    /// Records an unknown instruction, if an error reports one.
     pub(super) fn note_unknown(&self, error: &gimli::Error) {
         if let gimli::Error::UnknownCallFrameInstruction(instruction) = error {
             self.unknown.lock().unwrap_or_else(PoisonError::into_inner).insert(instruction.0);
         }
     }
 
-    /// The unknown instructions of the descriptions that were asked for.
+    /// Returns the unknown instructions of the queried descriptions.
     pub(crate) fn unknown_instructions(&self) -> Vec<u8> {
         self.unknown.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
     }
 
-    /// The bytes of `.eh_frame`, with instructions that gimli knows.
+    /// Returns the bytes of `.eh_frame`, with unsupported instructions replaced for gimli.
     fn eh_bytes(&self) -> Option<&[u8]> {
         let bytes = self.file.image().bytes().get(self.eh_frame.clone()?)?;
         let translate = || self.translated(bytes, true);
         Some(self.translated.get_or_init(translate).as_deref().unwrap_or(bytes))
     }
 
-    /// A section with instructions that gimli knows, if it has others.
+    /// Returns a section with unsupported instructions replaced for gimli, if it has any.
     fn translated(&self, section: &[u8], is_eh: bool) -> Option<Vec<u8>> {
         let is_it = self.arch.is_some_and(|arch| arch.is(Arch::Aarch64))
             && self.file.image().is_little_endian();
@@ -237,7 +238,7 @@ impl CfiSections {
                     return Some(Ok(FoundFde::Eh(fde, section)));
                 }
                 Some(Err(error)) => return Some(Err(error)),
-                // Tables of merged objects can miss descriptions; looking at all of them is cheap when they are few.
+                // Tables of merged objects can miss descriptions; searching all of them is cheap if they are few.
                 _ if size > SMALL => return None,
                 _ => {}
             }
@@ -296,7 +297,7 @@ impl CfiSections {
         section
     }
 
-    /// Bytes of an address.
+    /// Size of an address, in bytes.
     fn address_size(&self) -> u8 {
         self.arch.map_or(8, |arch| arch.word as u8)
     }

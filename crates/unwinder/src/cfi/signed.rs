@@ -1,15 +1,15 @@
-//! Instructions about signed return addresses of aarch64, which state nothing that an unwinder of user stacks needs: a
-//! signature is stripped wherever it is. gimli knows the oldest of them only; the newer ones are replaced in a copy of their
-//! section by instructions that do nothing.
+//! Instructions about signed return addresses of aarch64. An unwinder of user stacks does not need them: it strips
+//! every signature. gimli supports only the oldest of them; the newer ones are replaced by no-ops in a copy of their
+//! section.
 //!
 //! ```text
-//!   0x2d  DW_CFA_AARCH64_negate_ra_state                 read by gimli
+//!   0x2d  DW_CFA_AARCH64_negate_ra_state                 supported by gimli
 //!   0x2c  DW_CFA_AARCH64_negate_ra_state_with_pc         becomes DW_CFA_nop
 //!   0x2b  DW_CFA_AARCH64_set_ra_state  ULEB128, SLEB128  becomes DW_CFA_nop, and so does each byte of its operands
 //! ```
 //!
-//! Source: DWARF for the Arm 64-bit Architecture, "Call frame instructions"; DWARF 5, sections 6.4.1, 6.4.2 and 7.24; LSB
-//! core, "The `.eh_frame` section".
+//! Source: DWARF for the Arm 64-bit Architecture, "Call frame instructions"; DWARF 5, sections 6.4.1, 6.4.2 and 7.24;
+//! LSB core, "The `.eh_frame` section".
 
 use gimli::constants as dw;
 use hashbrown::HashMap;
@@ -17,32 +17,33 @@ use hashbrown::HashMap;
 use crate::cfi::entries::{entries, word};
 use crate::cfi::fde::LONGEST_AUGMENTATION;
 
-/// `DW_CFA_AARCH64_set_ra_state`: the state, and the distance to the instruction that signed.
+/// `DW_CFA_AARCH64_set_ra_state`: the state, and the distance to the signing instruction.
 pub(super) const SET_RA_STATE: u8 = 0x2b;
 /// `DW_CFA_AARCH64_negate_ra_state_with_pc`.
 pub(super) const NEGATE_RA_STATE_WITH_PC: u8 = 0x2c;
 
-/// Bytes of an address.
+/// Size of an address, in bytes.
 const ADDRESS: usize = 8;
 
-/// What has to be known of a common information entry to find the instructions of its descriptions.
+/// The facts of a common information entry that locate the instructions of its descriptions.
 #[derive(Clone, Copy)]
 struct Shape {
-    /// The offset of its own instructions in the section.
+    /// Offset of its own instructions in the section.
     instructions: usize,
-    /// Bytes of an encoded address.
+    /// Size of an encoded address, in bytes.
     pointer: usize,
-    /// Descriptions have the length of their augmentation.
+    /// True if descriptions state the length of their augmentation.
     has_length: bool,
 }
 
-/// Bytes that are read from an offset on.
+/// A byte reader from an offset on.
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-/// A little-endian section whose instructions gimli knows; `None` if it knows those of the section itself.
+/// Returns a copy of a little-endian section with instructions that gimli supports; `None` if it supports all of them
+/// in the section itself.
 pub(super) fn translated(section: &[u8], is_eh: bool) -> Option<Vec<u8>> {
     let mut shapes = HashMap::new();
     let mut changed: Option<Vec<u8>> = None;
@@ -63,7 +64,7 @@ pub(super) fn translated(section: &[u8], is_eh: bool) -> Option<Vec<u8>> {
     changed
 }
 
-/// Where the instructions of an entry begin, and how many bytes an address has in them.
+/// Returns the offset of an entry's instructions, and the size of an address in them.
 fn instructions(
     bytes: &[u8],
     offset: usize,
@@ -73,7 +74,7 @@ fn instructions(
     let is_long = word(bytes, offset, true)? == u32::MAX;
     let id_at = offset + if is_long { 12 } else { 4 };
     let id = word(bytes, id_at, true)?;
-    // Ids have as many bytes as lengths in `.debug_frame`.
+    // In `.debug_frame`, ids are as long as lengths.
     let body = id_at + if is_long && !is_eh { 8 } else { 4 };
     let is_common = id == if is_eh { 0 } else { u32::MAX };
     let common = match (is_common, is_eh) {
@@ -89,7 +90,7 @@ fn instructions(
             shapes.insert(common, shape);
             shape?
         }
-        // One that comes after its descriptions, as linkers do not write it.
+        // A common entry after its descriptions, which linkers do not write.
         None => return None,
     };
     if is_common {
@@ -145,7 +146,7 @@ fn shape(bytes: &[u8], body: usize) -> Option<Shape> {
     Some(shape)
 }
 
-/// Bytes of an encoded address; `None` if they differ from address to address.
+/// Returns the size of an encoded address, in bytes; `None` if it varies from address to address.
 fn encoded_size(encoding: u8) -> Option<usize> {
     match dw::DwEhPe(encoding & 0x0f) {
         dw::DW_EH_PE_absptr | dw::DW_EH_PE_udata8 | dw::DW_EH_PE_sdata8 => Some(8),
@@ -167,7 +168,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Also passes over signed ones.
+    /// Reads an unsigned number; signed ones are skipped correctly, too.
     fn uleb(&mut self) -> Option<u64> {
         let mut value = 0;
         for shift in (0..70).step_by(7) {
@@ -185,7 +186,7 @@ impl Reader<'_> {
         self.skip(usize::try_from(length).ok()?)
     }
 
-    /// Passes over an instruction, and returns the range of one that is to be replaced. `None` at the end and at an unknown
+    /// Skips an instruction, and returns its range if it must be replaced. `None` at the end and at an unknown
     /// instruction.
     fn instruction(&mut self, pointer: usize) -> Option<Option<std::ops::Range<usize>>> {
         let start = self.at;
@@ -218,7 +219,7 @@ impl Reader<'_> {
     }
 }
 
-/// How many LEB128 numbers an instruction has as its operands; `None` for unknown ones.
+/// Returns the number of LEB128 operands of an instruction; `None` for unknown ones.
 const fn operands(op: dw::DwCfa) -> Option<u32> {
     match op {
         dw::DW_CFA_nop
@@ -247,7 +248,7 @@ const fn operands(op: dw::DwCfa) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// A common entry of `.eh_frame` as compilers write it, and a description with those instructions.
+    /// A common entry of `.eh_frame` as compilers write it, and a description with these instructions.
     fn section(instructions: &[u8]) -> Vec<u8> {
         let common = [16, 0, 0, 0, 0, 0, 0, 0, 1, b'z', b'R', 0, 4, 0x78, 30, 1, 0x1b, 0x0c, 31, 0];
         let length = 4 + 8 + 1 + instructions.len() as u8;
@@ -257,7 +258,8 @@ mod tests {
 
     #[test]
     fn newer_instructions_become_nops() {
-        // advance 1; set_ra_state 1, -4; advance 1; def_cfa_offset 16; expression of x29 with these bytes in it; the other
+        // advance 1; set_ra_state 1, -4; advance 1; def_cfa_offset 16; expression of x29 containing these bytes;
+        // negate_ra_state_with_pc; negate_ra_state
         let before =
             [0x41, 0x2b, 1, 0x7c, 0x41, 0x0e, 16, 0x10, 29, 2, 0x2b, 0x2c, 0x41, 0x2c, 0x2d];
         let after = [0x41, 0, 0, 0, 0x41, 0x0e, 16, 0x10, 29, 2, 0x2b, 0x2c, 0x41, 0, 0x2d];

@@ -19,14 +19,14 @@ use crate::cfi::long::LongDescriptions;
 use crate::cfi::sections::{CfiSections, FoundFde};
 use crate::rule::Rule;
 
-/// The unwind information of a file, found when the file is first unwound through.
+/// The unwind information of a file, read when the file is first unwound through.
 #[derive(Debug)]
 pub(crate) struct UnwindInfo {
     pub(crate) sections: CfiSections,
     arm: Option<ArmTable>,
     pub(crate) long: LongDescriptions,
     pub(crate) go: GoRules,
-    /// The beginnings of its stacks, if the file is a program.
+    /// The outermost addresses of its stacks, if the file is a program.
     pub(super) beginnings: Beginnings,
     pub(crate) functions: FunctionRanges,
     contradiction: Option<String>,
@@ -53,17 +53,17 @@ impl UnwindInfo {
         &self.sections.file
     }
 
-    /// The processor of the file; `None` if it is not known.
+    /// The processor of the file; `None` if it is unknown.
     pub(crate) const fn arch(&self) -> Option<Processor> {
         self.sections.arch
     }
 
-    /// What contradicts what in the file: its layout, its call frame information and its code.
+    /// Describes a contradiction in the file, between its layout, its call frame information and its code.
     pub(crate) fn contradiction(&self) -> Option<&str> {
         self.contradiction.as_deref()
     }
 
-    /// Whether the file contradicts itself, or a part of it could not be read.
+    /// Returns true if the file contradicts itself, or a part of it could not be read.
     pub(crate) fn is_damaged(&self) -> bool {
         let image = self.file().image();
         self.contradiction.is_some() || image.has_lost_sections() || image.was_cut_short()
@@ -107,9 +107,9 @@ impl UnwindInfo {
         self.long.compile(fde, place, context, source, run)
     }
 
-    /// Whether the address is in the code that a process begins with, which has no caller: within a short way after
-    /// the entry point, all of it without any description, and nothing of it called from there. The dynamic loader's is
-    /// such code.
+    /// Returns true if the address is in the code at which a process begins, which has no caller. It is shortly after
+    /// the entry point, without any description in between, and no call from the entry code leads to it. The dynamic
+    /// loader has such code.
     pub(crate) fn is_entry_code(&self, svma: Svma, images: &ImageStore) -> bool {
         const LONGEST: u64 = 0x80;
         const STEP: usize = 4;
@@ -124,7 +124,8 @@ impl UnwindInfo {
             && !self.is_called_from_entry(svma)
     }
 
-    /// Whether the code from the entry point on calls a function between that and an address: the first function of C.
+    /// Returns true if the code from the entry point on calls a function between that and an address: the first C
+    /// function.
     fn is_called_from_entry(&self, svma: Svma) -> bool {
         let image = self.file().image();
         let entry = image.entry();
@@ -142,17 +143,17 @@ impl UnwindInfo {
         })
     }
 
-    /// Whether the exception table of a 32-bit Arm file describes the frame of an address.
+    /// Returns true if the exception table of a 32-bit Arm file describes the frame of an address.
     fn is_in_arm_table(&self, svma: Svma) -> bool {
         self.arm.as_ref().is_some_and(|table| table.describes(self.file().image(), svma))
     }
 
-    /// What the exception table of a 32-bit Arm file says of an address.
+    /// Returns the rule of an address by the exception table of a 32-bit Arm file.
     pub(crate) fn arm_rule(&self, svma: Svma) -> Option<Compiled> {
         self.arm.as_ref()?.rule(self.file(), svma)
     }
 
-    /// Where the function of an address begins, by that table.
+    /// Returns the start of the function at an address, by that table.
     pub(crate) fn arm_function_start(&self, svma: Svma) -> Option<u64> {
         self.arm.as_ref()?.start(self.file().image(), svma)
     }

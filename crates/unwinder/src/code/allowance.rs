@@ -1,4 +1,4 @@
-//! How many instructions of each file a thread may look at: hostile code has more ways through it than anybody can go.
+//! Instruction budget of each file, per thread: hostile code has more paths than can be followed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use budget::{Allowance, Budget, Exhausted, Resource};
 use hashbrown::HashMap;
 use image_store::LoadedImage;
 
-/// How many instructions may still be looked at, by the file's serial.
+/// Number of instructions that may still be examined, by the file's serial.
 #[derive(Default, Debug)]
 pub struct CodeAllowance {
     budget: Budget,
@@ -16,14 +16,14 @@ pub struct CodeAllowance {
 }
 
 impl CodeAllowance {
-    /// The same within a budget, where nothing was used yet.
+    /// Sets the budget, unless some of it is already used.
     pub fn within(&mut self, budget: &Budget) {
         if self.left.is_empty() {
             self.budget = *budget;
         }
     }
 
-    /// Whether more code of a file may be looked at. Where it may not, that is told in the end.
+    /// Returns true if more code of a file may be examined. Otherwise, the file is reported in the end.
     pub fn has_left(&mut self, file: &LoadedImage) -> bool {
         let allowance = self.of(file);
         let Err(exhausted) = allowance.clone().take(1) else { return true };
@@ -31,12 +31,12 @@ impl CodeAllowance {
         false
     }
 
-    /// Looking at code of a file cost as much as so many instructions, which may be more than was left.
+    /// Deducts the cost of examined code of a file, in instructions. It may exceed the remaining budget.
     pub fn used(&mut self, file: &LoadedImage, cost: usize) {
         let _ = self.of(file).take(cost as u64);
     }
 
-    /// The files of which no more may be looked at.
+    /// Returns the files that exhausted their budget.
     #[must_use]
     pub fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
         self.exhausted

@@ -1,4 +1,4 @@
-//! The instructions of a file, where they can be read.
+//! The readable instructions of a file.
 
 use address::Svma;
 use iced_x86::{Decoder, DecoderOptions, Instruction};
@@ -6,7 +6,7 @@ use image_store::Image;
 
 use crate::arch::{Arch, JumpTable, Processor, processor};
 
-/// An executable segment that nobody writes.
+/// An executable segment that is not writable.
 #[derive(Clone, Copy)]
 pub(super) struct CodeBytes<'a> {
     image: &'a Image,
@@ -16,17 +16,17 @@ pub(super) struct CodeBytes<'a> {
 }
 
 impl<'a> CodeBytes<'a> {
-    /// The segment of an address, of x86.
+    /// Returns the segment of an address, for x86.
     pub(super) fn around(image: &'a Image, svma: Svma) -> Option<Self> {
         Self::of(image, svma).filter(|code| code.arch.is_x86())
     }
 
-    /// The segment of an address, of processors with a link register.
+    /// Returns the segment of an address, for processors with a link register.
     pub(super) fn with_link(image: &'a Image, svma: Svma) -> Option<Self> {
         Self::of(image, svma).filter(|code| !code.arch.is_x86())
     }
 
-    /// The segment of an address.
+    /// Returns the segment of an address.
     pub(super) fn of(image: &'a Image, svma: Svma) -> Option<Self> {
         let mut segments = image.segments().iter().filter(|segment| segment.executable);
         let segment = segments.find(|segment| svma.since(segment.svma) < segment.file_size)?;
@@ -36,7 +36,7 @@ impl<'a> CodeBytes<'a> {
         Some(Self { image, start: segment.svma.0, bytes, arch })
     }
 
-    /// Where an entry of a switch's table leads, if that is in the same segment.
+    /// Returns the target of an entry of a switch's table, if it is in the same segment.
     pub(super) fn entry(&self, table: JumpTable, index: u64) -> Option<u64> {
         let at = Svma(table.at.wrapping_add(4 * index));
         let distance = i32::from_le_bytes(*self.image.read_only_bytes(at, 4)?.first_chunk()?);
@@ -44,8 +44,8 @@ impl<'a> CodeBytes<'a> {
         self.from(target).map(|_| target)
     }
 
-    /// Where the word is that an entry of a procedure linkage table goes on through, at so many bytes from the table of the
-    /// words: code that may be loaded anywhere has that in ebx.
+    /// Returns the address of the word that the procedure linkage table entry at `at` jumps through. The word is
+    /// `offset` bytes from the table of such words; position-independent code has the table's address in ebx.
     ///
     /// Source: psABI i386, section 5.2.3, "Procedure Linkage Table".
     pub(super) fn linkage_slot(&self, at: u64, offset: i64) -> Option<u64> {
@@ -56,36 +56,36 @@ impl<'a> CodeBytes<'a> {
         is_linkage.then(|| words.svma.0.wrapping_add_signed(offset) & self.arch.addresses())
     }
 
-    /// The register that a function gives the address which it returns to, if it does nothing else: how code of 32 bits
-    /// learns where it was loaded.
+    /// Returns the register that a function sets to its return address, if it does nothing else: 32-bit code gets its
+    /// own address this way.
     pub(super) fn address_thunk(&self, function: u64) -> Option<u8> {
         // mov (%esp), register; ret
         let &[0x8b, register, 0x24, 0xc3, ..] = self.from(function)? else { return None };
         (self.arch.is(Arch::X86) && register & 0xc7 == 0x04).then_some(register >> 3)
     }
 
-    /// Where the segment begins in its file's own addresses.
+    /// Start of the segment in its file's own addresses.
     pub(super) const fn start(&self) -> u64 {
         self.start
     }
 
-    /// All of the segment.
+    /// All bytes of the segment.
     pub(super) const fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The code from an address to the end of the segment.
+    /// Returns the code from an address to the end of the segment.
     pub(super) fn from(&self, svma: u64) -> Option<&'a [u8]> {
         let at = usize::try_from(svma.wrapping_sub(self.start)).ok()?;
         self.bytes.get(at..).filter(|bytes| !bytes.is_empty())
     }
 
-    /// A decoder that begins there.
+    /// Returns a decoder that begins at an address.
     pub(super) fn decoder(&self, svma: u64) -> Option<Decoder<'a>> {
         Some(Decoder::with_ip(self.arch.bitness(), self.from(svma)?, svma, DecoderOptions::NONE))
     }
 
-    /// Whether there is nothing between the address and the next place where functions begin but what fills such gaps.
+    /// Returns true if only padding lies between the address and the next aligned address, a possible function start.
     pub(super) fn is_padding(&self, svma: u64) -> bool {
         const ALIGNMENT: u64 = 16;
         if !self.arch.is_x86() {

@@ -1,4 +1,4 @@
-//! What a call before a return address calls: whether it can be the function at hand.
+//! The target of the call before a return address: decides whether it can be a given function.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::code::paths::{Extent, Reach};
 use crate::code::references::References;
 use crate::state::{Memory, WalkContext};
 
-/// What is known of a return address and the function at hand.
+/// The evidence that a return address belongs to a call of a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Called {
-    /// No call stands before it, or one of another function.
+    /// No call precedes it, or a call of another function.
     Never,
-    /// A call stands before it, of which it is not known what it calls; or the code cannot be read.
+    /// A call with an unknown target precedes it, or the code cannot be read.
     Perhaps,
-    /// The call is one of the function at hand: direct, through a word that the loader fills, or by tail jumps from there.
+    /// The call is one of the function: direct, through a word that the loader fills, or by tail jumps from its target.
     Proven,
 }
 
@@ -35,39 +35,39 @@ impl Called {
     }
 }
 
-/// An address of a file.
+/// An address in a file.
 #[derive(Clone, Copy)]
 pub(crate) struct InFile<'a> {
     pub(crate) file: &'a Arc<LoadedImage>,
     pub(crate) svma: Svma,
 }
 
-/// What is known of the files' functions: by the file's serial, and an address in it.
+/// Cached analyses of the files' functions, by the file's serial and an address in it.
 #[derive(Default)]
 pub(crate) struct Functions {
     extents: HashMap<(u32, u64), Option<Arc<Extent>>>,
     slots: HashMap<u32, Arc<[(u64, SlotValue)]>>,
     exported: HashMap<u32, Arc<[(u64, Svma)]>>,
-    /// Where the calls of functions return to.
+    /// Return addresses of the calls in functions.
     pub(super) calls: HashMap<(u32, u64), Arc<[u64]>>,
     pub(super) references: HashMap<(u32, u64), Arc<References>>,
     pub(super) depths: Depths,
-    /// The functions that processes of the files begin with.
+    /// The `main` functions of the files.
     pub(super) mains: HashMap<u32, Option<Svma>>,
-    /// Where code of Thumb and of ARM begins, by symbols.
+    /// Starts of Thumb code and of ARM code, by symbols.
     pub(super) kinds: HashMap<u32, Arc<[(u64, bool)]>>,
     names: RandomState,
     pub(crate) allowance: CodeAllowance,
 }
 
-/// Bytes of a signal trampoline that are looked at.
+/// Bytes of a signal trampoline that are examined.
 const SIGNAL_CODE: usize = 16;
 
-/// What is kept of each kind; beyond, all is forgotten.
+/// Maximum number of entries of each cache; beyond it, the cache is cleared.
 pub(super) const MOST_KEPT: usize = 1 << 14;
 
 impl Functions {
-    /// Whether the call before a return address, an address in the process, can have called the code at hand.
+    /// Decides whether the call before a return address, an address in the process, can have called the code at `at`.
     pub(crate) fn called(
         &mut self,
         return_address: u64,
@@ -83,7 +83,7 @@ impl Functions {
             return Called::Never;
         }
         if memory.code(pc, SIGNAL_CODE).is_some_and(|code| arch.is_signal_trampoline(code)) {
-            // Handlers return there without having been called from there.
+            // Signal handlers return there without having been called from there.
             return Called::Proven;
         }
         if is_first {
@@ -104,7 +104,7 @@ impl Functions {
         }
     }
 
-    /// A call through a word that instructions state the address of.
+    /// Decides about a call through a word at a stated address.
     fn through_slot(
         &mut self,
         pc: Avma,
@@ -119,7 +119,7 @@ impl Functions {
         }
     }
 
-    /// Whether code that begins there comes to the code at hand.
+    /// Decides whether code that begins at `target` reaches the code at `at`.
     pub(super) fn from(&mut self, target: InFile<'_>, at: InFile<'_>) -> Called {
         let Some(extent) = self.extent(target) else { return Called::Perhaps };
         if target.file.serial == at.file.serial {
@@ -133,25 +133,25 @@ impl Functions {
         through.max().unwrap_or(unknown).max(unknown)
     }
 
-    /// Whether the function that a word of a file leads to comes to the code at hand. What the loader writes there is
-    /// looked for in the file at hand.
+    /// Decides whether the function that a word of a file refers to reaches the code at `at`. Symbols that the loader
+    /// resolves are looked up in the file of `at`.
     pub(super) fn slot(&mut self, file: &Arc<LoadedImage>, slot: u64, at: InFile<'_>) -> Called {
         let slots = self.slots(file);
         let known = slots.binary_search_by_key(&slot, |&(known, _)| known).ok();
         let entry = match known.and_then(|index| Some(&slots.get(index)?.1)) {
             None => return Called::Perhaps,
             Some(&SlotValue::Address(svma)) if file.serial == at.file.serial => svma,
-            // It is in its own file.
+            // The function is in its own file.
             Some(SlotValue::Address(_)) => return Called::Never,
             Some(&SlotValue::Symbol(name)) => match self.symbol(at.file, name) {
                 Some(svma) => svma,
-                // Of another file, which may go on to this one.
+                // It is in another file, and may continue to this one.
                 None => return Called::Perhaps,
             },
         };
         match self.extent(InFile { file: at.file, svma: entry }) {
             Some(extent) => match extent.reaches(at.svma) {
-                // Through words that it goes on by, perhaps.
+                // It may still reach the code through its tail jumps.
                 Reach::No if !extent.tails.is_empty() => Called::Perhaps,
                 reach => Called::of(reach),
             },
@@ -183,12 +183,12 @@ impl Functions {
         Arc::clone(slots.entry(file.serial).or_insert_with(make))
     }
 
-    /// Returns true if other files can find the function that begins at an address by its name.
+    /// Returns true if other files can look up the function that begins at an address by its name.
     pub(super) fn is_exported(&mut self, function: InFile<'_>) -> bool {
         self.exported(function.file).iter().any(|&(_, svma)| svma == function.svma)
     }
 
-    /// Functions that the file of an address has for others.
+    /// Returns the number of functions that the file of an address exports.
     pub(super) fn n_exported(&mut self, function: InFile<'_>) -> usize {
         self.exported(function.file).len()
     }
@@ -207,7 +207,7 @@ impl Functions {
         exported.entry(file.serial).or_insert_with(make)
     }
 
-    /// The function of a file whose name has that hash.
+    /// Returns the function of a file that has a name with this hash.
     pub(super) fn symbol(&mut self, file: &Arc<LoadedImage>, name: u64) -> Option<Svma> {
         let all = self.exported(file);
         let at = all.binary_search_by_key(&name, |&(known, _)| known).ok()?;
@@ -215,7 +215,7 @@ impl Functions {
     }
 }
 
-/// The file that is mapped at an address, and where in it that is.
+/// Returns the file that is mapped at an address, and the address that it states for that byte.
 pub(crate) fn locate<'m>(address: Avma, memory: &Memory<'m>) -> Option<InFile<'m>> {
     let mapping = memory.images.mapping_at(address, memory.space).filter(|it| it.executable)?;
     let file = memory.images.image(memory.space.module(&mapping)?).ok()?;

@@ -1,4 +1,4 @@
-//! Which function a call calls, where that is stated, and which calls a function has.
+//! The stated target function of a call, and the calls in a function.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use crate::state::WalkContext;
 /// A function in a process.
 #[derive(Clone, Copy)]
 pub(crate) struct Function<'a> {
-    /// Where it begins in its file.
+    /// Its start in its file.
     pub(crate) at: InFile<'a>,
-    /// What is added to addresses of the file.
+    /// Number to add to addresses of the file.
     pub(crate) bias: u64,
 }
 
-/// Bytes of an entry of a procedure linkage table, which only goes on elsewhere.
+/// Size of an entry of a procedure linkage table, which only jumps elsewhere.
 const LINKAGE: u64 = 16;
-/// Calls of a function that are looked at.
+/// Calls of a function that are examined.
 const MOST_CALLS: usize = 4096;
 
 impl Functions {
-    /// The function that the call before a return address calls directly, or through a procedure linkage table: then it is
-    /// looked for in the file of `near`, which has that bias.
+    /// Returns the function that the call before a return address calls, directly or through a procedure linkage table.
+    /// In the latter case, it is looked up in the file of `near`, at `near_bias`.
     pub(crate) fn callee<'m>(
         &mut self,
         return_address: u64,
@@ -59,8 +59,8 @@ impl Functions {
         }
     }
 
-    /// Returns true if all ways from the start of a function are known, and lead to code of files: what the dynamic loader
-    /// links is.
+    /// Returns true if all paths from the start of a function are known and stay in code of files. Words that the
+    /// dynamic loader fills lead to such code.
     pub(crate) fn stays_in_file(&mut self, function: InFile<'_>) -> bool {
         let Some(extent) = self.extent(function).filter(|extent| extent.complete) else {
             return false;
@@ -70,7 +70,7 @@ impl Functions {
         extent.tails.iter().all(is_linked)
     }
 
-    /// Where the calls of a function return to, in its file.
+    /// Returns the return addresses of the calls in a function, as its file states them.
     pub(crate) fn calls_of(&mut self, function: InFile<'_>) -> Arc<[u64]> {
         let key = (function.file.serial, function.svma.0);
         if let Some(known) = self.calls.get(&key) {

@@ -1,5 +1,5 @@
-//! The frame of a function at one of its instructions, as the code from the function's start says; and the starts of functions
-//! that nobody states.
+//! The frame of a function at one of its instructions, according to the code from the function's start. Also finds
+//! function starts that the file does not state.
 
 use std::sync::Arc;
 
@@ -10,41 +10,41 @@ use crate::code::bytes::CodeBytes;
 use crate::code::called::{Functions, InFile, MOST_KEPT};
 use crate::code::forward::depth_at;
 
-/// The known beginning of a function.
+/// A known start of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Start {
     /// Its first instruction, as the file states it.
     pub(crate) svma: Svma,
-    /// The end of its code, if that is stated.
+    /// End of its code, if that is stated.
     pub(crate) end: Option<Svma>,
 }
 
-/// The frame at an instruction, by the code. "Entry" is the stack pointer that the function began with.
+/// The frame at an instruction, according to the code. "Entry" is the stack pointer at the function's start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Depth {
-    /// The stack pointer, in bytes from entry.
+    /// Stack pointer, in bytes from entry.
     pub(crate) sp: Option<i64>,
-    /// The frame pointer, in bytes from entry.
+    /// Frame pointer, in bytes from entry.
     pub(crate) fp: Option<i64>,
-    /// The return address. Calls of x86 put it at entry.
+    /// The return address. Calls of x86 store it at entry.
     pub(crate) return_address: Kept,
-    /// The registers that functions leave as they were, in the order of the processor.
+    /// The registers that functions preserve, in the order of the processor.
     pub(crate) saved: [Kept; N_SLOTS],
 }
 
-/// The place of the caller's value of a register, or of the return address.
+/// The location of the caller's value of a register, or of the return address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kept {
     /// In the register.
     Same,
     /// In memory, in bytes from entry.
     Slot(i64),
-    /// It is not known.
+    /// Unknown.
     Unknown,
 }
 
 impl Start {
-    /// Whether an address can be in the function.
+    /// Returns true if an address can be in the function.
     pub(super) const fn holds(self, svma: u64) -> bool {
         match self.end {
             Some(end) => svma >= self.svma.0 & !1 && svma < end.0,
@@ -53,17 +53,17 @@ impl Start {
     }
 }
 
-/// Depths that are kept: by the file's serial, the start, the address, and whether it is that of the next instruction.
+/// Cached depths, by the file's serial, the start, the address, and whether that is the next instruction.
 pub(super) type Depths = hashbrown::HashMap<(u32, Start, u64, bool), Option<Depth>>;
 
-/// Functions that are looked for before an address whose start nobody states.
+/// Number of candidate functions before an address without a stated function start.
 const MOST_BEFORE: usize = 3;
-/// How far before it.
+/// Maximum distance from a candidate to the address, in bytes.
 const LONGEST: u64 = 1 << 16;
 
 impl Functions {
-    /// The depth at an address that a frame is looked up at, if the function begins at `start` and all ways from there
-    /// agree. In a frame that called somebody, the address is in the call.
+    /// Returns the depth at the looked-up address of a frame, if the function begins at `start` and all paths from
+    /// there agree. In a frame that is not a leaf, the address is in the call.
     pub(crate) fn depth(&mut self, start: Start, at: InFile<'_>, is_leaf: bool) -> Option<Depth> {
         let key = (at.file.serial, start, at.svma.0, is_leaf);
         if let Some(&known) = self.depths.get(&key) {
@@ -85,8 +85,8 @@ impl Functions {
         depth
     }
 
-    /// The depth by the nearest function before an address that begins with a frame record (`push %rbp; mov %rsp,%rbp`),
-    /// if all ways from there agree and the frame pointer still leads to the record.
+    /// Returns the depth according to the nearest preceding function that begins with a frame record (`push %rbp; mov
+    /// %rsp,%rbp`). All paths from there must agree, and the frame pointer must still refer to the record.
     ///
     /// Source: Intel SDM, volume 2, PUSH and MOV: `89 /r` and `8b /r` are two encodings of the same move.
     pub(crate) fn depth_by_record(&mut self, at: InFile<'_>, is_leaf: bool) -> Option<Depth> {

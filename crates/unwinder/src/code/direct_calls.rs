@@ -1,4 +1,4 @@
-//! Whether a direct call of a file leads to a function. A thread begins in a function that nothing calls.
+//! Direct calls of a function within its file. A thread begins in a function without calls.
 
 use address::Svma;
 
@@ -6,16 +6,16 @@ use crate::arch::{CallTarget, Processor};
 use crate::code::called::{Functions, InFile};
 use crate::code::paths::Reach;
 
-/// How far before an address the function that it is in can begin.
+/// Maximum distance from an address to the start of its function, in bytes.
 const LONGEST: u64 = 1 << 16;
-/// The targets of calls before an address that are looked at, nearest first.
+/// Call targets before an address that are examined, nearest first.
 const MOST_TARGETS: usize = 8;
-/// Bytes that are looked through in the time of an instruction that is decoded.
+/// Number of bytes searched at the cost of one decoded instruction.
 const BYTES: usize = 4;
 
 impl Functions {
     /// Returns whether a direct call of the file leads to the function that begins at an address; `None` if the code
-    /// cannot be read, or no more of it may be.
+    /// cannot be read or the budget is exhausted.
     pub(crate) fn is_called_directly(
         &mut self,
         function: InFile<'_>,
@@ -28,7 +28,7 @@ impl Functions {
         Some(!targets.is_empty())
     }
 
-    /// The same for the function that an address is in, if nothing states where that begins.
+    /// As [`Self::is_called_directly`], for the function that contains an address, if its start is not stated.
     pub(crate) fn is_in_called_function(
         &mut self,
         at: InFile<'_>,
@@ -45,7 +45,8 @@ impl Functions {
         Some(false)
     }
 
-    /// The targets of direct calls in the segment of an address that lie in a range, both ends included; the last first.
+    /// Returns the targets of direct calls in the segment of an address that lie in a range, both ends included; the
+    /// last first.
     fn targets_in(
         &mut self,
         at: InFile<'_>,

@@ -1,6 +1,6 @@
-//! What one instruction of x86, of 64 or 32 bits, does to the state of a path, and where it goes on.
+//! The effect of one x86 instruction, of 64 or 32 bits, on the state of a path, and its successors.
 //!
-//! Source: Intel SDM, volume 2; the decoder says what else an instruction writes.
+//! Source: Intel SDM, volume 2; the decoder lists the other registers that an instruction writes.
 
 use iced_x86::{
     Code, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
@@ -10,36 +10,36 @@ use crate::arch::{Arch, JumpTable, Processor, State, Sum, Value, Words};
 
 /// rax or eax.
 const RAX: u8 = 0;
-/// By the number in an instruction: the DWARF number on x86-64. That of 32 bits is the number itself.
+/// DWARF numbers by register number in an instruction, on x86-64. On 32 bits, both are equal.
 const DWARF: [u8; 16] = [0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// Where a path goes on.
+/// The successors of an instruction on a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Next {
-    /// Behind the instruction.
+    /// The next instruction.
     On,
-    /// Behind it, or there.
+    /// The next instruction, or that address.
     Branch(u64),
-    /// There.
+    /// That address.
     Jump(u64),
-    /// Behind a call, if that returns.
+    /// The next instruction, if the call returns.
     Call,
-    /// In the caller.
+    /// The caller.
     Return,
-    /// In another function, for which the caller is the same; through the word at that address, where it is stated.
+    /// Another function with the same caller; through the word at that address, if it is stated.
     TailCall(Option<u64>),
-    /// Nowhere: the thread or the process ends.
+    /// None: the thread or the process ends.
     End,
-    /// Nowhere: a trap.
+    /// None: a trap.
     Stop,
-    /// In another function, as behind a tail call, through the word that is so many bytes from the address in ebx: the table of
-    /// such words, if the code is an entry of a procedure linkage table.
+    /// Another function, as after a tail call, through a word at that offset from ebx. In an entry of a procedure
+    /// linkage table, ebx is the table of such words.
     LinkageSlot(i64),
-    /// At one of several places: entries of a table, each so many bytes from some address.
+    /// One of several targets: entries of a table, each an offset from some address.
     Switch(JumpTable),
-    /// In the code whose address a register has.
+    /// The code at an address in a register.
     Register,
-    /// It is not known.
+    /// Unknown.
     #[default]
     Lost,
 }
@@ -89,8 +89,8 @@ pub(super) fn run(
     }
 }
 
-/// Whether an instruction of 32 bits enters the kernel: `sysenter`, `int $0x80`, and the call of the vdso's code for that,
-/// whose address is a word of the thread.
+/// Returns true if a 32-bit instruction enters the kernel: `sysenter`, `int $0x80`, or the call of the vdso's entry,
+/// through a word of the thread.
 ///
 /// Source: `sysinfo` in glibc's and musl's thread control block of i386 is at `%gs:0x10`.
 fn is_system_call(instruction: &Instruction, arch: Processor) -> bool {
@@ -152,7 +152,7 @@ fn indirect_jump(instruction: &Instruction, state: &State) -> Next {
             let slot = instruction.is_ip_rel_memory_operand();
             Next::TailCall(slot.then(|| instruction.ip_rel_memory_address()))
         }
-        // The table of a switch: addresses, in code that is not moved.
+        // The table of a switch: addresses, in code that is not relocated.
         (_, Register::None | Register::DS)
             if is_absolute && instruction.memory_index_scale() == 4 =>
         {
@@ -162,7 +162,7 @@ fn indirect_jump(instruction: &Instruction, state: &State) -> Next {
     }
 }
 
-/// The DWARF number of a general register that is named in its full width.
+/// Returns the DWARF number of a general register in its full width.
 fn general(register: Register, arch: Processor) -> Option<u8> {
     if arch.is(Arch::X86) {
         return register.is_gpr32().then(|| register.number() as u8).filter(|&number| number < 8);
@@ -173,20 +173,20 @@ fn general(register: Register, arch: Processor) -> Option<u8> {
     DWARF.get(register.number()).copied()
 }
 
-/// The DWARF number of the general register that a register is part of.
+/// Returns the DWARF number of the general register that contains a register.
 fn general_of(part: Register, arch: Processor) -> Option<u8> {
     let full = if arch.is(Arch::X86) { part.full_register32() } else { part.full_register() };
     general(full, arch)
 }
 
-/// What is added to the registers of an operand in memory.
+/// Returns the displacement of a memory operand.
 fn displacement(instruction: &Instruction, arch: Processor) -> i64 {
     let value = instruction.memory_displacement64();
     if arch.is(Arch::X86) { (value as i32).into() } else { value.cast_signed() }
 }
 
-/// The effect of the instructions that move stack pointers and saved registers. `None` for all others; false where no more
-/// can be followed.
+/// Applies the instructions that move stack pointers and saved registers. Returns `None` for all others, and false if
+/// the path cannot be followed further.
 fn known_effect(instruction: &Instruction, state: &mut State, words: &mut Words) -> Option<bool> {
     let arch = state.arch;
     let target = general(instruction.op0_register(), arch);
@@ -245,8 +245,9 @@ fn known_effect(instruction: &Instruction, state: &mut State, words: &mut Words)
     }
 }
 
-/// Whether an instruction reads an entry of the table of a switch as compilers do, and hand-written code of 32 bits that may
-/// be loaded anywhere: a distance from the table's start, or from an address that the code knows.
+/// Returns true if an instruction reads an entry of a switch's table, in the form of compilers or of hand-written
+/// position-independent 32-bit code. Entries are distances from the table's start, or from an address that the code has
+/// computed.
 fn reads_table(instruction: &Instruction, arch: Processor) -> bool {
     let is_read = match instruction.mnemonic() {
         Mnemonic::Movsxd => !arch.is(Arch::X86),
@@ -261,7 +262,7 @@ fn reads_table(instruction: &Instruction, arch: Processor) -> bool {
     is_read && instruction.memory_index_scale() == 4
 }
 
-/// The table that an instruction reads an entry of.
+/// Returns the table that an instruction reads an entry of.
 fn table_of(instruction: &Instruction, state: &State) -> Option<JumpTable> {
     let arch = state.arch;
     let base = state.get(general(instruction.memory_base(), arch)?)?.as_constant()?;
@@ -273,12 +274,12 @@ fn table_of(instruction: &Instruction, state: &State) -> Option<JumpTable> {
     (distance == 0).then_some(JumpTable { at: base, base })
 }
 
-/// Whether writing the register writes all of its bits.
+/// Returns true if writing the register writes all of its bits.
 fn is_wide(register: Register) -> bool {
     register.is_gpr64() || register.is_gpr32()
 }
 
-/// A constant that is moved to part of a register, as the numbers of system calls are.
+/// Applies the move of a constant to part of a register, used for numbers of system calls.
 fn narrow_constant(instruction: &Instruction, state: &mut State) -> Option<bool> {
     let target = instruction.op0_register();
     let register = general_of(target, state.arch)?;
@@ -297,7 +298,7 @@ fn immediate(instruction: &Instruction, operand: u32, arch: Processor) -> Option
     Some(if arch.is(Arch::X86) { (value as i32).into() } else { value.cast_signed() })
 }
 
-/// The value of an operand of a word.
+/// Returns the value of a word-sized operand.
 fn operand(instruction: &Instruction, index: u32, state: &State, words: &mut Words) -> Value {
     match instruction.op_kind(index) {
         OpKind::Register => state.get(general(instruction.op_register(index), state.arch)?),
@@ -310,7 +311,7 @@ fn operand(instruction: &Instruction, index: u32, state: &State, words: &mut Wor
     }
 }
 
-/// The address of the operand in memory.
+/// Returns the address of the memory operand.
 fn address(instruction: &Instruction, state: &State) -> Value {
     if instruction.is_ip_rel_memory_operand() {
         return Some(Sum::constant(instruction.ip_rel_memory_address()));
@@ -328,7 +329,7 @@ fn address(instruction: &Instruction, state: &State) -> Value {
     Some(state.get(base)?.plus(added))
 }
 
-/// What an instruction writes to its first operand, if that is memory.
+/// Applies the write of an instruction to its first operand, if that is memory.
 fn store_of(instruction: &Instruction, state: &mut State, value: Value) -> bool {
     if instruction.op_count() == 0
         || instruction.op0_kind() != OpKind::Memory
@@ -340,7 +341,7 @@ fn store_of(instruction: &Instruction, state: &mut State, value: Value) -> bool 
     state.store(address(instruction, state), i64::try_from(size).unwrap_or(64), value)
 }
 
-/// The registers that any other instruction writes are not known behind it; how far it moves the stack pointer is.
+/// Makes the registers that any other instruction writes unknown; the change of the stack pointer is known.
 fn other_effect(
     instruction: &Instruction,
     state: &mut State,

@@ -1,4 +1,4 @@
-//! Whether a call leads straight to the beginning of a function. No code is followed for it but that of a linkage table.
+//! Quick check that a call leads directly to the start of a function. Only code of a linkage table is followed.
 
 use address::Avma;
 use image_store::CallSlot;
@@ -7,13 +7,13 @@ use crate::arch::{CallTarget, Flow, FlowDecoder, Processor};
 use crate::code::called::{Called, InFile, locate};
 use crate::state::WalkContext;
 
-/// Bytes and instructions of an entry of a linkage table.
+/// Size of a linkage table entry, in bytes and instructions.
 const LINKAGE_BYTES: usize = 16;
 const LINKAGE_INSTRUCTIONS: usize = 3;
 
-/// Whether the call before a return address, an address in the process, is one of the function that begins at `start`:
-/// directly, through a linkage table, or through a word that the loader fills. `Never` if no call is there, or one of
-/// another function, which can go on in this one.
+/// Decides whether the call before a return address, an address in the process, is one of the function that begins at
+/// `start`. The call may be direct, through a linkage table, or through a word that the loader fills. `Never` if no
+/// call is there, or one of another function, which may still continue in this one.
 pub(crate) fn enters(return_address: u64, start: InFile<'_>, context: &WalkContext<'_>) -> Called {
     let (memory, arch) = (&context.memory, context.arch);
     let (pc, len) = (Avma(return_address), arch.longest_call());
@@ -38,7 +38,7 @@ pub(crate) fn enters(return_address: u64, start: InFile<'_>, context: &WalkConte
     }
 }
 
-/// Whether a word of the file that `from` is in leads to a function.
+/// Decides whether a word of the file of `from` refers to a function.
 fn leads_to(from: InFile<'_>, slot: u64, start: InFile<'_>) -> Called {
     let function = match from.file.call_slot(slot) {
         Some(CallSlot::Address(svma)) => Some(InFile { svma, ..from }),
@@ -52,7 +52,7 @@ fn leads_to(from: InFile<'_>, slot: u64, start: InFile<'_>) -> Called {
     match function {
         Some(function) if is_one(function, start) => Called::Proven,
         Some(_) => Called::Never,
-        // A resolver decides, or it is of another file, which can go on in this one.
+        // A resolver decides, or it belongs to another file, which can continue in this one.
         None => Called::Perhaps,
     }
 }
@@ -61,7 +61,7 @@ fn is_one(one: InFile<'_>, other: InFile<'_>) -> bool {
     (one.file.serial, one.svma) == (other.file.serial, other.svma)
 }
 
-/// The word that an entry of a linkage table jumps through.
+/// Returns the word that an entry of a linkage table jumps through.
 fn linkage_slot(at: InFile<'_>, arch: Processor) -> Option<u64> {
     let code = at.file.image().read_only_bytes(at.svma, LINKAGE_BYTES)?;
     let steps = FlowDecoder::new(arch, code, at.svma.0)?.take(LINKAGE_INSTRUCTIONS);

@@ -1,4 +1,4 @@
-//! The function that the entry code of a program gives to the C library: `main`.
+//! The function that a program's entry code passes to the C library: `main`.
 
 use address::Svma;
 use iced_x86::InstructionInfoFactory;
@@ -9,11 +9,11 @@ use crate::code::bytes::CodeBytes;
 use crate::code::called::{Functions, InFile};
 use crate::code::effect::{Next, run};
 
-/// Instructions of the entry code that are looked at.
+/// Instructions of the entry code that are examined.
 const INSTRUCTIONS: usize = 24;
 
 impl Functions {
-    /// The function of a file's entry code that a process begins with: the address that it gives the C library.
+    /// Returns the `main` function of a file: the address that its entry code passes to the C library.
     pub(crate) fn main_of(&mut self, at: InFile<'_>) -> Option<Svma> {
         let file = at.file;
         if let Some(&known) = self.mains.get(&file.serial) {
@@ -33,7 +33,7 @@ impl Functions {
     }
 }
 
-/// The first argument of the first call that the entry code makes, if it is an address of code.
+/// Returns the first argument of the entry code's first call, if it is an address of code.
 fn main_given(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svma> {
     let arch = image.arch().and_then(processor)?;
     let given = if arch.is(Arch::X86_64) {
@@ -44,7 +44,7 @@ fn main_given(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svm
     CodeBytes::of(image, given).map(|_| given)
 }
 
-/// The same on x86-64.
+/// Returns that argument on x86-64.
 ///
 /// Source: psABI x86-64, section 3.4.1, "Initial Stack and Register State"; `sysdeps/x86_64/start.S` of glibc.
 fn given_by_x86(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svma> {
@@ -74,9 +74,9 @@ fn given_by_x86(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<S
     None
 }
 
-/// The same on processors whose instructions are followed by their flow of control.
+/// Returns that argument on processors with a link register, by the flow of control.
 ///
-/// Source: `sysdeps/aarch64/start.S` of glibc, and its like of other processors: `__libc_start_main(main, …)`.
+/// Source: `sysdeps/aarch64/start.S` of glibc, and counterparts of other processors: `__libc_start_main(main, …)`.
 fn given_by_flow(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<Svma> {
     let code = CodeBytes::with_link(image, image.entry())?;
     let argument = code.arch.conventions.first_argument?;
@@ -90,7 +90,7 @@ fn given_by_flow(image: &Image, linked: impl Fn(u64) -> Option<Svma>) -> Option<
             Flow::Call(_) | Flow::CallSlot(_) | Flow::CallIndirect => match given {
                 Some(Flow::Jump(address)) => return Some(Svma(address)),
                 Some(Flow::JumpSlot(slot)) => return linked(slot),
-                // A call that sets up a register, as of RISC-V.
+                // A call that sets up a register, as on RISC-V.
                 _ => {}
             },
             _ => return None,

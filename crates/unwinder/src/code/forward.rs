@@ -1,9 +1,9 @@
-//! The depth of the stack at an instruction, by following the code from the start of its function to there. All ways have to
-//! agree. No description of the function is needed, and none of its caller.
+//! The depth of the stack at an instruction, by following the code from its function's start. All paths must agree. No
+//! CFI of the function or its caller is needed.
 //!
 //! ```text
 //!   start:  push %rbp; mov %rsp,%rbp; sub $0xa0,%rsp; ... call exit     the function never returns
-//!                                                         ^ 0xa8 below its return address, by all ways there
+//!                                                         ^ 0xa8 below its return address, on all paths
 //! ```
 
 use std::collections::VecDeque;
@@ -18,15 +18,15 @@ use crate::code::bytes::CodeBytes;
 use crate::code::depth::{Depth, Kept, Start};
 use crate::code::instructions::{Instructions, Then};
 
-/// Instructions that are followed: the longest code without a branch, an encoder of 69 KB, has some 15,000.
+/// Maximum number of instructions: the longest code without a branch, an encoder of 69 KB, has some 15,000.
 const MOST: usize = 1 << 16;
-/// Paths that wait at one time.
+/// Maximum number of pending paths.
 const MOST_OPEN: usize = 1 << 12;
-/// Entries of a switch that are looked at, if the end of the function is stated, and else.
+/// Entries of a switch that are followed: with and without a stated end of the function.
 const ENTRIES: u64 = 512;
 const ENTRIES_WITHOUT_END: u64 = 4;
 
-/// The common part of several ways to one place.
+/// The common value of several paths to one location.
 #[derive(Default)]
 enum Agreed<T> {
     #[default]
@@ -52,8 +52,8 @@ impl<T: PartialEq> Agreed<T> {
     }
 }
 
-/// The depth at the place of a frame, and the cost of finding it, in instructions. Of a Thumb function, the start has its lowest
-/// bit set.
+/// Returns the depth at a frame's address, and the cost of the search in instructions. For a Thumb function, the start
+/// has its lowest bit set.
 pub(super) fn depth_at(
     image: &Image,
     start: Start,
@@ -68,24 +68,24 @@ pub(super) fn depth_at(
     (found, MOST - explorer.left)
 }
 
-/// The beginning of a run of instructions.
+/// The start of a run of instructions.
 struct Open {
     at: u64,
     state: State,
-    /// The link register has the value that a call left there.
+    /// True if the link register has the value that a call left there.
     has_call: bool,
 }
 
-/// Paths from a start that have still to be followed.
+/// Pending paths from a start.
 struct Forward<'a> {
     code: CodeBytes<'a>,
     start: Start,
-    /// The address of the frame that is looked up.
+    /// Looked-up address of the frame.
     lookup: Svma,
     is_leaf: bool,
     left: usize,
     open: VecDeque<Open>,
-    /// Those behind a call that need not return.
+    /// Paths after a call that need not return.
     doubtful: VecDeque<Open>,
     seen: HashSet<(u64, Value, Value)>,
     words: Words,
@@ -94,7 +94,7 @@ struct Forward<'a> {
     fp: Agreed<i64>,
     return_address: Agreed<Kept>,
     saved: [Agreed<Kept>; N_SLOTS],
-    /// Paths that could not be kept lead to unknown places.
+    /// True if dropped paths may lead to unknown locations.
     is_full: bool,
 }
 
@@ -126,7 +126,7 @@ impl<'a> Forward<'a> {
         while self.left > 0 {
             let is_found = matches!(self.sp, Agreed::One(_)) || matches!(self.fp, Agreed::One(_));
             let next = self.open.pop_front().or_else(|| {
-                // Only a function whose end is stated surely goes on there.
+                // Only a function with a stated end certainly continues there.
                 let is_tried = !is_found && self.start.end.is_some();
                 self.doubtful.pop_front().filter(|_| is_tried)
             });
@@ -160,7 +160,7 @@ impl<'a> Forward<'a> {
         }
     }
 
-    /// Runs instructions up to the next that does not only go on after itself, and opens what follows it.
+    /// Runs instructions up to the first with another successor than the next instruction, and adds its successors.
     fn run(&mut self, from: Open) {
         let Open { at, mut state, has_call } = from;
         let arch = state.arch;
@@ -177,7 +177,7 @@ impl<'a> Forward<'a> {
             let has_call = instructions.has_call();
             match then {
                 Then::On => continue,
-                // Code that runs into the function it calls does not go on after the call.
+                // Code that runs into the function it calls does not continue after the call.
                 Then::Call(Some(target)) if target == after => {}
                 Then::Call(_) if !self.code.is_padding(arch.code_address(after)) => continue,
                 Then::Call(_) => self.open(Open { at: after, state, has_call }, true),
@@ -202,7 +202,7 @@ impl<'a> Forward<'a> {
         }
     }
 
-    /// Whether an instruction is the one that the frame is at: that runs next, or the call that it waits for.
+    /// Returns true if the frame is at an instruction: the next one of a leaf, or the active call.
     const fn is_place(&self, at: u64, next: u64) -> bool {
         let Self { lookup, is_leaf, .. } = *self;
         if is_leaf { at == lookup.0 } else { at <= lookup.0 && next == lookup.0.wrapping_add(1) }
@@ -229,7 +229,7 @@ impl<'a> Forward<'a> {
             Kept::Slot(0)
         } else {
             let (slot, same) = kept(arch.return_address);
-            // The call that a frame waits for has written the register.
+            // The active call has overwritten the register.
             let is_leaf = self.is_leaf;
             same.filter(|_| is_leaf).or(slot).unwrap_or(Kept::Unknown)
         }));

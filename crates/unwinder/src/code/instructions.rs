@@ -1,5 +1,5 @@
-//! Instructions of a function one after another, with their effect on a path: x86's and those of processors with a link
-//! register look the same from here.
+//! Consecutive instructions of a function, with their effect on a path: a common interface for x86 and processors with
+//! a link register.
 
 use iced_x86::{Decoder, Instruction, InstructionInfoFactory};
 
@@ -7,27 +7,27 @@ use crate::arch::{Flow, FlowDecoder, FlowStep, JumpTable, State, Words};
 use crate::code::bytes::CodeBytes;
 use crate::code::effect;
 
-/// The ways on from an instruction.
+/// The successors of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Then {
-    /// At the next instruction.
+    /// The next instruction.
     On,
-    /// At the next instruction, if the called function returns; its address, if that is stated.
+    /// The next instruction, if the called function returns; the function's address, if that is stated.
     Call(Option<u64>),
-    /// At the next instruction, or there.
+    /// The next instruction, or that address.
     Branch(u64),
-    /// There.
+    /// That address.
     Jump(u64),
-    /// At one of several places.
+    /// One of several addresses.
     Switch(JumpTable),
-    /// Elsewhere, or nowhere.
+    /// Elsewhere, or none.
     Away,
 }
 
 /// Instructions from an address to the end of its segment.
 pub(super) struct Instructions<'a> {
     of_processor: OfProcessor<'a>,
-    /// The link register still has the value that the last call left there.
+    /// True if the link register still has the value that the last call left there.
     has_call: bool,
 }
 
@@ -37,8 +37,8 @@ enum OfProcessor<'a> {
 }
 
 impl<'a> Instructions<'a> {
-    /// Instructions from an address on, which has its lowest bit set if it is of Thumb code. `is_behind_call` says that the
-    /// path comes from a call right before it.
+    /// Creates the instructions from an address, which has its lowest bit set for Thumb code. `is_behind_call`: the
+    /// path comes from a call directly before it.
     pub(super) fn new(code: CodeBytes<'a>, at: u64, is_behind_call: bool) -> Option<Self> {
         let of_processor = if code.arch.is_x86() {
             let instruction = Instruction::default();
@@ -52,7 +52,7 @@ impl<'a> Instructions<'a> {
         Some(Self { of_processor, has_call: is_behind_call })
     }
 
-    /// Decodes the next instruction: its address, and the address behind it.
+    /// Decodes the next instruction. Returns its address and the address after it.
     pub(super) fn decode(&mut self) -> Option<(u64, u64)> {
         match &mut self.of_processor {
             OfProcessor::X86 { decoder, instruction } => {
@@ -72,7 +72,7 @@ impl<'a> Instructions<'a> {
         }
     }
 
-    /// Runs the instruction that was decoded last.
+    /// Runs the last decoded instruction.
     pub(super) fn run(
         &mut self,
         state: &mut State,
@@ -94,7 +94,7 @@ impl<'a> Instructions<'a> {
                 let called = match step.flow {
                     Flow::Next => {
                         let link = state.arch.run(bytes, step.at, state, words);
-                        // A function that begins here is followed into, from a call that does not return.
+                        // A new function begins here: the path continued after a call that does not return.
                         if self.has_call && link.is_saved {
                             return Then::Away;
                         }

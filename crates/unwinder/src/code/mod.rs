@@ -1,8 +1,9 @@
-//! What the instructions of a file say of frames that no call frame information covers: where a function returns to, by
-//! following its code up to its return; and whether a call can be the one that the function at hand was called by.
+//! Analysis of a file's instructions for frames without call frame information. It follows a function's code to its
+//! return, and decides whether a call can be the one that called a function.
 //!
-//! Code of x86, of 64 and of 32 bits, is followed here; that of processors with a link register in `link`. From the start of a
-//! function (`depth`, `forward`), instructions of all of them look the same (`instructions`).
+//! Code of x86, of 64 and of 32 bits, is followed here; that of processors with a link register in `link`. From the
+//! start of a function (`depth`, `forward`), the instructions of all processors have a common interface
+//! (`instructions`).
 
 mod allowance;
 mod bytes;

@@ -1,7 +1,7 @@
-//! All paths of instructions from an address on, until they return: how far the stack pointer has moved by then, and where
-//! the registers of the caller are.
+//! All paths of instructions from an address to a return: the distance that the stack pointer has moved, and the
+//! locations of the caller's registers.
 //!
-//! What comes behind a call with nothing but padding after it is looked at last: most such calls do not return.
+//! Code after a call that is followed only by padding is examined last: most such calls do not return.
 
 use std::collections::VecDeque;
 
@@ -15,75 +15,76 @@ use crate::code::bytes::CodeBytes;
 use crate::code::effect::{Next, run};
 use crate::code::link;
 
-/// Where a function returns.
+/// A return of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Exit {
-    /// Where the return address is.
+    /// Location of the return address.
     pub(crate) sp: Sum,
-    /// What the registers that functions leave as they were have then, in the order of the processor.
+    /// Values of the registers that functions preserve, in the order of the processor.
     pub(crate) saved: [Value; 6],
 }
 
-/// What the paths from an address on come to.
+/// The exits that paths from an address reach.
 #[derive(Default, Debug)]
 pub(crate) struct Paths {
-    /// Every way out, without repetition.
+    /// All exits, without duplicates.
     pub(crate) exits: Vec<Exit>,
     pub(crate) words: Words,
-    /// What that cost.
+    /// Cost of the search, in instructions.
     pub(crate) cost: usize,
-    /// Some path ends the thread or the process.
+    /// True if some path ends the thread or the process.
     ends: bool,
-    /// The code does nothing else than end them.
+    /// True if the code does nothing except end them.
     pub(crate) only_ends: bool,
-    /// Paths go on through switches or registers, or are too many.
+    /// True if paths continue through switches or registers, or are too many.
     is_partial: bool,
-    /// All exits come behind calls that need not return.
+    /// True if all exits come after calls that need not return.
     pub(crate) is_doubtful: bool,
-    /// Some path takes the caller's frame pointer from where the frame pointer leads to: it heads a frame's record.
+    /// True if some path restores the caller's frame pointer from the address in the frame pointer, so that it refers
+    /// to a frame record.
     pub(crate) keeps_frame_pointer: bool,
 }
 
-/// What the paths from the start of a function on come through.
+/// The code that paths from a function's start pass through.
 #[derive(Default, Debug)]
 pub(crate) struct Extent {
-    /// Runs of instructions: where each begins and ends, in the order of their begins; they do not overlap.
+    /// Start and end of each run of instructions. Sorted by start; runs do not overlap.
     runs: Vec<(u64, u64)>,
-    /// Those behind a call that need not return.
+    /// Runs after a call that need not return.
     doubtful: Vec<(u64, u64)>,
-    /// The words that paths go on through into other functions.
+    /// The words through which paths continue into other functions.
     pub(crate) tails: Vec<u64>,
-    /// What that cost.
+    /// Cost of the search, in instructions.
     pub(crate) cost: usize,
-    /// All of them are known.
+    /// True if all paths are known.
     pub(crate) complete: bool,
 }
 
-/// Whether paths come through an instruction.
+/// The evidence that paths pass through an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Reach {
     No,
-    /// If a call returns that looks as if it did not, or by a way that is not known.
+    /// If a call returns although it appears not to, or by an unknown path.
     Perhaps,
     Yes,
 }
 
-/// Instructions that are looked at from an address of a frame on, and from a call's target on.
+/// Maximum number of instructions, from an address of a frame and from a call's target.
 const MOST_TO_EXITS: usize = 6_000;
 const MOST_OF_EXTENT: usize = 16_000;
-/// What a run costs beside its instructions, in instructions: what is known before it is copied.
+/// Cost of a run besides its instructions, in instructions: its state is copied.
 const COST_OF_RUN: usize = 16;
-/// Entries of a switch that are looked at: how many there are is not looked for, and no compiler makes tables of fewer.
+/// Entries of a switch that are followed. Their number is not determined, and no compiler makes smaller tables.
 const ENTRIES: u64 = 4;
-/// Functions begin at multiples of it.
+/// Alignment of functions, in bytes.
 const ALIGNMENT: u64 = 16;
-/// Other functions that one goes on in.
+/// Maximum number of other functions that one continues in.
 const MOST_TAILS: usize = 64;
-/// Ways out of one function.
+/// Maximum number of exits of one function.
 const MOST_EXITS: usize = 16;
 
 impl Paths {
-    /// From an instruction of a file on.
+    /// Finds the exits from an instruction of a file.
     pub(crate) fn from(image: &Image, start: Svma) -> Option<Self> {
         let mut explorer = Explorer::new(image, start, MOST_TO_EXITS)?;
         let mut found = Self::default();
@@ -101,7 +102,7 @@ impl Paths {
         Some(found)
     }
 
-    /// Whether the code does not return, as far as can be seen: a function that a thread or a process begins with.
+    /// Returns true if no visible path returns, as in the function at which a thread or a process begins.
     pub(crate) fn never_returns(&self) -> bool {
         !self.is_partial && (self.exits.is_empty() || self.is_doubtful)
     }
@@ -119,7 +120,7 @@ impl Paths {
                 self.only_ends = is_first && end.n_calls == 0;
                 self.ends = true;
             }
-            // A function that does nothing but go on in another one.
+            // A function that only jumps to another one.
             Next::Register if is_first && end.n_run == 1 && at.is_multiple_of(ALIGNMENT) => {
                 self.add(&state)
             }
@@ -142,7 +143,7 @@ impl Paths {
 }
 
 impl Extent {
-    /// Of a function that begins there; of Thumb with the lowest bit of the address set.
+    /// Returns the extent of a function that begins at `start`; for Thumb, the lowest bit of the address is set.
     pub(crate) fn of(image: &Image, start: Svma) -> Option<Self> {
         let is_x86 = image.arch().and_then(processor).is_some_and(|arch| arch.is_x86());
         if is_x86 { Self::of_x86(image, start) } else { link::extent(image, start) }
@@ -175,7 +176,7 @@ impl Extent {
         if is_doubtful { &mut self.doubtful } else { &mut self.runs }.push((start, end));
     }
 
-    /// The extent once all its runs are there.
+    /// Completes the extent after all its runs were added.
     pub(in crate::code) fn finish(mut self, is_whole: bool, cost: usize) -> Self {
         self.cost = cost;
         merge(&mut self.runs);
@@ -187,17 +188,17 @@ impl Extent {
         self
     }
 
-    /// The runs of instructions that its paths come through.
+    /// The runs of instructions that its paths pass through.
     pub(crate) fn runs(&self) -> &[(u64, u64)] {
         &self.runs
     }
 
-    /// How many bytes of code that is.
+    /// Size of the code, in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.runs.iter().map(|&(start, end)| end.wrapping_sub(start)).sum()
     }
 
-    /// Whether its paths come through the instruction at an address.
+    /// Decides whether its paths pass through the instruction at an address.
     pub(crate) fn reaches(&self, svma: Svma) -> Reach {
         let through = |runs: &[(u64, u64)]| {
             let behind = runs.partition_point(|&(start, _)| start <= svma.0);
@@ -212,7 +213,7 @@ impl Extent {
     }
 }
 
-/// Puts runs in order, and those that overlap or touch together.
+/// Sorts runs, and joins runs that overlap or touch.
 fn merge(runs: &mut Vec<(u64, u64)>) {
     runs.sort_unstable();
     runs.dedup_by(|next, before| {
@@ -224,27 +225,27 @@ fn merge(runs: &mut Vec<(u64, u64)>) {
     });
 }
 
-/// Where a run of instructions ended.
+/// The end of a run of instructions.
 #[derive(Default)]
 struct RunEnd {
-    /// Behind the last one.
+    /// Address after the last instruction.
     at: u64,
     next: Next,
-    /// So many instructions, and calls among them.
+    /// Number of instructions, and of calls among them.
     n_run: u32,
     n_calls: u32,
     restores_frame_pointer: bool,
 }
 
-/// Paths that have still to be looked at.
+/// Pending paths.
 struct Explorer<'a> {
     code: CodeBytes<'a>,
     left: usize,
-    /// Instructions that were looked at, and for each run of them as much as that costs.
+    /// Number of examined instructions, plus the cost of each run.
     cost: usize,
     is_first: bool,
     open: VecDeque<(u64, State, bool)>,
-    /// Those behind a call that need not return.
+    /// Paths after a call that need not return.
     doubtful: VecDeque<(u64, State)>,
     factory: InstructionInfoFactory,
 }
@@ -273,7 +274,7 @@ impl<'a> Explorer<'a> {
             .or_else(|| self.doubtful.pop_front().map(|(at, state)| (at, state, true)))
     }
 
-    /// Runs instructions up to the next that does not go on behind itself alone, and opens what follows it.
+    /// Runs instructions up to the first with another successor than the next instruction, and adds its successors.
     fn run(&mut self, at: u64, state: &mut State, words: &mut Words, doubtful: bool) -> RunEnd {
         let mut end = RunEnd { at, ..RunEnd::default() };
         self.cost += COST_OF_RUN;
@@ -317,13 +318,13 @@ impl<'a> Explorer<'a> {
         end
     }
 
-    /// Whether a call only gives a register the address that it returns to.
+    /// Returns true if a call only sets a register to its return address.
     fn learns_address(&self, call: &Instruction, state: &mut State) -> bool {
         if call.op0_kind() != OpKind::NearBranch32 {
             return false;
         }
         let target = call.near_branch_target();
-        // The next instruction takes what the call pushed.
+        // The next instruction pops the pushed address.
         if target == call.next_ip() {
             let sp = state.sp().map(|sp| sp.plus(-state.word()));
             state.set(state.arch.sp, sp);

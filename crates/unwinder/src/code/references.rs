@@ -1,4 +1,4 @@
-//! What refers to a function in the code of its own file: direct calls, jumps, and instructions that take its address.
+//! References to a function in the code of its own file: direct calls, jumps, and instructions that take its address.
 //!
 //! Source: Intel SDM, volume 2, "CALL", "JMP", "Jcc", "LEA", "MOV".
 
@@ -13,34 +13,35 @@ use crate::code::called::{Functions, InFile, MOST_KEPT};
 /// References to a function.
 #[derive(Debug, Default)]
 pub(crate) struct References {
-    /// Where direct calls of it return to, as the file states it.
+    /// Return addresses of its direct calls, as the file states them.
     pub(crate) calls: Vec<u64>,
-    /// Other code jumps to it, so that it may return to callers of that.
+    /// True if other code jumps to it, so that it may return to callers of that code.
     pub(crate) is_jumped_to: bool,
-    /// Its address is taken, so that it can be called through a pointer.
+    /// True if its address is taken, so that it can be called through a pointer.
     pub(crate) is_taken: bool,
-    /// Other files can call it by its name.
+    /// True if other files can call it by its name.
     pub(crate) is_exported: bool,
-    /// It has more calls than are listed.
+    /// True if it has more calls than are listed.
     pub(crate) has_more: bool,
 }
 
 impl References {
-    /// Returns true if others than its direct calls can lead to the function.
+    /// Returns true if more than its direct calls can lead to the function.
     pub(crate) const fn has_others(&self) -> bool {
         self.is_jumped_to || self.is_taken || self.is_exported || self.has_more
     }
 }
 
-/// Calls of a function that are looked at.
+/// Maximum number of listed calls of a function.
 const MOST_CALLS: usize = 512;
-/// Bytes that are looked through in the time of an instruction that is decoded.
+/// Number of bytes searched at the cost of one decoded instruction.
 const BYTES: usize = 16;
-/// Entries of tables that are.
+/// Number of table entries searched at that cost.
 const ENTRIES: usize = 16;
 
 impl Functions {
-    /// References to the function that begins at an address; `None` if the code cannot be read, or no more of it may be.
+    /// Returns the references to the function that begins at an address; `None` if the code cannot be read or the
+    /// budget is exhausted.
     pub(crate) fn references(&mut self, function: InFile<'_>) -> Option<Arc<References>> {
         let key = (function.file.serial, function.svma.0);
         if let Some(known) = self.references.get(&key) {
@@ -68,8 +69,8 @@ impl Functions {
 }
 
 impl CodeBytes<'_> {
-    /// References to an address of the segment. Four bytes that lead there by chance are one place in four thousand
-    /// million.
+    /// Finds references to an address of the segment. A false match of four bytes has a probability of one in four
+    /// thousand million.
     fn references(&self, function: u64) -> References {
         let mut found = References::default();
         let words = self.bytes().windows(4).enumerate().skip(2);

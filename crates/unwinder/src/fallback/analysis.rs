@@ -1,5 +1,5 @@
-//! The analysis of the instructions around a pc, which is framehop's: whether they are a prologue or an epilogue, and
-//! where the return address is then.
+//! Analysis of the instructions around a pc by framehop: it recognizes prologues and epilogues, and locates the return
+//! address in them.
 
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use image_store::{LoadedImage, Segment};
 
 use crate::state::Memory;
 
-/// The code of a segment of a file as framehop sees it.
+/// The code of a file's segment in framehop's form.
 pub(super) struct Analyser {
     unwinder: UnwinderX86_64<Code, MayAllocateDuringUnwind>,
     cache: CacheX86_64<MayAllocateDuringUnwind>,
 }
 
-/// Bytes of a file, or a few bytes that were made for it.
+/// Bytes of a file, or a few synthesized bytes.
 #[derive(Clone, Default)]
 enum Code {
     #[default]
@@ -41,7 +41,7 @@ impl Deref for Code {
 }
 
 impl Analyser {
-    /// The executable segment of an address.
+    /// Returns the executable segment of an address.
     pub(super) fn segment(file: &LoadedImage, svma: Svma) -> Option<&Segment> {
         let is_in = |segment: &&Segment| {
             svma.0.checked_sub(segment.svma.0).is_some_and(|at| at < segment.file_size)
@@ -68,7 +68,7 @@ impl Analyser {
         Some(Self { unwinder, cache: CacheX86_64::new_in() })
     }
 
-    /// The caller's pc, stack pointer and frame pointer, as the instructions around `svma` say.
+    /// Returns the caller's pc, stack pointer and frame pointer according to the instructions around `svma`.
     pub(super) fn step(
         &mut self,
         svma: Svma,
@@ -87,8 +87,8 @@ impl Analyser {
     }
 }
 
-/// Compact unwind information that says: one function without description, `len` bytes long. It is what makes
-/// framehop look at the instructions.
+/// Returns compact unwind information with one function of `len` bytes and no description. It makes framehop analyse
+/// the instructions.
 ///
 /// Source: mach-o/compact_unwind_encoding.h, `unwind_info_section_header` and regular second-level pages.
 fn one_function(len: u32) -> Vec<u8> {

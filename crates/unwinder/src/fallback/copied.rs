@@ -1,13 +1,13 @@
-//! Code that a program copied out of one of its files into memory of its own, and that is known by what the file exports:
-//! the trampolines of `CPython` (`-X perf`), one for each Python function. Frames of a copy are those of its original.
+//! Code that a program copied from one of its files into its memory, recognized by the file's exports. These are the
+//! trampolines of `CPython` (`-X perf`), one for each Python function. Frames of a copy are those of its original.
 //!
 //! ```text
 //!   libpython  _Py_trampoline_func_start  sub $8,%rsp; call *%rcx; add $8,%rsp; ret  _Py_trampoline_func_end
-//!   memory     copies of it, one after the other, from the first byte of the mapping
+//!   memory     copies of it, one after the other, from the start of the mapping
 //! ```
 //!
-//! Source: `CPython`, `Python/perf_trampoline.c`, `new_code_arena`: 3.12 puts the copies next to each other, 3.13 begins each
-//! at a multiple of 16 bytes.
+//! Source: `CPython`, `Python/perf_trampoline.c`, `new_code_arena`: 3.12 puts the copies next to each other, 3.13
+//! starts each at a multiple of 16 bytes.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ use crate::state::Memory;
 
 const START: &[u8] = b"_Py_trampoline_func_start";
 const END: &[u8] = b"_Py_trampoline_func_end";
-/// More than any version of it has.
+/// Limit above the length in any version.
 const LONGEST: u64 = 64;
-/// What the start of a copy is a multiple of, where they are apart.
+/// Alignment of copies, in versions that align them.
 const ALIGNMENT: u64 = 16;
-/// How many bytes of the stack a copy has between its callee's frame and its return address.
+/// Bytes of the stack between the frame of a copy's callee and its return address.
 const FRAME: u64 = 8;
 
 /// Code that is copied, with one call in it.
@@ -33,17 +33,17 @@ const FRAME: u64 = 8;
 struct Original {
     start: Svma,
     len: u64,
-    /// How far behind its start its call returns to.
+    /// Offset from its start to the return address of its call.
     returns_to: u64,
 }
 
-/// The originals of the files that were asked for, by the serial of the file.
+/// The originals of the queried files, by the serial of the file.
 #[derive(Default)]
 pub(super) struct Originals(HashMap<u32, Option<Original>>);
 
 impl Originals {
-    /// The original of a frame in memory without a file: a call in it returns behind `lookup`, it lies in a mapping from
-    /// `mapping` on, and `sp` is its stack pointer. The file that has the original is the one that the copy returns to.
+    /// Returns the original of a frame in memory without a file: a call in it returns after `lookup`, its mapping
+    /// starts at `mapping`, and `sp` is its stack pointer. The copy returns into the file that has the original.
     pub(super) fn of<'m>(
         &mut self,
         lookup: Avma,

@@ -1,5 +1,5 @@
-//! The caller by the instructions from the frame's address to its function's return. Each way out says where the return
-//! address is; a call of this function must stand before it.
+//! The caller by the instructions from the frame's address to its function's return. Each return gives the location of
+//! the return address; a call of this function must precede that address.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -14,34 +14,34 @@ use crate::fallback::NoCaller;
 use crate::frame::Caller;
 use crate::state::{Memory, MemoryError, RegisterError, Registers, WalkContext};
 
-/// What is known of the code of all files.
+/// Cached analyses of the code of all files.
 #[derive(Default)]
 pub(super) struct Follower {
     paths: HashMap<(u32, u64), Option<Arc<Paths>>>,
-    /// By the file's serial, the address, and whether the frame has called nobody.
+    /// By the file's serial, the address, and whether the frame is a leaf.
     pub(super) link_paths: HashMap<(u32, u64, bool), Option<Arc<LinkPaths>>>,
     pub(super) functions: Functions,
 }
 
-/// A way out, with what it says of a sample.
+/// A function exit, evaluated for a sample.
 struct Candidate<'p> {
     exit: &'p Exit,
-    /// Where the return address is.
+    /// Stack address of the return address.
     slot: u64,
     return_address: u64,
     called: Called,
 }
 
-/// So many addresses are kept; beyond, all are forgotten.
+/// Maximum number of cached addresses; beyond it, the cache is cleared.
 pub(super) const MOST_KEPT: usize = 1 << 15;
-/// Words that lead to words that lead to the return address.
+/// Maximum depth of stored words that lead to the return address.
 const DEEPEST: u32 = 4;
 
 impl Follower {
-    /// The caller of a frame.
+    /// Returns the caller of a frame.
     ///
     /// # Errors
-    /// Why none is proven.
+    /// The reason why no caller is proven.
     pub(super) fn step(
         &mut self,
         at: InFile<'_>,
@@ -69,8 +69,8 @@ impl Follower {
         }
     }
 
-    /// The one way out for whose return address the most speaks, if there is one; and where the frame ends by a way out
-    /// whose return address is past the recorded bytes.
+    /// Returns the exit with the best evidence for its return address, if it is unique. Also returns the end of the
+    /// frame for an exit with a return address past the recorded bytes.
     fn best<'p>(
         &mut self,
         paths: &'p Paths,
@@ -109,7 +109,7 @@ impl Follower {
         (best.filter(|_| is_one), cut)
     }
 
-    /// Whether the call before a return address can have called the code at hand.
+    /// Decides whether the call before a return address can have called the code at `at`.
     pub(super) fn called(
         &mut self,
         return_address: u64,
@@ -119,24 +119,25 @@ impl Follower {
         self.functions.called(return_address, at, context)
     }
 
-    /// Whether the code says that the frame pointer leads to the frame's record.
+    /// Returns true if the code shows that the frame pointer leads to the frame's record.
     pub(super) fn keeps_frame_pointer(&mut self, at: InFile<'_>, is_leaf: bool) -> bool {
         self.paths_of(at, is_leaf).is_some_and(|paths| paths.keeps_frame_pointer)
     }
 
-    /// Whether the function at hand does not return, as far as can be seen.
+    /// Returns true if no visible path of the function returns.
     pub(super) fn never_returns(&mut self, at: InFile<'_>, is_leaf: bool) -> bool {
         self.paths_of(at, is_leaf).is_some_and(|paths| paths.never_returns())
     }
 
-    /// Whether a return address is that of the code that a thread begins with, which ends it once its function returns.
+    /// Returns true if a return address is in the first code of a thread, which ends the thread once its function
+    /// returns.
     pub(super) fn is_thread_start(&mut self, return_address: u64, memory: &Memory<'_>) -> bool {
         let Some(at) = locate(Avma(return_address).sub(1), memory) else { return false };
         call_before(at) == Some(Some(CallTarget::Indirect))
             && self.paths_of(at, false).is_some_and(|paths| paths.only_ends)
     }
 
-    /// The paths from the instruction that runs next in a frame.
+    /// Returns the paths from the next instruction of a frame.
     fn paths_of(&mut self, at: InFile<'_>, is_leaf: bool) -> Option<Arc<Paths>> {
         let start = if is_leaf { at.svma } else { at.svma.add(1) };
         if self.paths.len() >= MOST_KEPT {
@@ -157,8 +158,8 @@ impl Follower {
     }
 }
 
-/// What the call before a return address calls, whose look-up is one byte before; `Some(None)` where no call is there, `None`
-/// where the code cannot be read.
+/// Returns the target of the call before a return address that is one byte after `at`. `Some(None)` if no call is
+/// there, `None` if the code cannot be read.
 fn call_before(at: InFile<'_>) -> Option<Option<CallTarget>> {
     let arch = at.file.image().arch().and_then(processor)?;
     let len = arch.longest_call();
@@ -168,9 +169,9 @@ fn call_before(at: InFile<'_>) -> Option<Option<CallTarget>> {
     Some(arch.call_target(code, return_address.0))
 }
 
-/// Whether a stack begins with the code that a frame goes on in, for it does not return: the code of a thread, which calls
-/// the function that it is given as a pointer, and ends the thread; or of a fiber, to which the fiber's function returns
-/// without having been called from there, and which ends the fiber.
+/// Returns true if a stack begins with a frame's code, because the code does not return. It is the code of a thread,
+/// which calls a function through a pointer and ends the thread. Or it is the code that ends a fiber: the fiber's
+/// function returns to it without having been called from there.
 fn is_first_on_stack(paths: &Paths, at: InFile<'_>) -> bool {
     match call_before(at) {
         Some(Some(CallTarget::Indirect)) => paths.only_ends,
@@ -180,7 +181,7 @@ fn is_first_on_stack(paths: &Paths, at: InFile<'_>) -> bool {
 }
 
 impl Candidate<'_> {
-    /// The registers become those of the caller.
+    /// Sets the registers to those of the caller.
     fn apply(&self, registers: &mut Registers, words: &Words, context: &WalkContext<'_>) {
         let (memory, arch) = (&context.memory, context.arch);
         let before = registers.clone();
@@ -211,7 +212,7 @@ impl Candidate<'_> {
     }
 }
 
-/// The value of a sum in a frame.
+/// Returns the value of a sum in a frame.
 pub(super) fn value(
     sum: Sum,
     registers: &Registers,

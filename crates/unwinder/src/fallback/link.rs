@@ -1,5 +1,6 @@
-//! The caller on processors with a link register, by the instructions from the frame's address to its function's return. Each
-//! return states where the return address is; a call that can be one of this function must stand before it.
+//! The caller on processors with a link register, by the instructions from the frame's address to its function's
+//! return. Each return gives the location of the return address; a call that can be one of this function must precede
+//! that address.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use crate::fallback::follow::{Follower, MOST_KEPT, value};
 use crate::frame::Caller;
 use crate::state::{MemoryError, RegisterError, Registers, WalkContext};
 
-/// A return, with the values that it has in a sample.
+/// A return, evaluated for a sample.
 struct Candidate<'p> {
     exit: &'p LinkExit,
     /// The caller's stack pointer.
@@ -24,10 +25,10 @@ struct Candidate<'p> {
 }
 
 impl Follower {
-    /// The caller of a frame.
+    /// Returns the caller of a frame.
     ///
     /// # Errors
-    /// Why none is proven.
+    /// The reason why no caller is proven.
     pub(super) fn step_by_link(
         &mut self,
         at: InFile<'_>,
@@ -48,8 +49,8 @@ impl Follower {
         }
     }
 
-    /// The one return for whose address the most speaks, if there is one; and the end of the frame of a return whose
-    /// address lies past the recorded bytes.
+    /// Returns the return with the best evidence for its address, if it is unique. Also returns the end of the frame
+    /// for a return with an address past the recorded bytes.
     fn best_exit<'p>(
         &mut self,
         paths: &'p LinkPaths,
@@ -92,7 +93,7 @@ impl Follower {
         (best.filter(|_| is_one), cut)
     }
 
-    /// The paths from the instruction that runs next in a frame.
+    /// Returns the paths from the next instruction of a frame.
     fn link_paths_of(
         &mut self,
         at: InFile<'_>,
@@ -129,7 +130,7 @@ impl Candidate<'_> {
         if is_leaf { FoundBy::LeafRule } else { FoundBy::Code }
     }
 
-    /// The registers become those of the caller.
+    /// Sets the registers to those of the caller.
     fn apply(&self, registers: &mut Registers, words: &Words, context: &WalkContext<'_>) {
         let (memory, arch) = (&context.memory, context.arch);
         let before = registers.clone();

@@ -1,19 +1,23 @@
-//! What to do where no call frame information covers the code.
+//! Fallbacks for code without call frame information.
 //!
-//! On x86, where the code can be read, in this order: the instructions up to the function's return, on x86-64 the analysis
-//! of the prologue or epilogue around the sampled pc, the frame pointer, the return address that a leaf has not moved. A call has
-//! to stand before the return address. It has to be proven that it is a call of the function at hand, with two exceptions,
-//! for which it is enough that it can be one: the instructions up to the return, and the frame pointer where the code says
-//! that it leads to the frame's record.
+//! On x86, if the code can be read, the fallbacks run in this order:
+//! 1. the instructions up to the function's return;
+//! 2. on x86-64, the analysis of the prologue or epilogue around the sampled pc;
+//! 3. the frame pointer;
+//! 4. the return address that a leaf has not moved.
 //!
-//! Code that the program copied out of a file, as `CPython` does, is looked at there.
+//! A call must precede the return address, and it must be proven to be a call of this function. For two of them, a
+//! possible call is enough: the instructions up to the return, and a frame pointer that leads to the frame's record
+//! according to the code.
 //!
-//! On other processors, if the code can be read, the instructions up to the function's return decide, and then those from
-//! its start (`walk/lost`). Frame pointers and link registers of recursive functions lead to calls of the
-//! same function that are not the frame's own.
+//! Code that the program copied from a file, as `CPython` does, is analysed in that file.
 //!
-//! If the code cannot be read: the frame pointer, and the return address of leaves. It must be an address in executable
-//! memory, and follow a call if the code there can be read.
+//! On other processors, if the code can be read, the instructions up to the function's return decide, and then those
+//! from its start (`walk/lost`). Frame pointers and link registers of recursive functions lead to calls of the same
+//! function that are not the frame's own.
+//!
+//! If the code cannot be read, the fallbacks are the frame pointer and the return address of leaves. The address must
+//! be in executable memory, and follow a call if the code there can be read.
 
 mod analysis;
 mod copied;
@@ -42,7 +46,7 @@ use crate::state::{MemoryError, Registers, WalkContext};
 
 pub(crate) use scan::Slot;
 
-/// The scratch of the fallbacks of one thread.
+/// Scratch memory and caches of one thread's fallbacks.
 #[derive(Default)]
 pub(crate) struct Fallback {
     analysers: HashMap<(u32, Svma), Option<Analyser>>,
@@ -50,14 +54,14 @@ pub(crate) struct Fallback {
     originals: Originals,
 }
 
-/// Why a frame without call frame information has no caller.
+/// The reason why a frame without call frame information has no caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NoCaller {
     /// It is the outermost: the code ends the thread or the fiber once the thread's function has returned.
     Root,
-    /// Its return address is past the recorded bytes; where its frame ends.
+    /// Its return address is past the recorded bytes; the end of its frame.
     Cut(u64),
-    /// None is proven.
+    /// No caller is proven.
     Unknown,
 }
 
@@ -68,17 +72,18 @@ impl std::fmt::Debug for Fallback {
 }
 
 impl Fallback {
-    /// What following the code of files may cost.
+    /// Sets the budget for following the code of files.
     pub(crate) fn within(&mut self, budget: &Budget) {
         self.follower.functions.allowance.within(budget);
     }
 
-    /// The files of which no more was looked at.
+    /// Returns the files that exhausted their instruction budget.
     pub(crate) fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
         self.follower.functions.allowance.into_exhausted()
     }
 
-    /// The code of a file that a frame in memory without a file is a copy of. `lookup` is in the call that it waits for.
+    /// Returns the original code in a file for a frame in a copy, in memory without a file. `lookup` is in the active
+    /// call.
     pub(crate) fn original<'m>(
         &mut self,
         lookup: Avma,
@@ -92,12 +97,12 @@ impl Fallback {
         self.originals.of(lookup, mapping, registers.sp(context.arch), &context.memory)
     }
 
-    /// What is known of the files' functions.
+    /// Returns the analyses of the files' functions.
     pub(crate) const fn functions(&mut self) -> &mut Functions {
         &mut self.follower.functions
     }
 
-    /// Whether a return address is proven to be that of a call of the code at hand.
+    /// Returns true if a return address is proven to belong to a call of the code at `at`.
     pub(crate) fn is_call_of(
         &mut self,
         return_address: u64,
@@ -107,7 +112,7 @@ impl Fallback {
         self.called(return_address, at, context) == Called::Proven
     }
 
-    /// What is known of a return address and the code at hand.
+    /// Decides whether a return address belongs to a call of the code at `at`.
     pub(crate) fn called(
         &mut self,
         return_address: u64,
@@ -117,15 +122,15 @@ impl Fallback {
         self.follower.called(return_address, at, context)
     }
 
-    /// Whether the code that a frame goes on in does not return; the address is in the call before it.
+    /// Returns true if the code after a frame's call does not return; `at` is in that call.
     pub(crate) fn never_returns(&mut self, at: InFile<'_>) -> bool {
         self.follower.never_returns(at, false)
     }
 
-    /// The caller of a frame without call frame information.
+    /// Returns the caller of a frame without call frame information.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why there is none.
     pub(crate) fn step(
         &mut self,
         code: Option<InFile<'_>>,
@@ -144,11 +149,11 @@ impl Fallback {
         }
     }
 
-    /// The caller of a frame whose code can be read; `is_covered`: call frame information says something else of it than
-    /// that the return address is where the call put it.
+    /// Returns the caller of a frame with readable code. `is_covered` is true if call frame information states that the
+    /// return address has moved.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why there is none.
     pub(crate) fn by_code(
         &mut self,
         at: InFile<'_>,
@@ -173,8 +178,8 @@ impl Fallback {
             Some(caller)
         };
         let is_plain_leaf = is_leaf && !is_covered;
-        // A frame pointer that the leaf left to its caller leads past the caller, to a call that the caller's last jump
-        // makes one of the leaf.
+        // If the leaf left the frame pointer to its caller, the frame pointer leads past the caller. The call there can
+        // look like one of the leaf because of the caller's tail jump.
         let leaf = is_plain_leaf.then(|| by_leaf_rule(registers, context)).flatten();
         let leaf = proven(leaf, registers, false).map(|leaf| (leaf, registers.clone()));
         registers.clone_from(&before);
@@ -203,7 +208,7 @@ impl Fallback {
     }
 }
 
-/// framehop's analysis of the instructions around the pc.
+/// Runs framehop's analysis of the instructions around the pc.
 fn analyse(
     analysers: &mut HashMap<(u32, Svma), Option<Analyser>>,
     file: &Arc<LoadedImage>,
@@ -225,7 +230,7 @@ fn analyse(
     if new_fp != fp {
         registers.set(arch.fp, new_fp);
     }
-    // An answer that only takes the word at the stack pointer is what the leaf rule says.
+    // A result that only takes the word at the stack pointer equals the leaf rule.
     let found_by = match new_sp {
         top if top == sp.wrapping_add(8) => FoundBy::LeafRule,
         record if fp != 0 && record == fp.wrapping_add(16) => FoundBy::FramePointer,
@@ -234,7 +239,7 @@ fn analyse(
     Some(Caller { pc: Avma(pc), exact: false, found_by })
 }
 
-/// Whether the frame pointer's record lies on the stack, but past the end of what was recorded of it.
+/// Returns true if the frame pointer's record is on the stack, but past the end of the dump.
 pub(crate) fn is_cut_off(registers: &Registers, context: &WalkContext<'_>) -> bool {
     let (memory, arch) = (&context.memory, context.arch);
     frame_record(registers, context).is_some_and(|at| {
@@ -244,7 +249,7 @@ pub(crate) fn is_cut_off(registers: &Registers, context: &WalkContext<'_>) -> bo
     })
 }
 
-/// Where the record is that the frame pointer leads to.
+/// Returns the address of the record that the frame pointer leads to.
 pub(crate) fn frame_record(registers: &Registers, context: &WalkContext<'_>) -> Option<u64> {
     let (memory, arch) = (&context.memory, context.arch);
     let distance = arch.frame_record?;
@@ -252,7 +257,7 @@ pub(crate) fn frame_record(registers: &Registers, context: &WalkContext<'_>) -> 
     Some(memory.wrap(fp.wrapping_add_signed(distance)))
 }
 
-/// The frame pointer's record: the caller's frame pointer, then the return address.
+/// Steps by the frame pointer's record: the caller's frame pointer, then the return address.
 fn by_frame_pointer(registers: &mut Registers, context: &WalkContext<'_>) -> Option<Caller> {
     let (memory, arch) = (&context.memory, context.arch);
     let sp = registers.sp(arch);
@@ -272,7 +277,7 @@ fn by_frame_pointer(registers: &mut Registers, context: &WalkContext<'_>) -> Opt
     Some(Caller { pc: Avma(pc), exact: false, found_by: FoundBy::FramePointer })
 }
 
-/// A function that has not touched the stack: its return address is where the call put it.
+/// Steps from a function that has not touched the stack: its return address is still in its initial location.
 pub(crate) fn by_leaf_rule(registers: &mut Registers, context: &WalkContext<'_>) -> Option<Caller> {
     let (memory, arch) = (&context.memory, context.arch);
     let sp = registers.sp(arch);
@@ -290,8 +295,8 @@ pub(crate) fn by_leaf_rule(registers: &mut Registers, context: &WalkContext<'_>)
     Some(Caller { pc: Avma(pc), exact: false, found_by: FoundBy::LeafRule })
 }
 
-/// Whether a call can have left this address: it is in executable memory, and where the code can be read, a call stands
-/// before it.
+/// Returns true if a call can have left this address: it is in executable memory, and follows a call if the code can be
+/// read.
 pub(crate) fn is_return_address(pc: u64, context: &WalkContext<'_>) -> bool {
     let (memory, arch) = (&context.memory, context.arch);
     let before = Avma(pc).sub(1);

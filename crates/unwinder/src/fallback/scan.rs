@@ -1,5 +1,5 @@
-//! Where neither call frame information nor the code says where the return address is: the words of the dump that can be
-//! it. Which of them leads to a root is for the walk to find out.
+//! Candidates among the words of the dump, if neither call frame information nor the code locates the return address.
+//! The walk then determines which of them lead to a root.
 
 use address::Avma;
 
@@ -8,19 +8,20 @@ use crate::code::{Called, InFile};
 use crate::fallback::Fallback;
 use crate::state::{Memory, Registers, WalkContext};
 
-/// A word of the dump that can be the return address of the frame at hand.
+/// A word of the dump that can be the return address of the frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Slot {
     pub(crate) address: u64,
     pub(crate) return_address: u64,
 }
 
-/// More slots than one frame can have: beyond, nothing is proven.
+/// Limit above the slots of one frame: beyond it, nothing is proven.
 const MOST_SLOTS: usize = 16;
 
 impl Fallback {
-    /// The words from the stack pointer on that follow a call of the function at hand. Where there is none, and the
-    /// function does not return: those that follow the call of a process's or a thread's first function, by `is_start`.
+    /// Returns the words above the stack pointer that follow a call of this function. If there are none and the
+    /// function does not return: those that follow the call of a process's or a thread's first function, according to
+    /// `is_start`.
     pub(crate) fn slots(
         &mut self,
         at: InFile<'_>,
@@ -53,7 +54,7 @@ impl Fallback {
             }
         }
         if proven.is_empty() && self.follower.never_returns(at, is_leaf) {
-            // Nothing else was called that could still be running.
+            // No other callee could still be active.
             let first = others.into_iter().next().filter(|slot: &Slot| {
                 is_start(slot.return_address)
                     || self.follower.is_thread_start(slot.return_address, memory)
@@ -63,14 +64,14 @@ impl Fallback {
         proven
     }
 
-    /// Whether what a slot returns to is the code that a thread begins with.
+    /// Returns true if a slot returns to the first code of a thread.
     pub(crate) fn is_thread_start(&mut self, slot: &Slot, memory: &Memory<'_>) -> bool {
         self.follower.is_thread_start(slot.return_address, memory)
     }
 }
 
 impl Slot {
-    /// The registers of the caller: which of them the function saved is not known.
+    /// Returns the registers of the caller; the callee-saved registers are unknown.
     pub(crate) fn apply(&self, registers: &Registers, arch: Processor) -> Registers {
         let mut caller = registers.clone();
         arch.conventions.callee_saved.iter().for_each(|&register| caller.forget(register));

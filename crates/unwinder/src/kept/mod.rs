@@ -1,8 +1,8 @@
-//! Rules that outlive a run: those that are taken from a store, and those that are made now and may be left there.
+//! Rules that outlive a run: those from a store, and newly made ones for the store.
 //!
-//! A rule outlives its run where it follows from the bytes of the file alone and its making does nothing else: the fast
-//! path gives such rules. What was looked for in a debug file, is counted against a limit, or may have a finding is made
-//! in each run.
+//! A rule can outlive its run if it depends only on the bytes of the file and making it has no side effects: the fast
+//! path makes such rules. Rules are made again in each run if they need a debug file, count against a limit, or may
+//! cause a finding.
 
 mod plain;
 mod table;
@@ -21,30 +21,30 @@ pub use table::RuleTable;
 
 use table::is_in_code;
 
-/// The version of the rules that the fast path makes. It is raised where it gives another rule for some address, or one
-/// for an address that it gave none for.
+/// Version of the fast path's rules. It is raised when the fast path gives another rule for some address, or a rule for
+/// an address that had none.
 pub const RULES: u32 = 1;
 
-/// Where rules are kept from run to run, by what files have in them.
+/// Storage of rules across runs, keyed by the contents of files.
 pub trait RuleStore: Debug + Send + Sync {
-    /// The rules that are kept of a file, an empty table where there are none as yet; `None` where none may be kept. It is
-    /// asked once a file and run.
+    /// Returns the stored rules of a file, an empty table if there are none yet; `None` if none may be stored. Called
+    /// once per file and run.
     fn rules(&self, image: &Image) -> Option<RuleTable>;
 }
 
-/// So many rules of a file are made before the store is asked for others: most files of a build have a few frames, and
-/// asking costs as much as making forty.
+/// Number of rules of a file that are made before the store is queried. Most files of a build have few frames, and a
+/// query costs as much as making forty rules.
 const FEW: usize = 16;
 
-/// Rules of a file that a run leaves for the next one, at most.
+/// Maximum number of rules of a file that a run stores for the next one.
 const MOST_NEW: usize = 1 << 20;
 
-/// The rules of a store, as one run sees them, and those that it makes.
+/// The rules of a store as one run reads them, and the rules that the run makes.
 #[derive(Debug)]
 pub struct KeptRules {
     store: Box<dyn RuleStore>,
     memory: Arc<Memory>,
-    /// By the serial of the file.
+    /// Indexed by the serial of the file.
     files: RwLock<Vec<Option<Arc<FileRules>>>>,
 }
 
@@ -58,13 +58,13 @@ pub struct NewRules {
 }
 
 impl KeptRules {
-    /// The rules of a store for one run, whose memory is counted there.
+    /// Creates the rules of a store for one run. Their memory is counted in `memory`.
     #[must_use]
     pub fn new(store: Box<dyn RuleStore>, memory: &Arc<Memory>) -> Self {
         Self { store, memory: Arc::clone(memory), files: RwLock::default() }
     }
 
-    /// The rules of a file.
+    /// Returns the rules of a file.
     pub(crate) fn of_file(&self, file: &Arc<LoadedImage>) -> Arc<FileRules> {
         let index = file.serial as usize;
         let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
@@ -80,12 +80,12 @@ impl KeptRules {
         files.get_mut(index).map_or_else(new, |slot| Arc::clone(slot.get_or_insert_with(new)))
     }
 
-    /// The rule of an address of a file, where the store has it.
+    /// Returns the stored rule of an address of a file, if there is one.
     pub(crate) fn find(&self, file: &FileRules, svma: Svma) -> Option<Rule> {
         file.table(&*self.store)?.find(svma)
     }
 
-    /// What was made since this was asked last, by file; of files of which few rules were made, nothing.
+    /// Returns the rules that were made since the last call, by file. Files with few new rules are omitted.
     #[must_use]
     pub fn take_new(&self) -> Vec<NewRules> {
         let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
@@ -97,7 +97,7 @@ impl KeptRules {
 #[derive(Debug)]
 pub(crate) struct FileRules {
     file: Arc<LoadedImage>,
-    /// What the store has; `None` where nothing of the file may be kept.
+    /// The stored rules; `None` if no rules of the file may be stored.
     table: OnceLock<Option<RuleTable>>,
     made: Mutex<Made>,
 }
@@ -114,7 +114,7 @@ impl FileRules {
         Self { file, table: OnceLock::new(), made: Mutex::new(Made { rules: Vec::new(), held }) }
     }
 
-    /// What the store has, once some rules were made.
+    /// Returns the stored rules, once some rules were made.
     fn table(&self, store: &dyn RuleStore) -> Option<&RuleTable> {
         if let Some(known) = self.table.get() {
             return known.as_ref();
@@ -130,7 +130,7 @@ impl FileRules {
         self.table.get_or_init(ask).as_ref()
     }
 
-    /// Notes a rule that the fast path made.
+    /// Records a rule that the fast path made.
     pub(crate) fn note(&self, svma: Svma, rule: Rule) {
         if matches!(self.table.get(), Some(None)) {
             return;
@@ -147,15 +147,15 @@ impl FileRules {
     }
 
     fn take_new(&self) -> Option<NewRules> {
-        // Nobody asked the store, or it takes nothing.
+        // The store was not queried, or accepts nothing.
         let Some(Some(known)) = self.table.get() else { return None };
         let mut made = std::mem::take(&mut self.made().rules);
         made.sort_unstable_by_key(|&(svma, _)| svma);
-        // Two threads may have made one.
+        // Two threads may have made the same rule.
         made.dedup_by_key(|&mut (svma, _)| svma);
         let image = self.file.image();
         let new = made.into_iter().filter(|&(svma, _)| {
-            // The first ones were made before the store was asked.
+            // The first ones were made before the store was queried.
             is_in_code(image, svma) && known.find(svma).is_none()
         });
         let bytes = |(svma, rule)| Some((svma, RuleBytes::of(rule)?));
@@ -164,7 +164,7 @@ impl FileRules {
     }
 
     fn made(&self) -> MutexGuard<'_, Made> {
-        // A panic of another thread leaves a whole value.
+        // A panic of another thread leaves a consistent value.
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

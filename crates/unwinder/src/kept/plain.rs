@@ -1,4 +1,4 @@
-//! A rule as bytes, for those who keep it from run to run.
+//! A rule as bytes, for storage across runs.
 
 use crate::arch::{N_SLOTS, Processor};
 use crate::rule::{Rule, SimpleRule};
@@ -6,10 +6,10 @@ use crate::rule::{Rule, SimpleRule};
 /// A rule as bytes, the same on all machines.
 ///
 /// ```text
-///   0  kind: where the frame begins, the same of a signal's frame, or that it is the outermost
-///   1  register that the frame's address is counted from
-///   2  bytes to add to it (i32, little-endian)
-///   6  where registers were saved, by slot, in words from the frame's address (i8 each)
+///   0  kind: a normal frame, a signal frame, or the outermost frame
+///   1  base register of the CFA
+///   2  offset of the CFA from it, in bytes (i32, little-endian)
+///   6  positions of saved registers, by slot, in words from the CFA (i8 each)
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RuleBytes(pub [u8; Self::SIZE]);
@@ -18,14 +18,14 @@ const SIMPLE: u8 = 0;
 const SIGNAL: u8 = 1;
 const OUTERMOST: u8 = 2;
 
-/// Where the slots begin.
+/// Offset of the slots.
 const SLOTS: usize = 6;
 
 impl RuleBytes {
-    /// How many bytes a rule has.
+    /// Size of a rule, in bytes.
     pub const SIZE: usize = SLOTS + N_SLOTS;
 
-    /// The bytes of a rule; `None` for one that says nothing without what the engine knows.
+    /// Returns the bytes of a rule; `None` for one that depends on data of the engine.
     pub(super) fn of(rule: Rule) -> Option<Self> {
         let mut bytes = [0; Self::SIZE];
         match rule {
@@ -41,7 +41,7 @@ impl RuleBytes {
         Some(Self(bytes))
     }
 
-    /// The rule of these bytes; `None` where it is none of that processor.
+    /// Returns the rule of these bytes; `None` if the processor has no such rule.
     pub(super) fn rule(&self, arch: Processor) -> Option<Rule> {
         let (&[kind, cfa_register, a, b, c, d], slots) = self.0.split_first_chunk::<SLOTS>()?;
         if kind == OUTERMOST {
@@ -50,7 +50,7 @@ impl RuleBytes {
         }
         let saved = slots.first_chunk::<N_SLOTS>()?.map(u8::cast_signed);
         let are_slots = saved.iter().zip(&arch.slots).all(|(&words, &register)| {
-            // What has no register cannot have been saved.
+            // A slot without a register cannot have been saved.
             words == 0 || register < arch.columns
         });
         let has_return_address = !arch.is_x86() || saved.first().is_some_and(|&words| words != 0);
@@ -99,12 +99,12 @@ mod tests {
         };
         let last = RuleBytes::SIZE - 1;
         let of = |arch| processor(arch).expect("it is unwound");
-        // A kind, a register, a slot that there is not; no return address; an outermost frame that saves registers.
+        // Unknown kind, register or slot; no return address; an outermost frame that saves registers.
         for bytes in [with(0, 3), with(1, 200), with(last, 1), with(6, 0), with(0, 2)] {
             assert_eq!(bytes.rule(X86_64), None, "{bytes:?}");
         }
         assert_eq!(whole.rule(of(Arch::S390x)), None);
-        // There it can still be in its register.
+        // On that processor it can still be in its register.
         assert!(with(6, 0).rule(of(Arch::Aarch64)).is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! The rules of one file that runs before made, checked as a whole before any is taken from it.
+//! The rules of one file from earlier runs, validated as a whole before the first use.
 
 use address::Svma;
 use image_store::Image;
@@ -12,17 +12,17 @@ use crate::rule::Rule;
 pub struct RuleTable {
     /// The first address.
     first: u64,
-    /// All of them, from there on; ascending.
+    /// Offsets of all addresses from the first, ascending.
     offsets: Vec<u32>,
-    /// The rule of each.
+    /// Index into `rules` for each address.
     numbers: Vec<u16>,
     rules: Vec<Rule>,
 }
 
 impl RuleTable {
-    /// The table of a file: its first address, all addresses as distances from there, the number of the rule of each, and
-    /// the rules. `None` where the addresses do not ascend or are in no code of the file, where a number stands for no
-    /// rule, or a rule is none of the file's processor.
+    /// Creates the table of a file from its first address, the offsets of all addresses, the rule index of each, and
+    /// the rules. Returns `None` if the addresses do not ascend or are outside the file's code, or if an index is out
+    /// of range. It also rejects rules that do not fit the file's processor.
     #[must_use]
     pub fn new(
         image: &Image,
@@ -46,9 +46,9 @@ impl RuleTable {
             && self.in_code(image) == self.offsets.len()
     }
 
-    /// How many of the addresses are in code of the file.
+    /// Returns the number of addresses in code of the file.
     fn in_code(&self, image: &Image) -> usize {
-        // Segments of a file that is mapped do not overlap; where some do, nothing is taken.
+        // Segments of a mapped file do not overlap; if they do, the table is rejected.
         let below = |svma: u64| match svma.checked_sub(self.first) {
             Some(end) => self.offsets.partition_point(|&offset| u64::from(offset) < end),
             None => 0,
@@ -61,14 +61,14 @@ impl RuleTable {
         counts.fold(0, usize::saturating_add)
     }
 
-    /// The rule of an address.
+    /// Returns the rule of an address.
     pub(super) fn find(&self, svma: Svma) -> Option<Rule> {
         let offset = u32::try_from(svma.0.checked_sub(self.first)?).ok()?;
         let at = self.offsets.binary_search(&offset).ok()?;
         self.rules.get(usize::from(*self.numbers.get(at)?)).copied()
     }
 
-    /// Bytes in memory.
+    /// Size in memory, in bytes.
     pub(super) const fn heap_bytes(&self) -> u64 {
         (self.offsets.capacity() * size_of::<u32>()
             + self.numbers.capacity() * size_of::<u16>()
@@ -76,7 +76,7 @@ impl RuleTable {
     }
 }
 
-/// Whether an address is in code of a file, so that a table can have it.
+/// Returns true if an address is in code of a file, so that a table can contain it.
 pub(super) fn is_in_code(image: &Image, svma: Svma) -> bool {
     let mut code = image.segments().iter().filter(|segment| segment.executable);
     code.any(|code| svma.0.checked_sub(code.svma.0).is_some_and(|at| at < code.mem_size))

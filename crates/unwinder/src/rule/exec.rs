@@ -1,4 +1,4 @@
-//! Running a rule: one step outwards turns the registers of a frame into those of its caller.
+//! Execution of a rule: one step turns the registers of a frame into those of its caller.
 
 use profile::EndReason;
 
@@ -7,40 +7,40 @@ use crate::rule::expression::{ExpressionError, evaluate};
 use crate::rule::{Cfa, FullRow, Recovery, SimpleRule};
 use crate::state::{Memory, MemoryError, RegisterError, Registers, Saved, WalkContext};
 
-/// What a step by a simple rule read, and where it led.
+/// Words that a step by a simple rule read, and the resulting frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlotsRead {
-    /// The frame's address, which is the caller's stack pointer.
+    /// CFA of the frame: the caller's stack pointer.
     pub(crate) cfa: u64,
     pub(crate) return_address: u64,
-    /// What is known of the registers that were saved in slots of this frame.
+    /// Digest of the registers that were saved in slots of this frame.
     pub(crate) values: Saved,
 }
 
 /// The extent of a frame on the stack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameExtent {
-    /// The stack pointer in the frame.
+    /// Stack pointer in the frame.
     pub(crate) sp: u64,
-    /// The frame's address, which is the caller's stack pointer.
+    /// CFA of the frame: the caller's stack pointer.
     pub(crate) cfa: u64,
 }
 
-/// So many words, of `WORD` bytes, from the frame's address.
+/// Returns the address `words` words, of `WORD` bytes each, from the CFA.
 pub(crate) const fn slot_at<const WORD: u64>(cfa: u64, words: i8) -> u64 {
     cfa.wrapping_add_signed(words as i64 * WORD.cast_signed())
 }
 
 impl SimpleRule {
-    /// Where the frame begins, if the register that it is counted from is known.
+    /// Returns the CFA, if its base register is known.
     #[cold]
     pub(crate) fn cfa(&self, registers: &Registers, memory: &Memory<'_>) -> Option<u64> {
         let base = registers.get(self.cfa_register, memory).ok()?;
         Some(base.wrapping_add_signed(i64::from(self.cfa_offset)))
     }
 
-    /// Where the frame begins, if its return address was on the stack, past the end of what was recorded. The frame that a
-    /// signal interrupted has no such slot.
+    /// Returns the CFA if the slot of the return address is on the stack, past the end of the dump. The interrupted
+    /// frame of a signal has no such slot.
     #[inline]
     pub(crate) fn cut_at<const WORD: u64>(
         &self,
@@ -56,8 +56,8 @@ impl SimpleRule {
         (read == Err(MemoryError::PastDump)).then_some(cfa)
     }
 
-    /// Runs the rule on words of `WORD` bytes: the registers become those of the caller. Nothing has changed where that
-    /// fails.
+    /// Runs the rule on words of `WORD` bytes and sets the registers to those of the caller. On failure, nothing has
+    /// changed.
     #[inline]
     pub(crate) fn run<const WORD: u64>(
         &self,
@@ -80,8 +80,8 @@ impl SimpleRule {
         Ok(SlotsRead { cfa, return_address, values: self.values::<WORD>(memory, frame) })
     }
 
-    /// Reads what the step needs that nearly all are: the frame begins at a register that is known, the return address is
-    /// in the recorded bytes, and the frame lies above its callee's. `None` for every other step.
+    /// Reads the words of the most frequent step: the base register of the CFA is known, the return address is
+    /// recorded, and the frame is above its callee's. Returns `None` for every other step.
     #[inline(always)]
     pub(crate) fn read_slots<const WORD: u64>(
         &self,
@@ -102,15 +102,15 @@ impl SimpleRule {
         Some(SlotsRead { cfa, return_address, values: self.values::<WORD>(memory, frame) })
     }
 
-    /// The frame's address, by the value of the register that it is counted from.
+    /// Returns the CFA from the value of its base register.
     #[inline(always)]
     fn cfa_from<const WORD: u64>(&self, base: u64, memory: &Memory<'_>) -> u64 {
         let cfa = base.wrapping_add_signed(i64::from(self.cfa_offset));
         if WORD == NARROW { memory.wrap(cfa) } else { cfa }
     }
 
-    /// Restores the registers that the rule says were saved, but for those whose slots were popped, as
-    /// [`Registers::set_saved_unless_popped`] says, from a frame of that extent.
+    /// Restores the saved registers of a frame with the given extent, except those with popped slots; see
+    /// [`Registers::set_saved_unless_popped`].
     pub(crate) fn restore_saved<const WORD: u64>(
         &self,
         registers: &mut Registers,
@@ -129,14 +129,14 @@ impl SimpleRule {
         registers.mark_saved(saved);
     }
 
-    /// Where the register of a slot of the architecture was saved, unless that was popped.
+    /// Returns the slot of a saved register, by its slot of the architecture, unless it was popped.
     #[inline(always)]
     pub(crate) fn slot_of<const WORD: u64>(&self, slot: usize, frame: FrameExtent) -> Option<u64> {
         let words = self.saved.get(slot).copied().filter(|&words| words != 0)?;
         unless_popped::<WORD>(words, frame)
     }
 
-    /// The facts about the saved values that were recorded in a frame of that extent.
+    /// Returns a digest of the saved values in a frame with the given extent.
     #[inline(always)]
     pub(crate) fn values<const WORD: u64>(&self, memory: &Memory<'_>, frame: FrameExtent) -> Saved {
         let mut slots = SavedSlots { rule: self, memory, sp: frame.sp, values: Saved::NONE };
@@ -151,7 +151,7 @@ impl SimpleRule {
     }
 }
 
-/// The address of a slot, so many words from the address of a frame of that extent, unless it was popped.
+/// Returns the address of a slot, `words` words from the CFA, unless it was popped.
 #[inline(always)]
 fn unless_popped<const WORD: u64>(words: i8, frame: FrameExtent) -> Option<u64> {
     let FrameExtent { sp, cfa } = frame;
@@ -159,18 +159,18 @@ fn unless_popped<const WORD: u64>(words: i8, frame: FrameExtent) -> Option<u64> 
     (address >= sp || cfa < sp).then_some(address)
 }
 
-/// The slots that a simple rule says registers were saved in, of those whose values tell calls apart.
+/// The slots of registers that a simple rule saves, restricted to registers that distinguish calls.
 struct SavedSlots<'a> {
     rule: &'a SimpleRule,
     memory: &'a Memory<'a>,
     sp: u64,
-    /// What is known of their values.
+    /// Digest of their values.
     values: Saved,
 }
 
 impl SavedSlots<'_> {
-    /// Adds the value of a register, if it was saved, from what was recorded below the frame's address. That the slot is a
-    /// constant makes a third of the instructions.
+    /// Adds the value of a register, if it was saved, from the recorded bytes below the CFA. The constant slot saves
+    /// two thirds of the instructions.
     #[inline(always)]
     fn add<const WORD: u64, const SLOT: usize>(&mut self, below: &[u8]) {
         let words = isize::from(self.rule.saved[SLOT]);
@@ -178,7 +178,7 @@ impl SavedSlots<'_> {
             return;
         }
         let value = if WORD == WIDE {
-            // One comparison finds that the word is there.
+            // One comparison checks that the word is in range.
             let (_, all) = below.as_rchunks();
             all.get(all.len().wrapping_add_signed(words)).map(|word| self.memory.word(*word))
         } else {
@@ -192,7 +192,7 @@ impl SavedSlots<'_> {
 }
 
 impl FullRow {
-    /// Runs the row: the registers become those of the caller. Returns the return address.
+    /// Runs the row: sets the registers to those of the caller and returns the return address.
     pub(crate) fn run(
         &self,
         registers: &mut Registers,
@@ -218,7 +218,7 @@ impl FullRow {
                 Recovery::SlotAtCfa(offset) => {
                     let slot = memory.wrap(cfa.wrapping_add_signed(*offset));
                     if arch.is_x86() && *register == arch.return_address {
-                        // It has no register that it could be popped to.
+                        // There is no register that it could be popped to.
                         registers.set_saved(*register, slot);
                     } else {
                         registers.set_saved_unless_popped(*register, slot, old_sp, cfa);
@@ -243,7 +243,7 @@ impl FullRow {
                 }
             }
         }
-        // The stack pointer is wanted as a value by every step that follows.
+        // Every later step needs the stack pointer as a value.
         let sp = registers.get(arch.sp, memory).map_err(reason_of_register)?;
         registers.set(arch.sp, sp);
         registers.get(self.return_address, memory).map_err(reason_of_register)
@@ -251,9 +251,9 @@ impl FullRow {
 }
 
 impl Registers {
-    /// A register was saved in a slot. A slot below the stack pointer of a frame that lies above it has been popped: the
-    /// register has its value again, and what is in the slot may be overwritten at any time. Compilers leave the rules
-    /// of registers standing between their pops and the return (LLVM and GCC say only where the frame begins there).
+    /// Sets a register to a saved slot, unless the slot was popped: it is below the stack pointer, and the frame is
+    /// above it. The register then has its value again, and the slot may be overwritten at any time. Compilers leave
+    /// the rules of registers in force between their pops and the return (LLVM and GCC only update the CFA there).
     fn set_saved_unless_popped(&mut self, register: u8, slot: u64, sp: u64, cfa: u64) {
         let stands = slot >= sp || cfa < sp;
         if stands {
@@ -261,7 +261,7 @@ impl Registers {
         }
     }
 
-    /// A register whose expression has no value is unknown from here on; only the return address ends the chain.
+    /// Makes a register unknown after its expression failed; the chain ends only if it is the return address.
     fn lose(
         &mut self,
         register: u8,
@@ -287,9 +287,9 @@ const fn reason_of_memory(error: MemoryError) -> EndReason {
     }
 }
 
-/// Why a return address cannot be read that was saved in a frame that begins at `cfa`.
+/// Returns the reason why a return address, saved in a frame with this CFA, cannot be read.
 const fn reason_of_frame(error: MemoryError, cfa: u64, word: u64) -> EndReason {
-    // What no stack begins with: nothing is mapped that low; addresses of user code have 48 bits.
+    // No stack has such addresses: nothing is mapped below 64 KiB, and user addresses have at most 48 bits.
     let is_stack = cfa.is_multiple_of(word) && cfa >= 1 << 16 && cfa < 1 << 48;
     match error {
         MemoryError::NotRecorded if is_stack => EndReason::OtherStack,

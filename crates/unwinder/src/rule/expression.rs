@@ -1,17 +1,17 @@
 //! DWARF expressions of call frame information: a small stack machine over the sampled registers and the recorded
-//! memory. Bounded in steps and in depth. Values have as many bits as an address: arithmetic wraps there, and the highest
-//! of them is the sign.
+//! memory. Steps and depth are bounded. Values have the width of an address: arithmetic wraps at that width, and the
+//! highest bit is the sign.
 
 use gimli::{EndianSlice, Operation, RunTimeEndian};
 
 use crate::state::{Memory, RegisterError, Registers};
 
-/// Why an expression has no value.
+/// The reason why an expression has no value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ExpressionError {
-    /// Damaged, endless, or using what call frame information may not use.
+    /// It is damaged or endless, or uses operations that call frame information must not use.
     Bad,
-    /// It needs a register or memory that is not known.
+    /// It needs an unknown register or unknown memory.
     Register(RegisterError),
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn evaluate(
 struct StackMachine<'a> {
     stack: [u64; MAX_DEPTH],
     depth: usize,
-    /// How many of the 64 bits, from the highest, values do not have. Invariant: they are 0 on the stack.
+    /// Number of upper bits, of 64, that values do not use. Invariant: they are 0 on the stack.
     unused: u32,
     registers: &'a Registers,
     memory: &'a Memory<'a>,
@@ -93,14 +93,14 @@ impl StackMachine<'_> {
         self.push(f(value))
     }
 
-    /// `f` gets the second value of the stack, then the top one.
+    /// Applies `f` to the second value of the stack and the top one.
     fn binary(&mut self, f: impl FnOnce(u64, u64) -> Option<u64>) -> Result<(), ExpressionError> {
         let top = self.pop()?;
         let second = self.pop()?;
         self.push(f(second, top).ok_or(ExpressionError::Bad)?)
     }
 
-    /// The same of numbers with a sign.
+    /// As `binary`, for signed numbers.
     fn signed(&mut self, f: impl FnOnce(i64, i64) -> Option<i64>) -> Result<(), ExpressionError> {
         let unused = self.unused;
         let number = |value: u64| value.cast_signed() << unused >> unused;
@@ -186,7 +186,7 @@ impl StackMachine<'_> {
     }
 }
 
-/// Shifts by 64 and more give 0.
+/// Shifts; by 64 and more, the result is 0.
 fn shift(by: u64, f: impl FnOnce(u32) -> u64) -> u64 {
     u32::try_from(by).ok().filter(|&by| by < 64).map_or(0, f)
 }
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn the_plt_rule() {
-        // breg7 8; breg16 0; lit15; and; lit11; ge; lit3; shl; plus: one word more after the push at +11.
+        // breg7 8; breg16 0; lit15; and; lit11; ge; lit3; shl; plus: one more word after the push at +11.
         let plt = [0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22];
         assert_eq!(run(&plt, None), Ok(0x1010));
     }
@@ -248,10 +248,10 @@ mod tests {
         let narrow = |bytes: &[u8]| run_on(WordForm::Little32, bytes, Some(0xffff_fff0));
         // breg7 0; deref: four bytes
         assert_eq!(narrow(&[0x77, 0, 0x06]), Ok(0x4433_2211));
-        // plus_uconst 0x20; and the same down again: lit31; minus; lit1; minus
+        // plus_uconst 0x20; then down again: lit31; minus; lit1; minus
         assert_eq!(narrow(&[0x23, 0x20]), Ok(0x10));
         assert_eq!(narrow(&[0x23, 0x20, 0x4f, 0x1c, 0x31, 0x1c]), Ok(0xffff_fff0));
-        // lit0; lt: the highest of the 32 bits is the sign. lit4; shra. abs. lit4; neg; div.
+        // lit0; lt: bit 31 is the sign. lit4; shra. abs. lit4; neg; div.
         assert_eq!(narrow(&[0x30, 0x2d]), Ok(1));
         assert_eq!(narrow(&[0x34, 0x26]), Ok(0xffff_ffff));
         assert_eq!(narrow(&[0x19]), Ok(0x10));
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn hostile_expressions_end() {
-        assert_eq!(run(&[0x2f, 0xfd, 0xff], None), Err(ExpressionError::Bad)); // skip -3: for ever
+        assert_eq!(run(&[0x2f, 0xfd, 0xff], None), Err(ExpressionError::Bad)); // skip -3: an endless loop
         assert_eq!(run(&[0x30; 100], None), Err(ExpressionError::Bad)); // too deep
         assert_eq!(run(&[0x22], None), Err(ExpressionError::Bad)); // nothing to add
         assert_eq!(run(&[0x31, 0x30, 0x1b], None), Err(ExpressionError::Bad)); // division by zero

@@ -1,5 +1,5 @@
-//! Unwind rules: how to step from a frame to its caller, as small values that are made once for each address and cached.
-//! Running them is in `exec`, and the expressions of the rare rows that need them in `expression`.
+//! Unwind rules: steps from a frame to its caller, as small values that are made once for each address and cached.
+//! Their execution is in `exec`, the expressions of the rare rows that need them in `expression`.
 
 mod exec;
 mod expression;
@@ -12,58 +12,59 @@ use crate::arch::N_SLOTS;
 
 pub(crate) use exec::{FrameExtent, SlotsRead, slot_at};
 
-/// What to do at a looked-up address.
+/// The unwind rule of a looked-up address.
 ///
-/// Most rows of real programs say: the frame begins at a register plus a constant, and registers were saved whole words
-/// from there. Those are simple; the others are kept in a table of the engine. A rule takes three
-/// words, which caches copy.
+/// In most rows of real programs, the CFA is a register plus a constant, and registers were saved whole words from
+/// there. Those are simple rules; other rows are stored in a table of the engine. A rule takes three words, which
+/// caches copy.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Rule {
-    /// Register plus offset, saved registers whole words from there.
+    /// The CFA is a register plus an offset; registers were saved whole words from there.
     Simple(SimpleRule),
-    /// The row of that index in the engine's table of full rows.
+    /// A row in the engine's table of full rows.
     Full {
-        /// The index.
+        /// Index of the row.
         row: u32,
-        /// It is the frame of a signal: the next pc was interrupted, not called from.
+        /// True for a signal frame: the next pc was interrupted, not called from.
         signal: bool,
     },
-    /// The outermost frame: the return address is stated to be undefined.
+    /// The outermost frame: its return address is stated to be undefined.
     Outermost,
-    /// The function goes on on another stack: where its caller's frame is, only what was recorded can say.
+    /// The function continues on another stack: only recorded data can locate its caller's frame.
     OtherStack,
     /// The file has no information for the address.
     NoInfo,
-    /// The information is damaged, or says something unknown.
+    /// The information is damaged, or contains something unknown.
     Damaged,
 }
 
 const _: () = assert!(size_of::<Rule>() == 24);
 
-/// The caller's stack pointer (CFA) is `cfa_register + cfa_offset`; each saved register is so many words of the processor
-/// from there as its slot says.
+/// The CFA, the caller's stack pointer, is `cfa_register + cfa_offset`. Each saved register is a number of words from
+/// there, by its slot of the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct SimpleRule {
-    /// The register that the frame's address is counted from.
+    /// Base register of the CFA.
     pub(crate) cfa_register: u8,
-    /// It is the frame of a signal: the next pc was interrupted, not called from.
+    /// True for a signal frame: the next pc was interrupted, not called from.
     pub(crate) signal: bool,
-    /// Bytes to add to the register.
+    /// Offset of the CFA from the register, in bytes.
     pub(crate) cfa_offset: i32,
-    /// By slot of the architecture, in words from the CFA; 0 where the register was not saved. Slot 0 is the return
-    /// address.
+    /// Position of each register by slot of the architecture, in words from the CFA; 0 if it was not saved. Slot 0 is
+    /// the return address.
     pub(crate) saved: [i8; N_SLOTS],
 }
 
 impl SimpleRule {
-    /// Where the return address was saved, in words from the CFA; 0 where it is still in its register.
+    /// Position of the return address, in words from the CFA; 0 if it is still in its register.
     pub(crate) const fn return_address(&self) -> i8 {
         self.saved[0]
     }
 
-    /// Calls `f` with the slot and the place, in words from the CFA, of each saved register, but for the return address.
+    /// Calls `f` with the slot and the position, in words from the CFA, of each saved register except the return
+    /// address.
     ///
-    /// Slots are looked at eight at a time: few processors have registers in the second half.
+    /// Slots are examined eight at a time: few processors have registers in the second half.
     #[inline]
     pub(crate) fn for_each_saved(&self, mut f: impl FnMut(usize, i8)) {
         let slots = u128::from_le_bytes(self.saved.map(i8::cast_unsigned));
@@ -78,7 +79,7 @@ impl SimpleRule {
     }
 }
 
-/// A row that is no simple rule.
+/// A row that is not a simple rule.
 #[derive(Clone, Debug)]
 pub(crate) struct FullRow {
     pub(crate) cfa: Cfa,
@@ -88,32 +89,32 @@ pub(crate) struct FullRow {
 }
 
 impl FullRow {
-    /// Bytes that it takes.
+    /// Size in memory, in bytes.
     pub(crate) const fn heap_bytes(&self) -> u64 {
         (size_of::<Self>() + self.registers.capacity() * size_of::<(u8, Recovery)>()) as u64
     }
 }
 
-/// What holds the bytes of a section of call frame information.
+/// The owner of the bytes of a section of call frame information.
 #[derive(Clone, Debug)]
 pub(crate) enum SectionBytes {
-    /// The file, and where in it the section begins.
+    /// The file, and the offset of the section in it.
     Image(Arc<LoadedImage>, usize),
-    /// The section, which was unpacked.
+    /// The unpacked section.
     Section(Arc<Vec<u8>>),
 }
 
-/// The bytes of an expression, where they are in the file: rows share them.
+/// The bytes of an expression, in place in the file: rows share them.
 #[derive(Clone, Debug)]
 pub(crate) struct Expression {
     holder: SectionBytes,
-    /// Where the expression is, in what holds it. Invariant: it is inside.
+    /// Offset of the expression in its holder. Invariant: it is in range.
     start: usize,
     len: usize,
 }
 
 impl SectionBytes {
-    /// The expression at an offset of the section.
+    /// Returns the expression at an offset of the section.
     pub(crate) fn expression(&self, offset: usize, len: usize) -> Option<Expression> {
         let start = match self {
             Self::Image(_, section) => section.checked_add(offset)?,
@@ -125,7 +126,7 @@ impl SectionBytes {
 }
 
 impl Expression {
-    /// Its bytes.
+    /// Returns the bytes of the expression.
     pub(crate) fn bytes(&self) -> &[u8] {
         let all = match &self.holder {
             SectionBytes::Image(file, _) => file.image().bytes(),
@@ -136,14 +137,14 @@ impl Expression {
     }
 }
 
-/// How the frame's address is found.
+/// The definition of a frame's CFA.
 #[derive(Clone, Debug)]
 pub(crate) enum Cfa {
     Register(u8, i64),
     Expression(Expression),
 }
 
-/// How a register of the caller is found. "Slot" means: at that address in memory.
+/// The location of a caller's register. "Slot" means a word in memory at that address.
 #[derive(Clone, Debug)]
 pub(crate) enum Recovery {
     Undefined,

@@ -1,4 +1,4 @@
-//! The facts that one walk never changes.
+//! The constant facts of one walk.
 
 use std::cell::Cell;
 
@@ -8,12 +8,12 @@ use crate::state::Memory;
 /// The purpose of a walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
-    /// It finds the frames of a sample.
+    /// To find the frames of a sample.
     Sample,
-    /// It finds the frames of a sample beyond a guess, so that a return address of 0 proves nothing.
+    /// To find the frames of a sample beyond a guess, so that a return address of 0 proves nothing.
     BeyondGuess,
-    /// It tries whether call frame information alone leads from a word of the stack to a root. Zeros are everywhere, so that a
-    /// return address of 0 proves nothing.
+    /// To test whether call frame information alone leads from a word of the stack to a root. Zeros are everywhere, so
+    /// a return address of 0 proves nothing.
     Trial,
 }
 
@@ -22,15 +22,15 @@ pub(crate) enum Mode {
 pub(crate) struct WalkContext<'a> {
     /// The recorded stack, and the files that are mapped in the address space.
     pub(crate) memory: Memory<'a>,
-    /// The processor that the registers are of.
+    /// The processor of the registers.
     pub(crate) arch: Processor,
     pub(crate) mode: Mode,
-    /// The frames that trials may still find for this sample.
+    /// Number of frames that trials may still find for this sample.
     pub(crate) trial_frames: &'a Cell<usize>,
 }
 
 impl WalkContext<'_> {
-    /// The same for a trial.
+    /// Returns the context for a trial.
     pub(crate) const fn for_trial(&self) -> Self {
         Self { mode: Mode::Trial, ..*self }
     }

@@ -1,5 +1,4 @@
-//! What can be read at the time of a sample: the recorded part of the stack, then the file-backed mappings that nobody
-//! can write.
+//! Readable memory at the time of a sample: the recorded part of the stack, then the read-only file mappings.
 
 use std::cell::Cell;
 
@@ -9,28 +8,28 @@ use module_map::Space;
 
 use crate::arch::{NARROW, Processor, WIDE};
 
-/// Why a word of memory is not to be had.
+/// The reason why a word of memory is not available.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MemoryError {
-    /// It is on the stack, past the end of what was recorded.
+    /// It is on the stack, past the end of the dump.
     PastDump,
-    /// It is anywhere else: below the stack pointer, on the heap, in writable data.
+    /// It is elsewhere: below the stack pointer, on the heap, in writable data.
     NotRecorded,
 }
 
-/// How a word is written in memory.
+/// Size and byte order of a word in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WordForm {
-    /// Eight bytes, the lowest first.
+    /// Eight bytes, little-endian.
     Little64,
-    /// Eight bytes, the highest first.
+    /// Eight bytes, big-endian.
     Big64,
-    /// Four bytes, the lowest first.
+    /// Four bytes, little-endian.
     Little32,
 }
 
 impl WordForm {
-    /// That of a processor.
+    /// Returns the form for a processor.
     pub(crate) const fn of(arch: Processor, big_endian: bool) -> Self {
         match (arch.word, big_endian) {
             (NARROW, _) => Self::Little32,
@@ -48,28 +47,28 @@ pub(crate) struct Memory<'a> {
     pub(crate) form: WordForm,
     pub(crate) space: &'a Space,
     pub(crate) images: &'a ImageStore,
-    /// How many operations expressions may still run: what one row has is limited, but a stack has many frames.
+    /// Number of operations that expressions may still run. One row has its own limit, but a stack has many frames.
     pub(crate) steps: &'a Cell<u32>,
 }
 
 impl Memory<'_> {
-    /// Whether words have their highest byte first.
+    /// Returns true if words are big-endian.
     pub(crate) const fn is_big_endian(&self) -> bool {
         matches!(self.form, WordForm::Big64)
     }
 
-    /// Bytes of a word.
+    /// Size of a word, in bytes.
     pub(crate) const fn word_size(&self) -> u64 {
         if matches!(self.form, WordForm::Little32) { NARROW } else { WIDE }
     }
 
-    /// A sum as a number of as many bits as a word has: there they wrap.
+    /// Wraps a sum to the size of a word.
     #[inline]
     pub(crate) const fn wrap(&self, sum: u64) -> u64 {
         if matches!(self.form, WordForm::Little32) { sum & 0xffff_ffff } else { sum }
     }
 
-    /// The word at an address, in the byte order of the recording.
+    /// Returns the word at an address, in the byte order of the recording.
     #[inline]
     pub(crate) fn read(&self, address: u64) -> Result<u64, MemoryError> {
         let offset = address.wrapping_sub(self.stack_start);
@@ -84,7 +83,7 @@ impl Memory<'_> {
         self.read_elsewhere(address)
     }
 
-    /// The word at an address of the recorded stack.
+    /// Returns the word at an address of the recorded stack.
     #[inline]
     pub(crate) fn recorded(&self, address: u64) -> Option<u64> {
         let offset = usize::try_from(address.wrapping_sub(self.stack_start)).ok()?;
@@ -95,14 +94,14 @@ impl Memory<'_> {
         }
     }
 
-    /// The bytes of the recorded stack up to an address.
+    /// Returns the bytes of the recorded stack below an address.
     #[inline]
     pub(crate) fn recorded_below(&self, address: u64) -> &[u8] {
         let end = usize::try_from(address.wrapping_sub(self.stack_start)).ok();
         end.and_then(|end| self.stack.get(..end)).unwrap_or_default()
     }
 
-    /// `size` bytes (1 to 8) as an unsigned number.
+    /// Returns `size` bytes (1 to 8) as an unsigned number.
     pub(crate) fn read_sized(&self, address: u64, size: u8) -> Result<u64, MemoryError> {
         let word = self.read(address)?;
         let bits = 8 * u32::from(size.clamp(1, 8));
@@ -113,7 +112,7 @@ impl Memory<'_> {
         })
     }
 
-    /// The word that eight bytes begin with.
+    /// Returns the first word of eight bytes.
     #[inline]
     pub(crate) fn word(&self, bytes: [u8; 8]) -> u64 {
         if matches!(self.form, WordForm::Little64) {
@@ -123,7 +122,7 @@ impl Memory<'_> {
         }
     }
 
-    /// The same where words are not those of most recordings.
+    /// Returns the first word, in the rarer word forms.
     #[cold]
     fn other_word(&self, bytes: [u8; 8]) -> u64 {
         match self.form {
@@ -133,7 +132,7 @@ impl Memory<'_> {
         }
     }
 
-    /// The word, of `WORD` bytes, that bytes begin with.
+    /// Returns the first word, of `WORD` bytes, of a byte slice.
     #[inline]
     pub(crate) fn first_word<const WORD: u64>(&self, bytes: &[u8]) -> Option<u64> {
         match bytes.first_chunk() {
@@ -143,7 +142,7 @@ impl Memory<'_> {
         }
     }
 
-    /// The word that fewer than eight bytes begin with.
+    /// Returns the first word of fewer than eight bytes.
     #[cold]
     fn last_word(&self, bytes: &[u8]) -> Option<u64> {
         let word = bytes.first_chunk().filter(|_| self.word_size() == NARROW)?;
@@ -155,8 +154,8 @@ impl Memory<'_> {
         if let Some(word) = self.read_file(address) {
             return Ok(word);
         }
-        // Past the dump, but within what a stack can be: the recorder's limit cut it off. Stacks are 8 MiB as a
-        // rule, and nothing else follows one closely.
+        // Past the dump, but within the possible size of a stack: the recorder's limit truncated it. Stacks are usually
+        // 8 MiB, and nothing else follows one closely.
         const STACK_REACH: u64 = 8 << 20;
         let end = self.stack_start.wrapping_add(self.stack.len() as u64);
         let same_mapping = self
@@ -170,10 +169,10 @@ impl Memory<'_> {
         }
     }
 
-    /// Bytes of a file that is mapped there read-only: they were what the file says.
+    /// Reads a word from a file that is mapped there read-only: memory had the file's content.
     fn read_file(&self, address: u64) -> Option<u64> {
         let (image, svma) = self.mapped_image(Avma(address))?;
-        // Which words are read is decided by expressions of files, which strangers may have written.
+        // The addresses come from expressions in files, which may be untrusted.
         let Some(root) = image.origin().root() else { return self.word_of(image, svma) };
         let is_read = self.images.options().has_data_below(root);
         is_read.then(|| self.word_of(image, svma)).flatten()
@@ -187,13 +186,13 @@ impl Memory<'_> {
         }
     }
 
-    /// Up to `len` bytes of a file that is mapped there and not writable.
+    /// Returns `len` bytes of a file that is mapped there and not writable.
     pub(crate) fn code(&self, address: Avma, len: usize) -> Option<&[u8]> {
         let (image, svma) = self.mapped_image(address)?;
         image.read_only_bytes(svma, len)
     }
 
-    /// The file that is mapped at an address and not writable, and the address that it states for that byte.
+    /// Returns the file that is mapped at an address and not writable, and the address that it states for that byte.
     fn mapped_image(&self, address: Avma) -> Option<(&Image, Svma)> {
         let mapping = self.images.mapping_at(address, self.space).filter(|it| !it.writable)?;
         let image = self.images.image(self.space.module(&mapping)?).ok()?.image();

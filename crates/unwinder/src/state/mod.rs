@@ -1,4 +1,4 @@
-//! What is known of a thread at one frame: its registers, and the memory that was recorded or is in files.
+//! The state of a thread at one frame: its registers, and memory from the dump or from files.
 
 mod context;
 mod memory;

@@ -1,5 +1,5 @@
-//! The register file of a frame. A register that a callee saved is kept as the address of its slot and read only
-//! when somebody needs its value: most never are, and their stack lines stay untouched.
+//! The register file of a frame. A callee-saved register is stored as the address of its slot and read only when its
+//! value is needed: most never are, and their stack lines stay untouched.
 
 use crate::arch::{N_REGISTERS, Processor};
 use crate::state::memory::{Memory, MemoryError};
@@ -10,14 +10,14 @@ pub(crate) struct Registers {
     values: [u64; N_REGISTERS],
     /// Bit set: the register is known.
     known: u64,
-    /// Bit set: `values` holds the address of its slot.
+    /// Bit set: `values` holds the address of the register's slot.
     in_memory: u64,
 }
 
-/// Why a register has no value.
+/// The reason why a register has no value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RegisterError {
-    /// It was not sampled, or not saved by a callee that changed it.
+    /// It was not sampled, or a callee changed it without saving it.
     Unknown,
     /// The slot that holds it was not recorded.
     Memory(MemoryError),
@@ -38,7 +38,7 @@ impl Registers {
         }
     }
 
-    /// The register's value is in memory at `address`.
+    /// Sets a register to the memory slot at `address`.
     #[inline]
     pub(crate) fn set_saved(&mut self, register: u8, address: u64) {
         if let Some(slot) = self.values.get_mut(usize::from(register)) {
@@ -48,8 +48,8 @@ impl Registers {
         }
     }
 
-    /// Puts the value of a register, or the address of its slot; [`Self::mark_values`] or [`Self::mark_saved`] says which,
-    /// for several at once. Returns whether there is such a register.
+    /// Stores the value of a register, or the address of its slot. [`Self::mark_values`] or [`Self::mark_saved`] then
+    /// sets its kind, for several at once. Returns true if there is such a register.
     #[inline]
     pub(crate) fn put(&mut self, register: u8, value: u64) -> bool {
         match self.values.get_mut(usize::from(register)) {
@@ -61,21 +61,21 @@ impl Registers {
         }
     }
 
-    /// The registers with these bits are values.
+    /// Marks the registers with these bits as values.
     #[inline]
     pub(crate) const fn mark_values(&mut self, registers: u64) {
         self.known |= registers;
         self.in_memory &= !registers;
     }
 
-    /// The registers with these bits are in slots.
+    /// Marks the registers with these bits as slots.
     #[inline]
     pub(crate) const fn mark_saved(&mut self, registers: u64) {
         self.known |= registers;
         self.in_memory |= registers;
     }
 
-    /// A register that is a value; `None` where it is unknown or in memory.
+    /// Returns a register that is a value; `None` if it is unknown or in memory.
     #[inline]
     pub(crate) fn value(&self, register: u8) -> Option<u64> {
         let bit = 1_u64.checked_shl(register.into())?;
@@ -83,7 +83,7 @@ impl Registers {
         self.values.get(usize::from(register)).copied().filter(|_| is_value)
     }
 
-    /// Every value becomes its lower 32 bits: the others are of no register of the process.
+    /// Truncates every value to its lower 32 bits: the process's registers have no others.
     #[inline]
     pub(crate) fn narrow(&mut self) {
         self.values.iter_mut().for_each(|value| *value &= 0xffff_ffff);
@@ -107,7 +107,7 @@ impl Registers {
         }
     }
 
-    /// The value of a register, read from its slot where it was saved.
+    /// Returns the value of a register, read from its slot if it was saved.
     #[inline]
     pub(crate) fn get(&self, register: u8, memory: &Memory<'_>) -> Result<u64, RegisterError> {
         let Some(&value) = self.values.get(usize::from(register)) else {
@@ -123,14 +123,14 @@ impl Registers {
         memory.read(value).map_err(RegisterError::Memory)
     }
 
-    /// They become those of the caller as far as it goes on at a return address, with the stack pointer at `cfa`.
+    /// Sets the stack pointer to `cfa`, and the return address register to `return_address`.
     #[inline]
     pub(crate) fn go_to(&mut self, arch: Processor, cfa: u64, return_address: u64) {
         self.set(arch.sp, cfa);
         self.set(arch.return_address, return_address);
     }
 
-    /// The stack pointer, which is always a value.
+    /// Returns the stack pointer, which is always a value.
     pub(crate) fn sp(&self, arch: Processor) -> u64 {
         self.values.get(usize::from(arch.sp)).copied().unwrap_or(0)
     }

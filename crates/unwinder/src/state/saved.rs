@@ -1,7 +1,7 @@
-//! What a function saved of its caller's registers: the same values in two samples show that it is the same call.
+//! The caller's registers that a function saved: equal values in two samples show that it is the same call.
 
-/// A digest of saved registers: ten bits each of up to six, 0 for one that was not saved, cannot be read, or tells
-/// nothing.
+/// A digest of saved registers: ten bits for each of up to six. 0 stands for a register that was not saved, cannot be
+/// read, or is not distinctive.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Saved(u64);
 
@@ -10,17 +10,17 @@ const REGISTERS: u32 = 6;
 #[cfg(test)]
 const MASK: u64 = (1 << BITS) - 1;
 
-/// Numbers up to here are the same in many calls.
+/// Numbers up to this are the same in many calls.
 const SMALL: u64 = 1 << 16;
-/// Addresses of the stack within so many bytes are the same for all calls from one place of the stack.
+/// Stack addresses within this distance in bytes are the same for all calls from one stack position.
 const STACK: u64 = 8 << 20;
 
 impl Saved {
-    /// Nothing that tells.
+    /// A digest without distinctive registers.
     pub const NONE: Self = Self(0);
 
-    /// Adds the value of a register, by its slot of the architecture, that was found in a frame at `sp`, an address in the
-    /// process. Slots without a place among the six are left out.
+    /// Adds the value of a register, by its slot of the architecture, from a frame at `sp`, an address in the process.
+    /// Slots beyond the six are ignored.
     #[inline]
     pub fn add(&mut self, slot: usize, value: u64, sp: u64) {
         let at = (slot as u32).wrapping_sub(1);
@@ -31,14 +31,14 @@ impl Saved {
         }
     }
 
-    /// Whether both saved the same, and that tells something.
+    /// Returns true if both digests are equal and distinctive.
     #[inline]
     #[must_use]
     pub const fn proves(self, other: Self) -> bool {
         self.0 == other.0 && self.0 != 0
     }
 
-    /// How many registers tell something.
+    /// Returns the number of distinctive registers.
     #[cfg(test)]
     fn count(self) -> u32 {
         (0..REGISTERS).filter(|at| self.0 >> (BITS * at) & MASK != 0).count() as u32
@@ -69,7 +69,7 @@ mod tests {
         assert!(one.proves(saved(&[(1, 0x5555_0000), (4, 0x5555_1000)])));
         assert!(!one.proves(saved(&[(1, 0x5555_1000), (4, 0x5555_0000)])));
         assert!(!one.proves(saved(&[(1, 0x5555_0000)])));
-        // What has no place among the six is left out.
+        // Slots beyond the six are ignored.
         assert_eq!(saved(&[(0, 0x5555_0000), (7, 0x5555_0000)]), Saved::NONE);
     }
 }

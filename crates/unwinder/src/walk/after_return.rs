@@ -1,10 +1,10 @@
-//! The caller behind a `ret` that has run: the registers are the caller's already, but the address that they belong to is
-//! not recorded. The stack says it: the first word that follows a call of a function whose frame, at a call of the function
-//! that returned, would end with that word.
+//! The caller after a `ret` that has executed: the registers are already the caller's, but its address is not recorded.
+//! The stack shows it: the first word that follows a call of a function G, if G's frame at a call of the returned
+//! function F would end with that word.
 //!
 //! ```text
-//!   sp'  | frame of G, which called F and goes on             |
-//!        | return address of G, behind a call of G            |  <- what a row of G, at a call of F, says
+//!   sp'  | frame of G, which called F and continues           |
+//!        | return address of G, after a call of G             |  <- from a row of G, at a call of F
 //! ```
 
 use address::{Avma, Svma};
@@ -19,21 +19,21 @@ use crate::walk::Walker;
 use crate::walk::outcome::WalkOutcome;
 use crate::walk::start::WalkStart;
 
-/// Calls that are looked at for one sample, and those of one function more.
+/// Calls that are examined for one sample; those of one more function may exceed it.
 const MOST_CALLS: usize = 8192;
 
-/// The place that a function returned to.
+/// The location to which a function returned.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReturnPlace {
-    /// The return address in the process; of several that can be it, the first: their frames are the same.
+    /// Return address in the process. If several are possible, the first: their frames are equal.
     pub(super) pc: Avma,
-    /// Where its function begins, unless it is proven which call of it is meant.
+    /// Start of its function; `None` if the exact call is proven.
     pub(super) function: Option<Avma>,
 }
 
 impl Walker<'_> {
-    /// Walks on from where the function at `pc` returned to, with the registers behind its return. `None` where that is not
-    /// known.
+    /// Walks from the location to which the function at `pc` returned, with the registers after its return. Returns
+    /// `None` if that location is not known.
     pub(super) fn walk_after_return(
         &mut self,
         pc: Avma,
@@ -46,7 +46,7 @@ impl Walker<'_> {
         Some(self.walk_from_return(place, previous, registers, context, frames))
     }
 
-    /// Walks on from where a function returned to, with the registers behind its return.
+    /// Walks from a location to which a function returned, with the registers after its return.
     pub(super) fn walk_from_return(
         &mut self,
         place: ReturnPlace,
@@ -104,9 +104,9 @@ impl Walker<'_> {
         None
     }
 
-    /// The place of a function that a frame of it, which ends at `end`, can be at: behind a call of the one that returned.
-    /// Where return addresses were `passed`, frames that are counted from the frame pointer prove nothing: the functions that
-    /// return there may have left it as it is.
+    /// Returns the location in `function` that has a frame which ends at `end`: after a call of the function that
+    /// returned. If return addresses were `passed`, frames that are counted from the frame pointer prove nothing: the
+    /// functions that return there may not have changed it.
     fn place_in(
         &mut self,
         function: Function<'_>,
@@ -140,7 +140,7 @@ impl Walker<'_> {
     }
 }
 
-/// Whether a call stands before an address, in code that can be read.
+/// Returns true if a call precedes an address, in readable code.
 pub(super) fn follows_call(return_address: u64, context: &WalkContext<'_>) -> bool {
     let (memory, arch) = (&context.memory, context.arch);
     let before = Avma(return_address).sub(1);

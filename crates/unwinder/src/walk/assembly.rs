@@ -1,5 +1,5 @@
-//! Steps from sampled code of 32 bits whose call frame information says what cannot be: hand-written functions of C libraries
-//! save registers without stating it (`memcpy` and others of glibc for i386). There the code is followed to its return.
+//! Steps from sampled 32-bit code with impossible call frame information. Hand-written functions of C libraries save
+//! registers without describing it (`memcpy` and others of glibc for i386). There the code is followed to its return.
 
 use address::Avma;
 use profile::EndReason;
@@ -13,8 +13,8 @@ use crate::state::{Memory, Registers, WalkContext};
 use crate::walk::Walker;
 use crate::walk::without_cfi::LookedUpFrame;
 
-/// Whether what a rule of 32-bit Arm says of a sampled frame cannot be: its exception tables do not hold everywhere, and what
-/// the instructions say is no proof where functions share an entry of them.
+/// Returns true if the result of a 32-bit Arm rule for a sampled frame is impossible. Arm exception tables do not hold
+/// at every instruction; the code is not a proof either if functions share a table entry.
 #[cold]
 pub(super) fn is_disproved(return_address: u64, context: &WalkContext<'_>) -> bool {
     let pc = context.arch.strip(return_address);
@@ -22,11 +22,11 @@ pub(super) fn is_disproved(return_address: u64, context: &WalkContext<'_>) -> bo
 }
 
 impl Walker<'_> {
-    /// The step from a sampled frame by its code, where the rule leads to no return address of a call of that code. `None` where the
-    /// rule can be right, or there is none.
+    /// Steps from a sampled frame by its code, if the rule does not lead to a return address of a call of that code.
+    /// Returns `None` if the rule can be right, or if there is none.
     ///
     /// # Errors
-    /// `BadUnwindInfo` where neither proves a caller.
+    /// `BadUnwindInfo` if neither proves a caller.
     #[cold]
     pub(super) fn step_out_of_assembly(
         &mut self,
@@ -57,7 +57,7 @@ impl Walker<'_> {
             _ => None,
         };
         let stated = match stated {
-            // Code that a process or thread begins with has 0 there; but zeros are everywhere.
+            // The first code of a process or thread has 0 there; but zeros are everywhere.
             Some(0) => None,
             Some(pc)
                 if self.cache.fallback.called(pc, at, context) != Called::Never
@@ -73,12 +73,12 @@ impl Walker<'_> {
                 *registers = callers;
                 Some(Ok(Step::to(Some(caller))))
             }
-            // What the rule leads to is no caller.
+            // The address that the rule leads to is not a caller.
             Err(_) => stated.map(|_| Err(EndReason::BadUnwindInfo)),
         }
     }
 
-    /// Whether a stack begins with the code at an address: nothing calls from there, and nothing returns from it.
+    /// Returns true if a stack can begin with the code at an address: nothing calls it, and it never returns.
     fn ends_stack(&mut self, pc: u64, memory: &Memory<'_>) -> bool {
         let Some(at) = locate(Avma(pc).sub(1), memory) else { return false };
         self.cache.fallback.never_returns(at)

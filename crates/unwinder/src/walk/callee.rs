@@ -1,9 +1,9 @@
-//! The frame that a step leads from: the callee.
+//! The callee: the frame that a step starts from.
 
 use crate::frame::{Evidence, Frame, Remark, Step};
 use crate::state::WalkContext;
 
-/// Notes in a frame the facts that the step from it shows.
+/// Records in a frame the facts that the step from it shows.
 #[inline]
 pub(super) fn note_facts(frame: &mut Frame, step: &Step, is_leaf: bool, context: &WalkContext<'_>) {
     if let Some(Evidence::Simple(_, read)) = &step.evidence {
@@ -17,14 +17,15 @@ pub(super) fn note_facts(frame: &mut Frame, step: &Step, is_leaf: bool, context:
     }
 }
 
-/// Moves the looked-up address of a frame to its return address, if no call stands before that. Handlers of signals return to
-/// the first instruction of a trampoline. Functions of fibers return to the first one of the code that ends the fiber.
+/// Moves the looked-up address of a frame to its return address, if no call precedes that. Signal handlers return to
+/// the first instruction of a trampoline. Functions of fibers return to the first instruction of the code that ends the
+/// fiber.
 #[cold]
 fn look_up_return_address(frame: &mut Frame, step: &Step, context: &WalkContext<'_>) {
     let (memory, arch) = (&context.memory, context.arch);
     let goes_on = frame.in_process().add(1);
     let is_called = match (step.caller, step.evidence) {
-        // It is the frame of a signal.
+        // A signal frame.
         (Some(_), _) => false,
         (None, Some(_)) => true,
         (None, None) => {
@@ -33,7 +34,7 @@ fn look_up_return_address(frame: &mut Frame, step: &Step, context: &WalkContext<
             code.is_none_or(|code| arch.ends_with_call(code))
         }
     };
-    // What a mapping begins with is looked up there already.
+    // The first byte of a mapping is already the looked-up address there.
     let is_inside = || memory.space.lookup(goes_on).is_some_and(|it| it.start < goes_on.sub(1));
     if !is_called && is_inside() {
         frame.relative = frame.relative.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! The loop of a walk: from one frame outwards, frame by frame, to the end of the chain.
+//! The loop of a walk: from one frame to its caller, to the end of the chain.
 
 use address::{Avma, Svma};
 use module_map::{Mapping, Space};
@@ -20,7 +20,7 @@ use crate::walk::start::WalkStart;
 use crate::walk::without_cfi::LookedUpFrame;
 
 impl Walker<'_> {
-    /// Walks from a frame, which has these registers, and appends the frames.
+    /// Walks from a frame with these registers and appends the frames.
     pub(super) fn walk_from(
         &mut self,
         start: WalkStart,
@@ -36,7 +36,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Few recordings have processes of 32 bits: their walk is kept out of the way of the others.
+    /// Walks a 32-bit process. Few recordings have them, so this code is cold.
     #[cold]
     fn walk_narrow(
         &mut self,
@@ -49,7 +49,7 @@ impl Walker<'_> {
         self.walk_words::<NARROW>(start, previous, registers, context, frames)
     }
 
-    /// The same for words of `WORD` bytes: a difference costs the other width nothing.
+    /// Walks with words of `WORD` bytes, as a compile-time constant: the other width costs nothing.
     fn walk_words<const WORD: u64>(
         &mut self,
         start: WalkStart,
@@ -63,7 +63,7 @@ impl Walker<'_> {
         let mut found_by = FoundBy::Sampled;
         let first = frames.len();
         let max_frames = self.most_frames(context);
-        // Signal frames that lead to another stack, or to one that is walked already.
+        // Signal frames that lead to another stack, or to one that was already walked.
         let mut switches = 0;
         let (mut is_guessed, mut has_gap) = (context.mode != Mode::Sample, false);
         let end = loop {
@@ -120,10 +120,10 @@ impl Walker<'_> {
         WalkOutcome { end, is_guessed, has_gap }
     }
 
-    /// Adds a frame and makes the step out of it by any rule.
+    /// Adds a frame and steps out of it by any rule.
     ///
     /// # Errors
-    /// The end of the chain, if the frame is the last one of which anything is known.
+    /// The end of the chain, if the frame has no known caller.
     fn step_on<const WORD: u64>(
         &mut self,
         rule: Rule,
@@ -144,7 +144,7 @@ impl Walker<'_> {
         Ok(step)
     }
 
-    /// The reason of a walk that has followed the previous one to its end.
+    /// Returns the end of a walk that followed the previous one to its end.
     fn followed_to(
         &mut self,
         reason: EndReason,
@@ -160,7 +160,7 @@ impl Walker<'_> {
         }
     }
 
-    /// How many frames a walk may have.
+    /// Returns the maximum number of frames of a walk.
     fn most_frames(&self, context: &WalkContext<'_>) -> usize {
         match context.mode {
             Mode::Trial => context.trial_frames.get(),
@@ -170,7 +170,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Follows the previous walk from a frame that has called somebody. Frames that were come through count as known.
+    /// Follows the previous walk from a frame that is not a leaf. Frames that are passed count as cache hits.
     #[inline(always)]
     fn follow<const WORD: u64>(
         &mut self,
@@ -185,8 +185,9 @@ impl Walker<'_> {
         followed
     }
 
-    /// The address that a frame is looked up at, and the mapping there. A caller must be in code. `None` if there is none: the
-    /// chain went wrong here, or code was never reported. The trampoline of return probes is nobody's caller.
+    /// Returns the lookup address of a frame, and the mapping there. A caller must be in code. `None` if there is no
+    /// such mapping: the chain is wrong, or the mapping was never reported. The trampoline of return probes is not a
+    /// caller.
     #[inline(always)]
     fn mapping_of(
         &mut self,
@@ -202,7 +203,7 @@ impl Walker<'_> {
         if is_first {
             return None;
         }
-        // No call stands before the first byte of a mapping: a handler returns there, to a trampoline.
+        // No call precedes the first byte of a mapping: a signal handler returns to a trampoline there.
         let next = lookup.add(1);
         let starts = |mapping: Mapping| mapping.start == next && mapping.executable;
         if is_leaf || !space.lookup(next).is_some_and(starts) || is_trampoline(next, space) {
@@ -212,7 +213,7 @@ impl Walker<'_> {
     }
 }
 
-/// Remembers the step from the last frame, and notes the facts that it shows of the frame.
+/// Stores the step from the last frame, and records in the frame the facts that it shows.
 fn finish_step(
     step: &Step,
     is_leaf: bool,
@@ -230,7 +231,7 @@ fn finish_step(
     }
 }
 
-/// The frames of a walk, which begin at `first`.
+/// Returns the frames of a walk, which begin at `first`.
 fn chain_of(frames: &[Frame], first: usize) -> &[Frame] {
     frames.get(first..).unwrap_or_default()
 }

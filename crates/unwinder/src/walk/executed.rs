@@ -1,8 +1,8 @@
-//! Samples of precise events of x86: their address is that of an instruction that has run, and their registers and stack
-//! are those behind it. What the instruction did is undone, or its frame is looked at from behind it.
+//! Precise samples of x86: the address is that of an executed instruction, but registers and stack show the state after
+//! it. The instruction's effect is undone, or its frame is walked from its after-state.
 //!
 //! Source: `setup_pebs_fixed_sample_data` and `setup_pebs_adaptive_sample_data` in `arch/x86/events/intel/ds.c`,
-//! `perf_ibs_handle_irq` in `arch/x86/events/amd/ibs.c`: the address is set to the instruction's, all else is of after it.
+//! `perf_ibs_handle_irq` in `arch/x86/events/amd/ibs.c`: only the address is set to the instruction's.
 
 use address::Avma;
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Mnemonic};
@@ -15,22 +15,22 @@ use crate::walk::Walker;
 use crate::walk::outcome::WalkOutcome;
 use crate::walk::start::WalkStart;
 
-/// What is known of the frame that an instruction ran in.
+/// The frame that the registers after an instruction belong to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Executed {
-    /// The registers are those that the frame has at that address.
+    /// The registers are those of the instruction's frame at that address.
     At(Avma),
-    /// They are those of the caller. The return address was below its stack pointer, of which nothing is recorded.
+    /// The registers are the caller's. The return address was below its stack pointer, so it is not in the dump.
     Returned,
-    /// They are of somewhere in what the instruction called.
+    /// The registers are from an unknown instruction of the callee.
     Beyond,
 }
 
-/// The longest instruction, and how much is looked at where a file ends earlier.
+/// The longest instruction, and shorter lengths to try near the end of a file.
 const LENGTHS: [usize; 5] = [15, 7, 5, 2, 1];
 
 impl Executed {
-    /// Of the instruction at an address. What a call did to the registers is undone.
+    /// Returns the state after the instruction at `pc`. The effect of a call on the registers is undone.
     pub(super) fn of(pc: Avma, registers: &mut Registers, context: &WalkContext<'_>) -> Self {
         let (memory, arch) = (&context.memory, context.arch);
         let code = LENGTHS.into_iter().find_map(|len| memory.code(pc, len));
@@ -38,7 +38,7 @@ impl Executed {
         let instruction =
             Decoder::with_ip(arch.bitness(), code, pc.0, DecoderOptions::NONE).decode();
         let next = instruction.next_ip();
-        // `int $0x80` is an interrupt to the decoder.
+        // The decoder classifies `int $0x80` as an interrupt.
         if matches!(instruction.mnemonic(), Mnemonic::Syscall | Mnemonic::Sysenter) {
             return Self::At(Avma(next));
         }
@@ -46,7 +46,7 @@ impl Executed {
             FlowControl::Next | FlowControl::XbeginXabortXend | FlowControl::Interrupt => {
                 Self::At(Avma(next))
             }
-            // These change no register but the program counter.
+            // These change no register except the program counter.
             FlowControl::UnconditionalBranch
             | FlowControl::ConditionalBranch
             | FlowControl::IndirectBranch
@@ -65,7 +65,7 @@ impl Executed {
 }
 
 impl Walker<'_> {
-    /// Walks from an instruction that has run, with the registers behind it.
+    /// Walks from an executed instruction, with the registers after it.
     pub(super) fn walk_behind(
         &mut self,
         pc: Avma,

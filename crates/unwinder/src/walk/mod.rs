@@ -1,5 +1,4 @@
-//! The walk of one sample: from the sampled registers outwards, frame by frame, to the root or to the reason why it
-//! is not reached.
+//! The walk of one sample: from the sampled registers to the root, frame by frame, or to the reason for an early end.
 
 mod after_return;
 mod assembly;
@@ -42,47 +41,47 @@ pub use crate::walk::worker_cache::WorkerCache;
 /// The user part of a sample.
 #[derive(Clone, Copy, Debug)]
 pub struct UserState<'a> {
-    /// The processor that the registers are of.
+    /// The processor of the registers.
     pub arch: Arch,
     /// The stack bytes, from the stack pointer up.
     pub stack: &'a [u8],
-    /// Whether the stack is big-endian.
+    /// True if the stack is big-endian.
     pub big_endian: bool,
-    /// The sample was taken in the kernel without full user registers: on x86-64, -1 in rbx and r12 to r15 then means
-    /// "not known".
+    /// True if the sample was taken in the kernel without full user registers: on x86-64, -1 in rbx and r12 to r15 then
+    /// means "unknown".
     pub partial_registers: bool,
-    /// The instruction at the program counter has run: all other registers, and the stack, are of behind it.
+    /// True if the sampled instruction has executed: all other registers, and the stack, show its after-state.
     pub executed: bool,
     /// The address space at the time of the sample.
     pub space: &'a Space,
-    /// The thread by any id: samples of one thread, in the order of time, are walked the fastest.
+    /// The thread, by any id. Walks are fastest if the samples of one thread come in the order of time.
     pub thread: u32,
 }
 
-/// The worker of one thread: walks sample after sample.
+/// The walker of one worker thread, for one sample after another.
 #[derive(Debug)]
 pub struct Walker<'e> {
     engine: &'e Engine,
     images: &'e ImageStore,
     max_frames: usize,
-    /// The rules that are kept from run to run.
+    /// The rules cached on disk across runs.
     kept: Option<&'e KeptRules>,
     cache: WorkerCache,
-    /// The CFA of the last function of the last walk, if the bytes of the caller are missing.
+    /// CFA of the last function of the last walk, if the caller's bytes are missing.
     cut_at: Option<u64>,
-    /// Steps whose rule was known, and steps whose rule had to be made.
+    /// Steps with a cached rule, and steps with a newly made rule.
     hits: u64,
     misses: u64,
 }
 
 impl<'e> Walker<'e> {
-    /// A walker that emits at most `max_frames` user frames a sample.
+    /// Creates a walker that emits at most `max_frames` user frames a sample.
     #[must_use]
     pub fn new(engine: &'e Engine, images: &'e ImageStore, max_frames: usize) -> Self {
         Self::with_cache(WorkerCache::default(), engine, images, max_frames)
     }
 
-    /// A walker with the caches of another one whose engine, images and spaces were the same.
+    /// Creates a walker with the caches of another one that had the same engine, images and spaces.
     #[must_use]
     pub fn with_cache(
         mut cache: WorkerCache,
@@ -94,39 +93,39 @@ impl<'e> Walker<'e> {
         Self { engine, images, max_frames, kept: None, cache, cut_at: None, hits: 0, misses: 0 }
     }
 
-    /// From now on rules are taken from those that are kept from run to run.
+    /// From now on, takes rules from those that are cached on disk across runs.
     pub const fn keep_rules(&mut self, kept: Option<&'e KeptRules>) {
         self.kept = kept;
     }
 
-    /// What it has found, for the next walker.
+    /// Returns the caches, for the next walker.
     #[must_use]
     pub fn into_cache(self) -> WorkerCache {
         self.cache
     }
 
-    /// The places of the return addresses that the last walk of a thread read, innermost first: bytes from `sp` on, the
-    /// stack pointer of the sample that is walked next. Those below it have offsets beyond all stacks.
+    /// Returns the slots of the return addresses that the last walk of a thread read, innermost first. They are byte
+    /// offsets from `sp`, the stack pointer of the next sample. Slots below `sp` have offsets beyond any stack.
     #[inline]
     pub fn return_addresses_read(&self, thread: u32, sp: u64) -> impl Iterator<Item = usize> {
         self.cache.stacks[thread as usize % STACKS].return_addresses(sp)
     }
 
-    /// Steps whose rule was known so far, of all walks.
+    /// Number of steps with a cached rule, over all walks so far.
     #[inline]
     #[must_use]
     pub const fn cache_hits(&self) -> u64 {
         self.hits
     }
 
-    /// Steps whose rule had to be made so far, of all walks.
+    /// Number of steps with a newly made rule, over all walks so far.
     #[inline]
     #[must_use]
     pub const fn cache_misses(&self) -> u64 {
         self.misses
     }
 
-    /// Walks the user stack of a sample and appends its frames, innermost first. `sampled` gives the registers as (bit
+    /// Walks the user stack of a sample and appends its frames, innermost first. `sampled` yields each register as (bit
     /// of the recorder's mask, value).
     pub fn walk(
         &mut self,
@@ -139,7 +138,7 @@ impl<'e> Walker<'e> {
         outcome.end.reason
     }
 
-    /// The same, with all that is known of the end.
+    /// As [`Self::walk`], with all facts about the end.
     fn walk_sample(
         &mut self,
         state: &UserState<'_>,
@@ -152,8 +151,8 @@ impl<'e> Walker<'e> {
         self.walk_registers(state, registers, pc, arch, &again, frames)
     }
 
-    /// The same from registers and the program counter; `again` gives the registers once more. It is a function of its own
-    /// because callers in other crates compile code that is generic over their registers.
+    /// Walks from registers and the program counter; `again` yields the registers again. It is a separate function so
+    /// that crates that call the generic one do not compile the whole walk.
     fn walk_registers(
         &mut self,
         state: &UserState<'_>,
@@ -197,29 +196,29 @@ impl<'e> Walker<'e> {
         self.recover(outcome, pc, first, again, &context, frames)
     }
 
-    /// The CFA of the last function of the last walk, if it is known and the walk ended for
-    /// want of the bytes that follow. An address in the process.
+    /// CFA of the last function of the last walk, an address in the process, if it is known and the walk ended because
+    /// the next bytes are missing.
     #[inline]
     #[must_use]
     pub const fn cut_at(&self) -> Option<u64> {
         self.cut_at
     }
 
-    /// The limit of the user frames of a sample.
+    /// Maximum number of user frames of a sample.
     #[inline]
     #[must_use]
     pub const fn max_frames(&self) -> usize {
         self.max_frames
     }
 
-    /// The frame of user mode at a looked-up address in the process that was not walked to.
+    /// Returns the user-mode frame at a looked-up address in the process, without a walk to it.
     pub fn frame_at(&mut self, lookup: Avma, space: &Space, found_by: FoundBy) -> Frame {
         let found = self.cache.mappings.lookup(lookup, space, self.images);
         found.map_or(Frame::nowhere(lookup, found_by), |mapping| mapping.frame(lookup, found_by))
     }
 }
 
-/// The opened file that is mapped at an address.
+/// Returns the opened file that is mapped at an address.
 fn file_at<'m>(lookup: Avma, memory: &Memory<'m>) -> Option<&'m Arc<LoadedImage>> {
     let mapping = memory.images.mapping_at(lookup, memory.space)?;
     memory.images.image(memory.space.module(&mapping)?).ok()

@@ -1,25 +1,25 @@
-//! The end of a walk: its reason, and the facts by which something else may go on from there.
+//! The end of a walk: its reason, and the facts from which other methods can continue.
 
 use address::Avma;
 use profile::EndReason;
 
 use crate::state::{Mode, Registers, WalkContext};
 
-/// The last function of a chain, if something else than a rule may lead to its caller.
+/// The last function of a chain, if a method other than a rule may lead to its caller.
 #[derive(Debug)]
 pub(super) struct LastFunction {
-    /// Its own address that is looked up.
+    /// Its looked-up address.
     pub(super) lookup: Avma,
-    /// The registers in its caller if a return probe replaced its return address, and in itself if it goes on on another
-    /// stack than its caller.
+    /// The caller's registers if a return probe replaced its return address; its own if it continues on another stack
+    /// than its caller.
     pub(super) registers: Registers,
 }
 
-/// Why a chain ends.
+/// The end of a chain.
 #[derive(Debug)]
 pub(super) struct ChainEnd {
     pub(super) reason: EndReason,
-    /// The CFA of the last function, if the bytes of the caller are missing.
+    /// CFA of the last function, if the caller's bytes are missing.
     pub(super) cut_at: Option<u64>,
     /// The last function, after a return probe or on another stack than its caller.
     pub(super) last: Option<Box<LastFunction>>,
@@ -32,7 +32,7 @@ impl From<EndReason> for ChainEnd {
 }
 
 impl ChainEnd {
-    /// The end of a chain whose last frame ends at an address past the recorded bytes.
+    /// A chain end after a frame with a CFA past the recorded bytes.
     pub(super) const fn cut_off_at(end: u64) -> Self {
         Self { reason: EndReason::StackExhausted, cut_at: Some(end), last: None }
     }
@@ -42,9 +42,9 @@ impl ChainEnd {
 #[derive(Debug)]
 pub(super) struct WalkOutcome {
     pub(super) end: ChainEnd,
-    /// A frame stands on a frame pointer in code that cannot be read, or a guess came before the walk.
+    /// True if a frame relies on a frame pointer in unreadable code, or if the walk started after a guess.
     pub(super) is_guessed: bool,
-    /// Frames are missing between two others.
+    /// True if frames are missing between two others.
     pub(super) has_gap: bool,
 }
 
@@ -55,13 +55,13 @@ impl From<EndReason> for WalkOutcome {
 }
 
 impl WalkOutcome {
-    /// The context of a walk that goes on from this end.
+    /// Returns the context for a walk that continues from this end.
     pub(super) const fn context_beyond<'m>(&self, context: &WalkContext<'m>) -> WalkContext<'m> {
         let mode = if self.is_guessed { Mode::BeyondGuess } else { context.mode };
         WalkContext { mode, ..*context }
     }
 
-    /// The same frames with another reason.
+    /// Returns the same frames with another reason.
     pub(super) fn with_reason(self, reason: EndReason) -> Self {
         Self { end: reason.into(), ..self }
     }

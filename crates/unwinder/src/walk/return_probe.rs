@@ -1,14 +1,14 @@
-//! The caller of a function whose return address a return probe replaced (uretprobe: `perf probe 'f%return'`, bpftrace).
-//! The stack has the address of the kernel's trampoline, the first byte of the page `[uprobes]`, in its place; the kernel
-//! alone knows the true one. The registers are the caller's nevertheless.
+//! The caller of a function with a return address that a return probe replaced (uretprobe: `perf probe 'f%return'`,
+//! bpftrace). The stack has the address of the kernel's trampoline instead, the first byte of the page `[uprobes]`;
+//! only the kernel has the true one. The caller's registers can nevertheless be restored.
 //!
-//! If only direct calls of its own file lead to the function, one of them is the caller: the one whose frame, by its call
-//! frame information, has a return address that can be its own. Of any other function the caller is found as behind a `ret`
-//! (`after_return`).
+//! If only direct calls of its own file lead to the function, one of them is the caller. It is the call at which the
+//! calling function's frame, by its CFI, ends with a plausible return address. For any other function, the caller is
+//! found as after a `ret` (`after_return`).
 //!
 //! ```text
-//!   sp'  | frame of G, which called F and goes on             |
-//!        | return address of G, behind a call of G            |  <- what a row of G, at a call of F, says; the trampoline
+//!   sp'  | frame of G, which called F and continues           |
+//!        | return address of G, after a call of G             |  <- from a row of G, at a call of F; the trampoline
 //!                                                                   again, if G is probed, too
 //! ```
 //!
@@ -30,42 +30,42 @@ use crate::walk::after_return::{ReturnPlace, follows_call};
 use crate::walk::outcome::{ChainEnd, LastFunction, WalkOutcome};
 use crate::walk::start::WalkStart;
 
-/// Return probes of one chain, as many as the kernel has of one thread.
+/// Maximum number of return probes in one chain: the kernel's limit for a thread.
 const MOST_PROBES: usize = 64;
 
-/// A call of the probed function that can be the one that it was called by.
+/// A call of the probed function that may be its caller.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     /// Its return address.
     pc: Avma,
-    /// Where its function begins.
+    /// Start of the function that contains the call.
     function: Avma,
-    /// The rule there, and where the frame ends (CFA); `None` for a function without a caller.
+    /// The rule there, and the end of the frame (CFA); `None` for a function without a caller.
     frame: Option<(SimpleRule, u64)>,
 }
 
-/// What is known of the caller of a probed function.
+/// The result of the search for a probed function's caller.
 #[derive(Debug)]
 enum Caller {
-    /// Others than direct calls lead to the function, or not all of them can be judged.
+    /// More than direct calls lead to the function, or some of them cannot be checked.
     Open,
-    /// No call can be it, or those that can be it differ in where their frames end.
+    /// No call is possible, or the possible ones disagree on the ends of their frames.
     Unknown,
-    /// One function has it.
+    /// One function is the caller.
     At(ReturnPlace),
-    /// Several functions can have it, in frames that are alike: their caller goes on at that address.
+    /// Several functions are possible, with equal frames: their caller continues at that address.
     Outside(Avma, Box<Registers>),
 }
 
-/// Returns true if an address is that of the trampoline of return probes.
+/// Returns true if an address is the trampoline of return probes.
 pub(super) fn is_trampoline(address: Avma, space: &Space) -> bool {
     let mapping = space.lookup(address).filter(|mapping| mapping.start == address);
     let module = mapping.and_then(|mapping| space.module(&mapping));
     module.is_some_and(|module| &*module.path == b"[uprobes]")
 }
 
-/// Ends a chain, whose frames begin at `first`, at an address where there is no code of the process. If it is the
-/// trampoline of return probes, the last function and the registers in its caller are noted.
+/// Ends a chain, which begins at `first`, at an address without code of the process. At the trampoline of return
+/// probes, it records the last function and the registers of its caller.
 #[cold]
 pub(super) fn end_nowhere<const WORD: u64>(
     lookup: Avma,
@@ -91,8 +91,8 @@ pub(super) fn end_nowhere<const WORD: u64>(
 }
 
 impl Walker<'_> {
-    /// Goes on from the caller of each probed function, as far as the stack proves which it is. Otherwise the chain, whose
-    /// frames begin at `first`, ends with that function.
+    /// Continues from the caller of each probed function while the stack proves it. Otherwise the chain, which begins
+    /// at `first`, ends with that function.
     #[cold]
     pub(super) fn walk_past_probes(
         &mut self,
@@ -111,7 +111,7 @@ impl Walker<'_> {
                 frames.truncate(most);
                 return outcome.with_reason(EndReason::MaxFrames);
             }
-            // What is not the caller leads to nowhere.
+            // A wrong caller leads nowhere.
             let is_nowhere =
                 |end: &ChainEnd| matches!(end.reason, EndReason::NotMapped | EndReason::NoProgress);
             let Some(next) = next.filter(|next| !is_nowhere(&next.end)) else {
@@ -126,7 +126,7 @@ impl Walker<'_> {
         outcome
     }
 
-    /// Goes on from the caller of a probed function, up to the next one; `None` if the caller is not known.
+    /// Walks from the caller of a probed function to the next probed one. Returns `None` if the caller is not known.
     fn walk_past_probe(
         &mut self,
         probed: LastFunction,
@@ -157,8 +157,8 @@ impl Walker<'_> {
         }
     }
 
-    /// The caller of a probed function, which has these registers, by the calls of the function in its file; `None` if the
-    /// function's code cannot be looked at.
+    /// Finds the caller of a probed function, which has these registers, among the calls of the function in its file.
+    /// `None` if the function's code cannot be examined.
     fn caller_of_probed(
         &mut self,
         lookup: Avma,
@@ -184,11 +184,11 @@ impl Walker<'_> {
         Some(caller_of_these(&found, registers, context))
     }
 
-    /// The frame at a call that returns to an address of a file; `None` if its return address cannot be that of its
-    /// function.
+    /// Returns the frame at a call that returns to an address of a file; `None` if its return address cannot be that of
+    /// its function.
     ///
     /// # Errors
-    /// If it cannot be judged.
+    /// The result of the whole search, if the call cannot be checked.
     fn candidate(
         &mut self,
         call: InFile<'_>,
@@ -211,7 +211,7 @@ impl Walker<'_> {
         if end <= registers.sp(arch) {
             return Ok(None);
         }
-        // The frame of the true caller may be behind the end of what was recorded.
+        // The frame of the true caller may be past the end of the dump.
         let slot = end.wrapping_sub(arch.word);
         let return_address = memory.recorded(slot).ok_or(Caller::Unknown)?;
         let at = InFile { svma: Svma(start), ..call };
@@ -220,8 +220,8 @@ impl Walker<'_> {
         Ok(can_be.then_some(Candidate { pc, function, frame: Some((rule, end)) }))
     }
 
-    /// Whether the call before a return address can have called a function. If the call is through a pointer, the function's
-    /// address must be taken.
+    /// Returns true if the call before a return address can have called a function. If the call is through a pointer,
+    /// the function's address must be taken.
     fn can_have_called(
         &mut self,
         return_address: u64,
@@ -242,7 +242,7 @@ impl Walker<'_> {
     }
 }
 
-/// What follows from the calls that can be it.
+/// Derives the caller from the calls that are possible.
 fn caller_of_these(
     found: &[Candidate],
     registers: &Registers,
@@ -266,7 +266,7 @@ fn caller_of_these(
         _ => rule.run::<WIDE>(&mut outside, context),
     };
     match read.map(|read| Avma(read.return_address)) {
-        // The caller is probed itself, and not known.
+        // The caller is itself probed, and unknown.
         Ok(pc) if !is_trampoline(pc, context.memory.space) => {
             Caller::Outside(pc, Box::new(outside))
         }

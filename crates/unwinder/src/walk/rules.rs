@@ -1,4 +1,4 @@
-//! The rule of a frame's address: from the cache, or made now.
+//! The rule of a frame's address: cached, or newly made.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::state::{Memory, WalkContext};
 use crate::walk::{Walker, file_at};
 
 impl Walker<'_> {
-    /// The rule of an address in a mapping.
+    /// Returns the rule of an address in a mapping.
     #[inline(always)]
     pub(super) fn rule_in<const WORD: u64>(
         &mut self,
@@ -24,7 +24,7 @@ impl Walker<'_> {
         file.map_or(Rule::NoInfo, |file| self.rule::<WORD>(file, svma, lookup, memory))
     }
 
-    /// The row of an address whose rule is no simple one.
+    /// Returns the row of an address that has no simple rule.
     #[inline]
     pub(super) fn full_row(
         &mut self,
@@ -37,7 +37,7 @@ impl Walker<'_> {
         self.engine.row_of(index, file, svma, memory.images, &mut self.cache.scratch)
     }
 
-    /// The rule of an address. It is asked for in each step of a walk, which is why it is part of that.
+    /// Returns the rule of an address. It is inlined because each step of a walk needs it.
     #[inline(always)]
     fn rule<const WORD: u64>(
         &mut self,
@@ -62,7 +62,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The rule of an address for a processor.
+    /// Returns the rule of an address for a processor.
     pub(super) fn rule_of(
         &mut self,
         file: u32,

@@ -1,4 +1,4 @@
-//! The step that nearly all are: by a simple rule, from a register that is known, to a return address in the recorded bytes.
+//! The most frequent step: by a simple rule, from a known register, to a return address in the recorded bytes.
 
 use address::Avma;
 
@@ -10,15 +10,15 @@ use crate::walk::Walker;
 
 /// The end of a simple step.
 pub(super) enum SimpleStep {
-    /// To a caller, by the address that is looked up.
+    /// At a caller, with its looked-up address.
     To(Avma),
-    /// To the end of the recorded bytes: the frame, which is added, ends at that address (its CFA).
+    /// At the end of the recorded bytes: the frame is added, and its CFA is that address.
     CutOff(u64),
 }
 
 impl Walker<'_> {
-    /// Makes the step and adds the frame. The chain ends if its return address is past the recorded bytes. Every other step
-    /// gives `None`, and adds nothing.
+    /// Makes the step and adds the frame. The chain ends if its return address is past the recorded bytes. Every other
+    /// step returns `None` and adds nothing.
     #[inline(always)]
     pub(super) fn simple_step<const WORD: u64>(
         &self,

@@ -1,4 +1,4 @@
-//! The registers that a walk begins with.
+//! The registers at the start of a walk.
 
 use address::Avma;
 
@@ -6,28 +6,28 @@ use crate::arch::{NARROW, Processor};
 use crate::state::Registers;
 use crate::walk::UserState;
 
-/// The frame that a walk begins with.
+/// The frame at the start of a walk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WalkStart {
-    /// The address that is looked up.
+    /// The looked-up address.
     pub(super) lookup: Avma,
-    /// It has called nobody yet that could still be running: it was sampled there, or a signal interrupted it there.
+    /// True if it is a leaf: it was sampled there, or a signal interrupted it there, so no callee is active.
     pub(super) is_leaf: bool,
 }
 
 impl WalkStart {
-    /// The frame that was sampled at an address.
+    /// A frame that was sampled at an address.
     pub(super) const fn sampled(pc: Avma) -> Self {
         Self { lookup: pc, is_leaf: true }
     }
 
-    /// The frame that a call returns to, looked up in the call.
+    /// The frame that a call returns to, looked up at the call.
     pub(super) const fn caller(return_address: Avma) -> Self {
         Self { lookup: return_address.sub(1), is_leaf: false }
     }
 }
 
-/// The sampled registers by DWARF number, and the program counter.
+/// Returns the sampled registers by DWARF number, and the program counter.
 #[inline]
 pub(super) fn initial_registers(
     state: &UserState<'_>,
@@ -38,7 +38,7 @@ pub(super) fn initial_registers(
     let numbers = arch.of_mask_bits;
     let mut known = 0;
     for (bit, value) in sampled {
-        // What has no number is beyond all registers.
+        // Bits without a number map past all registers.
         if let Some(&number) = numbers.get(bit as usize)
             && registers.put(number, value)
         {

@@ -14,7 +14,7 @@ use crate::walk::proof::is_replaced;
 use crate::walk::without_cfi::LookedUpFrame;
 
 impl Walker<'_> {
-    /// The step out of a frame. Nearly all are made by [`SimpleRule::read_slots`](crate::rule::SimpleRule) before.
+    /// Steps out of a frame. Most steps are made earlier, by [`SimpleRule::read_slots`](crate::rule::SimpleRule).
     pub(super) fn step<const WORD: u64>(
         &mut self,
         rule: Rule,
@@ -42,7 +42,7 @@ impl Walker<'_> {
                         return self.step_beside_rule(end, &place, registers, context);
                     }
                 };
-                // What can be followed by what is on the stack.
+                // A later walk can repeat the step if it depends only on stack words.
                 let by_stack =
                     rule.return_address() != 0 && rule.cfa_register != arch.return_address;
                 let evidence = (by_stack && !rule.signal).then_some(Evidence::Simple(rule, read));
@@ -56,7 +56,7 @@ impl Walker<'_> {
                         return Err(EndReason::RegisterUnknown.into());
                     }
                     Ok(run) => run,
-                    // Nothing has changed as yet.
+                    // Nothing has changed yet.
                     Err(why) if registers.sp(arch) == sp && !signal => {
                         return self.step_beside_rule(why.into(), &place, registers, context);
                     }
@@ -76,8 +76,8 @@ impl Walker<'_> {
             }
         };
         let moved = registers.sp(arch);
-        // A leaf can have its return address in a register and an empty frame: on aarch64 as a rule, on x86-64 in
-        // vfork.
+        // A leaf can have its return address in a register and an empty frame: usual on aarch64, and in vfork on
+        // x86-64.
         let advanced = moved > sp || (is_leaf && moved == sp);
         if !advanced && !signal {
             return Err(EndReason::NoProgress.into());
@@ -88,17 +88,17 @@ impl Walker<'_> {
         Ok(Step { evidence, ..Step::to(Self::caller_at(pc, signal, arch)) })
     }
 
-    /// The caller that a rule leads to; `None` where there is none.
+    /// Returns the caller that a rule leads to; `None` if there is none.
     #[inline(always)]
     pub(super) fn caller_at(pc: u64, signal: bool, arch: Processor) -> Option<Caller> {
-        // Code that a process or thread begins with has 0 where a return address would be.
+        // The first code of a process or thread has 0 instead of a return address.
         let pc = Some(Avma(arch.strip(pc))).filter(|pc| pc.0 != 0);
         pc.map(|pc| Caller { pc, exact: signal, found_by: FoundBy::Cfi })
     }
 }
 
-/// Whether a step failed because the slot of the return address is not among the bytes of the stack. The frame that a
-/// signal interrupted has no such slot.
+/// Returns true if a step failed because the slot of the return address is past the stack bytes. The interrupted frame
+/// of a signal has no such slot.
 pub(super) fn is_cut(why: EndReason, signal: bool) -> bool {
     why == EndReason::StackExhausted && !signal
 }

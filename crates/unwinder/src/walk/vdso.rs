@@ -1,8 +1,9 @@
-//! Steps from the vdso of 32-bit processes where its file is not at hand: no tool records it, and the vdso of this process is
-//! another one. What the kernel and the vdso leave on the stack proves two kinds of frames; of all others nothing is said.
+//! Steps from the vdso of 32-bit processes without its file: no tool records it, and the unwinder's own process has
+//! another vdso. The stack words of the kernel and the vdso prove two kinds of frames; for all others, nothing is
+//! claimed.
 //!
 //! ```text
-//!   system call:  [ ebp ][ edx ][ ecx ][ return address, behind the call of the vdso ]
+//!   system call:  [ ebp ][ edx ][ ecx ][ return address, after the call of the vdso ]
 //!   signal:       [ number ] or [ number ][ *info ][ *context ][ info ] , then [ registers ]
 //! ```
 //!
@@ -16,15 +17,15 @@ use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
 use crate::walk::without_cfi::LookedUpFrame;
 
-/// How many registers the entry of a system call saves.
+/// Number of registers that the entry of a system call saves.
 const SAVED: u64 = 3;
 const EDX: u8 = 2;
 const ECX: u8 = 1;
-/// `call *%gs:0x10`: how C libraries call the vdso's system call.
+/// `call *%gs:0x10`: the call of the vdso's system call in C libraries.
 const CALL_OF_VDSO: [u8; 7] = [0x65, 0xff, 0x15, 0x10, 0, 0, 0];
 
 impl Walker<'_> {
-    /// The step from a frame in the vdso of a 32-bit process, whose file is not at hand.
+    /// Steps from a frame in the vdso of a 32-bit process, without its file.
     pub(super) fn step_from_vdso(
         &self,
         place: &LookedUpFrame<'_>,
@@ -44,7 +45,7 @@ impl Walker<'_> {
         returned.map_or(Err(EndReason::NoModule), step)
     }
 
-    /// The row of the signal's frame that is on the stack, if one is.
+    /// Returns the row of the signal frame on the stack, if there is one.
     fn signal_row(
         &self,
         place: &LookedUpFrame<'_>,
@@ -54,15 +55,15 @@ impl Walker<'_> {
         let (memory, arch) = (&context.memory, context.arch);
         let read = |offset: u64| memory.read(memory.wrap(sp.wrapping_add(offset))).ok();
         let is_code = |pc: u64| memory.space.lookup(Avma(pc)).is_some_and(|it| it.executable);
-        // A handler returns to where nothing was popped yet.
+        // A handler returns before anything is popped.
         let forms: &[usize] = if place.is_leaf { &[0, 1, 2] } else { &[0, 1] };
         let found = forms.iter().find(|&&form| arch.is_signal_frame(form, sp, read, is_code))?;
         self.engine.signal_frame_row(arch, *found)
     }
 }
 
-/// The caller of the vdso's entry of system calls, as a sample finds it: what it has pushed is what the registers hold, and
-/// behind that comes the return address of a call of it.
+/// Returns the caller of the vdso's entry of system calls, as a sample finds it. The pushed words equal the registers,
+/// and the return address of a call of the entry follows them.
 fn out_of_system_call(registers: &mut Registers, context: &WalkContext<'_>) -> Option<Caller> {
     let (memory, arch) = (&context.memory, context.arch);
     let sp = registers.sp(arch);

@@ -1,4 +1,4 @@
-//! Steps from frames that have no rule, or a rule that cannot be run.
+//! Steps from frames without a rule, or with a rule that cannot be run.
 
 use address::{Avma, Svma};
 use module_map::MappedKind;
@@ -16,19 +16,19 @@ use crate::walk::start::WalkStart;
 use crate::walk::step::is_cut;
 use crate::walk::{Walker, file_at};
 
-/// A frame with the mapping that it is in.
+/// A frame and its mapping.
 pub(super) struct LookedUpFrame<'w> {
     pub(super) mapping: &'w CachedMapping,
-    /// The address that is looked up.
+    /// The looked-up address.
     pub(super) lookup: Avma,
-    /// The same address as the file of the mapping states it.
+    /// The same address as the mapping's file states it.
     pub(super) svma: Svma,
-    /// It has called nobody that could still be running.
+    /// True if it is a leaf: no callee of it is active.
     pub(super) is_leaf: bool,
 }
 
 impl<'m> LookedUpFrame<'_> {
-    /// The place of its code in a file, if that can be read.
+    /// Returns the location of its code in a file, if that can be read.
     pub(super) fn code(&self, memory: &Memory<'m>) -> Option<InFile<'m>> {
         let file = self.mapping.file.and_then(|_| file_at(self.lookup, memory))?;
         Some(InFile { file, svma: self.svma })
@@ -36,7 +36,7 @@ impl<'m> LookedUpFrame<'_> {
 }
 
 impl Walker<'_> {
-    /// The step from a frame that no rule covers.
+    /// Steps from a frame that no rule covers.
     #[cold]
     pub(super) fn step_without_rule(
         &mut self,
@@ -92,7 +92,7 @@ impl Walker<'_> {
         self.search_caller(rule, code, place, registers, context)
     }
 
-    /// The step by the words of the stack, if neither a rule nor the code up to the return leads to the caller.
+    /// Steps by the words of the stack, if neither a rule nor the code up to the return leads to the caller.
     fn search_caller(
         &mut self,
         rule: Rule,
@@ -102,7 +102,7 @@ impl Walker<'_> {
         context: &WalkContext<'_>,
     ) -> Result<Step, ChainEnd> {
         let step = |caller| Ok(Step::to(caller));
-        // A description that cannot be read is not replaced by less than the way to the return.
+        // For a damaged description, only the code up to the return is a sufficient substitute.
         if let Some(at) = code.filter(|_| !matches!(rule, Rule::OtherStack | Rule::Damaged)) {
             match self.step_from_start(at, place.lookup, place.is_leaf, registers, context) {
                 Err(NoCaller::Cut(end)) => return Err(ChainEnd::cut_off_at(end)),
@@ -114,7 +114,7 @@ impl Walker<'_> {
             }
         }
         let found = match code {
-            // A word of this stack says nothing where the caller's frame is on another.
+            // A word of this stack proves nothing if the caller's frame is on another.
             Some(at) if rule == Rule::OtherStack => self.step_to_left_stack(at, registers, context),
             code => self.scan(code, place.is_leaf, registers, context),
         };
@@ -131,7 +131,8 @@ impl Walker<'_> {
         Err(ChainEnd { reason, cut_at, last })
     }
 
-    /// The step from a frame whose rule states what is not to be had; where nothing else is proven, it ends for that.
+    /// Steps from a frame with a rule that needs unavailable data. If no other method proves a caller, the chain ends
+    /// with `end`.
     #[cold]
     pub(super) fn step_beside_rule(
         &mut self,
@@ -160,7 +161,7 @@ impl Walker<'_> {
         caller.map(|caller| Step::to(Some(caller))).ok_or(end)
     }
 
-    /// The one word of the dump that follows a call of the function at hand and leads to a root.
+    /// Returns the caller if exactly one word of the dump follows a call of this function and leads to a root.
     fn scan(
         &mut self,
         code: Option<InFile<'_>>,
@@ -183,7 +184,7 @@ impl Walker<'_> {
         Some(Caller { pc: slot.pc(), exact: false, found_by: FoundBy::Scan })
     }
 
-    /// Whether call frame information alone leads from a slot to a root.
+    /// Returns true if call frame information alone leads from a slot to a root.
     fn leads_to_root(
         &mut self,
         slot: &Slot,
@@ -199,7 +200,7 @@ impl Walker<'_> {
         outcome.end.reason == EndReason::Root
     }
 
-    /// Whether a return address is in the code that a process begins with.
+    /// Returns true if a return address is in the code at which a process begins.
     fn is_in_entry_code(&self, return_address: u64, memory: &Memory<'_>) -> bool {
         locate(Avma(return_address).sub(1), memory).is_some_and(|at| {
             let info = self.engine.unwind_info(at.file);
@@ -208,7 +209,7 @@ impl Walker<'_> {
     }
 }
 
-/// The reason of a chain that ends because there is no rule and no fallback worked.
+/// Returns the reason for a chain that ends because there is no rule and no fallback succeeded.
 fn reason_without_caller(
     rule: Rule,
     mapping: &CachedMapping,

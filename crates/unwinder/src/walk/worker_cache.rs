@@ -1,4 +1,4 @@
-//! What a worker of walks has found, for the walks that follow.
+//! Caches of a worker, for its later walks.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use crate::cfi::CfiScratch;
 use crate::fallback::Fallback;
 use crate::walk::proof::RootCache;
 
-/// How many threads' previous stacks are remembered: more than have samples in between as a rule.
+/// Number of threads that have a cached previous stack: usually more than have samples in between.
 pub(super) const STACKS: usize = 8;
 
-/// What a worker has found, which makes the walks that follow quicker and changes nothing else, and its scratch.
+/// Caches and scratch memory of a worker. They speed up later walks and change no result.
 #[derive(Debug, Default)]
 pub struct WorkerCache {
     pub(super) scratch: CfiScratch,
@@ -21,12 +21,12 @@ pub struct WorkerCache {
     pub(super) mappings: MappingCache,
     pub(super) rules: KnownRules,
     pub(super) roots: RootCache,
-    /// What the threads walked last, by their ids, as far as they do not collide.
+    /// The threads' previous stacks, a direct-mapped cache indexed by thread id.
     pub(super) stacks: [StackCache; STACKS],
 }
 
 impl WorkerCache {
-    /// The files of which no more instructions were looked at.
+    /// Returns the files that exhausted their instruction budget.
     #[must_use]
     pub fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
         self.fallback.into_exhausted()

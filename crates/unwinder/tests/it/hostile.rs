@@ -1,4 +1,5 @@
-//! Files that are made to cost much: what they may use is limited, and what is within the limits is found as ever. x86-64.
+//! Tests of files that are made to be expensive, on x86-64: their resources are limited, and results within the limits
+//! are unchanged.
 
 use budget::{Budget, Limit, Resource};
 use synth::{CfiOps, Cie, DwarfExpr, Endian, UserRegs};
@@ -9,7 +10,7 @@ use crate::world::{IN_MAIN, MAIN, Program, SP, TEST, ops, outer, stack, usual};
 const RSP: u64 = 7;
 const NOTHING: Limit = Limit { base: 0, per_byte: 0, most: 0 };
 
-/// Many instructions in front of those that say something: a push at 0x10, a pop at 0x20.
+/// Many instructions before the effective ones: a push at 0x10, a pop at 0x20.
 fn long_rows(n: usize) -> CfiOps {
     let rows = ops().raw(&vec![0; n]).advance(0x10).def_cfa_offset(16);
     rows.advance(0x10).def_cfa_offset(8)
@@ -52,7 +53,7 @@ fn outer_of_main() -> Vec<u8> {
     stack.bytes()
 }
 
-/// A row with an expression of 20,000 bytes that is asked for by 200 addresses is kept once.
+/// A row with an expression of 20,000 bytes, queried at 200 addresses, is stored once.
 #[test]
 fn addresses_share_their_row() {
     let padding = (0..20_000).fold(DwarfExpr::new(Endian::Little), |it, _| it.op(0x96));
@@ -73,7 +74,7 @@ fn addresses_share_their_row() {
     }
 }
 
-/// Which rows find room depends on which address is asked for first; what they say does not.
+/// The stored rows depend on the order of queries; the results do not.
 #[test]
 fn rows_that_are_not_kept_are_made_again() {
     let expression = DwarfExpr::new(Endian::Little).breg(RSP, 8);
@@ -91,13 +92,13 @@ fn rows_that_are_not_kept_are_made_again() {
     }
 }
 
-/// The usual program without what is tested.
+/// The usual program without the tested function.
 fn with_main() -> Program {
     Program::empty(Arch::X86_64).root().function(MAIN, 0x100, ops().def_cfa_offset(0x20))
 }
 
-/// Rows of a long description, each with an expression of its own: those that fit are the first ones, whichever is asked
-/// for first.
+/// Rows of a long description, each with its own expression: the first ones are within the limit, regardless of the
+/// order of queries.
 #[test]
 fn the_full_rows_of_a_long_description_are_its_first() {
     let mut rows = ops();
@@ -121,7 +122,7 @@ fn the_full_rows_of_a_long_description_are_its_first() {
     assert_eq!(ends([3_999, 100, 0]), ([false, true, true], Some(Resource::RuleBytes)));
 }
 
-/// Of many long descriptions those are run that are first in the file, whichever is asked for first.
+/// The first long descriptions in the file are run, regardless of the order of queries.
 #[test]
 fn the_first_long_descriptions_of_a_file_are_run() {
     let mut program = with_main();
@@ -148,7 +149,7 @@ fn the_first_long_descriptions_of_a_file_are_run() {
     assert_eq!(ends([3, 2, 1, 0]), [true, true, false, false]);
 }
 
-/// What all descriptions have in common is run again for each.
+/// The common instructions are run again for each description.
 #[test]
 fn long_common_information_is_not_run() {
     let padded = Cie::x86_64().instructions.into_iter().chain([0; 10_000]).collect();
@@ -162,7 +163,7 @@ fn long_common_information_is_not_run() {
     assert_eq!(world.engine.exhausted()[0].1.resource, Resource::FrameInstructions);
 }
 
-/// Expressions end after so many operations of a walk, not only of a row: each of 30 frames has 16 of 60.
+/// Expressions have a limit on operations per walk, not only per row: each of 30 frames has 16 of 60.
 #[test]
 fn the_operations_of_a_walk_are_counted() {
     let busy = (0..60).fold(DwarfExpr::new(Endian::Little), |it, _| it.op(0x96)).breg(RSP, 8);
@@ -189,7 +190,7 @@ fn an_augmentation_without_end_is_none() {
     assert_eq!(end, EndReason::BadUnwindInfo);
 }
 
-/// A signal frame whose interrupted function is itself, with the same stack pointer.
+/// A signal frame that interrupted its own function, with the same stack pointer.
 fn signal_program(offset: u64) -> Program {
     let cie = Cie { augmentation: "zRS".to_owned(), ..Cie::x86_64() };
     let rows = ops().def_cfa(RSP, offset).offset_sf(16, -1);

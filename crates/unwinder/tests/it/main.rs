@@ -1,5 +1,5 @@
-//! Walks over made-up programs. Each test says in a picture what is on the stack; the files, their call frame
-//! information and the stacks are written by `synth`, which shares no code with the reader.
+//! Tests of walks over synthetic programs. Each test draws its stack. `synth`, which shares no code with the reader,
+//! writes the files, their call frame information and the stacks.
 #![allow(clippy::disallowed_methods, reason = "tests read the repository's files")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 

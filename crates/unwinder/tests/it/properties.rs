@@ -1,4 +1,4 @@
-//! Whatever the registers, the stack bytes and the call frame information are: a walk ends, and says why.
+//! Properties: for any registers, stack bytes and call frame information, a walk ends and states a reason.
 
 use proptest::prelude::*;
 use synth::{Endian, Section, StackBuilder, UserRegs};
@@ -10,7 +10,7 @@ use crate::world::{
 
 const LIMIT: usize = 200;
 
-/// Words that lead somewhere more often than chance would.
+/// Words that are valid addresses more often than random ones.
 fn word() -> impl Strategy<Value = u64> {
     prop_oneof![
         3 => (0..0x600_u64).prop_map(|offset| BASE + 0x1000 + offset),
@@ -32,7 +32,7 @@ fn regs(arch: Arch, values: &[u64]) -> UserRegs {
     };
     let with = |regs: UserRegs, (bit, &value): (u32, &u64)| regs.set(bit, value);
     let regs = (0..).zip(values).fold(regs, with);
-    // Half of the stack pointers are where the bytes are.
+    // Half of the stack pointers are at the recorded bytes.
     let sp_value = if values[0].is_multiple_of(2) { SP } else { values[1] };
     regs.set(sp, sp_value).set(pc, values[2])
 }

@@ -1,4 +1,4 @@
-//! The stage of the tests: a program of a few functions in a file, mapped into a process.
+//! The environment of the tests: a program of a few functions in a file, mapped into a process.
 //!
 //! ```text
 //!   0x40_1000  root    0x40 bytes, its return address is undefined: the outermost frame
@@ -19,16 +19,16 @@ use synth::{
 };
 use unwinder::{Arch, EndReason, Engine, FoundBy, Frame, UserState, Walker};
 
-/// What is added to an address of the file.
+/// Number to add to an address of the file.
 pub(crate) const BASE: u64 = 0x40_0000;
 pub(crate) const ROOT: u64 = BASE + 0x1000;
 pub(crate) const MAIN: u64 = BASE + 0x1100;
 pub(crate) const TEST: u64 = BASE + 0x1200;
 pub(crate) const FREE: u64 = BASE + 0x1400;
-/// Where the calls in `main` and `root` return to.
+/// Return addresses of the calls in `main` and `root`.
 pub(crate) const IN_MAIN: u64 = MAIN + 0x10;
 pub(crate) const IN_ROOT: u64 = ROOT + 0x8;
-/// The lowest address of the stack that the tests show.
+/// Lowest address of the stacks in the tests.
 pub(crate) const SP: u64 = 0x7ffd_0000;
 pub(crate) const EH_FRAME: u64 = 0x6000;
 pub(crate) const HEADER: u64 = 0x5000;
@@ -46,7 +46,7 @@ pub(crate) fn stack() -> StackBuilder {
     StackBuilder::new(SP, Endian::Little, 8)
 }
 
-/// How the file says what it says.
+/// The form of the file's call frame information.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// `.eh_frame` with its header.
@@ -62,15 +62,15 @@ pub(crate) struct Program {
     pub(crate) form: Form,
     /// Start and length in the file, the CIE, the instructions.
     pub(crate) functions: Vec<(u64, u64, Cie, CfiOps)>,
-    /// Put into the file besides.
+    /// Additional sections of the file.
     pub(crate) sections: Vec<Section>,
     pub(crate) entry: u64,
-    /// It is a program, and no library.
+    /// True if it is a program, not a library.
     pub(crate) is_program: bool,
 }
 
 impl Program {
-    /// Nothing but code that does nothing.
+    /// A program that contains only code without effect.
     pub(crate) fn empty(arch: Arch) -> Self {
         let text = match arch {
             Arch::X86_64 | Arch::X86 => vec![0x90; TEXT_SIZE as usize],
@@ -84,7 +84,7 @@ impl Program {
         Self { arch, text, form: Form::Header, functions, sections, entry: 0, is_program: false }
     }
 
-    /// `root` and `main` as usual, `test` with these instructions after those of its CIE.
+    /// A program with `root` and `main` as usual, and `test` with these instructions after those of its CIE.
     pub(crate) fn new(arch: Arch, test: CfiOps) -> Self {
         let main = match arch {
             Arch::X86_64 | Arch::X86 => ops().def_cfa_offset(0x20),
@@ -97,7 +97,7 @@ impl Program {
         Self::with_main(arch, main, test)
     }
 
-    /// The same with a `main` of one's own.
+    /// As [`Self::new`], with another `main`.
     pub(crate) fn with_main(arch: Arch, main: CfiOps, test: CfiOps) -> Self {
         Self::empty(arch).root().function(MAIN, 0x100, main).function(TEST, 0x100, test)
     }
@@ -121,12 +121,12 @@ impl Program {
             Arch::Arm => Cie::arm(),
             Arch::Riscv64 => Cie::riscv64(),
             Arch::X86 => Cie::x86(),
-            // The programs of others are real ones.
+            // The tests of other processors use real programs.
             _ => Cie::loongarch64(),
         }
     }
 
-    /// A function at an address of the process.
+    /// Adds a function at an address of the process.
     pub(crate) fn function(self, start: u64, len: u64, test: CfiOps) -> Self {
         let cie = self.cie();
         self.function_of(start, len, cie, test)
@@ -137,20 +137,20 @@ impl Program {
         self
     }
 
-    /// Instructions at an address of the process.
+    /// Puts instructions at an address of the process.
     pub(crate) fn code(mut self, at: u64, bytes: &[u8]) -> Self {
         let start = (at - BASE - 0x1000) as usize;
         self.text[start..start + bytes.len()].copy_from_slice(bytes);
         self
     }
 
-    /// A call of x86, to an address of the process, that returns to another one.
+    /// Adds an x86 call of an address of the process, with this return address.
     pub(crate) fn call(self, returns_to: u64, to: u64) -> Self {
         let [a, b, c, d] = (to.wrapping_sub(returns_to) as u32).to_le_bytes();
         self.code(returns_to - 5, &[0xe8, a, b, c, d])
     }
 
-    /// A section of these functions.
+    /// Returns a section with these functions.
     pub(crate) fn cfi(&self, kind: CfiKind, address: u64) -> CfiBuilder {
         let mut cfi = CfiBuilder::new(kind, Endian::Little, address);
         for (start, len, cie, ops) in &self.functions {
@@ -162,7 +162,7 @@ impl Program {
         cfi
     }
 
-    /// The file, with the functions in `.eh_frame` where there are any.
+    /// Returns the file, with the functions in `.eh_frame` if there are any.
     pub(crate) fn elf(&self) -> ElfBuilder {
         let mut sections = vec![Section::text(0x1000, self.text.clone())];
         if !self.functions.is_empty() {
@@ -218,17 +218,17 @@ impl Program {
     }
 }
 
-/// How a sample was taken.
+/// The kind of a sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sampled {
     Usual,
     /// Without the registers that the kernel does not save.
     InKernel,
-    /// Behind the instruction at the program counter.
+    /// After the instruction at the program counter.
     Executed,
 }
 
-/// A process that has the program mapped, and a stack.
+/// A process with the program mapped, and a stack.
 pub(crate) struct World {
     arch: Arch,
     pub(crate) host: Arc<MemoryHost>,
@@ -243,7 +243,7 @@ impl World {
         Self::with_debug_files(arch, elf, &[])
     }
 
-    /// The same on a machine that has debug files below `/debug`, too.
+    /// As [`Self::new`], on a machine with debug files below `/debug`.
     pub(crate) fn with_debug_files(
         arch: Arch,
         elf: &[u8],
@@ -284,12 +284,12 @@ impl World {
         });
     }
 
-    /// Where the file is.
+    /// Path of the file.
     pub(crate) fn path(&self) -> &[u8] {
         PATH.as_bytes()
     }
 
-    /// How its files are found.
+    /// Options for finding its files.
     pub(crate) fn files(&self) -> FileOptions {
         files_of(&self.host)
     }
@@ -298,7 +298,7 @@ impl World {
         self.timeline.space(PROCESS).0
     }
 
-    /// The looked-up addresses in the process, each with how it was found.
+    /// Returns the looked-up addresses in the process, each with its evidence.
     pub(crate) fn walk(
         &mut self,
         regs: &UserRegs,
@@ -317,21 +317,21 @@ impl World {
         let space = self.timeline.space(PROCESS).0;
         let sample = (regs, stack, how);
         let found = walk_with(&mut walker, self.arch, &space, sample);
-        // Again, along what is known: the second time is remembered, the third one follows it.
+        // Again with the cache: the second walk is stored, the third one follows it.
         for _ in 0..2 {
             assert_eq!(walk_with(&mut walker, self.arch, &space, sample), found);
         }
         found
     }
 
-    /// The frames themselves.
+    /// Returns the frames.
     pub(crate) fn frames(&mut self, regs: &UserRegs, stack: &[u8]) -> Vec<Frame> {
         let space = self.space();
         let mut walker = Walker::new(&self.engine, &self.images, self.max_frames);
         frames_with(&mut walker, self.arch, &space, (regs, stack, Sampled::Usual)).0
     }
 
-    /// Walks samples of one thread, one after another.
+    /// Walks consecutive samples of one thread.
     pub(crate) fn walk_all(
         &mut self,
         samples: &[(UserRegs, Vec<u8>)],
@@ -371,7 +371,7 @@ fn frames_with(
     (frames, end)
 }
 
-/// Where the program is.
+/// Path of the program.
 const PATH: &str = "/bin/program";
 
 fn files_of(host: &Arc<MemoryHost>) -> FileOptions {
@@ -379,18 +379,18 @@ fn files_of(host: &Arc<MemoryHost>) -> FileOptions {
     FileOptions { host, debug_dirs, ..FileOptions::default() }
 }
 
-/// The registers as a sample has them.
+/// Returns the registers as a sample has them.
 pub(crate) fn sampled(regs: &UserRegs) -> impl Iterator<Item = (u32, u64)> + Clone {
     let mask = regs.usual_mask();
     (0..64).filter(move |bit| mask >> bit & 1 == 1).zip(regs.usual_values())
 }
 
-/// What lies above the return address into `main`, on x86-64: its frame, and where it returns to.
+/// Adds the stack above the return address into `main`, on x86-64: its frame, and its return address.
 pub(crate) fn outer(stack: &mut StackBuilder) -> &mut StackBuilder {
     stack.words(0, 3).word(IN_ROOT)
 }
 
-/// The frame of `main` on aarch64, from its stack pointer up.
+/// Adds the frame of `main` on aarch64, from its stack pointer up.
 pub(crate) fn outer_arm(stack: &mut StackBuilder) -> &mut StackBuilder {
     stack.word(0).word(IN_ROOT).words(0, 2)
 }

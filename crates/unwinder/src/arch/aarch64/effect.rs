@@ -1,18 +1,19 @@
-//! Registers and stack slots of aarch64. Instructions that are not known in detail make their target unknown.
+//! Registers and stack slots of aarch64. Instructions without a detailed model make their target unknown.
 //!
-//! Source: Arm ARM, "A64 Instruction Set Encoding"; Procedure Call Standard for the Arm 64-bit Architecture, section 6.1.
+//! Source: Arm ARM, "A64 Instruction Set Encoding"; Procedure Call Standard for the Arm 64-bit Architecture, section
+//! 6.1.
 
 use crate::arch::effect::{Machine, padded_word};
 use crate::arch::flow::signed;
 
-/// Number 31 stands for the stack pointer in some places, and for zero in others.
+/// Number 31 means the stack pointer in some instructions, and zero in others.
 const SP: u8 = 31;
 
-/// What functions may change: x0 to x18, and the link register.
+/// Registers that functions may change: x0 to x18, and the link register.
 pub(super) const CALLER_SAVED: [u8; 20] =
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 30];
 
-/// Runs an instruction that is no branch.
+/// Runs an instruction that is not a branch.
 pub(super) fn run(bytes: &[u8], _at: u64, machine: &mut Machine<'_>) {
     let word = padded_word(bytes);
     let (to, from) = ((word & 0x1f) as u8, (word >> 5 & 0x1f) as u8);
@@ -28,7 +29,7 @@ pub(super) fn run(bytes: &[u8], _at: u64, machine: &mut Machine<'_>) {
         {
             machine.kill(to);
         }
-        // SVE: some of it counts in general registers.
+        // SVE: some instructions count in general registers.
         0b0010 => machine.kill(to),
         _ => {}
     }
@@ -40,7 +41,7 @@ fn immediate(word: u32, to: u8, from: u8, machine: &mut Machine<'_>) {
     match word & 0xff80_0000 {
         0x9100_0000 => machine.set(to, from, number),
         0xd100_0000 => machine.set(to, from, -number),
-        // MOVZ, MOVN of 64 bits, MOVK is left out
+        // MOVZ, MOVN of 64 bits; MOVK is not modelled
         0xd280_0000 if to != SP => {
             let number = u64::from(word >> 5 & 0xffff) << (16 * (word >> 21 & 3));
             machine.constant(to, number.cast_signed());
@@ -67,10 +68,10 @@ fn registers(word: u32, to: u8, machine: &mut Machine<'_>) {
         _ if word & 0xffe0_ffe0 == 0xaa00_03e0 && to != SP && other != SP => {
             machine.set(to, other, 0);
         }
-        // ADD and SUB with an extended register, which have the stack pointer
+        // ADD and SUB with an extended register, which can use the stack pointer
         _ if word & 0xffe0_fc00 == 0x8b20_6000 => machine.add(to, from, other),
         _ if word & 0x3fe0_0000 == 0x0b20_0000 => machine.kill(to),
-        // PACIA and its like of the link register
+        // PACIA and similar, of the link register
         _ if word & 0xffff_0000 == 0xdac1_0000 && to == 30 => {}
         _ if to == SP => {}
         _ => machine.kill(to),
@@ -85,7 +86,7 @@ fn memory(word: u32, to: u8, from: u8, machine: &mut Machine<'_>) {
         0b111 => single(word, to, from, is_vector, machine),
         // LDR of a literal
         0b011 if !is_vector && to != SP => machine.kill(to),
-        // Exclusive and ordered ones, compare and swap
+        // Exclusive and ordered accesses, compare and swap
         0b001 if !is_vector => {
             let status = (word >> 16 & 0x1f) as u8;
             [to, (word >> 10 & 0x1f) as u8, status]
@@ -104,7 +105,7 @@ fn pair(word: u32, one: u8, other: u8, base: u8, is_vector: bool, machine: &mut 
         (false, _) => 4,
     };
     let number = signed(word >> 15, 7) * size;
-    // Indexed afterwards, not indexed, indexed before
+    // Post-indexed, not indexed, pre-indexed
     let (offset, moved) = match word >> 23 & 3 {
         1 => (0, number),
         3 => (number, number),
@@ -155,9 +156,9 @@ fn single(word: u32, to: u8, base: u8, is_vector: bool, machine: &mut Machine<'_
     }
 }
 
-/// The register that a return goes to.
+/// Returns the register that a return jumps to.
 pub(super) fn returns_to(bytes: &[u8], _at: u64, _machine: &mut Machine<'_>) -> u8 {
     let word = padded_word(bytes);
-    // RET has it; RETAA and its like have the link register.
+    // RET names it; RETAA and similar use the link register.
     if word & 0xffff_fc1f == 0xd65f_0000 { (word >> 5 & 0x1f) as u8 } else { 30 }
 }

@@ -1,11 +1,11 @@
 //! Control flow of aarch64 instructions.
 //!
-//! Source: Arm ARM, "Branches, Exception Generating and System instructions"; ADR, ADRP, ADD (immediate), LDR (immediate,
-//! literal).
+//! Source: Arm ARM, "Branches, Exception Generating and System instructions"; ADR, ADRP, ADD (immediate), LDR
+//! (immediate, literal).
 
 use crate::arch::flow::{Decoded, Flow, Known, first_word, signed};
 
-/// Bytes of an instruction.
+/// Size of an instruction, in bytes.
 const LEN: u8 = 4;
 
 /// Decodes the instruction at an address.
@@ -52,7 +52,7 @@ fn branch(word: u32, at: u64, known: &Known) -> Flow {
         _ if word & 0xffff_fc1f == 0xd61f_0000 || word & 0xfeff_f800 == 0xd61f_0800 => {
             known.jump(register, 0)
         }
-        // BLR and its like
+        // BLR and similar
         _ if word & 0xffff_fc1f == 0xd63f_0000 || word & 0xfeff_f800 == 0xd63f_0800 => {
             known.call(register, 0)
         }
@@ -60,10 +60,10 @@ fn branch(word: u32, at: u64, known: &Known) -> Flow {
     }
 }
 
-/// Notes addresses that an instruction states.
+/// Records addresses that an instruction computes.
 fn note(word: u32, at: u64, known: &mut Known) {
     let (to, from) = (word & 0x1f, word >> 5 & 0x1f);
-    // ADR, ADRP: two lower bits apart from the others
+    // ADR, ADRP: the two lower bits are separate
     let distance = || signed((word >> 5 & 0x7_ffff) << 2 | word >> 29 & 3, 21);
     match word {
         _ if word & 0x9f00_0000 == 0x9000_0000 => {
@@ -72,7 +72,7 @@ fn note(word: u32, at: u64, known: &mut Known) {
         _ if word & 0x9f00_0000 == 0x1000_0000 => {
             known.set_address(to, Some(at.wrapping_add_signed(distance())));
         }
-        // ADD of 64 bits; of the shifts only that of 12 bits exists
+        // ADD of 64 bits; the only shift is 12 bits
         _ if word & 0xff80_0000 == 0x9100_0000 => {
             let shift = if word & 1 << 22 == 0 { 0 } else { 12 };
             known.set_address(to, known.plus(from, i64::from(word >> 10 & 0xfff) << shift));

@@ -1,4 +1,4 @@
-//! aarch64: register numbers, the slots of a simple rule, code that is recognized.
+//! aarch64: register numbers, slots of simple rules, recognized code.
 //!
 //! Source: DWARF for the Arm 64-bit Architecture, section 4.1, for the DWARF numbers.
 
@@ -75,7 +75,7 @@ const OF_MASK_BITS: [u8; 33] = [
     26, 27, 28, 29, 30, 31, 32,
 ];
 
-/// The bits of an address that pointer authentication leaves alone.
+/// Mask of the address bits that pointer authentication does not use.
 ///
 /// Source: Arm ARM, "Pointer authentication": user addresses have bit 55 clear; addresses are of 48 bits at most
 /// unless a process asks for more.
@@ -83,21 +83,21 @@ const ADDRESS: u64 = 0x0000_ffff_ffff_ffff;
 
 /// `mov x8, #139; svc #0` (`__kernel_rt_sigreturn`).
 const TRAMPOLINE: [u8; 8] = [0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4];
-/// Bytes of the first of its instructions.
+/// Size of its first instruction, in bytes.
 const TRAMPOLINE_FIRST: usize = 4;
 
-/// Bytes of a call.
+/// Size of a call, in bytes.
 const CALL: usize = 4;
 
-/// Where a signal trampoline finds each saved register, from the stack pointer: `siginfo` of 128 bytes, then
-/// `ucontext` with `uc_mcontext` 176 bytes into it, its registers 8 bytes further.
+/// Returns the offset of each saved register from the stack pointer at a signal trampoline. `siginfo` of 128 bytes
+/// comes first, then `ucontext` with `uc_mcontext` at offset 176, and its registers 8 bytes further.
 ///
 /// Source: `struct rt_sigframe` and `struct sigcontext`.
 fn signal_frame(_form: usize) -> Vec<(u8, u64)> {
     (0..=32).map(|register| (register, 128 + 176 + 8 + 8 * u64::from(register))).collect()
 }
 
-/// Whether the code is a call.
+/// Returns true if the code is a call.
 ///
 /// Source: Arm ARM, BL; BLR; BLRAA, BLRAB, BLRAAZ and BLRABZ.
 fn ends_with_call(code: &[u8]) -> bool {
@@ -107,7 +107,7 @@ fn ends_with_call(code: &[u8]) -> bool {
         || word & 0xffff_fc1f == 0xd63f_0000
 }
 
-/// The address that a direct call calls.
+/// Returns the target of a direct call.
 ///
 /// Source: Arm ARM, BL: 26 bits of words, counted from the instruction.
 fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
@@ -117,7 +117,7 @@ fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
     (word & 0xfc00_0000 == 0x9400_0000).then_some(call.wrapping_add_signed(i64::from(words) * 4))
 }
 
-/// Whether the code is `stp x29, x30, [sp, #-bytes]!`.
+/// Returns true if the code is `stp x29, x30, [sp, #-bytes]!`.
 ///
 /// Source: Arm ARM, STP (pre-index).
 fn moves_stack_pointer(code: &[u8], bytes: i64, register: Option<u8>) -> Option<bool> {

@@ -1,4 +1,4 @@
-//! What instructions of 32-bit Arm do to the stack pointer, to what a frame has saved, and to where code goes on.
+//! Effects of 32-bit Arm instructions on the stack pointer, on saved registers, and on control flow.
 //!
 //! Source: Arm Architecture Reference Manual, ARMv7-A and ARMv7-R edition, chapters A5, A6 and A8.
 
@@ -6,35 +6,36 @@ pub(crate) const SP: u8 = 13;
 pub(crate) const LR: u8 = 14;
 pub(crate) const PC: u8 = 15;
 
-/// What an instruction does.
+/// The effect of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Effect {
-    /// Registers, the lowest first, go below the stack pointer, which moves there.
+    /// Stores registers, lowest first, below the stack pointer, and moves it there.
     Push(u16),
-    /// Words from the stack pointer up become registers; it moves behind them.
+    /// Loads registers from the words at the stack pointer, and moves it past them.
     Pop(u16),
-    /// The first register becomes the second one and so many bytes; one of them is the stack pointer, or both are the same.
+    /// Sets the first register to the second plus an offset in bytes. One of them is the stack pointer, or both are the
+    /// same.
     Move(u8, u8, i64),
-    /// A call, that comes back.
+    /// A call that returns.
     Call,
-    /// Code goes on so many bytes from the instruction's begin.
+    /// A jump to an offset in bytes from the instruction's start.
     Jump(i64),
-    /// The function returns to what the link register says.
+    /// A return to the address in the link register.
     Return,
-    /// Where code goes on is not known, or what the stack pointer or the link register becomes.
+    /// An unknown jump, or an unknown change of the stack pointer or the link register.
     Unknown,
-    /// Nothing of that.
+    /// None of these.
     Nothing,
 }
 
-/// An instruction: its bytes, what it does, and how many of those that follow run under a condition.
+/// An instruction: its size in bytes, its effect, and the number of following instructions that it makes conditional.
 pub(crate) struct Decoded {
     pub(crate) len: usize,
     pub(crate) effect: Effect,
     pub(crate) conditional: u32,
 }
 
-/// The first instruction of code.
+/// Decodes the first instruction of code.
 pub(crate) fn decode(code: &[u8], is_thumb: bool) -> Option<Decoded> {
     let of = |len, effect| Some(Decoded { len, effect, conditional: 0 });
     if !is_thumb {
@@ -45,7 +46,7 @@ pub(crate) fn decode(code: &[u8], is_thumb: bool) -> Option<Decoded> {
         let second = u16::from_le_bytes(*code.get(2..)?.first_chunk()?);
         return of(4, wide(first, second.into()));
     }
-    // IT: the lowest bit that is set ends the mask of up to four instructions.
+    // IT: the lowest set bit ends the mask of up to four instructions.
     let conditional = match first {
         0xbf01..=0xbfff if first & 0xf != 0 => 4 - (first & 0xf).trailing_zeros(),
         _ => 0,
@@ -53,7 +54,7 @@ pub(crate) fn decode(code: &[u8], is_thumb: bool) -> Option<Decoded> {
     Some(Decoded { len: 2, effect: narrow(first), conditional })
 }
 
-/// Instructions of Thumb that have two bytes.
+/// Decodes a two-byte Thumb instruction.
 fn narrow(op: u32) -> Effect {
     let list = op as u16 & 0xff;
     let small = i64::from(op & 0x7f) * 4;
@@ -78,7 +79,7 @@ fn narrow(op: u32) -> Effect {
     }
 }
 
-/// Instructions of Thumb that have four bytes.
+/// Decodes a four-byte Thumb instruction.
 fn wide(first: u32, second: u32) -> Effect {
     let (source, target) = ((first & 0xf) as u8, (second >> 8 & 0xf) as u8);
     let transferred = (second >> 12) as u8;
@@ -102,12 +103,12 @@ fn wide(first: u32, second: u32) -> Effect {
         _ if first & 0xfbf0 == 0xf2a0 => sum(target, source, Some(-plain(first, second))),
         // A switch by a table.
         _ if first & 0xfff0 == 0xe8d0 && second & 0xffe0 == 0xf000 => Effect::Unknown,
-        // Loads and stores of one register, of which the shorter constants can change the register of the address.
+        // Loads and stores of one register; those with short offsets can update the base register.
         _ if first & 0xfe00 == 0xf800 => {
             let is_changed = first & 0x80 == 0 && second & 0x900 == 0x900;
             transfer(first >> 4 & 1 != 0, 1 << transferred, source, is_changed)
         }
-        // Of several, and of two.
+        // Of several registers, and of two.
         _ if first & 0xfe40 == 0xe800 => {
             transfer(first >> 4 & 1 != 0, second, source, first >> 5 & 1 != 0)
         }
@@ -121,13 +122,13 @@ fn wide(first: u32, second: u32) -> Effect {
     }
 }
 
-/// Branches and calls of Thumb that have four bytes.
+/// Decodes a four-byte branch or call of Thumb.
 fn wide_branch(first: u32, second: u32) -> Effect {
     if second & 0x4000 != 0 {
         return Effect::Call;
     }
     if second & 0x1000 == 0 {
-        // A branch under a condition, or a barrier or hint.
+        // A conditional branch, or a barrier or hint.
         return Effect::Nothing;
     }
     let sign = first >> 10 & 1;
@@ -137,16 +138,16 @@ fn wide_branch(first: u32, second: u32) -> Effect {
     Effect::Jump(signed(bits, 24) * 2 + 4)
 }
 
-/// Instructions of ARM.
+/// Decodes an ARM instruction.
 fn arm(word: u32) -> Effect {
     const ALWAYS: u32 = 0xe;
     let effect = arm_always(word);
     match (word >> 28, effect) {
         (ALWAYS, effect) => effect,
-        // Calls that change the mode, and hints.
+        // Calls that change the instruction set, and hints.
         (0xf, _) if word & 0xfe00_0000 == 0xfa00_0000 => Effect::Call,
         (0xf, _) => Effect::Nothing,
-        // Under a condition: code may go on behind it.
+        // Conditional: execution may continue after it.
         (_, Effect::Jump(_) | Effect::Call | Effect::Return | Effect::Nothing) => Effect::Nothing,
         _ => Effect::Unknown,
     }
@@ -193,7 +194,7 @@ fn arm_always(word: u32) -> Effect {
     }
 }
 
-/// A register becomes another one and some bytes.
+/// Returns the effect of setting a register to another one plus some bytes.
 fn sum(target: u8, source: u8, bytes: Option<i64>) -> Effect {
     match bytes {
         Some(bytes) if target == SP || source == SP => Effect::Move(target, source, bytes),
@@ -206,7 +207,7 @@ fn moved(target: u8, source: u8) -> Effect {
     if target == SP || source == SP { Effect::Move(target, source, 0) } else { touched(target) }
 }
 
-/// A register of its own grows.
+/// Returns the effect of adding bytes to a register.
 fn own(register: u8, bytes: i64) -> Effect {
     if register == LR || register == PC {
         Effect::Unknown
@@ -215,12 +216,12 @@ fn own(register: u8, bytes: i64) -> Effect {
     }
 }
 
-/// A register becomes anything.
+/// Returns the effect of setting a register to an arbitrary value.
 const fn touched(register: u8) -> Effect {
     if register >= SP { Effect::Unknown } else { Effect::Nothing }
 }
 
-/// A load into, or a store of, the registers of a list, which changes the register of its address or not.
+/// Returns the effect of a load or store of the registers in a list, which may update the base register.
 fn transfer(is_load: bool, list: u32, address: u8, is_changed: bool) -> Effect {
     let is_lost = (is_load && list & 0xe000 != 0) || (is_changed && address >= SP);
     if is_lost { Effect::Unknown } else { Effect::Nothing }
@@ -230,12 +231,12 @@ const fn signed(value: u32, bits: u32) -> i64 {
     ((value << (32 - bits)).cast_signed() >> (32 - bits)) as i64
 }
 
-/// The constant of twelve bits of a Thumb instruction.
+/// Returns the 12-bit constant of a Thumb instruction.
 fn plain(first: u32, second: u32) -> i64 {
     i64::from((first >> 10 & 1) << 11 | (second >> 12 & 7) << 8 | second & 0xff)
 }
 
-/// The same where it stands for one of 32 bits.
+/// Returns the 32-bit constant that those 12 bits encode.
 fn expanded(first: u32, second: u32) -> Option<i64> {
     let plain = u32::try_from(plain(first, second)).ok()?;
     let byte = plain & 0xff;

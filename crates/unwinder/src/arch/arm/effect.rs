@@ -8,7 +8,7 @@ use crate::arch::effect::Machine;
 /// r0 to r3, ip, lr.
 pub(super) const CALLER_SAVED: [u8; 6] = [0, 1, 2, 3, 12, LR];
 
-/// Runs an instruction that is no branch.
+/// Runs an instruction that is not a branch.
 pub(super) fn run(bytes: &[u8], at: u64, machine: &mut Machine<'_>) {
     let Some(Decoded { effect, .. }) = decode(bytes, at & 1 != 0) else { return };
     match effect {
@@ -19,14 +19,14 @@ pub(super) fn run(bytes: &[u8], at: u64, machine: &mut Machine<'_>) {
         }
         Effect::Pop(list) => pop(list, machine),
         Effect::Move(to, from, plus) => machine.set(to, from, plus),
-        // Any of them may be another one.
+        // Any register may have changed.
         Effect::Unknown => (0..=LR).for_each(|register| machine.kill(register)),
-        // Registers that are restored are popped.
+        // Registers are restored by pops only.
         Effect::Nothing | Effect::Call | Effect::Jump(_) | Effect::Return => {}
     }
 }
 
-/// Runs a return, and gives the register that it goes to.
+/// Runs a return, and returns the register that it jumps to.
 pub(super) fn returns_to(bytes: &[u8], at: u64, machine: &mut Machine<'_>) -> u8 {
     match decode(bytes, at & 1 != 0).map(|decoded| decoded.effect) {
         Some(Effect::Pop(list)) if list >> PC & 1 != 0 => {

@@ -10,12 +10,12 @@ use crate::arch::flow::{Decoded, Flow, Held, Known, first_word, half_word, signe
 const SP: u32 = 13;
 const LR: u32 = 14;
 const PC: u32 = 15;
-/// The register that veneers and procedure linkage tables put addresses together in.
+/// Register that veneers and procedure linkage tables compute addresses in.
 const IP: u32 = 12;
-/// The condition of instructions that always run.
+/// Condition of instructions that always execute.
 const ALWAYS: u32 = 14;
 
-/// Decodes the instruction at an address, which has its lowest bit set if it is one of Thumb. `conditional` counts the next
+/// Decodes the instruction at an address, which has its lowest bit set for Thumb. `conditional` counts the next
 /// instructions that an IT makes conditional.
 pub(super) fn step(
     code: &[u8],
@@ -62,7 +62,7 @@ fn finish(len: u8, flow: Flow, known: &mut Known) -> Decoded {
     Decoded { len, flow }
 }
 
-/// The flow of an instruction that may not run.
+/// Returns the flow of an instruction that may not execute.
 fn under(always: bool, flow: Flow) -> Flow {
     match flow {
         _ if always => flow,
@@ -77,7 +77,7 @@ fn plus(at: u64, distance: i64) -> u64 {
     at.wrapping_add_signed(distance) & 0xffff_ffff
 }
 
-/// BLX to Thumb code; other instructions without condition do not branch.
+/// Decodes BLX to Thumb code; other unconditional instructions do not branch.
 fn exchange(word: u32, at: u64) -> Flow {
     if word & 0xfe00_0000 != 0xfa00_0000 {
         return Flow::Next;
@@ -86,7 +86,7 @@ fn exchange(word: u32, at: u64) -> Flow {
     Flow::Call(plus(at, 8 + 4 * signed(word, 24) + half) | THUMB)
 }
 
-/// A jump to what a register has; a return, if that is the link register.
+/// Returns the flow of a jump to a register: a return, if it is the link register with unknown contents.
 fn to_register(register: u32, known: &Known) -> Flow {
     match known.jump(register, 0) {
         Flow::JumpIndirect if register == LR => Flow::Return,
@@ -118,7 +118,7 @@ fn arm_flow(word: u32, at: u64, known: &mut Known) -> Flow {
             known.set(from, None);
             Flow::Next
         }
-        // Data processing to pc: MOV, others; not TST and its like
+        // Data processing to pc: MOV, others; not TST and similar
         _ if word & 0x0c00_f000 == 0x0000_f000 && !matches!(word >> 21 & 15, 8..=11) => {
             if word & 0x0fff_0ff0 == 0x01a0_0000 {
                 to_register(word & 15, known)
@@ -133,7 +133,7 @@ fn arm_flow(word: u32, at: u64, known: &mut Known) -> Flow {
     }
 }
 
-/// LDR of pc, with an offset in the instruction or in a register.
+/// Decodes LDR of pc, with an offset in the instruction or in a register.
 fn arm_load(word: u32, at: u64, known: &Known) -> Flow {
     let from = word >> 16 & 15;
     let offset = i64::from(word & 0xfff);
@@ -149,7 +149,7 @@ fn arm_load(word: u32, at: u64, known: &Known) -> Flow {
     }
 }
 
-/// Notes addresses that an instruction states.
+/// Records addresses that an instruction computes.
 fn arm_note(word: u32, at: u64, known: &mut Known) {
     let (to, from) = (word >> 12 & 15, word >> 16 & 15);
     let is_always = word >> 28 == ALWAYS;
@@ -168,7 +168,7 @@ fn arm_note(word: u32, at: u64, known: &mut Known) {
         // MOVW, MOVT
         0x30 => Some(half),
         0x34 => known.plus(to, 0).map(|low| low & 0xffff | half << 16),
-        // Loads can change their base, those of several registers any of them.
+        // Loads can change their base; those of several registers can change any of them.
         0x40..=0x7f => {
             known.set(from, None);
             None
@@ -204,7 +204,7 @@ fn thumb_short(half: u32, at: u64, known: &mut Known) -> Flow {
         0x47 => {
             let register = half >> 3 & 15;
             match (half & 0x80 == 0, register) {
-                // To ARM code behind this.
+                // To the ARM code that follows.
                 (true, PC) => Flow::Jump(plus(at, 4) & !3),
                 (true, _) => to_register(register, known),
                 (false, _) => known.call(register, 0),
@@ -237,7 +237,7 @@ fn thumb_wide(first: u32, second: u32, at: u64, known: &mut Known) -> Flow {
     }
     let (to, from) = (second >> 12 & 15, first & 15);
     match first {
-        // LDM of pc, whatever is loaded with it
+        // LDM that includes pc
         _ if matches!(first & 0xffd0, 0xe890 | 0xe910) && second & 0x8000 != 0 => Flow::Return,
         // TBB, TBH
         _ if first & 0xfff0 == 0xe8d0 && second & 0xffe0 == 0xf000 => Flow::JumpIndirect,
@@ -266,7 +266,7 @@ fn thumb_wide(first: u32, second: u32, at: u64, known: &mut Known) -> Flow {
     }
 }
 
-/// B, BL, BLX, and what has no target in that part of the table.
+/// Decodes B, BL, BLX, and the instructions without a target in that part of the table.
 fn thumb_branch(first: u32, second: u32, at: u64) -> Flow {
     let (sign, j1, j2) = (first >> 10 & 1, second >> 13 & 1, second >> 11 & 1);
     let (i1, i2) = (!(j1 ^ sign) & 1, !(j2 ^ sign) & 1);
@@ -287,7 +287,7 @@ fn thumb_branch(first: u32, second: u32, at: u64) -> Flow {
     }
 }
 
-/// LDR of pc.
+/// Decodes LDR of pc.
 fn thumb_load(first: u32, second: u32, at: u64, known: &Known) -> Flow {
     let from = first & 15;
     let is_long = first & 0x80 != 0;
@@ -296,7 +296,7 @@ fn thumb_load(first: u32, second: u32, at: u64, known: &Known) -> Flow {
         (PC, true) => Flow::JumpSlot(plus(plus(at, 4) & !3, long)),
         (PC, false) => Flow::JumpSlot(plus(plus(at, 4) & !3, -long)),
         (_, true) => known.plus(from, long).map_or(Flow::JumpIndirect, Flow::JumpSlot),
-        // Indexed afterwards: of the stack.
+        // Post-indexed: from the stack.
         (SP, false) if second & 0xd00 == 0x900 => Flow::Return,
         _ => Flow::JumpIndirect,
     }

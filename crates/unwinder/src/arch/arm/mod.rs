@@ -1,4 +1,4 @@
-//! 32-bit Arm, ARM and Thumb code: register numbers, the slots of a simple rule, code that is recognized.
+//! 32-bit Arm, ARM and Thumb code: register numbers, slots of simple rules, recognized code.
 //!
 //! Source: DWARF for the Arm Architecture, section 4.1: 0 to 15 are r0 to r15.
 
@@ -16,8 +16,8 @@ use crate::arch::effect::EffectForm;
 use crate::arch::flow::FlowForm;
 use crate::arch::{Arch, N_SLOTS, UNUSED};
 
-/// The processor. A return address into Thumb code has its lowest bit set. Frame pointers are kept in more ways
-/// than one, and none is followed.
+/// The processor. A return address into Thumb code has its lowest bit set. There are several conventions for frame
+/// pointers, and none is followed.
 pub(super) static DESCRIPTOR: ArchDescriptor = ArchDescriptor {
     arch: Arch::Arm,
     word: word_of(Arch::Arm),
@@ -65,15 +65,15 @@ pub(super) static DESCRIPTOR: ArchDescriptor = ArchDescriptor {
 };
 
 const FP: u8 = 11;
-/// The bit of an address of Thumb code.
+/// The bit that marks an address of Thumb code.
 const THUMB: u64 = 1;
 
 /// lr, then r4 to r11.
 const SLOTS: [u8; N_SLOTS] =
     [14, 4, 5, 6, 7, 8, 9, 10, 11, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED];
 
-/// r0 to r15; and where those of a process of 32 bits are in a recording of an aarch64 machine: there r13 to r15 are also in
-/// the places of that machine's sp, lr and pc, and older kernels have the program counter only there.
+/// r0 to r15, in recordings of 32-bit Arm machines and of aarch64 machines. The latter also have r13 to r15 in the
+/// positions of their sp, lr and pc; older kernels have the program counter only there.
 ///
 /// Source: `enum perf_event_arm_regs` in `arch/arm/include/uapi/asm/perf_regs.h`; `perf_reg_value` in
 /// `arch/arm64/kernel/perf_regs.c`.
@@ -82,14 +82,14 @@ const OF_MASK_BITS: [u8; 33] = [
     UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, UNUSED, 14, 13, PC,
 ];
 
-/// The numbers of `sigreturn` and `rt_sigreturn`, which are the forms of signal frames.
+/// The numbers of `sigreturn` and `rt_sigreturn`. Their indexes are the forms of signal frames.
 const CALLS: [u8; 2] = [119, 173];
 
-/// Bytes of the longest instruction that is a call.
+/// Size of the longest call instruction, in bytes.
 const CALL: usize = 4;
 
-/// Whether the code begins with what returns from a signal: `mov r7, #number; svc`, of ARM or Thumb, by the index in
-/// [`CALLS`].
+/// Returns the index in [`CALLS`] if the code begins with a return from a signal: `mov r7, #number; svc`, of ARM or
+/// Thumb.
 fn returns_from_signal(code: &[u8]) -> Option<usize> {
     let is_arm = |number: u8| {
         code.starts_with(&[number, 0x70, 0xa0, 0xe3]) && code.get(7).is_some_and(|it| *it == 0xef)
@@ -98,18 +98,18 @@ fn returns_from_signal(code: &[u8]) -> Option<usize> {
     CALLS.iter().position(|&number| is_arm(number) || is_thumb(number))
 }
 
-/// Whether the code is the start of a signal trampoline.
+/// Returns true if the code is the start of a signal trampoline.
 fn is_signal_trampoline(code: &[u8]) -> bool {
     returns_from_signal(code).is_some()
 }
 
-/// Which frame is on the stack, where the address at an index of the code is at a signal trampoline's first instruction, at
-/// its system call, or one byte before the first.
+/// Returns the form of the frame on the stack, if the address at an index of the code is at a signal trampoline. It is
+/// its first instruction, its system call, or one byte before the first.
 fn signal_form(code: &[u8], at: usize) -> Option<usize> {
     let starts = [Some(at), at.checked_add(1), at.checked_sub(4), at.checked_sub(2)];
     let is_there = |(index, start): (usize, usize)| {
         let code = code.get(start..)?;
-        // The system call is four bytes behind the first instruction in ARM code, two in Thumb code.
+        // The system call is four bytes after the first instruction in ARM code, two in Thumb code.
         let is_arm = code.get(3).is_some_and(|byte| *byte == 0xe3);
         let fits = match index {
             2 => is_arm,
@@ -121,8 +121,8 @@ fn signal_form(code: &[u8], at: usize) -> Option<usize> {
     starts.into_iter().enumerate().filter_map(|(index, at)| Some((index, at?))).find_map(is_there)
 }
 
-/// Where a signal trampoline finds each saved register, from the stack pointer: `siginfo` of 128 bytes where the handler
-/// asked for it, then `ucontext` with its registers 32 bytes into it.
+/// Returns the offset of each saved register from the stack pointer at a signal trampoline. `siginfo` of 128 bytes
+/// comes first if the handler requested it, then `ucontext` with its registers at offset 32.
 ///
 /// Source: `struct sigframe` and `struct rt_sigframe` in `arch/arm/kernel/signal.h`; `struct sigcontext` in
 /// `arch/arm/include/uapi/asm/sigcontext.h`.
@@ -131,7 +131,7 @@ fn signal_frame(form: usize) -> Vec<(u8, u64)> {
     (0..16).map(|register| (register, registers + 4 * u64::from(register))).collect()
 }
 
-/// Whether the code ends with a call, of ARM or Thumb.
+/// Returns true if the code ends with a call, of ARM or Thumb.
 ///
 /// Source: Arm Architecture Reference Manual, BL, BLX (immediate) and BLX (register).
 fn ends_with_call(code: &[u8]) -> bool {
@@ -144,8 +144,7 @@ fn ends_with_call(code: &[u8]) -> bool {
     is_thumb || second & 0xff87 == 0x4780 || is_arm
 }
 
-/// The address of the code that a direct call calls is not known here, as it is not known whether the call is one of ARM
-/// or of Thumb.
+/// Returns no target for a direct call, because the code does not show whether the call is ARM or Thumb.
 const fn no_target(_code: &[u8], _return_address: u64) -> Option<u64> {
     None
 }

@@ -1,21 +1,21 @@
-//! The effect of instructions on a path's registers and stack slots, in the few words that matter for unwinding. The
-//! instructions of processors with a link register are run by functions of each processor.
+//! The effect of instructions on a path's registers and stack slots, reduced to the operations that matter for
+//! unwinding. Each processor with a link register has functions that run its instructions.
 
 mod value;
 
 use crate::arch::ArchDescriptor;
 pub(crate) use value::{Base, JumpTable, State, Sum, Value, Words};
 
-/// What one instruction does to the link register, apart from the state.
+/// The effect of one instruction on the link register, apart from the state.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct LinkUse {
-    /// It gets another value.
+    /// True if it gets another value.
     pub(crate) is_written: bool,
-    /// Its value is saved.
+    /// True if its value is saved.
     pub(crate) is_saved: bool,
 }
 
-/// The state of a path while an instruction is run. Registers have their DWARF numbers, as those of the frames.
+/// The state of a path during an instruction. Registers have their DWARF numbers, as in frames.
 pub(in crate::arch) struct Machine<'s> {
     state: &'s mut State,
     words: &'s mut Words,
@@ -35,7 +35,7 @@ impl<'s> Machine<'s> {
         self.link.is_written |= register == self.link_register;
     }
 
-    /// The register becomes another one plus a constant.
+    /// Sets a register to another one plus a constant.
     pub(in crate::arch) fn set(&mut self, to: u8, from: u8, plus: i64) {
         self.written(to);
         self.link.is_saved |= from == self.link_register;
@@ -43,7 +43,7 @@ impl<'s> Machine<'s> {
         self.state.set(to, value);
     }
 
-    /// The register becomes the sum of two, of which one is a constant.
+    /// Sets a register to the sum of two, if one is a constant.
     pub(in crate::arch) fn add(&mut self, to: u8, one: u8, other: u8) {
         let constant = |register: u8| self.state.get(register).and_then(Sum::as_constant);
         match (constant(one), constant(other)) {
@@ -58,13 +58,13 @@ impl<'s> Machine<'s> {
         self.state.set(to, Some(Sum::constant(value.cast_unsigned())));
     }
 
-    /// The register gets an unknown value.
+    /// Sets a register to an unknown value.
     pub(in crate::arch) fn kill(&mut self, register: u8) {
         self.written(register);
         self.state.set(register, None);
     }
 
-    /// The register becomes the word at a base plus an offset.
+    /// Sets a register to the word at a base plus an offset.
     pub(in crate::arch) fn load(&mut self, to: u8, base: u8, offset: i64) {
         self.written(to);
         let at = self.state.get(base).map(|base| base.plus(offset));
@@ -72,7 +72,7 @@ impl<'s> Machine<'s> {
         self.state.set(to, value);
     }
 
-    /// A register is stored as a word.
+    /// Stores a register as a word.
     pub(in crate::arch) fn store(&mut self, from: u8, base: u8, offset: i64) {
         self.link.is_saved |= from == self.link_register;
         let at = self.state.get(base).map(|base| base.plus(offset));
@@ -80,26 +80,27 @@ impl<'s> Machine<'s> {
         self.state.store(at, self.word, value);
     }
 
-    /// Bytes of unknown contents are stored.
+    /// Stores bytes of unknown contents.
     pub(in crate::arch) fn overwrite(&mut self, base: u8, offset: i64, size: i64) {
         let at = self.state.get(base).map(|base| base.plus(offset));
         self.state.store(at, size, None);
     }
 }
 
-/// Runs an instruction, of which the code begins with the bytes. Its address has the lowest bit set in Thumb code.
+/// Runs the instruction at the start of the bytes. Its address has the lowest bit set in Thumb code.
 pub(super) type RunFn<R> = fn(&[u8], u64, &mut Machine<'_>) -> R;
 
-/// How the instructions of a processor are run.
+/// Interpreter of a processor's instructions.
 pub(super) struct EffectForm {
-    /// Runs an instruction that is no branch.
+    /// Runs an instruction that is not a branch.
     pub(super) run: RunFn<()>,
-    /// Runs a return, and gives the register that it goes to; `None` if that is always the link register.
+    /// Runs a return, and returns the register that it jumps to; `None` if that is always the link register.
     pub(super) returns_to: Option<RunFn<u8>>,
 }
 
 impl ArchDescriptor {
-    /// Runs the instruction at an address that is no branch. Those of the x86 family are run elsewhere.
+    /// Runs the instruction at an address, which is not a branch. It does nothing for the x86 family, which has its own
+    /// interpreter.
     pub(crate) fn run(
         &self,
         bytes: &[u8],
@@ -114,7 +115,7 @@ impl ArchDescriptor {
         machine.link
     }
 
-    /// Runs the return at an address, and gives the register that it goes to.
+    /// Runs the return at an address, and returns the register that it jumps to.
     pub(crate) fn run_return(
         &self,
         bytes: &[u8],
@@ -128,7 +129,7 @@ impl ArchDescriptor {
     }
 }
 
-/// The first word, or what there is of it.
+/// Returns the first word, zero-padded if the bytes are fewer.
 pub(super) fn padded_word(bytes: &[u8]) -> u32 {
     let mut word = [0; 4];
     word.iter_mut().zip(bytes).for_each(|(to, &from)| *to = from);

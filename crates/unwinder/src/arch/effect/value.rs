@@ -1,20 +1,20 @@
-//! What registers and stack slots hold along a path of instructions, as far as it is a constant away from something that is
-//! known where the path begins.
+//! Contents of registers and stack slots along a path of instructions, if they differ by a constant from a value at the
+//! path's start.
 
 use crate::arch::{N_REGISTERS, Processor};
 
-/// What a value is counted from.
+/// The base that a value is counted from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Base {
-    /// A register where the path begins, by its DWARF number.
+    /// A register at the path's start, by its DWARF number.
     Register(u8),
-    /// A word of memory where the path begins, by its index among the words of the paths.
+    /// A word of memory at the path's start, by its index among the words of the paths.
     Word(u16),
     /// Zero: the value is a constant, such as an address that the file states.
     Zero,
 }
 
-/// A base and what is added to it, wrapping.
+/// A base plus a wrapping offset.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Sum {
     pub(crate) base: Base,
@@ -30,7 +30,7 @@ impl Sum {
         Self { base: self.base, offset: self.offset.wrapping_add(offset) }
     }
 
-    /// The value, if it is a constant.
+    /// Returns the value, if it is a constant.
     pub(crate) const fn as_constant(self) -> Option<u64> {
         match self.base {
             Base::Zero => Some(self.offset.cast_unsigned()),
@@ -39,25 +39,25 @@ impl Sum {
     }
 }
 
-/// The place of the table of a switch, and the address that its entries are counted from.
+/// Address of a switch's table, and the address that its entries are counted from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct JumpTable {
     pub(crate) at: u64,
     pub(crate) base: u64,
 }
 
-/// `None`: not known.
+/// A value; `None` if it is unknown.
 pub(crate) type Value = Option<Sum>;
 
-/// The words of memory that were read along all paths of a start, by the address that they have where the paths begin.
+/// The words of memory that all paths from a start have read, by their addresses at the start.
 #[derive(Default, Debug)]
 pub(crate) struct Words(Vec<Sum>);
 
 impl Words {
-    /// More than the epilogue of a function reads.
+    /// Limit above the number of words that a function's epilogue reads.
     const MOST: usize = 1024;
 
-    /// The word at an address, as the base of a value.
+    /// Returns the word at an address, as the base of a value.
     fn at(&mut self, address: Sum) -> Value {
         let known = self.0.iter().position(|&word| word == address);
         let index = known.or_else(|| {
@@ -69,13 +69,13 @@ impl Words {
         Some(Sum { base: Base::Word(u16::try_from(index).ok()?), offset: 0 })
     }
 
-    /// Where a word is.
+    /// Returns the address of a word.
     pub(crate) fn address(&self, index: u16) -> Option<Sum> {
         self.0.get(usize::from(index)).copied()
     }
 }
 
-/// The number of registers that are followed, by their DWARF numbers: those of frames.
+/// Number of tracked registers, by DWARF number: those of frames.
 pub(crate) const N_GENERAL: usize = N_REGISTERS;
 
 /// The state of a path.
@@ -83,14 +83,14 @@ pub(crate) const N_GENERAL: usize = N_REGISTERS;
 pub(crate) struct State {
     registers: [Value; N_GENERAL],
     stored: Vec<Stored>,
-    /// How many stores are kept; beyond, those that are no saved registers are forgotten, or the path is given up.
+    /// Maximum number of stores. Beyond it, stores other than saved registers are dropped, or the path is abandoned.
     most_stored: usize,
     forgets: bool,
-    /// Some were forgotten.
+    /// True if some stores were dropped.
     has_forgotten: bool,
-    /// The table that distances were read from last, as those of a switch are.
+    /// The table that distances were last read from, as in a switch.
     table: Option<JumpTable>,
-    /// What registers and words there are.
+    /// The processor, which defines the registers and words.
     pub(crate) arch: Processor,
 }
 
@@ -103,18 +103,18 @@ struct Stored {
 }
 
 impl State {
-    /// More stores than a path has before its function returns, as a rule.
+    /// Limit above the usual number of stores of a path before its function returns.
     const MOST_STORED: usize = 256;
-    /// Stores that are kept of a path from the start of a function: many such paths wait at a time.
+    /// Maximum number of stores of a path from a function's start: many such paths are pending at a time.
     const MOST_OF_FUNCTION: usize = 64;
 
-    /// A call changes the registers that functions may change.
+    /// Makes the registers that a called function may change unknown.
     pub(crate) fn forget_changed(&mut self) {
         let changed = self.arch.conventions.caller_saved;
         changed.iter().for_each(|&register| self.set(register, None));
     }
 
-    /// Where a path begins: every register holds itself.
+    /// Creates the state at a path's start: every register contains itself.
     pub(crate) fn new(arch: Processor) -> Self {
         let mut registers = [None; N_GENERAL];
         for (register, number) in registers.iter_mut().zip(0..) {
@@ -132,7 +132,7 @@ impl State {
         }
     }
 
-    /// The same at the beginning of a function, whose stores can be many.
+    /// Creates the state at a function's start, for paths with many stores.
     pub(crate) fn of_entry(arch: Processor) -> Self {
         Self { most_stored: Self::MOST_OF_FUNCTION, forgets: true, ..Self::new(arch) }
     }
@@ -147,7 +147,7 @@ impl State {
         }
     }
 
-    /// Whether the frame pointer has what is in memory where it led to when the path began.
+    /// Returns true if the frame pointer has the word that it initially pointed to.
     pub(crate) fn has_callers_frame_pointer(&self, words: &Words) -> bool {
         let fp = self.arch.fp;
         let Some(Sum { base: Base::Word(index), offset: 0 }) = self.get(fp) else { return false };
@@ -168,12 +168,12 @@ impl State {
         self.get(self.arch.sp)
     }
 
-    /// Bytes of a word.
+    /// Size of a word, in bytes.
     pub(crate) const fn word(&self) -> i64 {
         self.arch.word.cast_signed()
     }
 
-    /// The word at an address.
+    /// Returns the word at an address.
     pub(crate) fn load(&self, at: Value, words: &mut Words) -> Value {
         let at = at?;
         let size = self.word();
@@ -183,8 +183,8 @@ impl State {
         if at.base == Base::Zero || self.has_forgotten { None } else { words.at(at) }
     }
 
-    /// Writes `size` bytes. What is written to an address that is not known changes nothing: code does not write over what
-    /// it saved on its stack. Returns false where there are too many.
+    /// Writes `size` bytes. A write to an unknown address changes nothing: code does not overwrite values that it saved
+    /// on its stack. Returns false if there are too many stores.
     pub(crate) fn store(&mut self, at: Value, size: i64, value: Value) -> bool {
         let Some(at) = at.filter(|at| at.base != Base::Zero) else { return true };
         self.stored.retain(|stored| !stored.is_within(at, size));
@@ -196,14 +196,14 @@ impl State {
         self.stored.len() <= self.most_stored
     }
 
-    /// The place of the first store of a value that is still there.
+    /// Returns the address of the first remaining store of a value.
     pub(crate) fn slot_of(&self, value: Sum) -> Value {
         self.stored.iter().find(|stored| stored.value == Some(value)).map(|stored| stored.at)
     }
 }
 
 impl Stored {
-    /// Whether it saves a register with its value at the beginning of the path.
+    /// Returns true if it saves a register with its value at the path's start.
     const fn is_register(&self) -> bool {
         matches!(self.value, Some(Sum { base: Base::Register(_), offset: 0 }))
     }
@@ -240,11 +240,11 @@ mod tests {
         let rbx = state.get(3);
         assert!(state.store(Some(SP.plus(-8)), 8, rbx));
         assert_eq!(state.load(Some(SP.plus(-8)), &mut words), rbx);
-        // Part of it was written over.
+        // Part of it was overwritten.
         assert!(state.store(Some(SP.plus(-4)), 4, None));
         assert_eq!(state.load(Some(SP.plus(-8)), &mut words), None);
         assert_eq!(state.load(Some(SP.plus(-12)), &mut words), None);
-        // What nobody wrote is the word that was there.
+        // An unwritten word has its initial contents.
         let word = state.load(Some(SP.plus(16)), &mut words);
         assert_eq!(word, Some(Sum { base: Base::Word(0), offset: 0 }));
         assert_eq!(state.load(Some(SP.plus(16)), &mut words), word);

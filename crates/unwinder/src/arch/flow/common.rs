@@ -1,33 +1,34 @@
-//! The instructions of x86-64 that compilers write most, without a full decoder: their lengths, and the ways on from them.
-//! Functions are decoded from end to end for their jumps, and most instructions of a function are none. An instruction that
-//! is not among these is left to the decoder; the tests hold both against each other.
+//! The most common instructions of x86-64 without a full decoder: their lengths and their successors. Functions are
+//! decoded from end to end for their jumps, and most instructions are not jumps. Other instructions are left to the
+//! decoder; the tests compare both.
 //!
 //! Source: Intel SDM, volume 2, "Instruction Format" and "Opcode Map".
 
 use crate::arch::flow::{Flow, FlowStep};
 
-/// No instruction is longer.
+/// Number of bytes that a common instruction may need.
 pub(super) const LONGEST: usize = 16;
 
-/// The bytes that follow an opcode, by bits: a `ModRM` byte with what it asks for; an immediate of one byte; one of four bytes, or of
-/// two with an operand-size prefix, or of eight beside [`PLAIN`] and REX.W; nothing else.
+/// Bits for the bytes after an opcode: a `ModRM` byte with its operand; a one-byte immediate; a four-byte immediate;
+/// nothing else. The four-byte immediate has two bytes with an operand-size prefix, and eight together with [`PLAIN`]
+/// and REX.W.
 const MODRM: u8 = 1;
 const IMM8: u8 = 2;
 const IMM_Z: u8 = 4;
 const PLAIN: u8 = 8;
-/// Of an opcode of one byte: the operand is in memory; it is the first of its group; only the first two of the group have
-/// the immediate.
+/// For one-byte opcodes: the operand must be in memory; the opcode must be the first of its group; only the first two
+/// of the group have the immediate.
 const MEMORY: u8 = 32;
 const FIRST: u8 = 64;
 const TEST: u8 = 128;
-/// Of an opcode of two bytes: the prefixes that it allows, which are none, 0x66, and 0xf2 or 0xf3.
+/// For two-byte opcodes, the allowed prefixes: none; 0x66; 0xf2 or 0xf3.
 const NONE: u8 = 32;
 const P66: u8 = 64;
 const REPEAT: u8 = 128;
 
-/// The opcodes of one byte; 0 for those that are left to the decoder.
+/// The one-byte opcodes; 0 for those that are left to the decoder.
 static ONE_BYTE: [u8; 256] = one_byte();
-/// Those behind 0x0f.
+/// The opcodes after 0x0f.
 static TWO_BYTES: [u8; 256] = two_bytes();
 
 const fn fill(table: &mut [u8; 256], first: usize, last: usize, value: u8) {
@@ -129,7 +130,7 @@ const fn two_bytes() -> [u8; 256] {
     table
 }
 
-/// The bytes of a `ModRM` byte with its SIB byte and displacement, if the SIB byte has a base.
+/// Size of a `ModRM` byte with its SIB byte and displacement, if the SIB byte has a base.
 static OPERAND: [u8; 256] = operands();
 
 const fn operands() -> [u8; 256] {
@@ -149,7 +150,8 @@ const fn operands() -> [u8; 256] {
     table
 }
 
-/// The length of the instruction at the beginning of some code, if it is a common one that goes on behind itself; else 0.
+/// Returns the length of the instruction at the start of some code, if it is a common one with the next instruction as
+/// its only successor; otherwise 0.
 #[inline]
 pub(super) fn plain(code: &[u8; LONGEST]) -> usize {
     let mut next = 0;
@@ -204,7 +206,7 @@ pub(super) fn plain(code: &[u8; LONGEST]) -> usize {
     len + operand(modrm, code[next + 1])
 }
 
-/// The bytes of a `ModRM` byte with its SIB byte and displacement.
+/// Returns the size of a `ModRM` byte with its SIB byte and displacement.
 #[inline]
 fn operand(modrm: u8, sib: u8) -> usize {
     // Without a base there is a displacement.
@@ -212,7 +214,8 @@ fn operand(modrm: u8, sib: u8) -> usize {
     usize::from(OPERAND[usize::from(modrm)]) + if has_no_base { 4 } else { 0 }
 }
 
-/// The instruction at the beginning of some code, if it is a common one that can go elsewhere, or one of floating point.
+/// Returns the instruction at the start of some code, if it is a common one that can branch, or a common one of
+/// floating point.
 #[inline]
 pub(super) fn turn(code: &[u8; LONGEST], at: u64) -> Option<FlowStep> {
     let to = |end: usize, number: i64| at.wrapping_add(end as u64).wrapping_add_signed(number);
@@ -239,7 +242,7 @@ pub(super) fn turn(code: &[u8; LONGEST], at: u64) -> Option<FlowStep> {
     Some(FlowStep { at, next: at.wrapping_add(len as u64), flow })
 }
 
-/// The length and the flow of an instruction with the opcode 0xff, which has so many bytes before `code`.
+/// Returns the length and the flow of an instruction with the opcode 0xff, which has `before` bytes before `code`.
 #[inline]
 fn indirect(code: &[u8], before: usize, slot: u64) -> Option<(usize, Flow)> {
     let (&modrm, &sib) = (code.first()?, code.get(1)?);
@@ -256,7 +259,7 @@ fn indirect(code: &[u8], before: usize, slot: u64) -> Option<(usize, Flow)> {
     Some((before + operand(modrm, sib), flow))
 }
 
-/// The length of an instruction of two bytes behind 0xf2 or 0xf3.
+/// Returns the length of an instruction with a two-byte opcode after 0xf2 or 0xf3.
 #[inline]
 fn repeated(code: &[u8; LONGEST]) -> Option<usize> {
     let at = if code[1] & 0xf0 == 0x40 { 2 } else { 1 };

@@ -1,9 +1,9 @@
-//! Addresses that instructions put together in registers, as veneers and entries of procedure linkage tables do before they
+//! Addresses that instructions compute in registers, as veneers and entries of procedure linkage tables do before they
 //! jump.
 
 use crate::arch::flow::Flow;
 
-/// The contents of a register, if instructions stated them.
+/// The contents of a register, if instructions state them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::arch) enum Held {
     /// This number.
@@ -12,7 +12,7 @@ pub(in crate::arch) enum Held {
     WordAt(u64),
 }
 
-/// More than any processor has general registers: POWER counts its CTR as one more.
+/// Limit above the number of general registers of any processor: POWER counts its CTR as one more.
 const N_REGISTERS: usize = 33;
 
 /// Known contents of registers, by the numbers that instructions use.
@@ -49,7 +49,7 @@ impl Known {
         self.set(register, address.map(Held::Address));
     }
 
-    /// The register is loaded from that address.
+    /// Sets a register to the word at an address.
     pub(in crate::arch) fn set_word_at(&mut self, register: u32, address: Option<u64>) {
         self.set(register, address.map(Held::WordAt));
     }
@@ -58,7 +58,7 @@ impl Known {
         *self = Self::default();
     }
 
-    /// A jump to a register's contents plus an offset.
+    /// Returns the flow of a jump to a register's contents plus an offset.
     pub(in crate::arch) fn jump(&self, register: u32, offset: i64) -> Flow {
         match (self.get(register), offset) {
             (Some(Held::Address(address)), _) => Flow::Jump(address.wrapping_add_signed(offset)),
@@ -67,7 +67,7 @@ impl Known {
         }
     }
 
-    /// A call of the same.
+    /// Returns the flow of a call to a register's contents plus an offset.
     pub(in crate::arch) fn call(&self, register: u32, offset: i64) -> Flow {
         match self.jump(register, offset) {
             Flow::Jump(target) => Flow::Call(target),
@@ -82,7 +82,7 @@ pub(in crate::arch) const fn signed(field: u32, bits: u32) -> i64 {
     (((field << (32 - bits)).cast_signed()) >> (32 - bits)) as i64
 }
 
-/// Returns the little-endian word that the code begins with.
+/// Returns the little-endian word at the start of the code.
 pub(in crate::arch) fn first_word(code: &[u8]) -> Option<u32> {
     code.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }

@@ -1,4 +1,4 @@
-//! Encodings of GNU as, with the targets that objdump prints.
+//! Tests: encodings of GNU as, with the targets that objdump prints.
 
 use crate::arch::flow::{Flow, FlowDecoder};
 use crate::arch::{ARM, Arch, processor};

@@ -1,24 +1,24 @@
-//! Instructions one after another, of the processors whose instructions are whole words or half words.
+//! Consecutive instructions of processors with whole-word or half-word instructions.
 
 use crate::arch::Processor;
 use crate::arch::flow::known::Known;
 use crate::arch::flow::{Flow, FlowStep, StepFn};
 
-/// An instruction of a length in bytes.
+/// An instruction and its length in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::arch) struct Decoded {
     pub(in crate::arch) len: u8,
     pub(in crate::arch) flow: Flow,
 }
 
-/// Instructions one after another, with the addresses that they put together in registers.
+/// Consecutive instructions, with the addresses that they compute in registers.
 pub(super) struct Instructions<'a> {
     table_of_contents: Option<u32>,
     step: StepFn,
     code: &'a [u8],
-    /// Where the rest of the code begins; of Thumb code with the lowest bit set.
+    /// Address of the rest of the code; for Thumb code with the lowest bit set.
     at: u64,
-    /// Instructions that an IT of Thumb still makes conditional.
+    /// Number of next instructions that an IT of Thumb makes conditional.
     conditional: u8,
     known: Known,
 }
@@ -29,19 +29,19 @@ impl<'a> Instructions<'a> {
         Self { table_of_contents, step, code, at, conditional: 0, known: Known::default() }
     }
 
-    /// The register of the table of contents has this address.
+    /// Sets the register of the table of contents to an address.
     pub(super) fn set_table_of_contents(&mut self, address: Option<u64>) {
         if let Some(register) = self.table_of_contents {
             self.known.set_address(register, address);
         }
     }
 
-    /// A jump to the contents of a register.
+    /// Returns the flow of a jump to the contents of a register.
     pub(super) fn leads_to(&self, register: u32) -> Flow {
         self.known.jump(register, 0)
     }
 
-    /// The next instruction; `None` at the end of the code.
+    /// Returns the next instruction; `None` at the end of the code.
     pub(super) fn next(&mut self) -> Option<FlowStep> {
         if self.code.is_empty() {
             return None;

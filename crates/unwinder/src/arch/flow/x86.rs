@@ -1,4 +1,4 @@
-//! The flow of control of x86 instructions, of 64 and 32 bits.
+//! Control flow of x86 instructions, of 64 and 32 bits.
 //!
 //! Source: Intel SDM, volume 2, "CALL", "JMP", "Jcc", "RET", "HLT", "UD".
 
@@ -7,10 +7,10 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKi
 use crate::arch::flow::{Flow, FlowStep, Passed, common};
 use crate::arch::{Arch, Processor};
 
-/// Instructions one after another.
+/// Consecutive instructions.
 pub(super) struct Instructions<'a> {
     code: &'a [u8],
-    /// The address of the code, and the offset of the next instruction in it.
+    /// Address of the code, and the offset of the next instruction in it.
     start: u64,
     next: usize,
     decoder: Decoder<'a>,
@@ -24,7 +24,7 @@ impl<'a> Instructions<'a> {
         Self { code, start: at, next: 0, decoder, instruction: Instruction::default(), arch }
     }
 
-    /// Passes common instructions that stay in a range of code, or call code outside of it.
+    /// Skips common instructions that stay in a range of code, or call code outside it.
     #[inline]
     pub(super) fn pass_within(&mut self, start: u64, end: u64) -> Passed {
         let mut passed = Passed::default();
@@ -52,13 +52,13 @@ impl<'a> Instructions<'a> {
         passed
     }
 
-    /// The next bytes of code, if a common instruction can begin there.
+    /// Returns the next bytes of code, if a common instruction can begin there.
     #[inline]
     fn rest(&self) -> Option<&'a [u8; common::LONGEST]> {
         self.code.get(self.next..)?.first_chunk().filter(|_| self.arch.is(Arch::X86_64))
     }
 
-    /// The next instruction; `None` at the end of the code.
+    /// Returns the next instruction; `None` at the end of the code.
     #[inline]
     pub(super) fn next(&mut self) -> Option<FlowStep> {
         if self.next >= self.code.len() {
@@ -85,7 +85,7 @@ impl<'a> Instructions<'a> {
     }
 }
 
-/// The instruction at the beginning of some code, if it is a common one.
+/// Returns the instruction at the start of some code, if it is a common one.
 #[inline]
 fn common(code: &[u8; common::LONGEST], at: u64) -> Option<FlowStep> {
     match common::plain(code) {
@@ -107,12 +107,12 @@ fn flow(instruction: &Instruction, arch: Processor) -> Flow {
         }
         FlowControl::Return => Flow::Return,
         FlowControl::Call if is_near(instruction) => Flow::Call(instruction.near_branch_target()),
-        // Instructions that enter the kernel are calls to the decoder.
+        // The decoder classifies instructions that enter the kernel as calls.
         FlowControl::Call => Flow::Next,
         FlowControl::IndirectCall => {
             slot(instruction, arch).map_or(Flow::CallIndirect, Flow::CallSlot)
         }
-        // A program goes on after `int $0x80`, but not after `int3`.
+        // A program continues after `int $0x80`, but not after `int3`.
         FlowControl::Interrupt if instruction.mnemonic() == Mnemonic::Int => Flow::Next,
         FlowControl::Interrupt | FlowControl::Exception => Flow::Stop,
     }
@@ -125,7 +125,7 @@ fn is_near(instruction: &Instruction) -> bool {
     )
 }
 
-/// The address of the word that an indirect call or jump reads, if the instruction states it.
+/// Returns the address of the word that an indirect call or jump reads, if the instruction states it.
 fn slot(instruction: &Instruction, arch: Processor) -> Option<u64> {
     if instruction.op0_kind() != OpKind::Memory || instruction.segment_prefix() != Register::None {
         return None;
@@ -213,12 +213,12 @@ mod tests {
         assert_eq!(flows(X86_64, &[]), []);
     }
 
-    /// The instruction at the beginning of some code, by the decoder.
+    /// Returns the instruction at the start of some code according to the decoder.
     fn decoded(code: &[u8]) -> FlowStep {
         Instructions::new(X86_64, code, 0x1000).decode(0x1000).unwrap()
     }
 
-    /// Every opcode behind every prefix, with all `ModRM` bytes.
+    /// Every opcode after every prefix, with all `ModRM` bytes.
     #[test]
     fn common_instructions_are_those_of_the_decoder() {
         let prefixes: [&[u8]; 12] = [
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(passed, Passed { n_instructions: 4, goes_on: Some(0x1004) });
         let jump = FlowStep { at: 0x1007, next: 0x1009, flow: Flow::Branch(0x1088) };
         assert_eq!(instructions.next(), Some(jump));
-        // The last bytes are decoded one by one.
+        // The last bytes are decoded one instruction at a time.
         let passed = instructions.pass_within(0x1000, 0x1028);
         assert_eq!(passed, Passed { n_instructions: 16, goes_on: Some(0x1018) });
         assert_eq!(instructions.pass_within(0x1000, 0x1028), Passed::default());
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(passed, Passed { n_instructions: 3, goes_on: None });
     }
 
-    /// The code of this test itself.
+    /// Decodes the code of this test binary.
     #[test]
     fn most_instructions_are_common() {
         let path = std::env::current_exe().unwrap();

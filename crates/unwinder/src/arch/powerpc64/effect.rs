@@ -1,4 +1,4 @@
-//! Registers and stack slots of POWER. The link register has the number that frames give it.
+//! Registers and stack slots of POWER. The link register has its number in frames.
 //!
 //! Source: Power ISA, "Fixed-Point Facility"; 64-bit ELF V2 ABI, "Register Roles".
 
@@ -10,11 +10,11 @@ const LINK: u8 = 32;
 /// r0, r3 to r12, and the link register.
 pub(super) const CALLER_SAVED: [u8; 12] = [0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, LINK];
 
-/// Runs an instruction that is no branch.
+/// Runs an instruction that is not a branch.
 pub(super) fn run(bytes: &[u8], _at: u64, machine: &mut Machine<'_>) {
     let word = padded_word(bytes);
     if word >> 26 == 1 {
-        // Instructions of eight bytes write one register.
+        // Eight-byte instructions write one register.
         let suffix = bytes.get(4..).map_or(0, padded_word);
         machine.kill((suffix >> 21 & 0x1f) as u8);
     } else {
@@ -40,7 +40,7 @@ fn of_four_bytes(word: u32, machine: &mut Machine<'_>) {
             machine.store(to, base, words);
             machine.set(base, base, words);
         }
-        // ADDI, ADDIS; of 0 they are constants
+        // ADDI, ADDIS; with base 0 they are constants
         (14, _) if base == 0 => machine.constant(to, number),
         (14, _) => machine.set(to, base, number),
         (15, _) if base == 0 => machine.constant(to, number << 16),
@@ -59,7 +59,7 @@ fn of_four_bytes(word: u32, machine: &mut Machine<'_>) {
         (7 | 8 | 12 | 13 | 32 | 34 | 40 | 42, _) => machine.kill(to),
         // Comparisons, traps; floating point and vectors
         (2 | 3 | 4 | 10 | 11 | 17 | 48..=57 | 59..=61 | 63, _) => {}
-        // BC that only states where it is
+        // BC that only reads its own address
         (16 | 18, _) => machine.kill(LINK),
         // Of immediates and bits: the target is the second register.
         (20..=30, _) => machine.kill(base),

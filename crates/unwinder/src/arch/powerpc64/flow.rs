@@ -5,7 +5,7 @@
 
 use crate::arch::flow::{Decoded, Flow, Known, first_word, signed};
 
-/// The number that CTR has here.
+/// Number of CTR in this module.
 const CTR: u32 = 32;
 const TRAP: u32 = 0x7fe0_0008;
 
@@ -31,7 +31,7 @@ pub(super) fn step(
 fn flow(word: u32, at: u64, known: &mut Known) -> Flow {
     let links = word & 1 != 0;
     let base = if word & 2 == 0 { at } else { 0 };
-    // A branch whose conditions are ignored: of CR and of CTR.
+    // A branch that ignores both conditions, CR and CTR.
     let always = word >> 21 & 0x14 == 0x14;
     match (word >> 26, word >> 1 & 0x3ff) {
         (18, _) => {
@@ -41,7 +41,7 @@ fn flow(word: u32, at: u64, known: &mut Known) -> Flow {
         (16, _) => {
             let target = base.wrapping_add_signed(signed(word & 0xfffc, 16));
             match (links, always) {
-                // How code learns where it is.
+                // Code that reads its own address.
                 (true, _) if target == at.wrapping_add(4) => Flow::Next,
                 (true, _) => Flow::Call(target),
                 (false, true) => Flow::Jump(target),
@@ -70,7 +70,7 @@ fn flow(word: u32, at: u64, known: &mut Known) -> Flow {
     }
 }
 
-/// Notes addresses that an instruction states.
+/// Records addresses that an instruction computes.
 fn note(word: u32, known: &mut Known) {
     let (to, from) = (word >> 21 & 0x1f, word >> 16 & 0x1f);
     let immediate = signed(word, 16);
@@ -91,7 +91,7 @@ fn note(word: u32, known: &mut Known) {
     }
 }
 
-/// Notes addresses that an instruction of eight bytes states, if they are counted from the instruction.
+/// Records addresses that an eight-byte instruction computes relative to itself.
 fn prefixed(prefix: u32, suffix: u32, at: u64, known: &mut Known) {
     let to = suffix >> 21 & 0x1f;
     let distance = signed(prefix, 18) << 16 | i64::from(suffix & 0xffff);

@@ -1,7 +1,7 @@
-//! 64-bit POWER, little-endian: register numbers, the slots of a simple rule, code that is recognized.
+//! 64-bit POWER, little-endian: register numbers, slots of simple rules, recognized code.
 //!
-//! Source: 64-bit ELF V2 ABI of POWER, table 2.20: 0 to 31 are r0 to r31, 65 is the link register. That and the program
-//! counter follow the others here.
+//! Source: 64-bit ELF V2 ABI of POWER, table 2.20: 0 to 31 are r0 to r31, 65 is the link register. Here the link
+//! register and the program counter have the numbers after r31.
 
 mod effect;
 mod flow;
@@ -13,7 +13,7 @@ use crate::arch::effect::EffectForm;
 use crate::arch::flow::FlowForm;
 use crate::arch::{Arch, N_SLOTS, UNUSED};
 
-/// The processor. The stack pointer leads to the caller's, not a frame pointer.
+/// The processor. The back chain from the stack pointer leads to the caller, not a frame pointer.
 pub(super) static DESCRIPTOR: ArchDescriptor = ArchDescriptor {
     arch: Arch::Powerpc64,
     word: word_of(Arch::Powerpc64),
@@ -38,7 +38,7 @@ pub(super) static DESCRIPTOR: ArchDescriptor = ArchDescriptor {
         preserved: SLOTS,
         callee_saved: NO_REGISTERS,
         caller_saved: &effect::CALLER_SAVED,
-        // The C library's entry code gives a table.
+        // The C library's entry code passes a table.
         first_argument: None,
         cfa_above_sp: 0,
         handler_data: &[3, 4, 5, 6],
@@ -67,7 +67,7 @@ const PC: u8 = 33;
 /// The DWARF number of the link register.
 const DWARF_LINK: u16 = 65;
 
-/// The link register, then r31 to r17: functions save those from a register on up to r31.
+/// The link register, then r31 to r17: functions save a range of registers that ends at r31.
 const SLOTS: [u8; N_SLOTS] = [LINK, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17];
 
 /// r0 to r31, the program counter, and the link register.
@@ -78,20 +78,20 @@ const OF_MASK_BITS: [u8; 37] = [
     26, 27, 28, 29, 30, 31, PC, UNUSED, UNUSED, UNUSED, LINK,
 ];
 
-/// `li r0, 172; sc`, behind `addi r1, r1, 128` as a rule (`__kernel_sigtramp_rt64`).
+/// `li r0, 172; sc`, usually after `addi r1, r1, 128` (`__kernel_sigtramp_rt64`).
 const TRAMPOLINE: [u8; 8] = [0xac, 0x00, 0x00, 0x38, 0x02, 0x00, 0x00, 0x44];
 const POP: [u8; 4] = [0x80, 0x00, 0x21, 0x38];
 
-/// Bytes of a call.
+/// Size of a call, in bytes.
 const CALL: usize = 4;
 
-/// Whether the code is the start of a signal trampoline.
+/// Returns true if the code is the start of a signal trampoline.
 fn is_signal_trampoline(code: &[u8]) -> bool {
     code.strip_prefix(&POP).unwrap_or(code).starts_with(&TRAMPOLINE)
 }
 
-/// Which frame is on the stack, where the address at an index of the code is in a signal trampoline or one byte before it: 0
-/// where its first instruction has not run, or is not there, 1 behind that.
+/// Returns the form of the frame on the stack, if the address at an index of the code is in a signal trampoline or one
+/// byte before it. The form is 0 if its first instruction has not executed or is absent, 1 after it.
 fn signal_form(code: &[u8], at: usize) -> Option<usize> {
     let is_at = |start: Option<usize>, bytes: &[u8]| {
         start.and_then(|start| code.get(start..)).is_some_and(|code| code.starts_with(bytes))
@@ -110,8 +110,8 @@ fn signal_form(code: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Where a signal trampoline finds each saved register, from the stack pointer: behind the room for the handler's callees
-/// comes `ucontext` with its registers 232 bytes into it.
+/// Returns the offset of each saved register from the stack pointer at a signal trampoline. The area reserved for the
+/// handler's callees comes first, then `ucontext` with its registers at offset 232.
 ///
 /// Source: `struct rt_sigframe` in `arch/powerpc/kernel/signal_64.c`; `struct ucontext`, `struct sigcontext`, `struct
 /// pt_regs`.
@@ -122,7 +122,7 @@ fn signal_frame(form: usize) -> Vec<(u8, u64)> {
     general.chain([(PC, registers + 8 * 32), (LINK, registers + 8 * 36)]).collect()
 }
 
-/// Whether the code is a call.
+/// Returns true if the code is a call.
 ///
 /// Source: Power ISA, branches that set the link register: B, BC, BCLR, BCCTR.
 fn ends_with_call(code: &[u8]) -> bool {
@@ -131,7 +131,7 @@ fn ends_with_call(code: &[u8]) -> bool {
     word & 1 != 0 && (matches!(word >> 26, 16 | 18) || is_indirect)
 }
 
-/// The address that a direct call calls.
+/// Returns the target of a direct call.
 ///
 /// Source: Power ISA, B: 24 bits of words, counted from the instruction.
 fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
@@ -141,7 +141,7 @@ fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
     (word & 0xfc00_0003 == 0x4800_0001).then_some(call.wrapping_add_signed(distance))
 }
 
-/// Whether the code is `stdu r1, -bytes(r1)`.
+/// Returns true if the code is `stdu r1, -bytes(r1)`.
 ///
 /// Source: Power ISA, STDU.
 fn moves_stack_pointer(code: &[u8], bytes: i64, _register: Option<u8>) -> Option<bool> {

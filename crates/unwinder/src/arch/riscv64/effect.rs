@@ -1,7 +1,7 @@
 //! Registers and stack slots of RISC-V.
 //!
-//! Source: RISC-V unprivileged ISA, "RV32/64G Instruction Set Listings", "RVC Instruction Set Listings"; psABI, "Integer
-//! Register Convention".
+//! Source: RISC-V unprivileged ISA, "RV32/64G Instruction Set Listings", "RVC Instruction Set Listings"; psABI,
+//! "Integer Register Convention".
 
 use crate::arch::effect::{Machine, padded_word};
 use crate::arch::flow::signed;
@@ -12,7 +12,7 @@ const SP: u8 = 2;
 pub(super) const CALLER_SAVED: [u8; 16] =
     [1, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31];
 
-/// Runs an instruction that is no branch, of four bytes or in the lower half.
+/// Runs an instruction that is not a branch, of four bytes or in the lower half.
 pub(super) fn run(bytes: &[u8], _at: u64, machine: &mut Machine<'_>) {
     let word = padded_word(bytes);
     if word & 3 == 3 { wide(word, machine) } else { short(word & 0xffff, machine) }
@@ -88,7 +88,7 @@ fn short(half: u32, machine: &mut Machine<'_>) {
     }
 }
 
-/// The register that a return goes to.
+/// Returns the register that a return jumps to.
 pub(super) fn returns_to(bytes: &[u8], _at: u64, _machine: &mut Machine<'_>) -> u8 {
     let word = padded_word(bytes);
     let register = if word & 3 == 3 { word >> 15 & 0x1f } else { word >> 7 & 0x1f };

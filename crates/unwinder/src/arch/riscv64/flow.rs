@@ -27,7 +27,7 @@ pub(super) fn step(
     Some(Decoded { len, flow })
 }
 
-/// A jump through a register: a return, if that is a link register of unknown contents.
+/// Returns the flow of a jump through a register: a return, if it is a link register with unknown contents.
 fn jump(register: u32, offset: i64, known: &Known) -> Flow {
     let is_link = matches!(register, RA | T0) && offset == 0;
     match known.jump(register, offset) {
@@ -49,7 +49,7 @@ fn wide(word: u32, at: u64, known: &mut Known) -> Flow {
             let target = at.wrapping_add_signed(signed(bits, 21));
             return if rd == 0 { Flow::Jump(target) } else { Flow::Call(target) };
         }
-        // JALR; the lowest bit of the sum does not count
+        // JALR; the lowest bit of the sum is ignored
         0x67 if function == 0 => {
             let flow =
                 if rd == 0 { jump(rs1, immediate, known) } else { known.call(rs1, immediate) };

@@ -1,6 +1,7 @@
-//! 64-bit RISC-V: register numbers, the slots of a simple rule, code that is recognized.
+//! 64-bit RISC-V: register numbers, slots of simple rules, recognized code.
 //!
-//! Source: RISC-V ELF psABI, "DWARF Register Numbers": 0 to 31 are x0 to x31. The program counter has none; it follows them.
+//! Source: RISC-V ELF psABI, "DWARF Register Numbers": 0 to 31 are x0 to x31. The program counter has none; it follows
+//! them.
 
 mod effect;
 mod flow;
@@ -12,7 +13,7 @@ use crate::arch::effect::EffectForm;
 use crate::arch::flow::FlowForm;
 use crate::arch::{Arch, N_SLOTS, UNUSED};
 
-/// The processor. The frame pointer is the frame's address (psABI, "Frame Pointer Convention").
+/// The processor. The frame pointer equals the CFA (psABI, "Frame Pointer Convention").
 pub(super) static DESCRIPTOR: ArchDescriptor = ArchDescriptor {
     arch: Arch::Riscv64,
     word: word_of(Arch::Riscv64),
@@ -80,24 +81,24 @@ const OF_MASK_BITS: [u8; 32] = [
 
 /// `li a7, 139; ecall` (`__vdso_rt_sigreturn`).
 const TRAMPOLINE: [u8; 8] = [0x93, 0x08, 0xb0, 0x08, 0x73, 0x00, 0x00, 0x00];
-/// Bytes of the first of its instructions.
+/// Size of its first instruction, in bytes.
 const TRAMPOLINE_FIRST: usize = 4;
 
-/// Bytes of the longest instruction that is a call.
+/// Size of the longest call instruction, in bytes.
 const CALL: usize = 4;
 
-/// Where a signal trampoline finds each saved register, from the stack pointer: `siginfo` of 128 bytes, then `ucontext`
-/// with its registers, the program counter first, 176 bytes into it.
+/// Returns the offset of each saved register from the stack pointer at a signal trampoline. `siginfo` of 128 bytes
+/// comes first, then `ucontext` with its registers, the program counter first, at offset 176.
 ///
 /// Source: `struct rt_sigframe` in `arch/riscv/kernel/signal.c`, `struct ucontext`, `struct user_regs_struct`.
 fn signal_frame(_form: usize) -> Vec<(u8, u64)> {
     OF_MASK_BITS.iter().zip(0..).map(|(&register, at)| (register, 128 + 176 + 8 * at)).collect()
 }
 
-/// Whether the code ends with a call.
+/// Returns true if the code ends with a call.
 ///
-/// Source: RISC-V unprivileged ISA, JAL and JALR with x1 as their target, C.JALR. Shorter instructions have other lower two
-/// bits than those of four bytes.
+/// Source: RISC-V unprivileged ISA, JAL and JALR with x1 as their target, C.JALR. The lower two bits distinguish
+/// two-byte from four-byte instructions.
 fn ends_with_call(code: &[u8]) -> bool {
     let word = code.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
     let half = word >> 16;
@@ -106,7 +107,7 @@ fn ends_with_call(code: &[u8]) -> bool {
         || (half & 0xf07f == 0x9002 && half & 0xf80 != 0)
 }
 
-/// The address that a direct call calls.
+/// Returns the target of a direct call.
 ///
 /// Source: RISC-V unprivileged ISA, JAL: bits 20, 10 to 1, 11 and 19 to 12 of a distance, counted from the instruction.
 fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
@@ -119,13 +120,13 @@ fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {
     (word & 0xfff == 0x0ef && !is_short).then_some(call.wrapping_add_signed(distance))
 }
 
-/// Whether the code ends with an instruction that adds to the stack pointer.
+/// Returns true if the code ends with an instruction that adds `-bytes` to the stack pointer.
 fn moves_stack_pointer(code: &[u8], bytes: i64, _register: Option<u8>) -> Option<bool> {
     let word = code.last_chunk().map(|bytes| u32::from_le_bytes(*bytes));
     (1..=2048).contains(&bytes).then_some(adds(word?) == Some(-bytes))
 }
 
-/// The number that an instruction adds to the stack pointer.
+/// Returns the number that an instruction adds to the stack pointer.
 ///
 /// Source: RISC-V unprivileged ISA, ADDI, C.ADDI, C.ADDI16SP.
 fn adds(word: u32) -> Option<i64> {
@@ -150,7 +151,7 @@ mod tests {
     #[test]
     fn calls_are_distinguished_from_other_code() {
         let four = |word: u32| word.to_le_bytes();
-        let two = |half: u32| (half << 16 | 1).to_le_bytes(); // behind a nop
+        let two = |half: u32| (half << 16 | 1).to_le_bytes(); // after a nop
         assert!(ends_with_call(&four(0x1bc0_00ef))); // jal ra
         assert!(ends_with_call(&four(0x0007_80e7))); // jalr ra, a5
         assert!(ends_with_call(&two(0x9782))); // c.jalr a5

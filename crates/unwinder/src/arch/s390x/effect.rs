@@ -8,10 +8,10 @@ use crate::arch::flow::signed;
 /// r0 to r5, the link register, f0 to f7.
 pub(super) const CALLER_SAVED: [u8; 15] = [0, 1, 2, 3, 4, 5, 14, 16, 17, 18, 19, 20, 21, 22, 23];
 
-/// The numbers of the floating point registers in frames: functions keep general ones there.
+/// Numbers of the floating point registers in frames: functions save general registers in them.
 const FLOATS: [u8; 16] = [16, 20, 17, 21, 18, 22, 19, 23, 24, 28, 25, 29, 26, 30, 27, 31];
 
-/// Runs an instruction that is no branch.
+/// Runs an instruction that is not a branch.
 pub(super) fn run(code: &[u8], _at: u64, machine: &mut Machine<'_>) {
     let mut bytes = [0; 6];
     bytes.iter_mut().zip(code).for_each(|(to, &from)| *to = from);
@@ -44,8 +44,8 @@ pub(super) fn run(code: &[u8], _at: u64, machine: &mut Machine<'_>) {
     }
 }
 
-/// Whether an instruction writes no general register: stores, comparisons, tests, operations on memory and on floating
-/// point registers.
+/// Returns true if an instruction writes no general register: stores, comparisons, tests, operations on memory and on
+/// floating point registers.
 const fn is_without_target(op: u8, second: u8, last: u8) -> bool {
     match op {
         0x40 | 0x42 | 0x50 | 0x60 | 0x70 | 0x90..=0x97 | 0xd2..=0xdf | 0xe5 => true,
@@ -60,7 +60,7 @@ const fn is_without_target(op: u8, second: u8, last: u8) -> bool {
     }
 }
 
-/// Instructions with a constant.
+/// Runs an instruction with a constant.
 fn immediate([op, registers, a, b, c, d]: [u8; 6], machine: &mut Machine<'_>) {
     let (to, operation) = (registers >> 4, registers & 15);
     let half = i64::from(i16::from_be_bytes([a, b]));
@@ -77,14 +77,14 @@ fn immediate([op, registers, a, b, c, d]: [u8; 6], machine: &mut Machine<'_>) {
     }
 }
 
-/// LMG. The base is needed until the last of the others is loaded.
+/// Runs LMG. The base register is loaded last, because the others need it.
 fn load_all(first: u8, last: u8, base: u8, start: i64, machine: &mut Machine<'_>) {
     let of_base = slots(first, last, start).find(|&(register, _)| register == base);
     let others = slots(first, last, start).filter(|&(register, _)| register != base);
     others.chain(of_base).for_each(|(register, offset)| machine.load(register, base, offset));
 }
 
-/// The registers from one to another, wrapping, with the offsets of their slots.
+/// Returns the registers from one to another, wrapping, with the offsets of their slots.
 fn slots(first: u8, last: u8, start: i64) -> impl Iterator<Item = (u8, i64)> {
     let count = last.wrapping_sub(first) & 15;
     (0..=count).map(move |at| (first.wrapping_add(at) & 15, start + 8 * i64::from(at)))

@@ -1,7 +1,7 @@
 //! Control flow of IBM Z instructions, of two, four and six bytes.
 //!
-//! Source: z/Architecture Principles of Operation, "Branching", LARL, LG, LGRL, AGHI; ELF ABI s390x Supplement, "Procedure
-//! Linkage Table".
+//! Source: z/Architecture Principles of Operation, "Branching", LARL, LG, LGRL, AGHI; ELF ABI s390x Supplement,
+//! "Procedure Linkage Table".
 
 use crate::arch::flow::{Decoded, Flow, Known, signed};
 
@@ -38,7 +38,7 @@ fn flow(bytes: [u8; 6], at: u64, known: &mut Known) -> Flow {
     let near = || at.wrapping_add_signed(2 * signed(half, 16));
     let far = || at.wrapping_add_signed(2 * i64::from(i32::from_be_bytes([a, b, c, d])));
     match (op, second, d) {
-        // No instruction.
+        // Not an instruction.
         (0, ..) => Flow::Stop,
         // BRAS, BRASL
         (0xa7, 5, _) => called(first, near()),
@@ -51,7 +51,7 @@ fn flow(bytes: [u8; 6], at: u64, known: &mut Known) -> Flow {
         (0xcc, 6, _) => Flow::Branch(far()),
         // BRXHG, BRXLG; compare and branch relative
         (0xec, _, 0x44 | 0x45 | 0x64 | 0x65 | 0x76 | 0x77 | 0x7c..=0x7f) => Flow::Branch(near()),
-        // Compare and branch: to the caller, as a rule
+        // Compare and branch: usually to the caller
         (0xec, _, 0xe4 | 0xe5 | 0xf6 | 0xf7 | 0xfc..=0xff) => {
             if half == LINK << 12 {
                 Flow::Next
@@ -111,13 +111,13 @@ fn by_register(mask: u32, register: u32, known: &Known) -> Flow {
     }
 }
 
-/// The sum of a known base and a displacement of 20 bits.
+/// Returns the sum of a known base and a 20-bit displacement.
 fn plus_displacement([_, _, a, b, c, _]: [u8; 6], known: &Known) -> Option<u64> {
     let low = u32::from(a & 15) << 8 | u32::from(b);
     known.plus(u32::from(a >> 4), signed(u32::from(c) << 12 | low, 20))
 }
 
-/// Notes addresses that an instruction states.
+/// Records addresses that an instruction computes.
 fn note(bytes: [u8; 6], far: u64, known: &mut Known) {
     let [op, registers, a, b, _, last] = bytes;
     let (first, second) = (u32::from(registers >> 4), u32::from(registers & 15));

@@ -1,7 +1,8 @@
-//! 64-bit IBM Z: register numbers, code that is recognized. It is big-endian.
+//! 64-bit IBM Z, big-endian: register numbers, recognized code.
 //!
-//! Source: ELF ABI s390x Supplement, "DWARF Register Number Mapping": 0 to 15 are r0 to r15, 16 to 31 the floating point
-//! registers, in which functions keep others, in an order of their own. The program counter (PSWA) is 65; here it follows them.
+//! Source: ELF ABI s390x Supplement, "DWARF Register Number Mapping": 0 to 15 are r0 to r15, 16 to 31 the floating
+//! point registers in their own order; functions save other registers in them. The program counter (PSWA) is 65; here
+//! it is 32.
 
 mod effect;
 mod flow;
@@ -27,7 +28,7 @@ pub(super) static DESCRIPTOR: ArchDescriptor = ArchDescriptor {
     return_address: 14,
     pc: PC,
     slots: NO_SLOTS,
-    // They save registers above the frame's address.
+    // They save registers above the CFA.
     has_simple_rules: false,
     of_mask_bits: &OF_MASK_BITS,
     pc_bit: 33,
@@ -68,13 +69,12 @@ const PC: u8 = 32;
 
 const NO_SLOTS: [u8; N_SLOTS] = [UNUSED; N_SLOTS];
 
-/// r6 to r13, f8 to f15: functions leave them as they were.
+/// Registers that functions preserve: r6 to r13, f8 to f15.
 ///
 /// Source: ELF ABI s390x Supplement, "Registers".
 const PRESERVED: [u8; N_SLOTS] = [6, 7, 8, 9, 10, 11, 12, 13, 24, 25, 26, 27, 28, 29, 30, 31];
 
-/// The frame's address (CFA) is so many bytes above the stack pointer that the function began with: the caller has kept that
-/// room for it.
+/// Distance of the CFA above the stack pointer at function entry, in bytes: the save area that the caller reserves.
 ///
 /// Source: ELF ABI s390x Supplement, "The Stack Frame": the register save area.
 const SAVE_AREA: u64 = 160;
@@ -87,19 +87,19 @@ const OF_MASK_BITS: [u8; 34] = [
     25, 29, 26, 30, 27, 31, UNUSED, PC,
 ];
 
-/// Bytes of the longest instruction that is a call.
+/// Size of the longest call instruction, in bytes.
 const CALL: usize = 6;
 
-/// `svc 119` (`sigreturn`) and `svc 173` (`rt_sigreturn`), which are the forms of signal frames.
+/// `svc 119` (`sigreturn`) and `svc 173` (`rt_sigreturn`). Their indexes are the forms of signal frames.
 const TRAMPOLINES: [[u8; 2]; 2] = [[0x0a, 119], [0x0a, 173]];
 
-/// Whether the code is a signal trampoline.
+/// Returns true if the code is a signal trampoline.
 fn is_signal_trampoline(code: &[u8]) -> bool {
     TRAMPOLINES.iter().any(|trampoline| code.starts_with(trampoline))
 }
 
-/// Which frame is on the stack, where the address at an index of the code is at a signal trampoline, behind it, as while the
-/// kernel does what it asks for, or one byte before.
+/// Returns the form of the frame on the stack, if the address at an index of the code is at a signal trampoline. It may
+/// also be one byte before it, or after it, while the kernel executes the call.
 fn signal_form(code: &[u8], at: usize) -> Option<usize> {
     let starts = [Some(at), at.checked_add(1), at.checked_sub(2)];
     let is_there = |start: usize| {
@@ -109,9 +109,9 @@ fn signal_form(code: &[u8], at: usize) -> Option<usize> {
     starts.into_iter().flatten().find_map(is_there)
 }
 
-/// Where a signal trampoline finds each saved register, from the stack pointer: behind the room that is kept for functions
-/// come a mask and a pointer, or an instruction and `siginfo` of 128 bytes and 40 of `ucontext`; then the program status
-/// word and the registers.
+/// Returns the offset of each saved register from the stack pointer at a signal trampoline. The register save area
+/// comes first. Then come a mask and a pointer, or an instruction, `siginfo` of 128 bytes and 40 bytes of `ucontext`.
+/// The program status word and the registers follow.
 ///
 /// Source: `struct sigframe` and `struct rt_sigframe` in `arch/s390/kernel/signal.c`; `_sigregs` in
 /// `arch/s390/include/uapi/asm/sigcontext.h`.
@@ -119,12 +119,12 @@ fn signal_frame(form: usize) -> Vec<(u8, u64)> {
     const FLOATS: [u8; 16] = [16, 20, 17, 21, 18, 22, 19, 23, 24, 28, 25, 29, 26, 30, 27, 31];
     let status = SAVE_AREA + if form == 0 { 16 } else { 8 + 128 + 40 };
     let general = (0..16).map(|register| (register, status + 16 + 8 * u64::from(register)));
-    // Access registers, of four bytes, and the control word are between.
+    // Access registers, of four bytes, and the control word are in between.
     let floats = FLOATS.iter().zip(0..).map(|(&it, at)| (it, status + 16 + 128 + 64 + 8 + 8 * at));
     general.chain(floats).chain([(PC, status + 8)]).collect()
 }
 
-/// Whether the code ends with a call.
+/// Returns true if the code ends with a call.
 ///
 /// Source: z/Architecture Principles of Operation, BRAS and BRASL with r14, BASR with r14 and a register to branch to.
 fn ends_with_call(code: &[u8]) -> bool {
@@ -136,7 +136,7 @@ fn ends_with_call(code: &[u8]) -> bool {
     ends(6, [0xc0, 0xe5], 0xff) || ends(4, [0xa7, 0xe5], 0xff) || is_indirect
 }
 
-/// The address that a direct call calls.
+/// Returns the target of a direct call.
 ///
 /// Source: z/Architecture Principles of Operation, BRASL: 32 bits of half words, counted from the instruction.
 fn direct_call_target(code: &[u8], return_address: u64) -> Option<u64> {

@@ -1,15 +1,16 @@
-//! A frame by the instructions of its function: from the address to the return, or from the function's first to the address.
+//! A frame by the instructions of its function: from the address to the return, or from the function's start to the
+//! address.
 
 use crate::arch::arm::{Decoded, Effect, LR, PC, SP, decode};
 use crate::cfi::arm::layout::Layout;
 
-/// Instructions from an address to the return that are followed.
+/// Maximum number of instructions to follow from an address to the return.
 const MOST_TO_RETURN: usize = 24;
-/// Instructions from a function's first on that are followed.
+/// Maximum number of instructions to follow from a function's start.
 const MOST_FROM_START: usize = 4096;
 
-/// The frame at an index of the code of a function that begins at an address of its file; `None` where the instructions
-/// do not show it.
+/// Returns the frame at an index of the code of a function that begins at an address of its file; `None` if the
+/// instructions do not show it.
 pub(super) fn layout(code: &[u8], start: u64, at: usize) -> Option<Layout> {
     let is_thumb = is_thumb(code, start);
     if !is_thumb && !at.is_multiple_of(4) {
@@ -20,8 +21,8 @@ pub(super) fn layout(code: &[u8], start: u64, at: usize) -> Option<Layout> {
         .or_else(|| before_first_push(code, at, is_thumb))
 }
 
-/// Whether a function is one of Thumb: those of ARM have whole words, most of which have the condition "always" in their
-/// upper bits.
+/// Returns true if a function is Thumb code: ARM instructions are whole words, most of them with the condition "always"
+/// in their upper bits.
 fn is_thumb(code: &[u8], start: u64) -> bool {
     const LOOKED_AT: usize = 8;
     if !start.is_multiple_of(4) {
@@ -32,11 +33,11 @@ fn is_thumb(code: &[u8], start: u64) -> bool {
     always * 2 <= words().count()
 }
 
-/// The frame at an index, where what follows leads to a return and nowhere else.
+/// Returns the frame at an index, if the following instructions lead to a return and nowhere else.
 fn to_return(code: &[u8], at: usize, is_thumb: bool) -> Option<Layout> {
-    // Where the stack pointer is, in bytes from what a register said at the index.
+    // Position of the stack pointer, in bytes from a register's value at the index.
     let (mut base, mut moved) = (SP, 0_i64);
-    // How far registers have grown since.
+    // Growth of each register since then.
     let mut grown = [0_i64; 16];
     let mut saved = Vec::new();
     let mut here = at;
@@ -48,7 +49,7 @@ fn to_return(code: &[u8], at: usize, is_thumb: bool) -> Option<Layout> {
         match effect {
             Effect::Nothing => {}
             Effect::Move(SP, SP, bytes) => moved += bytes,
-            // What was popped is where the other stack pointer was.
+            // Popped registers are at the other stack pointer.
             Effect::Move(SP, from, bytes) if saved.is_empty() => {
                 let grown = grown.get(usize::from(from)).copied()?;
                 (base, moved) = (from, grown + bytes);
@@ -83,7 +84,7 @@ fn to_return(code: &[u8], at: usize, is_thumb: bool) -> Option<Layout> {
 
 fn pop(list: u16, saved: &mut Vec<(u8, i64)>, moved: &mut i64) {
     for register in (0..16).filter(|register| list >> register & 1 != 0) {
-        // Where the function returns to is what it says there.
+        // The popped program counter is the return address.
         let register = if register == PC { LR } else { register };
         saved.retain(|&(known, _)| known != register);
         saved.push((register, *moved));
@@ -96,21 +97,20 @@ fn finish(base: u8, size: i64, saved: Vec<(u8, i64)>) -> Layout {
     Layout { base, size, saved }
 }
 
-/// The state of the stack on the way from a function's first instruction on: each place of a function has one, whatever the
-/// way there was.
+/// State of the stack along the code from a function's start: each location of a function has one state, on every path.
 #[derive(Default)]
 struct Way {
-    /// Where the stack pointer is, in bytes from the frame's begin.
+    /// Position of the stack pointer, in bytes from the CFA.
     sp: Option<i64>,
-    /// Where registers are that were made of it.
+    /// Positions of registers that were derived from it.
     made: [Option<i64>; 16],
     saved: Vec<(u8, i64)>,
-    /// Code that leads here is not known: behind a return, a jump, a call that lost the return address.
+    /// True if no known path leads here: after a return, a jump, or a call that lost the return address.
     is_lost: bool,
 }
 
-/// The frame at an index, where the instructions before it lead there. Functions of the same frame can share an entry of the
-/// table: behind what is lost, the next function begins with what it saves.
+/// Returns the frame at an index, if the preceding instructions lead there. Functions with equal frames can share an
+/// entry of the table: after a lost state, the next function begins at its first push.
 fn from_start(code: &[u8], at: usize, is_thumb: bool) -> Option<Layout> {
     let mut way = Way { sp: Some(0), ..Way::default() };
     let (mut here, mut conditional) = (0, 0_u32);
@@ -129,7 +129,7 @@ fn from_start(code: &[u8], at: usize, is_thumb: bool) -> Option<Layout> {
     None
 }
 
-/// The frame at an index in front of what its function saves first.
+/// Returns the frame at an index before its function's first push.
 fn before_first_push(code: &[u8], at: usize, is_thumb: bool) -> Option<Layout> {
     let mut here = at;
     for _ in 0..MOST_TO_RETURN {
@@ -148,9 +148,9 @@ impl Way {
         self.saved.iter().any(|&(known, _)| known == register)
     }
 
-    /// An instruction was come past, that may not have run where it is conditional.
+    /// Passes an instruction, which may not have executed if it is conditional.
     fn go_on(&mut self, effect: Effect, is_conditional: bool) {
-        // No function saves its return address twice: one that calls what never returns is followed by another one.
+        // No function saves its return address twice: after a call that never returns, another function follows.
         if let Effect::Push(list) = effect
             && (self.is_lost || (list & 1 << LR != 0 && self.has_saved(LR)))
         {
@@ -165,9 +165,9 @@ impl Way {
             _ if is_conditional => self.is_lost = true,
             Effect::Push(list) => self.push(list),
             Effect::Move(to, from, bytes) => self.move_to(to, from, bytes),
-            // A return address that is nowhere else is gone.
+            // A return address that is stored nowhere else is lost.
             Effect::Call => self.is_lost = !self.has_saved(LR),
-            // As much as the function wants is taken off: its frame pointer stays.
+            // An unknown number of bytes is allocated; the frame pointer stays.
             Effect::Unknown if self.frame_pointer().is_some() => self.sp = None,
             _ => self.is_lost = true,
         }
@@ -202,12 +202,12 @@ impl Way {
         self.made.get(usize::from(register)).copied().flatten()
     }
 
-    /// The frame pointer, if there is one, and where it is.
+    /// Returns the frame pointer and its position, if there is one.
     fn frame_pointer(&self) -> Option<(u8, i64)> {
         [7, 11].into_iter().find_map(|register| Some((register, self.made(register)?)))
     }
 
-    /// The frame: counted from the stack pointer, or where that is not known from the frame pointer.
+    /// Returns the frame, counted from the stack pointer, or from the frame pointer if that is unknown.
     fn state(self) -> Option<Layout> {
         let (base, at) = self.sp.map(|sp| (SP, sp)).or_else(|| self.frame_pointer())?;
         Some(Layout { base, size: -at, saved: self.saved })

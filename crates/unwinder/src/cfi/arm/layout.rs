@@ -1,4 +1,4 @@
-//! A frame as the tables or the instructions of 32-bit Arm show it, and the rule that it becomes.
+//! A frame as the tables or the instructions of 32-bit Arm describe it, and its conversion to a rule.
 
 use std::sync::Arc;
 
@@ -7,22 +7,21 @@ use crate::arch::{ARM, N_SLOTS};
 use crate::cfi::compile::{Compiled, RowKey};
 use crate::rule::{Cfa, FullRow, Recovery, Rule, SimpleRule};
 
-/// The registers that functions leave as they were, and where they return to.
+/// Bit set of the registers that functions preserve, and the link register.
 const KEPT: u16 = 1 << LR | 0x0ff0;
 
-/// A frame: where it begins, and what was saved in it.
+/// A frame: its CFA, and the registers saved in it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Layout {
-    /// The frame begins (its CFA) so many bytes from what this register says.
+    /// Base register of the CFA; the CFA is `size` bytes above its value.
     pub(super) base: u8,
     pub(super) size: i64,
-    /// Each saved register, and its slot, in bytes from the frame's begin. Of a register that was saved twice the last one
-    /// counts.
+    /// Saved registers, each with its slot in bytes from the CFA. If a register was saved twice, the last slot counts.
     pub(super) saved: Vec<(u8, i64)>,
 }
 
 impl Layout {
-    /// The rule. `key` is that of its full row, if it becomes one.
+    /// Converts it to a rule. `key` identifies its full row, if it needs one.
     pub(super) fn compiled(mut self, key: RowKey) -> Compiled {
         let whole = |register: u8| register == PC || register == SP;
         if !self.saved.iter().any(|&(register, _)| whole(register)) {

@@ -1,30 +1,30 @@
-//! The instructions of an entry of the exception tables: what a function's prologue did, last thing first.
+//! The instructions of an entry of the exception tables: the effects of a function's prologue, in reverse order.
 //!
 //! Source: Exception Handling ABI for the Arm Architecture (EHABI32), section 10.3, table 4.
 
 use crate::arch::arm::SP;
 use crate::cfi::arm::layout::Layout;
 
-/// Why a program has no frame.
+/// The reason why a program describes no frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ProgramError {
-    /// It says that the frame cannot be unwound.
+    /// It states that the frame cannot be unwound.
     Refused,
-    /// It is damaged, or uses what is reserved.
+    /// It is damaged, or uses a reserved encoding.
     Bad,
 }
 
-/// The frame that a program describes.
+/// Returns the frame that a program describes.
 ///
 /// # Errors
-/// Where it describes none.
+/// If it describes none.
 pub(super) fn run(program: &[u8]) -> Result<Layout, ProgramError> {
     let mut machine = Machine { bytes: program, base: SP, at: 0, saved: Vec::new(), ended: false };
     while let Some(op) = machine.next() {
         if op == FINISH {
             break;
         }
-        // What comes after another stack pointer was restored is on another stack.
+        // After the stack pointer is restored, later instructions would read another stack.
         if machine.ended {
             return Err(ProgramError::Bad);
         }
@@ -39,12 +39,12 @@ const FINISH: u8 = 0xb0;
 
 struct Machine<'p> {
     bytes: &'p [u8],
-    /// The virtual stack pointer is so many bytes from what this register says.
+    /// Base register of the virtual stack pointer, which is `at` bytes above its value.
     base: u8,
     at: i64,
-    /// By their places from that.
+    /// Saved registers, with their positions from the base.
     saved: Vec<(u8, i64)>,
-    /// The stack pointer was restored.
+    /// True if the stack pointer was restored.
     ended: bool,
 }
 
@@ -59,7 +59,7 @@ impl Machine<'_> {
         self.next().ok_or(ProgramError::Bad)
     }
 
-    /// One instruction that does not end the program.
+    /// Runs one instruction that does not end the program.
     fn step(&mut self, op: u8) -> Result<(), ProgramError> {
         let low = op & 0xf;
         match op {
@@ -73,7 +73,7 @@ impl Machine<'_> {
                 self.pop(mask << 4);
             }
             0x90..=0x9f => {
-                // The registers that were popped lie where the old stack pointer was.
+                // The popped registers are at the old stack pointer.
                 if matches!(low, 13 | 15) || !self.saved.is_empty() {
                     return Err(ProgramError::Bad);
                 }
@@ -89,7 +89,7 @@ impl Machine<'_> {
                 self.pop(mask.into());
             }
             0xb2 => self.at += 0x204 + 4 * self.uleb()?,
-            // The code that authenticates the return address is a word; it is used without taking one.
+            // The return address authentication code occupies a word; using it occupies none.
             0xb4 => self.at += 4,
             0xb5 => {}
             _ => self.vectors(op)?,
@@ -97,7 +97,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Vector registers, which are passed over.
+    /// Skips vector registers.
     fn vectors(&mut self, op: u8) -> Result<(), ProgramError> {
         let count = i64::from(op & 7) + 1;
         self.at += match op {
@@ -114,7 +114,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Registers, the lowest first, are at the virtual stack pointer.
+    /// Pops registers at the virtual stack pointer, lowest first.
     fn pop(&mut self, mask: u16) {
         for register in (0..16).filter(|register| mask >> register & 1 != 0) {
             self.saved.retain(|&(known, _)| known != register);
@@ -137,7 +137,7 @@ impl Machine<'_> {
     }
 }
 
-/// r4 and so many registers behind it.
+/// Bit set of r4 and the next `more` registers.
 const fn registers(more: u8) -> u16 {
     ((1 << (more + 1)) - 1) << 4
 }

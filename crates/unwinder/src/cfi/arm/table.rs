@@ -1,4 +1,4 @@
-//! `.ARM.exidx` and `.ARM.extab`: from an address to the program that describes its function's frame.
+//! `.ARM.exidx` and `.ARM.extab`: the program that describes a function's frame, by address.
 
 use std::ops::Range;
 
@@ -10,19 +10,19 @@ use crate::cfi::arm::program::{ProgramError, run};
 use crate::cfi::compile::{Compiled, RowKey};
 use crate::rule::Rule;
 
-/// The index of a file's functions, in the order of their addresses: two words each.
+/// Index of a file's functions in the order of their addresses, two words each.
 #[derive(Debug)]
 pub(crate) struct ArmTable {
-    /// Where it is in the file.
+    /// Range in the file.
     entries: Range<usize>,
-    /// Where the file states it to be.
+    /// Address that the file states for it.
     svma: u64,
 }
 
-/// What the table says of a function.
+/// The table's entry for a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Unwinding {
-    /// It cannot be unwound through: code that a process or a thread begins with, and code of which nothing is known.
+    /// The function cannot be unwound: the first code of a process or a thread, or code without information.
     Refused,
     Program(Vec<u8>),
     Damaged,
@@ -32,15 +32,15 @@ pub(super) enum Unwinding {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Function {
     pub(super) start: u64,
-    /// Where the next one begins; `None` for the last one, of which nothing says where it ends.
+    /// Start of the next one; `None` for the last one, which has no stated end.
     pub(super) end: Option<u64>,
     pub(super) unwinding: Unwinding,
-    /// Where its entry is in the file.
+    /// Offset of its entry in the file.
     at: usize,
 }
 
 const ENTRY: usize = 8;
-/// Functions of more bytes are not followed to their ends.
+/// Maximum number of bytes of a function's code to analyse.
 const LONGEST: u64 = 1 << 16;
 
 impl ArmTable {
@@ -53,7 +53,7 @@ impl ArmTable {
         is_there.then_some(Self { entries: start..end, svma: section.svma.0 })
     }
 
-    /// The function that covers an address.
+    /// Returns the function that covers an address.
     pub(super) fn find(&self, image: &Image, svma: Svma) -> Option<Function> {
         let entries = image.bytes().get(self.entries.clone())?;
         let start_of = |index: usize| self.place(word(entries, index * ENTRY)?, index * ENTRY);
@@ -83,7 +83,7 @@ impl ArmTable {
             return Some(Unwinding::Refused);
         }
         if value & COMPACT != 0 {
-            // Only the first of the compact models has no words elsewhere.
+            // Only the first of the compact models fits into the index.
             let program = value.to_be_bytes().get(1..)?.to_vec();
             return (value >> 24 == 0x80).then_some(Unwinding::Program(program));
         }
@@ -97,7 +97,8 @@ impl ArmTable {
             0x80 => (first << 8, 1, 0),
             0x81 | 0x82 => (first << 16, 1, first >> 16 & 0xff),
             model if model & 0x80 != 0 => return None,
-            // Behind the address of a routine, those of GNU have what the first compact model has, and how many words follow.
+            // After the address of a routine, GNU tables have the bytes of the first compact model, and a count of
+            // words.
             _ => (word(1)? << 8, 2, word(1)? >> 24),
         };
         let kept = if first >> 24 == 0x80 || first & COMPACT == 0 { 3 } else { 2 };
@@ -108,25 +109,25 @@ impl ArmTable {
         Some(Unwinding::Program(program))
     }
 
-    /// The address that a word of the index states, as a distance of 31 bits from itself.
+    /// Returns the address that a word of the index states, as a distance of 31 bits from itself.
     fn place(&self, value: u32, at: usize) -> Option<u64> {
         let distance = i64::from((value << 1).cast_signed() >> 1);
         let place = self.svma.checked_add(at as u64)?.wrapping_add_signed(distance);
         Some(place & 0xffff_ffff)
     }
 
-    /// Whether an address is in a function whose frame is described.
+    /// Returns true if the table describes the frame of the function at an address.
     pub(crate) fn describes(&self, image: &Image, svma: Svma) -> bool {
         let found = self.find(image, svma);
         found.is_some_and(|found| matches!(found.unwinding, Unwinding::Program(_)))
     }
 
-    /// Where the function of an address begins.
+    /// Returns the start of the function at an address.
     pub(crate) fn start(&self, image: &Image, svma: Svma) -> Option<u64> {
         self.find(image, svma).map(|found| found.start)
     }
 
-    /// The rule of an address of a file; `None` where the table says nothing of it.
+    /// Returns the rule of an address of a file; `None` if the table does not describe it.
     pub(crate) fn rule(&self, file: &LoadedImage, svma: Svma) -> Option<Compiled> {
         let image = file.image();
         let found = self.find(image, svma)?;

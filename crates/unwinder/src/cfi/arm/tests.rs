@@ -1,4 +1,4 @@
-//! Programs of the exception tables as `readelf -u` shows them, frames by instructions, and anything at all.
+//! Tests: programs of the exception tables as `readelf -u` prints them, frames by instructions, and arbitrary bytes.
 
 use crate::cfi::arm::code;
 use crate::cfi::arm::layout::Layout;
@@ -29,7 +29,7 @@ fn programs_have_frames() {
     });
     // pop {d8}; pop {d8, d9} with a word; pop {r14}
     is(&[0xd0, 0xb9, 0x84, 0x00], layout(13, 8 + 20 + 4, &[(14, -4)]));
-    // pop {r0 to r3}; pop {r4 to r15}: all of a signal's frame
+    // pop {r0 to r3}; pop {r4 to r15}: a whole signal frame
     let all: Vec<_> = (0..16).map(|register| (register, 4 * i64::from(register) - 64)).collect();
     is(&[0xb1, 0x0f, 0x8f, 0xff], layout(13, 64, &all));
 }
@@ -41,7 +41,7 @@ fn other_programs_have_none() {
     is(&[0x9d], ProgramError::Bad); // vsp = sp
     is(&[0x9f], ProgramError::Bad); // vsp = pc
     is(&[0xa8, 0x97], ProgramError::Bad); // r7, after something was popped
-    is(&[0x82, 0x00, 0x01], ProgramError::Bad); // goes on on another stack
+    is(&[0x82, 0x00, 0x01], ProgramError::Bad); // continues on another stack
     is(&[0xb1, 0x00], ProgramError::Bad);
     is(&[0xb1, 0x10], ProgramError::Bad);
     is(&[0xb2, 0xff, 0xff, 0xff, 0xff, 0x0f], ProgramError::Bad);
@@ -49,7 +49,7 @@ fn other_programs_have_none() {
     is(&[0xc7, 0x10], ProgramError::Bad);
     is(&[0xca], ProgramError::Bad);
     is(&[0xe0], ProgramError::Bad);
-    is(&[0x84], ProgramError::Bad); // cut off
+    is(&[0x84], ProgramError::Bad); // truncated
 }
 
 /// `push {r4, lr}; mov r4, r0; sub sp, #32; str r0, [sp]; bl; add sp, #32; pop {r4, pc}` of Thumb.
@@ -104,7 +104,7 @@ fn what_instructions_do_not_show() {
     assert_eq!(code::layout(&conditional, 0x1002, 4), Some(layout(13, 0, &[])));
 }
 
-/// No bytes make it panic, or take long.
+/// Arbitrary bytes cause no panic and no long run.
 #[test]
 fn anything_at_all() {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;

@@ -1,4 +1,4 @@
-//! A common information entry of `.eh_frame`, as far as the fast path needs it.
+//! The parts of an `.eh_frame` common information entry that the fast path needs.
 
 use gimli::constants as dw;
 
@@ -11,14 +11,14 @@ use crate::cfi::fde::LONGEST_AUGMENTATION;
 /// The only encoding of addresses that compilers write for code.
 const PCREL_SDATA4: u8 = dw::DW_EH_PE_pcrel.0 | dw::DW_EH_PE_sdata4.0;
 
-/// What a common information entry says.
+/// The relevant contents of a common information entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FastCie {
     pub(super) program: Program,
     pub(super) signal: bool,
 }
 
-/// The common information entry that was read last: neighbours in a file share theirs.
+/// The last read common information entry: neighbours in a file share theirs.
 #[derive(Default, Debug)]
 pub(crate) struct LastCie {
     /// File and offset.
@@ -27,7 +27,7 @@ pub(crate) struct LastCie {
 }
 
 impl LastCie {
-    /// The entry at `offset` of a file's section; `None` for what the fast path does not know.
+    /// Returns the entry at `offset` of a file's section; `None` if the fast path does not support it.
     pub(super) fn read(
         &mut self,
         section: &[u8],
@@ -59,7 +59,7 @@ impl FastCie {
         if reader.uleb()? != u64::from(arch.return_address) {
             return None;
         }
-        // Without augmentation addresses are absolute, which is another encoding.
+        // Without an augmentation, addresses are absolute, which is another encoding.
         let letters = augmentation.strip_prefix(b"z")?;
         let len = reader.uleb()?;
         let data = CfiReader { bytes: reader.bytes.get(..usize::try_from(len).ok()?)? };
@@ -74,8 +74,8 @@ impl FastCie {
     }
 }
 
-/// Reads what the letters of the augmentation stand for: whether they say that frames are those of signals. `None`
-/// where addresses are not encoded in the usual way, and for unknown letters.
+/// Reads the data of the augmentation's letters. Returns true if it marks signal frames. `None` for unusual encodings
+/// of addresses and for unknown letters.
 fn read_augmentation(letters: &[u8], mut data: CfiReader<'_>) -> Option<bool> {
     const FORMAT: u8 = 0x0f;
     let (mut encoding, mut signal) = (0, false);

@@ -1,6 +1,6 @@
-//! Fast-path CFI: from a frame description to a simple rule, by an interpreter of the call frame instructions that
-//! compilers write, on the bytes themselves. Whatever else it meets (expressions, registers in registers, unusual
-//! encodings, damage) it leaves to the general way, which gives the same rule where both know one.
+//! Fast-path CFI: an interpreter of the call frame instructions that compilers write, from raw bytes to a simple rule.
+//! Everything else (expressions, registers in registers, unusual encodings, damage) is left to the general path. If
+//! both support a row, they give the same rule.
 
 mod cie;
 mod reader;
@@ -19,30 +19,32 @@ use reader::entry;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FastCfi<'s> {
     pub(crate) section: &'s [u8],
-    /// Where the file states the section to be.
+    /// Address that the file states for the section.
     pub(crate) section_svma: u64,
     pub(crate) arch: Processor,
-    /// The serial of the file.
+    /// Serial of the file.
     pub(crate) file: u32,
 }
 
-/// A rule, and where it was found.
+/// A rule and its context.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FastRule {
     pub(crate) rule: Rule,
-    /// In a function that is no signal trampoline, for it is too long, and not in front of one.
+    /// True if the function is too long for a signal trampoline, and the address is not its last byte, so that none
+    /// follows it.
     pub(crate) is_inside: bool,
 }
 
-/// Functions of up to so many bytes may be signal trampolines: those of C libraries have 9 to 16.
+/// Maximum size of a possible signal trampoline, in bytes: those of C libraries have 9 to 16.
 const SHORT: u64 = 64;
 
-/// Instructions of more bytes are left to the general way, which does not run them again for each address.
+/// Maximum size of instructions, in bytes. Longer ones are left to the general path, which does not run them again for
+/// each address.
 const LONGEST: usize = 4096;
 
 impl FastCfi<'_> {
-    /// Where the code of the description at `offset` of the section begins, and how long it is, if it covers an address.
-    /// `None`: ask the general way.
+    /// Returns the start and length of the code of the description at `offset` of the section, if it covers an address.
+    /// `None` leaves it to the general path.
     pub(crate) fn range(
         &self,
         offset: usize,
@@ -59,7 +61,8 @@ impl FastCfi<'_> {
         (svma.0.checked_sub(start)? < len).then_some((start, len))
     }
 
-    /// The rule of an address, by the description at `offset` of the section. `None`: ask the general way.
+    /// Returns the rule of an address by the description at `offset` of the section. `None` leaves it to the general
+    /// path.
     ///
     /// Source: LSB core, "The `.eh_frame` section", frame description entries.
     pub(crate) fn rule(&self, offset: usize, svma: Svma, last: &mut LastCie) -> Option<FastRule> {

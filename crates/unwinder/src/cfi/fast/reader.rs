@@ -1,12 +1,12 @@
 //! The bytes of call frame information, read from the front.
 
-/// Bytes that are read from the front; every method gives `None` at the end.
+/// A byte reader from the front; every method returns `None` at the end.
 #[derive(Clone, Copy)]
 pub(super) struct CfiReader<'a> {
     pub(super) bytes: &'a [u8],
 }
 
-/// An entry of `.eh_frame` at `offset`: its body past the length, and where the body begins. `None` for the 64-bit
+/// Returns the body of an `.eh_frame` entry at `offset`, after the length, and the body's offset. `None` for the 64-bit
 /// form, a terminator, and entries that leave the section.
 ///
 /// Source: LSB core, "The `.eh_frame` section".

@@ -1,4 +1,4 @@
-//! A row of the call frame table while its instructions are run.
+//! A row of the call frame table during the execution of its instructions.
 
 use gimli::constants as dw;
 
@@ -7,18 +7,18 @@ use crate::cfi::fast::reader::CfiReader;
 use crate::cfi::signed::{NEGATE_RA_STATE_WITH_PC, SET_RA_STATE};
 use crate::rule::{Rule, SimpleRule};
 
-/// What a row has that a simple rule can say.
+/// The parts of a row that a simple rule can express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CfiRow {
     cfa_register: u8,
     cfa_offset: i64,
-    /// By slot, in words from the CFA; 0 where the register was not saved.
+    /// By slot, in words from the CFA; 0 if the register was not saved.
     saved: [i8; N_SLOTS],
-    /// The return address is stated to be undefined.
+    /// True if the return address is stated to be undefined.
     undefined: bool,
 }
 
-/// What the instructions of all descriptions of one common information entry share.
+/// The context that all descriptions of one common information entry share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Program {
     pub(super) arch: Processor,
@@ -26,16 +26,16 @@ pub(super) struct Program {
     pub(super) code_align: u64,
     /// Bytes for each unit of a saved register's offset.
     pub(super) data_align: i64,
-    /// The row that each description begins with.
+    /// The initial row of each description.
     pub(super) initial: CfiRow,
 }
 
-/// Pairs of remember and restore that are open at a time.
+/// Maximum nesting of remember and restore.
 const DEPTH: usize = 8;
 
 impl Program {
-    /// Runs instructions from the initial row until the location, in bytes from the start of the function, passes
-    /// `target`. `None` for what the fast path does not know.
+    /// Runs instructions from the initial row until the location, in bytes from the function's start, passes `target`.
+    /// `None` for instructions that the fast path does not support.
     ///
     /// Source: DWARF 5, section 6.4.2 and figure 40.
     pub(super) fn run(&self, mut reader: CfiReader<'_>, target: u64) -> Option<CfiRow> {
@@ -44,7 +44,7 @@ impl Program {
         let mut remembered = [row; DEPTH];
         let mut depth = 0;
         while let Some(op) = reader.u8() {
-            // The two upper bits are an opcode of their own, or say that the whole byte is one.
+            // The two upper bits are an opcode; if they are 0, the whole byte is one.
             let (upper, operand) = (dw::DwCfa(op & 0xc0), u64::from(op & 0x3f));
             let advance = match (upper, dw::DwCfa(op)) {
                 (dw::DW_CFA_advance_loc, _) => operand,
@@ -85,13 +85,13 @@ impl Program {
 }
 
 impl CfiRow {
-    /// A row that says nothing yet.
+    /// A row without information.
     pub(super) const EMPTY: Self =
         Self { cfa_register: 0, cfa_offset: 0, saved: [0; N_SLOTS], undefined: false };
 
-    /// The rule of the row; `None` where its numbers are too large.
+    /// Returns the rule of the row; `None` if its numbers are too large.
     pub(super) fn rule(&self, signal: bool, arch: Processor) -> Option<Rule> {
-        // On x86 the column has no register of its own: what no rule restores is not to be had.
+        // On x86 the column is not a real register: without a rule, its value is unavailable.
         if self.undefined || (arch.is_x86() && self.saved[0] == 0) {
             return Some(Rule::Outermost);
         }
@@ -103,10 +103,10 @@ impl CfiRow {
         }))
     }
 
-    /// The instructions that change the row and have an opcode byte of their own.
+    /// Applies the instructions that change the row and take a whole opcode byte.
     ///
-    /// Source: DWARF 5, figure 40; `DW_CFA_GNU_args_size` of the LSB core, which says nothing about registers;
-    /// those of DWARF for the Arm 64-bit Architecture about signed return addresses, which are stripped anyway.
+    /// Source: DWARF 5, figure 40; `DW_CFA_GNU_args_size` of the LSB core, which does not concern registers; DWARF for
+    /// the Arm 64-bit Architecture on signed return addresses, which are stripped anyway.
     fn change(
         &mut self,
         op: dw::DwCfa,
@@ -130,7 +130,7 @@ impl CfiRow {
                     self.undefined = true;
                     return Some(());
                 }
-                // Of a register that calls destroy anyway it says nothing new.
+                // For a register that calls destroy anyway, it adds no information.
                 slot_of(register, program.arch).is_none().then_some(())
             }
             dw::DW_CFA_def_cfa => {

@@ -1,5 +1,5 @@
-//! The call before a return address, on processors with a link register: an instruction, and those before it that put its
-//! target together.
+//! The call before a return address, on processors with a link register: the call instruction, and preceding ones that
+//! compute its target.
 //!
 //! ```text
 //!   bl f                                direct
@@ -16,12 +16,11 @@ use crate::arch::{Flow, FlowDecoder, Processor};
 use crate::code::called::{Called, Functions, InFile, locate};
 use crate::state::WalkContext;
 
-/// Bytes before a return address that can be of its call: the longest first instructions of a sequence, down to the call
-/// alone.
+/// Bytes before a return address that its call can occupy, from the call alone to the longest sequence.
 const LENGTHS: [u64; 7] = [2, 4, 6, 8, 10, 12, 14];
 
 impl Functions {
-    /// Whether the call before a return address can have called the code at hand.
+    /// Decides whether the call before a return address can have called the code at `at`.
     pub(in crate::code) fn called_by_link(
         &mut self,
         return_address: u64,
@@ -32,7 +31,7 @@ impl Functions {
             return Called::Perhaps;
         };
         let returns_to = caller.svma.add(1).0;
-        // The code may be of either kind.
+        // The code may be ARM or Thumb.
         let kinds: &[u64] = if context.arch.has_thumb() { &[0, 1] } else { &[0] };
         let calls =
             kinds.iter().filter_map(|kind| call_before(caller, returns_to | kind, context.arch));
@@ -47,8 +46,8 @@ impl Functions {
 }
 
 impl Functions {
-    /// Whether an address of a 32-bit Arm file is in Thumb code: by the mapping symbol before it; without any, by the
-    /// entry point, and by addresses that ARM code cannot have.
+    /// Returns true if an address of a 32-bit Arm file is in Thumb code. The mapping symbol before it decides; without
+    /// any, the entry point does, and addresses that ARM code cannot have.
     pub(crate) fn is_thumb(&mut self, file: &Arc<LoadedImage>, svma: Svma) -> bool {
         let kinds =
             self.kinds.entry(file.serial).or_insert_with(|| file.image().thumb_code().into());
@@ -58,7 +57,7 @@ impl Functions {
     }
 }
 
-/// The call that returns to an address of a file, of Thumb code with the lowest bit set.
+/// Returns the call that returns to an address of a file, which has its lowest bit set for Thumb code.
 fn call_before(caller: InFile<'_>, returns_to: u64, arch: Processor) -> Option<Flow> {
     let end = arch.code_address(returns_to);
     let mut found = None;
@@ -75,7 +74,7 @@ fn call_before(caller: InFile<'_>, returns_to: u64, arch: Processor) -> Option<F
     found
 }
 
-/// The call that code ends with, if nothing before it in the code branches.
+/// Returns the call at the end of code, if nothing before it in the code branches.
 fn call_at_end(code: &[u8], at: u64, arch: Processor) -> Option<Flow> {
     let end = at.wrapping_add(code.len() as u64);
     for step in FlowDecoder::new(arch, code, at)? {

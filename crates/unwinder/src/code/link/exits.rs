@@ -7,35 +7,35 @@ use image_store::Image;
 use crate::arch::{Flow, N_SLOTS, State, Sum, Value, Words};
 use crate::code::link::explorer::{Explorer, Open};
 
-/// A return, in values that the frame's address has.
+/// A return, expressed in register values at the frame's address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LinkExit {
     /// The caller's stack pointer.
     pub(crate) sp: Sum,
     pub(crate) return_address: Sum,
-    /// The registers that functions leave as they were, in the order of the processor's slots.
+    /// The registers that functions preserve, in the order of the processor's slots.
     pub(crate) saved: [Value; N_SLOTS],
 }
 
-/// The returns that paths from an address come to.
+/// The returns that paths from an address reach.
 #[derive(Default, Debug)]
 pub(crate) struct LinkPaths {
-    /// Without repetition.
+    /// Without duplicates.
     pub(crate) exits: Vec<LinkExit>,
     pub(crate) words: Words,
     pub(crate) cost: usize,
-    /// All exits come after calls that need not return.
+    /// True if all exits come after calls that need not return.
     pub(crate) is_doubtful: bool,
 }
 
-/// Instructions from the address on that are followed.
+/// Maximum number of instructions to follow.
 const MOST: usize = 6_000;
-/// Returns of one function that differ.
+/// Maximum number of different returns of one function.
 const MOST_EXITS: usize = 16;
 
 impl LinkPaths {
-    /// From an instruction of a file on, of Thumb with the lowest bit set. A frame that has called somebody has lost its
-    /// link register, and others that calls may change.
+    /// Finds the returns from an instruction of a file, which has its lowest bit set for Thumb. A frame that is not a
+    /// leaf has lost its link register, and other registers that calls may change.
     pub(crate) fn from(image: &Image, start: Svma, is_leaf: bool) -> Option<Self> {
         let mut explorer = Explorer::new(image, start, MOST)?;
         let mut state = State::new(explorer.arch());

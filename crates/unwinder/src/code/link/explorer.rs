@@ -1,4 +1,4 @@
-//! Paths of instructions, run after run: a run ends with the first instruction that has another successor than the next one.
+//! Paths of instructions, in runs: a run ends at the first instruction with another successor than the next one.
 
 use std::collections::VecDeque;
 
@@ -9,36 +9,36 @@ use image_store::Image;
 use crate::arch::{Flow, FlowDecoder, Processor, State, Words};
 use crate::code::bytes::CodeBytes;
 
-/// The beginning of a run.
+/// The start of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Open {
-    /// Its address; of Thumb code with the lowest bit set.
+    /// Its address; for Thumb code with the lowest bit set.
     pub(super) at: u64,
     pub(super) state: State,
-    /// The return address of the last call, as long as the link register has it.
+    /// Return address of the last call, while the link register has it.
     pub(super) call: Option<u64>,
-    /// It follows a call that need not return.
+    /// True if it follows a call that need not return.
     pub(super) is_doubtful: bool,
 }
 
 /// The end of a run.
 #[derive(Debug)]
 pub(super) struct RunEnd {
-    /// After the last instruction.
+    /// Address after the last instruction.
     pub(super) at: u64,
     pub(super) next: Flow,
     /// The register of a return.
     pub(super) returns_to: u8,
-    /// The return address of a call that cannot have returned: what follows it begins another function.
+    /// Return address of a call that cannot have returned, because another function begins after it.
     pub(super) contradicts: Option<u64>,
 }
 
-/// Paths that have still to be followed.
+/// Pending paths.
 pub(super) struct Explorer<'a> {
     code: CodeBytes<'a>,
     table_of_contents: Option<u64>,
     pub(super) left: usize,
-    /// Instructions that were decoded, and for each run as much as it costs.
+    /// Number of decoded instructions, plus the cost of each run.
     pub(super) cost: usize,
     open: VecDeque<Open>,
     doubtful: VecDeque<Open>,
@@ -46,9 +46,9 @@ pub(super) struct Explorer<'a> {
     pub(super) endless: HashSet<u64>,
 }
 
-/// The cost of a run beside its instructions: a state is copied.
+/// Cost of a run besides its instructions: its state is copied.
 const COST_OF_RUN: usize = 16;
-/// The table of contents of POWER begins before the middle of what can be counted from it.
+/// Offset of POWER's `.TOC.` in the table of contents: offsets from it are signed.
 ///
 /// Source: 64-bit ELF V2 ABI, "TOC": `.TOC.` is 0x8000 bytes into the section.
 const TABLE_BIAS: u64 = 0x8000;
@@ -77,7 +77,7 @@ impl<'a> Explorer<'a> {
         if open.is_doubtful { &mut self.doubtful } else { &mut self.open }.push_back(open);
     }
 
-    /// The next path. Those after calls that need not return come last.
+    /// Returns the next path. Paths after calls that need not return come last.
     pub(super) fn next(&mut self) -> Option<Open> {
         if self.left == 0 {
             return None;
@@ -85,7 +85,7 @@ impl<'a> Explorer<'a> {
         self.open.pop_front().or_else(|| self.doubtful.pop_front())
     }
 
-    /// Runs instructions to the end of the run, and opens what follows.
+    /// Runs instructions to the end of the run, and adds its successors.
     pub(super) fn run(&mut self, from: &mut Open, words: &mut Words) -> RunEnd {
         let arch = self.arch();
         let mut end = RunEnd {

@@ -1,4 +1,4 @@
-//! The parts of the code that the paths from a function's start come through.
+//! The code that the paths from a function's start pass through.
 
 use address::Svma;
 use hashbrown::HashSet;
@@ -8,14 +8,14 @@ use crate::arch::{Flow, State, Words};
 use crate::code::link::explorer::{Explorer, Open};
 use crate::code::paths::Extent;
 
-/// Instructions from a function's start that are followed.
+/// Maximum number of instructions to follow from a function's start.
 const MOST: usize = 16_000;
-/// How often paths are followed again because a call proved to be one that does not return.
+/// Maximum number of repeated searches after finding calls that do not return.
 const MOST_ROUNDS: usize = 12;
 
-/// The extent of a function that begins there; of a Thumb function with the lowest bit set. A call that does not return is
-/// followed by another function, which gives itself away: it saves the link register, or returns by it, though it has what
-/// the call left there. Then the paths are followed again without going on after that call.
+/// Returns the extent of a function that begins at `start`, which has its lowest bit set for Thumb. The code after a
+/// call that does not return is another function, which contradicts the path: it saves the link register, or returns by
+/// it, while that still has the call's value. The paths are then followed again without the code after that call.
 pub(in crate::code) fn extent(image: &Image, start: Svma) -> Option<Extent> {
     let mut explorer = Explorer::new(image, start, MOST)?;
     for round in 1.. {

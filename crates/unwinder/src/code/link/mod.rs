@@ -1,12 +1,11 @@
-//! Code of processors whose calls put the return address into a link register: the parts of a function that its paths come
-//! through, the places where return addresses are.
+//! Code of processors with a link register: the extents of functions, and the locations of return addresses.
 //!
 //! ```text
 //!   x86       code/paths.rs, code/effect.rs
 //!   others    arch/flow         next instructions
 //!             arch/effect       registers and stack slots
 //!             explorer.rs       paths
-//!             extent.rs         from a function's start: what it comes through
+//!             extent.rs         from a function's start: the code that its paths pass through
 //!             exits.rs          from a frame's address: the returns, with the return address and saved registers
 //! ```
 

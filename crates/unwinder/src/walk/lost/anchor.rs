@@ -1,13 +1,13 @@
-//! The outside of a chain that is lost in code without call frame information: how the thread began is known, and the frames
-//! from there inwards are on the stack in the order of their calls.
+//! The root side of a chain that is lost in code without CFI. The start of the thread is known, and the frames from
+//! there inwards are on the stack in the order of their calls.
 //!
 //! ```text
-//!   dump:  [ frame that is lost | code of a just-in-time compiler ... ][ W3 | W2 | W1 | W0 ]
-//!            a gap                                                       |    |    |    ^ returns into the code that begins
-//!                                                                        |    |    |      the thread: the anchor
-//!                                                                        |    |    ^ each ends where the next one is, by call
-//!                                                                        |    |      frame information or the code
-//!                                                                        ^ the innermost can be left over from an earlier call
+//!   dump:  [ lost frame | code of a just-in-time compiler ... ][ W3 | W2 | W1 | W0 ]
+//!            a gap                                               |    |    |    ^ returns into the first code of
+//!                                                                |    |    |      the thread: the anchor
+//!                                                                |    |    ^ each ends at the next one, by CFI or
+//!                                                                |    |      the code
+//!                                                                ^ the innermost can be a remnant of an earlier call
 //! ```
 
 use std::collections::BTreeMap;
@@ -29,28 +29,28 @@ use crate::walk::start::WalkStart;
 
 /// Bytes of a word.
 const WORD: u64 = 8;
-/// Return addresses on a stack that are looked at.
+/// Return addresses on a stack that are examined.
 const MOST_WORDS: usize = 4096;
 
-/// A return address on the stack that leads to the beginning of the thread.
+/// A return address on the stack that leads to the start of the thread.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     word: u64,
-    /// The place of the return address of its function; `None` of the outermost.
+    /// Address of the slot that holds its function's return address; `None` for the outermost.
     outer: Option<u64>,
-    /// The frame pointer of its function, if its frame is counted from that.
+    /// Frame pointer of its function, if its frame is counted from that.
     fp: Option<u64>,
-    /// How many return addresses lead to this one directly.
+    /// Number of return addresses that lead directly to this one.
     inner: u32,
-    /// The last of them.
+    /// Slot of the last of them.
     inner_at: u64,
-    /// The call before the outer return address is proven to be one of its function.
+    /// True if the call before the outer return address is proven to be a call of its function.
     is_called: bool,
 }
 
 impl Walker<'_> {
-    /// Continues a lost chain, whose frames begin at `own_first`, from the beginning of the thread inwards; the part between is
-    /// a gap. Otherwise the chain stays as it is, and its outcome is `lost`.
+    /// Continues a lost chain, which begins at `own_first`, from the start of the thread inwards; the part between is a
+    /// gap. Otherwise it leaves the chain unchanged and returns `lost`.
     #[cold]
     pub(in crate::walk) fn walk_from_anchor(
         &mut self,
@@ -88,10 +88,10 @@ impl Walker<'_> {
         lost
     }
 
-    /// The innermost return address that surely is one of the chain: the only way inwards from the one beginning of a thread
-    /// that is on the stack from `sp` on, as far as each call is proven to be one of the function inside of it. The call by
-    /// which a C library begins a thread needs no proof: the library calls nothing else there. The last word of the way can
-    /// be left over from an earlier call.
+    /// Returns the innermost return address that certainly belongs to the chain. There must be one thread start on the
+    /// stack above `sp`, and one path inwards from it. The path ends at the first call that is not proven to call the
+    /// next inner function. The C library's call that begins a thread needs no proof: the library calls nothing else
+    /// there. The last word of the path can be a remnant of an earlier call.
     fn innermost_sure(&mut self, sp: u64, context: &WalkContext<'_>) -> Option<(u64, Link)> {
         let links = self.links(sp, context);
         let mut outermost = links.iter().filter(|(_, link)| link.outer.is_none());
@@ -113,7 +113,7 @@ impl Walker<'_> {
         way.pop()
     }
 
-    /// How many of the outermost return addresses are those of a C library that begins a process or a thread.
+    /// Returns the number of outermost return addresses in the C library code that begins a process or a thread.
     fn of_library(&mut self, way: &[(u64, Link)], memory: &Memory<'_>) -> usize {
         /// `_start`, and two frames of the library.
         const MOST: usize = 3;
@@ -126,11 +126,11 @@ impl Walker<'_> {
         last.map_or(0, |last| last + 1)
     }
 
-    /// The return addresses on the stack that lead to the beginning of a thread, by their places.
+    /// Returns the return addresses on the stack that lead to the start of a thread, by slot.
     fn links(&mut self, sp: u64, context: &WalkContext<'_>) -> BTreeMap<u64, Link> {
         let memory = &context.memory;
         let end = memory.stack_start.wrapping_add(memory.stack.len() as u64);
-        // A frame can be anywhere; the recorded stack is all that is looked at.
+        // A frame can be anywhere, but only the recorded stack is searched.
         let first = sp.max(memory.stack_start);
         let first = first.wrapping_add(first.wrapping_neg() % WORD);
         let mut links = BTreeMap::<u64, Link>::new();
@@ -162,8 +162,9 @@ impl Walker<'_> {
         links
     }
 
-    /// The place of the return address of a function that waits for a call with its return address at `slot`; and its frame
-    /// pointer, if the rule counts from that. Then the code from the function's start says how deep the call is.
+    /// Returns the slot of a function's return address, if the function waits for a call with its return address at
+    /// `slot`. Also returns its frame pointer if the rule counts from that; the code from the function's start then
+    /// gives the depth of the call.
     fn outer_slot(
         &mut self,
         at: InFile<'_>,

@@ -1,5 +1,5 @@
-//! A sampled frame whose call frame information leads to no return address: the code decides. Descriptions that are
-//! written by hand hold in a line, and not along the jumps.
+//! Sampled frames with CFI that does not lead to a return address: the code decides. Hand-written CFI is correct in
+//! straight-line order, but not along jumps.
 
 use address::Avma;
 use profile::{EndReason, FoundBy};
@@ -13,12 +13,12 @@ use crate::walk::Walker;
 use crate::walk::outcome::WalkOutcome;
 use crate::walk::start::WalkStart;
 
-/// Frames of a chain whose first step may be wrong.
+/// Maximum length of a chain with a possibly wrong first step.
 const MOST_REFUTED: usize = 4;
 
 impl Walker<'_> {
-    /// Whether the first step of a short chain cannot be right: it leads to no code, or to an address that no call stands
-    /// before. Behind a wrong step the next ones lead nowhere, so a chain of more frames had a right one.
+    /// Returns true if the first step of a short chain cannot be right: it leads to no code, or to an address without a
+    /// preceding call. After a wrong step the next ones fail, so a longer chain had a right one.
     #[cold]
     pub(in crate::walk) fn is_first_refuted(
         &mut self,
@@ -34,16 +34,16 @@ impl Walker<'_> {
         match frames {
             [_] => matches!(end, EndReason::NotMapped | EndReason::OtherStack),
             [_, second, ..] if second.found_by == FoundBy::Cfi && frames.len() <= MOST_REFUTED => {
-                // Handlers of signals return to an address that is looked up itself.
+                // Signal handlers return to an address that is itself looked up.
                 let returns = [1, 0].map(|behind| second.in_process().add(behind).0);
-                // Frames of more than the recorded bytes are long, but no sign of a wrong step.
+                // Frames larger than the recorded bytes are long, but do not indicate a wrong step.
                 if end == EndReason::StackExhausted {
                     return !returns.into_iter().any(|word| is_after_call(word, context));
                 }
                 let Some(at) = locate(pc, &context.memory) else { return false };
                 let description = self.description_of(at, &context.memory);
                 let start = description.map(|range| InFile { svma: range.start, ..at });
-                // Most calls are of the function itself. Else it can have been entered by jumps, which takes longer to see.
+                // Most calls target the function itself. It can also be entered by jumps, which takes longer to find.
                 let may_enter = |start| {
                     let enters = |word| enters(word, start, context) != Called::Never;
                     returns.into_iter().any(enters)
@@ -59,8 +59,8 @@ impl Walker<'_> {
         }
     }
 
-    /// Walks again from a sampled frame, whose frames begin at `first`, by its code. `None`, and nothing has changed, if the
-    /// code proves no caller.
+    /// Walks again from a sampled frame, at index `first`, by its code. Returns `None` without changes if the code
+    /// proves no caller.
     #[cold]
     pub(in crate::walk) fn walk_by_code(
         &mut self,
@@ -91,7 +91,7 @@ impl Walker<'_> {
     }
 }
 
-/// Whether a call stands before an address, or the code there cannot be read.
+/// Returns true if a call precedes an address, or if the code there is unreadable.
 fn is_after_call(address: u64, context: &WalkContext<'_>) -> bool {
     let len = context.arch.longest_call();
     let code = context.memory.code(Avma(address).sub(len as u64), len);

@@ -1,7 +1,7 @@
-//! The step from a frame whose function's start is known: the code from there to the frame leads to the return address.
+//! The step from a frame with a known function start: the code from there to the frame leads to the return address.
 //!
-//! A start is known by a symbol, by the description of the function, by the entry code that gives `main` to the C library,
-//! by a direct call on the stack, and by a frame record that the frame pointer still leads to.
+//! A start is known from a symbol, the function's CFI, or the entry code that passes `main` to the C library. A direct
+//! call on the stack, or a frame record that the frame pointer still refers to, also gives it.
 
 use std::ops::Range;
 
@@ -17,12 +17,12 @@ use crate::state::{Memory, MemoryError, RegisterError, Registers, WalkContext};
 use crate::walk::Walker;
 use crate::walk::lost::is_in_file;
 
-/// How far after its start a function can be that a call on the stack names.
+/// Maximum distance from a function's start that a call on the stack names.
 const LONGEST: u64 = 1 << 20;
 
 impl Walker<'_> {
-    /// The caller of a frame by the depth of its stack, if the start of its function is known. The registers become the
-    /// caller's.
+    /// Returns the caller of a frame by the depth of its stack, if the start of its function is known. Sets the
+    /// registers to the caller's.
     ///
     /// # Errors
     /// `Cut` if the return address is past the recorded bytes, `Unknown` if nothing is proven.
@@ -70,7 +70,7 @@ impl Walker<'_> {
         self.cache.fallback.called(word, at, context) != Called::Never
     }
 
-    /// The starts that the file states.
+    /// Returns the starts that the file states.
     fn starts_of(
         &mut self,
         at: InFile<'_>,
@@ -87,7 +87,7 @@ impl Walker<'_> {
         [symbol, described, main.map(|svma| Start { svma, end: None })]
     }
 
-    /// The range of code of the description that covers an address.
+    /// Returns the code range of the description that covers an address.
     pub(super) fn description_of(
         &mut self,
         at: InFile<'_>,
@@ -97,8 +97,8 @@ impl Walker<'_> {
         self.engine.unwind_info(at.file).sections.described(at.svma, memory.images, last)
     }
 
-    /// The start of the function that call frame information describes, if calls enter it there: the parts of a
-    /// function that a compiler moved elsewhere are entered by jumps.
+    /// Returns the start of the function that CFI describes, if calls enter it there. Function parts that a compiler
+    /// moved elsewhere are entered by jumps.
     pub(super) fn described_start(
         &mut self,
         at: InFile<'_>,
@@ -114,8 +114,8 @@ impl Walker<'_> {
         is_entry.then_some(Start { svma: start, end: Some(end) })
     }
 
-    /// The one word of the dump that follows a direct call of the function at hand, and lies at the place that the code from the call's
-    /// target on says that the return address is; or the link register of a leaf.
+    /// Returns the only return address of a direct call of this function in the dump, if the code from the call's
+    /// target also locates it there. For a leaf, this can be the link register.
     fn by_calls(
         &mut self,
         at: InFile<'_>,
@@ -162,8 +162,8 @@ impl Walker<'_> {
 }
 
 impl Depth {
-    /// The place of the return address; `None` if that is not known, or the stack pointer and the frame pointer contradict each
-    /// other.
+    /// Returns the stack pointer at entry; `None` if unknown, or if the stack pointer and the frame pointer contradict
+    /// each other.
     fn entry(&self, registers: &Registers, context: &WalkContext<'_>) -> Option<u64> {
         let (memory, arch) = (&context.memory, context.arch);
         let sp = registers.sp(arch);
@@ -177,7 +177,7 @@ impl Depth {
         entry.filter(|&entry| entry >= sp && entry.is_multiple_of(arch.word))
     }
 
-    /// Whether the return address is at a place of the stack, or in the register of a leaf if there is none.
+    /// Returns true if the return address is in stack slot `slot` or, without a slot, in the register of a leaf.
     fn returns_by(&self, entry: u64, slot: Option<u64>) -> bool {
         match (self.return_address, slot) {
             (Kept::Slot(offset), Some(slot)) => entry.wrapping_add_signed(offset) == slot,
@@ -186,7 +186,7 @@ impl Depth {
         }
     }
 
-    /// The return address of a frame that entry is known of.
+    /// Returns the return address of a frame with a known entry.
     fn return_address(
         &self,
         entry: u64,
@@ -204,7 +204,7 @@ impl Depth {
         Ok(arch.strip(word))
     }
 
-    /// The registers become those of the caller.
+    /// Sets the registers to those of the caller.
     fn apply(
         &self,
         entry: u64,

@@ -1,8 +1,8 @@
-//! Frame pointers in memory without a file, as just-in-time compilers make it. Such code need not keep the frame pointer: it
-//! can lead to a frame further out. Then the frames between the two are a gap.
+//! Frame pointers in memory without a file, used by just-in-time compilers. Such code need not maintain the frame
+//! pointer: it can lead to a frame further out. Then the frames between the two are a gap.
 //!
 //! ```text
-//!   rsp -> | ... | rbp as it is now | return address in memory without a file | ... | <- rbp: a record further out
+//!   rsp -> | ... | current rbp | return address in memory without a file | ... | <- rbp: a record further out
 //! ```
 
 use address::Avma;
@@ -17,19 +17,20 @@ use crate::state::{Memory, Registers, WalkContext};
 use crate::walk::Walker;
 use crate::walk::without_cfi::LookedUpFrame;
 
-/// Words of a frame that are looked at.
+/// Words of a frame that are examined.
 const MOST_WORDS: usize = 4096;
 
 /// The caller of a frame in memory without a file.
 enum Beyond {
-    /// It is the next frame.
+    /// The next frame.
     Next(Caller),
-    /// Frames are missing between them.
+    /// A frame further out, with frames missing between.
     AcrossGap(Caller),
 }
 
 impl Walker<'_> {
-    /// The step from a frame whose code cannot be read, to a caller that the frame pointer or the leaf rule leads to.
+    /// Returns the step from a frame with unreadable code, to a caller that the frame pointer or the leaf rule leads
+    /// to.
     #[cold]
     pub(in crate::walk) fn step_in_memory(
         &mut self,
@@ -53,8 +54,8 @@ impl Walker<'_> {
         Step { remark, ..Step::to(Some(caller)) }
     }
 
-    /// The caller of a sampled frame that is at the beginning of a compiled function, as the map of its process states: the
-    /// function has pushed nothing, and the frame pointer is the caller's.
+    /// Returns the caller of a sampled frame at the first instruction of a compiled function, according to the perf map
+    /// of its process. The function has pushed nothing, and the frame pointer is the caller's.
     pub(in crate::walk) fn step_from_compiled_entry(
         place: &LookedUpFrame<'_>,
         registers: &mut Registers,
@@ -74,7 +75,7 @@ impl Walker<'_> {
         map.map().begins_at(place.lookup).then(|| by_leaf_rule(registers, context))?
     }
 
-    /// Whether the caller that the frame pointer leads to is the next frame. `before` are the registers in the frame, and
+    /// Decides whether the caller at the frame pointer is the next frame. `before` are the registers in the frame,
     /// `registers` those of the caller.
     fn beyond_memory(
         &mut self,
@@ -107,7 +108,8 @@ impl Walker<'_> {
         Beyond::Next(caller)
     }
 
-    /// Whether the call before a return address is one of a function of a file from which no way leads to code elsewhere.
+    /// Returns true if the call before a return address is a call of a file's function that cannot reach code
+    /// elsewhere.
     fn cannot_enter_memory(&mut self, pc: Avma, context: &WalkContext<'_>) -> bool {
         let (memory, arch) = (&context.memory, context.arch);
         let len = arch.longest_call();
@@ -119,7 +121,7 @@ impl Walker<'_> {
     }
 }
 
-/// Whether an indirect call stands before an address, in code that can be read.
+/// Returns true if an indirect call precedes an address, in readable code.
 fn is_after_indirect_call(word: u64, context: &WalkContext<'_>) -> bool {
     let (memory, arch) = (&context.memory, context.arch);
     let len = arch.longest_call();
@@ -128,12 +130,12 @@ fn is_after_indirect_call(word: u64, context: &WalkContext<'_>) -> bool {
     code.and_then(|code| arch.call_target(code, word)) == Some(CallTarget::Indirect)
 }
 
-/// Whether a frame without a record of its own lies between the stack pointer and the record that the frame pointer leads to:
-/// it saved the frame pointer as it is now, next to its return address in memory without a file. So does compiled code of
-/// `HotSpot`, which leaves the frame pointer to the frame of the interpreter or of the stub that called it.
+/// Returns true if a frame without a frame record lies between the stack pointer and the record at the frame pointer.
+/// Such a frame saved the current frame pointer next to its return address in memory without a file. Compiled code of
+/// `HotSpot` does so: it leaves the frame pointer at the frame of the interpreter or stub that called it.
 ///
-/// Such a pair of words can also be left over in the frame of code that keeps the frame pointer. It counts at the stack pointer
-/// of a sampled frame, which has pushed nothing else, and below a record as the interpreter or C++ has one.
+/// Such a pair of words can also be a remnant in a frame of code that maintains the frame pointer. It counts at the
+/// stack pointer of a sampled frame that has pushed nothing else, and below a record of the interpreter or of C++.
 fn has_frame_below_record(
     is_leaf: bool,
     registers: &Registers,
@@ -164,7 +166,7 @@ fn has_frame_below_record(
     is_of_others && slots.take(MOST_WORDS).any(is_frame)
 }
 
-/// Whether a record can be that of a frame of the interpreter of `HotSpot`: below it is the stack pointer of the caller.
+/// Returns true if a record can be that of a `HotSpot` interpreter frame: the caller's stack pointer is below it.
 ///
 /// Source: `frame_x86.hpp` and `frame_aarch64.hpp` of `OpenJDK`: `interpreter_frame_sender_sp_offset` is -1.
 fn is_interpreter(record: u64, context: &WalkContext<'_>) -> bool {
@@ -175,7 +177,7 @@ fn is_interpreter(record: u64, context: &WalkContext<'_>) -> bool {
     sender.is_some_and(|sp| sp >= end && sp - end < ARGUMENTS)
 }
 
-/// Whether an address is in executable memory without a file.
+/// Returns true if an address is in executable memory without a file.
 fn is_in_memory(address: u64, memory: &Memory<'_>) -> bool {
     memory.space.lookup(Avma(address)).is_some_and(|mapping| {
         let kind = memory.space.module(&mapping).map(|module| module.kind);

@@ -1,5 +1,5 @@
-//! Chains that no rule continues: by code from the start of a function, past memory without a file, and from the beginning
-//! of the thread inwards.
+//! Chains that no rule continues. They are recovered by code from a function's start, past memory without a file, or
+//! from the start of the thread inwards.
 
 mod anchor;
 mod by_code;
@@ -16,7 +16,7 @@ use crate::walk::Walker;
 use crate::walk::outcome::WalkOutcome;
 
 impl Walker<'_> {
-    /// Continues a chain that ended early, as far as something else is proven.
+    /// Continues a chain that ended early, if other evidence proves its frames.
     #[cold]
     pub(super) fn recover(
         &mut self,
@@ -51,8 +51,8 @@ impl Walker<'_> {
     }
 }
 
-/// Whether an address is in the code of a mapped file. Mappings of the kernel are not looked at for a word of the stack: it would
-/// have to be found first.
+/// Returns true if an address is in the code of a mapped file. Kernel mappings are not looked up for a word of the
+/// stack.
 fn is_in_file(address: Avma, memory: &Memory<'_>) -> bool {
     memory.space.lookup(address).is_some_and(|mapping| {
         let kind = memory.space.module(&mapping).map(|module| module.kind);

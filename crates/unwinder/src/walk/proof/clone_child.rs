@@ -1,5 +1,5 @@
-//! The child of a system call that makes a thread or a process with a stack of its own: it comes back with 0 in rax, on a
-//! stack that nobody has returned to as yet. Its code goes on to the beginning of the thread.
+//! The child of a system call that creates a thread or a process with its own stack. It returns with 0 in rax, on a
+//! stack without a return address. Its code continues to the start of the thread.
 //!
 //! ```text
 //!   syscall ; test %rax,%rax ; jl error ; je child ; ret      child: (no return address) ... call *%rdx
@@ -15,18 +15,18 @@ use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
 use crate::walk::without_cfi::LookedUpFrame;
 
-/// Bytes of the instructions that are looked at, and how many of them there are at most.
+/// Bytes to decode, and the maximum number of instructions in them.
 const BYTES: usize = 16;
 const MOST: usize = 4;
 /// rax.
 const RESULT: u8 = 0;
-/// Bytes before the sampled instruction in which the system call is.
+/// Bytes before the sampled instruction that contain the system call.
 const BEFORE: usize = 12;
 const SYSCALL: [u8; 2] = [0x0f, 0x05];
 
 impl Walker<'_> {
-    /// Whether a sampled frame without call frame information is the child's, right behind the system call: by its code
-    /// and its registers it goes on where a thread begins.
+    /// Returns true if a sampled frame without CFI is the child's, directly after the system call: its code and its
+    /// registers lead to the start of a thread.
     #[cold]
     pub(in crate::walk) fn is_clone_child(
         &mut self,
@@ -51,13 +51,13 @@ impl Walker<'_> {
     }
 }
 
-/// Where code goes on that tests a result of 0.
+/// Returns the target of the branch that code takes for a result of 0.
 fn branch_of_zero(code: &[u8], at: u64) -> Option<u64> {
     let decoder = Decoder::with_ip(64, code, at, DecoderOptions::NONE);
     for instruction in decoder.into_iter().take(MOST) {
         match (instruction.flow_control(), instruction.mnemonic()) {
             (_, Mnemonic::Je) => return Some(instruction.near_branch_target()),
-            // A result of 0 is no error, by whatever test.
+            // A result of 0 is not an error, whichever test is used.
             (FlowControl::ConditionalBranch, Mnemonic::Jl | Mnemonic::Js | Mnemonic::Jae) => {}
             (FlowControl::Next, Mnemonic::Test | Mnemonic::Cmp) => {}
             _ => return None,

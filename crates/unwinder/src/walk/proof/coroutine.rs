@@ -1,6 +1,6 @@
-//! The hand-written code that a coroutine begins with: it moves what it was given into argument registers, calls the
-//! coroutine's function through a register, and traps if that returns. Nothing calls it, for the switch to the coroutine
-//! returns or jumps there; its stack has nothing above, or a word of 0.
+//! The hand-written code that a coroutine begins with. It moves its inputs into argument registers, calls the
+//! coroutine's function through a register, and traps if that returns. Nothing calls it: the switch to the coroutine
+//! returns or jumps there. Its stack has nothing above, or a word of 0.
 //!
 //! ```text
 //!   entry: mov %r12,%rdi ; call *%r13 ; ud2
@@ -14,9 +14,9 @@ use crate::state::{Memory, MemoryError, Registers, WalkContext};
 use crate::walk::Walker;
 use crate::walk::without_cfi::LookedUpFrame;
 
-/// Bytes before a call in which such code begins.
+/// Maximum number of bytes of such code before the return address of its call.
 const LONGEST: usize = 32;
-/// What stands before an address where functions begin: ends of other code, and padding.
+/// Bytes that can precede a function: ends of other code, and padding.
 const ENDS: [&[u8]; 8] =
     [&[0xc3], &[0x90], &[0xcc], &[0xf4], &[0x0f, 0x0b], &[0xff, 0xe0], &[0x00], &[0x66, 0x90]];
 /// A trap: `ud2`, `hlt`.
@@ -24,7 +24,7 @@ const TRAPS: [&[u8]; 2] = [&[0x0f, 0x0b], &[0xf4]];
 const PAGE: u64 = 0x1000;
 
 impl Walker<'_> {
-    /// Whether a frame without call frame information, which is no leaf, is of such code.
+    /// Returns true if a frame without CFI, not a leaf, is in such code.
     #[cold]
     pub(in crate::walk) fn is_coroutine_entry(
         place: &LookedUpFrame<'_>,
@@ -51,7 +51,7 @@ impl Walker<'_> {
     }
 }
 
-/// Whether nothing is above a stack pointer: a word of 0, or the end of the memory.
+/// Returns true if nothing is above a stack pointer: a word of 0, or the end of the memory.
 fn is_end_of_stack(sp: u64, memory: &Memory<'_>) -> bool {
     match memory.read(sp) {
         Ok(word) => word == 0,
@@ -60,7 +60,7 @@ fn is_end_of_stack(sp: u64, memory: &Memory<'_>) -> bool {
     }
 }
 
-/// Whether code moves values into registers and then calls what a register says, and nothing else.
+/// Returns true if code only moves values into registers and then makes an indirect call.
 fn only_calls(code: &[u8], start: u64, next: u64, arch: Processor) -> bool {
     let longest = code.len().min(arch.longest_call());
     let call = code.get(code.len() - longest..).unwrap_or_default();
@@ -81,7 +81,7 @@ fn only_calls(code: &[u8], start: u64, next: u64, arch: Processor) -> bool {
     false
 }
 
-/// Whether an instruction does nothing but put a value into a register, which is not the stack pointer.
+/// Returns true if an instruction only writes a register other than the stack pointer.
 fn moves(instruction: &Instruction) -> bool {
     let to_register =
         instruction.op0_kind() == OpKind::Register && instruction.op0_register() != Register::RSP;

@@ -1,7 +1,7 @@
-//! Functions that go on in the handler of an exception (`__builtin_eh_return`: `_Unwind_Resume`, `_Unwind_RaiseException`).
-//! Before they return, they overwrite their own return address and the registers that they saved with those of the
-//! handler's frame. From then on their call frame information leads to the handler, with the stack pointer of the caller:
-//! a chain that never was.
+//! Functions that continue in the handler of an exception (`__builtin_eh_return`: `_Unwind_Resume`,
+//! `_Unwind_RaiseException`). Before they return, they overwrite their own return address and saved registers with
+//! those of the handler's frame. From then on their CFI leads to the handler, with the caller's stack pointer: a chain
+//! that never existed.
 
 use address::Avma;
 
@@ -12,8 +12,8 @@ use crate::state::WalkContext;
 use crate::walk::Walker;
 use crate::walk::without_cfi::LookedUpFrame;
 
-/// Whether a row is of such a function: it saves the registers in which the handler gets its data, which no other
-/// function saves.
+/// Returns true if a row belongs to such a function: it saves the handler's data registers, which no other function
+/// saves.
 fn goes_on_in_handler(row: &FullRow, arch: Processor) -> bool {
     let data = arch.conventions.handler_data;
     let is_saved = |wanted: &u8| {
@@ -24,7 +24,7 @@ fn goes_on_in_handler(row: &FullRow, arch: Processor) -> bool {
     !data.is_empty() && data.iter().all(is_saved)
 }
 
-/// Whether a row leads to a handler, and no longer to the caller of the frame's function.
+/// Returns true if a row leads to a handler instead of the caller of the frame's function.
 #[cold]
 pub(in crate::walk) fn is_replaced(
     walker: &mut Walker<'_>,
@@ -42,7 +42,8 @@ pub(in crate::walk) fn is_replaced(
         && match walker.cache.fallback.called(pc, at, context) {
             Called::Proven => false,
             Called::Never => true,
-            // A handler stands behind the call of a function that throws. That its jumps can lead anywhere proves nothing.
+            // A handler's address follows the call of a function that throws. If its jumps can lead anywhere, that
+            // proves nothing.
             Called::Perhaps => !is_behind_indirect_call(pc, context),
         }
 }

@@ -1,5 +1,5 @@
-//! Proofs that call frame information alone does not give: that a thread can begin where a chain ends, and that the
-//! function at hand still has its own return address.
+//! Proofs beyond CFI: that a thread can begin at the end of a chain, and that a function still has its own return
+//! address.
 
 mod clone_child;
 mod coroutine;

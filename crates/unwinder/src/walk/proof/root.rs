@@ -1,6 +1,6 @@
-//! Whether a thread can begin where a chain has its outermost frame. Call frame information that states an undefined
-//! return address is believed, unless its file contradicts itself. A return address of 0, and code that does not return,
-//! need more: nothing in the file may call that code directly, and no frame before it may be a guess.
+//! Decides whether a thread can begin at the outermost frame of a chain. CFI that states an undefined return address is
+//! trusted, unless its file contradicts itself. A return address of 0, and code that does not return, need more: no
+//! direct call of that code in the file, and no guessed frame before it.
 
 use address::Svma;
 use hashbrown::HashMap;
@@ -12,28 +12,28 @@ use crate::rule::Rule;
 use crate::state::WalkContext;
 use crate::walk::Walker;
 
-/// What showed that a frame has no caller.
+/// Evidence that a frame has no caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::walk) enum RootBy {
-    /// Its unwind information, or that it is the code which a process begins with.
+    /// Its unwind information, or the fact that it is the first code of a process.
     Stated,
     /// A return address of 0.
     Zero,
-    /// The program counter of 0 that a signal interrupted.
+    /// The program counter 0 of code that a signal interrupted.
     Interrupted,
     /// Its instructions.
     Code,
 }
 
-/// Whether something calls the code at an address, by the serial of its file. Each is decided once.
+/// Results of whether a file calls the code at an address, by the serial of the file. Each is computed once.
 #[derive(Default, Debug)]
 pub(in crate::walk) struct RootCache(HashMap<(u32, Svma), bool>);
 
-/// Addresses that are kept; beyond, all are forgotten.
+/// Maximum number of cached addresses; beyond it, the cache is cleared.
 const MOST_KEPT: usize = 1 << 12;
 
 impl RootBy {
-    /// What the step out of a frame without a caller was made by.
+    /// Returns the evidence of a step from a frame without a caller.
     pub(in crate::walk) const fn of(rule: &Rule, step: &Step) -> Self {
         match (rule, &step.evidence) {
             (_, Some(Evidence::Outermost)) => Self::Stated,
@@ -46,7 +46,7 @@ impl RootBy {
 }
 
 impl Walker<'_> {
-    /// The end of a chain whose last frame has no caller: `Root`, or `UnprovenRoot`.
+    /// Returns the end of a chain with a last frame without a caller: `Root`, or `UnprovenRoot`.
     #[inline]
     pub(in crate::walk) fn judge_root(
         &mut self,
@@ -87,7 +87,7 @@ impl Walker<'_> {
         if is_proven { EndReason::Root } else { EndReason::UnprovenRoot }
     }
 
-    /// Whether nothing in its file calls the function of the outermost frame directly, as far as its code can be read.
+    /// Returns true if no readable code of the outermost frame's file calls its function directly.
     fn is_beginning(&mut self, frames: &[Frame], context: &WalkContext<'_>) -> bool {
         let Some(at) = frames.last().and_then(|frame| locate(frame.in_process(), &context.memory))
         else {
@@ -105,7 +105,7 @@ impl Walker<'_> {
         !is_called
     }
 
-    /// Whether a direct call of the file leads to the function at hand, or that is not known.
+    /// Returns true if a direct call of the file leads to the function at `at`, or if that is not known.
     fn is_called_directly(&mut self, at: InFile<'_>, context: &WalkContext<'_>) -> bool {
         let start = self.engine.function_start(at.file, at.svma, context.memory.images);
         let functions = self.cache.fallback.functions();
@@ -119,7 +119,7 @@ impl Walker<'_> {
     }
 }
 
-/// Whether a frame was not proven.
+/// Returns true if a frame was not proven.
 const fn is_guess(frame: &Frame) -> bool {
     matches!(frame.found_by, FoundBy::FramePointer | FoundBy::Prologue | FoundBy::Scan)
 }

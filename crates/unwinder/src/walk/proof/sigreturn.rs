@@ -1,6 +1,6 @@
-//! Samples of the kernel in `rt_sigreturn`: their address is behind the trampoline's system call, where another function
-//! can begin. The registers say which of both it is: the system call leaves its return address in rcx. The frame is looked up in
-//! the system call, as a caller's is in its call.
+//! Samples of the kernel in `rt_sigreturn`: their address is after the trampoline's system call, an address at which
+//! another function can begin. The registers distinguish the two: the system call leaves its return address in rcx. The
+//! frame is looked up at the system call, as a caller at its call.
 
 use address::Avma;
 
@@ -12,11 +12,11 @@ use crate::walk::without_cfi::LookedUpFrame;
 
 /// rcx.
 const RETURN_ADDRESS: u8 = 2;
-/// Bytes of the trampoline: two instructions, of which the last one is the system call.
+/// Bytes of the trampoline: two instructions; the last one is the system call.
 const TRAMPOLINE: usize = 9;
 
 impl Walker<'_> {
-    /// The step from a sampled frame that no rule covers, if it is behind a trampoline's system call.
+    /// Steps from a sampled frame without a rule, if it is after a trampoline's system call.
     #[cold]
     pub(in crate::walk) fn step_out_of_sigreturn(
         &self,
@@ -41,7 +41,7 @@ impl Walker<'_> {
         let row = self.engine.signal_frame_row(arch, 0)?;
         let before = registers.clone();
         let pc = row.run(registers, context).ok();
-        // The kernel may have restored some registers already.
+        // The kernel may already have restored some registers.
         let is_code =
             |&pc: &u64| memory.space.lookup(Avma(pc)).is_some_and(|mapping| mapping.executable);
         let Some(pc) = pc.filter(is_code) else {

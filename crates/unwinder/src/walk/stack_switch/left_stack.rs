@@ -1,11 +1,11 @@
-//! The step from a function that goes on on another stack to its caller, whose frame is on the stack that was left: by the
-//! frame pointer, which such functions leave alone, where the recorded bytes have that stack, too.
+//! The step from a function that continues on another stack to its caller on the stack that was left. It follows the
+//! frame pointer, which such functions preserve, if the recorded bytes include that stack.
 //!
 //! ```text
-//!   recorded:  [ stack of a scheduler: ... function | ... ][ stack of a goroutine: return address | caller's frame | ... ]
-//!                                                                                 ^ of a call of the function, and as far
-//!                                                                                   below the caller's saved frame pointer
-//!                                                                                   as the caller's frame is large
+//!   dump:  [ stack of a scheduler: ... function | ... ][ stack of a goroutine: return address | caller's frame | ... ]
+//!                                                                              ^ after a call of the function,
+//!                                                                                one caller's frame below the
+//!                                                                                saved frame pointer
 //! ```
 
 use address::Avma;
@@ -17,14 +17,14 @@ use crate::rule::{Rule, SimpleRule};
 use crate::state::{Registers, WalkContext};
 use crate::walk::Walker;
 
-/// Words below the frame pointer that are looked at: those of a large frame.
+/// Words below the frame pointer that are examined: those of a large frame.
 const WORDS: u64 = 512;
 /// Bytes of a word.
 const WORD: u64 = 8;
 
 impl Walker<'_> {
-    /// The caller of a function that left the caller's stack; the registers become the caller's. `None` where not exactly
-    /// one word can be the return address.
+    /// Returns the caller of a function that left the caller's stack; sets the registers to the caller's. `None` unless
+    /// exactly one word can be the return address.
     pub(in crate::walk) fn step_to_left_stack(
         &mut self,
         at: InFile<'_>,
@@ -54,8 +54,8 @@ impl Walker<'_> {
         Some(Caller { pc: Avma(return_address), exact: false, found_by })
     }
 
-    /// Whether the function that a return address is in has saved the frame pointer where that points, if the return
-    /// address is in that slot.
+    /// Returns true if the function at a return address, stored in `slot`, saved the frame pointer at the address in
+    /// `fp`.
     fn has_frame(
         &mut self,
         return_address: u64,

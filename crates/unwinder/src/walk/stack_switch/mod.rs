@@ -1,5 +1,5 @@
-//! Functions that go on on another stack than their caller: the step to the caller if the recorded bytes have both stacks, and
-//! the chain below the switch if they have not.
+//! Functions that continue on another stack than their caller: the step to the caller if the recorded bytes have both
+//! stacks, otherwise the chain below the switch.
 
 mod left_stack;
 mod scheduler;

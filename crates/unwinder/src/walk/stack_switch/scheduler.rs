@@ -1,15 +1,16 @@
-//! What is below a switch of stacks on the stack that was switched to. The runtime of Go lets goroutines run some functions
-//! on the stack of the thread's scheduler. Their callers are on the goroutine's stack, of which the dump has nothing as a rule;
-//! what the dump has is how the thread began, and the calls of C and back that led to the goroutine.
+//! The chain below a switch of stacks, on the stack that was switched to. The runtime of Go runs some functions of
+//! goroutines on the stack of the thread's scheduler. Their callers are on the goroutine's stack, which the dump
+//! usually lacks. The dump has the start of the thread instead, and the calls between C and Go that led to the
+//! goroutine.
 //!
 //! ```text
 //!   recorded:  [ ... function | systemstack ][ frame of mstart0 | return address ][ mstart ... clone ]
-//!                                            ^ noted when the thread began, or when C called Go; the return address is as
-//!                                              far above as the frame is large, and follows a call of that function
+//!                                            ^ noted when the thread began, or when C called Go; the return address is
+//!                                              one frame above it, and follows a call of that function
 //! ```
 //!
-//! Source: `systemstack`, `morestack`, `asmcgocall`, `cgocallback` in `src/runtime/asm_amd64.s`, `mstart1` in src/runtime/proc.go
-//! of Go.
+//! Source: `systemstack`, `morestack`, `asmcgocall`, `cgocallback` in `src/runtime/asm_amd64.s`, `mstart1` in
+//! src/runtime/proc.go of Go.
 
 use address::Avma;
 use profile::{EndReason, FoundBy};
@@ -23,14 +24,15 @@ use crate::walk::Walker;
 use crate::walk::outcome::{LastFunction, WalkOutcome};
 use crate::walk::start::WalkStart;
 
-/// How far below the noted stack pointer a function can have its own: those that call C leave room and align it.
+/// Possible distances from the noted stack pointer down to a function's own: those that call C reserve bytes and align
+/// it.
 const ROOM: [u64; 5] = [0, 16, 24, 64, 72];
-/// How often a chain goes on below a switch: C that was called can have called Go.
+/// Maximum number of switches in one chain: C code that was called can have called Go.
 const MOST_SWITCHES: u32 = 32;
 
 impl Walker<'_> {
-    /// Goes on with what is below a switch of stacks, as far as that leads to a root; what is between is a gap. Otherwise
-    /// the chain, whose frames begin at `own_first`, stays as it is.
+    /// Continues with the chain below a switch of stacks if that leads to a root; the part between is a gap. Otherwise
+    /// the chain, which begins at `own_first`, is unchanged.
     #[cold]
     pub(in crate::walk) fn walk_below_switch(
         &mut self,
@@ -74,8 +76,8 @@ impl Walker<'_> {
         outcome
     }
 
-    /// The registers in the caller of the function whose frame the scheduler's stack goes on from, if the function at
-    /// hand was switched to with these. `None` where not exactly one word of the dump can be its return address.
+    /// Returns the registers in the caller of the function at the top of the scheduler's stack, if the function at
+    /// `lookup` was switched to with `registers`. `None` unless exactly one word of the dump can be its return address.
     fn scheduler_start(
         &self,
         lookup: Avma,
@@ -102,7 +104,7 @@ impl Walker<'_> {
     }
 }
 
-/// Whether the call before a return address is one of a function at its first byte.
+/// Returns true if the call before a return address calls a function at its first byte.
 fn calls(return_address: u64, function: InFile<'_>, context: &WalkContext<'_>) -> bool {
     let (memory, arch) = (&context.memory, context.arch);
     let len = arch.longest_call();

@@ -1,4 +1,4 @@
-//! Where a frame begins (its CFA): counted from any register, x86-64.
+//! Tests of the CFA, counted from any register, on x86-64.
 
 use synth::{DwarfExpr, Endian, UserRegs, x86_64_reg as reg};
 use unwinder::{Arch, EndReason, FoundBy};
@@ -14,7 +14,7 @@ fn from_the_stack_pointer() {
     program.check(&UserRegs::x86_64(TEST + 4, SP), &stack, &usual(TEST + 4), EndReason::Root);
 }
 
-/// The CFA 16 bytes above a register, which the function uses as its frame pointer.
+/// Checks a CFA 16 bytes above a register, which the function uses as its frame pointer.
 fn from_register(dwarf: u64, bit: u32) {
     let program = Program::new(Arch::X86_64, ops().def_cfa(dwarf, 16));
     // sp -> | 5 locals | register -> saved | return to main | main's frame …
@@ -70,7 +70,7 @@ fn the_row_of_the_very_instruction_counts() {
 
 #[test]
 fn plt_stubs_have_one_word_more_after_their_push() {
-    // DW_OP_breg7 8, DW_OP_breg16 0, and 15, ge 11, shl 3, plus: what linkers write for .plt.
+    // DW_OP_breg7 8, DW_OP_breg16 0, and 15, ge 11, shl 3, plus: the expression that linkers write for .plt.
     let rows = ops().def_cfa_expression(&DwarfExpr::plt_x86_64(11));
     let program = Program::new(Arch::X86_64, rows);
     for (at, words) in [(0x10, 0), (0x1a, 0), (0x1b, 1), (0x1f, 1), (0x20, 0)] {

@@ -1,5 +1,5 @@
-//! How the registers of the caller are found: `main` counts its frame from a register that only the row under test can
-//! restore, so a wrong value loses the chain. x86-64.
+//! Tests of the recovery of the caller's registers, on x86-64. `main` counts its frame from a register that only the
+//! tested row can restore, so a wrong value loses the chain.
 
 use synth::{CfiOps, DwarfExpr, Endian, StackBuilder, UserRegs, x86_64_reg as reg};
 use unwinder::{Arch, EndReason, FoundBy};
@@ -12,7 +12,8 @@ fn le() -> DwarfExpr {
     DwarfExpr::new(Endian::Little)
 }
 
-/// `test` has a frame of 0x20 bytes below its return address; `main`'s frame ends 16 bytes above what rbx was in it.
+/// A program: `test` has a frame of 0x20 bytes below its return address; `main`'s frame ends 16 bytes above its value
+/// of rbx.
 ///
 /// ```text
 ///   sp -> | w0 | w1 | w2 | return to main | 1 | 1 | wanted -> 2 | return to root |
@@ -39,13 +40,13 @@ fn wanted() -> u64 {
     picture([0; 3]).address("wanted")
 }
 
-/// The row finds rbx, given these words on the stack and this register.
+/// Checks that the row restores rbx, given these words on the stack and this register.
 fn check(rows: CfiOps, words: [u64; 3], (bit, value): (u32, u64)) {
     let regs = UserRegs::x86_64(TEST, SP).set(bit, value);
     program(rows).check(&regs, &picture(words), &usual(TEST), EndReason::Root);
 }
 
-/// The row does not find it.
+/// Checks that the row does not restore it.
 fn check_lost(rows: CfiOps, words: [u64; 3], (bit, value): (u32, u64), end: EndReason) {
     let regs = UserRegs::x86_64(TEST, SP).set(bit, value);
     program(rows).check(&regs, &picture(words), &usual(TEST)[..2], end);
@@ -98,7 +99,7 @@ fn in_another_register() {
 
 #[test]
 fn the_old_value_counts_in_expressions() {
-    // The CFA is on the way up already, rsp in the expression is still the callee's.
+    // The CFA is already the caller's; rsp in the expression is still the callee's.
     let rows =
         ops().def_cfa_expression(&le().breg(7, 0x20)).val_expression(RBX, &le().breg(7, 0x30));
     check(rows, [0; 3], (reg::BX, 1));
@@ -112,11 +113,11 @@ fn undefined_ends_the_chain_where_it_is_needed() {
 
 #[test]
 fn a_failed_expression_loses_only_its_register() {
-    // Division by zero for r12, which nobody needs.
+    // Division by zero for r12, which no frame needs.
     let bad = le().lit(1).lit(0).op(0x1b);
     check(rows().val_expression(12, &bad), [0; 3], (reg::BX, wanted()));
     check_lost(rows().val_expression(RBX, &bad), [0; 3], (reg::BX, 1), EndReason::RegisterUnknown);
-    // For the return address itself it is the end.
+    // For the return address itself, the chain ends.
     let regs = UserRegs::x86_64(TEST, SP);
     program(rows().val_expression(16, &bad)).check(
         &regs,
@@ -136,8 +137,8 @@ fn an_expression_that_never_ends_is_bad_information() {
 
 #[test]
 fn registers_that_were_popped_have_their_value_again() {
-    // At the `ret` of LLVM's and GCC's epilogues the row says where the frame begins, and still that rbx was saved at
-    // CFA - 16, which now lies below the stack pointer.
+    // At the `ret` of LLVM's and GCC's epilogues, the row updates the CFA only. It still states that rbx was saved at
+    // CFA - 16, which is now below the stack pointer.
     let popped = [ops().offset(RBX, 2), ops().expression(12, &le().breg(7, 0)).offset(RBX, 2)];
     for rows in popped {
         let mut stack = stack();

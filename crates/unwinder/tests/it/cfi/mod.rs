@@ -1,4 +1,4 @@
-//! How call frame information is read, and what it says of the caller, x86-64.
+//! Tests of the readers of call frame information and its rules, on x86-64.
 
 mod addresses;
 mod expressions;

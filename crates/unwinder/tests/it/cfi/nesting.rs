@@ -1,11 +1,11 @@
-//! Remembered and restored rows, x86-64.
+//! Tests of remembered and restored rows, on x86-64.
 
 use synth::{CfiOps, UserRegs};
 use unwinder::{Arch, EndReason, FoundBy};
 
 use crate::world::{IN_MAIN, Program, SP, TEST, ops, outer, stack, usual};
 
-/// `words` lie between the stack pointer and the return address at each of these offsets of `test`.
+/// Checks each offset of `test` with a number of words between the stack pointer and the return address.
 fn check(rows: CfiOps, expected: &[(u64, usize)]) {
     let program = Program::new(Arch::X86_64, rows);
     for &(at, words) in expected {
@@ -17,7 +17,7 @@ fn check(rows: CfiOps, expected: &[(u64, usize)]) {
 
 #[test]
 fn code_after_an_early_return() {
-    // push at 1, early pop and ret at 0x10, the rest goes on with the push in place.
+    // push at 1, early pop and ret at 0x10; the rest continues with the push in place.
     let rows = ops()
         .advance(1)
         .def_cfa_offset(16)
@@ -53,7 +53,7 @@ fn restoring_what_was_never_remembered_is_damage() {
 
 #[test]
 fn a_register_back_to_the_rule_of_its_cie() {
-    // The return address elsewhere for a while, then at CFA - 8 again.
+    // The return address is elsewhere for a while, then at CFA - 8 again.
     let rows = ops().def_cfa_offset(16).advance(8).offset(16, 2).advance(8).restore(16);
     let program = Program::new(Arch::X86_64, rows);
     for (at, words) in [(7, [1, IN_MAIN]), (8, [IN_MAIN, 1]), (16, [1, IN_MAIN])] {

@@ -1,4 +1,5 @@
-//! framehop's own unwinder on stacks that its registers suffice for: it must give the same return addresses.
+//! Comparison with framehop's own unwinder on stacks that its registers suffice for: the return addresses must be
+//! equal.
 
 use framehop::aarch64::{CacheAarch64, UnwindRegsAarch64, UnwinderAarch64};
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
@@ -22,7 +23,7 @@ fn module(program: &Program) -> Module<Vec<u8>> {
     Module::new("program".to_owned(), BASE..BASE + 0x9000, BASE, section)
 }
 
-/// All frames as looked-up addresses, the sampled one first.
+/// Returns all frames as looked-up addresses, the sampled one first.
 fn chain<U: Unwinder<Module = Module<Vec<u8>>>>(
     mut unwinder: U,
     mut cache: U::Cache,

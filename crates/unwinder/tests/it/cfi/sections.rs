@@ -1,4 +1,4 @@
-//! Where call frame information is found, and in which forms it is understood, x86-64.
+//! Tests of the sections and forms of call frame information, on x86-64.
 
 use synth::{
     CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, UserRegs, elf_const,
@@ -10,12 +10,12 @@ use crate::world::{
     BASE, EH_FRAME, Form, HEADER, IN_MAIN, Program, SP, TEST, World, ops, outer, stack, usual,
 };
 
-/// `test` with a frame of one word.
+/// A program with `test`, which has a frame of one word.
 fn program() -> Program {
     Program::new(Arch::X86_64, ops().def_cfa_offset(16))
 }
 
-/// The chain of [`program`] comes out right, or ends at once for this reason.
+/// Checks that the chain of [`program`] is correct, or that it ends at once for this reason.
 fn check(world: &mut World, wrong: Option<EndReason>) {
     let mut stack = stack();
     outer(stack.word(1).word(IN_MAIN));
@@ -26,7 +26,7 @@ fn check(world: &mut World, wrong: Option<EndReason>) {
     }
 }
 
-/// The usual file, its sections changed.
+/// The usual file with changed sections.
 fn changed(program: &Program, change: impl Fn(&mut Section)) -> World {
     let mut elf = program.elf();
     elf.sections.iter_mut().for_each(change);
@@ -51,7 +51,7 @@ fn without_a_header() {
     check(&mut program.load(), None);
 }
 
-/// The sections of call frame information are found by the program header, too.
+/// The program header also locates the sections of call frame information.
 #[test]
 fn without_section_headers() {
     let program = program();
@@ -197,8 +197,7 @@ fn debug_frame(functions: &[(u64, u64, Cie, CfiOps)]) -> Section {
     Section::new(".debug_frame", elf_const::SHT_PROGBITS, debug.build().bytes)
 }
 
-/// `.gnu_debugdata` with call frame information of these functions. It is not compressed, which is known by its first
-/// bytes.
+/// `.gnu_debugdata` with call frame information of these functions. It is not compressed; its first bytes show that.
 fn mini_debug_info(functions: &[(u64, u64, Cie, CfiOps)]) -> Section {
     let mut elf = Program::empty(Arch::X86_64).elf();
     elf.sections.push(debug_frame(functions));
@@ -211,7 +210,7 @@ fn debug_frame_in_the_mini_debug_info() {
     let mut file = Program::empty(Arch::X86_64);
     file.sections.push(mini_debug_info(&program.functions));
     check(&mut file.load(), None);
-    // The file's own has precedence: where the mini debug info says something else, nobody asks it.
+    // The file's own section has precedence over contradicting mini debug info.
     let wrong: Vec<_> = program
         .functions
         .iter()
@@ -270,7 +269,7 @@ fn entries_of_both_lengths_beside_each_other() {
 
 #[test]
 fn a_terminator_in_the_middle() {
-    // `ld -r` puts the sections of objects after each other, terminators included.
+    // `ld -r` concatenates the sections of objects, terminators included.
     let mut cfi = CfiBuilder::new(CfiKind::EhFrame, Endian::Little, EH_FRAME);
     for (start, len, cie, ops) in program().functions {
         let cie = cfi.cie(&cie);
@@ -281,7 +280,7 @@ fn a_terminator_in_the_middle() {
 
 #[test]
 fn descriptions_of_nothing_are_passed_over() {
-    // A function that the linker dropped: no bytes at the very address of `test`; and one at address 0.
+    // A function that the linker dropped: no bytes at the exact address of `test`; and one at address 0.
     for form in [Form::Header, Form::NoHeader] {
         let mut program = program()
             .function(TEST, 0, ops().def_cfa_offset(0x100))
@@ -308,7 +307,7 @@ fn damaged_descriptions_are_distinguished_from_missing_ones() {
     for rows in [ops().raw(&[0x3e]), ops().raw(&[0x0f, 0x7f])] {
         check(&mut Program::new(Arch::X86_64, rows).load(), bad);
     }
-    // A description whose CIE is another description.
+    // A description with another description as its CIE.
     let mut cfi = CfiBuilder::new(CfiKind::EhFrame, Endian::Little, EH_FRAME);
     let cie = cfi.cie(&Cie::x86_64());
     cfi.fde(cie, &fde(TEST, 0x100, ops()));
@@ -350,7 +349,7 @@ fn text_at_another_address_than_its_offset() {
     let segments = usual.segments.iter().map(|s| synth::Segment { offset: s.offset - 0x800, ..*s });
     let elf = ElfBuilder { segments: segments.collect(), ..usual.clone() };
     let mut world = World::new(Arch::X86_64, &elf.build());
-    // Mapped anew, at the offsets that the headers state.
+    // Mapped again, at the offsets that the headers state.
     let path = world.path().to_vec();
     world.map(BASE + 0x1000, 0x4000, 0x800, &path, [true, false]);
     world.map(BASE + 0x5000, 0x4000, 0x4800, &path, [false, false]);

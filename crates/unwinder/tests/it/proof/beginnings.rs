@@ -1,11 +1,12 @@
-//! Code that threads and coroutines begin with, and that signals return by, without call frame information. x86-64.
+//! Tests of code that threads and coroutines begin with, and that signals return by, without call frame information, on
+//! x86-64.
 
 use synth::{UserRegs, x86_64_reg as reg};
 use unwinder::{Arch, EndReason, FoundBy};
 
 use crate::world::{FREE, IN_MAIN, MAIN, Program, ROOT, SP, TEST, ops, outer, stack};
 
-/// Where the code of the entry begins, and where its call returns to.
+/// Start of the entry code, and the return address of its call.
 const ENTRY: u64 = FREE + 0x20;
 const IN_ENTRY: u64 = ENTRY + 6;
 
@@ -25,7 +26,7 @@ fn a_coroutine_begins_with_its_entry() {
     // The entry has a caller.
     let called = coroutine().call(MAIN + 0x40, ENTRY);
     called.check(&regs, &zero, &chain, EndReason::UnprovenRoot);
-    // There is something above.
+    // There is something above it.
     let mut more = stack();
     more.word(1).word(IN_ENTRY).word(IN_MAIN);
     coroutine().check(&regs, &more, &chain, EndReason::NoUnwindInfo);
@@ -42,7 +43,7 @@ fn the_child_of_a_clone_has_no_caller() {
     let [a, b, c, d] = distance.to_le_bytes();
     let code = [0x0f, 0x05, 0x48, 0x85, 0xc0, 0x7c, 0x20, 0x0f, 0x84, a, b, c, d, 0xc3];
     let program = Program::new(Arch::X86_64, ops()).code(FREE, &code);
-    // What the child's stack has on top, a function, looks like a return address.
+    // The top word of the child's stack, a function, looks like a return address.
     let program = program.call(IN_MAIN, TEST);
     let mut stack = stack();
     stack.word(IN_MAIN).words(0, 8);
@@ -51,7 +52,7 @@ fn the_child_of_a_clone_has_no_caller() {
     program.check(&child, &stack, &chain, EndReason::Root);
 }
 
-/// The kernel was sampled in `rt_sigreturn`: the address is behind the trampoline, where another function begins.
+/// The kernel was sampled in `rt_sigreturn`: the address is after the trampoline, at the start of another function.
 #[test]
 fn behind_the_system_call_of_a_trampoline() {
     const RESTORE_RT: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05];

@@ -1,4 +1,5 @@
-//! Files that contradict themselves: what is said of them, and that no chain through them counts as complete.
+//! Tests of files that contradict themselves: the contradiction is reported, and no chain through them counts as
+//! complete.
 
 use synth::{Section, UserRegs};
 use unwinder::{Arch, EndReason};
@@ -8,7 +9,8 @@ use crate::world::{BASE, IN_MAIN, Program, SP, TEST, World, ops, outer, stack, u
 /// Functions that begin with a push of rbp, as their descriptions state it.
 const PUSHES: [u64; 4] = [0x1600, 0x1700, 0x1800, 0x1900];
 
-/// `test` with a frame of one word, and the others; in so many of these the code has no push.
+/// A program with `test`, which has a frame of one word, and the other functions; `wrong` of these have no push in
+/// their code.
 fn program(wrong: usize) -> Program {
     let rows = || ops().advance(1).def_cfa_offset(16).offset(6, 2);
     let mut program = Program::new(Arch::X86_64, ops().def_cfa_offset(16));
@@ -19,7 +21,7 @@ fn program(wrong: usize) -> Program {
     program
 }
 
-/// The chain of the program is the same, whatever is wrong with the file; how it ends, and what is said.
+/// Checks that the chain is the same despite the contradiction, and that it ends for this reason. Returns the reports.
 fn check(world: &mut World, end: EndReason) -> Vec<String> {
     let mut stack = stack();
     outer(stack.word(1).word(IN_MAIN));
@@ -31,7 +33,7 @@ fn check(world: &mut World, end: EndReason) -> Vec<String> {
 #[test]
 fn code_that_is_not_what_its_descriptions_state() {
     assert_eq!(check(&mut program(0).load(), EndReason::Root), [""; 0]);
-    // Hand-written code can state it in a way of its own.
+    // Hand-written code can describe it in its own manner.
     assert_eq!(check(&mut program(2).load(), EndReason::Root), [""; 0]);
     let said = check(&mut program(3).load(), EndReason::UnprovenRoot);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What call frame information alone does not prove: where threads begin, and that files fit together.
+//! Tests of proofs beyond call frame information: the starts of threads, and the consistency of files.
 
 mod beginnings;
 mod consistency;

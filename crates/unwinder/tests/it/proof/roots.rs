@@ -1,11 +1,11 @@
-//! Whether a thread can begin where a chain has its outermost frame. x86-64.
+//! Tests of whether a thread can begin at a chain's outermost frame, on x86-64.
 
 use synth::UserRegs;
 use unwinder::{Arch, EndReason, FoundBy};
 
 use crate::world::{FREE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, ops, outer, stack, usual};
 
-/// `test` with a frame of one word.
+/// A program with `test`, which has a frame of one word.
 fn program() -> Program {
     Program::new(Arch::X86_64, ops().def_cfa_offset(16))
 }
@@ -17,13 +17,13 @@ fn a_return_address_of_zero_is_a_root_if_nothing_calls_the_function() {
     stack.word(1).word(IN_MAIN).words(0, 8);
     let chain = &usual(TEST + 8)[..2];
     program().check(&regs, &stack, chain, EndReason::Root);
-    // `root` calls `main`: so `main` has a caller.
+    // `root` calls `main`, so `main` has a caller.
     program().call(IN_ROOT, MAIN).check(&regs, &stack, chain, EndReason::UnprovenRoot);
 }
 
 #[test]
 fn a_stated_root_needs_no_proof() {
-    // Another function calls `root` as if it were any.
+    // Another function calls `root` like any other.
     let program = program().call(FREE + 0x40, crate::world::ROOT);
     let mut stack = stack();
     outer(stack.word(1).word(IN_MAIN));
@@ -41,7 +41,7 @@ fn a_signal_at_address_zero_is_no_root() {
     program.check(&regs, &stack, &chain, EndReason::UnprovenRoot);
 }
 
-/// The code from the entry point on, as musl's: `_start` calls a function of C right behind it, which calls others.
+/// The code from the entry point on, as in musl: `_start` calls a C function directly after it, which calls others.
 #[test]
 fn the_first_function_of_c_is_not_the_entry() {
     let start = FREE;

@@ -1,5 +1,5 @@
-//! Callers by the instructions of x86-64, where no call frame information helps: the way to the function's return, and what
-//! the call before the return address calls.
+//! Tests of callers by x86-64 instructions, without usable call frame information: by the code up to the function's
+//! return, and by the call before the return address.
 
 use budget::{Budget, Limit, Resource};
 use synth::{DwarfExpr, Endian, UserRegs, x86_64_reg as reg};
@@ -7,11 +7,11 @@ use unwinder::{Arch, EndReason, Engine, FoundBy};
 
 use crate::world::{FREE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, ops, outer, stack};
 
-/// Where a call in `free` returns to.
+/// Return address of a call in `free`.
 const IN_FREE: u64 = FREE + 0x20;
 
-/// `root` calls `main`, which calls `free`, which calls `test`; what runs into `free` from before returns. This code follows
-/// the call in `free`.
+/// `root` calls `main`, which calls `free`, which calls `test`. `code` follows the call in `free`, and a return
+/// precedes `free`.
 fn program(code: &[u8]) -> Program {
     Program::new(Arch::X86_64, ops())
         .call(IN_ROOT, MAIN)
@@ -55,7 +55,7 @@ fn what_may_be_looked_at_has_an_end() {
     let budget = Budget::default().with(Resource::CodeInstructions, limit);
     world.engine = Engine::with_budget(budget);
     let (frames, end) = world.walk(&regs, &stack.bytes());
-    // How the thread began is known without that.
+    // The start of the thread is known without this code.
     let mut expected = chain(FoundBy::Code);
     (expected[2], expected[3].1) = ((0, FoundBy::Gap), FoundBy::Scan);
     assert_eq!((frames, end), (expected.to_vec(), EndReason::RootAcrossGap));
@@ -72,7 +72,7 @@ fn a_saved_register_is_restored() {
         .call(IN_FREE, TEST)
         .code(IN_FREE, &[0x5d, 0xc3]);
     let mut stack = stack();
-    // Where `main` has its return address, 8 below the end of its frame.
+    // The slot of the return address in `main`, 8 below the end of its frame.
     let frame = SP + 24;
     outer(stack.word(IN_FREE).word(frame).word(IN_MAIN));
     let regs = UserRegs::x86_64(TEST, SP).set(reg::BP, 0x1234);
@@ -81,7 +81,8 @@ fn a_saved_register_is_restored() {
 
 #[test]
 fn a_call_of_another_function_is_no_proof() {
-    // add $8,%rsp; ret. The call before the return address is one of `test`; so is that before the frame pointer's.
+    // add $8,%rsp; ret. The call before the return address is one of `test`; so is the one at the frame pointer's
+    // record.
     let other = MAIN + 0x80;
     let program = program(&[0x48, 0x83, 0xc4, 0x08, 0xc3]).call(other, TEST).code(TEST, &[0xc3]);
     let mut stack = stack();
@@ -93,8 +94,8 @@ fn a_call_of_another_function_is_no_proof() {
 
 #[test]
 fn the_frame_pointer_counts_where_the_code_takes_it_back() {
-    // leave; pop %rcx; mov %rdx,%rsp; push %rcx; ret: how far the stack pointer moves is not known. The call before the
-    // return address is one through a register.
+    // leave; pop %rcx; mov %rdx,%rsp; push %rcx; ret: the stack pointer's change is unknown. The call before the return
+    // address is one through a register.
     let back = MAIN + 0x60;
     let program =
         program(&[0xc9, 0x59, 0x48, 0x89, 0xd4, 0x51, 0xc3]).code(back - 2, &[0xff, 0xd0]);
@@ -106,7 +107,7 @@ fn the_frame_pointer_counts_where_the_code_takes_it_back() {
     program.check(&regs, &stack, &expected, EndReason::Root);
 }
 
-/// `main` calls `test`, the frame of which begins where a word below the stack pointer says.
+/// `main` calls `test`, which has its CFA in a word below the stack pointer.
 fn below(code: &[u8]) -> Program {
     let cfa = DwarfExpr::new(Endian::Little).breg(7, -8).deref();
     Program::new(Arch::X86_64, ops().def_cfa_expression(&cfa))
@@ -132,17 +133,17 @@ fn the_code_says_what_call_frame_information_reads_where_nothing_was_recorded() 
 
 #[test]
 fn the_one_word_that_leads_to_a_root_is_found() {
-    // nop; jmp *%rax: the code says nothing.
+    // nop; jmp *%rax: the code proves nothing.
     let program = below(&[0x90, 0xff, 0xe0]);
     let regs = UserRegs::x86_64(TEST, SP);
     let mut one = stack();
     outer(one.words(0, 5).word(IN_MAIN));
     program.check(&regs, &one, &two_callers(FoundBy::Scan), EndReason::Root);
-    // One that call frame information leads nowhere from.
+    // A word that call frame information leads nowhere from.
     let mut stale = stack();
     outer(stale.word(0).word(IN_MAIN).words(0, 4).word(IN_MAIN));
     program.check(&regs, &stale, &two_callers(FoundBy::Scan), EndReason::Root);
-    // Two that lead to a root: nothing says which.
+    // Two that lead to a root: the choice is unknown.
     let mut two = stack();
     outer(two.word(0).word(IN_MAIN));
     outer(two.word(IN_MAIN));
@@ -161,7 +162,7 @@ fn a_thread_begins_where_its_code_ends_it() {
     let expected = [(TEST, FoundBy::Sampled), (IN_FREE - 1, FoundBy::Cfi)];
     let regs = UserRegs::x86_64(TEST, SP);
     begins.code(IN_FREE - 5, &call).check(&regs, &stack, &expected, EndReason::Root);
-    // `main` calls it: it ends the process, but another function began.
+    // `main` calls it: it ends the process, but another function began it.
     let program = program(&code).code(IN_FREE - 5, &call);
     program.check(&regs, &stack, &expected, EndReason::UnprovenRoot);
 }
@@ -191,7 +192,7 @@ fn a_fiber_begins_with_what_its_function_returns_to() {
     stack.word(1).word(FREE).words(0x1234, 8);
     let regs = UserRegs::x86_64(TEST + 0x10, SP);
     program.check(&regs, &stack, &chain, EndReason::Root);
-    // Code that returns is no beginning of a stack.
+    // Code that returns is not the start of a stack.
     let program = Program::new(Arch::X86_64, ops().def_cfa_offset(16)).code(FREE, &start);
     let program = program.code(FREE + start.len() as u64 - 1, &[0xc3]);
     let chain = [(TEST + 0x10, FoundBy::Sampled), (FREE - 1, FoundBy::Cfi)];

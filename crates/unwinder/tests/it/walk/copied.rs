@@ -1,4 +1,4 @@
-//! Frames in memory of its own that a program copied code of one of its files into: `CPython`'s trampolines.
+//! Tests of frames in memory that a program copied code of its files into: `CPython`'s trampolines.
 
 use synth::{Symbol, UserRegs};
 use unwinder::{Arch, EndReason, FoundBy};
@@ -7,9 +7,9 @@ use crate::world::{
     BASE, FREE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, World, ops, outer, stack,
 };
 
-/// Where the copies are.
+/// Address of the copies.
 const COPIES: u64 = 0x60_0000;
-/// Behind the call in the original.
+/// Offset after the call in the original.
 const RETURNS_TO: u64 = 6;
 
 /// `main` calls a copy of the code at `free` through a register, and the copy calls `test`.
@@ -31,7 +31,7 @@ fn world(code: &[u8]) -> World {
 /// sub $8,%rsp; call *%rcx; add $8,%rsp; ret
 const TRAMPOLINE: [u8; 11] = [0x48, 0x83, 0xec, 8, 0xff, 0xd1, 0x48, 0x83, 0xc4, 8, 0xc3];
 
-/// The frames of a sample in `test`, which returns to that address.
+/// Walks a sample in `test`, which returns to that address.
 fn walk(code: &[u8], returns_to: u64) -> (Vec<(u64, FoundBy)>, EndReason) {
     let mut stack = stack();
     outer(stack.word(returns_to).word(0).word(IN_MAIN));
@@ -40,7 +40,7 @@ fn walk(code: &[u8], returns_to: u64) -> (Vec<(u64, FoundBy)>, EndReason) {
 
 #[test]
 fn a_copy_is_left_as_its_original() {
-    // The copies follow each other, or begin at multiples of 16.
+    // The copies are adjacent, or begin at multiples of 16.
     for copy in [0, 1, 7, 4096] {
         for stride in [TRAMPOLINE.len() as u64, 16] {
             let returns_to = COPIES + copy * stride + RETURNS_TO;
@@ -69,9 +69,9 @@ fn what_is_no_copy_ends_the_chain() {
         ];
         assert_eq!(walk(code, returns_to), (frames, EndReason::RootAcrossGap));
     };
-    // Another place than behind the call of a copy.
+    // Another location than after the call of a copy.
     ends(&TRAMPOLINE, COPIES + RETURNS_TO + 1);
-    // Two calls: it is not known which one waits.
+    // Two calls: the active one is unknown.
     ends(&[0x48, 0x83, 0xec, 8, 0xff, 0xd1, 0xff, 0xd1, 0x48, 0x83, 0xc4, 8, 0xc3], COPIES + 6);
     // No call at all.
     ends(&[0xc3], COPIES + 6);

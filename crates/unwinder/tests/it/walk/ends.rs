@@ -1,4 +1,4 @@
-//! Why chains end, x86-64 for the most part.
+//! Tests of end reasons, mostly on x86-64.
 
 use synth::{UserRegs, x86_64_reg as reg};
 use unwinder::{Arch, EndReason, FoundBy};
@@ -42,7 +42,7 @@ fn far_past_the_bytes_is_another_stack() {
 
 #[test]
 fn a_frame_that_is_its_own_caller() {
-    // `main` counts from rbp, which nobody changes: it would be its own caller for ever.
+    // `main` counts from rbp, which no function changes: it would be its own caller forever.
     let main = ops().def_cfa(6, 16);
     let program = Program::with_main(Arch::X86_64, main, ops());
     let mut stack = stack();
@@ -134,7 +134,7 @@ fn a_file_of_a_processor_that_is_not_unwound() {
 
 #[test]
 fn kernel_mode_samples_do_not_know_the_saved_registers() {
-    // rbx of -1 in a sample of the kernel means that it was not saved; r10 of -1 means -1.
+    // rbx of -1 in a kernel sample means that it was not saved; r10 of -1 means -1.
     let program = Program::with_main(Arch::X86_64, ops().def_cfa(3, 0x20), ops());
     let mut stack = stack();
     outer(stack.word(IN_MAIN));

@@ -1,4 +1,4 @@
-//! Samples of precise events: the address of an instruction, and the registers behind it.
+//! Tests of precise samples: the address of an instruction, and the registers after it.
 
 use synth::{CfiOps, StackBuilder, UserRegs, x86_64_reg as reg};
 use unwinder::{Arch, EndReason, FoundBy};
@@ -29,7 +29,7 @@ fn check(regs: &UserRegs, stack: &StackBuilder, frames: &[(u64, FoundBy)], end: 
     assert_eq!(found, (frames.to_vec(), end));
 }
 
-/// What `main` had in rbp.
+/// `main`'s value of rbp.
 const OF_MAIN: u64 = 0x1234;
 
 #[test]
@@ -57,7 +57,7 @@ fn a_call_has_pushed_its_return_address() {
     check(&regs, &stack, &usual(call), EndReason::Root);
 }
 
-/// The registers are of later: the function that was called has gone on.
+/// The registers are from a later time: the called function has continued.
 #[test]
 fn a_call_whose_return_address_is_not_on_top() {
     let mut stack = stack();
@@ -75,7 +75,7 @@ fn leave_has_freed_the_frame() {
     check(&regs, &stack, &usual(TEST + 0xd), EndReason::Root);
 }
 
-/// Its registers are those of its caller, and what it returned by is below the stack pointer.
+/// The registers are the caller's, and the return address is below the stack pointer.
 #[test]
 fn a_return_has_lost_its_address() {
     let mut stack = stack();
@@ -85,7 +85,7 @@ fn a_return_has_lost_its_address() {
     check(&regs, &stack, &[(TEST + 0xe, FoundBy::Sampled)], EndReason::MemoryNotRecorded);
 }
 
-/// `test`, with that CFA, is called by `main` and calls `free`, which has returned from: its `ret` is at `FREE + 0x40`.
+/// `test`, with that CFA, is called by `main` and calls `free`, which has returned: its `ret` is at `FREE + 0x40`.
 fn returning(cfa: CfiOps, calls: &[u64]) -> Program {
     let program = Program::new(Arch::X86_64, cfa)
         .call(IN_ROOT, MAIN)
@@ -95,7 +95,7 @@ fn returning(cfa: CfiOps, calls: &[u64]) -> Program {
     calls.iter().fold(program, |program, &call| program.call(call, FREE))
 }
 
-/// The frames of a sample at the `ret` of `free`, whose caller has these words up to its return address into `main`.
+/// Walks a sample at the `ret` of `free`. Its caller's frame has these words up to the return address into `main`.
 fn behind_a_return(program: &Program, words: &[u64]) -> (Vec<(u64, FoundBy)>, EndReason) {
     let mut stack = stack();
     for &word in words {
@@ -120,11 +120,11 @@ fn the_only_call_of_the_function_that_returned() {
     let program = returning(ops().def_cfa_offset(24), &[TEST + 0x20]);
     let expected = (two_callers(TEST + 0x1f), EndReason::Root);
     assert_eq!(behind_a_return(&program, &[1, 2]), expected);
-    // A word that follows a call of another function, of which no row fits.
+    // A word that follows a call of another function without a matching row.
     assert_eq!(behind_a_return(&program, &[IN_ROOT, 2]), expected);
 }
 
-/// Its function is known, the place in it is not.
+/// The function is known, the exact call is not.
 #[test]
 fn several_calls_of_the_function_that_returned() {
     let program = returning(ops().def_cfa_offset(24), &[TEST + 0x20, TEST + 0x30]);
@@ -141,7 +141,7 @@ fn no_function_whose_frame_ends_there() {
     assert_eq!(behind_a_return(&program, &[1, 2]), alone);
 }
 
-/// A function that was called through a register may have left the frame pointer as it was.
+/// A function that was called through a register may not have changed the frame pointer.
 #[test]
 fn a_frame_that_is_counted_from_the_frame_pointer() {
     let rows = ops().def_cfa(6, 16);
@@ -157,7 +157,7 @@ fn a_frame_that_is_counted_from_the_frame_pointer() {
     assert_eq!(walk(MAIN + 0x62), alone);
 }
 
-/// Elsewhere the registers are taken for those of the address.
+/// For other samples, the registers belong to the sampled address.
 #[test]
 fn an_address_that_is_not_precise() {
     let mut stack = stack();

@@ -1,4 +1,4 @@
-//! Code without call frame information, x86-64: each answer must look like a return address.
+//! Tests of code without call frame information, on x86-64: each result must look like a return address.
 
 use synth::{Segment, UserRegs, x86_64_reg as reg};
 use unwinder::{Arch, EndReason, FoundBy};
@@ -7,7 +7,7 @@ use crate::world::{
     FREE, IN_MAIN, IN_ROOT, MAIN, PROCESS, Program, ROOT, SP, TEST, World, ops, outer, stack,
 };
 
-/// `root` calls `main`, which calls `free`, the code of which this is. Nothing runs into it from before.
+/// `root` calls `main`, which calls `free`, which consists of `code`. A return precedes it.
 fn program(code: &[u8]) -> Program {
     Program::new(Arch::X86_64, ops())
         .call(IN_ROOT, MAIN)
@@ -91,7 +91,7 @@ fn a_frame_pointer_past_the_stack_bytes() {
 
 #[test]
 fn callers_without_information_need_a_frame_pointer() {
-    // `free` pushes a word and calls `test`; the word on top there is not its return address.
+    // `free` pushes a word and calls `test`; the top word there is not its return address.
     let program = program(&[0x50, 0xe8, 0, 0, 0, 0, 0x90]);
     let mut stack = stack();
     stack.word(FREE + 6).word(IN_MAIN).words(0, 8);
@@ -111,12 +111,12 @@ fn code_that_was_made_at_run_time_keeps_its_frame_pointer() {
     assert_eq!(end, EndReason::Root);
 }
 
-/// `free` keeps the frame pointer of `test`, which calls it, and which jumps to it at its end: so the call of `test` in `main`
-/// can be one of `free`, too. Two callers are proven then; the code from the start of `free` decides.
+/// `free` leaves the frame pointer of its caller `test` unchanged. `test` jumps to `free` at its end, so the call of
+/// `test` in `main` can also be one of `free`. Two callers are then proven; the code from the start of `free` decides.
 #[test]
 fn a_frame_pointer_of_the_caller_does_not_skip_it() {
     const IN_TEST: u64 = TEST + 0x10;
-    // mov (%rip),%rax; cmp $0,%rax; je 1f; jmp *%rax; 1: jmp to what is no code
+    // mov (%rip),%rax; cmp $0,%rax; je 1f; jmp *%rax; 1: jmp to an address without code
     let code = [
         &[0x48, 0x8b, 0x05, 0, 0, 0, 0, 0x48, 0x3d, 0, 0, 0, 0][..],
         &[0x74, 0x09, 0xff, 0xe0, 0x0f, 0x1f, 0x80, 0, 0, 0, 0, 0xe9, 0, 0x40, 0, 0],
@@ -139,7 +139,7 @@ fn a_frame_pointer_of_the_caller_does_not_skip_it() {
         (IN_ROOT - 1, FoundBy::Cfi),
     ];
     program().check(&regs, &stack, &expected, EndReason::Root);
-    // Code of linkage tables has a segment of its own in front.
+    // Code of linkage tables has its own segment before the other.
     let mut elf = program().elf();
     elf.segments.insert(0, Segment::load_text(0xf00, 0xf00, 0x100));
     let found = World::new(Arch::X86_64, &elf.build()).walk(&regs, &stack.bytes());
@@ -150,8 +150,8 @@ fn a_frame_pointer_of_the_caller_does_not_skip_it() {
     assert_eq!((found[1].0, end), (IN_TEST - 1, EndReason::Root));
 }
 
-/// Before its first push a compiled function has its return address on top, and the frame pointer is the caller's: the record
-/// there would skip the caller. Only the map of the process tells that a function begins there.
+/// Before its first push, a compiled function has its return address on top, and the frame pointer is the caller's. The
+/// record there would skip the caller. Only the perf map of the process shows that a function begins there.
 #[test]
 fn a_compiled_function_that_has_not_begun_has_its_return_address_on_top() {
     const FUNCTION: u64 = 0x60_0040;

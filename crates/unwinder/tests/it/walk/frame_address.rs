@@ -1,4 +1,4 @@
-//! What the address of a frame is: it depends on what is known of the memory there.
+//! Tests of a frame's address: its form depends on the known facts about the memory there.
 
 use address::{Avma, FileOffset, Svma};
 use synth::UserRegs;
@@ -6,10 +6,10 @@ use unwinder::{Arch, Frame, FrameAddress};
 
 use crate::world::{BASE, Program, SP, TEST, World, ops};
 
-/// Where the tests map things.
+/// Address at which the tests map things.
 const AT: u64 = 0x90_0000;
 
-/// The frame of a sample at `pc`.
+/// Returns the frame of a sample at `pc`.
 fn innermost(world: &mut World, pc: u64) -> Frame {
     let frames = world.frames(&UserRegs::x86_64(pc, SP), &[]);
     frames[0]
@@ -37,7 +37,7 @@ fn in_a_file_that_is_not_there() {
     check(&mut world, AT + 0x10, FrameAddress::FileOffset(FileOffset(0x3010)));
 }
 
-/// A part of the file that no segment covers has no stated address, and is no part of what was opened.
+/// A part of the file outside all segments has no stated address, and does not belong to the opened image.
 #[test]
 fn beyond_the_segments_of_a_file() {
     let mut world = world();

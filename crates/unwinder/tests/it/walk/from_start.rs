@@ -1,11 +1,12 @@
-//! Callers by the code from the start of a function, past memory without a file, and from the beginning of the thread inwards.
+//! Tests of callers by the code from a function's start, past memory without a file, and from the thread's start
+//! inwards.
 
 use synth::{UserRegs, aarch64_reg, x86_64_reg as reg};
 use unwinder::{Arch, EndReason, FoundBy};
 
 use crate::world::{FREE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, ops, outer, outer_arm, stack};
 
-/// Memory without a file that is executable.
+/// Executable memory without a file.
 const MEMORY: u64 = 0x5000_0000;
 
 fn shown(frames: &[(u64, FoundBy)]) -> Vec<String> {
@@ -14,7 +15,7 @@ fn shown(frames: &[(u64, FoundBy)]) -> Vec<String> {
 
 #[test]
 fn a_function_that_never_returns_has_its_return_address_where_its_start_says() {
-    // push %rbx; sub $0x10,%rsp; call test: nothing comes after the call but an endless loop through a register.
+    // push %rbx; sub $0x10,%rsp; call test: only an endless loop through a register follows the call.
     let free = [0x53, 0x48, 0x83, 0xec, 0x10];
     let program = Program::new(Arch::X86_64, ops())
         .call(IN_ROOT, MAIN)
@@ -64,7 +65,7 @@ fn the_start_says_where_a_function_saved_its_link_register() {
 
 #[test]
 fn the_code_decides_behind_the_first_exit_of_a_description_written_by_hand() {
-    // The description says that rbx is saved still: nop; ret.
+    // The description states that rbx is still saved: nop; ret.
     let test = ops().def_cfa_offset(16);
     let program = Program::new(Arch::X86_64, test)
         .call(IN_ROOT, MAIN)
@@ -124,7 +125,7 @@ fn a_lost_chain_goes_on_from_the_beginning_of_the_thread() {
         (IN_ROOT - 1, FoundBy::Cfi),
     ];
     assert_eq!((shown(&frames), end), (shown(&expected), EndReason::RootAcrossGap));
-    // Two beginnings of threads: nothing says which.
+    // Two starts of threads: the choice is unknown.
     let mut two = stack();
     outer(two.words(1, 3).word(IN_MAIN));
     outer(two.word(IN_MAIN));

@@ -1,4 +1,4 @@
-//! Functions of Go, whose frames the table of their linker describes. x86-64.
+//! Tests of Go functions, with frames that their linker's table describes, on x86-64.
 
 use synth::{GoFunctionSpec, GoTableBuilder, Section, StackBuilder, UserRegs, x86_64_reg as reg};
 use unwinder::{Arch, EndReason, FoundBy};
@@ -7,23 +7,23 @@ use crate::world::{BASE, FREE, Program, SP, stack};
 
 const TABLE: u64 = 0x7000;
 const TEXT: u64 = BASE + 0x1000;
-/// A frame of 16 bytes, the upper half of which is the saved frame pointer.
+/// A frame of 16 bytes; the upper half is the saved frame pointer.
 const WORK: u64 = FREE;
 /// A frame of 32 bytes.
 const MAIN: u64 = FREE + 0x100;
-/// Where goroutines end: they return to behind its first instruction.
+/// The end of goroutines: they return to the address after its first instruction.
 const GOEXIT: u64 = FREE + 0x200;
-/// Goes on on another stack.
+/// Continues on another stack.
 const SWITCH: u64 = FREE + 0x300;
-/// What a thread begins with: its frame is empty.
+/// The first function of a thread: its frame is empty.
 const THREAD: u64 = FREE + 0x400;
-/// Notes its stack pointer for the scheduler: a frame of 32 bytes.
+/// Stores its stack pointer for the scheduler: a frame of 32 bytes.
 const NOTES: u64 = FREE + 0x500;
-/// What a process begins with.
+/// The first function of a process.
 const PROCESS: u64 = FREE + 0x600;
-/// Called by C: a frame of 32 bytes, which it notes.
+/// Called by C: a frame of 32 bytes, which it stores.
 const CALLED: u64 = FREE + 0x700;
-/// Behind the last function.
+/// Address after the last function.
 const END: u64 = FREE + 0x800;
 
 fn function(name: &str, at: u64, flags: u8, size: i32) -> GoFunctionSpec {
@@ -55,11 +55,11 @@ fn program() -> Program {
         .call(MAIN + 0xc0, CALLED);
     let bytes = table.build(TABLE, 0).table;
     program.sections.push(Section::loaded(".gopclntab", TABLE, bytes));
-    // What is called through a register, and the end of the switch: the stack pointer comes from memory.
+    // A call through a register, and the end of the switch: the stack pointer comes from memory.
     program.code(SWITCH + 0x10, &[0xff, 0xd7]).code(SWITCH + 0x12, &[0x48, 0x8b, 0x22, 0xc3])
 }
 
-/// The frame of `main` and what is above it.
+/// The frame of `main` and the words above it.
 fn outer(stack: &mut StackBuilder) -> &mut StackBuilder {
     stack.words(2, 3).label("fp").word(0).word(GOEXIT + 1).words(3, 4)
 }
@@ -98,7 +98,7 @@ fn the_stack_that_was_left_is_found_by_the_frame_pointer() {
     let chain = [sampled, (SWITCH + 0x11, CFI), by_fp, (GOEXIT, CFI)];
     let regs = UserRegs::x86_64(WORK + 0x20, SP);
     program().check(&regs, &recorded, &chain, EndReason::Root);
-    // A return address that is not as far below as the frame is large proves nothing.
+    // A return address at a distance other than the frame size proves nothing.
     let mut moved = stack();
     moved.word(1).word_of_label("fp").word(SWITCH + 0x12).words(MAIN + 0x40, 20);
     outer(moved.word(MAIN + 0x80).word(5));
@@ -114,7 +114,7 @@ fn a_function_that_called_nobody_is_returned_to_at_its_first_instruction() {
     program().code(MAIN - 1, &[0xcc]).check(&regs, &recorded, &chain, EndReason::Root);
 }
 
-/// How the process began, behind a switch that left room below the stack pointer that was noted.
+/// The start of the process after a switch, with `room` words between the switch and the stored stack pointer.
 fn switched(room: usize) -> StackBuilder {
     let mut stack = stack();
     stack.words(1, 2).word(SWITCH + 0x12).words(0, room);
@@ -131,7 +131,7 @@ fn below_a_switch_is_what_the_thread_began_with() {
     for room in [0, 2, 3, 8, 9] {
         program().check(&regs, &switched(room), &whole, EndReason::RootAcrossGap);
     }
-    // Where no function is that notes it, and where the thread did not begin so, that proves nothing.
+    // If no function stores it, or if the thread did not begin so, that proves nothing.
     program().check(&regs, &switched(1), &switch, EndReason::OtherStack);
     let mut other = stack();
     other.words(1, 2).word(SWITCH + 0x12).words(2, 4).word(MAIN + 0x40).words(3, 8);

@@ -1,11 +1,11 @@
-//! What a walk costs, counted in frames and in bytes read, not in time.
+//! Tests of the cost of a walk, counted in frames and in bytes read, not in time.
 
 use synth::{UserRegs, x86_64_reg as reg};
 use unwinder::{Arch, EndReason};
 
 use crate::world::{IN_MAIN, Program, SP, TEST, World, ops, stack};
 
-/// A recursion of that depth: `main` calls `main`.
+/// A recursion of this depth: `main` calls `main`.
 fn recursion(depth: usize) -> Vec<u8> {
     let mut stack = stack();
     for _ in 0..depth {
@@ -40,8 +40,8 @@ fn a_file_is_opened_once_whatever_the_number_of_walks() {
 
 #[test]
 fn words_that_no_row_asks_for_are_not_read() {
-    // 100 levels below bytes that are missing: only what the rows need must be there. rbx was saved by `test` in a slot
-    // past the recorded bytes, and nobody needs it.
+    // 100 levels below missing bytes: only the words that the rows need must be there. `test` saved rbx in a slot past
+    // the recorded bytes, but no frame needs it.
     let program = Program::new(Arch::X86_64, ops().expression(3, &far_away()));
     let mut world = program.load();
     let regs = UserRegs::x86_64(TEST, SP).set(reg::BX, 1);

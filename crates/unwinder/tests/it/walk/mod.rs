@@ -1,4 +1,4 @@
-//! Walks from the innermost frame to the root, and what ends them.
+//! Tests of walks from the innermost frame to the root, and of their ends.
 
 mod by_code;
 mod copied;

@@ -1,4 +1,4 @@
-//! Samples of one thread, one after another: what is known of the one before must not change what is found.
+//! Test of consecutive samples of one thread: cached data of the previous sample must not change the result.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use unwinder::{Arch, EndReason, FoundBy};
 
 use crate::world::{BASE, FREE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, ops, usual};
 
-/// Functions whose frames begin at the stack pointer or at rbp, with and without saved registers.
+/// Functions with frames that begin at the stack pointer or at rbp, with and without saved registers.
 const FUNCTIONS: u64 = BASE + 0x2000;
 
 fn program() -> Program {
@@ -24,7 +24,7 @@ fn program() -> Program {
     starts.zip(rows).fold(empty, |program, (start, row)| program.function(start, 0x100, row))
 }
 
-/// Numbers without an order (Knuth's linear congruential generator).
+/// Pseudo-random numbers (Knuth's linear congruential generator).
 struct Numbers(u64);
 
 impl Numbers {
@@ -33,7 +33,7 @@ impl Numbers {
         (self.0 >> 33) % end
     }
 
-    /// A word of a stack: a return address as a rule, an address on the stack, or nothing.
+    /// A word of a stack: usually a return address, else an address on the stack, or 0.
     fn word(&mut self) -> u64 {
         match self.below(16) {
             0..11 => FUNCTIONS + self.below(6) * 0x100 + 0x40 + self.below(3),
@@ -58,7 +58,7 @@ fn known_frames_change_nothing() {
                 for _ in 0..numbers.below(4) {
                     words[numbers.below(WORDS) as usize] = numbers.word();
                 }
-                // Calls and returns move the stack pointer; the recorded part may be shorter than it was.
+                // Calls and returns move the stack pointer; the recorded part may be shorter than before.
                 let top = numbers.below(24) as usize;
                 let len = words.len() - numbers.below(40) as usize;
                 let bytes = words[top..len].iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -76,7 +76,7 @@ fn known_frames_change_nothing() {
             *ends.entry(found.1.to_string()).or_insert(0) += 1;
         }
     }
-    // All that is to be seen was seen: long chains, and all the ways in which they end.
+    // The samples cover long chains and all their possible ends.
     let expected = [
         (EndReason::AnonymousMemory, 918),
         (EndReason::MemoryNotRecorded, 63),
@@ -92,7 +92,7 @@ fn known_frames_change_nothing() {
 
 #[test]
 fn a_frame_may_be_reached_in_another_way() {
-    // The leaf of the last sample has no call frame information, so that its caller was found by rbp.
+    // The leaf of the last sample has no call frame information, so its caller was found by rbp.
     let main = ops().def_cfa_offset(0x20);
     let program = Program::with_main(Arch::X86_64, main, ops().def_cfa_offset(16))
         .code(IN_MAIN - 5, &[0xe8, 0, 0, 0, 0]);

@@ -1,4 +1,4 @@
-//! Functions whose return address a return probe replaced by that of its trampoline.
+//! Tests of functions with a return address that a return probe replaced by its trampoline's.
 
 use synth::{CfiOps, StackBuilder, UserRegs};
 use unwinder::{Arch, EndReason, FoundBy};
@@ -7,7 +7,7 @@ use crate::world::{FREE, IN_MAIN, IN_ROOT, MAIN, Program, ROOT, SP, TEST, ops, o
 
 /// The first byte of the page.
 const TRAMPOLINE: u64 = 0x7fff_ffff_e000;
-/// Where the call of `free` in `test` returns to.
+/// Return address of the call of `free` in `test`.
 const IN_TEST: u64 = TEST + 0x20;
 /// A frame of one word.
 const FRAME: i64 = 16;
@@ -63,7 +63,7 @@ fn frames_inside_of_the_probed_one_stay() {
     check(&usual(), FREE, &stack, &frames, EndReason::Root);
 }
 
-/// The caller is probed itself: of those that call the function, its frame is known by its size.
+/// The caller is itself probed: among the callers of the function, its frame size identifies it.
 #[test]
 fn two_probes_in_a_row() {
     let mut stack = stack();
@@ -99,14 +99,14 @@ fn a_caller_that_was_called_through_a_pointer() {
     let frames =
         [(TEST, FoundBy::Sampled), (IN_MAIN - 1, FoundBy::Scan), (IN_ROOT - 1, FoundBy::Cfi)];
     check(&lea(by_pointer()), TEST, &stack, &frames, EndReason::Root);
-    // Nothing takes its address; other code goes on to the probed function: jmp test
+    // No code takes its address; then other code jumps to the probed function: jmp test
     check(&by_pointer(), TEST, &stack, &frames[..1], EndReason::ReturnProbe);
     let [a, b, c, d] = (TEST.wrapping_sub(MAIN + 0x85) as u32).to_le_bytes();
     let jumps = lea(by_pointer()).code(MAIN + 0x80, &[0xe9, a, b, c, d]);
     check(&jumps, TEST, &stack, &frames[..1], EndReason::ReturnProbe);
 }
 
-/// Which of them it was is not known, but not what lies outside of their frames: lea main(%rip),%rdi; lea free(%rip),%rdi
+/// The exact caller is unknown, but the frames outside are not: lea main(%rip),%rdi; lea free(%rip),%rdi
 #[test]
 fn several_callers_with_equal_frames() {
     let lea = |program: Program, at: u64, to: u64| {
@@ -125,7 +125,7 @@ fn several_callers_with_equal_frames() {
     check(&program, TEST, &stack, &frames, EndReason::RootAcrossGap);
 }
 
-/// What nobody called has no frame that could prove it, but nothing else that calls the function can be it.
+/// A function without a caller has no frame that could prove it, but no other call of the function is possible.
 #[test]
 fn the_caller_is_the_root() {
     let program = usual().call(ROOT + 0x20, TEST);
@@ -142,14 +142,14 @@ fn the_caller_is_the_root() {
 #[test]
 fn without_a_proof_the_chain_ends_there() {
     let alone = [(TEST, FoundBy::Sampled)];
-    // The frame of `main` has another size, or nothing of it was recorded.
+    // The frame of `main` has another size, or was not recorded.
     let mut other = stack();
     other.word(1).word(TRAMPOLINE).words(0, 5).word(IN_ROOT);
     check(&usual(), TEST, &other, &alone, EndReason::ReturnProbe);
     let mut cut = stack();
     cut.word(1).word(TRAMPOLINE);
     check(&usual(), TEST, &cut, &alone, EndReason::ReturnProbe);
-    // Of two that call it, each could be it.
+    // Two functions call it, and both are possible.
     let program = usual().call(FREE + 0x20, TEST).call(FREE + 0x30, FREE);
     let mut two = stack();
     two.word(1).word(TRAMPOLINE).word(2).word(TRAMPOLINE).words(0, 4);
@@ -157,7 +157,7 @@ fn without_a_proof_the_chain_ends_there() {
     check(&program, TEST, &two, &frames, EndReason::ReturnProbe);
 }
 
-/// A word like it in a register of the caller, or in another place of the page, is no return address of a probe.
+/// Another address in the page is not a probe's return address.
 #[test]
 fn other_addresses_of_the_page() {
     let mut stack = stack();

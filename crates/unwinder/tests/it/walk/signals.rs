@@ -1,4 +1,4 @@
-//! Signal frames: the interrupted function is looked up at its exact address. x86-64.
+//! Tests of signal frames: the interrupted function is looked up at its exact address, on x86-64.
 //!
 //! ```text
 //!   handler's sp -> | return to the trampoline | ucontext: 40 bytes, then r8 … r15, rdi, rsi, rbp, rbx, rdx, rax,
@@ -26,7 +26,7 @@ fn glibcs_row() -> CfiOps {
     rows
 }
 
-/// A handler on top of a function that was interrupted at `pc` with rbx of `rbx`; its stack holds the return address
+/// A handler above a function that was interrupted at `pc`; the interrupted function's stack has the return address
 /// into `main`.
 fn picture(pc: u64) -> StackBuilder {
     let mut stack = stack();
@@ -43,7 +43,8 @@ fn chain(pc: u64) -> Vec<(u64, FoundBy)> {
     vec![(HANDLER, FoundBy::Sampled), (TRAMPOLINE, cfi), (pc, cfi), (IN_MAIN - 1, cfi), root]
 }
 
-/// `test` with a frame of one word, a handler without frame, and no word about the trampoline.
+/// A program with `test`, which has a frame of one word, a handler without a frame, and no description of the
+/// trampoline.
 fn program() -> Program {
     Program::new(Arch::X86_64, ops().def_cfa_offset(16))
         .function(HANDLER, 0x10, ops())
@@ -53,7 +54,7 @@ fn program() -> Program {
 #[test]
 fn a_trampoline_with_call_frame_information() {
     let cie = Cie { augmentation: "zRS".to_owned(), instructions: Vec::new(), ..Cie::x86_64() };
-    // glibc lets the description begin one byte before the trampoline, for the look-up at the address minus one.
+    // glibc's description begins one byte before the trampoline, for the look-up at the address minus one.
     let program = Program::new(Arch::X86_64, ops().def_cfa_offset(16))
         .function(HANDLER, 0x10, ops())
         .function_of(TRAMPOLINE - 1, 10, cie, glibcs_row());
@@ -69,7 +70,7 @@ fn a_trampoline_known_by_its_code() {
 
 #[test]
 fn interrupted_at_the_first_instruction_of_a_function() {
-    // The byte before belongs to a function with another row, in which the chain would go wrong.
+    // The byte before belongs to a function with another row, which would mislead the chain.
     let before = ops().def_cfa_offset(0x110);
     let program = program().function(TEST - 0x40, 0x40, before);
     program.check(&UserRegs::x86_64(HANDLER, SP), &picture(TEST), &chain(TEST), EndReason::Root);
@@ -106,7 +107,7 @@ fn sampled_in_the_trampoline_itself() {
 
 #[test]
 fn a_trampoline_at_the_first_byte_of_its_mapping() {
-    // What is mapped before it is no code, or nothing: it is looked up where it is.
+    // The memory before it is not code, or unmapped: it is looked up at its own address.
     let program = program();
     let mut world = program.load();
     let path = world.path().to_vec();
@@ -122,7 +123,7 @@ fn a_trampoline_at_the_first_byte_of_its_mapping() {
 
 #[test]
 fn a_signal_on_an_alternate_stack() {
-    // The interrupted function's stack lies below the handler's: not recorded, and no loop.
+    // The interrupted function's stack is below the handler's: not recorded, and not a loop.
     let mut stack = stack();
     stack.word(TRAMPOLINE).words(0, 5).words(0, 15).word(SP - 0x4000).word(TEST);
     let expected = &chain(TEST)[..3];
@@ -132,7 +133,7 @@ fn a_signal_on_an_alternate_stack() {
 
 #[test]
 fn code_like_a_trampoline_elsewhere_is_none() {
-    // The bytes stand two instructions further.
+    // The bytes are two instructions further on.
     let program = program().code(MAIN + 0x80, &RESTORE_RT);
     let mut stack = stack();
     outer(stack.word(MAIN + 0x78));

@@ -1,4 +1,4 @@
-//! The same on aarch64: the return address begins in the link register.
+//! Tests of walks on aarch64: the return address is initially in the link register.
 
 use synth::{CfiOps, DwarfExpr, Endian, UserRegs, aarch64_reg as reg};
 use unwinder::{Arch, EndReason, FoundBy};
@@ -11,7 +11,7 @@ fn program(rows: CfiOps) -> Program {
     Program::new(Arch::Aarch64, rows)
 }
 
-/// At `test`, with a link register.
+/// Registers at `test`, with a link register.
 fn regs(lr: u64) -> UserRegs {
     UserRegs::aarch64(TEST, SP).set(reg::LR, lr)
 }
@@ -65,7 +65,7 @@ fn from_any_register_and_by_expressions() {
 
 #[test]
 fn signed_return_addresses_lose_their_signature() {
-    // paciasp puts a code into the upper bits of x30; DW_CFA_AARCH64_negate_ra_state says so.
+    // paciasp puts a code into the upper bits of x30; DW_CFA_AARCH64_negate_ra_state states that.
     let signed = |address: u64| address | 0x003b_0000_0000_0000;
     let rows = ops().negate_ra_state().def_cfa_offset(16).offset(29, 2).offset(30, 1);
     let mut stack = stack();
@@ -88,7 +88,7 @@ fn roots() {
 
 #[test]
 fn only_a_leaf_may_keep_its_return_address_in_the_link_register() {
-    // `main` says nothing about x30 and nothing about its frame: it would be its own caller for ever.
+    // `main` states nothing about x30 or its frame: it would be its own caller forever.
     let program = Program::with_main(Arch::Aarch64, ops(), ops().def_cfa_offset(16).offset(30, 1));
     let mut stack = stack();
     stack.word(1).word(IN_MAIN).words(0, 4);
@@ -97,7 +97,7 @@ fn only_a_leaf_may_keep_its_return_address_in_the_link_register() {
 
 #[test]
 fn registers_that_were_popped_have_their_value_again() {
-    // ldp x29, x30, [sp], #16; ret: the row still says that both were saved below the frame's address.
+    // ldp x29, x30, [sp], #16; ret: the row still states that both were saved below the CFA.
     let main = ops().def_cfa(29, 0x20).offset(29, 4).offset(30, 3);
     let rows = ops().offset(29, 2).same_value(30);
     let mut stack = stack();
@@ -169,7 +169,7 @@ fn newer_instructions_about_signed_return_addresses_say_nothing_else() {
         let rows = rows.def_cfa_offset(16).offset(29, 2);
         rows.expression(30, &le().breg(31, 8))
     };
-    // Where a simple rule is enough, and where it is not.
+    // With a simple rule, and with a full row.
     let all = [
         saved(ops().negate_ra_state_with_pc()),
         saved(ops().set_ra_state(2, 4)),
@@ -220,7 +220,7 @@ fn without_information_a_leaf_has_its_link_register() {
     expected[1].1 = FoundBy::LeafRule;
     call.check(&regs, &stack, &expected, EndReason::Root);
     let one = [(FREE, FoundBy::Sampled)];
-    // Not where no call stands before it, nor one of another function.
+    // Not if no call precedes it, or a call of another function.
     let elsewhere = UserRegs::aarch64(FREE, SP).set(reg::LR, MAIN + 0x40);
     call.check(&elsewhere, &stack, &one, EndReason::NoUnwindInfo);
     let other = call.code(IN_MAIN - 4, &bl(IN_MAIN - 4, TEST));
@@ -257,7 +257,7 @@ fn without_information_the_code_says_where_the_return_address_is() {
 
 #[test]
 fn a_frame_pointer_alone_proves_nothing() {
-    // A recursive function that is not come out of: its record can be that of an outer activation.
+    // A recursive function that never returns: its record can be that of an outer activation.
     let function = code(&[0x9400_0000, 0x17ff_ffff]); // bl .; b .-4
     let program = program(ops()).code(FREE, &function).code(IN_MAIN - 4, &bl(IN_MAIN - 4, FREE));
     let mut stack = stack();

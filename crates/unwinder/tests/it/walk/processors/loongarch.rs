@@ -1,4 +1,4 @@
-//! `LoongArch`: the return address begins in ra, and the frame pointer is the frame's address.
+//! Tests of walks on `LoongArch`: the return address is initially in ra, and the frame pointer equals the CFA.
 
 use synth::UserRegs;
 use unwinder::{Arch, EndReason, FoundBy};
@@ -52,7 +52,7 @@ fn without_information_the_code_says_where_the_return_address_is() {
     let mut expected = usual(FREE + 12);
     expected[1].1 = FoundBy::Code;
     program.check(&regs, &stack, &expected, EndReason::Root);
-    // A call of another function is none of this one.
+    // A call of another function does not count.
     let other = program
         .code(IN_MAIN - 4, &0x5400_1000_u32.to_le_bytes())
         .code(IN_MAIN + 12, &0x4c00_0020_u32.to_le_bytes());
@@ -62,7 +62,8 @@ fn without_information_the_code_says_where_the_return_address_is() {
 
 #[test]
 fn a_handler_on_an_interrupted_leaf() {
-    // ori $a7, $zero, 139; syscall 0. There: siginfo of 128 bytes, 176 bytes of ucontext, then the program counter, r0 to r31.
+    // ori $a7, $zero, 139; syscall 0. There: siginfo of 128 bytes, 176 bytes of ucontext, then the program counter, r0
+    // to r31.
     let (trampoline, handler) = (FREE, FREE + 0x100);
     let program = Program::new(Arch::Loongarch64, ops())
         .function(handler, 0x20, ops().def_cfa_offset(16).offset(1, 1))

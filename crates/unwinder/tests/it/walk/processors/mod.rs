@@ -1,4 +1,4 @@
-//! Processors other than x86-64: their return addresses, words and register numbers.
+//! Tests of processors other than x86-64: their return addresses, words and register numbers.
 
 mod aarch64;
 mod loongarch;

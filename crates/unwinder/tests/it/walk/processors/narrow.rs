@@ -1,4 +1,4 @@
-//! i386: words of four bytes, its own register numbers, hand-written code whose description is wrong, signals.
+//! Tests of i386: words of four bytes, its own register numbers, hand-written code with wrong CFI, signals.
 
 use synth::{CfiOps, DwarfExpr, Endian, StackBuilder, UserRegs, x86_64_reg as reg};
 use unwinder::{Arch, EndReason, FoundBy};
@@ -22,7 +22,7 @@ fn outer(stack: &mut StackBuilder) -> &mut StackBuilder {
     stack.words(0, 7).word(IN_ROOT)
 }
 
-/// `test` with these rows; the calls of it and of `main` are where they return.
+/// A program: `test` with these rows, and the calls of it and of `main` before their return addresses.
 fn program(test: CfiOps) -> Program {
     with_calls(Program::new(Arch::X86, test))
 }
@@ -43,7 +43,7 @@ fn by_call_frame_information() {
     program(ops().def_cfa_offset(8)).check(&regs(pc), &stack, &chain(pc, CFI), EndReason::Root);
 }
 
-/// The upper halves of the registers are of no process of 32 bits.
+/// The upper halves of the registers do not belong to a 32-bit process.
 #[test]
 fn upper_halves_are_nothing() {
     let mut stack = stack();
@@ -53,7 +53,7 @@ fn upper_halves_are_nothing() {
     program(ops()).check(&regs, &stack, &chain(pc, CFI), EndReason::Root);
 }
 
-/// `main` counts its frame from ebp, which `test` has saved next to its return address.
+/// `main` counts its frame from ebp, which `test` saved next to its return address.
 #[test]
 fn saved_registers_have_slots_of_four_bytes() {
     let main = ops().def_cfa(EBP, 8);
@@ -66,7 +66,7 @@ fn saved_registers_have_slots_of_four_bytes() {
     program.check(&regs(pc).set(reg::BP, 5), &stack, &chain(pc, CFI), EndReason::Root);
 }
 
-/// As GCC aligns the stack of `main`: its frame begins where the word below ebp says.
+/// As GCC aligns the stack of `main`: the word below ebp is its CFA.
 #[test]
 fn an_expression_reads_four_bytes() {
     let main = ops().def_cfa_expression(&DwarfExpr::new(Endian::Little).breg(5, -4).deref());
@@ -79,7 +79,7 @@ fn an_expression_reads_four_bytes() {
     program.check(&regs, &stack, &chain(pc, CFI), EndReason::Root);
 }
 
-/// The last four bytes of a dump are a word; what follows is past its end.
+/// The last four bytes of a dump are a word; the next word is past its end.
 #[test]
 fn where_the_dump_ends() {
     let mut cut = stack();
@@ -93,20 +93,21 @@ fn where_the_dump_ends() {
 /// push %ebx; nop; nop; pop %ebx; ret
 const PUSHES: [u8; 5] = [0x53, 0x90, 0x90, 0x5b, 0xc3];
 
-/// `memcpy` of glibc pushes what its description does not state, and `strchr` counts the other way: the code is followed.
+/// `memcpy` of glibc pushes a register that its description does not state, and `strchr` has a CFA with the wrong sign:
+/// the code is followed.
 #[test]
 fn descriptions_that_state_no_caller() {
     for wrong in [ops(), ops().def_cfa(ESP, 0)] {
         let program = program(wrong).code(TEST, &PUSHES);
         let mut stack = stack();
-        // Not even a zero is a root where the code says otherwise.
+        // Even a zero is not a root if the code contradicts it.
         outer(stack.word(0).word(IN_MAIN));
         let pc = TEST + 2;
         program.check(&regs(pc), &stack, &chain(pc, FoundBy::Code), EndReason::Root);
     }
 }
 
-/// A switch as hand-written code has it: the address of the next instruction, a table at a distance, a jump.
+/// A switch of hand-written code: the address of the next instruction, a table at a distance, a jump.
 #[test]
 fn code_that_learns_where_it_is() {
     const THUNK: u64 = FREE + 0x200;
@@ -131,7 +132,7 @@ fn code_that_learns_where_it_is() {
     program.check(&regs(pc), &stack, &chain(pc, FoundBy::Code), EndReason::Root);
 }
 
-/// Handlers return to `__kernel_sigreturn` or `__kernel_rt_sigreturn`, known by their code.
+/// Handlers return to `__kernel_sigreturn` or `__kernel_rt_sigreturn`, recognized by their code.
 #[test]
 fn signals() {
     const HANDLER: u64 = FREE + 0x100;
@@ -154,7 +155,7 @@ fn signals() {
     }
 }
 
-/// Files for processes of the other size say nothing: words of four bytes would be read as eight.
+/// Files for processes of the other word size give no rules: words of four bytes would be read as eight.
 #[test]
 fn files_of_the_other_size_have_no_rules() {
     for (of_file, of_sample) in [(Arch::X86_64, Arch::X86), (Arch::X86, Arch::X86_64)] {
