@@ -1,5 +1,5 @@
-//! Writes the page of a made-up profile to standard output: what a browser is timed with. It has a million samples, or
-//! as many as the argument says.
+//! Writes the page of a generated profile to standard output, for timing browsers. It has a million samples, or the
+//! number in the argument.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use profile::{
     StackId, StackRow, Strings, Summary, Table, ThreadId, ThreadRow,
 };
 
-/// Samples, where nothing else is asked for.
+/// Default number of samples.
 const SAMPLES: u32 = 1_000_000;
 const STACKS: u32 = 300_000;
 const FUNCTIONS: u32 = 20_000;
@@ -23,7 +23,7 @@ fn main() -> io::Result<()> {
     Format::Report.printer(options).print(&profile(samples), &mut io::stdout().lock())
 }
 
-/// Numbers drawn by a fixed rule.
+/// Pseudo-random numbers of a fixed seed.
 struct Numbers(u64);
 
 impl Numbers {
@@ -61,7 +61,7 @@ fn profile(samples: u32) -> Profile {
         instance: 0,
     });
     let stacks = (0..STACKS).map(|at| StackRow {
-        // Chains that branch now and then.
+        // Chains that branch occasionally.
         parent: match at {
             0 => None,
             _ if numbers.below(4) > 0 && at % 40 != 0 => Some(StackId::new(at - 1)),

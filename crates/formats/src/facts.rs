@@ -1,19 +1,19 @@
-//! The facts of a format beside its printer. Each stands in the file of the format.
+//! Static properties of formats. Each format's constant is in that format's file.
 
-/// How a format shows the weights of stacks.
+/// Stack weights that a format shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ShownWeights {
-    /// Those of all kinds at once.
+    /// The weights of all kinds at once.
     Both,
-    /// The chosen one, added up over the samples of one event.
+    /// The selected weight, summed over the samples of one event.
     Added,
-    /// The chosen one of each sample.
+    /// The selected weight of each sample.
     PerSample,
-    /// None: it has the records that its reader makes weights of.
+    /// None: the format has the records from which its reader computes weights.
     Events,
 }
 
-/// Everything about a format but its printer.
+/// Properties of a format, without its printer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FormatFacts {
     pub(crate) name: &'static str,
@@ -24,13 +24,13 @@ pub(crate) struct FormatFacts {
     pub(crate) weights: ShownWeights,
 }
 
-/// The media type of text.
+/// Media type of text.
 pub(crate) const PLAIN: &str = "text/plain; charset=utf-8";
-/// The media type of bytes without a registered one.
+/// Media type of bytes without a registered type.
 pub(crate) const BYTES: &str = "application/octet-stream";
 
 impl FormatFacts {
-    /// Those of a text that shows the weights of all kinds.
+    /// Facts of a text format that shows the weights of all kinds.
     pub(crate) const fn text(
         name: &'static str,
         about: &'static str,
@@ -40,7 +40,7 @@ impl FormatFacts {
         Self { name, about, endings, media_type, is_binary: false, weights: ShownWeights::Both }
     }
 
-    /// Those of a format that no terminal can show.
+    /// Facts of a binary format, which a terminal cannot show.
     pub(crate) const fn binary(
         name: &'static str,
         about: &'static str,

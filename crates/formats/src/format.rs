@@ -1,4 +1,4 @@
-//! The formats by name: which there are, which endings mean them, who prints them.
+//! The formats by name, with their file name endings and printers.
 
 use std::path::Path;
 
@@ -15,12 +15,12 @@ use crate::formats::{
 use crate::options::{FormatOptions, StackWeight};
 use crate::printer::Printer;
 
-/// The formats that can be printed. Three of them can be left out when the crate is built.
+/// A format that can be printed. Three of the formats are cargo features.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Format {
-    /// Tables in columns in one JSON document; `docs/stacks.schema.json`.
+    /// Tables in columns, in one JSON document; the schema is `docs/stacks.schema.json`.
     Json,
-    /// One JSON object a sample, one sample a line; `docs/ndjson.schema.json`.
+    /// One JSON object per sample and line; the schema is `docs/ndjson.schema.json`.
     Ndjson,
     /// The text of `perf script`.
     PerfScript,
@@ -28,31 +28,31 @@ pub enum Format {
     Folded,
     /// The gzip-compressed protocol buffer of pprof.
     Pprof,
-    /// OpenTelemetry's protocol buffer of profiles.
+    /// OpenTelemetry's protocol buffer for profiles.
     Otlp,
     /// speedscope's own JSON.
     Speedscope,
-    /// The Firefox Profiler's processed profile, compressed with gzip.
+    /// The Firefox Profiler's processed profile format, compressed with gzip.
     Firefox,
     /// Callgrind's call graph with costs.
     Callgrind,
     /// The stream that hotspot reads from its backend.
     Hotspot,
-    /// A flame graph as a picture.
+    /// A flame graph as an SVG.
     #[cfg(feature = "flamegraph")]
     Flamegraph,
-    /// A page with flame graph, tables and timeline, for a browser.
+    /// An HTML page with flame graph, tables and timeline.
     Report,
-    /// A Parquet file: one row a sample, its frames as a list.
+    /// A Parquet file: one row per sample, with its frames as a list.
     #[cfg(feature = "parquet")]
     Parquet,
-    /// Arrow IPC streams: the tables, or one row a sample.
+    /// Arrow IPC streams: the tables, or one row per sample.
     #[cfg(feature = "arrow")]
     Arrow,
 }
 
 impl Format {
-    /// Every format, in the order of the documentation.
+    /// All formats, in the order of the documentation.
     pub const ALL: &[Self] = &[
         Self::Json,
         Self::Ndjson,
@@ -79,7 +79,7 @@ impl Format {
         self.facts().name
     }
 
-    /// The format of that name; `None` if there is none. `jsonl` is another name of `ndjson`.
+    /// Returns the format with this name, or `None`. `jsonl` is an alias of `ndjson`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
@@ -88,41 +88,41 @@ impl Format {
         }
     }
 
-    /// The endings of file names that mean this format, the usual one first.
+    /// File name endings of this format, the usual one first.
     #[must_use]
     pub const fn endings(self) -> &'static [&'static str] {
         self.facts().endings
     }
 
-    /// A line for people.
+    /// Description of the format in one line.
     #[must_use]
     pub const fn about(self) -> &'static str {
         self.facts().about
     }
 
-    /// The media type of its bytes. Types of a program's own have none that is registered.
+    /// Media type of the output. Formats of a single program have no registered type.
     #[must_use]
     pub const fn media_type(self) -> &'static str {
         self.facts().media_type
     }
 
-    /// Whether the bytes are no text, so that a terminal cannot show them.
+    /// Returns true if the output is not text, so that a terminal cannot show it.
     #[must_use]
     pub const fn is_binary(self) -> bool {
         self.facts().is_binary
     }
 
-    /// Whether samples are added up in it, so that it shows those of one event only.
+    /// Returns true if the format sums samples up and therefore shows only those of one event.
     #[must_use]
     pub const fn shows_one_event(self) -> bool {
         matches!(self.facts().weights, ShownWeights::Added)
     }
 
-    /// Whether a choice of that weight changes it.
+    /// Returns true if selecting `weight` changes the output.
     #[must_use]
     pub const fn shows_weight(self, weight: StackWeight) -> bool {
         match (self.facts().weights, weight) {
-            // The stream has the records of the switches, of which hotspot makes its own times.
+            // The stream contains the context switches, from which hotspot computes its own times.
             (ShownWeights::Events, _) => false,
             (_, StackWeight::OffCpu) => true,
             (ShownWeights::Added | ShownWeights::PerSample, _) => true,
@@ -130,7 +130,7 @@ impl Format {
         }
     }
 
-    /// Everything about the format but its printer.
+    /// Properties of the format, without its printer.
     const fn facts(self) -> FormatFacts {
         match self {
             Self::Json => Json::FACTS,
@@ -153,17 +153,17 @@ impl Format {
         }
     }
 
-    /// The usual name of a file of this format, for a recording of that name.
+    /// Returns the usual file name in this format for a recording named `stem`.
     #[must_use]
     pub fn file_name(self, stem: &str) -> String {
         match self {
-            // KCachegrind looks for names that begin so.
+            // KCachegrind looks for names with this prefix.
             Self::Callgrind => format!("callgrind.out.{stem}"),
             _ => format!("{stem}{}", self.endings().first().unwrap_or(&"")),
         }
     }
 
-    /// The format that the ending of a file's name asks for; `None` where it asks for none.
+    /// Returns the format for the ending of a file's name; `None` if no format has that ending.
     #[must_use]
     pub fn from_path(path: &Path) -> Option<Self> {
         let name = path.file_name()?.as_encoded_bytes();
@@ -171,7 +171,7 @@ impl Format {
         if name.starts_with(b"callgrind.out.") {
             return Some(Self::Callgrind);
         }
-        // The longest ending wins: `.speedscope.json` is not just `.json`.
+        // The longest ending wins: `.speedscope.json` takes precedence over `.json`.
         let fitting = |format: Self| {
             format.endings().iter().filter(|ending| fits(ending)).map(|ending| ending.len()).max()
         };
@@ -182,7 +182,7 @@ impl Format {
             .max_by_key(|&format| fitting(format))
     }
 
-    /// The printer of this format.
+    /// Returns the printer of this format.
     #[must_use]
     pub fn printer(self, options: FormatOptions) -> Box<dyn Printer> {
         match self {

@@ -1,4 +1,4 @@
-//! Formats of samples that are printed while their profile grows.
+//! Formats that print samples while their profile grows.
 
 use std::io;
 use std::ops::Range;
@@ -11,18 +11,18 @@ use crate::formats::ArrowRows;
 use crate::formats::Ndjson;
 use crate::options::FormatOptions;
 
-/// A printer of the samples that are new.
+/// A printer that is called with each new range of samples.
 #[derive(Debug)]
 pub enum GrowingSamples {
-    /// Lines of JSON.
+    /// JSON lines.
     Ndjson(Ndjson),
-    /// One stream of Arrow's batches.
+    /// One Arrow IPC stream of record batches.
     #[cfg(feature = "arrow")]
     Arrow(Box<ArrowRows>),
 }
 
 impl GrowingSamples {
-    /// The printer of a format; `None` for one that needs the whole profile.
+    /// Returns the printer of a format; `None` if the format needs the whole profile.
     #[must_use]
     pub fn new(format: Format, options: FormatOptions) -> Option<Self> {
         match format {
@@ -35,10 +35,10 @@ impl GrowingSamples {
         }
     }
 
-    /// Prints some samples of the profile.
+    /// Prints a range of the profile's samples.
     ///
     /// # Errors
-    /// Where writing to `out` fails: its error, unchanged.
+    /// Returns the error of writing to `out`, unchanged.
     pub fn print(
         &mut self,
         profile: &Profile,
@@ -52,10 +52,10 @@ impl GrowingSamples {
         }
     }
 
-    /// Prints what comes after the last sample.
+    /// Prints the end of the output, after the last sample.
     ///
     /// # Errors
-    /// Where writing to `out` fails: its error, unchanged.
+    /// Returns the error of writing to `out`, unchanged.
     #[cfg_attr(not(feature = "arrow"), expect(unused_variables, reason = "lines have no end"))]
     pub fn finish(self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
         match self {

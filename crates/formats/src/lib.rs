@@ -1,18 +1,19 @@
 //! Printers: one [`Profile`](profile::Profile) in, one text out.
 //!
-//! A [`Format`] is a format by name: `json`, `folded`, `pprof` and others. [`Format::printer`] gives its [`Printer`],
-//! which writes a profile in chunks to any [`io::Write`](std::io::Write), with the same bytes for any number of
-//! threads.
-//! [`FormatOptions`] are what a user can choose about it. `docs/OUTPUT.md` describes the formats field by field.
+//! A [`Format`] identifies a format by name: `json`, `folded`, `pprof` and others.
+//! [`Format::printer`] returns its [`Printer`], which writes a profile in chunks to any [`io::Write`](std::io::Write).
+//! The bytes do not depend on the number of threads.
+//! [`FormatOptions`] holds the user's options. `docs/OUTPUT.md` describes the formats field by field.
 //!
-//! [`write_summary`] is what the run says about itself, for people. [`HotspotStream`] is the one format that is written
-//! while the profile grows. How the profile was made is not known here.
+//! [`write_summary`] prints the summary of a run for people.
+//! [`HotspotStream`] is the one format that is written while the profile grows.
+//! This crate does not depend on how the profile was produced.
 //!
-//! Each format is a file or a folder below `formats/`; what several of them need is in `render/`. A new format is a
-//! printer there and a variant of [`Format`].
+//! Each format is a file or a folder below `formats/`; helpers that several formats share are in `render/`.
+//! A new format is a printer there and a variant of [`Format`].
 //!
 //! # Example
-//! Two samples of one stack, as folded stacks.
+//! Prints two samples of one stack as folded stacks.
 //! ```
 //! use address::{Pid, Tid};
 //! use formats::{Format, FormatOptions};
@@ -23,7 +24,7 @@
 //!
 //! let mut profile = Profile::default();
 //! let mut stack = None;
-//! // The outermost frame comes first: a node names its caller's.
+//! // The outermost frame comes first: a node refers to its caller's node.
 //! for name in ["main", "parse"] {
 //!     let function = Some(profile.strings.intern(name.as_bytes()));
 //!     let function = InlineRow { function, ..InlineRow::NAMELESS };

@@ -1,4 +1,4 @@
-//! The seam between a profile and its formats: one trait.
+//! The interface between a profile and its formats.
 
 use std::io;
 
@@ -6,10 +6,10 @@ use profile::Profile;
 
 /// Writes a profile in one format.
 pub trait Printer {
-    /// Writes the whole of `profile` to `out`, in chunks of some hundred kilobytes: `out` needs no buffer of its own.
-    /// The bytes depend on the profile and the options only, not on the number of threads.
+    /// Writes the whole of `profile` to `out`, in chunks of some hundred kilobytes: `out` needs no buffering.
+    /// The bytes depend only on the profile and the options, not on the number of threads.
     ///
     /// # Errors
-    /// Where writing to `out` fails: its error, unchanged.
+    /// Returns the error of writing to `out`, unchanged.
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()>;
 }

@@ -1,17 +1,17 @@
-//! Typed row indexes: an id names a row of one table and cannot be mistaken for a row of another.
+//! Typed row indexes: an id refers to a row of one table and cannot be mistaken for a row of another.
 //!
-//! An id is stored as its index plus one, so that `Option<StackId>` is no larger than `StackId`: "no stack" needs no
+//! An id is stored as its index plus one, so `Option<StackId>` has the same size as `StackId` and "no stack" needs no
 //! reserved index.
 
 pub use address::{ById, Id};
 
-/// What all ids have in common, so that one table type serves all of them.
+/// Conversion from an index, which lets one table type serve all ids.
 pub trait RowId: Id {
-    /// The id of a row.
+    /// Returns the id of the row at `index`.
     fn from_index(index: usize) -> Self;
 }
 
-/// Defines types of ids. Each is given its visibility, its name and the integer that it is stored in.
+/// Defines id types, each with a visibility, a name and the integer type that stores it.
 ///
 /// ```
 /// profile::row_ids! {
@@ -30,29 +30,29 @@ macro_rules! row_ids {
 
         #[allow(dead_code, unreachable_pub, reason = "every id has the same methods, used or not")]
         impl $name {
-            /// The id of the row of that index. The greatest number of the type is no index: the one before it is
-            /// taken.
+            /// Returns the id of the row at `index`. The greatest number of the type is not a valid index; it is
+            /// replaced by the number before it.
             #[inline]
             #[must_use]
             pub const fn new(index: $number) -> Self {
                 Self(::core::num::NonZero::<$number>::MIN.saturating_add(index))
             }
 
-            /// The index of the row.
+            /// Index of the row.
             #[inline]
             #[must_use]
             pub const fn index(self) -> usize {
                 self.0.get() as usize - 1
             }
 
-            /// The index of the row, as it is printed.
+            /// Index of the row, for output.
             #[inline]
             #[must_use]
             pub const fn as_u32(self) -> u32 {
                 self.0.get() as u32 - 1
             }
 
-            /// The index plus one, so that 0 is left for "none": one word for hashes and packed keys.
+            /// Index plus one, with 0 reserved for "none": one word for hashes and packed keys.
             #[inline]
             #[must_use]
             pub const fn to_bits(self) -> $number {
@@ -83,23 +83,23 @@ macro_rules! row_ids {
 }
 
 row_ids! {
-    /// A string of [`Strings`](crate::Strings).
+    /// Id of a string of [`Strings`](crate::Strings).
     pub StringId(u32);
-    /// A row of [`Profile::events`](crate::Profile::events).
+    /// Id of a row of [`Profile::events`](crate::Profile::events).
     pub EventId(u16);
-    /// A row of [`Profile::inlines`](crate::Profile::inlines).
+    /// Id of a row of [`Profile::inlines`](crate::Profile::inlines).
     pub InlineId(u32);
-    /// A row of [`Profile::locations`](crate::Profile::locations).
+    /// Id of a row of [`Profile::locations`](crate::Profile::locations).
     pub LocationId(u32);
-    /// A row of [`Profile::frames`](crate::Profile::frames).
+    /// Id of a row of [`Profile::frames`](crate::Profile::frames).
     pub FrameId(u32);
-    /// A row of [`Profile::stacks`](crate::Profile::stacks): a stack is named by its innermost frame's node.
+    /// Id of a row of [`Profile::stacks`](crate::Profile::stacks): the innermost frame's node represents a stack.
     pub StackId(u32);
-    /// A row of [`Profile::layouts`](crate::Profile::layouts).
+    /// Id of a row of [`Profile::layouts`](crate::Profile::layouts).
     pub LayoutId(u32);
-    /// A row of [`Profile::threads`](crate::Profile::threads).
+    /// Id of a row of [`Profile::threads`](crate::Profile::threads).
     pub ThreadId(u32);
-    /// A row of [`Profile::samples`](crate::Profile::samples).
+    /// Id of a row of [`Profile::samples`](crate::Profile::samples).
     pub SampleId(u32);
 }
 

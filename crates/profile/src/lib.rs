@@ -1,27 +1,26 @@
-//! The profile: the one value that a recording becomes, and what can be asked of it.
+//! The profile, which is the result of processing a recording, and queries on it.
 //!
-//! A [`Profile`] is a set of tables. Each row is named by an id of its table's own type, and rows name each other by
-//! these ids:
+//! A [`Profile`] is a set of tables. Each table has its own id type, and rows refer to each other by id:
 //!
 //! ```text
 //!   sample -> stack node -> frame -> location -> functions (name, file, line)
 //!      |          |           |          '-> module (path, build-id)
 //!      |          |           '-> how it was found
 //!      |          '-> the caller's node
-//!      '-> thread, event, and the layout: where the modules lay in that process
+//!      '-> thread, event, and the layout: the load addresses of the modules in that process
 //! ```
 //!
-//! Every string is kept once, in [`Strings`]. Stacks are a prefix tree: a stack is named by the node of its innermost
-//! frame, and stacks that share their outer frames share the nodes of these. An address is split into what all
-//! processes share (the [location](LocationRow)) and where the module lay in one of them (the [layout](LayoutRow)), so
-//! that a thousand processes of one program have one set of locations.
+//! [`Strings`] stores every string once. Stacks are a prefix tree: the node of its innermost frame identifies a stack,
+//! and stacks with equal outer frames share the nodes of these. An address is split into a part that all processes
+//! share (the [location](LocationRow)) and the load address of the module in one process (the [layout](LayoutRow)).
+//! A thousand processes of one program therefore have one set of locations.
 //!
-//! Every sample says why its chain ended ([`EndReason`]), every frame how it was found ([`FoundBy`]), and the
-//! [`Summary`] what was lost and what is wrong with the input. How the profile was made and how it is printed are not
-//! known here.
+//! Every sample has its end reason ([`EndReason`]), and every frame the evidence for it ([`FoundBy`]).
+//! The [`Summary`] lists losses and problems of the input.
+//! This crate depends neither on how the profile is produced nor on how it is printed.
 //!
 //! # Example
-//! `main` of a program that was mapped at 0x5000 was sampled once.
+//! A program mapped at 0x5000 was sampled once in `main`.
 //! ```
 //! use address::{Bias, Pid, Tid};
 //! use profile::query::{BiasCache, StackWalker, frame_functions};
@@ -34,7 +33,7 @@
 //! let mut name = |text: &str| profile.strings.intern(text.as_bytes());
 //! let (path, main, comm, cycles) = (name("/bin/x"), name("main"), name("x"), name("cycles"));
 //!
-//! // What was mapped, an address in it, and the function there.
+//! // The mapped module, an address in it, and the function there.
 //! let module = ModuleRow { path, opened: None, build_id: None, kind: ModuleKind::Elf };
 //! let module = profile.modules.push(module);
 //! let function =

@@ -1,11 +1,12 @@
-//! Parts of functions: compilers move code that rarely runs out of a function (`.cold`) or split a function (`.part.0`), and
-//! append that to its name.
+//! Parts of functions. Compilers move rarely executed code out of a function (`.cold`) or split it (`.part.0`), and
+//! append the mark of the part to its name.
 
-/// Marks of copies that compilers make; a number follows.
+/// Marks of copies made by compilers; a number follows.
 const COPIES: [&[u8]; 6] = [b"isra", b"part", b"constprop", b"cold", b"llvm", b"lto_priv"];
 
-/// The name of the function that `name` is a part of: `parse.part.0.isra.0` is of `parse`, `parse.constprop.0.cold` of
-/// `parse.constprop.0`, `f(int) [clone .cold]` of `f(int)`. `None` for a whole function.
+/// Returns the name of the function that `name` is a part of; `None` for a whole function.
+/// For example, `parse.part.0.isra.0` is a part of `parse`, `parse.constprop.0.cold` of `parse.constprop.0`, and
+/// `f(int) [clone .cold]` of `f(int)`.
 #[must_use]
 pub fn whole_function(name: &[u8]) -> Option<&[u8]> {
     let (mut rest, mut whole) = (name, None);
@@ -18,8 +19,8 @@ pub fn whole_function(name: &[u8]) -> Option<&[u8]> {
     whole
 }
 
-/// A name and the last mark of a copy behind it, such as `isra.0` or `cold`; also in the form of demanglers (` [clone
-/// .isra.0]`, ` (.llvm.123)`). The name is not empty.
+/// Splits the last mark of a copy off a name, such as `isra.0` or `cold`. Marks in the form of demanglers are
+/// recognized, too: ` [clone .isra.0]`, ` (.llvm.123)`. The returned name is not empty.
 #[must_use]
 pub fn split_copy(name: &[u8]) -> Option<(&[u8], &[u8])> {
     let bracketed = |open: &[u8], close: &[u8]| {
@@ -29,7 +30,7 @@ pub fn split_copy(name: &[u8]) -> Option<(&[u8], &[u8])> {
         is_copy(mark).then_some((front, mark))
     };
     let plain = || {
-        // The last point, or the one before it if a number follows the last.
+        // The last point, or the previous one if a number follows the last.
         let last = name.iter().rposition(|&byte| byte == b'.')?;
         let number = name.get(last + 1..)?;
         let at = if is_number(number) {
@@ -44,7 +45,7 @@ pub fn split_copy(name: &[u8]) -> Option<(&[u8], &[u8])> {
     split.filter(|(front, _)| !front.is_empty())
 }
 
-/// `isra.0`, `cold`, `cold.3`: only cold parts go without a number.
+/// Returns true for `isra.0`, `cold`, `cold.3`. Only cold parts can lack a number.
 fn is_copy(mark: &[u8]) -> bool {
     if mark == b"cold" {
         return true;

@@ -1,4 +1,4 @@
-//! The one value that every printer prints: tables of distinct things, and the samples as rows of ids into them.
+//! The input of every printer: tables of distinct things, and samples as rows of ids into them.
 //!
 //! ```text
 //!   sample -> stack node -> frame -> location -> inline chain (function, file, line)
@@ -21,38 +21,38 @@ use crate::tables::{
 /// A recording, unwound and symbolized.
 #[derive(Debug, Default)]
 pub struct Profile {
-    /// Where and how the recording was made.
+    /// Facts of the recording and its host.
     pub recording: RecordingInfo,
     /// Every string of the other tables.
     pub strings: Strings,
-    /// The events that were sampled, in the order of the recording's attributes.
+    /// The sampled events, in the order of the recording's attributes.
     pub events: Table<EventId, EventRow>,
-    /// The event whose samples are no recorded ones but stand for times off the processor: each is at the time at which
-    /// its thread left, with the stack of the sample that shows where, and its period is how long, in nanoseconds.
+    /// The event for off-CPU times; its samples were not recorded but derived.
+    /// Each has the time at which its thread was scheduled out, and the stack of the sample that shows the wait.
+    /// Its period is the duration in nanoseconds.
     pub off_cpu: Option<EventId>,
-    /// What was mapped; a frame's location names one.
+    /// Mapped modules; locations refer to them.
     pub modules: Table<ModuleId, ModuleRow>,
-    /// The inline frames of all locations; a location owns a range of it.
+    /// Functions at all locations; each location owns a range of rows.
     pub inlines: Table<InlineId, InlineRow>,
     /// Distinct looked-up addresses.
     pub locations: Table<LocationId, LocationRow>,
-    /// Distinct frames: a location and how it was found.
+    /// Distinct frames: a location and the evidence for the frame.
     pub frames: Table<FrameId, FrameRow>,
-    /// The prefix tree of stacks. A parent comes before its children.
+    /// The prefix tree of stacks. A parent precedes its children.
     pub stacks: Table<StackId, StackRow>,
-    /// Where the modules lay, a row for each process image (and for each change of one that matters).
+    /// Load addresses of the modules: a row for each process image, and for each relevant change of one.
     pub layouts: Table<LayoutId, LayoutRow>,
-    /// Threads that have samples, with the name they had: a thread that changed its name or its control group
-    /// has several rows.
+    /// Threads with samples. A thread that changed its name or its control group has several rows.
     pub threads: Table<ThreadId, ThreadRow>,
-    /// The samples in time order.
+    /// The samples, in time order.
     pub samples: Table<SampleId, SampleRow>,
-    /// What the run says about itself.
+    /// Quality of the run: counters, losses, findings.
     pub summary: Summary,
 }
 
 impl Profile {
-    /// What the tables take that grow with a recording, in bytes.
+    /// Memory of the tables that grow with a recording, in bytes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.strings.heap_bytes()
@@ -63,7 +63,7 @@ impl Profile {
             + self.samples.heap_bytes()
     }
 
-    /// How many samples ended for each reason, in the order of [`EndReason::ALL`].
+    /// Returns the number of samples for each end reason, in the order of [`EndReason::ALL`].
     #[must_use]
     pub fn end_counts(&self) -> [u64; EndReason::ALL.len()] {
         let mut counts = [0; EndReason::ALL.len()];

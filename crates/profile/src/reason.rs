@@ -1,4 +1,4 @@
-//! Why a chain ended and how a frame was found: the words that chains and frames carry.
+//! End reasons of chains, and evidence for frames.
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
@@ -10,10 +10,10 @@ macro_rules! words {
         }
 
         impl $name {
-            /// Every value, in the order of the summary.
+            /// All values, in the order of the summary.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// The word in output formats. These are interface: they do not change.
+            /// Keyword in output formats. Keywords are part of the interface: they do not change.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
@@ -31,75 +31,74 @@ macro_rules! words {
 }
 
 words! {
-    /// Why a chain of user frames ended where it did.
+    /// Reason that a chain of user frames ended.
     EndReason {
-        /// The outermost frame was reached: its unwind information says that there is no caller, or it is code that a
-        /// thread, a goroutine or a fiber begins with.
+        /// The outermost frame was reached. Its unwind information states that it has no caller, or a thread, a
+        /// goroutine or a fiber starts with its code.
         Root = "root",
-        /// The outermost frame was reached, but frames between it and the sample's own are not known: a frame `[gap]`
-        /// stands for them.
+        /// The outermost frame was reached, but frames between it and the sample's own frames are unknown. A frame
+        /// `[gap]` represents them.
         RootAcrossGap = "root-across-gap",
-        /// The next frame lies past the end of the recorded stack bytes.
+        /// The next frame is past the end of the recorded stack bytes.
         StackExhausted = "stack-exhausted",
-        /// The unwind information needs memory that was not recorded and that no file holds, such as memory below the
-        /// stack pointer or on the heap.
+        /// The unwind information requires memory that neither the recording nor a file contains, such as memory below
+        /// the stack pointer or on the heap.
         MemoryNotRecorded = "memory-not-recorded",
-        /// The next frame lies on another stack than the one that was recorded: a signal handler's own stack, a coroutine,
-        /// the system stack of a runtime.
+        /// The next frame is on another stack than the recorded one: a signal handler's stack, a coroutine, the system
+        /// stack of a runtime.
         OtherStack = "other-stack",
-        /// The unwind information needs a register whose value is not known here.
+        /// The unwind information requires a register with an unknown value.
         RegisterUnknown = "register-unknown",
         /// Nothing is mapped at the address.
         NotMapped = "not-mapped",
-        /// The address is in memory without a file (JIT code, copied code) and no caller could be found.
+        /// The address is in memory without a file (JIT code, copied code), and no caller was found.
         AnonymousMemory = "anonymous-memory",
-        /// The address is in a module whose file is missing, unreadable or refused.
+        /// The address is in a module with a missing, unreadable or rejected file.
         NoModule = "no-module",
-        /// The module has no unwind information for the address, and no fallback worked.
+        /// The module has no unwind information for the address, and all fallbacks failed.
         NoUnwindInfo = "no-unwind-info",
-        /// The unwind information for the address is damaged or uses something unknown.
+        /// The unwind information for the address is damaged or uses an unsupported feature.
         BadUnwindInfo = "bad-unwind-info",
-        /// The caller's frame is not above the callee's: following it would loop.
+        /// The caller's frame is not above the callee's, so unwinding would loop.
         NoProgress = "no-progress",
-        /// The limit of frames was reached.
+        /// The frame limit was reached.
         MaxFrames = "max-frames",
-        /// The sample was taken in the kernel and has no user part (a kernel thread, or user frames were excluded).
+        /// The sample was taken in the kernel and has no user frames (a kernel thread, or user frames were excluded).
         KernelOnly = "kernel-only",
-        /// The sample carries no user registers.
+        /// The sample has no user registers.
         NoUserRegs = "no-user-regs",
-        /// The sample carries no stack bytes.
+        /// The sample has no stack bytes.
         NoUserStack = "no-user-stack",
-        /// The registers are of an architecture or mode that is not unwound, such as MIPS code.
+        /// The registers are of an unsupported architecture or mode, such as MIPS code.
         UnsupportedAbi = "unsupported-abi",
-        /// The chain was unwound by the recorder and taken as it is, or was continued with frames of such a chain where
-        /// the recorded stack bytes ended. Nothing tells whether it has all frames.
+        /// The recorder unwound the chain, or frames of such a chain continue it after the end of the recorded stack
+        /// bytes. Whether it is complete is unknown.
         Recorded = "recorded",
-        /// The sample was taken in a virtual machine. Its callers there were not recorded; the registers and the stack of
-        /// the process that runs the machine are no part of its chain.
+        /// The sample was taken in a virtual machine. Its callers there were not recorded. The registers and the stack
+        /// of the process that runs the virtual machine do not belong to its chain.
         Guest = "guest",
-        /// A return probe (uretprobe) replaced the return address of the last function, and nothing shows its caller.
+        /// A return probe (uretprobe) replaced the return address of the last function, and its caller is unknown.
         ReturnProbe = "return-probe",
-        /// It is no sample: no context switch of the thread was recorded, so that nothing shows where it was off the
-        /// processor. A frame `[asleep]` stands for its stack.
+        /// This is not a recorded sample: without a context switch of the thread, the recording does not show the stack
+        /// of its off-CPU time. A frame `[asleep]` represents the stack.
         NoSwitch = "no-switch",
-        /// Nothing called the outermost frame, as far as the stack shows, but nothing proves that a thread can begin
-        /// there: a frame pointer or a return address of 0 ended the chain, the file's unwind information is damaged, or
-        /// a call in the file leads to the function.
+        /// The outermost frame has no caller on the stack, but there is no proof that a thread can start there. The
+        /// chain ended at a frame pointer or return address of 0, or the file's unwind information is damaged, or a
+        /// call in the file leads to the function.
         UnprovenRoot = "unproven-root",
     }
 }
 
 impl EndReason {
-    /// Whether a chain that ended so holds all frames that it could: it reached its root, or there is nothing to be
-    /// unwound.
+    /// Returns true if a chain with this end has all its frames: it reached its root, or there is nothing to unwind.
     #[must_use]
     pub const fn is_complete(self) -> bool {
         matches!(self, Self::Root | Self::KernelOnly | Self::Guest | Self::NoSwitch)
     }
 
-    /// Whether the outermost frame of such a chain is one that nothing called, as far as that can be known: those that
-    /// are [complete](Self::is_complete), those in which only frames between are missing, and those of a recorder, of
-    /// which nothing more is known. What graphs draw from the root outwards can begin with it.
+    /// Returns true if the outermost frame of such a chain has no caller, so that graphs can start with it.
+    /// This applies to [complete](Self::is_complete) chains, to those with a gap, and to those of a recorder, which
+    /// cannot be verified.
     #[must_use]
     pub const fn is_rooted(self) -> bool {
         self.is_complete() || matches!(self, Self::RootAcrossGap | Self::Recorded)
@@ -107,59 +106,60 @@ impl EndReason {
 }
 
 words! {
-    /// How a frame was found.
+    /// Evidence for a frame.
     FoundBy {
         /// The sampled instruction pointer.
         Sampled = "sampled",
         /// Call frame information of the callee (`.eh_frame`, `.debug_frame`), the exception tables of 32-bit Arm
         /// (`.ARM.exidx`), or the size of its frame in Go's table of functions (`.gopclntab`).
         Cfi = "cfi",
-        /// Taken from a recorded callchain (kernel frames; chains unwound by the recorder).
+        /// A recorded callchain (kernel frames; chains unwound by the recorder).
         Callchain = "callchain",
-        /// A call that has not returned, by the processor's branch records; the frame is at its first byte.
+        /// A call without a return in the CPU's branch records; the frame is at the first byte of the call instruction.
         CallStack = "call-stack",
         /// The return address that a leaf function has not moved yet: at the stack pointer, or in the link register.
         LeafRule = "leaf-rule",
         /// An analysis of the callee's prologue or epilogue.
         Prologue = "prologue",
-        /// The callee's instructions up to its return, and a call before the return address that can be of the callee.
+        /// The callee's instructions up to its return, and a call before the return address that can lead to the
+        /// callee.
         Code = "code",
-        /// The callee's frame pointer, checked for plausibility.
+        /// The callee's frame pointer, after a plausibility check.
         FramePointer = "frame-pointer",
-        /// The one word of the recorded stack that follows a call of the callee and from which call frame information leads
-        /// to the root; the callee's own says nothing. Behind a gap: a word that follows a call of the function which the
-        /// stack goes on from.
+        /// The only word of the recorded stack that is a return address of a call to the callee and from which call
+        /// frame information leads to the root. The callee's own call frame information does not determine the caller.
+        /// After a gap: the innermost return address that is proven to belong to the chain.
         Scan = "scan",
-        /// The sample's bytes ended before it, and other samples of the thread show it.
+        /// Other samples of the thread; this sample's stack bytes ended before the frame.
         Joined = "joined",
-        /// No frame, but any number of frames that no sample shows, or that are on another stack.
+        /// Not a frame, but an unknown number of frames that no sample shows, or that are on another stack.
         Gap = "gap",
-        /// A function that jumped to the next one instead of calling it, so that its frame is gone: the call before the
-        /// caller's return address leads to it, and the jumps from there to the callee. The frame is at its jump.
+        /// A function that jumped to the next one instead of calling it, which removed its frame. The call before the
+        /// caller's return address leads to it, and jumps lead from there to the callee. The frame is at its jump.
         TailCall = "tail-call",
-        /// No frame, but one or more functions that left by jumps; which ones, the code does not decide.
+        /// Not a frame, but one or more functions that left by jumps; the code does not determine which.
         TailCalls = "tail-calls",
     }
 }
 
 impl FoundBy {
-    /// Whether a frame that was found so is no function, but stands for an unknown number of them.
+    /// Returns true if such a frame is not a function, but represents an unknown number of frames.
     #[inline]
     #[must_use]
     pub const fn is_gap(self) -> bool {
         matches!(self, Self::Gap | Self::TailCalls)
     }
 
-    /// Whether neither unwind information of the sample's own frames nor the recorder vouches for a frame that was found
-    /// so: it was only checked for plausibility, or is that of other samples, and every frame outside of it stands on it.
+    /// Returns true if neither the unwind information of the sample's own frames nor the recorder proves such a frame.
+    /// It only passed a plausibility check or is from other samples. All frames outside it depend on it.
     #[inline]
     #[must_use]
     pub const fn is_unproven(self) -> bool {
         matches!(self, Self::FramePointer | Self::Scan) || self.is_joined()
     }
 
-    /// Whether the sample itself does not show a frame that was found so: it comes from other samples, or stands for
-    /// what none of them shows.
+    /// Returns true if the sample itself does not show such a frame: it is from other samples, or represents frames
+    /// that no sample shows.
     #[inline]
     #[must_use]
     pub const fn is_joined(self) -> bool {

@@ -1,9 +1,9 @@
-//! Names of threads of pools.
+//! Names of threads in pools.
 
 use std::borrow::Cow;
 
-/// The name of a thread with the numbers of pools as `N`: `worker-3` is `worker-N`. Digits that are part of a word, as in
-/// `cc1plus`, stay.
+/// Returns a thread name with `N` for the numbers of pools: `worker-3` becomes `worker-N`. Digits inside a word, as in
+/// `cc1plus`, are unchanged.
 #[must_use]
 pub fn folded_thread_name(name: &[u8]) -> Cow<'_, [u8]> {
     let parts = || {

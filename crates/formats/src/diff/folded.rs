@@ -1,5 +1,5 @@
-//! Folded stacks with two costs, `thread;outermost;…;innermost before after`: what `inferno-diff-folded` writes and
-//! `inferno-flamegraph` draws as a differential flame graph.
+//! Folded stacks with two costs, `thread;outermost;…;innermost before after`: the format that `inferno-diff-folded`
+//! writes and `inferno-flamegraph` draws as a differential flame graph.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use super::stacks::stacks;
 use crate::render::cut::push_repeated;
 use crate::render::text::{push_label, push_number};
 
-/// Prints a line for each distinct stack, sorted by its bytes.
+/// Prints a line for each distinct stack, sorted by the bytes of the line.
 pub(super) fn print(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
     let mut lines: Vec<(Vec<u8>, [u64; 2])> = Vec::new();
     for stack in stacks(diff) {
@@ -29,7 +29,7 @@ pub(super) fn print(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
         lines.push((line, stack.costs));
     }
     lines.sort_unstable();
-    // Functions of one name in several modules are one name here.
+    // Functions of the same name in different modules have equal lines; their costs are summed.
     lines.dedup_by(|next, first| {
         let is_same = next.0 == first.0;
         if is_same {

@@ -1,4 +1,4 @@
-//! The formats of a difference by name.
+//! The formats of a difference, by name.
 
 use std::io;
 use std::path::Path;
@@ -8,47 +8,47 @@ use profile::query::diff::Diff;
 use super::{folded, json, page, pprof, text};
 use crate::formats::ConsoleLook;
 
-/// The formats that a difference can be printed in.
+/// A format for a difference.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DiffFormat {
-    /// A table for people: the functions of the largest changes.
+    /// A table for people: the functions with the largest changes.
     Text,
-    /// Everything, as one JSON document; `docs/diff.schema.json`.
+    /// All results as one JSON document; the schema is `docs/diff.schema.json`.
     Json,
-    /// A line for each stack, with its cost before and after, as `inferno-diff-folded` writes it.
+    /// A line for each stack with its costs before and after, as written by `inferno-diff-folded`.
     Folded,
-    /// A page that shows it in a browser; one file.
+    /// An HTML page in one file.
     Report,
-    /// pprof's protocol buffer, with what was before as negative samples of the base.
+    /// pprof's protocol buffer, with the baseline as negative samples.
     Pprof,
 }
 
-/// What a user can choose about the formats of a difference.
+/// User options for the formats of a difference.
 #[derive(Clone, Copy, Debug)]
 pub struct DiffPrintOptions {
-    /// Whether functions are ranked by what they cost with all that they called, instead of by their own cost.
+    /// Whether functions are ranked by inclusive cost instead of by their own cost.
     pub inclusive: bool,
-    /// The most rows of the table; 0 for all.
+    /// Maximum number of table rows; 0 for all.
     pub limit: usize,
-    /// How the table looks.
+    /// Appearance of the table.
     pub look: ConsoleLook,
-    /// The verdict of `--fail-above`; `None` if nobody asked for one.
+    /// The verdict of `--fail-above`; `None` if the option was not given.
     pub gate: Option<DiffGate>,
 }
 
-/// Whether functions cost more than a user allows.
+/// Verdict on whether functions cost more than the user allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiffGate {
-    /// None does.
+    /// No function exceeds the limit.
     Passed,
-    /// One does at least.
+    /// At least one function exceeds the limit.
     Failed,
-    /// Too much of a side is not compared.
+    /// Too much of the baseline or the candidate is not compared.
     Undecided,
 }
 
 impl DiffGate {
-    /// The word in output formats.
+    /// Keyword in output formats.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ impl DiffGate {
 }
 
 impl DiffFormat {
-    /// Every format, in the order of the documentation.
+    /// All formats, in the order of the documentation.
     pub const ALL: &[Self] = &[Self::Text, Self::Json, Self::Report, Self::Folded, Self::Pprof];
 
     /// The name on the command line.
@@ -75,7 +75,7 @@ impl DiffFormat {
         }
     }
 
-    /// What it is, in a line for people.
+    /// Description of the format in one line.
     #[must_use]
     pub const fn about(self) -> &'static str {
         match self {
@@ -89,7 +89,7 @@ impl DiffFormat {
         }
     }
 
-    /// The ending of files of this format.
+    /// File name ending of this format.
     #[must_use]
     pub const fn ending(self) -> &'static str {
         match self {
@@ -101,13 +101,13 @@ impl DiffFormat {
         }
     }
 
-    /// The format of that name; `None` where there is none.
+    /// Returns the format with this name, or `None`.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|format| format.name() == name)
     }
 
-    /// The format that the ending of a file's name asks for; `None` where it asks for none.
+    /// Returns the format for the ending of a file's name; `None` if no format has that ending.
     #[must_use]
     pub fn from_path(path: &Path) -> Option<Self> {
         let name = path.file_name()?.as_encoded_bytes();
@@ -116,7 +116,7 @@ impl DiffFormat {
         other.or_else(|| Self::ALL.iter().copied().find(|format| fits(format.ending())))
     }
 
-    /// Whether the bytes are no text, so that a terminal cannot show them.
+    /// Returns true if the output is not text, so that a terminal cannot show it.
     #[must_use]
     pub const fn is_binary(self) -> bool {
         matches!(self, Self::Pprof)
@@ -125,7 +125,7 @@ impl DiffFormat {
     /// Writes `diff` to `out`.
     ///
     /// # Errors
-    /// Where writing to `out` fails: its error, unchanged.
+    /// Returns the error of writing to `out`, unchanged.
     pub fn print(
         self,
         diff: &Diff,

@@ -1,5 +1,5 @@
-//! A difference as one JSON document: how it was made, all functions, and the union of all stacks in columns.
-//! `docs/OUTPUT.md` has the fields, `docs/diff.schema.json` is their JSON Schema.
+//! A difference as one JSON document: its parameters, all functions, and the union of all stacks in columns.
+//! `docs/OUTPUT.md` describes the fields; `docs/diff.schema.json` is the JSON Schema.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use super::labels::function;
 use super::notes::sentence;
 use crate::render::json_writer::JsonWriter;
 
-/// Counts up with changes that break readers: a field removed, or with another meaning.
+/// Version, incremented by changes that break readers: a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
 /// Prints the document.
@@ -169,7 +169,7 @@ fn one_function(json: &mut JsonWriter, diff: &Diff, row: &DiffFunction) {
     });
 }
 
-/// The tree in columns: a node is a thread's name, `[truncated]` where it is neither that nor a function, or a function.
+/// Appends the tree in columns. A node is a function, the name of a thread, or `[truncated]` if it is neither.
 fn tree(json: &mut JsonWriter, diff: &Diff) {
     json.object(|json| {
         let rows = || diff.tree.iter();

@@ -1,4 +1,4 @@
-//! The names of functions and modules of a difference, as people and programs read them.
+//! Names of a difference's functions and modules, for people and programs.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use profile::query::diff::{Diff, DiffFunction, DiffModuleId, DiffName};
 use crate::render::cut::push_repeated;
 use crate::render::text::push_line_safe;
 
-/// The name of a function; `[unknown]` for code whose function is not known.
+/// Returns the name of a function; `[unknown]` for code with an unknown function.
 pub(super) fn function<'a>(diff: &'a Diff, row: &DiffFunction) -> Cow<'a, [u8]> {
     match row.name {
         DiffName::Named(name) => Cow::Borrowed(diff.text(name)),
@@ -23,7 +23,7 @@ pub(super) fn function<'a>(diff: &'a Diff, row: &DiffFunction) -> Cow<'a, [u8]> 
     }
 }
 
-/// The same where no module stands beside it: `[unknown] in libx.so`.
+/// Returns the name for output without a module column: `[unknown] in libx.so`.
 pub(super) fn full_function<'a>(diff: &'a Diff, row: &DiffFunction) -> Cow<'a, [u8]> {
     match (row.name, row.module) {
         (DiffName::Unknown, Some(id)) => Cow::Owned([b"[unknown] in ", module(diff, id)].concat()),
@@ -31,13 +31,13 @@ pub(super) fn full_function<'a>(diff: &'a Diff, row: &DiffFunction) -> Cow<'a, [
     }
 }
 
-/// The name of a function with its module in brackets, as a line shows it.
+/// Returns the name of a function with its module in brackets, on one line.
 #[must_use]
 pub fn diff_function_name(diff: &Diff, row: &DiffFunction) -> String {
     with_module(&shown(&function(diff, row)), row.module.map(|id| shown(module(diff, id))))
 }
 
-/// `function [module]`; a module whose name is in brackets gets no others.
+/// Formats `function [module]`; a module that is already in brackets gets no others.
 pub(super) fn with_module(function: &str, module: Option<String>) -> String {
     match module {
         None => function.to_owned(),
@@ -46,14 +46,13 @@ pub(super) fn with_module(function: &str, module: Option<String>) -> String {
     }
 }
 
-/// A name as text that does nothing to a terminal.
+/// Returns a name as text that is safe to print on a terminal.
 pub(super) fn shown(name: &[u8]) -> String {
     let mut out = Vec::with_capacity(name.len());
     push_repeated(&mut out, name, push_line_safe);
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The name of a module.
 pub(super) fn module(diff: &Diff, id: DiffModuleId) -> &[u8] {
     diff.modules.get(id).map_or(b"", |module| diff.text(module.name))
 }

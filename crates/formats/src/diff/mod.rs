@@ -1,4 +1,4 @@
-//! Printers of a difference of recordings. `docs/OUTPUT.md` describes the formats field by field.
+//! Printers for a difference of recordings. `docs/OUTPUT.md` describes the formats field by field.
 
 mod folded;
 mod format;

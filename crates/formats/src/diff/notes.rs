@@ -1,4 +1,4 @@
-//! What to keep in mind of a difference, in sentences.
+//! Caveats of a difference, as sentences.
 
 use options::{OptionName, Spelling};
 use profile::query::diff::{Diff, DiffModuleId, DiffNote, Normalization, PairedBy};
@@ -7,10 +7,10 @@ use super::labels::{module, shown};
 use super::scale::Scale;
 use crate::render::numbers::counted;
 
-/// Names that a sentence lists.
+/// Maximum number of names in a sentence.
 const LISTED: usize = 5;
 
-/// A note as a sentence.
+/// Returns a note as a sentence.
 pub(super) fn sentence(diff: &Diff, note: &DiffNote, spelling: Spelling) -> String {
     let option = |option, value: &str| spelling.with(option, value);
     let pair_option = option(OptionName::Pair, "A=B");
@@ -85,7 +85,8 @@ fn listed(ids: &[DiffModuleId], name: impl Fn(DiffModuleId) -> String) -> String
     text
 }
 
-/// The names of a module on both sides, and why it is one: `app.old with app.new (name without hash and version)`.
+/// Returns a module's names before and after, and the reason for the pair, such as
+/// `app.old with app.new (name without hash and version)`.
 fn pair(diff: &Diff, id: DiffModuleId, spelling: Spelling) -> String {
     let row = diff.modules.get(id);
     let other = row.and_then(|row| row.other_name);
@@ -100,7 +101,7 @@ fn pair(diff: &Diff, id: DiffModuleId, spelling: Spelling) -> String {
     format!("{} with {with} ({why})", shown(module(diff, id)))
 }
 
-/// How costs were made comparable.
+/// Describes how costs were normalized.
 pub(super) fn normalization(diff: &Diff) -> String {
     match diff.normalization {
         Normalization::Time => "cost per second".to_owned(),
@@ -112,7 +113,7 @@ pub(super) fn normalization(diff: &Diff) -> String {
     }
 }
 
-/// Why it is not time that costs were divided by, where nobody chose it.
+/// Returns the reason that costs were not divided by time; `None` if the user selected another normalization.
 pub(super) fn not_by_time(diff: &Diff, spelling: Spelling) -> Option<String> {
     let reason = shown(diff.not_by_time.as_ref()?.to_string().as_bytes());
     let by_time = spelling.with(OptionName::Normalize, "time");

@@ -1,5 +1,5 @@
-//! A difference as a page for a browser: the union of all stacks with what ends at each node in each recording. The
-//! scripts of the crate `web` count functions from that, also of a part of the stacks, and say what is no chance.
+//! A difference as an HTML page: the union of all stacks with the cost per node and recording. From these, the scripts
+//! of the crate `web` compute costs per function for any subset of stacks, and their significance.
 
 use std::io;
 
@@ -14,7 +14,7 @@ use super::scale::Scale;
 use crate::formats::{PAGE_NONE, PageRowColumn, PageWidth, page_column, write_page, write_tables};
 use crate::render::json_writer::JsonWriter;
 
-/// The layout of the head and the columns. `data/compare/diff.js` has the same.
+/// Version of the layout of the head and the columns. `data/compare/diff.js` has the same.
 const VERSION: u8 = 1;
 
 /// Prints the page.
@@ -22,10 +22,10 @@ pub(super) fn print(diff: &Diff, spelling: Spelling, out: &mut dyn io::Write) ->
     write_page(out, &head(diff, spelling), |sink| columns(diff, sink))
 }
 
-/// Prints the tables of the page of a difference alone, as a gzip stream, for a server that has the rest of the page.
+/// Prints only the tables of the page, as a gzip stream, for a server that has the rest of the page.
 ///
 /// # Errors
-/// Where writing to `out` fails: its error, unchanged.
+/// Returns the error of writing to `out`, unchanged.
 pub fn print_diff_tables(
     diff: &Diff,
     spelling: Spelling,
@@ -34,10 +34,10 @@ pub fn print_diff_tables(
     write_tables(out, &head(diff, spelling), |sink| columns(diff, sink))
 }
 
-/// A node of the union.
+/// A node of the union of all stacks.
 struct PageDiffNode {
     parent: Option<DiffNodeId>,
-    /// The number of its label.
+    /// Index of its label.
     label: u64,
 }
 
@@ -49,17 +49,17 @@ const NODES: &[PageRowColumn<PageDiffNode>] = &[
     PageRowColumn::new("func", PageWidth::U32, |row| row.label),
 ];
 
-/// The columns of each recording, a row for each node. The name is followed by the number of the recording.
+/// Columns of each recording, with a row per node. The recording's number is appended to the name.
 const WEIGHTS: &[PageRowColumn<DiffWeight>] =
     &[PageRowColumn::new("samples", PageWidth::U32, |weight| weight.samples)];
 
-/// The columns of each recording that are there only if a unit other than samples is compared.
+/// Columns of each recording that exist only if a unit other than samples is compared.
 const COSTS: &[PageRowColumn<DiffWeight>] = &[
     PageRowColumn::new("cost", PageWidth::F64, |weight| (weight.cost as f64).to_bits()),
     PageRowColumn::new("squares", PageWidth::F64, |weight| (weight.squares as f64).to_bits()),
 ];
 
-/// The columns of each recording.
+/// Returns all columns of one recording.
 fn of_runs(diff: &Diff) -> impl Iterator<Item = &'static PageRowColumn<DiffWeight>> {
     WEIGHTS.iter().chain(diff.unit.map(|_| COSTS).unwrap_or_default())
 }
@@ -82,8 +82,8 @@ fn columns(diff: &Diff, sink: &mut dyn io::Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What nodes stand for, as one row of numbers: the functions, the modules (which filters put in the place of
-/// functions), the names of threads, and the stacks that do not reach their root.
+/// Labels of nodes in one numbering: functions, modules (which filters substitute for functions), thread names, and the
+/// label of truncated stacks.
 struct Labels {
     threads: Vec<profile::StringId>,
     first_thread: usize,
@@ -114,7 +114,7 @@ impl Labels {
     }
 }
 
-/// What the page must know beside its columns.
+/// Returns the head of the page: all data except the columns.
 fn head(diff: &Diff, spelling: Spelling) -> Vec<u8> {
     let mut json = JsonWriter::default();
     json.object(|json| {
@@ -147,7 +147,7 @@ fn head(diff: &Diff, spelling: Spelling) -> Vec<u8> {
     json.into_bytes()
 }
 
-/// The recordings of both sides.
+/// Returns the names of the recordings before and after.
 fn title(diff: &Diff) -> String {
     let [before, after] = [&diff.before, &diff.after].map(|side| {
         let names: Vec<&str> = side.runs.iter().map(|run| &*run.name).collect();
@@ -171,7 +171,7 @@ fn run(json: &mut JsonWriter, run: &DiffRun, factor: f64) {
     });
 }
 
-/// Modules, functions, names of threads, and which columns there are.
+/// Appends the modules, functions, thread names, and shapes of the columns.
 fn tables(json: &mut JsonWriter, diff: &Diff) {
     json.key("modules").array(diff.modules.entries(), |json, (id, row)| {
         json.object(|json| {
@@ -182,7 +182,7 @@ fn tables(json: &mut JsonWriter, diff: &Diff) {
             json.key("sameFile").maybe(row.same_file.map(u8::from));
         });
     });
-    // The name, the source file, which is not known here, and the module.
+    // The name, the source file (unknown here), and the module.
     json.key("functions").array(diff.functions.entries(), |json, (id, row)| {
         json.array([row], |json, row| {
             json.number(id.index() as u64);
@@ -191,7 +191,7 @@ fn tables(json: &mut JsonWriter, diff: &Diff) {
         });
     });
     json.key("names").array(&diff.functions, |json, row| json.string(name(diff, row)));
-    // By function: 0 for one that is compared, 1 if its module has no partner, 2 if it has no name on one side.
+    // By function: 0 if it is compared, 1 if its module has no partner, 2 if its name is missing before or after.
     json.key("notCompared").array(&diff.functions, |json, row| {
         json.number(match row.not_compared {
             None => 0_u8,
@@ -219,7 +219,7 @@ fn tables(json: &mut JsonWriter, diff: &Diff) {
     });
 }
 
-/// A function's name; nothing for code whose function is not known, which the page names by its module.
+/// Returns a function's name; empty for an unknown function, which the page names after its module.
 fn name<'a>(diff: &'a Diff, row: &DiffFunction) -> std::borrow::Cow<'a, [u8]> {
     match row.name {
         DiffName::Unknown => b"".into(),

@@ -1,7 +1,7 @@
-//! A difference as pprof's profile: what is after as its samples, what was before as negative samples with the label
-//! `pprof::base`, as pprof itself keeps what `-diff_base` names.
+//! A difference as pprof's profile: the candidate's stacks as samples, the baseline's as negative samples with the
+//! label `pprof::base`. pprof represents the profile of `-diff_base` in the same way.
 //!
-//! Functions have no addresses here: those of two builds mean nothing together.
+//! Functions have no addresses here: addresses of two builds are not comparable.
 //!
 //! Source: <https://github.com/google/pprof/blob/main/doc/README.md>, "Comparing profiles";
 //! <https://github.com/google/pprof/blob/main/proto/profile.proto>.
@@ -17,7 +17,7 @@ use super::stacks::{DiffStack, stacks};
 use crate::formats::{StringTable, pprof_field as field};
 use crate::render::protobuf::ProtoMessage;
 
-/// The label of samples of the base, and its value.
+/// Label key of baseline samples, and its value.
 const BASE: [&[u8]; 2] = [b"pprof::base", b"true"];
 
 /// Prints the profile.
@@ -39,7 +39,7 @@ pub(super) fn print(diff: &Diff, out: &mut dyn io::Write) -> io::Result<()> {
     gzip.finish().map(|_| ())
 }
 
-/// What the values of samples are: their number, and what they stand for.
+/// Appends the types of the sample values: their number, and their cost in the unit of the event.
 fn head(diff: &Diff, names: &mut StringTable, top: &mut ProtoMessage) {
     let mut value_type = |field, name: &str, unit: &str, names: &mut StringTable| {
         let mut message = ProtoMessage::default();
@@ -101,14 +101,14 @@ fn sample(
     top.message(field::SAMPLE, &message);
 }
 
-/// The modules, and for each function a location with it.
+/// Appends the modules, and a location for each function in its module.
 fn places(diff: &Diff, names: &mut StringTable, top: &mut ProtoMessage) {
     let mut message = ProtoMessage::default();
     for id in diff.modules.ids() {
         message.clear();
         message.number(1, id.to_bits().into());
         message.number(5, names.index(module(diff, id)));
-        // Whatever names there are, they are here: nothing is to be looked up.
+        // All available names are already here, so pprof need not look any up.
         for field in 7..=10 {
             message.number(field, 1);
         }

@@ -1,23 +1,23 @@
-//! Normalized costs as people read them: in one unit for a whole table, chosen by the total.
+//! Normalized costs formatted for people, in one unit for the whole table, chosen by the total.
 
 use profile::query::diff::{Diff, Normalization};
 
-/// A unit that costs are written in.
+/// A unit for costs.
 #[derive(Debug)]
 pub(super) struct Scale {
     divisor: f64,
     decimals: usize,
-    /// With a space before it, but for per cent signs.
+    /// Starts with a space, except before a per cent sign.
     suffix: String,
 }
 
-/// Prefixes by thousands, of numbers that are large and of nanoseconds.
+/// Prefixes in steps of 1,000, for large numbers and for nanoseconds.
 const LARGE: [(f64, &str); 5] = [(1.0, ""), (1e3, " k"), (1e6, " M"), (1e9, " G"), (1e12, " T")];
 const NANOSECONDS: [(f64, &str); 4] = [(1.0, " ns"), (1e3, " µs"), (1e6, " ms"), (1e9, " s")];
 
 impl Scale {
-    /// The unit for the costs of a difference. The total has three digits or more before the point, so that a
-    /// thousandth of it can be seen.
+    /// Selects the unit for the costs of a difference. The total has at least three digits before the decimal point, so
+    /// that a thousandth of it is visible.
     pub(super) fn new(diff: &Diff) -> Self {
         let total = diff.total.before.value.max(diff.total.after.value);
         let per = match diff.normalization {
@@ -43,29 +43,29 @@ impl Scale {
         Self { divisor, decimals: 1, suffix: format!("{suffix}{space}{per}") }
     }
 
-    /// What values are divided by, the digits behind the point, and what stands behind the number.
+    /// Divisor of the values, number of decimals, and suffix.
     pub(super) fn parts(&self) -> (f64, usize, &str) {
         (self.divisor, self.decimals, &self.suffix)
     }
 
-    /// A cost: `201.2 ms/s`.
+    /// Formats a cost: `201.2 ms/s`.
     pub(super) fn cost(&self, value: f64) -> String {
         format!("{:.*}{}", self.decimals, value / self.divisor, self.suffix)
     }
 
-    /// A difference with its sign: `+22.8 ms/s`.
+    /// Formats a difference with its sign: `+22.8 ms/s`.
     pub(super) fn delta(&self, value: f64) -> String {
         format!("{}{}", self.signed(value), self.suffix)
     }
 
-    /// A range without its unit: `+18.9 … +26.7`.
+    /// Formats a range without its unit: `+18.9 … +26.7`.
     pub(super) fn range(&self, [low, high]: [f64; 2]) -> String {
         format!("{} … {}", self.signed(low), self.signed(high))
     }
 
     fn signed(&self, value: f64) -> String {
         let text = format!("{:+.*}", self.decimals, value / self.divisor);
-        // What is rounded to 0 has no sign.
+        // A value that is rounded to 0 has no sign.
         if text.chars().all(|char| matches!(char, '+' | '-' | '0' | '.')) {
             return text.trim_start_matches(['+', '-']).to_owned();
         }
@@ -73,7 +73,7 @@ impl Scale {
     }
 }
 
-/// How many times as much: `×1.11`; `new` and `gone` where there is nothing on a side.
+/// Formats a ratio: `×1.11`; `new` or `gone` if one of the costs is 0.
 pub(super) fn ratio(before: f64, after: f64) -> String {
     if before == 0.0 {
         return "new".to_owned();

@@ -1,24 +1,24 @@
-//! The stacks of a difference with what ended at each, on the scale of the recordings after.
+//! The stacks of a difference with their own costs, on the scale of the candidate's recordings.
 
 use profile::StringId;
 use profile::query::diff::{Diff, DiffCost, DiffFunctionId, DiffLabel, DiffNodeId};
 
-/// A stack, and what ended there.
+/// A stack, with the samples and costs that end at it.
 #[derive(Debug)]
 pub(super) struct DiffStack {
-    /// The name of its threads.
+    /// Name of its threads.
     pub(super) thread: Option<StringId>,
-    /// Whether it does not reach its root.
+    /// Whether it lacks its root.
     pub(super) truncated: bool,
     /// Its functions, innermost first.
     pub(super) functions: Vec<DiffFunctionId>,
-    /// Samples before and after, and costs before and after.
+    /// Samples, and then costs, before and after.
     pub(super) samples: [u64; 2],
     pub(super) costs: [u64; 2],
 }
 
-/// All stacks at which something ended on a side. Costs before are brought to what the recordings after would have of
-/// them: to the same time, total or work. With several recordings on the side after, its sum stays what it is.
+/// Returns all stacks that are the leaf of a sample before or after. Costs before are scaled to the time, total or work
+/// of the recordings after. The sum of several recordings after is unchanged.
 pub(super) fn stacks(diff: &Diff) -> Vec<DiffStack> {
     let total = diff.total.after;
     let scale = if total.value > 0.0 { total.cost as f64 / total.value } else { 0.0 };
@@ -47,7 +47,7 @@ pub(super) fn stacks(diff: &Diff) -> Vec<DiffStack> {
     stacks
 }
 
-/// Puts what is on the way from a node to its root into `stack`.
+/// Stores the labels on the path from a node to its root in `stack`.
 fn follow(diff: &Diff, node: DiffNodeId, stack: &mut DiffStack) {
     let mut next = Some(node);
     while let Some(id) = next

@@ -1,4 +1,4 @@
-//! A difference as a table for people: what was compared and how, and the functions that changed most.
+//! A difference as a table for people: the comparison's parameters, and the functions that changed most.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use super::scale::{Scale, ratio};
 use crate::formats::cut;
 use crate::render::numbers::{counted, grouped};
 
-/// Recordings of a side that are named.
+/// Number of recordings before, and of recordings after, that are named.
 const NAMED: usize = 4;
 
 /// Prints the table.
@@ -43,7 +43,7 @@ pub(super) fn print(
     out.write_all(text.as_bytes())
 }
 
-/// The functions that are not compared, each with the reason.
+/// Appends the functions that are not compared, each with its reason.
 fn left_out(diff: &Diff, options: DiffPrintOptions, limit: usize, text: &mut String) {
     let rows = diff.left_out(options.inclusive);
     if rows.is_empty() {
@@ -86,7 +86,7 @@ fn left_out(diff: &Diff, options: DiffPrintOptions, limit: usize, text: &mut Str
     }
 }
 
-/// Why a function is not compared, in two words.
+/// Returns the reason that a function is not compared, in two words.
 fn reason(reason: NotCompared) -> &'static str {
     match reason {
         NotCompared::NoPartner => "no partner",
@@ -94,7 +94,7 @@ fn reason(reason: NotCompared) -> &'static str {
     }
 }
 
-/// The sides, how they were compared, and what to keep in mind.
+/// Returns the lines on the recordings, the method, and the caveats.
 fn head(diff: &Diff, spelling: Spelling) -> String {
     let mut lines = vec![
         ("before", side(diff, &diff.before)),
@@ -106,7 +106,8 @@ fn head(diff: &Diff, spelling: Spelling) -> String {
     lines.iter().map(|(word, line)| format!("{word:<9} {line}\n")).collect()
 }
 
-/// The raw numbers of a side: `a.data: 21,034 samples of cpu-clock, 5.26 s in 5.27 s; 99.8 % of the stacks are complete`.
+/// Formats the totals before or after, such as
+/// `a.data: 21,034 samples of cpu-clock, 5.26 s in 5.27 s; 99.8 % of the stacks are complete`.
 fn side(diff: &Diff, side: &DiffSide) -> String {
     let runs = &side.runs;
     let mut names: Vec<String> =
@@ -144,7 +145,7 @@ fn compared(diff: &Diff) -> String {
     format!("{}; functions by {names} and module, {with} inlined functions", normalization(diff))
 }
 
-/// How many functions changed, and what that means.
+/// Returns the number of functions that changed, and its significance.
 fn verdict(diff: &Diff, marked: usize, inclusive: bool) -> String {
     let tested = diff.tested[usize::from(inclusive)] as u64;
     let what = if inclusive { "inclusive cost" } else { "own cost" };
@@ -160,7 +161,7 @@ fn verdict(diff: &Diff, marked: usize, inclusive: bool) -> String {
     }
 }
 
-/// The cells of a row.
+/// Cells of a table row.
 struct Row {
     marked: bool,
     /// Before, after, change, interval, ratio.
@@ -210,7 +211,7 @@ fn table(rows: &[Row], options: DiffPrintOptions, text: &mut String) {
     }
 }
 
-/// The function, and its module in brackets; where there is too little room, the function is cut.
+/// Returns the function with its module in brackets; the function is truncated if the width is too small.
 fn named(row: &Row, room: Option<usize>) -> String {
     let module = with_module("", row.module.clone()).chars().count();
     let left = room.map(|room| room.saturating_sub(module).max(20));

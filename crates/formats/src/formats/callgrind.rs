@@ -1,8 +1,9 @@
 //! Callgrind's profile format, for `KCachegrind`, `QCachegrind` and `callgrind_annotate`.
 //!
-//! Readers take the costs of all calls of a function for its inclusive cost. So that recursion does not count a sample
-//! twice, a sample's cost goes to one call of each function on its stack: the outermost one. The other calls are there
-//! with a cost of 0. So that the outermost functions are called, too, the threads' names are functions that call them.
+//! Readers sum the costs of all calls to a function as its inclusive cost. With recursion, this would count a sample
+//! several times. The cost of a sample is therefore assigned to one call of each function on its stack, the outermost
+//! one. The other calls have a cost of 0. Thread names are written as functions that call the outermost functions, so
+//! that these are called, too.
 //!
 //! Source: <https://valgrind.org/docs/manual/cl-format.html>.
 
@@ -19,18 +20,18 @@ use profile::query::{
 };
 use profile::{EventId, LONGEST_IN_TABLE, Profile, StringId, Table, ThreadId};
 
-/// Bytes that are collected before they are written.
+/// Bytes to collect before a write.
 const FLUSH_SIZE: usize = 1 << 18;
 
 /// Prints a call graph with costs by function and line.
 #[derive(Debug, Clone, Copy)]
 pub struct Callgrind {
-    /// Whether inlined functions are functions of their own.
+    /// Whether inlined functions are separate functions.
     pub inlines: bool,
 }
 
 impl Callgrind {
-    /// The name of the format, its files and its weights.
+    /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts = FormatFacts::text(
         "callgrind",
         "a call graph with costs, for KCachegrind",
@@ -54,7 +55,7 @@ impl Printer for Callgrind {
             let own_file = graph.functions.rows.get(at.function).and_then(|row| row.file);
             let mut file = own_file;
             while let Some((row, costs)) = rows.next_if(|(row, _)| row.at.function == at.function) {
-                // Lines without a file are in that of their function.
+                // Lines without a file belong to the file of their function.
                 let file_of_line = row.at.file.filter(|_| row.at.line != 0).or(own_file);
                 if std::mem::replace(&mut file, file_of_line) != file_of_line {
                     let word = if file_of_line == own_file { "fe" } else { "fi" };
@@ -80,28 +81,28 @@ impl Printer for Callgrind {
     }
 }
 
-/// A function's line, and the function that was called there; `None` for the line's own cost.
+/// A line of a function with its callee there; `None` for the line's own cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct CostKey {
     at: FunctionLine,
     callee: Option<FunctionId>,
 }
 
-/// What a row costs.
+/// Costs of a row.
 #[derive(Debug, Clone)]
 struct Costs {
-    /// Samples that show the call.
+    /// Number of samples that show the call.
     calls: u64,
     /// By column.
     costs: Vec<u64>,
 }
 
-/// Own costs and calls of all functions.
+/// Own costs of all functions, and costs of their calls.
 struct Graph {
     functions: Functions,
-    /// Names of the columns: samples, then the events with periods.
+    /// Events of the columns after the first, which counts samples: those with periods.
     columns: Vec<EventId>,
-    /// Sorted: a function's rows are neighbours, its own costs first on each line.
+    /// Sorted: rows of a function are adjacent, and each line starts with its own cost.
     rows: Vec<(CostKey, Costs)>,
     total: Vec<u64>,
 }
@@ -116,7 +117,7 @@ impl Graph {
         let mut total = zero.costs.clone();
         let mut rows: HashMap<CostKey, Costs> = HashMap::new();
         let comms = add_comms(profile, &mut functions);
-        // The last group, counted from 1, that has the function.
+        // By function: the last group that contains it, counted from 1.
         let mut seen = Table::<FunctionId, u32>::from_vec(vec![0; functions.rows.len()]);
         let mut path = Vec::new();
         let groups = group(profile, |sample| {
@@ -158,7 +159,7 @@ impl Graph {
     }
 }
 
-/// Adds a function for each name of threads; gives that of each thread.
+/// Adds a function for each distinct thread name. Returns the function of each thread.
 fn add_comms(profile: &Profile, functions: &mut Functions) -> Table<ThreadId, FunctionId> {
     let mut index = HashMap::new();
     let of_thread = profile.threads.iter().map(|thread| {
@@ -181,7 +182,7 @@ fn head(profile: &Profile, graph: &Graph, text: &mut Vec<u8>) {
     text.extend_from_slice(b"\npositions: line\nevents: Samples");
     for &event in &graph.columns {
         text.push(b' ');
-        // A name of an event is a word here.
+        // Event names cannot contain spaces here.
         let start = text.len();
         push_line_safe(text, event_name(profile, event));
         text.iter_mut().skip(start).filter(|byte| **byte == b' ').for_each(|byte| *byte = b'_');
@@ -190,7 +191,7 @@ fn head(profile: &Profile, graph: &Graph, text: &mut Vec<u8>) {
     push_numbers(text, &graph.total);
 }
 
-/// Appends a line of a line number and its costs.
+/// Appends a line with a line number and its costs.
 fn push_costs(text: &mut Vec<u8>, line: u32, costs: &[u64]) {
     push_number(text, line);
     push_numbers(text, costs);
@@ -204,10 +205,10 @@ fn push_numbers(text: &mut Vec<u8>, numbers: &[u64]) {
     text.push(b'\n');
 }
 
-/// A name, and the mark that tells functions of that name apart.
+/// A name, and the mark that distinguishes functions with this name.
 type NumberedName = (Option<StringId>, Option<String>);
 
-/// Names are written once and referred to by an id.
+/// Assigns ids to names. A name is written in full once; later lines refer to its id.
 struct NumberedNames<'a> {
     profile: &'a Profile,
     marks: FunctionMarks,
@@ -220,7 +221,7 @@ impl<'a> NumberedNames<'a> {
         Self { profile, marks, known: [HashMap::new(), HashMap::new(), HashMap::new()] }
     }
 
-    /// Appends the lines that say which function is meant; the words are those for object, file and function.
+    /// Appends the lines that select a function; `words` are the keys of object, file and function.
     fn function(&mut self, words: [&str; 3], function: &Function, text: &mut Vec<u8>) {
         let mark = self.marks.of(function).map(str::to_owned);
         let names = [(function.module, None), (function.file, None), (function.name, mark)];
@@ -229,12 +230,12 @@ impl<'a> NumberedNames<'a> {
         }
     }
 
-    /// Appends the line that says in which file the next lines are.
+    /// Appends the line that selects the file of the lines after it.
     fn file(&mut self, word: &str, file: Option<StringId>, text: &mut Vec<u8>) {
         self.name(1, word, (file, None), text);
     }
 
-    /// Appends a name of the kind `at`, in full if it is the first time.
+    /// Appends a name of the kind `at`, in full on its first use.
     fn name(&mut self, at: usize, word: &str, name: NumberedName, text: &mut Vec<u8>) {
         let Some(known) = self.known.get_mut(at) else { return };
         text.extend_from_slice(word.as_bytes());

@@ -1,5 +1,4 @@
-//! A flame graph as a picture that can be searched and zoomed in a browser, drawn by the inferno library out of the
-//! folded stacks.
+//! Flame graph as an SVG with search and zoom, drawn by the inferno library from the folded stacks.
 
 use std::io;
 
@@ -12,23 +11,23 @@ use crate::render::text::push_line_safe;
 use profile::query::{WeightUnit, Weights, found_counts};
 use profile::{LONGEST_REPEATED, Profile};
 
-/// Draws an SVG picture.
+/// Prints an SVG.
 #[derive(Debug, Clone, Copy)]
 pub struct Flamegraph {
-    /// The stacks that are drawn.
+    /// Options of the drawn stacks.
     pub stacks: Folded,
     /// Whether the outermost functions are at the top.
     pub inverted: bool,
 }
 
-/// What stands behind the name of a frame that most of its samples have from other samples.
+/// Suffix for the name of a frame that most of its samples have from other samples.
 const MARK: &[u8] = b" [joined]";
 
-/// What the picture says of frames that the samples themselves do not show.
+/// Legend for frames that the samples themselves do not contain.
 const LEGEND: &str = "[joined]: most of these stacks have the frame from other samples; [gap]: frames that no sample shows";
 
 impl Flamegraph {
-    /// The name of the format, its files and its weights.
+    /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts = FormatFacts {
         weights: ShownWeights::Added,
         ..FormatFacts::text(
@@ -48,10 +47,10 @@ impl Printer for Flamegraph {
         let folded = String::from_utf8_lossy(&folded).replace(NO_XML, "\u{fffd}");
         let lines: Vec<String> = folded.lines().map(unmistakable).collect();
         let mut options = Options::default();
-        // The same colours in every run, and for a function in every picture.
+        // Colours are equal in every run, and a function has the same colour in all graphs.
         options.hash = true;
         options.deterministic = true;
-        // The beginning of a name tells more than its end.
+        // The start of a name is more informative than its end.
         options.text_truncate_direction = TextTruncateDirection::Right;
         options.title = title(profile);
         options.count_name = self.unit(profile).to_owned();
@@ -61,7 +60,7 @@ impl Printer for Flamegraph {
         }
         let mut picture = Vec::new();
         let drawn = from_lines(&mut options, lines.iter().map(String::as_str), &mut picture);
-        // Without samples there is a picture that says so, and an error.
+        // Without samples, inferno draws a message and returns an error.
         if let (Err(error), false) = (drawn, profile.samples.is_empty()) {
             return Err(error);
         }
@@ -79,21 +78,21 @@ impl Flamegraph {
     }
 }
 
-/// Bytes of the names of all frames, and of one name at least.
+/// Budget for the names of all frames, and minimum for one name, in bytes.
 const BYTES_OF_NAMES: usize = 32 << 20;
 const SHORTEST: usize = 64;
 
-/// Bytes of a name in a picture with so many frames.
+/// Returns the maximum length of a name, in bytes, in a graph with `frames` frames.
 fn most_of_names(frames: usize) -> usize {
     (BYTES_OF_NAMES / frames.max(1)).clamp(SHORTEST, LONGEST_REPEATED)
 }
 
-/// Characters that XML has not, beside control characters.
+/// Characters that XML does not allow, apart from control characters.
 ///
 /// Source: XML 1.0, 2.2.
 const NO_XML: [char; 2] = ['\u{fffe}', '\u{ffff}'];
 
-/// What was recorded, in so far as it is known.
+/// Returns the recorded command line, or a default if it is unknown.
 fn title(profile: &Profile) -> String {
     let words: Vec<String> = profile
         .recording
@@ -108,8 +107,8 @@ fn title(profile: &Profile) -> String {
     if words.is_empty() { "Flame graph".to_owned() } else { words.join(" ") }
 }
 
-/// The line without what the library would misread: a number at the end of the innermost name (a second weight), and a
-/// name that begins a comment. Their spaces become ones that do not part words.
+/// Replaces spaces that inferno would misread by no-break spaces.
+/// It would read a number at the end of the innermost name as a second weight, and `# ` as the start of a comment.
 fn unmistakable(line: &str) -> String {
     let mut line = line.to_owned();
     if let Some((stack, _)) = line.rsplit_once(' ')

@@ -1,8 +1,8 @@
 //! Folded stacks, the input of flame graph programs: `comm;outermost;…;innermost weight`, a line for each distinct
 //! stack of names.
 //!
-//! Lines come in the order of a tree: by comm, complete stacks before `[truncated]` ones, then frame by frame by the
-//! bytes of the names, a caller before what it calls. The samples of one event are counted.
+//! Lines are in preorder of a tree: by comm, complete stacks before `[truncated]` ones, then frame by frame by the
+//! bytes of the names, callers before callees. Only samples of one event are counted.
 
 use std::io;
 
@@ -23,22 +23,22 @@ use profile::{
 /// Prints folded stacks.
 #[derive(Debug, Clone, Copy)]
 pub struct Folded {
-    /// Whether inlined functions are frames of their own.
+    /// Whether inlined functions are separate frames.
     pub inlines: bool,
-    /// Whether stacks that do not reach their root stand beside the others, and not under one `[truncated]` frame.
+    /// Whether stacks without their root are shown unchanged, instead of under one `[truncated]` frame.
     pub keep_unrooted: bool,
-    /// What a stack weighs.
+    /// Weight of a stack.
     pub weight: StackWeight,
     /// Whether kernel functions get the suffix `_[k]`.
     pub kernel_suffix: bool,
-    /// What stands outside of all functions.
+    /// Outermost frame of each stack.
     pub root: StackRoot,
-    /// Whether stacks begin with the innermost function, after the root.
+    /// Whether stacks start with the innermost function, after the root.
     pub reverse: bool,
 }
 
 impl Folded {
-    /// The name of the format, its files and its weights.
+    /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts = FormatFacts {
         weights: ShownWeights::Added,
         ..FormatFacts::text(
@@ -56,13 +56,13 @@ impl Printer for Folded {
     }
 }
 
-/// The label of a frame that stands for frames that no sample shows.
+/// Label of a frame that represents an unknown number of frames.
 const GAP: &[u8] = b"[gap]";
 
 impl Folded {
-    /// Prints the stacks. With a `mark`, it stands behind the names of frames that most of their samples have from other
-    /// samples; equal stacks may then be several lines. `most` gives the bytes of a name at most, of how many paths of names
-    /// there are.
+    /// Prints the stacks. `mark` is appended to the names of frames that most of their samples have from other samples.
+    /// With a mark, equal stacks may be printed as several lines.
+    /// `most` returns the maximum length of a name in bytes, given the number of distinct paths of names.
     pub(crate) fn print_marked(
         &self,
         profile: &Profile,
@@ -118,19 +118,19 @@ impl Folded {
     }
 }
 
-/// A line to be printed.
+/// A line of the output.
 struct FoldedLine {
     comm: StringId,
     truncated: bool,
-    /// The innermost node of the name tree.
+    /// Innermost node in the tree of names.
     node: Option<NameId>,
-    /// How many of the outermost names come from other samples, where that is asked for.
+    /// Number of outermost names that are from other samples; 0 if no mark was requested.
     joined: u32,
     weight: u64,
 }
 
 impl Folded {
-    /// The frames of the lines, and which of them come from other samples.
+    /// Returns the paths of the lines, with the weights of frames that are from other samples.
     fn joined_paths(&self, tree: &NameTree, lines: &[FoldedLine]) -> JoinedPaths {
         let mut paths = JoinedPaths::default();
         let mut path = Vec::new();
@@ -144,8 +144,8 @@ impl Folded {
         paths
     }
 
-    /// The distinct stacks with their weights, sorted. `joined` tells stacks apart by how many of their outermost names
-    /// come from other samples; it may be empty.
+    /// Returns the distinct stacks with their weights, sorted. `joined` distinguishes equal stacks by the number of
+    /// outermost names that are from other samples; it may be empty.
     fn lines(
         &self,
         profile: &Profile,
@@ -187,7 +187,7 @@ impl Folded {
         lines
     }
 
-    /// Puts the labels of a stack into `path`, in the order of printing.
+    /// Stores the labels of a stack in `path`, in the order of printing.
     fn path(&self, tree: &NameTree, node: Option<NameId>, path: &mut Vec<StringId>) {
         tree.path(node, path);
         if !self.reverse {

@@ -1,4 +1,4 @@
-//! The formats, each a printer of its own.
+//! One printer per format.
 
 #[cfg(feature = "arrow")]
 mod arrow;

@@ -1,4 +1,4 @@
-//! NDJSON: one JSON object a sample, one sample a line; every line stands for itself. `docs/OUTPUT.md` has the fields.
+//! NDJSON: one self-contained JSON object per sample and line. `docs/OUTPUT.md` describes the fields.
 
 use std::io;
 use std::ops::Range;
@@ -17,18 +17,18 @@ use profile::{
     SampleId, SampleRow, Table, ThreadId,
 };
 
-/// Prints one JSON object a line.
+/// Prints one JSON object per line.
 #[derive(Debug, Clone, Copy)]
 pub struct Ndjson {
-    /// Whether inlined functions are frames of their own.
+    /// Whether inlined functions are separate frames.
     pub inlines: bool,
 }
 
-/// For so many rows of a profile, one in how many of its frames, the frames are not rendered in advance.
+/// Frames are rendered in advance only if they number at most this many times the printed rows.
 const FEW: usize = 8;
 
 impl Ndjson {
-    /// The name of the format, its files and its weights.
+    /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts = FormatFacts::text(
         "ndjson",
         "one JSON object a sample, one sample a line",
@@ -44,11 +44,11 @@ impl Printer for Ndjson {
 }
 
 impl Ndjson {
-    /// Prints some samples of a profile, for instance those that came last. Lines of a profile that was printed in parts
-    /// are those of the whole.
+    /// Prints a range of a profile's samples, for instance the latest ones. Printing a profile in ranges gives the same
+    /// lines as printing it at once.
     ///
     /// # Errors
-    /// Where writing to `out` fails: its error, unchanged.
+    /// Returns the error of writing to `out`, unchanged.
     pub fn print_rows(
         &self,
         profile: &Profile,
@@ -82,7 +82,7 @@ impl Ndjson {
                         has_frames |= text.len() > before;
                     });
                     if has_frames {
-                        // The comma after the last frame.
+                        // Removes the comma after the last frame.
                         text.pop();
                     }
                     text.extend_from_slice(b"]}\n");
@@ -92,7 +92,7 @@ impl Ndjson {
     }
 }
 
-/// Appends the begin of a frame's object.
+/// Appends the start of a frame's object.
 #[inline]
 fn push_addr(out: &mut Vec<u8>, addr: u64) {
     out.extend_from_slice(b"{\"addr\":\"0x");
@@ -100,7 +100,7 @@ fn push_addr(out: &mut Vec<u8>, addr: u64) {
     out.push(b'"');
 }
 
-/// The profile, and those parts of its lines that are the same in many lines, as text.
+/// The profile, with rendered text for parts that many lines share.
 struct JsonLines<'a> {
     profile: &'a Profile,
     strings: Escaped<'a>,
@@ -108,7 +108,7 @@ struct JsonLines<'a> {
     threads: Table<ThreadId, Box<[u8]>>,
     /// `,"module":"…","build_id":"…"`.
     modules: Table<ModuleId, Box<[u8]>>,
-    /// By the index that [`tail_index`] gives: `,"inlined":…,"found_by":"…","kernel":…},`.
+    /// By [`tail_index`]: `,"inlined":…,"found_by":"…","kernel":…},`.
     tails: Vec<Box<[u8]>>,
 }
 
@@ -170,7 +170,7 @@ impl<'a> JsonLines<'a> {
         out.extend_from_slice(b"\",\"frames\":[");
     }
 
-    /// Appends what the object of a function of a frame has after the address, and a comma.
+    /// Appends the object of a function of a frame after its address, and a comma.
     fn frame(&self, it: &FrameFunction<'_>, out: &mut Vec<u8>) {
         self.place(it.location, out);
         if let Some(function) = it.function {
@@ -179,7 +179,7 @@ impl<'a> JsonLines<'a> {
         out.extend_from_slice(self.tail(it.frame, it.function.is_some_and(|row| row.inlined)));
     }
 
-    /// Appends where a location is: what all functions inlined at one address share.
+    /// Appends the location, which all functions inlined at one address share.
     fn place(&self, location: &LocationRow, out: &mut Vec<u8>) {
         let Some(id) = location.module else { return };
         out.extend_from_slice(self.modules.get(id).map_or(&[], |text| text));
@@ -199,7 +199,7 @@ impl<'a> JsonLines<'a> {
         self.profile.modules.get(id).is_some_and(|module| module.kind == ModuleKind::Elf)
     }
 
-    /// Appends what is known of a function.
+    /// Appends the known fields of a function.
     fn function(&self, function: &InlineRow, location: &LocationRow, out: &mut Vec<u8>) {
         if let Some(name) = function.function {
             out.extend_from_slice(b",\"function\":\"");
@@ -230,7 +230,7 @@ const fn tail_index(found_by: FoundBy, kernel: bool, inlined: bool) -> usize {
     found_by as usize * 4 + kernel as usize * 2 + inlined as usize
 }
 
-/// The ends of frame objects, by [`tail_index`].
+/// Returns the ends of frame objects, indexed by [`tail_index`].
 fn tails() -> Vec<Box<[u8]>> {
     let flags = [(false, false), (false, true), (true, false), (true, true)];
     let all =

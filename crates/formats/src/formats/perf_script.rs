@@ -1,4 +1,4 @@
-//! The text of `perf script -F comm,pid,tid,cpu,time,period,event,ip,sym,symoff,dso`, for the programs that read it.
+//! The text of `perf script -F comm,pid,tid,cpu,time,period,event,ip,sym,symoff,dso`, for programs that parse it.
 //!
 //! ```text
 //! comm    pid/tid   [cpu]     seconds:     period event:
@@ -10,9 +10,9 @@
 //!
 //! # Known differences
 //! - Addresses of user frames are those of the process. perf 6.1 prints some of them relative to the file.
-//! - A field that a sample lacks is left out of its header; perf refuses to print it for the whole recording.
-//! - perf names an inlined function's frame `(inlined)` also where the function is not inlined but has two names.
-//! - Control characters in names are escaped, so that the lines stay lines; perf prints them raw.
+//! - A field that a sample lacks is omitted from its header; perf refuses to print it for the whole recording.
+//! - perf also prints `(inlined)` for a function that is not inlined but has two names.
+//! - Control characters in names are escaped, so that no name breaks a line; perf prints them raw.
 
 use std::io;
 
@@ -31,17 +31,17 @@ use profile::{
     RowId as _, SampleId, SampleRow, Table, ThreadId, ThreadRow,
 };
 
-/// Prints what `perf script` prints.
+/// Prints the output of `perf script`.
 #[derive(Debug, Clone, Copy)]
 pub struct PerfScript {
-    /// Whether inlined functions are frames of their own; without, as `perf script --no-inline`.
+    /// Whether inlined functions are separate frames; if not, the output is that of `perf script --no-inline`.
     pub inlines: bool,
-    /// What is printed.
+    /// The printed fields.
     pub fields: ScriptFields,
 }
 
 impl PerfScript {
-    /// The name of the format, its files and its weights.
+    /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts = FormatFacts::text(
         "perf-script",
         "the text of perf script",
@@ -84,13 +84,13 @@ impl Printer for PerfScript {
     }
 }
 
-/// How far perf's addresses are past ours. It prints recorded callchains as they are, with return addresses, and
-/// subtracts 1 only where it unwinds itself.
+/// Returns the offset of perf's address from ours. perf prints recorded callchains unchanged, with return addresses,
+/// and subtracts 1 only when it unwinds itself.
 fn delta(frame: &FrameRow) -> u8 {
     u8::from(frame.found_by == FoundBy::Callchain)
 }
 
-/// Appends the begin of a frame's line.
+/// Appends the start of a frame's line.
 #[inline]
 fn push_addr(out: &mut Vec<u8>, addr: u64) {
     out.push(b'\t');
@@ -98,14 +98,14 @@ fn push_addr(out: &mut Vec<u8>, addr: u64) {
     out.push(b' ');
 }
 
-/// The profile, and the parts of the text that are the same in many samples.
+/// The profile, with rendered text for parts that many samples share.
 struct ScriptLines<'a> {
     profile: &'a Profile,
     shown: Shown,
     strings: Escaped<'a>,
-    /// The header up to and with the thread id.
+    /// The header up to and including the thread id.
     threads: Table<ThreadId, Box<[u8]>>,
-    /// The name of each, filled up on the left to the longest name, as perf does.
+    /// The name of each event, padded on the left to the longest name, as in perf.
     events: Table<EventId, Box<[u8]>>,
 }
 
@@ -150,7 +150,7 @@ impl<'a> ScriptLines<'a> {
         out.push(b'\n');
     }
 
-    /// Appends what the line of a function of a frame has after the address: `<function>+0x<offset> (<module>)`.
+    /// Appends the line of a function of a frame after its address: `<function>+0x<offset> (<module>)`.
     fn frame(&self, it: &FrameFunction<'_>, out: &mut Vec<u8>) {
         let FrameFunction { frame, location, function } = *it;
         match function.and_then(|function| function.function) {
@@ -158,7 +158,7 @@ impl<'a> ScriptLines<'a> {
             None => out.extend_from_slice(b"[unknown]"),
             Some(name) => {
                 out.extend_from_slice(self.strings.get(name));
-                // perf counts the offset of inlined functions from the function around them, too.
+                // For an inlined function, perf prints the offset from the start of the containing function, too.
                 if let Some(offset) = location.function_offset.filter(|_| self.shown.symoff) {
                     out.extend_from_slice(b"+0x");
                     push_hex(out, offset.wrapping_add(delta(frame).into()));
@@ -194,7 +194,7 @@ impl<'a> ScriptLines<'a> {
     }
 }
 
-/// The fields that are asked for with each sample or frame.
+/// The requested fields of each sample or frame.
 struct Shown {
     cpu: bool,
     time: bool,
@@ -221,13 +221,13 @@ impl Shown {
     }
 }
 
-/// The header up to and with the thread id. It never begins with a space, a tab or `#`: readers would take it for a
-/// frame or a comment.
+/// Returns the header up to and including the thread id. It never begins with a space, a tab or `#`, because readers
+/// would take it for a frame or a comment.
 fn thread_text(thread: &ThreadRow, comm: &[u8], fields: ScriptFields) -> Box<[u8]> {
     let mut text = Vec::new();
     match comm.split_first() {
         _ if !fields.has("comm") => {}
-        // As perf names a thread whose name was not recorded.
+        // perf's name for a thread without a recorded name.
         None => text.extend_from_slice(format!(":{}", thread.tid).as_bytes()),
         Some((&first @ (b' ' | b'#'), rest)) => {
             push_byte_escape(&mut text, first);
@@ -258,10 +258,10 @@ fn push_cpu(out: &mut Vec<u8>, cpu: u32) {
     out.extend_from_slice(b"] ");
 }
 
-/// Appends ` 1445.157017: `: seconds and cut microseconds.
+/// Appends ` 1445.157017: `: seconds and truncated microseconds.
 fn push_time(out: &mut Vec<u8>, nanoseconds: u64) {
     push_number_right(out, nanoseconds / 1_000_000_000, 5);
-    // The leading 1 keeps the zeros; the point takes its place.
+    // The added 1,000,000 preserves leading zeros; the point replaces its 1.
     let fraction = out.len();
     push_number_right(out, 1_000_000 + nanoseconds % 1_000_000_000 / 1_000, 0);
     if let Some(byte) = out.get_mut(fraction) {

@@ -1,7 +1,7 @@
-//! speedscope's own file format: stacks of frame indexes with weights, a profile for each thread and event.
+//! speedscope's file format: stacks of frame indexes with weights, in one profile per thread and event.
 //!
-//! A browser does not hold millions of stacks: above [`MERGE_ABOVE`] samples there is only the profile of all threads, in
-//! which equal stacks are one.
+//! A browser cannot hold millions of stacks. Above [`MERGE_ABOVE`] samples, only the profile of all threads is written,
+//! with equal stacks merged.
 //!
 //! Source: <https://www.speedscope.app/file-format-schema.json>.
 
@@ -22,34 +22,33 @@ use profile::{
     EventId, LONGEST_IN_TABLE, Profile, RowId as _, SampleRow, StackId, StringId, Table, ThreadId,
 };
 
-/// Samples above which only merged stacks are written.
+/// Number of samples above which only merged stacks are written.
 pub(crate) const MERGE_ABOVE: usize = 100_000;
 
-/// Bytes that are collected before they are written.
+/// Bytes to collect before a write.
 const FLUSH_SIZE: usize = 1 << 18;
 
-/// Prints a document of speedscope.
+/// Prints a speedscope document.
 #[derive(Debug, Clone, Copy)]
 pub struct Speedscope {
-    /// Whether inlined functions are frames of their own.
+    /// Whether inlined functions are separate frames.
     pub inlines: bool,
-    /// Whether stacks that do not reach their root stand beside the others, and not under one `[truncated]` frame.
+    /// Whether stacks without their root are shown unchanged, instead of under one `[truncated]` frame.
     pub keep_unrooted: bool,
-    /// What a sample weighs.
+    /// Weight of a sample.
     pub weight: StackWeight,
 }
 
-/// A stack and its weight.
 struct WeighedStack {
     stack: Option<StackId>,
-    /// A frame that stands outside of all others.
+    /// Frame outside all others.
     comm: Option<FunctionId>,
     truncated: bool,
     weight: u64,
 }
 
 impl Speedscope {
-    /// The name of the format, its files and its weights.
+    /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts = FormatFacts {
         weights: ShownWeights::PerSample,
         ..FormatFacts::text(
@@ -70,7 +69,7 @@ impl Printer for Speedscope {
         let mut keys: Vec<(ThreadId, EventId)> = Vec::new();
         let groups = group(profile, |sample| (sample.thread, sample.event));
         let mut sorted: Vec<_> = groups.iter().collect();
-        // Times off the processor first, where they were asked for; then the busiest thread; ties in order of appearance.
+        // Off-CPU times first, if they were requested; then the busiest thread; ties in order of appearance.
         let off_cpu = |event: EventId| profile.off_cpu == Some(event);
         sorted.sort_by_key(|group| {
             let weight = self.weight(group.count, group.period);
@@ -140,14 +139,14 @@ impl Speedscope {
         format!("{what}, {}", String::from_utf8_lossy(event_name(profile, event)))
     }
 
-    /// All samples of an event with equal stacks as one, under a frame of the thread's name.
+    /// Returns the samples of an event with equal stacks merged, below frames for the thread names.
     fn merged(
         &self,
         profile: &Profile,
         event: EventId,
         functions: &Functions,
     ) -> Vec<WeighedStack> {
-        // Threads of one name are one frame, after the functions' frames.
+        // Threads of the same name share a frame. These frames follow the functions.
         let comms = comms(profile);
         let rows = group(profile, |sample| {
             let comm = comms.1.get(sample.thread).copied().unwrap_or(0);
@@ -166,7 +165,7 @@ impl Speedscope {
     }
 }
 
-/// The distinct names of threads, and which of them each thread has.
+/// Returns the distinct thread names, and by thread the index of its name.
 fn comms(profile: &Profile) -> (Vec<StringId>, Table<ThreadId, u32>) {
     let mut names = Vec::new();
     let mut index = HashMap::new();
@@ -187,7 +186,7 @@ fn thread_name(profile: &Profile, thread: ThreadId) -> String {
     })
 }
 
-/// The text of the document. Frames: the functions, `[truncated]`, the names of threads.
+/// Writer of the document. Frames are the functions, `[truncated]`, and the thread names.
 struct SpeedscopeDocument<'a> {
     profile: &'a Profile,
     functions: &'a Functions,
@@ -229,7 +228,7 @@ impl SpeedscopeDocument<'_> {
                 push_json(&mut self.text, format!(" ({mark})").as_bytes());
             }
             self.text.push(b'"');
-            // Code without a known source has its module there: which keeps unknown functions apart.
+            // Code without a known source file shows its module there, which keeps unknown functions apart.
             if let Some(file) = function.file.or(function.module) {
                 self.text.extend_from_slice(b",\"file\":\"");
                 self.text.extend_from_slice(strings.get(file));
@@ -299,7 +298,7 @@ impl SpeedscopeDocument<'_> {
 
     fn end(&mut self, empty: bool) -> io::Result<()> {
         if empty {
-            // Readers want one profile at the least.
+            // Readers require at least one profile.
             self.profile("no samples", "none", &[], &mut true)?;
         }
         self.text.extend_from_slice(b"],\n\"activeProfileIndex\":0}\n");

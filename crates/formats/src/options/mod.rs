@@ -1,4 +1,4 @@
-//! What a user can choose about a format.
+//! User options of the formats.
 
 mod script_fields;
 
@@ -8,32 +8,32 @@ pub use options::StackRoot;
 pub use options::Weight as StackWeight;
 pub use script_fields::ScriptFields;
 
-/// What a user can choose about a format. Folded stacks know all of it, others what they can show.
+/// User options of a format. Folded stacks support all stack options, other formats a subset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FormatOptions {
-    /// Whether inlined functions are frames of their own; without, only the function that they were inlined into.
+    /// Whether inlined functions are separate frames. Otherwise, only the function that contains them is shown.
     pub inlines: bool,
-    /// Folded, speedscope, Firefox: whether stacks that do not reach their root stand beside the others, and not under one
-    /// `[truncated]` frame.
+    /// Folded, speedscope, Firefox: whether stacks without their root are shown unchanged.
+    /// Otherwise, they are grouped under one `[truncated]` frame.
     pub keep_unrooted: bool,
-    /// Folded, speedscope, Firefox: what a stack weighs.
+    /// Folded, speedscope, Firefox: weight of a stack.
     pub weight: StackWeight,
-    /// Folded: whether kernel functions get the suffix `_[k]`.
+    /// Folded: whether the names of kernel functions get the suffix `_[k]`.
     pub kernel_suffix: bool,
-    /// Folded: what stands outside of all functions.
+    /// Folded: outermost frame of each stack.
     pub root: StackRoot,
-    /// Folded: whether stacks begin with the innermost function.
+    /// Folded: whether stacks start with the innermost function.
     pub reverse: bool,
-    /// perf script: what is printed.
+    /// perf script: fields to print.
     pub fields: ScriptFields,
     /// Flame graph: whether the outermost functions are at the top.
     pub inverted: bool,
-    /// Arrow: whether there is one row a sample with its frames, and not the tables.
+    /// Arrow: whether to write one row per sample with its frames, instead of the tables.
     pub rows: bool,
 }
 
 impl FormatOptions {
-    /// What is printed where the user chose nothing.
+    /// The options if the user selected none.
     pub const DEFAULT: Self = Self {
         inlines: true,
         keep_unrooted: false,

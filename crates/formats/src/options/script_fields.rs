@@ -1,25 +1,25 @@
-//! Which fields the text of `perf script` has: the names of its option `-F`.
+//! Fields in the text of `perf script`, by the names of its option `-F`.
 
-/// The fields by name, in the order in which they are printed.
+/// Field names, in the order of printing.
 const NAMES: [&str; 11] =
     ["comm", "pid", "tid", "cpu", "time", "period", "event", "ip", "sym", "symoff", "dso"];
 
-/// The name of the line of source, which is a line of its own.
+/// Name of the field for source lines, which are printed on separate lines.
 const SRCLINE: &str = "srcline";
 
-/// A set of fields.
+/// A set of output fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ScriptFields(u16);
 
 impl ScriptFields {
-    /// What is printed where nothing is chosen: all but the lines of source.
+    /// The fields if none are selected: all except the source lines.
     pub const DEFAULT: Self = Self((1 << NAMES.len()) - 1);
 
-    /// Reads names with commas between them. Where the first begins with `+` or `-`, names are added to the default
-    /// ones or taken away from them.
+    /// Parses comma-separated names. If the list begins with `+` or `-`, names are added to the default fields or
+    /// removed from them.
     ///
     /// # Errors
-    /// A sentence: which name is unknown, or what it needs.
+    /// Returns a sentence that names the unknown field, or the field that a selected one requires.
     pub fn parse(text: &str) -> Result<Self, String> {
         let changes = text.starts_with(['+', '-']);
         let mut fields = if changes { Self::DEFAULT } else { Self(0) };
@@ -41,7 +41,7 @@ impl ScriptFields {
         Ok(fields)
     }
 
-    /// Whether the field of that name is in the set.
+    /// Returns true if the set contains the field `name`.
     pub(crate) fn has(self, name: &str) -> bool {
         Self::bit(name).is_some_and(|bit| self.0 & bit != 0)
     }

@@ -1,4 +1,4 @@
-//! Rows rendered to text in parallel and written in order, with a bounded amount of text in memory.
+//! Parallel rendering of rows to text, written in order with a bounded amount of text in memory.
 //!
 //! ```text
 //!   rows      |--- chunk ---|--- chunk ---|--- chunk ---|- ...
@@ -6,9 +6,9 @@
 //!   caller    writes batch k meanwhile
 //! ```
 //!
-//! The text is the concatenation of the rows' texts, so neither the number of threads nor the cut into chunks shows.
-//! A chunk whose text becomes too large to be held is given up, and rendered again when its turn to be written comes:
-//! then its text is written piece by piece.
+//! The output is the concatenation of the rows' texts. It depends neither on the number of threads nor on chunk
+//! borders. If the text of a chunk exceeds its memory limit, the chunk is discarded and rendered again when it is due
+//! to be written. The text is then written piece by piece.
 
 use std::io;
 use std::ops::{Deref, DerefMut, Range};
@@ -17,35 +17,35 @@ use rayon::iter::{
     IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _,
 };
 
-/// Frames of a chunk, about: some hundred kilobytes to a megabyte of text.
+/// Approximate number of frames per chunk: some hundred kilobytes to a megabyte of text.
 const CHUNK_COST: u64 = 4096;
 
-/// Chunks of a batch for each thread: enough to even out unequal ones, few enough to hold their texts.
+/// Chunks per thread in a batch: enough to balance unequal chunks, few enough to hold their texts in memory.
 const CHUNKS_PER_THREAD: usize = 2;
 
-/// Bytes of all texts that are held, and of the text of a chunk at least and at most.
+/// Bytes for all texts in memory; then the minimum and maximum for the text of one chunk.
 const ALL_BYTES: usize = 256 << 20;
 const CHUNK_BYTES: (usize, usize) = (2 << 20, 8 << 20);
 
-/// Bytes of the text of a chunk that are held, if so many chunks make a batch: one is rendered while one is written.
+/// Returns the text limit of a chunk, in bytes, for `batch` chunks: one batch is rendered while another is written.
 fn bytes_of_chunk(batch: usize) -> usize {
     (ALL_BYTES / (2 * batch.max(1))).clamp(CHUNK_BYTES.0, CHUNK_BYTES.1)
 }
 
-/// The text of a chunk while it is rendered.
+/// Text of a chunk that is being rendered.
 pub(crate) struct ChunkText<'o> {
     text: Vec<u8>,
-    /// Bytes that are held.
+    /// Limit of the text in memory, in bytes.
     most: usize,
-    /// The output that a large text goes to; `None` while other chunks are written.
+    /// Output for text beyond the limit; `None` while other chunks are written.
     out: Option<&'o mut dyn io::Write>,
     error: io::Result<()>,
     is_given_up: bool,
 }
 
 impl ChunkText<'_> {
-    /// Called before each part of a row: writes the text so far if it is long. Returns false if nothing more of the chunk is
-    /// wanted, so that the rest need not be rendered.
+    /// Writes the text so far if it is long; called before each part of a row.
+    /// Returns false if the rest of the chunk need not be rendered.
     #[inline]
     pub(crate) fn goes_on(&mut self) -> bool {
         if self.text.len() < self.most && !self.is_given_up {
@@ -81,11 +81,11 @@ impl DerefMut for ChunkText<'_> {
     }
 }
 
-/// Writes the texts of `rows` rows to `out`. `cost` gives about how many frames a row has; `render` appends the text
-/// of a range of rows to a buffer.
+/// Writes the texts of `rows` rows to `out`. `cost` returns the approximate number of frames of a row; `render` appends
+/// the text of a range of rows to a buffer.
 ///
 /// # Errors
-/// Where writing to `out` fails: its error, unchanged.
+/// Returns the error of writing to `out`, unchanged.
 pub(crate) fn write_rows(
     out: &mut dyn io::Write,
     rows: usize,
@@ -96,11 +96,11 @@ pub(crate) fn write_rows(
     write_chunks(out, ranges, CHUNKS_PER_THREAD, |rows, text| render(rows.clone(), text))
 }
 
-/// Writes the texts of `chunks` to `out`, each appended to a buffer by `render`; so many chunks for each thread make a
-/// batch.
+/// Writes the texts of `chunks` to `out`; `render` appends the text of a chunk to a buffer.
+/// A batch has `per_thread` chunks for each thread.
 ///
 /// # Errors
-/// Where writing to `out` fails: its error, unchanged.
+/// Returns the error of writing to `out`, unchanged.
 pub(crate) fn write_chunks<C: Send + Sync>(
     out: &mut dyn io::Write,
     mut chunks: impl Iterator<Item = C>,
@@ -124,12 +124,12 @@ pub(crate) fn write_chunks<C: Send + Sync>(
     Ok(())
 }
 
-/// Chunks and their texts; the texts' memory is used again.
+/// Chunks and their texts. The memory of the texts is reused.
 struct TextBatch<C> {
     chunks: Vec<C>,
-    /// `None` of a chunk that was given up.
+    /// `None` for a discarded chunk.
     texts: Vec<Option<Vec<u8>>>,
-    /// Bytes of the text of each that are held.
+    /// Limit of the text of a chunk in memory, in bytes.
     most: usize,
 }
 
@@ -158,7 +158,7 @@ impl<C: Send + Sync> TextBatch<C> {
         });
     }
 
-    /// Writes the texts, and those of chunks that were given up while they are rendered.
+    /// Writes the texts in order. Discarded chunks are rendered again, directly to `out`.
     fn write(
         &self,
         out: &mut dyn io::Write,
@@ -185,7 +185,7 @@ impl<C: Send + Sync> TextBatch<C> {
     }
 }
 
-/// Cuts the rows into ranges of about equal cost.
+/// Splits the rows into ranges of approximately equal cost.
 struct Ranges<F> {
     next: usize,
     rows: usize,
@@ -228,7 +228,7 @@ mod tests {
         }
     }
 
-    /// Counts the bytes that are written, and the largest piece.
+    /// Counts the written bytes and the size of the largest piece.
     #[derive(Default)]
     struct Counting {
         bytes: usize,

@@ -1,15 +1,15 @@
-//! The parts of modules in which stated addresses and file offsets differ by one and the same number, which is what a
-//! loaded segment is: the mappings of formats whose addresses are those that the files state.
+//! Parts of modules with a constant difference between stated address and file offset, as in a loaded segment.
+//! They are the mappings of formats that use stated addresses.
 
 use address::ModuleId;
 use hashbrown::HashMap;
 use profile::{LocationId, Profile, Table, row_ids};
 
-/// Ranges begin and end at multiples of this.
+/// Alignment of the start and end of a range, in bytes.
 const PAGE: u64 = 4096;
 
 row_ids! {
-    /// A row of [`CodeRanges::rows`].
+    /// Index of a row of [`CodeRanges::rows`].
     pub(crate) CodeRangeId(u32);
 }
 
@@ -20,32 +20,32 @@ pub(crate) struct CodeRange {
     /// Lowest and highest address of a location in it.
     low: u64,
     high: u64,
-    /// What is added to an address for the file offset (wrapping); `None` where the module has no offsets.
+    /// File offset minus address (wrapping); `None` if the module has no offsets.
     delta: Option<u64>,
 }
 
 impl CodeRange {
-    /// Where the page of the lowest location begins.
+    /// Start of the page that contains the lowest location.
     pub(crate) const fn start(&self) -> u64 {
         self.low - self.low % PAGE
     }
 
-    /// Where the page of the highest location ends.
+    /// End of the page that contains the highest location.
     pub(crate) const fn end(&self) -> u64 {
         (self.high - self.high % PAGE).saturating_add(PAGE)
     }
 
-    /// The place of [`Self::start`] in the file; 0 where the module has no offsets.
+    /// File offset of [`Self::start`]; 0 if the module has no offsets.
     pub(crate) fn file_offset(&self) -> u64 {
         self.delta.map_or(0, |delta| self.start().wrapping_add(delta))
     }
 }
 
-/// The ranges of a profile, and in which of them each location is.
+/// The ranges of a profile, and the range of each location.
 #[derive(Debug)]
 pub(crate) struct CodeRanges {
     pub(crate) rows: Table<CodeRangeId, CodeRange>,
-    /// `None` for a location in no module.
+    /// `None` for a location outside all modules.
     pub(crate) of_location: Table<LocationId, Option<CodeRangeId>>,
 }
 

@@ -1,21 +1,21 @@
-//! Texts that are too long to be printed in full. A recording or a file can state a name of any length once, and
-//! have it in each frame.
+//! Truncation of texts that are too long to print in full. A recording or a file can state a name of any length once
+//! and use it in every frame.
 //!
-//! A cut text ends with `…#` and eight hexadecimal digits of a hash of the whole text. Nothing is told apart by that:
-//! tables are keyed by the ids of the texts.
+//! A truncated text ends with `…#` and eight hexadecimal digits of a hash of the whole text.
+//! The hash is only a hint for the reader: tables are keyed by the ids of the texts.
 
 use std::borrow::Cow;
 
 use profile::{LONGEST_IN_TABLE, LONGEST_REPEATED};
 
-/// Bytes of the mark: three of the ellipsis, the `#`, eight digits.
+/// Bytes of the mark: three for the ellipsis, one for `#`, eight digits.
 const MARK: usize = 12;
 
-/// Longest escape of one byte: `\u001b`.
+/// Length of the longest escape of one byte: `\u001b`.
 const ESCAPE: usize = 6;
 
-/// Appends `text` by `push`, which escapes it; if that is more than `most` bytes, so much of its beginning as leaves
-/// place for the mark, and the mark.
+/// Appends `text` with `push`, which escapes it. If the result exceeds `most` bytes, appends the longest prefix that
+/// leaves space for the mark, then the mark.
 pub(crate) fn push_cut(
     out: &mut Vec<u8>,
     text: &[u8],
@@ -45,13 +45,13 @@ pub(crate) fn push_cut(
     push_mark(out, text);
 }
 
-/// The same of a text that is escaped already; `None` if it is printed as it is.
+/// Truncates a text that is already escaped; returns `None` if it fits into `most` bytes.
 pub(crate) fn cut(text: &[u8], most: usize) -> Option<Box<[u8]>> {
     if text.len() <= most {
         return None;
     }
     let kept = beginning(text, most.saturating_sub(MARK));
-    // No half of an escape.
+    // Removes a partial escape.
     let tail = kept.len().saturating_sub(ESCAPE - 1);
     let escape = kept.iter().skip(tail).rposition(|&byte| byte == b'\\');
     let kept = escape.map_or(kept, |at| kept.get(..tail + at).unwrap_or(kept));
@@ -60,18 +60,18 @@ pub(crate) fn cut(text: &[u8], most: usize) -> Option<Box<[u8]>> {
     Some(out.into())
 }
 
-/// A text of a format that repeats it for each function or frame: [`LONGEST_REPEATED`] bytes of it.
+/// Appends a text in a format that repeats it for each function or frame, truncated to [`LONGEST_REPEATED`] bytes.
 pub(crate) fn push_repeated(out: &mut Vec<u8>, text: &[u8], push: impl Fn(&mut Vec<u8>, &[u8])) {
     push_cut(out, text, LONGEST_REPEATED, push);
 }
 
-/// The beginning of a text for answers that repeat it, before it is escaped: [`LONGEST_REPEATED`] bytes.
+/// Truncates a text to [`LONGEST_REPEATED`] bytes before it is escaped, for responses that repeat it.
 #[must_use]
 pub fn short_text(text: &[u8]) -> Cow<'_, [u8]> {
     shortened(text, LONGEST_REPEATED)
 }
 
-/// A text in a table that has it once, before it is escaped: [`LONGEST_IN_TABLE`] bytes of it.
+/// Truncates a text to [`LONGEST_IN_TABLE`] bytes before it is escaped, for a table that contains it once.
 pub(crate) fn in_table(text: &[u8]) -> Cow<'_, [u8]> {
     shortened(text, LONGEST_IN_TABLE)
 }
@@ -85,7 +85,7 @@ fn shortened(text: &[u8], most: usize) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// At most so many bytes of a text, without a part of a character at the end.
+/// Returns a prefix of at most `most` bytes that does not end inside a UTF-8 character.
 fn beginning(text: &[u8], most: usize) -> &[u8] {
     let mut end = most.min(text.len());
     for _ in 0..3 {
@@ -98,13 +98,13 @@ fn beginning(text: &[u8], most: usize) -> &[u8] {
     text.get(..end).unwrap_or_default()
 }
 
-/// Appends `…#` and the hash.
+/// Appends `…#` and the hash of the whole text.
 fn push_mark(out: &mut Vec<u8>, text: &[u8]) {
     out.extend_from_slice("…#".as_bytes());
     out.extend_from_slice(format!("{:08x}", hash(text)).as_bytes());
 }
 
-/// The hash of a text in the mark.
+/// Returns the hash of a text for the mark.
 ///
 /// Source: FNV-1a of 32 bits, draft-eastlake-fnv.
 fn hash(text: &[u8]) -> u32 {
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(hash(b"foobar"), 0xbf9c_f968);
         assert_eq!(json(&[b'a'; 20], 20), format!(">{}", "a".repeat(20)));
         assert_eq!(json(&[b'a'; 21], 20), format!(">{}…#{:08x}", "a".repeat(8), hash(&[b'a'; 21])));
-        // Escapes count, and none is cut in two.
+        // Escapes count, and none is split.
         assert_eq!(json(b"a\x1b\x1b", 13), r">a\u001b\u001b");
         let escapes = b"a\x1b\x1b\x1b";
         assert_eq!(json(escapes, 18), format!(">a…#{:08x}", hash(escapes)));

@@ -1,25 +1,25 @@
-//! All strings of a profile in the escaping of one format, done once for each distinct string.
+//! All strings of a profile, escaped once per distinct string for one format.
 
 use crate::render::cut::push_cut;
 use profile::{StringId, Strings, Table, row_ids};
 
-/// The strings of a profile, escaped. Those that need no escaping, nearly all, are not copied.
+/// The escaped strings of a profile. Nearly all need no escaping; these are not copied.
 #[derive(Debug)]
 pub(crate) struct Escaped<'a> {
     plain: &'a Strings,
-    /// By string: where it is in `changed`; `None` where it is as in `plain`.
+    /// By string: its index in `changed`; `None` if it is equal to the string in `plain`.
     slots: Table<StringId, Option<ChangedId>>,
     changed: Table<ChangedId, Box<[u8]>>,
 }
 
 row_ids! {
-    /// A string that escaping changed.
+    /// Index of a string that escaping changed.
     ChangedId(u32);
 }
 
 impl<'a> Escaped<'a> {
-    /// Escapes all `strings` with `escape`, which appends its second argument to its first. No string has more than `most`
-    /// bytes then.
+    /// Escapes all `strings` with `escape`, which appends its second argument to its first.
+    /// Results are truncated to `most` bytes.
     pub(crate) fn new(strings: &'a Strings, most: usize, escape: fn(&mut Vec<u8>, &[u8])) -> Self {
         let mut scratch = Vec::new();
         let mut changed = Table::<ChangedId, Box<[u8]>>::new();
@@ -35,7 +35,7 @@ impl<'a> Escaped<'a> {
         Self { plain: strings, slots, changed }
     }
 
-    /// The escaped string; empty where there is none of that id.
+    /// Returns the escaped string; empty if there is none with this id.
     #[inline]
     pub(crate) fn get(&self, id: StringId) -> &[u8] {
         match self.slots.get(id).copied().flatten() {
@@ -44,7 +44,7 @@ impl<'a> Escaped<'a> {
         }
     }
 
-    /// All escaped strings in the order of their ids.
+    /// Iterates over all escaped strings in the order of their ids.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.plain.ids().map(|id| self.get(id))
     }

@@ -1,19 +1,19 @@
-//! The text of each distinct frame, rendered once: what a frame prints after its address is the same in every sample.
+//! Text of each distinct frame after its address. It is the same in every sample and is rendered once.
 //!
-//! A frame has a text for each function at its location. The texts of very many, or very long-winded, frames would fill
-//! the memory, so there is a budget; frames beyond it are rendered again at each use.
+//! A frame has a text for each function at its location. A budget bounds the memory for profiles with very many frames
+//! or very long names; frames beyond it are rendered again at each use.
 
 use profile::query::{FrameFunction, frame_functions};
 use profile::{FrameId, Profile, RowId as _};
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
-/// Frames of a chunk: chunks are rendered in parallel.
+/// Frames per chunk; chunks are rendered in parallel.
 const CHUNK: usize = 1024;
 
-/// Bytes of text for each frame on average. C++ names alone can have thousands.
+/// Average budget per frame, in bytes of text. C++ names alone can have thousands.
 const BYTES_PER_FRAME: usize = 512;
 
-/// Bytes of text for all frames.
+/// Budget for all frames, in bytes of text.
 const BYTES: usize = 128 << 20;
 
 /// Texts by frame.
@@ -25,19 +25,19 @@ pub(crate) struct FrameTexts<'a, R> {
     chunks: Vec<TextChunk>,
 }
 
-/// The texts of some frames, one after the other.
+/// Texts of consecutive frames, concatenated.
 #[derive(Debug, Default)]
 struct TextChunk {
     text: Vec<u8>,
-    /// Where each text ends in `text`.
+    /// End offset of each text in `text`.
     ends: Vec<u32>,
-    /// By frame: its first text. One more than frames, and fewer where the budget was used up.
+    /// By frame: index of its first text. One entry more than frames; fewer if the budget was exhausted.
     first: Vec<u32>,
 }
 
 impl<'a, R: Fn(&FrameFunction<'a>, &mut Vec<u8>) + Sync> FrameTexts<'a, R> {
-    /// Renders all frames of `profile`. `inlines`: whether inlined functions have texts of their own; `render` appends
-    /// the text of a function.
+    /// Renders all frames of `profile`. With `inlines`, inlined functions have separate texts; `render` appends the
+    /// text of one function.
     pub(crate) fn new(profile: &'a Profile, inlines: bool, render: R) -> Self {
         let frames = profile.frames.len();
         let n_chunks = frames.div_ceil(CHUNK);
@@ -60,12 +60,12 @@ impl<'a, R: Fn(&FrameFunction<'a>, &mut Vec<u8>) + Sync> FrameTexts<'a, R> {
         Self { profile, inlines, render, chunks }
     }
 
-    /// The same for a few frames, which are rendered at each use.
+    /// Returns an instance without stored texts, for a few frames that are rendered at each use.
     pub(crate) const fn of_few(profile: &'a Profile, inlines: bool, render: R) -> Self {
         Self { profile, inlines, render, chunks: Vec::new() }
     }
 
-    /// Appends the texts of a frame, innermost function first, each after what `begin` appends.
+    /// Appends the texts of a frame, innermost function first. `begin` appends the prefix of each.
     #[inline]
     pub(crate) fn push(&self, frame: FrameId, out: &mut Vec<u8>, begin: impl Fn(&mut Vec<u8>)) {
         if let Some(texts) = self.kept(frame) {
@@ -83,7 +83,7 @@ impl<'a, R: Fn(&FrameFunction<'a>, &mut Vec<u8>) + Sync> FrameTexts<'a, R> {
 }
 
 impl<R> FrameTexts<'_, R> {
-    /// The texts of a frame; `None` where it is beyond the budget.
+    /// Returns the stored texts of a frame; `None` if it is beyond the budget.
     #[inline]
     fn kept(&self, frame: FrameId) -> Option<impl Iterator<Item = &[u8]>> {
         let chunk = self.chunks.get(frame.index() / CHUNK)?;
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
     use profile::{FoundBy, FrameRow, InlineRow, LocationRow};
 
-    /// Frame `n` has `n % 3` functions, whose lines are `n`.
+    /// Frame `n` has `n % 3` functions on line `n`.
     fn profile(frames: u32) -> Profile {
         let mut profile = Profile::default();
         for line in 0..frames {
@@ -156,7 +156,7 @@ mod tests {
         });
         let kept: Vec<FrameId> =
             profile.frames.ids().filter(|&frame| long.kept(frame).is_some()).collect();
-        // Frames 0 and 1 have a text each, and so has frame 1024, which begins the next chunk.
+        // Frames 0 and 1 have one text each, and so does frame 1024, which begins the next chunk.
         assert_eq!(kept, [0, 1, CHUNK as u32].map(FrameId::new));
         let mut out = Vec::new();
         long.push(FrameId::new(5), &mut out, |out| out.push(b'@'));

@@ -1,20 +1,20 @@
-//! The table of inlines as it is written: with the inlined functions or without them.
+//! The table of inlines as written: with or without the inlined functions.
 
 use std::borrow::Cow;
 
 use profile::query::functions;
 use profile::{InlineRow, Profile};
 
-/// The rows of the table of inlines, in the order of the locations, so that these own ranges of it also where rows are
-/// left out.
+/// Rows of the inlines table, in the order of the locations. Each location owns a range of rows, even if some rows are
+/// omitted.
 pub(crate) struct InlineRows<'a> {
     pub(crate) inlines: Cow<'a, [InlineRow]>,
-    /// Where each location's rows begin, and where the last one's end.
+    /// Start of each location's rows, followed by the end of the last location's.
     pub(crate) starts: Vec<usize>,
 }
 
 impl<'a> InlineRows<'a> {
-    /// Those of all functions, or with `inlines` unset those of functions that are not inlined.
+    /// Collects the rows of all functions or, without `inlines`, of functions that are not inlined.
     pub(crate) fn new(profile: &'a Profile, inlines: bool) -> Self {
         let mut end = 0;
         let starts = profile.locations.iter().map(|location| {

@@ -1,26 +1,26 @@
-//! Which frames of a graph of stacks most samples have from other samples: a graph that draws equal stacks as one cannot
-//! tell each of them apart, but says so where it is the rule.
+//! Frames of a stack graph that most samples have from other samples. A graph that merges equal stacks cannot mark
+//! individual samples; it marks a frame if most of its weight is from other samples.
 
 use hashbrown::HashMap;
 use profile::{Profile, StackId, StringId, Table};
 
 use crate::render::name_tree::NameTree;
 
-/// What stands outside of a path: the label of the thread, and whether the stack is truncated.
+/// Key of a set of paths: the label of the thread, and whether the stacks are truncated.
 pub(crate) type PathHead = (StringId, bool);
 
-/// The frames of a graph, each by the path that leads to it, with what they weigh.
+/// Frames of a graph, identified by their path, with weights.
 #[derive(Debug, Default)]
 pub(crate) struct JoinedPaths {
     heads: HashMap<PathHead, u32>,
-    /// By the frame before, and the label.
+    /// By parent frame and label.
     children: HashMap<(u32, StringId), u32>,
-    /// By frame: its weight, and what of it is of samples that have it from others.
+    /// By frame: its weight, and the part of it from samples that have the frame from other samples.
     weights: Vec<(u64, u64)>,
 }
 
 impl JoinedPaths {
-    /// Adds a stack of that weight; `joined` says of each place of the path whether it comes from other samples.
+    /// Adds a stack with `weight`; `joined` returns whether the frame at a position of the path is from other samples.
     pub(crate) fn add(
         &mut self,
         head: PathHead,
@@ -48,7 +48,7 @@ impl JoinedPaths {
         }
     }
 
-    /// Calls `visit` with each label of a path, and whether most of its weight comes from other samples.
+    /// Calls `visit` with each label of a path, and true if most of its weight is from other samples.
     pub(crate) fn walk(
         &self,
         head: PathHead,
@@ -64,7 +64,7 @@ impl JoinedPaths {
     }
 }
 
-/// By stack: how many of the outermost names come from other samples.
+/// Returns, by stack, the number of outermost names that are from other samples.
 pub(crate) fn joined_names(profile: &Profile, tree: &NameTree) -> Table<StackId, u32> {
     let mut joined = Table::<StackId, u32>::new();
     joined.reserve(profile.stacks.len());

@@ -1,16 +1,16 @@
-//! JSON that is short beside the columns of a document: written in order, by functions that put what is inside.
+//! Writer for short JSON values around the columns of a document. Closures write the nested values.
 
 use crate::render::cut::in_table;
 use crate::render::text::{push_json, push_number};
 
-/// JSON that is being written.
+/// Appends JSON values to `text` in order.
 #[derive(Default)]
 pub(crate) struct JsonWriter {
     pub(crate) text: Vec<u8>,
 }
 
 impl JsonWriter {
-    /// An object.
+    /// Appends an object; `inside` appends its members.
     pub(crate) fn object(&mut self, inside: impl FnOnce(&mut Self)) {
         self.begin_object();
         inside(self);
@@ -26,7 +26,7 @@ impl JsonWriter {
         self.text.push(b'}');
     }
 
-    /// An array of what `put` makes of each value.
+    /// Appends an array; `put` appends each value.
     pub(crate) fn array<T>(
         &mut self,
         values: impl IntoIterator<Item = T>,
@@ -38,7 +38,7 @@ impl JsonWriter {
         self.text.push(b']');
     }
 
-    /// The name of the next value.
+    /// Appends the key of the next value.
     pub(crate) fn key(&mut self, name: &str) -> &mut Self {
         self.string(name);
         self.text.push(b':');
@@ -50,7 +50,7 @@ impl JsonWriter {
         push_string(&mut self.text, text.as_ref());
     }
 
-    /// A string, or null.
+    /// Appends a string, or null.
     pub(crate) fn maybe_string(&mut self, text: Option<impl AsRef<[u8]>>) {
         match text {
             Some(text) => self.string(text),
@@ -63,7 +63,7 @@ impl JsonWriter {
         push_number(&mut self.text, number);
     }
 
-    /// A number, or null.
+    /// Appends a number, or null.
     pub(crate) fn maybe(&mut self, number: Option<impl itoa::Integer + Copy + TryInto<u64>>) {
         match number {
             Some(number) => self.number(number),
@@ -71,7 +71,7 @@ impl JsonWriter {
         }
     }
 
-    /// The shortest number that is read as the same one; null for what is none.
+    /// Appends the shortest text that parses to the same number; null if there is no finite number.
     pub(crate) fn float(&mut self, number: impl Into<Option<f64>>) {
         match number.into().filter(|number| number.is_finite()) {
             Some(number) => self.raw(format!("{number:?}").as_bytes()),
@@ -79,25 +79,25 @@ impl JsonWriter {
         }
     }
 
-    /// True, false, or null.
+    /// Appends true, false, or null.
     pub(crate) fn boolean(&mut self, value: impl Into<Option<bool>>) {
         self.raw(value.into().map_or("null", |it| if it { "true" } else { "false" }).as_bytes());
     }
 
-    /// A value that is JSON already.
+    /// Appends a value that is already JSON.
     pub(crate) fn raw(&mut self, text: &[u8]) {
         self.comma();
         self.text.extend_from_slice(text);
     }
 
-    /// Puts what follows on a line of its own.
+    /// Ends the line after a comma, if one is needed, so that the next value starts on a new line.
     pub(crate) fn line(&mut self) -> &mut Self {
         self.comma();
         self.end_line();
         self
     }
 
-    /// Ends the line after a value; the comma, if any, is on the next one.
+    /// Ends the line after a value. A comma, if needed, goes to the next line.
     pub(crate) fn end_line(&mut self) {
         self.text.push(b'\n');
     }
@@ -111,7 +111,7 @@ impl JsonWriter {
         self.text
     }
 
-    /// Between two values is a comma.
+    /// Appends a comma if the text ends with a value.
     fn comma(&mut self) {
         let last = self.text.iter().rev().find(|byte| !byte.is_ascii_whitespace());
         if !matches!(last, None | Some(b'{' | b'[' | b':' | b',')) {
@@ -120,7 +120,7 @@ impl JsonWriter {
     }
 }
 
-/// Appends `"…"`, escaped, and cut if it is too long for a table.
+/// Appends `"…"`, escaped, and truncated if it is too long for a table.
 #[inline]
 pub(crate) fn push_string(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');

@@ -1,4 +1,4 @@
-//! What printers have in common: chunks that are rendered in parallel, numbers and names as text, trees of names.
+//! Helpers that printers share: parallel rendering in chunks, text of numbers and names, trees of names.
 
 pub(crate) mod chunks;
 pub(crate) mod code_ranges;

@@ -1,4 +1,4 @@
-//! The prefix tree of stacks with addresses forgotten: stacks whose functions have the same names are one path.
+//! Prefix tree of stacks by function name, without addresses: stacks with equal names share one path.
 
 use std::ops::Range;
 
@@ -10,25 +10,25 @@ use profile::query::functions;
 use profile::{InlineRow, Profile, RowId, StackId, StringId, Strings, Table, row_ids};
 
 row_ids! {
-    /// A node of the tree.
+    /// Index of a node of the tree.
     pub(crate) NameId(u32);
 }
 
-/// A node: a name under the path of names that called it. A parent comes before its children.
+/// A name below the path of its callers' names. A parent precedes its children.
 #[derive(Debug, Clone, Copy)]
 struct NameNode {
-    /// `None` for an outermost one.
+    /// `None` for an outermost name.
     parent: Option<NameId>,
     depth: u32,
     label: StringId,
 }
 
-/// The tree, and where each stack of the profile is in it.
+/// The tree, and the node of each stack of the profile.
 #[derive(Debug)]
 pub(crate) struct NameTree {
-    /// Names as they are printed, before they are cut.
+    /// Printed names, before truncation.
     labels: Strings,
-    /// Those that are too long to be printed in full.
+    /// Truncated names, for those too long to print in full.
     cut: HashMap<StringId, Box<[u8]>>,
     nodes: Table<NameId, NameNode>,
     /// By stack of the profile.
@@ -36,8 +36,8 @@ pub(crate) struct NameTree {
 }
 
 impl NameTree {
-    /// The tree of all stacks of `profile`. `inlines`: whether inlined functions are nodes of their own;
-    /// `kernel_suffix`: whether names of kernel functions get the suffix `_[k]`.
+    /// Builds the tree of all stacks of `profile`. With `inlines`, inlined functions are separate nodes; with
+    /// `kernel_suffix`, names of kernel functions get the suffix `_[k]`.
     pub(crate) fn new(profile: &Profile, inlines: bool, kernel_suffix: bool) -> Self {
         let mut tree = Self {
             labels: Strings::default(),
@@ -85,20 +85,20 @@ impl NameTree {
         })
     }
 
-    /// The label of a name that is no function's.
+    /// Returns the label of a name that is not a function.
     pub(crate) fn intern(&mut self, name: &[u8]) -> StringId {
         let mut text = Vec::new();
         push_label(&mut text, name);
         self.labels.intern(&text)
     }
 
-    /// From now on labels have at most so many bytes.
+    /// Truncates all labels to at most `most` bytes.
     pub(crate) fn cut_labels(&mut self, most: usize) {
         let all = self.labels.ids();
         self.cut = all.filter_map(|id| Some((id, cut(self.labels.get(id), most)?))).collect();
     }
 
-    /// A label's text.
+    /// Returns the text of a label.
     pub(crate) fn label(&self, label: StringId) -> &[u8] {
         if let Some(text) = self.cut.get(&label) {
             return text;
@@ -106,49 +106,49 @@ impl NameTree {
         self.labels.get(label)
     }
 
-    /// How many paths of names there are.
+    /// Number of distinct paths of names.
     pub(crate) const fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The node of a stack of the profile; `None` for an empty one.
+    /// Returns the node of a stack of the profile; `None` for an empty stack.
     pub(crate) fn node_of(&self, stack: Option<StackId>) -> Option<NameId> {
         self.of_stack.get(stack?).copied().flatten()
     }
 
-    /// How many names the path to a node has.
+    /// Number of names on the path to a node.
     pub(crate) fn depth(&self, node: Option<NameId>) -> u32 {
         node.and_then(|node| self.nodes.get(node)).map_or(0, |node| node.depth)
     }
 
-    /// Puts the labels from `node` outwards into `path`.
+    /// Stores the labels from `node` outwards in `path`.
     pub(crate) fn path(&self, node: Option<NameId>, path: &mut Vec<StringId>) {
         path.clear();
         let mut next = node;
-        // Ends: a node's parent has a smaller index than the node.
+        // Terminates: a parent has a smaller index than its children.
         while let Some(&NameNode { parent, label, .. }) = next.and_then(|id| self.nodes.get(id)) {
             path.push(label);
             next = parent;
         }
     }
 
-    /// By label: its place among all labels in the order of their bytes.
+    /// Returns, by label, its rank in the byte order of all labels.
     pub(crate) fn label_ranks(&self) -> Table<StringId, u32> {
         let mut sorted: Vec<StringId> = self.labels.ids().collect();
         sorted.sort_unstable_by_key(|&label| self.labels.get(label));
         inverted(&sorted)
     }
 
-    /// By node: its place in a walk of the tree that visits a node before its children, and these by `ranks`.
+    /// Returns, by node, its position in a preorder walk of the tree with siblings sorted by `ranks`.
     pub(crate) fn order(&self, ranks: &Table<StringId, u32>) -> Table<NameId, u32> {
         let rank = |node: &NameNode| ranks.get(node.label).copied().unwrap_or(0);
-        // Siblings become neighbours, the last of them in front: the walk's stack takes them in this order.
+        // Sorted so that siblings are adjacent, in reverse order of rank, as the stack of the walk needs them.
         let mut siblings: Vec<(Option<NameId>, u32, NameId)> = Vec::with_capacity(self.nodes.len());
         siblings.extend(
             self.nodes.entries().map(|(id, node)| (node.parent, u32::MAX - rank(node), id)),
         );
         siblings.sort_unstable();
-        // Where the children of each node end in `siblings`; the outermost nodes come first.
+        // End of each node's children in `siblings`; the outermost nodes come first.
         let mut ends = Table::<NameId, usize>::from_vec(vec![0; self.nodes.len()]);
         let outermost = siblings.partition_point(|&(parent, ..)| parent.is_none());
         for &(parent, ..) in &siblings {
@@ -178,7 +178,7 @@ impl NameTree {
     }
 }
 
-/// By element of a permutation of all ids: its place.
+/// Inverts a permutation of all ids: returns the position of each element.
 fn inverted<I: RowId>(permutation: &[I]) -> Table<I, u32> {
     let mut places = Table::<I, u32>::from_vec(vec![0; permutation.len()]);
     for (place, &element) in (0..).zip(permutation) {
@@ -189,11 +189,11 @@ fn inverted<I: RowId>(permutation: &[I]) -> Table<I, u32> {
     places
 }
 
-/// Gives each function its label, once.
+/// Computes the label of each function once.
 struct Namer<'a> {
     profile: &'a Profile,
     kernel_suffix: bool,
-    /// Labels by name, by the module where there is no name, and by whether it is the kernel's.
+    /// Labels by name, by module if there is no name, and by whether the kernel suffix applies.
     known: HashMap<(Option<StringId>, Option<StringId>, bool), StringId>,
     scratch: Vec<u8>,
 }

@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Numbers formatted for people.
 
-/// `12.3 %`; never rounded to 0 or 100 where it is not that.
+/// Formats `12.3 %`. A share is shown as 0 or 100 only if it is exactly that.
 pub(crate) fn share(part: u64, whole: u64) -> String {
     let permille = (u128::from(part) * 1000 + u128::from(whole) / 2) / u128::from(whole.max(1));
     match permille {
@@ -10,12 +10,12 @@ pub(crate) fn share(part: u64, whole: u64) -> String {
     }
 }
 
-/// `1 sample`, `12,345 samples`.
+/// Formats `1 sample` or `12,345 samples`.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// A number with a comma before each group of three digits.
+/// Formats a number with a comma before each group of three digits.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);

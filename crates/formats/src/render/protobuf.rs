@@ -1,46 +1,46 @@
-//! The wire format of protocol buffers, as far as a profile needs it: varints, byte strings, packed lists, messages in
-//! messages. A field of value 0 is left out, as proto3 wants it.
+//! Encoder for the parts of the protocol buffer wire format that a profile needs: varints, byte strings, packed lists
+//! and nested messages. Fields of value 0 are omitted, as in proto3.
 //!
 //! Source: <https://protobuf.dev/programming-guides/encoding/>.
 
-/// Wire type of numbers.
+/// Wire type of varints.
 const VARINT: u32 = 0;
-/// Wire type of eight bytes.
+/// Wire type of 8-byte numbers.
 const FIXED64: u32 = 1;
-/// Wire type of everything with a length.
+/// Wire type of length-prefixed values.
 const LENGTH: u32 = 2;
 
-/// The fields of a message, encoded.
+/// Encoded fields of a message.
 #[derive(Debug, Default)]
 pub(crate) struct ProtoMessage {
     bytes: Vec<u8>,
 }
 
 impl ProtoMessage {
-    /// What was written so far.
+    /// The encoded fields so far.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Forgets the fields, keeps the memory.
+    /// Removes the fields and retains the memory.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
     }
 
-    /// Adds a number; a negative one is its two's complement in 64 bits.
+    /// Appends a number if it is not 0; a negative one is its two's complement in 64 bits.
     pub(crate) fn number(&mut self, field: u32, value: u64) {
         if value != 0 {
             self.present(field, value);
         }
     }
 
-    /// Adds a number, also where it is 0: a value that was chosen among several kinds.
+    /// Appends a number even if it is 0, for a member of a `oneof`.
     pub(crate) fn present(&mut self, field: u32, value: u64) {
         self.varint(u64::from(field << 3 | VARINT));
         self.varint(value);
     }
 
-    /// Adds a number of eight bytes.
+    /// Appends an 8-byte number if it is not 0.
     pub(crate) fn fixed64(&mut self, field: u32, value: u64) {
         if value != 0 {
             self.varint(u64::from(field << 3 | FIXED64));
@@ -48,19 +48,19 @@ impl ProtoMessage {
         }
     }
 
-    /// Adds a byte string. An empty one is written, too: elements of a list keep their places.
+    /// Appends a byte string, even if it is empty: list elements must retain their positions.
     pub(crate) fn string(&mut self, field: u32, value: &[u8]) {
         self.varint(u64::from(field << 3 | LENGTH));
         self.varint(value.len() as u64);
         self.bytes.extend_from_slice(value);
     }
 
-    /// Adds a message.
+    /// Appends a nested message.
     pub(crate) fn message(&mut self, field: u32, value: &Self) {
         self.string(field, &value.bytes);
     }
 
-    /// Adds a list of numbers in packed form.
+    /// Appends a packed list of varints.
     pub(crate) fn packed(&mut self, field: u32, values: impl Iterator<Item = u64> + Clone) {
         let length: usize = values.clone().map(varint_len).sum();
         if length > 0 {
@@ -70,7 +70,7 @@ impl ProtoMessage {
         }
     }
 
-    /// Adds a list of numbers of eight bytes in packed form.
+    /// Appends a packed list of 8-byte numbers.
     pub(crate) fn packed_fixed64(&mut self, field: u32, values: &[u64]) {
         if !values.is_empty() {
             self.varint(u64::from(field << 3 | LENGTH));
@@ -88,7 +88,7 @@ impl ProtoMessage {
     }
 }
 
-/// How many bytes a varint takes: 7 bits each, 1 for 0.
+/// Returns the length of a varint in bytes: one for each 7 bits, at least 1.
 const fn varint_len(value: u64) -> usize {
     (63 - (value | 1).leading_zeros() as usize) / 7 + 1
 }

@@ -1,4 +1,4 @@
-//! A part of the samples before it is encoded as a table: the samples, and their frames one after the other.
+//! Samples of one row group with their frames, concatenated, before they are encoded as a table.
 
 use std::ops::Range;
 
@@ -9,22 +9,22 @@ use profile::{
     row_ids,
 };
 
-/// Frames of a part, about.
+/// Approximate limit of frames per row group.
 const GROUP_FRAMES: u64 = 1 << 19;
 
-/// Samples of a part at most.
+/// Maximum number of samples per row group.
 const GROUP_SAMPLES: usize = 1 << 17;
 
 row_ids! {
-    /// A row of [`FrameFunctions`].
+    /// Index of a row of [`FrameFunctions`].
     pub(crate) CellId(u32);
 }
 
-/// The functions of all frames: each frame of the profile is as many of the output as it has functions, or one.
+/// Functions of all frames. A frame of the profile becomes one output frame per function, or one if it has none.
 #[derive(Debug)]
 pub(crate) struct FrameFunctions {
     rows: Table<CellId, (FrameId, Option<InlineId>)>,
-    /// Where the rows of each frame end; they begin where those of the frame before end.
+    /// End of each frame's rows; they start at the end of the previous frame's rows.
     ends: Table<FrameId, CellId>,
 }
 
@@ -36,7 +36,7 @@ impl FrameFunctions {
         for (frame, row) in profile.frames.entries() {
             if let Some(location) = profile.locations.get(row.location) {
                 let n = functions(profile, location, inlines).len();
-                // Those that are shown are the last ones.
+                // The shown functions are the last rows of the location.
                 let end = location.inlines().end;
                 let shown = end.saturating_sub(n)..end;
                 all.rows.extend(shown.map(|at| (frame, Some(InlineId::from_index(at)))));
@@ -63,11 +63,11 @@ pub(crate) struct RowGroup<'a> {
     functions: &'a FrameFunctions,
     /// The frames of all samples, with their addresses in the process.
     frames: Vec<(CellId, Avma)>,
-    /// By sample: where its frames end.
+    /// By sample: end of its frames.
     ends: Vec<usize>,
 }
 
-/// A frame of a sample.
+/// A frame of a sample, with the rows it refers to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameCell<'a> {
     pub(crate) addr: Avma,
@@ -94,13 +94,13 @@ impl<'a> RowGroup<'a> {
         group
     }
 
-    /// The frames of each sample, innermost first.
+    /// Iterates over the frames of each sample, innermost first.
     pub(crate) fn stacks(&self) -> impl Iterator<Item = &[(CellId, Avma)]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, &end)| self.frames.get(start..end).unwrap_or_default())
     }
 
-    /// What a frame is made of; `None` for one that a broken profile does not have.
+    /// Returns the rows of a frame; `None` if the profile is inconsistent and lacks one.
     #[inline]
     pub(crate) fn cell(
         &self,
@@ -119,7 +119,7 @@ impl<'a> RowGroup<'a> {
     }
 }
 
-/// Cuts samples into parts; `frames` gives how many a sample has.
+/// Splits samples into ranges for row groups; `frames` returns the number of frames of a sample.
 pub(crate) fn ranges(
     samples: usize,
     frames: impl Fn(usize) -> u64,

@@ -1,4 +1,4 @@
-//! Numbers, addresses and names appended to a buffer, without the detour over `std::fmt`.
+//! Numbers, addresses and names appended to a buffer, without the cost of `std::fmt`.
 
 /// Appends a decimal number.
 #[inline]
@@ -9,7 +9,7 @@ pub(crate) fn push_number(out: &mut Vec<u8>, number: impl itoa::Integer + Copy +
     }
 }
 
-/// Numbers below this have eight digits at most.
+/// Bound for numbers of at most eight digits.
 const EIGHT_DIGITS: u64 = 100_000_000;
 
 /// Appends a decimal number. Tables have millions of them, nearly all short.
@@ -20,7 +20,7 @@ fn push_decimal(out: &mut Vec<u8>, number: u64) {
     } else if number < EIGHT_DIGITS {
         let digits = decimal_digits(number as u32);
         let zeros = digits.trailing_zeros() / 8;
-        // Eight bytes at once, of which some are taken back: quicker than to copy a few.
+        // Appending eight bytes and truncating is faster than copying a few bytes.
         let end = out.len() + (8 - zeros) as usize;
         out.extend_from_slice(&((digits + ASCII_ZEROS) >> (8 * zeros)).to_le_bytes());
         out.truncate(end);
@@ -33,10 +33,10 @@ fn push_decimal(out: &mut Vec<u8>, number: u64) {
 
 const ASCII_ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// The eight decimal digits of a number below 100,000,000, the first in the lowest byte.
+/// Returns the eight decimal digits of a number below 100,000,000, the first in the lowest byte.
 #[inline]
 const fn decimal_digits(number: u32) -> u64 {
-    // Halves, quarters, eighths side by side in one word, each divided by a multiplication and a shift.
+    // SIMD within a register: splits into halves, quarters and eighths, each by a multiplication and a shift.
     let halves = (number / 10_000) as u64 | ((number % 10_000) as u64) << 32;
     let hundreds = ((halves * 10_486) >> 20) & 0x0000_007f_0000_007f;
     let quarters = hundreds | (halves - 100 * hundreds) << 16;
@@ -44,21 +44,21 @@ const fn decimal_digits(number: u32) -> u64 {
     tens | (quarters - 10 * tens) << 8
 }
 
-/// Appends a decimal number, filled up with spaces on the left to `width`.
+/// Appends a decimal number, padded with spaces on the left to `width`.
 pub(crate) fn push_number_right(out: &mut Vec<u8>, number: impl itoa::Integer, width: usize) {
     push_right(out, itoa::Buffer::new().format(number).as_bytes(), width);
 }
 
-/// Appends `text`, filled up with spaces on the left to `width`.
+/// Appends `text`, padded with spaces on the left to `width`.
 pub(crate) fn push_right(out: &mut Vec<u8>, text: &[u8], width: usize) {
     out.resize(out.len() + width.saturating_sub(text.len()), b' ');
     out.extend_from_slice(text);
 }
 
-/// Sixteen lower-case hexadecimal digits of `value`, and how many of them are leading zeros (15 for 0).
+/// Returns sixteen lower-case hexadecimal digits of `value`, and the number of leading zeros (15 for 0).
 #[inline]
 fn hex_digits(value: u64) -> ([u8; 16], usize) {
-    // Eight bytes at once: spread the nibbles of each half over a word, then add '0', or 'a' - 10 where above 9.
+    // Eight digits at once: spread the nibbles of each half over a word, then add '0', or 'a' - 10 for nibbles above 9.
     let digits = |half: u32| -> [u8; 8] {
         let mut word = u64::from(half);
         word = (word | word << 16) & 0x0000_ffff_0000_ffff;
@@ -80,7 +80,7 @@ pub(crate) fn push_hex(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&digits[zeros..]);
 }
 
-/// Appends hexadecimal digits without `0x`, filled up with spaces on the left to 16.
+/// Appends hexadecimal digits without `0x`, padded with spaces on the left to 16.
 #[inline]
 pub(crate) fn push_hex_right(out: &mut Vec<u8>, value: u64) {
     let (mut digits, zeros) = hex_digits(value);
@@ -88,13 +88,13 @@ pub(crate) fn push_hex_right(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&digits);
 }
 
-/// Whether a JSON string can hold `text` as it is. Looks at the bytes only where they are ASCII.
+/// Returns true if `text` is printable ASCII that needs no escaping in a JSON string.
 fn is_plain_json(text: &[u8]) -> bool {
     text.iter().all(|&byte| (b' '..0x7f).contains(&byte) && byte != b'"' && byte != b'\\')
 }
 
-/// Appends `text` as the inside of a JSON string. Bytes that are not UTF-8 become U+FFFD, one for each longest
-/// sequence that could have begun a character.
+/// Appends `text` as the contents of a JSON string. Bytes that are not UTF-8 become U+FFFD, one for each maximal prefix
+/// of a character.
 pub(crate) fn push_json(out: &mut Vec<u8>, text: &[u8]) {
     if is_plain_json(text) {
         out.extend_from_slice(text);
@@ -119,8 +119,8 @@ pub(crate) fn push_json(out: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
-/// Whether a character that is no ASCII changes what a terminal or a browser shows of others: the control characters of
-/// ISO 6429 (C1), marks that turn the direction of text, and what ends a line.
+/// Returns true if a non-ASCII character changes how a terminal or a browser shows other characters.
+/// These are the control characters of ISO 6429 (C1), marks that change the text direction, and line separators.
 ///
 /// Source: Unicode Standard Annex 9, explicit formatting characters; Unicode Technical Report 36, 2.10.
 #[must_use]
@@ -136,9 +136,9 @@ pub const fn is_misleading(char: char) -> bool {
     )
 }
 
-/// Appends `text` for a line that people or programs read: all bytes as they are but control characters, which become
-/// `\n`, `\r`, `\t` or `\x` and two hexadecimal digits, and characters that are [`is_misleading`], which become `\u` and
-/// four. So no name can end a line or do anything to a terminal.
+/// Appends `text` on a line for people or programs. Control characters become `\n`, `\r`, `\t` or `\x` and two
+/// hexadecimal digits; characters that are [`is_misleading`] become `\u` and four. Other bytes are unchanged. A name
+/// can therefore neither end a line nor control a terminal.
 pub fn push_line_safe(out: &mut Vec<u8>, text: &[u8]) {
     if text.iter().all(|byte| (b' '..0x7f).contains(byte)) {
         out.extend_from_slice(text);
@@ -156,7 +156,7 @@ pub fn push_line_safe(out: &mut Vec<u8>, text: &[u8]) {
             }
         }
         for &byte in chunk.invalid() {
-            // A terminal that knows no UTF-8 takes these for control characters.
+            // A terminal without UTF-8 interprets these as control characters.
             if matches!(byte, 0x80..=0x9f) { push_byte_escape(out, byte) } else { out.push(byte) }
         }
     }
@@ -166,7 +166,7 @@ fn push_char(out: &mut Vec<u8>, char: char) {
     out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
 }
 
-/// Appends `\u` and four hexadecimal digits, for characters of the basic plane.
+/// Appends `\u` and four hexadecimal digits, for characters of the basic multilingual plane.
 fn push_char_escape(out: &mut Vec<u8>, char: char) {
     out.extend_from_slice(b"\\u");
     for byte in (char as u32 as u16).to_be_bytes() {
@@ -186,8 +186,8 @@ pub(crate) fn push_hex_byte(out: &mut Vec<u8>, byte: u8) {
     out.extend_from_slice(&digits[14..]);
 }
 
-/// Appends a name as a part of a folded line. The format knows no escaping: a `;` in a name would be two frames, so it
-/// becomes a `:`, as the common collapse programs do.
+/// Appends a name as part of a folded line. The format has no escaping, and a `;` in a name would split the frame.
+/// It becomes a `:`, as in the common collapse programs.
 pub(crate) fn push_label(out: &mut Vec<u8>, name: &[u8]) {
     if name.is_empty() {
         out.extend_from_slice(b"[unknown]");
@@ -198,7 +198,7 @@ pub(crate) fn push_label(out: &mut Vec<u8>, name: &[u8]) {
     out.iter_mut().skip(start).filter(|byte| **byte == b';').for_each(|byte| *byte = b':');
 }
 
-/// Appends what stands for a function without a name: its module's, without folders, in brackets.
+/// Appends the label of a function without a name: the file name of its module in brackets.
 pub(crate) fn push_module_label(out: &mut Vec<u8>, path: &[u8]) {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
     if path.is_empty() || path.starts_with(b"[") {

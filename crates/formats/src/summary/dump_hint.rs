@@ -1,4 +1,4 @@
-//! The hint for the size of the recorder's copy of the stack: what another one would give, and what it would cost.
+//! The hint on the size of the recorded stack copies, with the effect and the cost of the suggested size.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use profile::{DUMP_SIZES, DumpAdvice, Profile};
 
 use crate::render::numbers::share;
 
-/// Adds the hint, if another size would serve better. `hint` begins the line.
+/// Appends the hint if another size would serve better. `hint` is the start of the line.
 pub(super) fn push_dump_hint(profile: &Profile, hint: &str, text: &mut Vec<u8>) -> io::Result<()> {
     let (samples, needs) = (profile.samples.len() as u64, &profile.summary.stack_needs);
     let recorded = profile.recording.stack_bytes.map_or(0, u64::from);
@@ -51,7 +51,8 @@ pub(super) fn push_dump_hint(profile: &Profile, hint: &str, text: &mut Vec<u8>) 
     }
 }
 
-/// How many times as large a recording is with stacks of so many bytes, which are nearly all of it: `2.0`.
+/// Returns the relative size of a recording with stacks of `bytes` instead of `recorded` bytes, such as `2.0`.
+/// Stacks are nearly all of a recording.
 fn times(bytes: u64, recorded: u64) -> String {
     let tenths = (bytes * 10 + recorded / 2) / recorded.max(1);
     format!("{}.{}", tenths / 10, tenths % 10)

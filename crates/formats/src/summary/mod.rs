@@ -1,4 +1,4 @@
-//! The account of a run for people.
+//! The summary of a run for people.
 
 mod dump_hint;
 mod styles;

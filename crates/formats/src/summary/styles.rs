@@ -1,30 +1,30 @@
-//! How the parts of the summary that want to be seen look on a terminal.
+//! Styles for the highlighted parts of the summary on a terminal.
 
 use anstyle::{AnsiColor, Style};
 
-/// A style for each kind of part; by default none has any, and the text is plain.
+/// A style for each kind of part. By default, no part has a style and the text is plain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SummaryStyles {
-    /// The line that says how many of the stacks are complete.
+    /// The line with the share of complete stacks.
     pub headline: Style,
-    /// A line about what the kernel lost.
+    /// A line about losses in the kernel.
     pub loss: Style,
-    /// The kind of a finding, in front of its message.
+    /// The kind of a finding, which precedes its message.
     pub finding: Style,
-    /// The word in front of an advice.
+    /// The word that precedes a piece of advice.
     pub hint: Style,
 }
 
 impl SummaryStyles {
-    /// No styles.
+    /// Returns no styles.
     #[must_use]
     pub const fn plain() -> Self {
         let none = Style::new();
         Self { headline: none, loss: none, finding: none, hint: none }
     }
 
-    /// The usual styles, in colours that are readable on dark and on light.
+    /// Returns the usual styles, in colours that are readable on dark and on light backgrounds.
     #[must_use]
     pub const fn colored() -> Self {
         Self {

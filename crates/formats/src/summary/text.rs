@@ -1,4 +1,4 @@
-//! The summary at the end of a run, for people: how complete the stacks are, what is missing, and what to do about it.
+//! The summary at the end of a run, for people: completeness of the stacks, losses, and remedies.
 
 use std::io::{self, Write};
 
@@ -13,24 +13,24 @@ use super::unswitched::push_unswitched;
 use crate::render::numbers::{counted, grouped, share};
 use crate::render::text::push_line_safe;
 
-/// Modules that are shown.
+/// Number of modules to list.
 const TOP: usize = 10;
 
-/// Modules of which it is said what would help.
+/// Number of modules to list with a remedy.
 const TOP_HELP: usize = 3;
 
 /// Writes the summary of a run to `out`, in full lines.
 ///
 /// # Errors
-/// Where `out` cannot be written to.
+/// Returns the error of writing to `out`.
 pub fn write_summary(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     write_styled_summary(profile, &SummaryStyles::plain(), out)
 }
 
-/// The same, with `styles` for what wants to be seen.
+/// Writes the summary to `out`, highlighting parts of it with `styles`.
 ///
 /// # Errors
-/// Where `out` cannot be written to.
+/// Returns the error of writing to `out`.
 pub fn write_styled_summary(
     profile: &Profile,
     styles: &SummaryStyles,
@@ -93,7 +93,7 @@ fn counts(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()>
     Ok(())
 }
 
-/// The share of samples by end reason: the complete ones first, then by number.
+/// Appends the share of samples by end reason: complete ones first, then by decreasing count.
 fn ends(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
     let mut ends: Vec<(EndReason, u64)> =
         EndReason::ALL.iter().copied().zip(profile.end_counts()).collect();
@@ -129,7 +129,7 @@ fn ends(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// What the stacks owe to frames that tail calls removed, and how many have no proven root; a line each, if there are any.
+/// Appends the shares of stacks with, or lacking, frames removed by tail calls, and of stacks with an unproven root.
 fn proven(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     let found = found_counts(profile);
     let samples = profile.samples.len() as u64;
@@ -158,8 +158,8 @@ fn proven(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// How many of the stacks have frames of other samples, and what part of all frames each way of finding them has; a
-/// line, where there are such stacks.
+/// Appends the share of stacks that have frames of other samples, and the share of frames by [`FoundBy`].
+/// Nothing is appended if there are no such stacks.
 fn joined(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     let found = found_counts(profile);
     if found.joined.max(found.with_gap) == 0 {
@@ -182,14 +182,14 @@ fn joined(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     writeln!(text, "; frames: {}", words.collect::<Vec<_>>().join(", "))
 }
 
-/// What was recorded of the stacks.
+/// Stack data in the recording.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Recorded {
-    /// Copies of them, or nothing that would need one.
+    /// Copies of the stacks, or only samples that need none.
     Stacks,
-    /// Callchains that the recorder made.
+    /// Callchains made by the recorder.
     Chains,
-    /// Nothing.
+    /// No stack data.
     Nothing,
 }
 
@@ -209,10 +209,10 @@ impl Recorded {
     }
 }
 
-/// Modules without names that are shown.
+/// Number of modules without names to list.
 const TOP_NAMELESS: usize = 3;
 
-/// The modules with most frames that have no name, where that are enough to matter.
+/// Appends the modules with the most nameless frames, if at least 1 % of all frames are nameless.
 fn nameless(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     let rows = &profile.summary.nameless;
     let sum = rows.iter().fold(0_u64, |sum, row| sum.saturating_add(row.frames));
@@ -238,7 +238,7 @@ fn nameless(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// The modules that cost the most samples.
+/// Appends the modules that cost the most samples.
 fn losses(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     let losses = &profile.summary.losses;
     if losses.is_empty() {
@@ -286,7 +286,7 @@ fn findings(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<(
     Ok(())
 }
 
-/// What the user can do for more complete stacks next time.
+/// Appends advice for more complete stacks in the next recording.
 fn advice(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
     let hint = format!("{style}hint:{style:#}");
     let summary = &profile.summary;

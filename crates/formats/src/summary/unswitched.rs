@@ -1,4 +1,4 @@
-//! The lines of the summary on threads without a context switch.
+//! Lines of the summary about threads without a context switch.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use profile::{Profile, ThreadState, UnswitchedThread};
 
 use crate::render::numbers::counted;
 
-/// Writes a line for each state that threads without a context switch were in.
+/// Appends a line for each state of threads without a context switch.
 pub(super) fn push_unswitched(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     for &state in ThreadState::ALL {
         let rows = || profile.summary.unswitched.iter().filter(move |row| row.state == state);
@@ -35,7 +35,7 @@ pub(super) fn push_unswitched(profile: &Profile, text: &mut Vec<u8>) -> io::Resu
     Ok(())
 }
 
-/// `2.9 s`, `2.9 s each`, `up to 2.9 s each`.
+/// Formats `2.9 s`, `2.9 s each`, or `up to 2.9 s each`.
 fn each<'a>(rows: impl Iterator<Item = &'a UnswitchedThread> + Clone, threads: u64) -> String {
     let durations = rows.map(|row| row.duration);
     let longest = durations.clone().max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Differences of recordings as they are printed: exact text, folded stacks, the schema of JSON, pprof's bytes.
+//! Printed differences of recordings: exact text, folded stacks, the schema of JSON, pprof's bytes.
 
 use std::io::Read as _;
 
@@ -17,8 +17,8 @@ use crate::support::graphs::{fields, numbers};
 use crate::support::sample_profile::one_of_everything;
 use crate::support::validator::violations;
 
-/// A program whose thread runs `main`, which calls `work` and `rest`; samples are a millisecond apart. A name of control
-/// characters, and code without a name.
+/// A program with a thread that runs `main`, which calls `work` and `rest`; samples are a millisecond apart.
+/// One name has control characters, and some code has no name.
 fn program(work: u64, rest: u64, unknown: u64) -> Profile {
     let mut profile = Profile::default();
     profile.layouts.push(LayoutRow::default());
@@ -119,7 +119,7 @@ fn nothing_differs_from_itself() {
     assert_eq!(end, ["own cost: none of 2 functions changed, within these two runs"]);
 }
 
-/// Notes are sentences, and names of strangers do nothing to a terminal.
+/// Notes are sentences, and untrusted names cannot control a terminal.
 #[test]
 fn what_to_keep_in_mind() {
     let (before, after) = (program(60, 30, 10), program(60, 10, 40));
@@ -168,7 +168,7 @@ fn folded_stacks_have_both_costs() {
     let (before, after) = (program(60, 30, 10), program(70, 130, 0));
     let diff = compared(&before, &after, DiffOptions::default());
     let folded = String::from_utf8(printed(&diff, DiffFormat::Folded, 10)).expect("UTF-8");
-    // What took 100 ms before is brought to the 200 ms after.
+    // The 100 ms before are scaled to the 200 ms after.
     let expected = "\
 worker-N;[truncated];main;[unknown] in prog 20000000 0
 worker-N;main;rest 60000000 130000000
@@ -203,7 +203,7 @@ fn json_fits_its_schema() {
     }
 }
 
-/// The page counts from the same tree, function by function and recording by recording, as the document states them.
+/// The page has the same tree as the document, with the same costs per function and recording.
 #[test]
 fn the_page_has_the_tree_of_the_document() {
     let (plain, other, everything) =
@@ -250,7 +250,7 @@ fn the_page_has_the_tree_of_the_document() {
     }
 }
 
-/// The fields of the document are those that the documentation tells.
+/// Every field of the document is documented.
 #[test]
 fn json_is_documented() {
     let page = document("OUTPUT.md");
@@ -263,7 +263,7 @@ fn json_is_documented() {
     }
 }
 
-/// The names of all properties, and the words of all lists.
+/// Collects the names of all properties, and the keywords of all lists.
 fn names(schema: &Value, into: &mut Vec<String>) {
     for (key, value) in schema.as_object().into_iter().flatten() {
         match (key.as_str(), value) {

@@ -1,4 +1,4 @@
-//! The documentation names every word and every field that is printed.
+//! The documentation mentions every printed keyword and field.
 
 use formats::{Format, FormatOptions};
 use profile::ModuleKind;
@@ -28,7 +28,7 @@ fn words() {
     }
 }
 
-/// The numbers of kinds are their places in the list of words.
+/// The number of a kind is its index in the list of keywords.
 #[test]
 fn numbers_are_places() {
     assert!(EndReason::ALL.iter().enumerate().all(|(index, &word)| word as usize == index));
@@ -67,7 +67,7 @@ fn fields() {
     }
 }
 
-/// Words that a schema lists are the words of the code, in order.
+/// The keywords listed in a schema are those of the code, in the same order.
 #[test]
 fn schema_words() {
     let ndjson: Value = serde_json::from_str(&document("ndjson.schema.json")).expect("valid JSON");

@@ -9,7 +9,7 @@ use crate::support::sample_profile::{empty, of_one_event, one_of_everything};
 const DEFAULT: FormatOptions = FormatOptions::DEFAULT;
 const NO_INLINE: FormatOptions = FormatOptions { inlines: false, ..DEFAULT };
 
-/// Checks text, and shows it readably where it differs.
+/// Compares the output with `expected`, with a readable message if they differ.
 #[track_caller]
 fn check(format: Format, options: FormatOptions, expected: &[u8]) {
     check_of(&one_of_everything(), format, options, expected);
@@ -83,7 +83,7 @@ fn perf_script() {
         :7    -1/7     cpu-clock: \n\
         \n";
     let text = text.as_slice();
-    // 1445157017999 ns are 1445.157017 s with the microseconds cut off, as perf does.
+    // 1445157017999 ns are 1445.157017 s with truncated microseconds, as in perf.
     check(Format::PerfScript, DEFAULT, text);
     let without: Vec<&[u8]> = text
         .split_inclusive(|&byte| byte == b'\n')
@@ -155,7 +155,7 @@ fn folded_roots_and_reverse() {
     check_of(&of_one_event(), Format::Folded, options, &text.concat());
 }
 
-/// The samples of the first event alone.
+/// Returns a profile with the samples of the first event only.
 fn of_first_event() -> profile::Profile {
     let mut profile = one_of_everything();
     let samples = std::mem::take(&mut profile.samples).into_iter();
@@ -170,7 +170,7 @@ fn folded_weights() {
     let mut profile = one_of_everything();
     let mut again = profile.samples.as_slice()[0];
     profile.samples.push(again);
-    // A function of the same name at another address is the same line.
+    // Equal names at different addresses are one line.
     profile.samples.truncate(1);
     again.layout = LayoutId::new(1);
     profile.samples.push(again);

@@ -16,7 +16,7 @@ pub(crate) fn document(profile: &Profile, options: FormatOptions) -> Value {
     serde_json::from_slice(&plain).expect("valid JSON")
 }
 
-/// A stack as text: functions with depth, line, category and whether guessed, the outermost first.
+/// Returns a stack as text: functions with depth, line, category and whether guessed, outermost first.
 pub(crate) fn stack(document: &Value, node: &Value) -> Vec<String> {
     let shared = &document["shared"];
     let at = |table: &str, column: &str, row: &Value| {
@@ -47,7 +47,7 @@ pub(crate) fn stack(document: &Value, node: &Value) -> Vec<String> {
 #[expect(clippy::too_many_lines, reason = "one document, looked at once")]
 fn threads_stacks_and_markers() {
     let mut profile = one_of_everything();
-    // A thread that changes its name.
+    // A thread changes its name.
     let renamed = profile.strings.intern(b"later");
     let thread = profile::ThreadRow { comm: renamed, ..profile.threads.as_slice()[1] };
     profile.samples.as_mut_slice()[3].thread = profile.threads.push(thread);

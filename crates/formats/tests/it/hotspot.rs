@@ -1,4 +1,4 @@
-//! The stream for hotspot: messages in their order, fields by the byte.
+//! The stream for hotspot: order of messages, and bytes of fields.
 
 use address::{Pid, Tid, Timestamp};
 use formats::{
@@ -12,7 +12,7 @@ use crate::support::sample_profile::one_of_everything;
 
 const DEFAULT: FormatOptions = FormatOptions::DEFAULT;
 
-/// The messages of the stream: kinds and fields.
+/// Splits the stream into messages of kind and fields.
 pub(crate) fn messages(stream: &[u8]) -> Vec<(u8, &[u8])> {
     let mut rest = stream.strip_prefix(b"QPERFSTREAM\0\x13\0\0\0").expect("the stream's start");
     let mut messages = Vec::new();
@@ -24,7 +24,7 @@ pub(crate) fn messages(stream: &[u8]) -> Vec<(u8, &[u8])> {
     messages
 }
 
-/// The stream of a profile whose recording has more than samples.
+/// Returns the stream of a profile with details of its recording.
 fn printed_with(profile: &Profile, details: &Details) -> Vec<u8> {
     let mut stream = HotspotStream::new(Vec::new(), true);
     stream.begin(profile, details).expect("memory");
@@ -42,14 +42,14 @@ fn hotspot() {
     assert_eq!(of(11).count(), 2);
     let clock = of(11).nth(1).expect("an attribute");
     assert_eq!(clock, b"\0\0\0\x01\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01\x01\0\0\0\0\0\0\x03\xe5");
-    // Strings and locations are numbered in order and defined before their use.
+    // Strings and locations are numbered in order and precede their use.
     for (kind, name) in [(5, "strings"), (3, "locations")] {
         let ids: Vec<u32> = of(kind)
             .map(|fields| u32::from_be_bytes(*fields.first_chunk().expect("an id")))
             .collect();
         assert_eq!(ids, (0..ids.len() as u32).collect::<Vec<_>>(), "{name}");
     }
-    // The first sample: its two locations, none guessed, its event and period.
+    // The first sample has two locations, none guessed, and its event and period.
     let sample = of(13).next().expect("a sample");
     let record =
         [&[0, 0, 0, 42, 0, 0, 0, 43][..], &1_445_157_017_999_u64.to_be_bytes(), &[0, 0, 0, 1]];
@@ -57,7 +57,7 @@ fn hotspot() {
     assert_eq!(sample[20..24], [0, 0, 0, 2]);
     let costs = [&[0, 0, 0, 0, 1, 0, 0, 0, 1][..], &4_000_000_u64.to_be_bytes()];
     assert_eq!(sample[32..], costs.concat());
-    // Of the fourth, all three frames, the middle one found by the frame pointer: two are guessed.
+    // The fourth has three frames. The middle one was found by the frame pointer, so two are guessed.
     let sample = of(13).nth(3).expect("a sample");
     assert_eq!((sample[23], sample[36]), (3, 2));
     assert_eq!(of(13).count(), 5);
@@ -65,7 +65,7 @@ fn hotspot() {
     assert_eq!(of(9).next_back(), Some(1.0_f64.to_be_bytes().as_slice()), "done");
 }
 
-/// Threads, losses and switches come before the samples after them; what belongs to single samples is in these.
+/// Threads, losses and switches precede the samples after them; details of single samples are in these samples.
 #[test]
 #[expect(clippy::too_many_lines, reason = "one stream, looked at once")]
 fn details() {
@@ -110,7 +110,7 @@ fn details() {
         messages.iter().map(|it| it.0).filter(|kind| ![3, 4, 5, 9, 2].contains(kind)).collect();
     assert_eq!(kinds, [7, 11, 11, 10, 0, 12, 14, 13, 13, 13, 13, 8, 6, 1]);
     let of = |kind: u8| messages.iter().find(|it| it.0 == kind).expect("a message").1;
-    // One set of processors, none, a node, a unit, a group; lists of bytes.
+    // One set of CPUs, none, a node, a unit, a group; lists of bytes.
     let text = [&[0, 0, 0, 6][..], b"a name"].concat();
     let tail = [
         &[0, 0, 0, 1][..],
@@ -143,7 +143,7 @@ fn details() {
     assert!(sample.windows(values[0].len()).any(|window| window == values[0]));
 }
 
-/// What is written step by step is what is written at once, but for the progress.
+/// Writing in steps gives the same stream as writing at once, except for the progress.
 #[test]
 fn steps() {
     let whole = printed(&one_of_everything(), Format::Hotspot, DEFAULT);
@@ -164,7 +164,7 @@ fn steps() {
         kept.map(|it| (it.0, it.1.to_vec())).collect::<Vec<_>>()
     };
     let (whole, steps) = (without(&whole), without(&steps));
-    // Behind all else the two strings of the download, and itself.
+    // The end of the stream is the two strings of the download, and the download.
     assert_eq!(steps[..whole.len()], whole);
     assert_eq!(steps[whole.len()].1[4..], [&[0, 0, 0, 3][..], b"lib"].concat());
     let number = whole.iter().filter(|it| it.0 == 5).count() as u8;

@@ -1,5 +1,5 @@
-//! Chains that go on with frames of other samples: every format says which frames these are, and claims no address for a
-//! gap.
+//! Chains that are completed with frames of other samples. Every format marks these frames, and no format has an
+//! address for a gap.
 
 use address::{Bias, ModuleId, Pid, Tid};
 use formats::{Format, FormatOptions, write_summary};
@@ -17,7 +17,7 @@ use crate::{document, printed};
 
 const DEFAULT: FormatOptions = FormatOptions::DEFAULT;
 
-/// Four samples of `/bin/x`, which lies at 0x400000; `?` is a frame at address 0, where nothing is mapped:
+/// Four samples of `/bin/x`, mapped at 0x400000; `?` is a frame at the unmapped address 0:
 ///
 /// ```text
 /// leaf <- mid <- [gap] <- run (joined) <- main (joined)    root-across-gap
@@ -174,7 +174,7 @@ fn perf_script_has_the_gap_in_no_module() {
     assert!(text(Format::PerfScript, DEFAULT).starts_with(expected));
 }
 
-/// Only what does not reach the root is truncated.
+/// Only stacks without their root are truncated.
 #[test]
 fn folded_stacks_across_a_gap_have_their_root() {
     let expected =
@@ -182,7 +182,7 @@ fn folded_stacks_across_a_gap_have_their_root() {
     assert_eq!(text(Format::Folded, DEFAULT), expected);
 }
 
-/// `main` is from other samples in two of three stacks that begin with it, and so is `run` in the only one.
+/// `main` is from other samples in two of the three stacks that begin with it, and `run` in its only stack.
 #[test]
 fn a_flame_graph_marks_what_is_mostly_of_other_samples() {
     let picture = text(Format::Flamegraph, DEFAULT);
@@ -286,7 +286,7 @@ fn graphs_of_functions_have_the_gap() {
     assert!(graph.contains(run), "{graph}");
 }
 
-/// The gap is a location at no address, in no mapping, with a line of its function alone.
+/// The gap is a location without address and mapping, with a line that has only its function.
 #[test]
 fn pprof_has_the_gap_in_no_mapping() {
     let plain = crate::support::graphs::pprof_bytes(&joined(), DEFAULT);
@@ -329,7 +329,7 @@ fn parquet_rows_have_the_words() {
     }
 }
 
-/// The gap is a location of no module whose symbol has its name; everything from it outwards is guessed.
+/// The gap is a location without module and with a symbol of its name. It and all outer frames are guessed.
 #[test]
 fn hotspot_is_told_that_joined_frames_are_guessed() {
     let stream = printed(&joined(), Format::Hotspot, DEFAULT);

@@ -1,4 +1,4 @@
-//! Profiles that take several chunks: the bytes do not depend on the number of threads, and the numbers add up.
+//! Profiles of several chunks: the bytes do not depend on the number of threads, and the numbers add up.
 
 use address::{Bias, ModuleId, Timestamp};
 use formats::{Format, FormatOptions};
@@ -12,7 +12,7 @@ use crate::support::sample_profile::{of_one_event, one_of_everything};
 
 const SAMPLES: u32 = 20_000;
 
-/// Deep stacks of many frames, with numbers drawn by a fixed rule.
+/// Deep stacks of many frames, with pseudo-random numbers of a fixed seed.
 pub(crate) fn profile() -> Profile {
     let mut profile = one_of_everything();
     let mut state = 88_172_645_463_325_252_u64;
@@ -76,7 +76,7 @@ fn threads_do_not_show() {
             pool.install(|| printed(&profile, format, FormatOptions::DEFAULT))
         };
         let one = print(1);
-        // The compressed ones, and those of merged rows, are written by one thread.
+        // Compressed formats and those with merged rows are written by one thread.
         let small = matches!(
             format,
             Format::Pprof | Format::Otlp | Format::Callgrind | Format::Firefox | Format::Flamegraph
@@ -110,7 +110,7 @@ fn every_sample_is_in_every_format() {
     assert_eq!(stacks.len(), lines.len(), "no stack has two lines");
 }
 
-/// Ids that name no row are a mistake, which tests show. Releases print unknown functions for them.
+/// Ids without a row are a bug, which debug builds detect. Release builds print unknown functions for them.
 #[test]
 #[cfg_attr(debug_assertions, should_panic(expected = "names no row"))]
 fn a_broken_profile_prints() {

@@ -1,4 +1,4 @@
-//! The tables of a recording that grows: they say what those of the page say, whatever steps they came in.
+//! Tables of a growing recording: they have the same contents as the page's, for any division into steps.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,21 +14,21 @@ use serde_json::Value;
 use crate::page::{columns, tables};
 use crate::support::sample_profile::one_of_everything;
 
-/// What stands for "none".
+/// Number that means "none".
 const NONE: f64 = u32::MAX as f64;
 
-/// That a node is in most of its stacks from other samples, which the page counts for itself.
+/// Flag of a node that most of its stacks have from other samples; the page computes it itself.
 const JOINED: u64 = 16;
 
 type Columns = BTreeMap<String, Vec<f64>>;
 
-/// What those have who look on.
+/// A reader of the tables.
 struct Client {
     head: Value,
     columns: Columns,
 }
 
-/// A head and its columns.
+/// Splits the bytes into a head and its columns.
 fn read(bytes: &[u8]) -> (Value, Columns) {
     let length = u64::from_le_bytes(*bytes.first_chunk().expect("a length")) as usize;
     let head: Value = serde_json::from_slice(&bytes[8..8 + length]).expect("valid JSON");
@@ -57,7 +57,7 @@ impl Client {
         self.columns[name].len()
     }
 
-    /// Takes in a step.
+    /// Applies a step.
     fn step(&mut self, bytes: &[u8]) {
         let (head, mut rows) = read(bytes);
         let forgotten = head["forgotten"].as_u64().expect("a number") as usize;
@@ -105,7 +105,7 @@ impl Client {
     }
 }
 
-/// Each sample in words: when, whose, how it ended, and its stack with names, lines and what is special.
+/// Describes each sample: time, thread, end reason, and its stack with names, lines and flags.
 fn samples(head: &Value, columns: &Columns) -> Vec<String> {
     let at = |name: &str, row: f64| columns[name][row as usize];
     let frame = |node: f64| {
@@ -147,7 +147,7 @@ fn step(profile: &Profile, forgotten: u64, named: Range<u32>) -> LiveStep<'_> {
     LiveStep { profile, forgotten, named: start..end }
 }
 
-/// A profile with so many of its samples.
+/// Truncates a profile to its first `samples` samples.
 fn part(mut profile: Profile, samples: usize) -> Profile {
     profile.samples.truncate(samples);
     profile
@@ -184,13 +184,13 @@ fn steps_lead_to_the_same() {
         let mut live = LivePage::new(true);
         live.grow(&step(&part(one_of_everything(), first), 0, 0..0));
         let mut client = Client::begin(&live);
-        // What is stated of all samples of an event may be true of the first ones alone: then all is told again.
+        // A statement about all samples of an event may be true only of the first ones. Then all tables are sent again.
         match live.grow(&step(&profile, 0, 0..0)) {
             Some(rows) => client.step(&rows),
             None => client = Client::begin(&live),
         }
         assert_eq!(client.samples(), expected, "{first}");
-        // What is the same is told in few bytes.
+        // A step without changes is short.
         let nothing = live.grow(&step(&profile, 0, 0..0)).expect("no change");
         client.step(&nothing);
         assert_eq!(client.samples(), expected);
@@ -229,14 +229,14 @@ fn what_is_forgotten_goes_from_the_front() {
     client.step(&live.grow(&step(&rest, 2, 0..0)).expect("rows"));
     assert_eq!(client.samples(), expected[2..]);
     assert_eq!(live.samples(), all - 2);
-    // Also what was never told.
+    // Samples that were never sent can be forgotten, too.
     let mut others = one_of_everything();
     others.samples = std::iter::once(profile.samples.as_slice()[0]).collect();
     client.step(&live.grow(&step(&others, 100, 0..0)).expect("rows"));
     assert_eq!(client.samples(), expected[..1]);
 }
 
-/// A stack of its own for each sample, of two functions.
+/// Returns a profile with a distinct stack of two functions for each sample.
 fn ever_new(samples: u32) -> Profile {
     let mut profile = Profile::default();
     let name = profile.strings.intern(b"cycles");
@@ -268,14 +268,14 @@ fn nodes_that_no_sample_needs_go_and_functions_keep_their_numbers() {
     let mut profile = all(20_000);
     assert!(live.grow(&step(&profile, 0, 0..0)).is_some());
     let before = Client::begin(&live);
-    // All of them are needed: that is looked at, and nothing goes.
+    // All nodes are needed, so the check removes none.
     assert!(live.grow(&step(&profile, 0, 0..0)).is_some());
     assert_eq!(live.nodes(), 20_000);
     profile = all(41_000);
     profile.samples.drop_first(20_500);
     assert!(live.grow(&step(&profile, 20_500, 0..0)).is_some());
     assert_eq!(live.nodes(), 40_500);
-    // Now most are of samples that are forgotten.
+    // Now most nodes belong to forgotten samples.
     profile = all(41_001);
     profile.samples.drop_first(40_991);
     assert!(live.grow(&step(&profile, 40_991, 0..0)).is_none());
@@ -308,7 +308,7 @@ fn what_was_stated_and_is_no_longer_so_is_told_anew() {
     let (head, columns) = read(&live.tables(2).unwrap());
     assert_eq!(head["events"][event]["period"], Value::Null);
     assert_eq!(columns["period"].last(), Some(&8.0));
-    // A time beyond what a column can hold has a larger unit.
+    // A time that exceeds its column leads to a larger unit.
     let time = profile.samples.as_slice()[0].time().expect("a time");
     let row = &mut profile.samples.as_mut_slice()[last];
     *row = row.with_time(Some(address::Timestamp(time.0 + (1 << 60))));

@@ -1,4 +1,4 @@
-//! The printers against a small profile that has one of everything: exact bytes, schemas, documentation.
+//! The printers with a small profile that covers all features: exact bytes, schemas, documentation.
 #![allow(clippy::disallowed_methods, reason = "tests read the repository's files")]
 
 mod diff;
@@ -22,14 +22,14 @@ mod support;
 use formats::{Format, FormatOptions};
 use profile::Profile;
 
-/// What a format prints, as bytes.
+/// Returns the output of a format.
 fn printed(profile: &Profile, format: Format, options: FormatOptions) -> Vec<u8> {
     let mut out = Vec::new();
     format.printer(options).print(profile, &mut out).expect("a vector takes everything");
     out
 }
 
-/// A file of the documentation.
+/// Reads a file of the documentation.
 fn document(name: &str) -> String {
     let path = format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))

@@ -1,5 +1,5 @@
-//! Names that no format expects: with `;`, a line break, quotes, bytes that are not UTF-8. In every format they arrive as
-//! docs/OUTPUT.md says: bytes in formats of lines and in hotspot's stream, U+FFFD in those that have to be UTF-8.
+//! Names with special characters: `;`, a line break, quotes, bytes that are not UTF-8. Every format prints them as
+//! documented in docs/OUTPUT.md: bytes in line formats and in hotspot's stream, U+FFFD in formats that require UTF-8.
 
 use std::io::Read as _;
 
@@ -11,7 +11,7 @@ use crate::parquet_file::{reader, rows};
 use crate::printed;
 use crate::support::sample_profile::{of_one_event, one_of_everything};
 
-/// Whether a string of the document is this one.
+/// Returns true if a string of the document equals `wanted`.
 fn has(document: &Value, wanted: &str) -> bool {
     match document {
         Value::String(text) => text == wanted,
@@ -85,7 +85,7 @@ fn names_arrive_as_documented() {
                     &[b">op:&quot;x&quot; (", ">jit\\n\u{fffd}name (".as_bytes()],
                 );
             }
-            // Below.
+            // Checked below.
             Format::Report | Format::Parquet | Format::Arrow => {}
         }
         let binary = format.is_binary();

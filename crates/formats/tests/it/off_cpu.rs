@@ -1,4 +1,4 @@
-//! Times off the processor: formats that show one event show this one, the others have it beside the recorded ones.
+//! Off-CPU times: formats for one event show this one, the others show it in addition to the recorded ones.
 
 use address::Timestamp;
 use formats::{Format, FormatOptions, StackWeight};
@@ -12,7 +12,7 @@ use crate::{firefox, printed};
 const OFF_CPU: FormatOptions =
     FormatOptions { weight: StackWeight::OffCpu, ..FormatOptions::DEFAULT };
 
-/// A thread left twice where its first sample was taken.
+/// A thread that was switched out twice at the stack of its first sample.
 fn waiting() -> Profile {
     let mut profile = one_of_everything();
     let name = profile.strings.intern(b"off-cpu");
@@ -47,7 +47,7 @@ fn speedscope_begins_with_it() {
     assert_eq!(document["profiles"][3]["weights"], json!([7_000_000, 500]));
 }
 
-/// It is no time that the thread ran.
+/// The weight is not CPU time.
 #[test]
 fn firefox_has_a_track_for_it() {
     let document = firefox::document(&waiting(), OFF_CPU);
@@ -72,7 +72,7 @@ fn graphs_have_a_value_for_it() {
     assert_eq!(strings[default as usize], b"off-cpu");
 }
 
-/// JSON has each thread without a switch if times off the processor were asked for.
+/// JSON lists each thread without a switch if off-CPU times were requested.
 #[test]
 fn json_lists_threads_without_a_switch() {
     let mut profile = waiting();

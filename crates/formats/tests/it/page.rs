@@ -1,5 +1,4 @@
-//! The page for a browser: what its tables hold. That the page shows them is checked with a browser, by
-//! `cargo lab consumers`.
+//! Contents of the page's tables. `cargo lab consumers` checks the page itself in a browser.
 
 use std::io::Read as _;
 
@@ -10,12 +9,12 @@ use serde_json::{Value, json};
 use crate::printed;
 use crate::support::sample_profile::{empty, one_of_everything};
 
-/// The head and the columns of the page.
+/// Returns the head and the columns of the page.
 pub(crate) fn tables(profile: &Profile) -> (Value, Vec<u8>) {
     tables_of(printed(profile, Format::Report, FormatOptions::DEFAULT))
 }
 
-/// The head and the columns of a page's bytes.
+/// Decodes the head and the columns from a page's bytes.
 pub(crate) fn tables_of(page: Vec<u8>) -> (Value, Vec<u8>) {
     let page = String::from_utf8(page).expect("UTF-8");
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
@@ -51,7 +50,7 @@ fn decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The columns by their names.
+/// Returns the columns by name.
 pub(crate) fn columns(
     head: &Value,
     mut bytes: &[u8],
@@ -123,7 +122,7 @@ fn the_tables_of_a_page() {
     assert_eq!(head["unit"], 332, "1425 s fit into 32 bits");
 }
 
-/// Instructions stand with the row of their module; a path has one row, however many modules it has.
+/// Instructions refer to the row of their module. A path has one row for all its modules.
 #[test]
 fn the_instructions_of_a_page() {
     let profile = one_of_everything();

@@ -1,4 +1,4 @@
-//! The Parquet file, read back with the reader of its crate.
+//! The Parquet file, read with the reader of the parquet crate.
 
 use bytes::Bytes;
 use formats::{Format, FormatOptions};
@@ -9,13 +9,13 @@ use profile::Profile;
 use crate::printed;
 use crate::support::sample_profile::{empty, one_of_everything};
 
-/// The file of a profile, opened.
+/// Prints a profile and opens the file.
 pub(crate) fn reader(profile: &Profile, options: FormatOptions) -> SerializedFileReader<Bytes> {
     let bytes = printed(profile, Format::Parquet, options);
     SerializedFileReader::new(Bytes::from(bytes)).expect("a Parquet file")
 }
 
-/// Its rows as text.
+/// Returns the rows as text.
 pub(crate) fn rows(reader: &SerializedFileReader<Bytes>) -> Vec<String> {
     let rows = reader.get_row_iter(None).expect("rows");
     rows.map(|row| row.expect("a row").to_string()).collect()
@@ -125,7 +125,7 @@ fn the_file_tells_what_it_is() {
     );
 }
 
-/// Names are dictionaries, compressed; times are not.
+/// Names are dictionary-encoded and compressed; times are not.
 #[test]
 fn names_are_dictionaries() {
     let reader = reader(&one_of_everything(), FormatOptions::DEFAULT);
@@ -152,7 +152,7 @@ fn names_are_dictionaries() {
     );
 }
 
-/// A file without rows has its columns all the same.
+/// A file without rows has all columns.
 #[test]
 fn nothing() {
     let reader = reader(&empty(), FormatOptions::DEFAULT);

@@ -1,4 +1,4 @@
-//! Names of processes are the same in all formats, and a process that executes another program is another one from then on.
+//! Process names are the same in all formats. A process that executes another program is a new process in all of them.
 
 use formats::{ConsoleLook, Format, FormatOptions, Printer as _, StackRoot, TopTable};
 use options::{GroupBy, TopFormat, Weight};
@@ -13,7 +13,7 @@ use crate::support::sample_profile::one_of_everything;
 
 const DEFAULT: FormatOptions = FormatOptions::DEFAULT;
 
-/// Two workers of a server whose main thread has no sample; `env` and then `own`, which is one thread all the time.
+/// Two workers of a server whose main thread has no sample; `env` and then `own` in one thread.
 fn processes() -> Profile {
     let mut profile = one_of_everything();
     let rows = [
@@ -110,7 +110,7 @@ fn firefox_has_a_process_for_each_program() {
     assert_eq!(rows, expected);
 }
 
-/// The label `process` of each sample of pprof.
+/// pprof has the label `process` on each sample.
 #[test]
 fn labels_of_pprof() {
     let plain = pprof_bytes(&processes(), DEFAULT);
@@ -129,7 +129,7 @@ fn labels_of_pprof() {
     assert_eq!(names, ["server", "env", "own"]);
 }
 
-/// A resource for each program.
+/// OTLP has a resource for each program.
 #[test]
 fn resources_of_otlp() {
     let bytes = printed(&processes(), Format::Otlp, DEFAULT);

@@ -1,4 +1,4 @@
-//! What is printed fits its JSON Schema.
+//! The output conforms to its JSON Schema.
 
 use formats::{Format, FormatOptions};
 use serde_json::Value;
@@ -36,7 +36,7 @@ fn ndjson_fits_its_schema() {
     }
 }
 
-/// Where control groups were recorded, each format of one sample a row has them.
+/// If control groups were recorded, all row-per-sample formats contain them.
 #[test]
 fn control_groups_fit() {
     let mut profile = one_of_everything();
@@ -57,7 +57,7 @@ fn control_groups_fit() {
     }
 }
 
-/// The outputs of real recordings, which the tests of the command hold to what is stored, fit as well.
+/// The stored outputs of real recordings, which the command's tests compare with, conform as well.
 #[test]
 fn expected_outputs_of_recordings_fit() {
     let cases = format!("{}/../../testdata/cases", env!("CARGO_MANIFEST_DIR"));
@@ -99,7 +99,7 @@ fn the_schemas_reject() {
     }
 }
 
-/// A column of numbers, `None` where it has `null`.
+/// Returns a column of numbers, with `None` for `null`.
 fn column(document: &Value, table: &str, name: &str) -> Vec<Option<u64>> {
     let column = document[table][name].as_array().unwrap_or_else(|| panic!("{table}.{name}"));
     assert_eq!(
@@ -110,7 +110,7 @@ fn column(document: &Value, table: &str, name: &str) -> Vec<Option<u64>> {
     column.iter().map(Value::as_u64).collect()
 }
 
-/// Every index of the tables points into its table, with and without inlines.
+/// Every index is within its table, with and without inlines.
 #[test]
 fn indexes_stay_inside() {
     for inlines in [true, false] {

@@ -12,7 +12,7 @@ fn text(profile: &Profile) -> String {
     String::from_utf8(out).expect("UTF-8")
 }
 
-/// Styled parts, and nothing else, differ from the plain text.
+/// Styles change only the highlighted parts.
 #[test]
 fn parts_that_want_to_be_seen_have_styles() {
     let styled = |styles: &SummaryStyles| {
@@ -79,7 +79,7 @@ fn a_clean_run_is_short() {
     assert_eq!(text(&empty()), "0 samples with 0 frames\n");
 }
 
-/// The hint for the size of the copy, in a run of 1,000 samples with copies of so many bytes.
+/// Returns the hint on the stack size for a run of 1,000 samples with copies of `recorded` bytes.
 fn dump_hint(recorded: u32, needs: StackNeeds) -> String {
     let mut profile = one_of_everything();
     let sample = *profile.samples.iter().next().expect("five samples");
@@ -150,7 +150,7 @@ fn the_list_of_modules_is_cut() {
     let text = text(&profile);
     assert_eq!(text.matches("  [no module]: gone\n").count(), 10);
     assert!(text.contains("\n   40.0 %  2 others\n"));
-    // What helps is said of those that cost most.
+    // Only the modules with the highest costs have remedies.
     let with_help = "   20.0 %  [no module]: gone\n           what helps: look\n".repeat(3);
     assert!(text.contains(&with_help));
     assert_eq!(text.matches("what helps").count(), 3);

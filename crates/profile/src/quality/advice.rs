@@ -1,18 +1,18 @@
-//! Advice in the words of its reader.
+//! Advice, worded for its reader.
 
 use options::{Remedy, Spelling};
 
 /// A remedy for people and for programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Advice {
-    /// A word for programs, such as `give-file`.
+    /// Keyword for programs, such as `give-file`.
     pub code: &'static str,
-    /// A sentence without a full stop, which names options as its reader writes them.
+    /// Sentence without a full stop, with options in the reader's spelling.
     pub text: String,
 }
 
 impl Advice {
-    /// A remedy for a reader who writes options so.
+    /// Returns the advice for a remedy, with options in the given spelling.
     #[must_use]
     pub fn new(remedy: &Remedy, spelling: Spelling) -> Self {
         Self { code: remedy.code(), text: remedy.sentence(spelling) }

@@ -1,24 +1,24 @@
-//! Findings: damage and gaps of the input that the work went on in spite of.
+//! Findings: damage and gaps of the input that did not stop the run.
 
 use std::borrow::Cow;
 
 use super::Advice;
 
-/// Something wrong with the input, and how often.
+/// A problem of the input, with its number of occurrences.
 #[derive(Debug, Clone)]
 pub struct FindingRow {
-    /// A word for programs, such as `build-id-mismatch`.
+    /// Keyword for programs, such as `build-id-mismatch`.
     pub kind: String,
-    /// A sentence for people, of the first occurrence.
+    /// Sentence for people about the first occurrence.
     pub message: String,
-    /// Would help; `None` if nothing is known to, or the message says it.
+    /// Remedy; `None` if none is known or the message contains it.
     pub help: Option<Advice>,
-    /// How often it was found.
+    /// Number of occurrences.
     pub count: u64,
 }
 
 impl FindingRow {
-    /// The message and, behind a semicolon, the advice.
+    /// Returns the message, followed by a semicolon and the advice if there is any.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match &self.help {

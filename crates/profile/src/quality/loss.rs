@@ -1,41 +1,41 @@
-//! Losses: records that the kernel dropped, and chains that modules cut short.
+//! Losses: records that the kernel dropped, chains that ended early, and frames without names, by event or module.
 
 use address::ModuleId;
 
 use super::Advice;
 use crate::id::EventId;
 
-/// What the kernel reported as lost of one event.
+/// Losses of one event, as reported by the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventLoss {
     /// The event.
     pub event: EventId,
-    /// Samples.
+    /// Number of lost samples.
     pub samples: u64,
-    /// Other records.
+    /// Number of other lost records.
     pub records: u64,
 }
 
-/// Frames without a name in a module.
+/// A module with nameless frames.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamelessModule {
-    /// The module; `None` for memory that was not mapped.
+    /// The module; `None` for unmapped memory.
     pub module: Option<ModuleId>,
-    /// Its frames without a name, in all samples.
+    /// Number of its nameless frames in all samples.
     pub frames: u64,
-    /// Would give them names; `None` if nothing is known to.
+    /// Remedy that would provide names; `None` if none is known.
     pub help: Option<Advice>,
 }
 
-/// Samples whose chain ended in a module for want of its file or of its unwind information.
+/// A module at which chains ended because its file or its unwind information is missing.
 #[derive(Debug, Clone)]
 pub struct ModuleLoss {
-    /// The module; `None` for memory that was not mapped.
+    /// The module; `None` for unmapped memory.
     pub module: Option<ModuleId>,
-    /// Samples whose chain ended there.
+    /// Number of samples with a chain that ended there.
     pub samples: u64,
-    /// Why, in plain words.
+    /// Reason in plain words.
     pub reason: String,
-    /// Would let chains go on there; `None` if nothing is known to.
+    /// Remedy that would let chains continue; `None` if none is known.
     pub help: Option<Advice>,
 }

@@ -1,4 +1,4 @@
-//! What the run says about itself: what was read, what was lost and why, what was found wrong.
+//! Quality of a run: counters, losses with their reasons, and findings.
 
 mod advice;
 mod dump_advice;

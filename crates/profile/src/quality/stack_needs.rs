@@ -1,35 +1,34 @@
-//! How many bytes of stack the chains of a recording need to reach their root: what a recorder's copy of the stack has
-//! to be as large as.
+//! Stack bytes that the chains of a recording need to reach their root, which is the required size of the stack copies.
 
-/// Sizes of the copy that needs are counted by, in bytes, ascending. The last is the most that perf copies: the
-/// record's size field has 16 bits, and sizes are multiples of 8.
+/// Sizes of stack copies for the counts of needs, in bytes, ascending. The last is perf's maximum: the record's size
+/// field has 16 bits, and sizes are multiples of 8.
 pub const DUMP_SIZES: [u64; 5] = [4 << 10, 8 << 10, 16 << 10, 32 << 10, 65528];
 
-/// Samples by the first of [`DUMP_SIZES`] that is enough for them; those that none is enough for come last.
+/// Samples by the first of [`DUMP_SIZES`] that is sufficient for them; the last count is for larger needs.
 pub type NeedCounts = [u64; DUMP_SIZES.len() + 1];
 
-/// How many bytes the chains of samples with a copy of their stack need, from the sampled stack pointer to the frame of
-/// the outermost function. Chains that ended for another reason than the size of the copy are not in it.
+/// Stack bytes needed by the chains of samples with a stack copy, from the sampled stack pointer to the frame of the
+/// outermost function. Chains that ended for reasons other than the size of the copy are not counted.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct StackNeeds {
-    /// Chains that reached their root by their own bytes, by what they need.
+    /// Chains that reached their root with their own bytes, by needed size.
     pub whole: NeedCounts,
-    /// Chains that the end of the copy cut off.
+    /// Chains truncated by the end of the copy.
     pub cut: u64,
-    /// Those of them that reached their root with frames of other samples, without a gap, by what they would have needed.
+    /// Truncated chains that reached their root with frames of other samples, without a gap, by needed size.
     pub joined: NeedCounts,
-    /// The same, with a gap.
+    /// Truncated chains that reached their root across a gap, by needed size.
     pub across_gap: NeedCounts,
 }
 
 impl StackNeeds {
-    /// Where a need of so many bytes is counted in [`NeedCounts`].
+    /// Returns the index in [`NeedCounts`] for a need of `bytes`.
     #[must_use]
     pub fn slot(bytes: u64) -> usize {
         DUMP_SIZES.partition_point(|&size| size < bytes)
     }
 
-    /// Adds what was counted of other samples.
+    /// Adds the counts of other samples.
     pub fn add(&mut self, other: &Self) {
         let columns = [
             (&mut self.whole, &other.whole),
@@ -42,20 +41,20 @@ impl StackNeeds {
         self.cut += other.cut;
     }
 
-    /// Chains that the size of the copy decides about: those that reached their root, and those that it cut off.
+    /// Number of chains that the size of the copy decides about: those that reached their root, and the truncated ones.
     #[must_use]
     pub fn decided(&self) -> u64 {
         total(&self.whole) + self.cut
     }
 
-    /// Those of them that reached their root without a gap.
+    /// Number of decided chains that reached their root without a gap.
     #[must_use]
     pub fn rooted(&self) -> u64 {
         total(&self.whole) + total(&self.joined)
     }
 }
 
-/// Samples of all sizes.
+/// Returns the number of samples of all sizes.
 pub(super) fn total(counts: &NeedCounts) -> u64 {
     counts.iter().sum()
 }

@@ -1,4 +1,4 @@
-//! The counters of a run, with its losses and findings.
+//! Counters of a run, with its losses and findings.
 
 use address::Timestamp;
 
@@ -7,56 +7,57 @@ use crate::quality::finding::FindingRow;
 use crate::quality::loss::{EventLoss, ModuleLoss, NamelessModule};
 use crate::quality::stack_needs::StackNeeds;
 
-/// Counters of a run and what the input suffered from.
+/// Counters of a run, and problems of its input.
 #[derive(Debug, Default, Clone)]
 pub struct Summary {
-    /// Samples in the recording (after filters).
+    /// Number of samples in the recording, after filters.
     pub samples: u64,
-    /// Samples that filters left out.
+    /// Number of samples rejected by filters.
     pub samples_filtered: u64,
-    /// Samples that could not be decoded, or belong to no known event.
+    /// Number of samples that could not be decoded or belong to no known event.
     pub samples_dropped: u64,
-    /// Frames of all samples, inlined ones not counted.
+    /// Number of frames in all samples, without inlined ones.
     pub frames: u64,
-    /// Samples that the kernel reported as lost.
+    /// Number of samples that the kernel reported as lost.
     pub lost_samples: u64,
-    /// Other records that the kernel reported as lost.
+    /// Number of other records that the kernel reported as lost.
     pub lost_records: u64,
-    /// The same by event, of those that lost any.
+    /// Losses by event, for events with losses.
     pub lost_by_event: Vec<EventLoss>,
-    /// Times that the kernel throttled an event.
+    /// Number of times that the kernel throttled an event.
     pub throttled: u64,
-    /// How many bytes of stack the chains need.
+    /// Stack bytes needed by the chains.
     pub stack_needs: StackNeeds,
-    /// Modules at which chains ended before their root, most samples first.
+    /// Modules at which chains ended before their root, sorted by decreasing number of samples.
     pub losses: Vec<ModuleLoss>,
-    /// Whether names, inlined functions or lines are missing because files are damaged or not at hand; the findings say
-    /// which.
+    /// Whether names, inlined functions or lines are missing because files are damaged or unavailable. The findings
+    /// list the files.
     pub names_lost: bool,
-    /// Modules with frames that have no name, or but the start of their function for one; those with most frames first.
+    /// Modules with frames without a name, or named only by the start of their function; sorted by decreasing number of
+    /// such frames.
     pub nameless: Vec<NamelessModule>,
-    /// Threads without a context switch in the whole recording, if times off the processor were asked for.
+    /// Threads without a context switch in the whole recording, if off-CPU times were requested.
     pub unswitched: Vec<UnswitchedThread>,
-    /// Everything else that was found wrong with the input, in plain words.
+    /// Other problems of the input, in plain words.
     pub findings: Vec<FindingRow>,
 }
 
-/// What a thread without a context switch did.
+/// State of a thread without a context switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ThreadState {
-    /// It was off the processor.
+    /// The thread was off-CPU.
     Asleep,
-    /// It ran.
+    /// The thread was running.
     Running,
-    /// Nothing of the recording shows it.
+    /// The recording does not show the state.
     Unknown,
 }
 
 impl ThreadState {
-    /// Every value, in the order of the summary.
+    /// All values, in the order of the summary.
     pub const ALL: &[Self] = &[Self::Asleep, Self::Running, Self::Unknown];
 
-    /// The word in output formats.
+    /// Keyword in output formats.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -74,9 +75,9 @@ pub struct UnswitchedThread {
     pub thread: ThreadId,
     /// Its state.
     pub state: ThreadState,
-    /// The start of the recording or of the thread, in nanoseconds on the recording's clock; with a filter by time no
-    /// earlier than that.
+    /// Start of the recording or of the thread, in nanoseconds on the recording's clock; with a time filter, at least
+    /// the filter's start.
     pub since: Timestamp,
-    /// From there to the end of the recording, or of the filter's time, in nanoseconds.
+    /// Time from `since` to the end of the recording or of the time filter, in nanoseconds.
     pub duration: u64,
 }

@@ -1,4 +1,4 @@
-//! What the lines and the instructions of a function cost.
+//! Costs of the lines and the instructions of a function.
 
 use address::ModuleId;
 use hashbrown::HashMap;
@@ -11,49 +11,49 @@ use crate::query::stack_walk::each_location;
 use crate::query::weights::Weights;
 use crate::tables::Table;
 
-/// What a line of source costs.
+/// Cost of a source line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LineCost {
-    /// The source file; `None` where unknown.
+    /// The source file; `None` if unknown.
     pub file: Option<StringId>,
-    /// The line; 0 where unknown.
+    /// The line; 0 if unknown.
     pub line: u32,
-    /// Samples that ran there.
+    /// Cost of samples on the line itself.
     pub own: Cost,
-    /// Samples that ran there or in what it called.
+    /// Cost of samples on the line or in functions called from it.
     pub inclusive: Cost,
 }
 
-/// What an address of the code costs.
+/// Cost of a code address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AddressCost {
-    /// The address, as the module's kind has it; of a call, the last byte of the instruction.
+    /// The address, in the address space of the module's kind; for a call, the last byte of the instruction.
     pub address: u64,
-    /// Samples that ran there.
+    /// Cost of samples at the address itself.
     pub own: Cost,
-    /// Samples that ran there or in what it called.
+    /// Cost of samples at the address or in functions called from it.
     pub inclusive: Cost,
 }
 
-/// The machine code of a function: the module, and where it begins there.
+/// Machine code of a function: its module and its start address there.
 pub type CodePlace = (ModuleId, u64);
 
-/// A function with what its lines cost.
+/// A function with the costs of its lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Annotation {
     /// The function.
     pub function: Function,
-    /// Samples that ran in it.
+    /// Cost of samples in the function itself.
     pub own: Cost,
-    /// Samples in whose stack it is.
+    /// Cost of samples with the function on their stack.
     pub inclusive: Cost,
     /// Its lines, sorted by file and line.
     pub lines: Vec<LineCost>,
-    /// The machine code that it is in, its own or that of functions that it was inlined into; what costs most first.
+    /// Machine code that contains it: its own, or that of functions it was inlined into; sorted by decreasing cost.
     pub code: Vec<(CodePlace, Cost)>,
 }
 
-/// Costs by a key, in which a group of samples counts once.
+/// Costs by key; each group of samples is added at most once to a key's inclusive cost.
 struct Tally<K> {
     costs: HashMap<K, (Cost, Cost, usize)>,
 }
@@ -73,7 +73,7 @@ impl<K: Copy + Eq + std::hash::Hash + Ord> Tally<K> {
         }
     }
 
-    /// The keys with their own and inclusive costs, sorted.
+    /// Returns the keys with their own and inclusive costs, sorted.
     fn sorted(self) -> Vec<(K, Cost, Cost)> {
         let rows = self.costs.into_iter().map(|(key, (own, inclusive, _))| (key, own, inclusive));
         let mut rows: Vec<_> = rows.collect();
@@ -82,7 +82,7 @@ impl<K: Copy + Eq + std::hash::Hash + Ord> Tally<K> {
     }
 }
 
-/// The functions that `wanted` accepts, those that cost most by themselves first.
+/// Returns the functions that `wanted` accepts, sorted by decreasing own cost.
 #[must_use]
 pub fn annotate(
     profile: &Profile,
@@ -128,7 +128,7 @@ pub fn annotate(
     all
 }
 
-/// What the addresses of a function's machine code cost, sorted by address; inlined functions are a part of it.
+/// Returns the costs of the addresses in a function's machine code, sorted by address; inlined functions are included.
 #[must_use]
 pub fn address_costs(profile: &Profile, weights: &Weights, code: CodePlace) -> Vec<AddressCost> {
     let mut addresses = Tally::<u64>::new();
@@ -147,13 +147,13 @@ pub fn address_costs(profile: &Profile, weights: &Weights, code: CodePlace) -> V
     addresses.sorted().into_iter().map(row).collect()
 }
 
-/// The machine code that a location is in; `None` where the start of its function is not known.
+/// Returns the machine code that contains a location; `None` if the start of its function is unknown.
 fn code_place(profile: &Profile, location: LocationId) -> Option<CodePlace> {
     let row = profile.locations.get(location)?;
     Some((row.module?, row.relative.checked_sub(row.function_offset?)?))
 }
 
-/// The distinct stacks of the samples that are counted, in order of appearance, with what they cost.
+/// Returns the distinct stacks of the counted samples with their costs, in order of appearance.
 fn by_stack(profile: &Profile, weights: &Weights) -> Vec<(StackId, Cost)> {
     let mut index: HashMap<StackId, usize> = HashMap::new();
     let mut stacks: Vec<(StackId, Cost)> = Vec::new();

@@ -3,7 +3,7 @@
 /// A number of samples, and their weight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cost {
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
     /// Their weight, in the unit of the [`Weights`](crate::query::Weights).
     pub weight: u64,

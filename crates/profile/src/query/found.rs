@@ -1,26 +1,26 @@
-//! How the frames of all samples were found, and how many chains go on with frames of other samples.
+//! Number of frames by evidence, and number of chains completed with frames of other samples.
 
 use crate::id::{FrameId, StackId};
 use crate::profile::Profile;
 use crate::reason::{EndReason, FoundBy};
 use crate::tables::{StackRow, Table};
 
-/// How the frames of all samples were found.
+/// Counts of frames and chains by evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FoundCounts {
-    /// Frames by how they were found, in the order of [`FoundBy::ALL`]; inlined ones are not counted.
+    /// Number of frames by evidence, in the order of [`FoundBy::ALL`]; inlined frames are not counted.
     pub frames: [u64; FoundBy::ALL.len()],
-    /// Samples whose chain has frames that other samples show.
+    /// Number of samples with frames from other samples.
     pub joined: u64,
-    /// Samples whose chain has a gap, for frames that no sample shows.
+    /// Number of samples with a gap, which represents frames that no sample shows.
     pub with_gap: u64,
-    /// Samples whose chain has frames that tail calls removed.
+    /// Number of samples with frames that tail calls removed.
     pub with_tail_calls: u64,
-    /// Samples whose chain has a place where tail calls removed frames that are not known.
+    /// Number of samples that lack unknown frames removed by tail calls.
     pub with_unknown_tail_calls: u64,
 }
 
-/// Counts the frames of all samples by how they were found: a pass over the samples, and one over the stacks.
+/// Counts the frames and chains of all samples in one pass over the samples and one over the stacks.
 #[must_use]
 pub fn found_counts(profile: &Profile) -> FoundCounts {
     let mut counts = FoundCounts {
@@ -36,7 +36,7 @@ pub fn found_counts(profile: &Profile) -> FoundCounts {
     if !FoundBy::ALL.iter().any(|&word| kind(word) != 0 && counts.frames[word as usize] > 0) {
         return counts;
     }
-    // By stack: the kinds of its frames, a bit each. Parents come before their children.
+    // By stack: bits of the evidence of its frames. Parents precede their children.
     let mut has = Table::<StackId, u8>::new();
     has.reserve(profile.stacks.len());
     for row in &profile.stacks {
@@ -48,7 +48,7 @@ pub fn found_counts(profile: &Profile) -> FoundCounts {
         let kinds = sample.stack.and_then(|stack| has.get(stack)).copied().unwrap_or_default();
         let count = |word: FoundBy| u64::from(kinds & kind(word) != 0);
         counts.joined += count(FoundBy::Joined);
-        // What stands for a whole stack is between nothing.
+        // A frame that represents a whole stack is not a gap.
         counts.with_gap += count(FoundBy::Gap) * u64::from(sample.end != EndReason::NoSwitch);
         counts.with_tail_calls += count(FoundBy::TailCall);
         counts.with_unknown_tail_calls += count(FoundBy::TailCalls);
@@ -56,7 +56,7 @@ pub fn found_counts(profile: &Profile) -> FoundCounts {
     counts
 }
 
-/// The bit of a word by which chains are counted; 0 for the others.
+/// Returns the bit for counting chains with this evidence; 0 if they are not counted.
 const fn kind(word: FoundBy) -> u8 {
     match word {
         FoundBy::Joined => 1,
@@ -67,7 +67,7 @@ const fn kind(word: FoundBy) -> u8 {
     }
 }
 
-/// By stack: the samples that have it, whole or as their outer part.
+/// Returns, by stack, the number of samples that have it as their stack or as its outer part.
 #[must_use]
 pub fn stack_weights(profile: &Profile) -> Table<StackId, u64> {
     let mut weights: Table<StackId, u64> = Table::from_vec(vec![0; profile.stacks.len()]);
@@ -86,7 +86,7 @@ pub fn stack_weights(profile: &Profile) -> Table<StackId, u64> {
     weights
 }
 
-/// By frame: how often samples have it.
+/// Returns, by frame, its number of occurrences in samples.
 #[must_use]
 pub fn frame_weights(profile: &Profile) -> Table<FrameId, u64> {
     let mut weights: Table<FrameId, u64> = Table::from_vec(vec![0; profile.frames.len()]);
@@ -104,7 +104,7 @@ mod tests {
     use crate::id::{EventId, LayoutId, LocationId, ThreadId};
     use crate::tables::{FrameRow, SampleRow};
 
-    /// Stacks of frames that were found so, outermost first, each with so many samples.
+    /// Returns a profile of stacks with this evidence, outermost frame first, each with its number of samples.
     fn profile(stacks: &[(&[FoundBy], usize)]) -> Profile {
         let mut profile = Profile::default();
         for &(frames, n) in stacks {
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(frames, 3 * 2 + 5 * 3 + 2 * 4 + 4 * 4 + 3);
     }
 
-    /// The frame that stands for the stack of a thread that was asleep is no gap of a chain.
+    /// The frame that represents the stack of a sleeping thread is not a gap of a chain.
     #[test]
     fn a_stack_that_nothing_shows_has_no_gap() {
         let mut profile = profile(&[(&[FoundBy::Gap], 2)]);

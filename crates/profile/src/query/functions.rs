@@ -1,5 +1,4 @@
-//! Functions: those at a location, and the distinct ones of a profile as small indexes, which printers of call graphs
-//! share.
+//! Functions at a location, and the distinct functions of a profile with dense indexes for printers of call graphs.
 
 use address::ById as _;
 use hashbrown::HashMap;
@@ -10,8 +9,8 @@ use crate::query::identity::{Identities, Identity, Place, module_path};
 use crate::query::stack_walk::each_location;
 use crate::tables::{FrameRow, InlineRow, LocationRow, Table};
 
-/// The functions at a location, innermost first: all of them, or with `inlines` false only the last, which is not
-/// inlined. Empty where nothing is known.
+/// Returns the functions at a location, innermost first. Without `inlines`, returns only the last one, which is not
+/// inlined. The result is empty if nothing is known.
 #[inline]
 pub fn functions<'a>(
     profile: &'a Profile,
@@ -22,19 +21,19 @@ pub fn functions<'a>(
     if inlines { rows } else { rows.last_chunk::<1>().map_or(&[], |last| last) }
 }
 
-/// A function of a frame, with the rows that say the rest of it.
+/// A function of a frame, with the rows of the frame.
 #[derive(Debug, Clone, Copy)]
 pub struct FrameFunction<'a> {
     /// The frame.
     pub frame: &'a FrameRow,
-    /// Where it is.
+    /// Its location.
     pub location: &'a LocationRow,
-    /// The function; `None` where nothing is known about the location.
+    /// The function; `None` if nothing is known about the location.
     pub function: Option<&'a InlineRow>,
 }
 
-/// The functions of a frame as [`functions`] gives them, innermost first; one without a function where nothing is
-/// known. Empty where the frame or its location is not in the tables.
+/// Returns the functions of a frame in the order of [`functions`]. If nothing is known, the only item has no function.
+/// The result is empty if the tables lack the frame or its location.
 #[inline]
 pub fn frame_functions(
     profile: &Profile,
@@ -54,35 +53,34 @@ pub fn frame_functions(
 }
 
 crate::row_ids! {
-    /// A row of [`Functions::rows`].
+    /// Index of a row of [`Functions::rows`].
     pub FunctionId(u32);
 }
 
-/// A function as users see it: one declaration in one module, whatever files its lines come from.
+/// A function in the sense of a user: one declaration in one module, regardless of the files of its lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Function {
     /// Its name; `None` if it is unknown.
     pub name: Option<StringId>,
-    /// The path of the module that holds it.
+    /// Path of its module.
     pub module: Option<StringId>,
-    /// The source file of its declaration. Without a declaration: the file of its sampled line that is nearest to its
-    /// start.
+    /// Source file of its declaration. If there is no declaration: the file of the sampled line nearest to its start.
     pub file: Option<StringId>,
-    /// The line of its declaration, from 1; 0 if it is unknown.
+    /// Line of its declaration, from 1; 0 if it is unknown.
     pub line: u32,
-    /// Without a declaration, the address where it begins, in the address space of the module's kind.
+    /// Start address in the address space of the module's kind, if it has no declaration.
     pub start: Option<u64>,
 }
 
 impl Function {
-    /// The function of a row of `location` as that row states it. [`Functions`] also takes a row that states neither a
-    /// declaration nor a start for the only function of its name.
+    /// Returns the function that a row of `location` states. [`Functions`] additionally resolves a row without
+    /// declaration and start to the only function of its name.
     #[must_use]
     pub fn stated(profile: &Profile, location: &LocationRow, row: &InlineRow) -> Self {
         Identity::stated(profile, location, row).function()
     }
 
-    /// Code of a module, of which nothing else is known.
+    /// Returns the function for code with only its module known.
     #[must_use]
     pub const fn unknown(module: Option<StringId>) -> Self {
         Self { name: None, module, file: None, line: 0, start: None }
@@ -106,16 +104,16 @@ pub struct Functions {
     /// Distinct functions, in order of first appearance.
     pub rows: Table<FunctionId, Function>,
     lines: Vec<FunctionLine>,
-    /// By location: where its functions end in `lines`.
+    /// By location: end of its functions in `lines`.
     ends: Table<LocationId, u32>,
 }
 
 impl Functions {
-    /// All functions of `profile`; `inlines`: whether inlined ones are functions of their own.
+    /// Collects all functions of `profile`. With `inlines`, inlined functions are separate functions.
     pub fn new(profile: &Profile, inlines: bool) -> Self {
         let identities = Identities::new(profile, inlines);
         let mut index: HashMap<Identity, FunctionId> = HashMap::new();
-        // By function without a declaration: how far its nearest line is from its start.
+        // By function without a declaration: distance of its nearest line from its start, in bytes.
         let mut nearest: Table<FunctionId, u64> = Table::new();
         let mut all = Self { rows: Table::new(), lines: Vec::new(), ends: Table::new() };
         for location in &profile.locations {
@@ -146,7 +144,7 @@ impl Functions {
         all
     }
 
-    /// The functions at a location, innermost first.
+    /// Returns the functions at a location, innermost first.
     pub fn at(&self, location: LocationId) -> &[FunctionLine] {
         let ends = self.ends.as_slice();
         let start = location.index().checked_sub(1).and_then(|before| ends.get(before)).copied();
@@ -154,7 +152,7 @@ impl Functions {
         self.lines.get(start.unwrap_or(0) as usize..end as usize).unwrap_or_default()
     }
 
-    /// Puts the functions of a stack into `path`, innermost first.
+    /// Stores the functions of a stack in `path`, innermost first.
     pub fn path(&self, profile: &Profile, stack: Option<StackId>, path: &mut Vec<FunctionLine>) {
         path.clear();
         each_location(profile, stack, |location| path.extend_from_slice(self.at(location)));

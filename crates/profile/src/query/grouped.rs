@@ -1,4 +1,4 @@
-//! Samples counted together, and in what their periods are counted.
+//! Grouping of samples, and units of their periods.
 
 use hashbrown::HashMap;
 
@@ -6,18 +6,18 @@ use crate::id::EventId;
 use crate::profile::Profile;
 use crate::tables::{SampleRow, Table};
 
-/// Samples that are alike, in order of the first of them.
+/// Samples with an equal key. Groups are in the order of their first samples.
 #[derive(Debug)]
 pub struct SampleGroup<K> {
-    /// What they have in common.
+    /// The common key.
     pub key: K,
-    /// How many there are.
+    /// Number of samples.
     pub count: u64,
-    /// Sum of their periods; a sample without one counts 1, where the sum is over periods at all.
+    /// Sum of their periods; a sample without a period counts as 1.
     pub period: u64,
 }
 
-/// Counts the samples of `profile` together by a key.
+/// Groups the samples of `profile` by a key.
 pub fn group<K: Copy + Eq + std::hash::Hash>(
     profile: &Profile,
     key_of: impl Fn(&SampleRow) -> K,
@@ -41,7 +41,7 @@ pub fn group<K: Copy + Eq + std::hash::Hash>(
 /// The unit of clocks.
 const NANOSECONDS: &str = "nanoseconds";
 
-/// By event: in what its periods are counted; `None` where its samples have none.
+/// Returns, by event, the unit of its periods; `None` if its samples have no periods.
 pub fn period_units(profile: &Profile) -> Table<EventId, Option<&'static str>> {
     let mut units = Table::from_vec(vec![None; profile.events.len()]);
     for sample in profile.samples.iter().filter(|sample| sample.period().is_some()) {
@@ -57,12 +57,13 @@ pub fn period_units(profile: &Profile) -> Table<EventId, Option<&'static str>> {
     units
 }
 
-/// The name of an event; empty where there is none of that id.
+/// Returns the name of an event; empty if the id is unknown.
 pub fn event_name(profile: &Profile, event: EventId) -> &[u8] {
     profile.events.get(event).map_or(&[], |event| profile.strings.get(event.name))
 }
 
-/// The clocks of the kernel count nanoseconds, with or without modifiers after a colon and settings between slashes.
+/// Returns the unit of an event. Kernel clocks count nanoseconds; a colon starts modifiers, and slashes enclose
+/// settings.
 fn unit_of(event: &[u8]) -> &'static str {
     let name = event.split(|byte| b":/".contains(byte)).next().unwrap_or_default();
     if name == b"cpu-clock" || name == b"task-clock" { NANOSECONDS } else { "count" }

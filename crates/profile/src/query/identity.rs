@@ -1,10 +1,10 @@
-//! The identity of a function: its name, its module, and where it is declared or begins.
+//! The identity of a function: its name, its module, and its declaration or start address.
 //!
 //! ```text
-//!   work (own.c:3) at own.c:5        one function, though its lines come from two files
+//!   work (own.c:3) at own.c:5        one function with lines in two files
 //!   work (own.c:3) at frag.inc:1
 //!   parse (a.c:7), parse (b.c:9)     two static functions of one name
-//!   parse @0x1150, parse @0x1400     the same without debug information
+//!   parse @0x1150, parse @0x1400     two such functions without debug information
 //! ```
 
 use address::ModuleId;
@@ -15,15 +15,15 @@ use crate::profile::Profile;
 use crate::query::functions::{Function, functions};
 use crate::tables::{InlineRow, LocationRow, ModuleKind};
 
-/// Where a function is, which tells functions of one name in one module apart.
+/// Position of a function, which distinguishes functions of one name in one module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Place {
     /// Its declaration: file and line.
     Declared(Option<StringId>, u32),
-    /// The address where it begins, in the address space of the module's kind.
+    /// Start address, in the address space of the module's kind.
     Start(u64),
-    /// Nothing is known: code that is compiled at run time has no lasting address, and an inlined function without debug
-    /// information has none at all.
+    /// Unknown. Code that is compiled at run time has no lasting address, and an inlined function without debug
+    /// information has no address at all.
     Unknown,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// The function.
+    /// Returns the function with this identity.
     pub(super) const fn function(self) -> Function {
         let Self { name, module, place } = self;
         let unplaced = Function { name, ..Function::unknown(module) };
@@ -47,7 +47,7 @@ impl Identity {
         }
     }
 
-    /// As one row states it.
+    /// Returns the identity that one row states.
     pub(super) fn stated(profile: &Profile, location: &LocationRow, row: &InlineRow) -> Self {
         let module = location.module.and_then(|module| profile.modules.get(module));
         let has_lasting_addresses = module.is_some_and(|it| it.kind != ModuleKind::Anonymous);
@@ -68,15 +68,15 @@ impl Identity {
 /// Name and module of functions.
 type Named = (Option<StringId>, Option<StringId>);
 
-/// The places of functions of each name, for rows that do not state one.
+/// Positions of functions by name, for rows that do not state one.
 #[derive(Debug)]
 pub(super) struct Identities {
-    /// The only place of a name; `None` if there are several.
+    /// The only position of a name; `None` if there are several.
     only: HashMap<Named, Option<Place>>,
 }
 
 impl Identities {
-    /// Looks at all functions of `profile`.
+    /// Collects the positions of all functions of `profile`.
     pub(super) fn new(profile: &Profile, inlines: bool) -> Self {
         let mut only: HashMap<Named, Option<Place>> = HashMap::new();
         for location in &profile.locations {
@@ -91,7 +91,8 @@ impl Identities {
         Self { only }
     }
 
-    /// The identity of a row. One without a place is the only function of its name and module, if there is only one.
+    /// Returns the identity of a row. A row without position is resolved to the only function of its name and module,
+    /// if unique.
     pub(super) fn of(
         &self,
         profile: &Profile,
@@ -107,7 +108,7 @@ impl Identities {
     }
 }
 
-/// The path of a module.
+/// Returns the path of a module.
 pub(super) fn module_path(profile: &Profile, module: Option<ModuleId>) -> Option<StringId> {
     profile.modules.get(module?).map(|module| module.path)
 }
@@ -120,7 +121,7 @@ mod tests {
     use crate::query::functions::Functions;
     use crate::tables::ModuleRow;
 
-    /// A row of a function: name, file of the line, declaration, start; `inlined` has no start.
+    /// A function row: name, file of the line, declaration, start. An inlined one has no start.
     struct Row {
         name: &'static str,
         line: (&'static str, u32),
@@ -128,7 +129,7 @@ mod tests {
         start: Option<u64>,
     }
 
-    /// One function as `name file:line@start at file:line …`.
+    /// Returns the functions, each formatted as `name file:line@start at file:line …`.
     fn functions_of(kind: ModuleKind, rows: &[Row]) -> Vec<String> {
         let mut profile = Profile::default();
         let path = profile.strings.intern(b"/bin/app");
@@ -193,7 +194,7 @@ mod tests {
             functions_of(ModuleKind::Elf, &rows),
             ["work frag.inc:0@0x800 at frag.inc:1 own.c:5", "work a.c:0@0x900 at a.c:7"]
         );
-        // Code that is compiled at run time moves; the last line is the nearest to its start.
+        // Code that is compiled at run time moves. The last line is nearest to its start.
         assert_eq!(
             functions_of(ModuleKind::Anonymous, &rows),
             ["work a.c:0 at frag.inc:1 own.c:5 a.c:7"]

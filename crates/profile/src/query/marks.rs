@@ -1,5 +1,5 @@
-//! Marks that tell functions of one name in one module apart: the file of the declaration, its line, or the address of the
-//! function.
+//! Marks that distinguish functions of one name in one module: the file of the declaration, its line, or the start
+//! address.
 
 use hashbrown::HashMap;
 
@@ -7,13 +7,13 @@ use crate::id::StringId;
 use crate::profile::Profile;
 use crate::query::functions::Function;
 
-/// The marks of functions that share their name and module with others.
+/// Marks of functions that share their name and module with others.
 #[derive(Debug, Default)]
 pub struct FunctionMarks {
     marks: HashMap<Function, String>,
 }
 
-/// How much of a declaration a mark states.
+/// Amount of detail that a mark contains.
 #[derive(Clone, Copy)]
 enum Detail {
     File,
@@ -22,13 +22,12 @@ enum Detail {
 }
 
 impl Detail {
-    /// The shortest first.
+    /// All levels, shortest first.
     const ALL: [Self; 3] = [Self::File, Self::FileAndLine, Self::PathAndLine];
 }
 
 impl FunctionMarks {
-    /// The marks of these functions: the shortest that are distinct, such as `own.c`, `own.c:3`, `src/own.c:3` or
-    /// `0x1150`.
+    /// Returns the shortest distinct marks of these functions, such as `own.c`, `own.c:3`, `src/own.c:3` or `0x1150`.
     pub fn new<'a>(profile: &Profile, rows: impl IntoIterator<Item = &'a Function>) -> Self {
         let mut named: HashMap<(Option<StringId>, Option<StringId>), Vec<&Function>> =
             HashMap::new();
@@ -48,20 +47,20 @@ impl FunctionMarks {
         Self { marks }
     }
 
-    /// The mark of a function; `None` if no other one has its name and module, and for the one of several of which
-    /// nothing but these is known.
+    /// Returns the mark of a function; `None` if its name and module are unique, or if nothing else is known about it.
     #[must_use]
     pub fn of(&self, function: &Function) -> Option<&str> {
         self.marks.get(function).map(String::as_str)
     }
 
-    /// Whether a text is a mark of a function, of any length: another table may need more or less of it.
+    /// Returns true if `text` is a mark of the function at any level of detail, since another table may need a
+    /// different level.
     #[must_use]
     pub fn fits(profile: &Profile, function: &Function, text: &str) -> bool {
         Detail::ALL.into_iter().any(|detail| mark(profile, function, detail) == text)
     }
 
-    /// The size of the marks in memory, in bytes.
+    /// Memory of the marks, in bytes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.marks.allocation_size() + self.marks.values().map(String::capacity).sum::<usize>()

@@ -1,5 +1,5 @@
-//! Questions about a profile: the frames of a sample with their addresses, functions, the highest costs, the tree of
-//! calls, and the difference of two profiles.
+//! Queries on a profile: frames of a sample with their addresses, functions, highest costs, the call tree, and the
+//! difference of two profiles.
 
 mod annotation;
 mod cost;

@@ -1,4 +1,4 @@
-//! Which program each process runs, as far as the profile shows it.
+//! The program that each process runs, if the profile shows it.
 
 use address::ModuleId;
 use hashbrown::{HashMap, HashSet};
@@ -8,20 +8,20 @@ use crate::profile::Profile;
 use crate::query::each_location;
 use crate::tables::{ModuleKind, ProcessKey, ThreadRow};
 
-/// The kernel keeps so many bytes of a program's name.
+/// Number of bytes of a program's name that the kernel stores.
 ///
 /// Source: `TASK_COMM_LEN` in `include/linux/sched.h`, without the byte that ends it.
 const MOST_OF_NAME: usize = 15;
 
-/// The program of each process in which a file was mapped that has the process's name. Processes of which only the names
-/// of threads were recorded may have none.
+/// The program of each process: a file mapped in it that has the process's name. A process may have none if only thread
+/// names were recorded.
 #[derive(Debug)]
 pub struct Programs {
     of_process: HashMap<ProcessKey, ModuleId>,
 }
 
 impl Programs {
-    /// Looks for them where modules lay in the processes, and in stacks for those that lay where their file states it.
+    /// Searches the layouts of the processes, and the stacks for modules without a bias, which layouts do not list.
     #[must_use]
     pub fn new(profile: &Profile) -> Self {
         let by_name = files_by_name(profile);
@@ -57,7 +57,7 @@ impl Programs {
         programs
     }
 
-    /// The program of a process under one name.
+    /// Returns the program of a process with one name.
     #[must_use]
     pub fn of(&self, process: ProcessKey) -> Option<ModuleId> {
         self.of_process.get(&process).copied()

@@ -1,4 +1,4 @@
-//! A sample's frames: from a node of the prefix tree outwards, with each frame's address in the sample's process.
+//! Frames of a sample, from a node of the prefix tree outwards, with addresses in the sample's process.
 
 use std::num::NonZero;
 
@@ -8,25 +8,25 @@ use crate::id::{FrameId, LayoutId, LocationId, SampleId, StackId};
 use crate::profile::Profile;
 use crate::tables::{FrameRow, LayoutRow, SampleRow, StackRow, Table};
 
-/// Walks the stacks of samples. It keeps what the addresses of frames are made of close together: a walk touches many
+/// Walks the stacks of samples. The components of frame addresses are stored compactly, because a walk accesses many
 /// frames at random.
 #[derive(Debug)]
 pub struct StackWalker<'a> {
     profile: &'a Profile,
     places: Table<FrameId, FramePlace>,
-    /// How many frames there are from a node outwards, itself included.
+    /// Number of frames from a node outwards, including itself.
     depths: Table<StackId, u32>,
 }
 
-/// Where a frame is, before the process is known.
+/// Address of a frame, independent of the process.
 #[derive(Debug, Clone, Copy)]
 struct FramePlace {
     relative: u64,
-    /// What is to be added; `None` where nothing was mapped: then `relative` is the address.
+    /// Key of the bias to add; `None` if nothing was mapped and `relative` is the address.
     bias: Option<BiasKey>,
 }
 
-/// Names an image of a module in one word: the module's index plus one, then a byte for the instance.
+/// An image of a module in one word: the module's index plus one, and a byte for the instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct BiasKey(NonZero<u64>);
 
@@ -62,14 +62,14 @@ impl<'a> StackWalker<'a> {
         }
     }
 
-    /// How many frames a sample has, inlined ones not counted.
+    /// Number of frames of a sample, without inlined ones.
     pub fn depth(&self, sample: SampleId) -> u64 {
         let stack = self.profile.samples.get(sample).and_then(|sample| sample.stack);
         stack.and_then(|stack| self.depths.get(stack)).copied().unwrap_or(0).into()
     }
 
-    /// Calls `visit` with each frame of the sample, innermost first, and the frame's looked-up address in the process:
-    /// return address - 1 for callers. It is what [`Profile::frame_address`] gives for each.
+    /// Calls `visit` with each frame of the sample, innermost first, and its looked-up address in the process (for
+    /// callers: return address - 1). The address equals [`Profile::frame_address`].
     #[inline]
     pub fn walk(
         &self,
@@ -88,10 +88,10 @@ impl<'a> StackWalker<'a> {
 }
 
 impl Profile {
-    /// The looked-up address of a frame in the process of a sample: the address of its location plus the bias of its
-    /// module there. `None` where the frame or its location is not in the tables.
+    /// Returns the looked-up address of a frame in the process of a sample: the address of its location plus the bias
+    /// of its module. Returns `None` if the tables lack the frame or its location.
     ///
-    /// For the frames of many samples, [`StackWalker`] is quicker.
+    /// [`StackWalker`] is faster for the frames of many samples.
     #[must_use]
     pub fn frame_address(&self, sample: &SampleRow, frame: FrameId) -> Option<Avma> {
         let frame = self.frames.get(frame)?;
@@ -111,7 +111,7 @@ fn each_frame(profile: &Profile, stack: Option<StackId>, mut visit: impl FnMut(F
         && let Some(&StackRow { parent, frame }) = profile.stacks.get(node)
     {
         visit(frame);
-        // Parents come before their children: a table that breaks this ends the stack instead of looping.
+        // Parents precede their children. An inconsistent table ends the stack instead of causing a loop.
         next = parent.filter(|&parent| parent < node);
     }
 }
@@ -125,11 +125,11 @@ pub fn each_location(profile: &Profile, stack: Option<StackId>, mut visit: impl 
     });
 }
 
-/// The biases of the process image of the last sample; neighbours in time are often of one process.
+/// Biases of the process image of the previous sample. Consecutive samples are often from the same process.
 #[derive(Debug)]
 pub struct BiasCache<'a> {
     layout: Option<(LayoutId, &'a LayoutRow)>,
-    /// Biases looked up last, by module.
+    /// Recently looked-up biases, by module.
     recent: [Option<(BiasKey, Bias)>; RECENT],
 }
 
@@ -142,7 +142,7 @@ impl Default for BiasCache<'_> {
 }
 
 impl<'a> BiasCache<'a> {
-    /// Of no process image yet.
+    /// Returns an empty cache.
     #[must_use]
     pub const fn new() -> Self {
         Self { layout: None, recent: [None; RECENT] }
@@ -188,7 +188,8 @@ mod tests {
     use crate::reason::{EndReason, FoundBy};
     use crate::tables::LocationRow;
 
-    /// Two images of module 0 and one of 16, which shares its slot of the cache; a frame where nothing is mapped.
+    /// Two images of module 0, one of module 16, which shares its slot of the cache, and a frame at an unmapped
+    /// address.
     fn profile() -> Profile {
         let mut profile = Profile::default();
         let mut parent = None;

@@ -1,4 +1,4 @@
-//! The weights of samples that are added up: those of one event, since a sum over several has no unit.
+//! Weights of samples for sums over one event, since a sum over several events has no unit.
 
 use crate::id::EventId;
 use crate::profile::Profile;
@@ -6,22 +6,22 @@ use crate::query::engine::{EventChoice, SelectionError};
 use crate::query::grouped::{event_name, period_units};
 use crate::tables::{SampleRow, Table};
 
-/// Weight of a sample: 1, its period in units of its event (1 if none was recorded), or the time that its thread was off
-/// the processor, for which only samples of [`Profile::off_cpu`] are counted.
+/// Weight of a sample: 1, its period in units of its event (1 if none was recorded), or the off-CPU time of its thread.
+/// For off-CPU time, only samples of [`Profile::off_cpu`] are counted.
 pub use options::Weight;
 
 /// The unit of weights.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WeightUnit {
-    /// Samples.
+    /// Number of samples.
     Samples,
     /// Nanoseconds: the event is a clock.
     Nanoseconds,
-    /// What the event counts.
+    /// Occurrences of the event.
     Events,
 }
 
-/// The number of samples of each event, and the unit of their periods.
+/// Number of samples of each event, and unit of their periods.
 #[derive(Debug)]
 pub struct EventSums {
     samples: Table<EventId, u64>,
@@ -41,26 +41,26 @@ impl EventSums {
         Self { samples, units: period_units(profile) }
     }
 
-    /// The first event that was recorded and has samples.
+    /// Returns the first recorded event with samples.
     fn first_recorded(&self, profile: &Profile) -> Option<EventId> {
         let with_samples = self.samples.entries().filter(|(_, samples)| **samples > 0);
         with_samples.map(|(event, _)| event).find(|event| profile.off_cpu != Some(*event))
     }
 }
 
-/// The samples that are added up, and the weight of each.
+/// Selection of the counted samples, and the weight of each.
 #[derive(Debug)]
 pub struct Weights {
     weight: Weight,
     event: Option<EventId>,
     unit: WeightUnit,
-    /// By event: the number of its samples, and whether they are counted.
+    /// By event: number of its samples, and whether they are counted.
     events: Table<EventId, (u64, bool)>,
 }
 
 impl Weights {
-    /// The weights of the samples of one event: the first of the recording that has samples, or the one that stands for
-    /// times off the processor. Events of the same name are one.
+    /// Returns the weights for samples of one event: the first in the recording with samples, or the off-CPU event.
+    /// Events of the same name are merged.
     #[must_use]
     pub fn new(profile: &Profile, weight: Weight) -> Self {
         let sums = EventSums::new(profile);
@@ -71,10 +71,10 @@ impl Weights {
         Self::of_event(profile, &sums, weight, event)
     }
 
-    /// The weights of the samples of the chosen events.
+    /// Returns the weights for samples of the chosen events.
     ///
     /// # Errors
-    /// If the profile has no such event, or an event is named beside times off the processor.
+    /// Returns an error if the profile has no such event, or an event is named together with off-CPU time.
     pub fn chosen(
         profile: &Profile,
         sums: &EventSums,
@@ -95,7 +95,7 @@ impl Weights {
         Ok(Self::of_event(profile, sums, weight, event))
     }
 
-    /// Every sample of every event, of weight 1.
+    /// Returns weights of 1 for the samples of all events.
     #[must_use]
     pub fn every(sums: &EventSums) -> Self {
         let events = sums.samples.iter().map(|&samples| (samples, true)).collect();
@@ -130,21 +130,21 @@ impl Weights {
         Self { weight, event, unit, events: events.collect() }
     }
 
-    /// Whether the samples of an event are counted.
+    /// Returns true if the samples of an event are counted.
     #[inline]
     #[must_use]
     pub fn counts(&self, event: EventId) -> bool {
         self.events.get(event).is_some_and(|(_, counted)| *counted)
     }
 
-    /// The weight of a sample; `None` if it is not counted.
+    /// Returns the weight of a sample; `None` if it is not counted.
     #[inline]
     #[must_use]
     pub fn of(&self, sample: &SampleRow) -> Option<u64> {
         self.counts(sample.event).then(|| self.sum(1, sample.period().unwrap_or(1)))
     }
 
-    /// The weight of counted samples, by their number and the sum of their periods.
+    /// Returns the weight of counted samples, given their number and the sum of their periods.
     #[inline]
     #[must_use]
     pub const fn sum(&self, samples: u64, period: u64) -> u64 {
@@ -154,19 +154,19 @@ impl Weights {
         }
     }
 
-    /// The unit of weights.
+    /// Unit of the weights.
     #[must_use]
     pub const fn unit(&self) -> WeightUnit {
         self.unit
     }
 
-    /// The event whose samples are counted; `None` if there are no samples, or all events are counted.
+    /// The counted event; `None` if there are no samples, or all events are counted.
     #[must_use]
     pub const fn event(&self) -> Option<EventId> {
         self.event
     }
 
-    /// The events whose samples are not counted, with the number of these, those without samples left out.
+    /// Iterates over the events that have samples but are not counted, with their numbers of samples.
     pub fn others(&self) -> impl Iterator<Item = (EventId, u64)> {
         let left_out =
             self.events.entries().filter(|(_, (samples, counted))| *samples > 0 && !counted);

@@ -1,18 +1,18 @@
-//! What was sampled.
+//! Sampled events.
 
 use crate::id::StringId;
 
 /// A sampled event.
 #[derive(Debug, Clone)]
 pub struct EventRow {
-    /// Its name as the recorder gave it, such as `cpu-clock` or `cycles:u`.
+    /// Name from the recorder, such as `cpu-clock` or `cycles:u`.
     pub name: StringId,
-    /// What kind of event it is, `perf_event_attr.type`.
+    /// Type of the event: `perf_event_attr.type`.
     pub kind: u32,
-    /// Which of that kind, `perf_event_attr.config`.
+    /// Event within its type: `perf_event_attr.config`.
     pub config: u64,
-    /// Whether `rate` is a frequency (samples a second) and not a period.
+    /// Whether `rate` is a frequency (samples per second) instead of a period.
     pub frequency: bool,
-    /// How often it was sampled.
+    /// Sampling frequency or period.
     pub rate: u64,
 }

@@ -1,4 +1,4 @@
-//! Distinct frames: a location, and how the unwinder came to it.
+//! Distinct frames: a location, and the evidence for the frame.
 
 use std::hash::{Hash, Hasher};
 
@@ -8,18 +8,18 @@ use crate::reason::FoundBy;
 /// A distinct frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameRow {
-    /// Where it is.
+    /// Its location.
     pub location: LocationId,
-    /// How it was found.
+    /// Evidence for the frame.
     pub found_by: FoundBy,
-    /// Whether it ran in kernel mode.
+    /// Whether the frame ran in kernel mode.
     pub kernel: bool,
-    /// Which of several images of the same module in one process; nearly always 0.
+    /// Index among several images of the same module in one process; nearly always 0.
     pub instance: u8,
 }
 
 impl Hash for FrameRow {
-    /// One word: a million frames are hashed for each that is new.
+    /// Hashes the row as one word: a million frames are hashed for each new one.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let rest =
             u64::from(self.instance) << 16 | (self.found_by as u64) << 8 | u64::from(self.kernel);

@@ -1,11 +1,11 @@
-//! Layouts: where the modules of a process image lay. A process image has one layout as a rule; it gets another where a
-//! module moves.
+//! Layouts: load addresses of the modules of a process image. A process image usually has one layout; it gets another
+//! one when a module moves.
 
 use address::{Avma, Bias, ModuleId};
 
 use crate::tables::location::LocationRow;
 
-/// Where the modules of a process image lay, as far as its samples show.
+/// Load addresses of the modules of a process image that its samples refer to.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct LayoutRow {
     /// Sorted by module and instance.
@@ -17,46 +17,46 @@ impl Clone for LayoutRow {
         Self { biases: self.biases.clone() }
     }
 
-    /// Keeps the memory that there is.
+    /// Reuses the existing memory.
     fn clone_from(&mut self, other: &Self) {
         self.biases.clone_from(&other.biases);
     }
 }
 
-/// Where one image of a module lay.
+/// Load address of one image of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModuleBias {
     /// The module.
     pub module: ModuleId,
-    /// Which of several images of it in the process.
+    /// Index among several images of the module in the process.
     pub instance: u8,
-    /// What is added to [`LocationRow::relative`].
+    /// Bias that is added to [`LocationRow::relative`].
     pub bias: Bias,
 }
 
 impl LayoutRow {
-    /// All images, sorted by module and instance. A module that is not listed has the bias 0.
+    /// All images, sorted by module and instance. The bias of a module that is not listed is 0.
     #[must_use]
     pub fn biases(&self) -> &[ModuleBias] {
         &self.biases
     }
 
-    /// What is added to the address of a location of that module; 0 where the image is not listed.
+    /// Returns the bias for locations of a module; 0 if the image is not listed.
     #[must_use]
     pub fn bias(&self, module: ModuleId, instance: u8) -> Bias {
         let known = self.find(module, instance).ok().and_then(|at| self.biases.get(at));
         known.map_or(Bias(0), |known| known.bias)
     }
 
-    /// The address in the process of a location; `instance` is that of the frame.
+    /// Returns the address of a location in the process; `instance` is that of the frame.
     #[must_use]
     pub fn avma(&self, location: &LocationRow, instance: u8) -> Avma {
         let bias = location.module.map_or(Bias(0), |module| self.bias(module, instance));
         Avma(location.relative.wrapping_add(bias.0))
     }
 
-    /// Which image of `module` lies at `bias`; it is added where there is none. `None` where that would be the 257th of
-    /// the module, which has no number.
+    /// Returns the index of the image of `module` at `bias`, adding it if there is none. Returns `None` for a 257th
+    /// image of a module, which cannot be numbered.
     pub fn instance(&mut self, module: ModuleId, bias: Bias) -> Option<u8> {
         let start = self.biases.partition_point(|known| known.module < module);
         let images = self.biases.iter().skip(start).take_while(|known| known.module == module);
@@ -72,7 +72,7 @@ impl LayoutRow {
         Some(instance)
     }
 
-    /// Takes in another layout, unless an image would lie at two places; gives whether it did.
+    /// Adds the images of another layout, unless an image would have two biases. Returns true if they were added.
     pub fn absorb(&mut self, other: &Self) -> bool {
         let conflict = other.biases.iter().any(|new| {
             self.find(new.module, new.instance)
@@ -89,7 +89,7 @@ impl LayoutRow {
         true
     }
 
-    /// Whether `module` lies at `bias`, and nowhere else.
+    /// Returns true if `module` has exactly one image and it is at `bias`.
     #[must_use]
     pub fn has_only(&self, module: ModuleId, bias: Bias) -> bool {
         let at = self.biases.partition_point(|known| known.module < module);
@@ -97,7 +97,7 @@ impl LayoutRow {
         images.next().is_some_and(|known| known.bias == bias) && images.next().is_none()
     }
 
-    /// Removes all images and keeps their memory.
+    /// Removes all images and retains the memory.
     pub fn clear(&mut self) {
         self.biases.clear();
     }
@@ -108,7 +108,7 @@ impl LayoutRow {
     }
 }
 
-/// The layout of images that lie at these biases; the first of a module is its instance 0.
+/// Layout of images at these biases; the first image of a module is its instance 0.
 impl FromIterator<(ModuleId, Bias)> for LayoutRow {
     fn from_iter<I: IntoIterator<Item = (ModuleId, Bias)>>(images: I) -> Self {
         let mut layout = Self::default();

@@ -7,43 +7,43 @@ use address::{Avma, FileOffset, ModuleId, Svma};
 use crate::id::{InlineId, StringId};
 use crate::tables::module::ModuleKind;
 
-/// A distinct looked-up address of a module. It exists before its names are known: the replay makes an
-/// [unnamed](Self::unnamed) one, and the symbolizer fills in the rest in place.
+/// A distinct looked-up address of a module. It exists before it is symbolized: the replay creates an
+/// [unnamed](Self::unnamed) one, and the symbolizer completes it in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocationRow {
-    /// The module; `None` where nothing was mapped, and where its ELF file was opened and no segment has the address.
+    /// The module; `None` if nothing was mapped, or if no segment of its opened ELF file contains the address.
     pub module: Option<ModuleId>,
-    /// The looked-up address (of callers: return address - 1) in the space that the kind of the module decides:
-    /// stated address, offset in the file, or address in the process or the kernel. [`Self::address`] says which.
+    /// The looked-up address (for callers: return address - 1). Its address space depends on the kind of the module:
+    /// stated address, file offset, or address in the process or the kernel. [`Self::address`] returns it typed.
     pub relative: u64,
-    /// The offset in the module's file, where it has one.
+    /// Offset in the module's file, if the address has one.
     pub offset: Option<u64>,
-    /// How far the address is past the start of the outermost function (the one that is not inlined), where that start
-    /// is known.
+    /// Offset of the address from the start of the outermost function (the one that is not inlined), if the start is
+    /// known.
     pub function_offset: Option<u64>,
-    /// First row of [`Profile::inlines`](crate::Profile::inlines); innermost function first, the one that is not
-    /// inlined last.
+    /// First row of [`Profile::inlines`](crate::Profile::inlines). The innermost function comes first, the one that is
+    /// not inlined last.
     pub first_inline: InlineId,
-    /// Number of rows; 0 where nothing is known about the address.
+    /// Number of rows; 0 if nothing is known about the address.
     pub n_inlines: u32,
-    /// Any place of the function that begins at the address, of which nothing more is known: it has no line and no
+    /// Whether the location represents any address of the function that starts there. It then has neither a line nor
     /// inlined functions.
     pub is_whole: bool,
 }
 
-/// The address of a location, in its space.
+/// Address of a location, in its address space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LocationAddress {
-    /// As the module's ELF file states it.
+    /// Stated address in the module's ELF file.
     Svma(Svma),
-    /// An offset in the module's file.
+    /// Offset in the module's file.
     FileOffset(FileOffset),
-    /// In the process or in the kernel: nothing is added to it.
+    /// Address in the process or in the kernel, without bias.
     Avma(Avma),
 }
 
 impl LocationRow {
-    /// A location of which only the place is known.
+    /// Returns a location with only its address known.
     #[must_use]
     pub const fn unnamed(module: Option<ModuleId>, relative: u64) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl LocationRow {
         }
     }
 
-    /// The address in its space; `kind` is that of [`Self::module`].
+    /// Returns the address in its address space; `kind` is the kind of [`Self::module`].
     #[must_use]
     pub const fn address(&self, kind: Option<ModuleKind>) -> LocationAddress {
         match kind {
@@ -69,7 +69,7 @@ impl LocationRow {
         }
     }
 
-    /// Its rows of [`Profile::inlines`](crate::Profile::inlines).
+    /// Range of its rows in [`Profile::inlines`](crate::Profile::inlines).
     #[inline]
     #[must_use]
     pub const fn inlines(&self) -> Range<usize> {
@@ -78,28 +78,28 @@ impl LocationRow {
     }
 }
 
-/// One function at a location: the innermost is the deepest inlined one.
+/// A function at a location. The innermost one is the most deeply inlined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InlineRow {
     /// Demangled name.
     pub function: Option<StringId>,
     /// Source file.
     pub file: Option<StringId>,
-    /// Line in it, from 1; 0 where unknown.
+    /// Line in the file, from 1; 0 if unknown.
     pub line: u32,
-    /// Column in it, from 1; 0 where unknown.
+    /// Column in the line, from 1; 0 if unknown.
     pub column: u32,
-    /// Whether this function was inlined into the next row of the same location.
+    /// Whether this function was inlined into that of the next row of the location.
     pub inlined: bool,
-    /// Source file of the function's declaration as debug information states it; lines of a function may come from
-    /// other files (`#include` in a body, `#line`).
+    /// Source file of the function's declaration, from debug information. Lines of a function may be in other files
+    /// (`#include` in a body, `#line`).
     pub declared_file: Option<StringId>,
     /// Line of the declaration, from 1; 0 if unknown.
     pub declared_line: u32,
 }
 
 impl InlineRow {
-    /// A function of which nothing is known, not even its name.
+    /// A function without any known property, not even a name.
     pub const NAMELESS: Self = Self {
         function: None,
         file: None,
@@ -110,7 +110,7 @@ impl InlineRow {
         declared_line: 0,
     };
 
-    /// A function that is not inlined, of which the name is known.
+    /// Returns a function that is not inlined, with only its name known.
     #[must_use]
     pub const fn named(function: StringId) -> Self {
         Self { function: Some(function), ..Self::NAMELESS }

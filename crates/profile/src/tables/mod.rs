@@ -1,4 +1,4 @@
-//! The tables of a profile: one kind of row a file, and the types that hold rows and strings.
+//! The tables of a profile, with one kind of row per file, and the types that store rows and strings.
 
 mod event;
 mod frame;

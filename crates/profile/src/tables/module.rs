@@ -1,15 +1,15 @@
-//! What was mapped: files, the kernel, memory without a file.
+//! Mapped modules: files, the kernel, and memory without a file.
 
 use address::BuildId;
 
 use crate::id::StringId;
 
-/// What kind of thing a module is; decides in which space the addresses of its locations are.
+/// Kind of a module, which determines the address space of its locations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModuleKind {
-    /// An ELF file that was opened: addresses are those that the file states (svma).
+    /// An opened ELF file: addresses are stated addresses (svma).
     Elf,
-    /// A file that was not opened or is no ELF file: addresses are offsets in the file.
+    /// A file that was not opened or is not an ELF file: addresses are file offsets.
     File,
     /// Memory without a file (`//anon`, `[heap]`, JIT): addresses are those in the process.
     Anonymous,
@@ -18,10 +18,10 @@ pub enum ModuleKind {
 }
 
 impl ModuleKind {
-    /// Every kind, in the order of their discriminants.
+    /// All kinds, in the order of their discriminants.
     pub const ALL: &[Self] = &[Self::Elf, Self::File, Self::Anonymous, Self::Kernel];
 
-    /// The word in output formats. These are interface: they do not change.
+    /// Keyword in output formats. Keywords are part of the interface: they do not change.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -33,15 +33,15 @@ impl ModuleKind {
     }
 }
 
-/// Something that was mapped.
+/// A mapped module.
 #[derive(Debug, Clone)]
 pub struct ModuleRow {
-    /// The path as recorded, or a name in brackets.
+    /// Recorded path, or a name in brackets.
     pub path: StringId,
-    /// The file that was opened for it, if any.
+    /// File that was opened for it, if any.
     pub opened: Option<StringId>,
-    /// The recorded build-id; without one, that of the opened file.
+    /// Recorded build-id; if there is none, that of the opened file.
     pub build_id: Option<BuildId>,
-    /// What it is.
+    /// Kind of the module.
     pub kind: ModuleKind,
 }

@@ -1,17 +1,17 @@
-//! What the header of a recording says of the machine and of the recorder.
+//! Facts of the host and the recorder in the header of a recording.
 
 use address::Timestamp;
 
 use crate::id::StringId;
 
-/// Facts of the recording's header. Absent ones are `None`.
+/// Facts from the recording's header. Absent ones are `None`.
 #[derive(Debug, Default, Clone)]
 pub struct RecordingInfo {
-    /// What it is called: the name of its file, without folders. `None` for standard input.
+    /// Name of the recording: its file name without folders. `None` for standard input.
     pub name: Option<Box<[u8]>>,
-    /// What the user calls the service that was recorded; `None` where that was not said.
+    /// Name of the recorded service; `None` if the user gave none.
     pub service: Option<Box<[u8]>>,
-    /// Name of the recorded machine.
+    /// Name of the recorded host.
     pub hostname: Option<StringId>,
     /// Kernel release.
     pub os_release: Option<StringId>,
@@ -19,44 +19,44 @@ pub struct RecordingInfo {
     pub arch: Option<StringId>,
     /// Version of the recorder.
     pub perf_version: Option<StringId>,
-    /// Processor name.
+    /// CPU name.
     pub cpu_desc: Option<StringId>,
-    /// Processors online when recorded.
+    /// Number of CPUs online during the recording.
     pub cpus_online: Option<u32>,
-    /// Processors there are, online or not.
+    /// Number of CPUs, online or not.
     pub cpus_available: Option<u32>,
-    /// The processor's identification.
+    /// CPU identification.
     pub cpu_id: Option<StringId>,
-    /// Memory in KiB.
+    /// Memory, in KiB.
     pub total_memory_kib: Option<u64>,
-    /// How many bytes of each sample's stack the recorder copied at most; `None` where it copied none.
+    /// Maximum number of stack bytes copied with a sample; `None` if none were copied.
     pub stack_bytes: Option<u32>,
     /// The recorder's command line.
     pub command_line: Vec<StringId>,
-    /// What time of day it was; `None` where nothing says so.
+    /// Conversion to the time of day; `None` if it is unknown.
     pub wall_clock: Option<WallClock>,
 }
 
-/// How times of the recording's clock become times of day.
+/// Conversion from the recording's clock to the time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WallClock {
-    /// Nanoseconds from the beginning of 1970 (UTC) to time 0 of the recording's clock.
+    /// Nanoseconds from the start of 1970 (UTC) to time 0 of the recording's clock.
     pub zero: i64,
-    /// Whether that is no statement of the recorder, but follows from when the recording was written last.
+    /// Whether `zero` is derived from the modification time of the recording instead of stated by the recorder.
     pub guessed: bool,
 }
 
 impl WallClock {
-    /// The clock by which a time of the recording was so many nanoseconds after the beginning of 1970 (UTC); `None`
-    /// for what no clock shows.
+    /// Returns the clock on which `time` is `nanoseconds` after the start of 1970 (UTC); `None` if the difference does
+    /// not fit.
     #[must_use]
     pub fn new(time: Timestamp, nanoseconds: i128, guessed: bool) -> Option<Self> {
         let zero = i64::try_from(nanoseconds.checked_sub(i128::from(time.0))?).ok()?;
         Some(Self { zero, guessed })
     }
 
-    /// A time of the recording in nanoseconds since the beginning of 1970 (UTC); `None` where it is before that or past
-    /// the 64 bits.
+    /// Converts a time of the recording to nanoseconds since the start of 1970 (UTC); `None` if it is earlier or
+    /// exceeds 64 bits.
     #[must_use]
     pub const fn utc(self, time: Timestamp) -> Option<u64> {
         time.0.checked_add_signed(self.zero)
@@ -74,7 +74,7 @@ mod tests {
         let utc = |time| clock.and_then(|clock| clock.utc(Timestamp(time)));
         assert_eq!(utc(7), Some(1_700_000_000_000_000_007));
         assert_eq!(utc(u64::MAX), None);
-        // A recording whose clock is the time of day itself.
+        // A recording with the time of day as its clock.
         let same =
             WallClock::new(Timestamp(1_700_000_000_000_000_500), 1_700_000_000_000_000_500, false);
         assert_eq!(same.map(|clock| clock.zero), Some(0));

@@ -1,41 +1,41 @@
-//! Samples: a few words each, the rest is in the other tables.
+//! Samples: a few words each; other data is in the other tables.
 
 use address::Timestamp;
 
 use crate::id::{EventId, LayoutId, StackId, ThreadId};
 use crate::reason::EndReason;
 
-/// One sample. Recordings have millions of them, and all are kept to the end: of time, period and processor, which need
-/// not have been recorded, one byte says which were, so that no number of theirs stands for "not recorded".
-// Aligned as its ids are: filled up to a multiple of 8 it would have 40 bytes.
+/// A sample. Recordings have millions of them, which are all retained to the end. Time, period and CPU are optional.
+/// One byte flags the recorded ones, so that no number is reserved for "not recorded".
+// Alignment 4 is that of its ids; with padding to a multiple of 8, a row would have 40 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(Rust, packed(4))]
 pub struct SampleRow {
-    /// 0 where it was not recorded, as are period and processor: rows are equal where what they say is.
+    /// 0 if it was not recorded, as for period and CPU, so that equal samples have equal rows.
     time: u64,
     period: u64,
     cpu: u32,
-    /// The thread that was sampled.
+    /// The sampled thread.
     pub thread: ThreadId,
-    /// The innermost frame's node; `None` for a sample without frames.
+    /// Node of the innermost frame; `None` for a sample without frames.
     pub stack: Option<StackId>,
-    /// Where the modules of its process lay.
+    /// Load addresses of the modules in its process.
     pub layout: LayoutId,
-    /// The event that was sampled.
+    /// The sampled event.
     pub event: EventId,
-    /// Why the chain ended.
+    /// End reason of the chain.
     pub end: EndReason,
-    /// Which numbers were recorded.
+    /// Flags of the recorded numbers.
     recorded: u8,
 }
 
-/// The bits of [`SampleRow::recorded`].
+/// Bits of [`SampleRow::recorded`].
 const TIME: u8 = 1;
 const PERIOD: u8 = 2;
 const CPU: u8 = 4;
 
 impl SampleRow {
-    /// A sample without time, processor and period.
+    /// Returns a sample without time, CPU and period.
     #[inline]
     #[must_use]
     pub const fn new(
@@ -48,28 +48,28 @@ impl SampleRow {
         Self { time: 0, period: 0, cpu: 0, thread, stack, layout, event, end, recorded: 0 }
     }
 
-    /// When, on the recording's clock; `None` where it was not recorded.
+    /// Time on the recording's clock; `None` if it was not recorded.
     #[inline]
     #[must_use]
     pub const fn time(&self) -> Option<Timestamp> {
         if self.recorded & TIME == 0 { None } else { Some(Timestamp(self.time)) }
     }
 
-    /// The weight of the sample in units of its event; `None` where it was not recorded (then it counts 1).
+    /// Weight of the sample in units of its event; `None` if it was not recorded, and counts as 1.
     #[inline]
     #[must_use]
     pub const fn period(&self) -> Option<u64> {
         if self.recorded & PERIOD == 0 { None } else { Some(self.period) }
     }
 
-    /// On which processor; `None` where it was not recorded.
+    /// CPU; `None` if it was not recorded.
     #[inline]
     #[must_use]
     pub const fn cpu(&self) -> Option<u32> {
         if self.recorded & CPU == 0 { None } else { Some(self.cpu) }
     }
 
-    /// The same sample at that time.
+    /// Returns the same sample with this time.
     #[inline]
     #[must_use]
     pub fn with_time(self, time: Option<Timestamp>) -> Self {
@@ -77,7 +77,7 @@ impl SampleRow {
         Self { time: time.map_or(0, |time| time.0), recorded, ..self }
     }
 
-    /// The same sample with that weight.
+    /// Returns the same sample with this weight.
     #[inline]
     #[must_use]
     pub fn with_period(self, period: Option<u64>) -> Self {
@@ -85,7 +85,7 @@ impl SampleRow {
         Self { period: period.unwrap_or(0), recorded, ..self }
     }
 
-    /// The same sample on that processor.
+    /// Returns the same sample with this CPU.
     #[inline]
     #[must_use]
     pub fn with_cpu(self, cpu: Option<u32>) -> Self {
@@ -93,7 +93,7 @@ impl SampleRow {
         Self { cpu: cpu.unwrap_or(0), recorded, ..self }
     }
 
-    /// What was recorded, with that bit or without it.
+    /// Returns the flags with `bit` set or cleared.
     const fn recorded_if(self, bit: u8, is_recorded: bool) -> u8 {
         if is_recorded { self.recorded | bit } else { self.recorded & !bit }
     }

@@ -1,4 +1,4 @@
-//! The prefix tree of stacks: stacks that share their outer frames share the nodes of these.
+//! The prefix tree of stacks: stacks with equal outer frames share the nodes of these.
 
 use std::hash::{Hash, Hasher};
 
@@ -7,14 +7,14 @@ use crate::id::{FrameId, StackId};
 /// A node of the prefix tree of stacks: a frame and the frame that called it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StackRow {
-    /// The caller's node, which is before this one; `None` for the outermost frame.
+    /// The caller's node, which precedes this one; `None` for the outermost frame.
     pub parent: Option<StackId>,
     /// The frame.
     pub frame: FrameId,
 }
 
 impl Hash for StackRow {
-    /// One word: a million nodes are hashed for each that is new.
+    /// Hashes the row as one word: a million nodes are hashed for each new one.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let parent = self.parent.map_or(0, StackId::to_bits);
         state.write_u64(u64::from(parent) << 32 | u64::from(self.frame.to_bits()));
@@ -25,7 +25,7 @@ impl Hash for StackRow {
 mod tests {
     use super::*;
 
-    /// Takes down what it is given.
+    /// Records the hashed words.
     #[derive(Default)]
     struct HashedWords(Vec<u64>);
 

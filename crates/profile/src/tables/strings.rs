@@ -1,4 +1,4 @@
-//! Interned byte strings: each distinct one is kept once, in one allocation, under a dense id.
+//! Interned byte strings: each distinct one is stored once, in one allocation, with a dense id.
 
 use address::dangling;
 use std::hash::BuildHasher as _;
@@ -8,36 +8,36 @@ use rayon::prelude::*;
 
 use crate::id::{RowId as _, StringId};
 
-/// Strings that are not worth being hashed by several threads.
+/// Minimum number of strings per task when hashing in parallel.
 const FEW: usize = 256;
 
-/// Distinct byte strings (names of functions and files are not always UTF-8), in order of first appearance.
+/// Distinct byte strings, in order of first appearance. Names of functions and files are not always UTF-8.
 #[derive(Debug, Default)]
 pub struct Strings {
     bytes: Vec<u8>,
-    /// By string: where it ends in `bytes`; it begins where the one before ends.
+    /// By string: its end in `bytes`. It starts at the end of the previous one.
     ends: Vec<u32>,
-    /// Hash and id, so that no string is hashed again when the table grows.
+    /// Hash and id, so that growing the table does not rehash strings.
     index: HashTable<(u64, StringId)>,
     hasher: StringHasher,
-    /// How many strings found no room.
+    /// Number of omitted strings.
     left_out: u64,
 }
 
-/// Bytes that all strings together have at most, with room for [`LEFT_OUT`].
+/// Maximum size of all strings in bytes, with space for [`LEFT_OUT`].
 const MOST_BYTES: usize = u32::MAX as usize - 64;
 
-/// What stands for strings that found no room.
+/// Substitute for strings that exceed the maximum size.
 const LEFT_OUT: &[u8] = b"[left out: more than 4 GiB of names]";
 
-/// Hashes strings for one table. Its hashes mean nothing to another table: each has a seed of its own.
+/// Hashes strings for one table. Each table has its own seed, so hashes are not valid for other tables.
 ///
-/// It is cheap to clone, so that threads can hash names while the table is being filled.
+/// Cloning is cheap, so that threads can hash names while the table is being filled.
 #[derive(Debug, Clone, Default)]
 pub struct StringHasher(DefaultHashBuilder);
 
 impl StringHasher {
-    /// The hash that [`Strings::intern_hashed`] wants.
+    /// Returns the hash for [`Strings::intern_hashed`].
     #[inline]
     #[must_use]
     pub fn hash(&self, string: &[u8]) -> u64 {
@@ -45,19 +45,20 @@ impl StringHasher {
     }
 }
 
-/// Bytes of a name or path in formats that repeat it for each frame. Longer ones are cut there.
+/// Maximum size, in bytes, of a name or path in formats that repeat it for each frame. Longer ones are truncated.
 pub const LONGEST_REPEATED: usize = 4 << 10;
-/// Bytes of a name or path in tables, which have it once.
+/// Maximum size, in bytes, of a name or path in tables, which contain it once.
 pub const LONGEST_IN_TABLE: usize = 64 << 10;
 
 impl Strings {
-    /// The id of `string`, which is added where it is new. Where all strings together pass 4 GiB, it is the id of a string
-    /// that says so; [`Self::left_out`] counts that.
+    /// Returns the id of `string`, adding it if it is new. If all strings together would exceed 4 GiB, returns the id
+    /// of a substitute; [`Self::left_out`] counts these cases.
     pub fn intern(&mut self, string: &[u8]) -> StringId {
         self.intern_hashed(string, self.hasher.hash(string))
     }
 
-    /// The ids of many strings, in their order; like one [`Self::intern`] after the other, with less waiting.
+    /// Returns the ids of many strings, in order. Equivalent to calling [`Self::intern`] for each, but hashes in
+    /// parallel.
     pub fn intern_all(&mut self, strings: &[&[u8]]) -> Vec<StringId> {
         let Self { bytes, ends, index, hasher, .. } = self;
         bytes.reserve(strings.iter().map(|string| string.len()).sum());
@@ -68,20 +69,20 @@ impl Strings {
         hashed.into_iter().map(|(string, hash)| self.intern_hashed(string, hash)).collect()
     }
 
-    /// What hashes strings for [`Self::intern_hashed`] of this table.
+    /// Returns a hasher for [`Self::intern_hashed`] of this table.
     #[must_use]
     pub fn hasher(&self) -> StringHasher {
         self.hasher.clone()
     }
 
-    /// The id of `string`, which is added where it is new. `hash` comes from [`Self::hasher`] of this table: strings
-    /// are hashed in parallel and then interned in an order that does not depend on threads. With another hash, the
-    /// same string can get a second id.
+    /// Returns the id of `string`, adding it if it is new. `hash` must be from [`Self::hasher`] of this table.
+    /// Strings can thus be hashed in parallel and interned in an order that does not depend on threads.
+    /// With any other hash, the same string can get a second id.
     pub fn intern_hashed(&mut self, string: &[u8], hash: u64) -> StringId {
         self.intern_within(string, hash, MOST_BYTES)
     }
 
-    /// The same where all strings together have so many bytes at most.
+    /// Like [`Self::intern_hashed`], with a limit of `most` bytes for all strings.
     fn intern_within(&mut self, string: &[u8], hash: u64, most: usize) -> StringId {
         let Self { bytes, ends, index, .. } = self;
         let same =
@@ -100,14 +101,14 @@ impl Strings {
         id
     }
 
-    /// How often a string found no room.
+    /// Number of omitted strings, including repeated ones.
     #[must_use]
     pub const fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// How many strings have more than [`LONGEST_REPEATED`] bytes as they may be printed: a control character has up to
-    /// six, a byte that is not ASCII three.
+    /// Returns the number of strings that may exceed [`LONGEST_REPEATED`] bytes when printed. A control character can
+    /// have up to six bytes, a byte that is not ASCII three.
     #[must_use]
     pub fn long(&self) -> u64 {
         let printed = |byte: &u8| match byte {
@@ -124,8 +125,8 @@ impl Strings {
         self.iter().filter(may_be_long).filter(is_long).count() as u64
     }
 
-    /// The string of an id that this table gave out. If there is none, that is a mistake of the caller, which panics in
-    /// tests; in release builds it is counted ([`dangling`]), and the string is empty.
+    /// Returns the string of an id from this table. An unknown id is a bug of the caller: it panics in debug builds.
+    /// In release builds it is counted ([`dangling`]), and the string is empty.
     #[must_use]
     #[cfg_attr(debug_assertions, track_caller)]
     pub fn get(&self, id: StringId) -> &[u8] {
@@ -135,17 +136,17 @@ impl Strings {
         slice(&self.bytes, &self.ends, id)
     }
 
-    /// All strings in the order of their ids.
+    /// Iterates over all strings in the order of their ids.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.ids().map(|id| self.get(id))
     }
 
-    /// The ids of all strings.
+    /// Iterates over the ids of all strings.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = StringId> + use<> {
         (0..self.ends.len()).map(StringId::from_index)
     }
 
-    /// What they take, in bytes.
+    /// Memory of the strings, in bytes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.bytes.capacity()
@@ -153,13 +154,13 @@ impl Strings {
             + self.index.allocation_size()
     }
 
-    /// How many there are.
+    /// Number of strings.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no strings.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()

@@ -1,4 +1,4 @@
-//! A table: rows that are named by the ids of one type.
+//! A table with rows identified by one type of id.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,93 +8,93 @@ use address::{ById as _, dangling};
 
 use crate::id::RowId;
 
-/// Rows by their ids, which are given out in order.
+/// Rows with consecutive ids.
 pub struct Table<I, T> {
     rows: Vec<T>,
     ids: PhantomData<fn() -> I>,
 }
 
 impl<I, T> Table<I, T> {
-    /// A table without rows.
+    /// Returns a table without rows.
     #[must_use]
     pub const fn new() -> Self {
         Self::from_vec(Vec::new())
     }
 
-    /// The table of these rows, the first of index 0.
+    /// Returns the table of these rows; the first has index 0.
     #[must_use]
     pub const fn from_vec(rows: Vec<T>) -> Self {
         Self { rows, ids: PhantomData }
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there is no row.
+    /// Returns true if there are no rows.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The rows in the order of their ids.
+    /// Rows in the order of their ids.
     #[must_use]
     pub const fn as_slice(&self) -> &[T] {
         self.rows.as_slice()
     }
 
-    /// The rows in the order of their ids, to be changed.
+    /// Mutable rows in the order of their ids.
     pub const fn as_mut_slice(&mut self) -> &mut [T] {
         self.rows.as_mut_slice()
     }
 
-    /// The rows in the order of their ids.
+    /// Returns the rows in the order of their ids.
     #[must_use]
     pub fn into_vec(self) -> Vec<T> {
         self.rows
     }
 
-    /// The rows in the order of their ids.
+    /// Iterates over the rows in the order of their ids.
     pub fn iter(&self) -> std::slice::Iter<'_, T> {
         self.rows.iter()
     }
 
-    /// The rows in the order of their ids, to be changed.
+    /// Iterates mutably over the rows in the order of their ids.
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.rows.iter_mut()
     }
 
-    /// What the rows take, in bytes; what they own elsewhere is not counted.
+    /// Memory of the rows in bytes, without memory that they own elsewhere.
     #[must_use]
     pub const fn heap_bytes(&self) -> usize {
         self.rows.capacity() * size_of::<T>()
     }
 
-    /// Makes room for so many more rows.
+    /// Reserves capacity for `additional` more rows.
     pub fn reserve(&mut self, additional: usize) {
         self.rows.reserve(additional);
     }
 
-    /// Keeps so many rows, the first ones.
+    /// Retains the first `length` rows.
     pub fn truncate(&mut self, length: usize) {
         self.rows.truncate(length);
     }
 
-    /// Removes so many rows, the first ones, so that those behind them get other ids. For tables whose rows nobody names.
+    /// Removes the first `rows` rows, which changes the ids of later ones. Only for tables without stored ids.
     pub fn drop_first(&mut self, rows: usize) {
         self.rows.drain(..rows.min(self.rows.len()));
     }
 
-    /// Removes all rows and keeps their memory.
+    /// Removes all rows and retains the memory.
     pub fn clear(&mut self) {
         self.rows.clear();
     }
 }
 
 impl<I: RowId, T> Table<I, T> {
-    /// Adds a row and gives its id.
+    /// Adds a row and returns its id.
     #[inline]
     pub fn push(&mut self, row: T) -> I {
         let id = I::from_index(self.rows.len());
@@ -102,8 +102,8 @@ impl<I: RowId, T> Table<I, T> {
         id
     }
 
-    /// The row of an id that this table gave out. If there is none, that is a mistake of the caller, which panics in
-    /// tests and is counted in release builds ([`dangling`]).
+    /// Returns the row of an id from this table. An unknown id is a bug of the caller: it panics in debug builds and is
+    /// counted in release builds ([`dangling`]).
     #[inline]
     #[must_use]
     #[cfg_attr(debug_assertions, track_caller)]
@@ -111,15 +111,15 @@ impl<I: RowId, T> Table<I, T> {
         self.rows.by_id(id)
     }
 
-    /// The row of an id that this table gave out, to be changed. See [`Table::get`].
+    /// Returns the mutable row of an id from this table. See [`Table::get`].
     #[inline]
     #[cfg_attr(debug_assertions, track_caller)]
     pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
         self.rows.by_id_mut(id)
     }
 
-    /// Rows that follow each other, of ids and a number that belong together. If some are missing, that is a mistake of
-    /// the caller, as for [`Table::get`], and there are none.
+    /// Returns consecutive rows, from a stored first id and count. A range outside the table is a bug of the caller, as
+    /// for [`Table::get`]; the result is then empty.
     #[inline]
     #[must_use]
     #[cfg_attr(debug_assertions, track_caller)]
@@ -130,24 +130,24 @@ impl<I: RowId, T> Table<I, T> {
         })
     }
 
-    /// The row of an id that may come from elsewhere, such as from a question; `None` if there is none.
+    /// Returns the row of an id that may be invalid, such as one from a query; `None` if there is none.
     #[inline]
     #[must_use]
     pub fn find(&self, id: I) -> Option<&T> {
         self.rows.get(id.index())
     }
 
-    /// The ids of all rows.
+    /// Iterates over the ids of all rows.
     pub fn ids(&self) -> impl ExactSizeIterator<Item = I> + DoubleEndedIterator + use<I, T> {
         (0..self.rows.len()).map(I::from_index)
     }
 
-    /// All rows with their ids.
+    /// Iterates over all rows with their ids.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (I, &T)> + DoubleEndedIterator {
         self.rows.iter().enumerate().map(|(index, row)| (I::from_index(index), row))
     }
 
-    /// The id that the next row gets.
+    /// Returns the id of the next row to be added.
     #[must_use]
     pub fn next_id(&self) -> I {
         I::from_index(self.rows.len())

@@ -1,4 +1,4 @@
-//! Questions about small profiles that are written here.
+//! Queries on small hand-written profiles.
 
 mod diff;
 mod query;

@@ -1,4 +1,4 @@
-//! The engine of questions and that of the page against one table of expected numbers, `testdata/queries.json`. The
+//! The query engine and that of the page, tested with one table of expected numbers, `testdata/queries.json`. The
 //! page's test is `crates/web/tests/queries.test.js`.
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ struct Expected {
     questions: Vec<Question>,
 }
 
-/// Samples of one stack, from the outermost function on.
+/// Samples of one stack, outermost function first.
 #[derive(Deserialize)]
 struct Samples {
     stack: Vec<String>,
@@ -35,7 +35,7 @@ struct Question {
     filter: QueryFilter,
     /// Functions with their own and inclusive cost, in order.
     top: Vec<(String, u64, u64)>,
-    /// The cost of each stack that the filter leaves.
+    /// Costs of the stacks that match the filter.
     stacks: BTreeMap<String, u64>,
 }
 

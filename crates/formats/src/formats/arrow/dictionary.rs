@@ -1,4 +1,4 @@
-//! Names as dictionaries: each distinct one is once in a stream, and columns have its number.
+//! Dictionary-encoded names: a stream contains each distinct name once, and columns contain its index.
 
 use address::ById as _;
 use std::borrow::Cow;
@@ -11,21 +11,21 @@ use arrow_schema::ArrowError;
 use hashbrown::HashMap;
 use profile::{Profile, RowId, StringId};
 
-/// The distinct names of the rows of a table.
+/// The distinct names of a table's rows.
 #[derive(Debug)]
 pub(super) struct Dictionary {
     names: ArrayRef,
-    /// By row of that table: the number of its name.
+    /// By row of that table: index of its name.
     numbers: Vec<Option<i32>>,
 }
 
 impl Dictionary {
-    /// Takes the name of each row of a table; `None` for a row without one.
+    /// Builds the dictionary from the name of each row of a table; `None` for a row without a name.
     pub(super) fn new<'a>(rows: impl Iterator<Item = Option<Cow<'a, [u8]>>>) -> Self {
         let mut distinct: HashMap<String, i32> = HashMap::new();
         let mut names = Vec::new();
         let numbers = rows.map(|row| {
-            // Names that differ in bytes that are not UTF-8 only are one.
+            // Names that differ only in bytes that are not UTF-8 are merged.
             let text = match row? {
                 Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes).into_owned(),
                 Cow::Owned(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
@@ -40,7 +40,7 @@ impl Dictionary {
         Self { names: Arc::new(StringArray::from(names)), numbers }
     }
 
-    /// The strings of a profile that `used` names.
+    /// Builds the dictionary of the profile's strings listed in `used`.
     pub(super) fn of_strings(profile: &Profile, used: impl Iterator<Item = StringId>) -> Self {
         let mut is_used = vec![false; profile.strings.len()];
         for id in used {
@@ -52,7 +52,7 @@ impl Dictionary {
         Self::new(is_used.into_iter().enumerate().map(|(index, used)| used.then(|| string(index))))
     }
 
-    /// A column of the names of those rows.
+    /// Returns a column with the names of the given rows.
     ///
     /// # Errors
     /// None for rows of this dictionary.
@@ -65,7 +65,7 @@ impl Dictionary {
         DictionaryArray::try_new(numbers, Arc::clone(&self.names))
     }
 
-    /// A column that has the name of the dictionary's first row, or nothing, in all `length` rows.
+    /// Returns a column of `length` rows that all have the name of the dictionary's first row, or null.
     ///
     /// # Errors
     /// None for fewer than 2^31 rows.
@@ -76,7 +76,7 @@ impl Dictionary {
     }
 }
 
-/// A closed list of words.
+/// A dictionary of keywords.
 #[derive(Debug)]
 pub(super) struct Words {
     words: ArrayRef,
@@ -87,10 +87,10 @@ impl Words {
         Self { words: Arc::new(StringArray::from_iter_values(words)) }
     }
 
-    /// A column of the words with those numbers.
+    /// Returns a column of the words with the given indexes.
     ///
     /// # Errors
-    /// Where a number is past the list.
+    /// Returns an error if an index is past the end of the list.
     pub(super) fn column(
         &self,
         numbers: impl Iterator<Item = u8>,

@@ -1,15 +1,15 @@
-//! What streams say beside their columns: what they are, and of which recording. The same facts as the default format's
-//! first and last lines, in its words.
+//! Metadata of streams: their type, and the recording. The facts and terms are those of the default format's first and
+//! last lines.
 
 use arrow_schema::Metadata;
 use profile::Profile;
 
 use crate::formats::json::{recording_json, summary_json};
 
-/// Counts up with changes that break readers.
+/// Version, incremented by changes that break readers.
 const VERSION: &str = "1";
 
-/// The keys of a stream: `schema` is the name of the layout, `table` that of the table.
+/// Returns the keys of a stream; `schema` is the name of the layout, `table` the name of the table.
 pub(super) fn keys(schema: &str, table: &str) -> Metadata {
     [
         ("unwind_perf.schema", schema),
@@ -21,14 +21,14 @@ pub(super) fn keys(schema: &str, table: &str) -> Metadata {
     .collect()
 }
 
-/// The same, with the recording's header as JSON.
+/// Returns [`keys`] with the recording's header as JSON.
 pub(super) fn keys_with_recording(schema: &str, table: &str, profile: &Profile) -> Metadata {
     let mut keys = keys(schema, table);
     keys.insert("unwind_perf.recording", recording_json(profile));
     keys
 }
 
-/// The same, with the account of the run, too.
+/// Returns [`keys_with_recording`] with the summary of the run as JSON.
 pub(super) fn keys_with_account(schema: &str, table: &str, profile: &Profile) -> Metadata {
     let mut keys = keys_with_recording(schema, table, profile);
     keys.insert("unwind_perf.summary", summary_json(profile));

@@ -1,11 +1,11 @@
-//! Arrow: streams of record batches, which pyarrow, polars, pandas, `DuckDB` and Spark read as they come.
+//! Arrow: streams of record batches that pyarrow, polars, pandas, `DuckDB` and Spark read incrementally.
 //!
 //! ```text
 //!   tables    stream "samples" | stream "stacks" | stream "frames" | ...      one stream after the other
 //!   rows      batch | batch | batch | ...                                     one stream, one row a sample
 //! ```
 //!
-//! Names are dictionaries, each made once; batches are made and written one after the other.
+//! Names are dictionary-encoded, and each dictionary is built once. Batches are built and written one after the other.
 //!
 //! Source: <https://arrow.apache.org/docs/format/Columnar.html>, "IPC Streaming Format".
 
@@ -26,14 +26,14 @@ use profile::Profile;
 /// Prints Arrow streams.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrow {
-    /// Whether inlined functions are rows, or frames, of their own.
+    /// Whether inlined functions are separate rows or frames.
     pub inlines: bool,
-    /// One stream of samples, each with its frames, and not the tables.
+    /// Whether to write one stream of samples with their frames, instead of the tables.
     pub rows: bool,
 }
 
 impl Arrow {
-    /// The name of the format, its files and its weights.
+    /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts =
         FormatFacts::binary("arrow", "streams of tables for data tools", &[".arrows"], BYTES);
 }

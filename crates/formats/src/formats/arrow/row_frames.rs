@@ -1,4 +1,4 @@
-//! The frames of samples as one column: a list of structs for each sample.
+//! The frames of samples as one column, with a list of structs per sample.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::rows::build_ids;
 use super::stream::Column;
 use crate::render::row_group::{FrameCell, RowGroup};
 
-/// The names of frames.
+/// Dictionaries for the names in frames.
 pub(super) struct FrameNames<'a> {
     profile: &'a Profile,
     functions: Dictionary,
@@ -39,7 +39,7 @@ impl<'a> FrameNames<'a> {
         }
     }
 
-    /// The column of some samples.
+    /// Returns the column for a group of samples.
     pub(super) fn column(&self, group: &RowGroup<'_>) -> Result<Column, ArrowError> {
         let mut cells = Vec::new();
         let lengths = group.stacks().map(|stack| {

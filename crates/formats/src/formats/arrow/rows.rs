@@ -1,4 +1,4 @@
-//! One row a sample with its frames as a list: the columns of the Parquet file.
+//! One row per sample with its frames as a list: the same columns as the Parquet file.
 
 use std::borrow::Cow;
 use std::io;
@@ -15,17 +15,16 @@ use super::row_frames::FrameNames;
 use super::stream::{ArrowStream, Column, refused};
 use crate::render::row_group::{FrameFunctions, RowGroup, ranges};
 
-/// The name of the layout, which the Parquet file has, too.
+/// Name of the layout, shared with the Parquet file.
 const SCHEMA: &str = "unwind-perf-samples";
 
-/// Writes the stream.
 pub(super) fn print(profile: &Profile, inlines: bool, out: &mut dyn io::Write) -> io::Result<()> {
     let mut stream = ArrowStream::new(keys_with_account(SCHEMA, "samples", profile));
     write(&mut stream, profile, inlines, 0..profile.samples.len(), out)?;
     stream.finish(out)
 }
 
-/// Writes some samples. A recording without samples has a batch without rows, from which the columns are known.
+/// Writes a range of samples. Without samples, it writes one empty batch, which defines the columns.
 fn write(
     stream: &mut ArrowStream,
     profile: &Profile,
@@ -51,8 +50,8 @@ fn write(
     Ok(())
 }
 
-/// The stream of a profile that grows: batches of the samples that are new. What is known at the end of a recording only is
-/// not in its schema. Names that come later are in dictionaries that replace those before.
+/// The stream of a growing profile, with batches of the new samples. Facts that are known only at the end of a
+/// recording are not in its schema. Later names are in dictionaries that replace the earlier ones.
 #[derive(Debug)]
 pub struct ArrowRows {
     inlines: bool,
@@ -60,16 +59,16 @@ pub struct ArrowRows {
 }
 
 impl ArrowRows {
-    /// A stream of which nothing is written. With `inlines`, inlined functions are frames of their own.
+    /// Returns a stream to which nothing is written yet. With `inlines`, inlined functions are separate frames.
     #[must_use]
     pub const fn new(inlines: bool) -> Self {
         Self { inlines, stream: None }
     }
 
-    /// Writes some samples of the profile.
+    /// Writes a range of the profile's samples.
     ///
     /// # Errors
-    /// Where writing to `out` fails: its error, unchanged.
+    /// Returns the error of writing to `out`, unchanged.
     pub fn write(
         &mut self,
         profile: &Profile,
@@ -85,7 +84,7 @@ impl ArrowRows {
     /// Ends the stream.
     ///
     /// # Errors
-    /// Where writing to `out` fails: its error, unchanged.
+    /// Returns the error of writing to `out`, unchanged.
     pub fn finish(mut self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
         let stream = Self::begun(&mut self.stream, profile);
         if stream.is_empty() {
@@ -101,7 +100,7 @@ impl ArrowRows {
     }
 }
 
-/// The names of samples.
+/// Dictionaries for the names in samples.
 struct SampleNames<'a> {
     profile: &'a Profile,
     comms: Dictionary,
@@ -143,7 +142,7 @@ impl<'a> SampleNames<'a> {
         let cpus = each().map(|row| row.cpu()).collect::<UInt32Array>();
         let weights = each().map(|row| row.period().unwrap_or(1));
         let complete = each().map(|row| Some(row.end.is_complete())).collect::<BooleanArray>();
-        // -1 is what a task has that had already exited.
+        // A task that had already exited has -1.
         let pids = threads().map(|thread| thread.map_or(-1, |thread| thread.pid.0));
         let tids = threads().map(|thread| thread.map_or(-1, |thread| thread.tid.0));
         let build_ids = threads().map(|thread| self.programs.of(thread?.process_key()));
@@ -171,7 +170,7 @@ impl<'a> SampleNames<'a> {
     }
 }
 
-/// The build-ids of modules, in hexadecimal.
+/// Returns the build-ids of the modules, in hexadecimal.
 pub(super) fn build_ids(profile: &Profile) -> Dictionary {
     let text = |id: &address::BuildId| Cow::Owned(id.to_string().into_bytes());
     Dictionary::new(profile.modules.iter().map(|module| module.build_id.as_ref().map(text)))

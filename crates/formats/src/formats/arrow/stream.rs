@@ -1,4 +1,4 @@
-//! A stream: its schema, record batches, and the mark of its end.
+//! An Arrow IPC stream: its schema, record batches, and end marker.
 
 use std::io;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use arrow_buffer::Buffer;
 use arrow_ipc::writer::StreamEncoder;
 use arrow_schema::{ArrowError, Field, Metadata, Schema, SchemaRef};
 
-/// A column of a batch. Columns of one name have one type in all batches of a stream.
+/// A column of a batch. A column has the same name and type in all batches of a stream.
 #[derive(Debug)]
 pub(super) struct Column {
     name: &'static str,
@@ -23,43 +23,43 @@ impl std::fmt::Debug for ArrowStream {
 }
 
 impl Column {
-    /// One without nulls.
+    /// Returns a column without nulls.
     pub(super) fn new(name: &'static str, values: impl arrow_array::Array + 'static) -> Self {
         Self { name, nullable: false, values: Arc::new(values) }
     }
 
-    /// One that may have nulls.
+    /// Returns a column that may contain nulls.
     pub(super) fn optional(name: &'static str, values: impl arrow_array::Array + 'static) -> Self {
         Self { name, nullable: true, values: Arc::new(values) }
     }
 
-    /// Its description and its values, as a part of a column of structs.
+    /// Returns the field and the values, for use in a struct column.
     pub(super) fn into_field(self) -> (Field, ArrayRef) {
         (Field::new(self.name, self.values.data_type().clone(), self.nullable), self.values)
     }
 }
 
-/// A stream that is being written. Its schema is that of its first batch.
+/// Writer of a stream. The first batch defines the schema.
 pub(super) struct ArrowStream {
     metadata: Metadata,
     state: Option<(SchemaRef, StreamEncoder)>,
 }
 
 impl ArrowStream {
-    /// A stream whose schema has these keys and values.
+    /// Returns a stream with `metadata` as the keys and values of its schema.
     pub(super) const fn new(metadata: Metadata) -> Self {
         Self { metadata, state: None }
     }
 
-    /// Whether nothing was written yet.
+    /// Returns true if nothing has been written yet.
     pub(super) const fn is_empty(&self) -> bool {
         self.state.is_none()
     }
 
-    /// Writes a batch. A dictionary that is another one than in the batch before comes before it, and replaces that.
+    /// Writes a batch, preceded by the dictionaries that differ from those of the previous batch and replace them.
     ///
     /// # Errors
-    /// Where writing fails: its error, unchanged.
+    /// Returns the error of writing, unchanged.
     pub(super) fn write(
         &mut self,
         columns: Vec<Column>,
@@ -81,10 +81,10 @@ impl ArrowStream {
         write_all(out, &buffers)
     }
 
-    /// Writes the mark of the end. There has to be a batch, of no rows where there is nothing.
+    /// Writes the end marker. The stream must contain a batch, which may be empty.
     ///
     /// # Errors
-    /// Where writing fails: its error, unchanged.
+    /// Returns the error of writing, unchanged.
     pub(super) fn finish(self, out: &mut dyn io::Write) -> io::Result<()> {
         let Some((_, encoder)) = self.state else { return Ok(()) };
         write_all(out, &encoder.finish().map_err(refused)?)
@@ -95,7 +95,7 @@ fn write_all(out: &mut dyn io::Write, buffers: &[Buffer]) -> io::Result<()> {
     buffers.iter().try_for_each(|buffer| out.write_all(buffer))
 }
 
-/// Columns that do not fit their schema: no profile makes that.
+/// Converts the error of columns that do not fit their schema, which no profile causes.
 pub(super) fn refused(error: ArrowError) -> io::Error {
     io::Error::other(error)
 }

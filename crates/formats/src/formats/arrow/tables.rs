@@ -1,4 +1,4 @@
-//! The tables of a profile, each a stream of its own: those of the default format, with names where that has numbers.
+//! The tables of a profile, one stream each: those of the default format, with names instead of string indexes.
 
 use std::io;
 use std::ops::Range;
@@ -20,15 +20,15 @@ use super::metadata::{keys, keys_with_account};
 use super::stream::{ArrowStream, Column, refused};
 use crate::render::inline_rows::InlineRows;
 
-/// The name of the layout.
+/// Name of the layout.
 const SCHEMA: &str = "unwind-perf-tables";
 
-/// Rows of a batch.
+/// Rows per batch.
 const BATCH: usize = 1 << 16;
 
 type Columns = Result<Vec<Column>, ArrowError>;
 
-/// Writes all tables, that of the samples first: it has the account of the run.
+/// Writes all tables. The samples come first; their stream has the summary of the run.
 pub(super) fn print(profile: &Profile, inlines: bool, out: &mut dyn io::Write) -> io::Result<()> {
     let rows = InlineRows::new(profile, inlines);
     let ends = Words::new(EndReason::ALL.iter().map(|word| word.as_str()));
@@ -69,7 +69,7 @@ pub(super) fn print(profile: &Profile, inlines: bool, out: &mut dyn io::Write) -
     })
 }
 
-/// Writes a table in batches; `columns` makes those of some rows, which are those of that range.
+/// Writes a table in batches; `columns` returns the columns for some rows and the range of their indexes.
 fn batches<T>(
     out: &mut dyn io::Write,
     metadata: Metadata,
@@ -77,7 +77,7 @@ fn batches<T>(
     columns: impl Fn(&[T], Range<usize>) -> Columns,
 ) -> io::Result<()> {
     let mut stream = ArrowStream::new(metadata);
-    // A table without rows has a batch without rows, from which its columns are known.
+    // An empty table has one batch without rows, which defines its columns.
     let mut start = 0_usize;
     loop {
         let end = rows.len().min(start.saturating_add(BATCH));
@@ -128,7 +128,7 @@ fn frames(rows: &[FrameRow], found_by: &Words) -> Columns {
     ])
 }
 
-/// `starts`: where the rows of each one in the table of inlines begin, and where the last one's end.
+/// `starts`: start of each location's rows in the table of inlines, followed by the end of the last one's.
 fn locations(rows: &[LocationRow], starts: &[usize]) -> Vec<Column> {
     let each = || rows.iter();
     let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
@@ -210,7 +210,7 @@ fn layouts(rows: &[LayoutRow]) -> Vec<Column> {
     vec![Column::new("biases", ListArray::new(item, offsets, Arc::new(values), None))]
 }
 
-/// `names`: of the threads, their processes and their control groups.
+/// `names`: dictionaries of thread, process and control group names.
 fn threads(rows: &[ThreadRow], names: [&Dictionary; 3]) -> Columns {
     let [comms, processes, cgroups] = names;
     let each = || rows.iter();

@@ -1,4 +1,4 @@
-//! A function's source and instructions with what they cost.
+//! Source and instructions of a function with their costs.
 
 use std::io;
 
@@ -9,46 +9,46 @@ use super::labels;
 use super::look::ConsoleLook;
 use crate::render::numbers::share;
 
-/// Lines of source before and after those that cost something.
+/// Number of source lines shown before and after each line with a cost.
 const AROUND: u32 = 3;
 
-/// A source file that has lines of the function.
+/// A source file with lines of the function.
 #[derive(Debug)]
 pub struct AnnotatedSource {
     /// Its name; `None` if it is unknown.
     pub file: Option<StringId>,
-    /// Its lines; `None` if it was not found.
+    /// Its lines; `None` if the file was not found.
     pub lines: Option<Vec<String>>,
 }
 
-/// A function with its source and its instructions, as far as they are known.
+/// A function with the available source and instructions.
 #[derive(Debug)]
 pub struct AnnotatedFunction<'a> {
     /// The profile.
     pub profile: &'a Profile,
-    /// What is counted.
+    /// Weights of the samples.
     pub weights: &'a Weights,
-    /// All that is counted.
+    /// Total cost of the counted samples.
     pub total: Cost,
-    /// The function with its lines.
+    /// The function with the costs of its lines.
     pub function: &'a Annotation,
-    /// Its source files, that of its declaration first.
+    /// Its source files, starting with the file of its declaration.
     pub sources: &'a [AnnotatedSource],
     /// Its instructions: address, length and text.
     pub instructions: &'a [(u64, u8, String)],
-    /// What the addresses of its code cost, sorted.
+    /// Costs of its code addresses, sorted by address.
     pub addresses: &'a [AddressCost],
-    /// The marks of functions that share a name.
+    /// Marks of functions that share a name.
     pub marks: &'a FunctionMarks,
-    /// How it looks.
+    /// Appearance of the table.
     pub look: ConsoleLook,
 }
 
 impl AnnotatedFunction<'_> {
-    /// Prints it.
+    /// Prints the function.
     ///
     /// # Errors
-    /// Where `out` cannot be written to.
+    /// Returns the error of writing to `out`.
     pub fn print(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let mut text = labels::what_is_counted(self.profile, self.weights, self.total);
         let function = &self.function.function;
@@ -99,7 +99,7 @@ impl AnnotatedFunction<'_> {
         }
     }
 
-    /// The lines of a file; those without a file are in that of the function.
+    /// Returns the lines of a file. Lines without a file belong to the file of the function.
     fn lines_of(&self, file: Option<StringId>) -> Vec<&LineCost> {
         let own = self.function.function.file;
         let of = |line: &LineCost| line.file.filter(|_| line.line != 0).or(own);
@@ -116,7 +116,7 @@ impl AnnotatedFunction<'_> {
         text.push('\n');
     }
 
-    /// The costs of a line; nothing where there are none.
+    /// Appends the costs of a line; blank if it has none.
     fn costs(&self, cost: Option<(Cost, Cost)>, text: &mut String) {
         let total = self.total.weight;
         let (own, inclusive) = cost.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The cells of tables: names, cut on the right where there is too little room, and costs.
+//! Table cells: costs, and names that are truncated on the right.
 
 use profile::query::{Cost, Function, FunctionMarks, WeightUnit, Weights, event_name};
 use profile::{Profile, StringId};
@@ -7,14 +7,14 @@ use crate::render::cut::push_repeated;
 use crate::render::numbers::{counted, grouped};
 use crate::render::text::push_line_safe;
 
-/// The text of a name, without what a terminal would act on.
+/// Returns a name as text that is safe to print on a terminal.
 pub(super) fn text(name: &[u8]) -> String {
     let mut out = Vec::with_capacity(name.len());
     push_repeated(&mut out, name, push_line_safe);
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The last component of a module's path; all of a name in brackets.
+/// Returns the last component of a module's path; names in brackets are returned in full.
 pub(super) fn module(profile: &Profile, path: Option<StringId>) -> String {
     let Some(path) = path.map(|path| profile.strings.get(path)) else { return String::new() };
     let name = if path.starts_with(b"[") {
@@ -25,13 +25,12 @@ pub(super) fn module(profile: &Profile, path: Option<StringId>) -> String {
     text(name)
 }
 
-/// The function's name.
 pub(super) fn function(profile: &Profile, function: &Function) -> String {
     let name = function.name.map_or(&b""[..], |name| profile.strings.get(name));
     if name.is_empty() { "[unknown]".to_owned() } else { text(name) }
 }
 
-/// The function's name with the mark that tells it apart from others of that name.
+/// Returns the function's name with the mark that distinguishes it from others of that name.
 pub(super) fn marked(profile: &Profile, of: &Function, marks: &FunctionMarks) -> String {
     let name = function(profile, of);
     match marks.of(of) {
@@ -40,7 +39,7 @@ pub(super) fn marked(profile: &Profile, of: &Function, marks: &FunctionMarks) ->
     }
 }
 
-/// The text in so many columns, cut on the right.
+/// Truncates `text` on the right to `room` columns.
 pub(crate) fn cut(text: &str, room: Option<usize>) -> String {
     let Some(room) = room.filter(|&room| text.chars().count() > room) else {
         return text.to_owned();
@@ -48,7 +47,7 @@ pub(crate) fn cut(text: &str, room: Option<usize>) -> String {
     text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// A cost in its unit: milliseconds of a clock, else a number.
+/// Formats a cost in its unit: milliseconds for clocks, otherwise a number.
 pub(super) fn cost(unit: WeightUnit, weight: u64) -> String {
     match unit {
         WeightUnit::Nanoseconds => {
@@ -59,7 +58,7 @@ pub(super) fn cost(unit: WeightUnit, weight: u64) -> String {
     }
 }
 
-/// The heading of a column of costs.
+/// Returns the heading of a column of costs.
 pub(super) const fn unit(unit: WeightUnit) -> &'static str {
     match unit {
         WeightUnit::Nanoseconds => "time",
@@ -68,7 +67,7 @@ pub(super) const fn unit(unit: WeightUnit) -> &'static str {
     }
 }
 
-/// What all is that is counted: `31 samples of cpu-clock:u, 103.7 ms`.
+/// Formats the total: `31 samples of cpu-clock:u, 103.7 ms`.
 pub(super) fn what_is_counted(profile: &Profile, weights: &Weights, total: Cost) -> String {
     let mut line = counted(total.samples, "sample");
     if let Some(event) = weights.event() {

@@ -1,4 +1,4 @@
-//! Tables for people at a terminal: what costs most, and the tree of calls.
+//! Tables for people at a terminal: the highest costs, and the call tree.
 
 mod annotated;
 mod labels;

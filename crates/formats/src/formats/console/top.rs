@@ -18,42 +18,41 @@ use super::top_rows::TopRows;
 use crate::printer::Printer;
 use crate::render::numbers::share;
 
-/// Prints the highest costs: a line each, with its own and its inclusive cost.
+/// Prints the highest costs, one line each, with own and inclusive cost.
 #[derive(Debug)]
 pub struct TopTable {
-    /// The samples and functions that are counted.
+    /// Filter of samples and functions.
     pub filter: Filter,
-    /// Whether inlined functions are functions of their own.
+    /// Whether inlined functions are separate functions.
     pub inlines: bool,
-    /// The weight of a sample.
+    /// Weight of a sample.
     pub weight: Weight,
-    /// By what samples are added up.
+    /// Key that samples are grouped by.
     pub by: GroupBy,
-    /// Whether the threads of a pool are one row.
+    /// Whether the threads of a pool share one row.
     pub pools: bool,
-    /// By which cost rows are sorted.
+    /// The cost that rows are sorted by.
     pub sort: CostKind,
-    /// The most rows; 0 for all.
+    /// Maximum number of rows; 0 for all.
     pub limit: usize,
-    /// For people or for programs.
+    /// Output format, for people or for programs.
     pub format: TopFormat,
-    /// How it looks.
+    /// Appearance of the table.
     pub look: ConsoleLook,
 }
 
-/// Columns for names below which places are left out.
+/// Minimum columns for names and locations; in fewer columns, locations are omitted.
 const NARROW: usize = 30;
 
-/// How far names are filled up with spaces at most, where they are not cut.
+/// Maximum width that names are padded to, if lines are not truncated.
 const WIDE: usize = 60;
 
-/// A row with its names.
 struct Line<'r> {
     row: &'r TableRow,
     names: Names,
 }
 
-/// The name of a row's key, and its place: a module, a function or a number.
+/// The name of a row's key, and its location: a module, a function or a number.
 struct Names {
     name: String,
     place: String,
@@ -107,7 +106,7 @@ impl Printer for TopTable {
 }
 
 impl TopTable {
-    /// All functions, by own cost, for people.
+    /// Returns a table for people of all functions, sorted by own cost.
     #[must_use]
     pub fn new(inlines: bool, weight: Weight, look: ConsoleLook) -> Self {
         Self {
@@ -133,7 +132,7 @@ impl TopTable {
         let used = 9 + own + if stacks { 13 + inclusive } else { 0 } + 2;
         let place = lines.iter().map(|it| it.names.place.chars().count()).max().unwrap_or(0);
         let both = self.look.left(used);
-        // Where the place was is said where there is room for it, in a third of that.
+        // The location is shown if the width permits, in at most a third of it.
         let place = match both {
             Some(..NARROW) => 0,
             Some(both) => place.min(both / 3),
@@ -141,7 +140,7 @@ impl TopTable {
         };
         let room = both.map(|both| if place > 0 { both - place - 2 } else { both });
         let longest = lines.iter().map(|it| it.names.name.chars().count()).max().unwrap_or(0);
-        // Where nothing is cut, the longest names do not push all others' modules away.
+        // Without truncation, the longest names must not move all modules far to the right.
         let name_width = longest.min(room.unwrap_or(WIDE)).max(8);
         let (heading, unit_name) = (self.look.heading(), labels::unit(unit));
         let mut head = format!("{:>7}  {unit_name:>own$}", "own");
@@ -192,7 +191,6 @@ impl TopTable {
     }
 }
 
-/// The names of a row.
 fn names(table: &TopRows<'_>, key: RowKey) -> Names {
     let &TopRows { profile, selection, marks, pools, .. } = table;
     let alone = |name: String| Names { name, place: String::new() };
@@ -234,7 +232,7 @@ fn names(table: &TopRows<'_>, key: RowKey) -> Names {
     }
 }
 
-/// The number of threads in each pool: those of one process and name.
+/// Number of threads in each pool. A pool is the threads of a process with the same name.
 #[derive(Debug, Default)]
 pub(super) struct Pools(HashMap<(ProcessKey, StringId), HashSet<Tid>>);
 
@@ -247,7 +245,7 @@ impl Pools {
         pools
     }
 
-    /// The number of threads that the row of a thread stands for.
+    /// Returns the number of threads that the row of a thread represents.
     pub(super) fn threads(&self, row: &ThreadRow) -> usize {
         self.0.get(&(row.process_key(), row.comm)).map_or(1, HashSet::len)
     }

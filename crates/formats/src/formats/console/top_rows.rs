@@ -1,4 +1,4 @@
-//! The table of the highest costs for programs: JSON and CSV.
+//! The table of the highest costs for programs, as JSON or CSV.
 //!
 //! ```text
 //!   {"schema":"unwind-perf.top","version":1,"by":"function",…,"rows":[
@@ -19,7 +19,6 @@ use serde::ser::{SerializeMap as _, Serializer};
 
 use super::top::Pools;
 
-/// A value of a column.
 #[derive(Clone, Serialize)]
 #[serde(untagged)]
 enum Cell {
@@ -27,20 +26,20 @@ enum Cell {
     Number(i64),
     Count(u64),
     Share(f64),
-    /// Not known, or not recorded.
+    /// Unknown, or not recorded.
     Null,
 }
 
-/// The table with the names of its columns.
+/// The table with its column names.
 pub(super) struct TopRows<'a> {
     pub(super) profile: &'a Profile,
     pub(super) selection: &'a Selection<'a>,
     pub(super) by: GroupBy,
-    /// The pools whose threads are one row.
+    /// The pools, if the threads of a pool share one row.
     pub(super) pools: &'a Pools,
     pub(super) rows: &'a [TableRow],
     pub(super) marks: &'a FunctionMarks,
-    /// The rows that are shown.
+    /// Number of rows to show.
     pub(super) shown: usize,
 }
 
@@ -60,20 +59,19 @@ impl Serialize for JsonRow<'_> {
     }
 }
 
-/// The document.
 #[derive(Serialize)]
 struct Document<'c> {
     schema: &'static str,
     version: u32,
     by: &'static str,
-    /// The unit of `own`, `inclusive` and `total`: samples, nanoseconds or events.
+    /// Unit of `own`, `inclusive` and `total`: samples, nanoseconds or events.
     unit: &'static str,
-    /// The event whose samples are counted; null if all are.
+    /// The event of the counted samples; null if all events are counted.
     event: Option<String>,
     samples: u64,
     total: u64,
     rows: Vec<JsonRow<'c>>,
-    /// The number of further rows.
+    /// Number of omitted rows.
     left_out: usize,
 }
 

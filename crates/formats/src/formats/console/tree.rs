@@ -1,4 +1,4 @@
-//! The tree of calls as indented lines. An only child has the indentation of its parent, so that deep stacks stay
+//! The call tree as indented lines. An only child has the same indentation as its parent, so that deep stacks remain
 //! readable.
 
 use std::cmp::Reverse;
@@ -16,24 +16,24 @@ use super::look::ConsoleLook;
 use crate::printer::Printer;
 use crate::render::numbers::share;
 
-/// Prints the tree of calls.
+/// Prints the call tree.
 #[derive(Debug)]
 pub struct TreeTable {
-    /// The samples and functions that are counted.
+    /// Filter of samples and functions.
     pub filter: Filter,
-    /// Whether inlined functions are functions of their own.
+    /// Whether inlined functions are separate functions.
     pub inlines: bool,
-    /// The weight of a sample.
+    /// Weight of a sample.
     pub weight: Weight,
-    /// Whether the innermost functions are the roots, and their callers below them.
+    /// Whether the innermost functions are the roots, with their callers below them.
     pub bottom_up: bool,
-    /// Whether stacks that do not reach their root stand beside the others, and not under one `[truncated]`.
+    /// Whether stacks without their root are shown unchanged, instead of under one `[truncated]`.
     pub keep_unrooted: bool,
-    /// The share of all, from 0 to 1, below which branches are left out.
+    /// Share of the total, from 0 to 1, below which branches are omitted.
     pub min_share: f64,
-    /// The most lines; 0 for all.
+    /// Maximum number of lines; 0 for all.
     pub limit: usize,
-    /// How it looks.
+    /// Appearance of the table.
     pub look: ConsoleLook,
 }
 
@@ -81,22 +81,22 @@ impl Printer for TreeTable {
     }
 }
 
-/// A node with the text in front of its name.
+/// A node with the text before its name.
 struct Line<'r> {
     node: &'r TreeRow,
     indent: String,
 }
 
-/// The facts that all lines share.
+/// Data that all lines share.
 struct Columns<'s> {
     profile: &'s Profile,
     selection: &'s Selection<'s>,
     unit: WeightUnit,
-    /// Characters of the column of costs.
+    /// Width of the cost column, in characters.
     width: usize,
 }
 
-/// All nodes in the order of lines: the nodes below one by their cost.
+/// Returns all nodes in the order of lines, with siblings sorted by decreasing cost.
 fn lines(rows: &[TreeRow]) -> Vec<Line<'_>> {
     let mut roots = Vec::new();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
@@ -111,7 +111,7 @@ fn lines(rows: &[TreeRow]) -> Vec<Line<'_>> {
         siblings.sort_by_key(cost);
     }
     let mut lines = Vec::with_capacity(rows.len());
-    // A node, the indentation of its line, and that of the lines below it.
+    // A node, the indentation of its line, and the indentation of the lines below it.
     let mut pending: Vec<(usize, String, String)> =
         roots.iter().rev().map(|&root| (root, String::new(), String::new())).collect();
     while let Some((at, indent, below)) = pending.pop() {
@@ -166,7 +166,7 @@ impl TreeTable {
         let name = labels::cut(&name, room);
         let faint = self.look.faint();
         text.push_str(&format!("{faint}{}{faint:#}{name}", line.indent));
-        // The module stands there where it has room.
+        // The module is shown only if it fits.
         let wanted = name.chars().count() + module.chars().count() + 2;
         if !module.is_empty() && room.is_none_or(|room| wanted <= room) {
             text.push_str(&format!("  {faint}{module}{faint:#}"));

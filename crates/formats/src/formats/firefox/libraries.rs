@@ -1,4 +1,4 @@
-//! Libraries: the modules of the profile as the Firefox Profiler and its symbol servers know them.
+//! Libraries: the modules of the profile in the terms of the Firefox Profiler and its symbol servers.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use super::StringArray;
 use super::sink::GzipSink;
 use crate::render::text::push_json;
 
-/// The modules, all of them: their indexes are those of the profile.
+/// Writes all modules, so that library indexes are the module indexes of the profile.
 pub(super) fn write(
     profile: &Profile,
     names: &StringArray<'_>,
@@ -48,13 +48,13 @@ pub(super) fn write(
     Ok(())
 }
 
-/// A path without its folders.
+/// Returns the last component of a path.
 pub(super) fn last_part(path: &[u8]) -> &[u8] {
     let last = path.rsplit(|&byte| byte == b'/').next().unwrap_or(path);
     if last.is_empty() { path } else { last }
 }
 
-/// The id that symbol servers know a module by: the build-id's first 16 bytes as a GUID, and the age 0.
+/// Returns the id for symbol servers: the first 16 bytes of the build-id as a GUID, and age 0.
 ///
 /// Source: Breakpad, `common/linux/file_id.cc`, `ConvertIdentifierToUUIDString`.
 fn breakpad_id(build_id: Option<&[u8]>) -> String {

@@ -1,7 +1,7 @@
 //! The Firefox Profiler's processed profile: tables of strings, functions, frames and stacks shared by all threads, and
-//! for each thread its samples and markers. Fully symbolized: a reader has nothing to look up.
+//! the samples and markers of each thread. It is fully symbolized, so readers need no symbol server.
 //!
-//! Written by hand: the crate for this format knows neither lines nor inlined functions.
+//! This is hand-written because the crate for this format supports neither lines nor inlined functions.
 //!
 //! Source: the Firefox Profiler's `src/types/profile.ts`, processed profile version 60.
 
@@ -25,22 +25,22 @@ use threads::{first_time, threads};
 
 /// Version of the processed profile.
 const PROCESSED: u32 = 60;
-/// Version of the unprocessed format that goes with it.
+/// Version of the corresponding unprocessed format.
 const UNPROCESSED: u32 = 31;
 
 /// Prints a processed profile, compressed with gzip.
 #[derive(Debug, Clone, Copy)]
 pub struct Firefox {
-    /// Whether inlined functions are frames of their own.
+    /// Whether inlined functions are separate frames.
     pub inlines: bool,
-    /// Whether stacks that do not reach their root stand beside the others, and not under one `[truncated]` frame.
+    /// Whether stacks without their root are shown unchanged, instead of under one `[truncated]` frame.
     pub keep_unrooted: bool,
-    /// What a sample weighs.
+    /// Weight of a sample.
     pub weight: StackWeight,
 }
 
 impl Firefox {
-    /// The name of the format, its files and its weights.
+    /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts = FormatFacts {
         weights: ShownWeights::PerSample,
         ..FormatFacts::binary(
@@ -78,18 +78,18 @@ impl Printer for Firefox {
     }
 }
 
-/// What every thread is written with.
+/// Data shared by the writers of all threads.
 struct ThreadContext<'a> {
     profile: &'a Profile,
     names: &'a StringArray<'a>,
-    /// The first sample's time, from which all times count.
+    /// Time of the first sample; all times are relative to it.
     origin: u64,
     printer: &'a Firefox,
-    /// The strings for changes of names and for lost samples.
+    /// String indexes of the marker names for thread renames and for lost samples.
     marker_names: (u32, u32),
 }
 
-/// The table of strings: those of the profile by their ids, then the ones that are made here.
+/// The table of strings: the profile's strings by id, followed by additional ones.
 struct StringArray<'a> {
     strings: Escaped<'a>,
     n_strings: u32,
@@ -105,13 +105,13 @@ impl<'a> StringArray<'a> {
         }
     }
 
-    /// Adds a string and gives its index.
+    /// Adds a string and returns its index.
     fn make(&mut self, text: &[u8]) -> u32 {
         self.made.push(text.to_vec());
         self.n_strings + self.made.len() as u32 - 1
     }
 
-    /// A string of the profile, escaped.
+    /// Returns a string of the profile, escaped.
     fn escaped(&self, id: StringId) -> &[u8] {
         self.strings.get(id)
     }
@@ -134,7 +134,7 @@ impl<'a> StringArray<'a> {
     }
 }
 
-/// Indexes of categories; index 0 is the one that must be there.
+/// Indexes of categories; the format requires index 0.
 mod category {
     pub(super) const USER: u8 = 1;
     pub(super) const KERNEL: u8 = 2;
@@ -166,7 +166,7 @@ fn meta(profile: &Profile, sink: &mut GzipSink<'_>) {
     let words: Vec<&[u8]> =
         recording.command_line.iter().map(|&word| profile.strings.get(word)).collect();
     let system = [get(recording.os_release), get(recording.arch)].join(&b' ');
-    // What was profiled is not recorded: the name of the first process comes nearest.
+    // The profiled program is not recorded; the name of the first process is the best approximation.
     let product =
         profile.threads.iter().next().map_or(&b"perf"[..], |row| profile.strings.get(row.process));
     for (key, value) in [
@@ -196,7 +196,7 @@ fn meta(profile: &Profile, sink: &mut GzipSink<'_>) {
     sink.raw(b"}");
 }
 
-/// Nanoseconds between two samples of a thread, as far as the first event says.
+/// Returns the sampling interval in nanoseconds by the attributes of the first event, or a default.
 fn interval(profile: &Profile) -> u64 {
     const DEFAULT: u64 = 1_000_000;
     let Some(event) = profile.events.iter().next().filter(|event| event.rate > 0) else {

@@ -1,4 +1,4 @@
-//! Text that is collected and compressed in chunks, and the columns that tables are made of.
+//! Sink that compresses text in chunks, with writers for the columns of tables.
 
 use std::io::{self, Write as _};
 
@@ -7,10 +7,10 @@ use flate2::write::GzEncoder;
 
 use crate::render::text::push_number;
 
-/// Bytes that are collected before they are compressed.
+/// Bytes to collect before they are compressed.
 const FLUSH_SIZE: usize = 1 << 18;
 
-/// Where the document goes.
+/// Buffer for the document, compressed to the output.
 pub(super) struct GzipSink<'a> {
     text: Vec<u8>,
     gzip: GzEncoder<&'a mut dyn io::Write>,
@@ -18,7 +18,7 @@ pub(super) struct GzipSink<'a> {
 
 impl<'a> GzipSink<'a> {
     pub(super) fn new(out: &'a mut dyn io::Write) -> Self {
-        // The default level costs twice the time for a few percent of the size.
+        // The default level takes twice the time for a few percent of the size.
         Self { text: Vec::new(), gzip: GzEncoder::new(out, Compression::new(4)) }
     }
 
@@ -34,12 +34,12 @@ impl<'a> GzipSink<'a> {
         push_number(&mut self.text, number);
     }
 
-    /// Writes nanoseconds as milliseconds.
+    /// Appends nanoseconds as milliseconds.
     pub(super) fn milliseconds(&mut self, nanoseconds: u64) {
         push_milliseconds(&mut self.text, nanoseconds);
     }
 
-    /// Compresses what was collected where it is enough.
+    /// Compresses the collected text if there is enough of it.
     pub(super) fn flush_if_full(&mut self) -> io::Result<()> {
         if self.text.len() >= FLUSH_SIZE {
             self.gzip.write_all(&self.text)?;
@@ -48,7 +48,7 @@ impl<'a> GzipSink<'a> {
         Ok(())
     }
 
-    /// Writes `"name":[…]`, a value each.
+    /// Appends `"name":[…]` with the values that `put` writes.
     pub(super) fn column<T>(
         &mut self,
         name: &str,
@@ -69,12 +69,12 @@ impl<'a> GzipSink<'a> {
         Ok(())
     }
 
-    /// Writes `"name":[word,word,…]` of one word.
+    /// Appends `"name":[word,word,…]` with `length` copies of `word`.
     pub(super) fn same(&mut self, name: &str, length: usize, word: &[u8]) -> io::Result<()> {
         self.column(name, 0..length, |text, _| text.extend_from_slice(word))
     }
 
-    /// Writes `"name":[…]` of numbers, `null` where there is none.
+    /// Appends `"name":[…]` of numbers, with `null` for `None`.
     pub(super) fn options(
         &mut self,
         name: &str,
@@ -92,7 +92,7 @@ impl<'a> GzipSink<'a> {
     }
 }
 
-/// Appends nanoseconds as milliseconds with six digits after the point.
+/// Appends nanoseconds as milliseconds with up to six decimals.
 pub(super) fn push_milliseconds(text: &mut Vec<u8>, nanoseconds: u64) {
     push_number(text, nanoseconds / 1_000_000);
     let rest = nanoseconds % 1_000_000;

@@ -1,5 +1,5 @@
-//! The tables that all threads share: functions, frames, and the prefix tree of stacks with a node for each
-//! inlined function.
+//! Tables that all threads share: functions, frames, and the prefix tree of stacks with a node for each inlined
+//! function.
 
 use std::io;
 use std::ops::Range;
@@ -17,42 +17,42 @@ use profile::{
 };
 
 row_ids! {
-    /// A node of the tree of stacks, with a node for each inlined function.
+    /// Index of a node of the stack tree, which has a node for each inlined function.
     NodeId(u32);
 }
 
-/// The largest number that readers hold exactly.
+/// Exclusive bound of the integers that JavaScript readers represent exactly.
 const EXACT: u64 = 1 << 53;
 
-/// A frame: an inlined function at an address, or the one that is not inlined.
+/// A function at an address, inlined or not.
 struct FrameEntry {
     location: LocationId,
     function: FunctionId,
-    /// In the file of the function; 0 if it is unknown, or in another file.
+    /// Line in the function's own file; 0 if it is unknown or in another file.
     line: u32,
     column: u32,
-    /// How many functions are outside of it at the same address.
+    /// Number of outer functions at the same address.
     depth: u32,
     category: u8,
     guessed: bool,
     gap: bool,
 }
 
-/// A column of frames: its name, the value of a frame, and that of `[truncated]`.
+/// A column of the frame table: its name, its value for a frame, and its value for `[truncated]`.
 type FrameTableColumn<'a> = (&'a str, fn(&FrameEntry) -> u32, u32);
 
-/// Everything that the threads share.
+/// Tables that the threads share.
 pub(super) struct SharedTables<'a> {
     profile: &'a Profile,
     functions: Functions,
     /// By function: its module.
     module_of: Table<FunctionId, Option<u32>>,
     frames: Vec<FrameEntry>,
-    /// Nodes: caller's node, and frame.
+    /// Nodes as the caller's node and the frame.
     nodes: Table<NodeId, (Option<NodeId>, u32)>,
-    /// By stack of the profile: its innermost node, of those that reach their root and then of those that do not.
+    /// By stack of the profile: its innermost node, first for rooted stacks, then for truncated ones.
     of_stack: [Table<StackId, Option<NodeId>>; 2],
-    /// The node of `[truncated]`.
+    /// Node of `[truncated]`.
     truncated: Option<NodeId>,
     keep_unrooted: bool,
     sources: Vec<StringId>,
@@ -86,7 +86,7 @@ impl<'a> SharedTables<'a> {
         tables
     }
 
-    /// The node of a sample's stack; `None` for a complete one without frames.
+    /// Returns the node of a sample's stack; `None` for a complete stack without frames.
     pub(super) fn node(&self, sample: &SampleRow) -> Option<u32> {
         let truncated = self.is_truncated(sample);
         let of_stack = &self.of_stack[usize::from(truncated)];
@@ -97,12 +97,12 @@ impl<'a> SharedTables<'a> {
         node.map(NodeId::as_u32)
     }
 
-    /// Whether the stack of a sample stands under `[truncated]`.
+    /// Returns true if the stack of a sample belongs under `[truncated]`.
     const fn is_truncated(&self, sample: &SampleRow) -> bool {
         !self.keep_unrooted && !sample.end.is_rooted()
     }
 
-    /// Makes the frames; gives for each frame of the profile its range, outermost function first.
+    /// Builds the frames. Returns the range of frames for each frame of the profile, outermost function first.
     fn fill_frames(&mut self, inlines: bool) -> Table<FrameId, Range<u32>> {
         let profile = self.profile;
         let mut ranges = Table::new();
@@ -149,7 +149,7 @@ impl<'a> SharedTables<'a> {
         }
     }
 
-    /// Makes the nodes of complete stacks, then those below `[truncated]`.
+    /// Builds the nodes of complete stacks, then those below `[truncated]`.
     fn fill_stacks(&mut self, ranges: &Table<FrameId, Range<u32>>) {
         let stacks = &self.profile.stacks;
         let unused = Table::<StackId, bool>::from_vec(vec![false; stacks.len()]);
@@ -173,7 +173,7 @@ impl<'a> SharedTables<'a> {
                 }
             }
             if which == 1 && any_truncated {
-                // One frame after all others, of one function after all others.
+                // `[truncated]` is the frame after all others, of the function after all others.
                 self.truncated = Some(self.nodes.push((None, self.frames.len() as u32)));
             }
             let outside = self.truncated;
@@ -184,7 +184,7 @@ impl<'a> SharedTables<'a> {
                     of_stack.push(None);
                     continue;
                 }
-                // Parents come before their children: what is not there yet is no parent.
+                // Parents precede their children; a parent without an entry yet is invalid and ignored.
                 let parent = stack.parent.and_then(|parent| of_stack.get(parent));
                 let mut node = parent.map_or(outside, |&node| node);
                 for frame in ranges.get(stack.frame).cloned().unwrap_or(0..0) {
@@ -196,7 +196,7 @@ impl<'a> SharedTables<'a> {
         }
     }
 
-    /// The shared tables, the strings last: the others add to them.
+    /// Writes the shared tables. The strings come last because the other tables add to them.
     pub(super) fn shared(
         &self,
         names: &mut StringArray<'_>,
@@ -237,7 +237,7 @@ impl<'a> SharedTables<'a> {
         names.write(sink)
     }
 
-    /// The symbols that are not inlined, and for each location its symbol.
+    /// Returns the symbols of functions that are not inlined, and the symbol of each location.
     fn symbols(&self) -> (NativeSymbols, Table<LocationId, Option<u32>>) {
         let mut index = HashMap::new();
         let mut symbols = NativeSymbols::default();
@@ -262,7 +262,7 @@ impl<'a> SharedTables<'a> {
         symbols: &Table<LocationId, Option<u32>>,
         sink: &mut GzipSink<'_>,
     ) -> io::Result<()> {
-        // The last one is `[truncated]`.
+        // The last row is `[truncated]`.
         let n = self.frames.len() + 1;
         let rows = || self.frames.iter().map(Some).chain([None]);
         let location = |frame: &FrameEntry| self.profile.locations.get(frame.location);
@@ -344,7 +344,7 @@ impl<'a> SharedTables<'a> {
     }
 }
 
-/// Symbols: module, start, name.
+/// Symbols as module, start and name.
 #[derive(Default)]
 struct NativeSymbols {
     rows: Vec<(u32, u64, StringId)>,

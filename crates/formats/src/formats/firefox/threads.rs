@@ -1,5 +1,5 @@
-//! Threads: a row for each thread and event, in the order of their processes' first samples. The format has one name for
-//! a process, so one that executes another program is another process from then on, `PID.1`, as in samply's profiles.
+//! Threads: a row for each thread and event, in the order of their processes' first samples. The format has one name
+//! per process. A process that executes another program becomes a new process `PID.1`, as in samply's profiles.
 
 use std::io;
 
@@ -13,36 +13,36 @@ use crate::render::text::{push_json, push_number};
 use profile::query::{event_name, period_units};
 use profile::{EventId, ProcessKey, Profile, SampleId, SampleRow, StringId};
 
-/// A thread's samples of one event.
+/// Samples of one event in one thread.
 pub(super) struct ThreadTrack {
     process: ProcessKey,
     tid: i32,
     event: EventId,
-    /// Which of the rows of the thread it is.
+    /// Index among the rows of the thread.
     part: usize,
-    /// Whether it is the first row of the process's main thread.
+    /// Whether this is the first row of the process's main thread.
     is_main: bool,
-    /// Which of the names of the process id it is.
+    /// Index among the names of the process id.
     name: usize,
-    /// Names with the time of the first sample under each, in order.
+    /// Names in order, each with the time of its first sample.
     comms: Vec<(u64, StringId)>,
-    /// In time order.
+    /// Sorted by time.
     samples: Vec<SampleId>,
     /// Time of the process's first sample.
     start: u64,
-    /// How many processes were found before its own.
+    /// Number of processes found before its process.
     found: usize,
 }
 
-/// Time of the first sample that has one.
+/// Returns the earliest sample time, or 0 if no sample has a time.
 pub(super) fn first_time(profile: &Profile) -> u64 {
     profile.samples.iter().filter_map(|sample| sample.time()).map(|time| time.0).min().unwrap_or(0)
 }
 
-/// The threads of the profile, ordered by the first sample of their process, then by their own, then as they appear.
+/// Returns the threads, ordered by the first sample of their process, then by their own first sample.
 pub(super) fn threads(profile: &Profile) -> Vec<ThreadTrack> {
     let mut index: HashMap<(ProcessKey, i32, EventId), usize> = HashMap::new();
-    // Of each process: its first time, how many were found before it, and which of the names of its id it has.
+    // By process: time of its first sample, number of processes found before it, and index among the names of its id.
     let mut processes: HashMap<ProcessKey, (u64, usize, usize)> = HashMap::new();
     let mut names: HashMap<Pid, usize> = HashMap::new();
     let mut parts: HashMap<(Pid, i32), usize> = HashMap::new();
@@ -83,13 +83,13 @@ pub(super) fn threads(profile: &Profile) -> Vec<ThreadTrack> {
             thread.samples.push(id);
         }
     }
-    // Threads were found in time order: a stable sort keeps that within a process.
+    // Threads were found in time order; the stable sort preserves this order within a process.
     threads.sort_by_key(|thread| (thread.start, thread.found));
     threads
 }
 
 impl ThreadTrack {
-    /// Writes the thread; what the kernel lost goes to the `last` one, for it is not known whose it was.
+    /// Writes the thread. The `last` thread also gets the kernel's losses, because their threads are unknown.
     pub(super) fn write(
         &self,
         shared: &ThreadContext<'_>,
@@ -115,11 +115,11 @@ impl ThreadTrack {
         sink.raw(b"\",\"processName\":\"");
         sink.raw(shared.names.escaped(self.process.name));
         let pid = self.process.pid;
-        // Ids of processes must differ, too.
+        // Process ids must differ, too.
         let pid = if self.name == 0 { pid.to_string() } else { format!("{pid}.{}", self.name) };
         let main = self.is_main;
         sink.raw(format!("\",\"isMainThread\":{main},\"pid\":\"{pid}\",\"tid\":").as_bytes());
-        // Ids of threads must differ.
+        // Thread ids must differ.
         if self.part == 0 {
             sink.raw(format!("{},\n", self.tid).as_bytes());
         } else {
@@ -172,7 +172,7 @@ impl ThreadTrack {
         } else {
             sink.raw(b",\"weight\":null");
         }
-        // A clock's period is the time that the thread ran since its last sample.
+        // The period of a clock event is the CPU time of the thread since its previous sample.
         if nanoseconds && profile.off_cpu != Some(self.event) {
             sink.raw(b",");
             let periods = self.rows(profile).map(|row| row.period().unwrap_or(0));

@@ -1,44 +1,44 @@
-//! What the stream of hotspot's backend has and other formats do not. It is collected only for that format.
+//! Data that only the stream of hotspot's backend contains. It is collected only for that format.
 
 use address::{BuildId, Pid, Tid, Timestamp};
 
 use profile::{EventId, StringId};
 
-/// What was recorded beside samples and stacks. Empty where no format asked for it.
+/// Recorded data apart from samples and stacks. Empty if no format requested it.
 #[derive(Debug, Clone, Default)]
 pub struct Details {
-    /// The build-ids of the recording's list: process (-1 for all), id, path.
+    /// Build-ids from the recording's list: process (-1 for all), id, path.
     pub build_ids: Vec<(Pid, BuildId, StringId)>,
-    /// Sets of processors that share a package, such as `0-3`.
+    /// Sets of CPUs that share a package, such as `0-3`.
     pub core_sets: Vec<StringId>,
-    /// Sets of processors that share a core.
+    /// Sets of CPUs that share a core.
     pub thread_sets: Vec<StringId>,
     /// Memory nodes.
     pub memory_nodes: Vec<MemoryNodeRow>,
-    /// Kinds of events: the number in attributes, and the name.
+    /// Kinds of events: `type` in the attributes, and name.
     pub units: Vec<(u32, StringId)>,
-    /// Events that were counted together.
+    /// Groups of events that were counted together.
     pub groups: Vec<GroupRow>,
-    /// Tracepoints whose format is known.
+    /// Tracepoints with a known format.
     pub tracepoints: Vec<TracepointRow>,
-    /// What happened to threads, by time.
+    /// Thread events, sorted by time.
     pub tasks: Vec<TaskEvent>,
-    /// What single samples have beside a period, in the order of the samples.
+    /// Additional data of single samples, in the order of the samples.
     pub extras: Vec<SampleExtra>,
-    /// Messages for the user, each once.
+    /// Messages for the user, without duplicates.
     pub errors: Vec<ErrorRow>,
 }
 
-/// A memory node.
+/// A NUMA memory node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryNodeRow {
     /// Its id.
     pub node: u32,
-    /// Its memory in KiB.
+    /// Its memory, in KiB.
     pub total_kib: u64,
-    /// Its free memory in KiB.
+    /// Its free memory, in KiB.
     pub free_kib: u64,
-    /// Its processors, as a list.
+    /// Its CPUs, as a list.
     pub cpus: StringId,
 }
 
@@ -47,80 +47,80 @@ pub struct MemoryNodeRow {
 pub struct GroupRow {
     /// Its name, often empty.
     pub name: StringId,
-    /// The index of its first event.
+    /// Index of its first event.
     pub leader: u32,
-    /// How many there are.
+    /// Number of events.
     pub members: u32,
 }
 
 /// A tracepoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TracepointRow {
-    /// The `config` of its event.
+    /// `config` of its event.
     pub id: u64,
     /// Its subsystem.
     pub system: StringId,
-    /// Its name there.
+    /// Its name in the subsystem.
     pub name: StringId,
 }
 
-/// Something that happened to a thread.
+/// A change in the state of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskEvent {
-    /// When; 0 for what was so before the recording.
+    /// Time; 0 for the state before the recording.
     pub time: Timestamp,
-    /// Its process.
+    /// Process of the thread.
     pub pid: Pid,
     /// The thread.
     pub tid: Tid,
-    /// On which processor; `None` where it was not recorded.
+    /// The CPU; `None` if it was not recorded.
     pub cpu: Option<u32>,
-    /// What it was.
+    /// The kind of change.
     pub what: TaskChange,
 }
 
-/// What happened to a thread.
+/// Kind of a thread's change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskChange {
-    /// It began, as a child of this process (a thread: of its own).
+    /// The thread started. The parent process is given; for a thread, it is its own process.
     Started(Pid),
-    /// It ended.
+    /// The thread ended.
     Ended,
-    /// It got a name.
+    /// The thread got a name.
     Named(StringId),
-    /// So many records were lost while it ran.
+    /// Number of records that were lost while the thread ran.
     Lost(u64),
-    /// It came onto the processor, or (true) left it.
+    /// A context switch: false if the thread was scheduled in, true if it was scheduled out.
     Switched(bool),
 }
 
-/// What a sample has beside its period. It belongs to the next sample of that time, thread and event.
+/// Data of a sample apart from its period. It belongs to the next sample with the same time, thread and event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SampleExtra {
-    /// The sample's time.
+    /// Time of the sample.
     pub time: Timestamp,
-    /// Its process.
+    /// Process of the sample.
     pub pid: Pid,
-    /// Its thread.
+    /// Thread of the sample.
     pub tid: Tid,
-    /// Its event.
+    /// Event of the sample.
     pub event: EventId,
-    /// What was counted since the last sample, by event; empty for the period of its own event.
+    /// Counts since the previous sample, by event. If empty, the sample's own period applies.
     pub costs: Vec<(EventId, u64)>,
-    /// The fields of a tracepoint; `None` for other samples.
+    /// Fields of a tracepoint; `None` for other samples.
     pub fields: Option<Vec<(StringId, FieldValue)>>,
 }
 
-/// The value of a tracepoint's field.
+/// Value of a tracepoint's field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldValue {
-    /// A number with a sign, of at most four bytes.
+    /// A signed number of at most four bytes.
     I32(i32),
-    /// A number without one, of at most four bytes.
+    /// An unsigned number of at most four bytes.
     U32(u32),
-    /// A number with a sign, of eight bytes.
+    /// A signed number of eight bytes.
     I64(i64),
-    /// A number without one, of eight bytes.
+    /// An unsigned number of eight bytes.
     U64(u64),
     /// Characters.
     Bytes(Box<[u8]>),
@@ -131,19 +131,19 @@ pub enum FieldValue {
 /// A message for the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorRow {
-    /// What kind of thing.
+    /// Kind of the message.
     pub kind: ErrorKind,
-    /// In words.
+    /// Text of the message.
     pub message: String,
 }
 
-/// The kinds of messages for a user, by their numbers in the stream.
+/// Kinds of messages for a user, by their numbers in the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// Records came too late to be put in order.
+    /// Records arrived too late to be sorted.
     TimeOrder = 1,
-    /// The file of a module is missing or was refused.
+    /// The file of a module is missing or was rejected.
     MissingFile = 2,
-    /// The list of kernel symbols cannot be used.
+    /// The list of kernel symbols is unusable.
     KernelSymbols = 3,
 }

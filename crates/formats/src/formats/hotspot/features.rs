@@ -1,11 +1,11 @@
-//! What comes first in the stream: the features of the recording, the attributes of its events, the tracepoints.
+//! Start of the stream: features of the recording, attributes of its events, and tracepoints.
 
 use super::details::Details;
 use super::message::{Kind, Stream};
 use super::tables::Definitions;
 use profile::{Profile, StringId};
 
-/// The features of the recording.
+/// Writes the features of the recording.
 pub(super) fn features<W>(stream: &mut Stream<W>, profile: &Profile, details: &Details) {
     let recording = &profile.recording;
     let text = |id: Option<StringId>| id.map_or(&[][..], |id| profile.strings.get(id));
@@ -54,7 +54,7 @@ fn strings<W>(stream: &mut Stream<W>, profile: &Profile, list: &[StringId]) {
     list.iter().for_each(|&word| stream.bytes(profile.strings.get(word)));
 }
 
-/// The attributes of the events from index `first` on.
+/// Writes the attributes of the events from index `first` on.
 pub(super) fn attributes<W>(tables: &mut Definitions<W>, profile: &Profile, first: usize) {
     for (id, event) in (0_i32..).zip(&profile.events).skip(first) {
         let name = tables.string(profile, event.name);
@@ -70,7 +70,7 @@ pub(super) fn attributes<W>(tables: &mut Definitions<W>, profile: &Profile, firs
     }
 }
 
-/// The tracepoints from index `first` on. The flags are for readers of the raw data.
+/// Writes the tracepoints from index `first` on. The flags are 0; only readers of the raw data need them.
 pub(super) fn tracepoints<W>(
     tables: &mut Definitions<W>,
     profile: &Profile,

@@ -1,16 +1,16 @@
-//! Messages: a little-endian length, then a byte for the kind and big-endian fields.
+//! Messages: a little-endian length, a byte for the kind, and big-endian fields.
 
 use std::io;
 
 use super::details::FieldValue;
 
-/// What the stream begins with: the magic word, and the version of `QDataStream` (that of Qt 5.15), little endian.
+/// Header of the stream: the magic, and the version of `QDataStream` (of Qt 5.15), little-endian.
 const START: [u8; 16] = *b"QPERFSTREAM\0\x13\0\0\0";
 
-/// Bytes that are collected before they are written.
+/// Bytes to collect before a write.
 const FLUSH_SIZE: usize = 1 << 16;
 
-/// The kinds of messages.
+/// Kinds of messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
     ThreadStart = 0,
@@ -31,12 +31,12 @@ pub(super) enum Kind {
     Download = 15,
 }
 
-/// The stream; messages are written one after the other.
+/// Stream of messages, written one after the other.
 #[derive(Debug)]
 pub(super) struct Stream<W> {
     out: W,
     bytes: Vec<u8>,
-    /// Where the fields of the open message begin.
+    /// Start of the open message's fields in `bytes`.
     open: usize,
 }
 
@@ -45,12 +45,12 @@ impl<W: io::Write> Stream<W> {
         Self { out, bytes: START.to_vec(), open: 0 }
     }
 
-    /// Writes complete messages where there are many; to be called between messages.
+    /// Writes the complete messages if there are enough. Call it only between messages.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         if self.bytes.len() >= FLUSH_SIZE { self.flush_all() } else { Ok(()) }
     }
 
-    /// Writes all messages, so that a reader sees them now.
+    /// Writes all messages and flushes the output, so that a reader receives them.
     pub(super) fn flush_all(&mut self) -> io::Result<()> {
         self.out.write_all(&self.bytes)?;
         self.bytes.clear();
@@ -63,14 +63,14 @@ impl<W> Stream<W> {
         &mut self.out
     }
 
-    /// Begins a message.
+    /// Starts a message.
     pub(super) fn begin(&mut self, kind: Kind) {
         self.bytes.extend_from_slice(&[0; 4]);
         self.open = self.bytes.len();
         self.bytes.push(kind as u8);
     }
 
-    /// Ends it: its length is known.
+    /// Ends the message and sets its length.
     pub(super) fn end(&mut self) {
         let length = (self.bytes.len() - self.open) as u32;
         let start = self.open.saturating_sub(4);
@@ -99,19 +99,19 @@ impl<W> Stream<W> {
         self.bytes.extend_from_slice(&value.to_be_bytes());
     }
 
-    /// A `QByteArray`.
+    /// Writes a `QByteArray`.
     pub(super) fn bytes(&mut self, value: &[u8]) {
         self.u32(value.len() as u32);
         self.bytes.extend_from_slice(value);
     }
 
-    /// A `QString`: UTF-16, its length in bytes.
+    /// Writes a `QString`: its length in bytes, then UTF-16.
     pub(super) fn text(&mut self, value: &str) {
         self.u32(2 * value.encode_utf16().count() as u32);
         value.encode_utf16().for_each(|unit| self.bytes.extend_from_slice(&unit.to_be_bytes()));
     }
 
-    /// A `QVariant`: the number of its type, whether it is null, the value.
+    /// Writes a `QVariant`: the number of its type, the null flag, and the value.
     ///
     /// Source: Qt's `QMetaType::Type`: Int, `UInt`, `LongLong`, `ULongLong`, `QVariantList`, `QByteArray`.
     pub(super) fn variant(&mut self, value: &FieldValue) {

@@ -1,13 +1,13 @@
-//! The stream that hotspot reads from its backend: strings, locations and symbols, each before its first use, threads and
-//! samples in time order, and how far the work has come.
+//! The stream that hotspot reads from its backend. Strings, locations and symbols precede their first use; thread
+//! events and samples are in time order. The stream also reports progress.
 //!
-//! A frame is an *address location* whose parent is a *function location*; this one's parent is the function that it was
-//! inlined into, and so on. A sample names address locations only.
+//! A frame is an *address location* with a *function location* as its parent. The parent of a function location is the
+//! location of the function that it was inlined into. A sample refers only to address locations.
 //!
-//! The messages have the fields that hotspot 1.3.0 knows: it stops reading at a message with more. Later versions know
-//! further ones at the ends of locations and symbols, for disassembly.
+//! The messages have the fields of hotspot 1.3.0, which stops reading at a message with more. Later versions have
+//! additional fields for disassembly at the end of locations and symbols.
 //!
-//! Source: the stream as Debian's hotspot 1.3.0 reads it; Qt's `QDataStream` (version 19) for the encoding of values.
+//! Source: the stream as read by Debian's hotspot 1.3.0; Qt's `QDataStream` (version 19) for the encoding of values.
 
 mod details;
 mod features;
@@ -31,18 +31,18 @@ use profile::{FoundBy, Profile, SampleRow};
 use tables::Definitions;
 use tasks::{TaskRecord, ThreadNames};
 
-/// Samples between two messages of progress.
+/// Number of samples between two progress messages.
 const PROGRESS: usize = 4096;
 
 /// Prints the stream of hotspot's backend.
 #[derive(Debug, Clone, Copy)]
 pub struct Hotspot {
-    /// Whether inlined functions are symbols of their own.
+    /// Whether inlined functions are separate symbols.
     pub inlines: bool,
 }
 
 impl Hotspot {
-    /// The name of the format, its files and its weights.
+    /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts = FormatFacts {
         weights: ShownWeights::Events,
         ..FormatFacts::binary(
@@ -64,13 +64,12 @@ impl Printer for Hotspot {
     }
 }
 
-/// The stream, written while the profile grows: what has an id in it keeps that id, and what is new comes after
-/// it.
+/// Writer of the stream for a growing profile. Ids in the stream are stable; new definitions are appended.
 #[derive(Debug)]
 pub struct HotspotStream<W> {
     tables: Definitions<W>,
     names: ThreadNames,
-    /// How much of the profile was written.
+    /// Number of rows of the profile and its details that are already written.
     n_events: usize,
     n_tracepoints: usize,
     n_samples: usize,
@@ -79,12 +78,12 @@ pub struct HotspotStream<W> {
     n_errors: usize,
     /// Whether a record reported losses.
     reported_lost: bool,
-    /// The last progress; it never goes back.
+    /// The last reported progress; it never decreases.
     progress: f64,
 }
 
 impl<W: io::Write> HotspotStream<W> {
-    /// A stream to `out`. With `inlines`, inlined functions are symbols of their own.
+    /// Returns a stream that writes to `out`. With `inlines`, inlined functions are separate symbols.
     pub fn new(out: W, inlines: bool) -> Self {
         Self {
             tables: Definitions::new(Stream::new(out), inlines),
@@ -100,21 +99,21 @@ impl<W: io::Write> HotspotStream<W> {
         }
     }
 
-    /// Writes what is known of the recording before its samples: features, attributes.
+    /// Writes the facts of the recording that precede the samples: features and attributes.
     ///
     /// # Errors
-    /// What the output returns.
+    /// Returns the error of the output.
     pub fn begin(&mut self, profile: &Profile, details: &Details) -> io::Result<()> {
         features::features(&mut self.tables.stream, profile, details);
         self.definitions(profile, details);
         self.progress(0.0)
     }
 
-    /// Writes the samples that are new, with what happened to threads before them. Of the progress this is the part up to
-    /// `expected` samples in all.
+    /// Writes the new samples, each after the thread events that precede it.
+    /// The progress is relative to `expected` samples in total.
     ///
     /// # Errors
-    /// What the output returns.
+    /// Returns the error of the output.
     pub fn samples(
         &mut self,
         profile: &Profile,
@@ -138,10 +137,10 @@ impl<W: io::Write> HotspotStream<W> {
         self.progress(self.n_samples as f64 / expected as f64)
     }
 
-    /// Writes how far the work has come, from 0 to 1, and lets the reader see all that was written.
+    /// Writes the progress, from 0 to 1, and flushes the output.
     ///
     /// # Errors
-    /// What the output returns.
+    /// Returns the error of the output.
     pub fn progress(&mut self, part: f64) -> io::Result<()> {
         self.progress = part.clamp(self.progress, 1.0);
         let stream = &mut self.tables.stream;
@@ -151,10 +150,10 @@ impl<W: io::Write> HotspotStream<W> {
         stream.flush_all()
     }
 
-    /// Writes how far the download of a module's file has come: bytes that are here, and all of them (0: not known).
+    /// Writes the progress of a module's download: received bytes, and total bytes or 0 if unknown.
     ///
     /// # Errors
-    /// What the output returns.
+    /// Returns the error of the output.
     pub fn download(&mut self, module: &[u8], url: &[u8], done: u64, total: u64) -> io::Result<()> {
         let (module, url) = (self.tables.define(module), self.tables.define(url));
         let stream = &mut self.tables.stream;
@@ -167,10 +166,10 @@ impl<W: io::Write> HotspotStream<W> {
         stream.flush_all()
     }
 
-    /// Writes what comes after the last sample; the work is done.
+    /// Writes the data after the last sample, and the final progress.
     ///
     /// # Errors
-    /// What the output returns.
+    /// Returns the error of the output.
     pub fn finish(&mut self, profile: &Profile, details: &Details) -> io::Result<()> {
         self.definitions(profile, details);
         self.tasks(profile, details, Timestamp(u64::MAX));
@@ -179,20 +178,20 @@ impl<W: io::Write> HotspotStream<W> {
         self.progress(1.0)
     }
 
-    /// How many rows of `details.tasks` and of `details.extras` were written since it was asked last. The caller takes
-    /// them away, from the front.
+    /// Returns the number of rows of `details.tasks` and `details.extras` written since the previous call. The caller
+    /// removes them from the front.
     pub const fn take_written(&mut self) -> (usize, usize) {
         let written = (self.n_tasks, self.n_extras);
         (self.n_tasks, self.n_extras) = (0, 0);
         written
     }
 
-    /// What it writes to.
+    /// Returns the output.
     pub const fn output(&mut self) -> &mut W {
         self.tables.stream.output()
     }
 
-    /// Events and tracepoints that are new: in a pipe they may come late.
+    /// Writes new events and tracepoints; in a pipe they may arrive late.
     fn definitions(&mut self, profile: &Profile, details: &Details) {
         features::attributes(&mut self.tables, profile, self.n_events);
         features::tracepoints(&mut self.tables, profile, details, self.n_tracepoints);
@@ -200,7 +199,7 @@ impl<W: io::Write> HotspotStream<W> {
         self.n_tracepoints = details.tracepoints.len();
     }
 
-    /// What happened to threads up to a time.
+    /// Writes the thread events up to and including a time.
     fn tasks(&mut self, profile: &Profile, details: &Details, until: Timestamp) {
         let tasks = details.tasks.get(self.n_tasks..).unwrap_or_default();
         for event in tasks.iter().take_while(|event| event.time <= until) {
@@ -227,11 +226,11 @@ impl<W: io::Write> HotspotStream<W> {
         let mut locations = Vec::new();
         walker.walk(sample, biases, |frame, addr| {
             let Some(row) = profile.frames.get(frame) else { return };
-            // Everything outside of a frame that is not proven stands on it.
+            // Every frame outside an unproven frame depends on it.
             if guessed > 0 || row.found_by.is_unproven() {
                 guessed += 1;
             }
-            // Recorded callchains are passed on as they are, with return addresses.
+            // Recorded callchains are passed on unchanged, with return addresses.
             let addr = addr.0.wrapping_add(u64::from(row.found_by == FoundBy::Callchain));
             locations.push(self.tables.address(profile, pid, addr, row.location, row.kernel));
         });
@@ -266,7 +265,7 @@ impl<W: io::Write> HotspotStream<W> {
         stream.end();
     }
 
-    /// What a sample has of its own. Those of samples that were left out are passed over.
+    /// Returns the additional data of a sample. Data of samples that were filtered out is skipped.
     fn extra<'p>(
         &mut self,
         details: &'p Details,
@@ -289,7 +288,7 @@ impl<W: io::Write> HotspotStream<W> {
         }
     }
 
-    /// Losses that no record reports, at the end: there are no times for them.
+    /// Writes a loss at the end if the kernel lost samples but no record reported it; the times are unknown.
     fn lost(&mut self, profile: &Profile) {
         let reported = self.reported_lost;
         let lost = profile.summary.lost_samples;
@@ -304,7 +303,7 @@ impl<W: io::Write> HotspotStream<W> {
         stream.end();
     }
 
-    /// Messages for the user that were not written yet.
+    /// Writes the messages for the user that were not written yet.
     fn errors(&mut self, details: &Details) {
         for error in details.errors.get(self.n_errors..).unwrap_or_default() {
             let stream = &mut self.tables.stream;

@@ -1,4 +1,4 @@
-//! What the stream has defined so far: strings, locations and symbols, each before its first use.
+//! Definitions in the stream so far: strings, locations and symbols, each before its first use.
 
 use hashbrown::HashMap;
 
@@ -7,13 +7,13 @@ use crate::render::cut::in_table;
 use profile::query::functions;
 use profile::{InlineRow, LocationId, LocationRow, ModuleKind, ModuleRow, Profile, StringId};
 
-/// No location, no string: what the stream has in their place.
+/// Id in the stream that means no location or no string.
 pub(super) const NONE: i32 = -1;
 
-/// The process of kernel locations.
+/// Process id of kernel locations.
 const KERNEL: u32 = u32::MAX;
 
-/// What was defined so far, and the stream that new definitions go to.
+/// Definitions so far, and the stream that new ones are written to.
 #[derive(Debug)]
 pub(super) struct Definitions<W> {
     pub(super) stream: Stream<W>,
@@ -21,11 +21,11 @@ pub(super) struct Definitions<W> {
     /// By string of the profile: its id in the stream.
     strings: Vec<i32>,
     n_strings: i32,
-    /// By path: the id of its last part.
+    /// By path: id of its last component.
     short: HashMap<StringId, i32>,
     /// By address in the process and location of the profile: the innermost function location.
     functions: HashMap<(u64, LocationId), i32>,
-    /// By process, address in it and location of the profile: the address location.
+    /// By process, address and location of the profile: the address location.
     addresses: HashMap<(u32, u64, LocationId), i32>,
     n_locations: i32,
 }
@@ -44,7 +44,7 @@ impl<W> Definitions<W> {
         }
     }
 
-    /// The address location, defined at its first use; `pid` counts for frames that are not the kernel's.
+    /// Returns the address location, defined on its first use. `pid` is ignored for kernel frames.
     pub(super) fn address(
         &mut self,
         profile: &Profile,
@@ -66,7 +66,8 @@ impl<W> Definitions<W> {
         id
     }
 
-    /// The innermost function location of a location of the profile; all of them are defined at the first use.
+    /// Returns the innermost function location of a location of the profile. All of its function locations are defined
+    /// on the first use.
     fn function(&mut self, profile: &Profile, addr: u64, at: LocationId, kernel: bool) -> i32 {
         if let Some(&id) = self.functions.get(&(addr, at)) {
             return id;
@@ -84,7 +85,7 @@ impl<W> Definitions<W> {
         parent
     }
 
-    /// Defines a function location and its symbol.
+    /// Defines a function location and its symbol. Returns the location.
     fn symbol(
         &mut self,
         profile: &Profile,
@@ -128,7 +129,7 @@ impl<W> Definitions<W> {
         stream.u64(address);
         stream.i32(file);
         stream.u32(pid);
-        // Both unknown as -1.
+        // -1 if line or column is unknown.
         stream.i32(row.map_or(-1, |row| if row.line == 0 { -1 } else { row.line as i32 }));
         stream.i32(row.map_or(-1, |row| if row.column == 0 { -1 } else { row.column as i32 }));
         stream.i32(parent);
@@ -136,7 +137,7 @@ impl<W> Definitions<W> {
         id
     }
 
-    /// A module's name without folders, and its recorded path.
+    /// Returns the ids of a module's file name and of its recorded path.
     fn module(&mut self, profile: &Profile, module: &ModuleRow) -> (i32, i32) {
         let path = self.string(profile, module.path);
         if let Some(&short) = self.short.get(&module.path) {
@@ -150,7 +151,7 @@ impl<W> Definitions<W> {
         (short, path)
     }
 
-    /// The id of a string, defined at its first use.
+    /// Returns the id of a string, defined on its first use.
     pub(super) fn string(&mut self, profile: &Profile, id: StringId) -> i32 {
         let text = profile.strings.get(id);
         if text.is_empty() {
@@ -173,7 +174,7 @@ impl<W> Definitions<W> {
         number
     }
 
-    /// Defines a string.
+    /// Defines a string and returns its id.
     pub(super) fn define(&mut self, text: &[u8]) -> i32 {
         let number = self.n_strings;
         self.n_strings += 1;

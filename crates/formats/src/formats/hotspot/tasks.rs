@@ -1,4 +1,4 @@
-//! What happened to threads: starts, ends, names, switches, losses.
+//! Thread events: starts, ends, names, switches, losses.
 
 use address::{Pid, Tid};
 use hashbrown::HashMap;
@@ -8,11 +8,11 @@ use super::message::{Kind, Stream};
 use super::tables::Definitions;
 use profile::{Profile, SampleRow, StringId, ThreadRow};
 
-/// The names of threads as the stream has them.
+/// Names of threads, as already written to the stream.
 #[derive(Debug, Default)]
 pub(super) struct ThreadNames(HashMap<(Pid, Tid), StringId>);
 
-/// The fields that begin all messages about threads.
+/// Fields at the start of all messages about threads.
 pub(super) struct TaskRecord {
     pub(super) pid: Pid,
     pub(super) tid: Tid,
@@ -35,7 +35,7 @@ impl TaskRecord {
 }
 
 impl ThreadNames {
-    /// Writes an event.
+    /// Writes a thread event.
     pub(super) fn event<W>(
         &mut self,
         tables: &mut Definitions<W>,
@@ -59,18 +59,18 @@ impl ThreadNames {
         match it.what {
             TaskChange::Started(parent) => stream.i32(parent.0),
             TaskChange::Switched(out) => stream.bool(out),
-            // hotspot 1.3.0 stops reading at a loss that says how many records were lost.
+            // hotspot 1.3.0 stops reading at a loss that contains the number of lost records.
             TaskChange::Lost(_) | TaskChange::Ended | TaskChange::Named(_) => {}
         }
         stream.end();
         if let TaskChange::Started(_) = it.what {
-            // An id that is used again has no name yet.
+            // A reused thread id has no name yet.
             self.0.remove(&(it.pid, it.tid));
         }
     }
 
-    /// Writes the name of a sample's thread where the stream has none, or another one: a child has that of its
-    /// parent without a record of its own.
+    /// Writes the name of a sample's thread if the stream has none or another one. A child inherits its parent's name
+    /// without a record.
     pub(super) fn of_sample<W>(
         &mut self,
         tables: &mut Definitions<W>,

@@ -1,5 +1,5 @@
-//! The default format: the tables of a profile in columns, in one JSON document. `docs/OUTPUT.md` has the fields,
-//! `docs/stacks.schema.json` is their JSON Schema.
+//! The default format: the tables of a profile in columns, as one JSON document.
+//! `docs/OUTPUT.md` describes the fields; `docs/stacks.schema.json` is the JSON Schema.
 
 mod needs;
 mod tables;
@@ -18,21 +18,21 @@ use profile::{
 };
 use writer::{JsonDocument, string};
 
-/// Counts up with changes that break readers: a field removed, or with another meaning.
+/// Version, incremented by changes that break readers: a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
-/// Counts up with changes that do not: a field or a word added.
+/// Revision, incremented by compatible changes: a new field or keyword.
 const REVISION: u32 = 9;
 
 /// Prints the tables as one JSON document.
 #[derive(Debug, Clone, Copy)]
 pub struct Json {
-    /// Whether the table of inlines has the inlined functions; without, only the functions around them.
+    /// Whether the table of inlines contains the inlined functions, or only the functions that contain them.
     pub inlines: bool,
 }
 
 impl Json {
-    /// The name of the format, its files and its weights.
+    /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts = FormatFacts::text(
         "json",
         "tables in columns, in one document (the default)",
@@ -67,7 +67,7 @@ impl Printer for Json {
     }
 }
 
-/// The recording's header as a document of its own, for formats that have it beside their tables.
+/// Returns the recording's header as a separate document, for formats that store it outside of their tables.
 #[cfg(feature = "arrow")]
 pub(crate) fn recording_json(profile: &Profile) -> String {
     let mut json = JsonWriter::default();
@@ -75,7 +75,7 @@ pub(crate) fn recording_json(profile: &Profile) -> String {
     json.into_text()
 }
 
-/// The account of the run as a document of its own.
+/// Returns the summary of the run as a separate document.
 #[cfg(feature = "arrow")]
 pub(crate) fn summary_json(profile: &Profile) -> String {
     let mut json = JsonWriter::default();
@@ -83,7 +83,7 @@ pub(crate) fn summary_json(profile: &Profile) -> String {
     json.into_text()
 }
 
-/// The recording's header; unknown facts are left out.
+/// Appends the recording's header; unknown facts are omitted.
 fn recording(json: &mut JsonWriter, recording: &RecordingInfo, strings: &Strings) {
     json.object(|json| {
         let words = recording.command_line.iter().map(|&id| strings.get(id));
@@ -110,7 +110,7 @@ fn recording(json: &mut JsonWriter, recording: &RecordingInfo, strings: &Strings
     });
 }
 
-/// The closed lists that columns point into.
+/// Appends the lists of keywords that columns index into.
 fn words(json: &mut JsonWriter) {
     json.object(|json| {
         json.key("end").array(EndReason::ALL, |json, word| json.string(word.as_str()));
@@ -119,7 +119,7 @@ fn words(json: &mut JsonWriter) {
     });
 }
 
-/// The account of the run.
+/// Appends the summary of the run.
 fn summary(json: &mut JsonWriter, profile: &Profile, found: &FoundCounts) {
     let summary = &profile.summary;
     json.object(|json| {
@@ -153,7 +153,7 @@ fn summary(json: &mut JsonWriter, profile: &Profile, found: &FoundCounts) {
                 remedy(json, finding.help.as_ref());
             });
         });
-        // Only if times off the processor were asked for.
+        // Present only if off-CPU times were requested.
         if profile.off_cpu.is_some() {
             json.key("unswitched").array(&summary.unswitched, |json, row| {
                 json.object(|json| {
@@ -179,7 +179,7 @@ fn loss(json: &mut JsonWriter, loss: &ModuleLoss) {
     });
 }
 
-/// The word for programs of advice, if there is any.
+/// Appends the machine-readable code of an advice, if there is one.
 fn remedy(json: &mut JsonWriter, help: Option<&Advice>) {
     if let Some(help) = help {
         json.key("remedy").string(help.code);

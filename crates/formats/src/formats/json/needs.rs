@@ -1,10 +1,10 @@
-//! What chains need of the stack, and which size of its copy would serve, in the summary.
+//! Stack sizes that chains need, and the suggested size of the stack copies, for the summary.
 
 use profile::{DUMP_SIZES, DumpAdvice, Profile};
 
 use crate::render::json_writer::JsonWriter;
 
-/// Adds `stack_needs`.
+/// Appends the object `stack_needs`.
 pub(super) fn add(json: &mut JsonWriter, profile: &Profile) {
     let needs = &profile.summary.stack_needs;
     let recorded = profile.recording.stack_bytes.map_or(0, u64::from);

@@ -1,11 +1,10 @@
-//! The tables of the default format, each as columns of the same length. Indexes point into other tables; what is
-//! unknown is `null`.
+//! Tables of the default format as columns of equal length. Indexes refer to other tables; unknown values are `null`.
 
 use super::writer::{JsonDocument, address, boolean, number, number_or_null, string};
 use crate::render::inline_rows::InlineRows;
 use profile::{InlineRow, LocationRow, ModuleRow, Profile, StackId, StringId};
 
-/// Adds all tables.
+/// Appends all tables.
 pub(super) fn add<'a>(json: &mut JsonDocument<'a>, profile: &'a Profile, rows: &'a InlineRows<'a>) {
     events(json, profile);
     modules(json, profile.modules.as_slice());

@@ -1,4 +1,4 @@
-//! A document in parts: text as it is, and columns whose elements are rendered in parallel when the document is written.
+//! A document of plain text and columns. The elements of columns are rendered in parallel when the document is written.
 
 use std::io;
 use std::ops::Range;
@@ -12,34 +12,34 @@ pub(super) use crate::render::text::push_number as number;
 /// Elements that a thread renders at a time.
 const CHUNK: usize = 1 << 13;
 
-/// How many such chunks, of some ten kilobytes each, a thread renders before it waits for the others.
+/// Chunks, of some ten kilobytes each, that a thread renders before it waits for the others.
 const PER_THREAD: usize = 12;
 
-/// Holds a document until it is written; the caller sees to it that it is one.
+/// Holds a document until it is written. The caller ensures that it is valid JSON.
 #[derive(Default)]
 pub(super) struct JsonDocument<'a> {
     columns: Vec<(Vec<u8>, Elements<'a>)>,
-    /// What comes after the last column.
+    /// Text after the last column.
     pub(super) text: JsonWriter,
 }
 
 /// Appends the elements of a range of rows, with commas between them.
 type Render<'a> = Box<dyn Fn(Range<usize>, &mut Vec<u8>) + Sync + 'a>;
 
-/// The elements between the brackets.
+/// The elements of an array.
 struct Elements<'a> {
     length: usize,
     render: Render<'a>,
 }
 
-/// A part that is rendered as one.
+/// A unit of rendering.
 enum JsonPart<'d> {
     Text(&'d [u8]),
     Elements(&'d Elements<'d>, Range<usize>),
 }
 
 impl<'a> JsonDocument<'a> {
-    /// Adds `[…]` with an element for each number below `length`.
+    /// Appends `[…]` with an element for each index below `length`.
     pub(super) fn elements(
         &mut self,
         length: usize,
@@ -59,13 +59,13 @@ impl<'a> JsonDocument<'a> {
         self.text.text.push(b']');
     }
 
-    /// Begins a table: `"name":{"length":…`; ends the part before it.
+    /// Starts a table: `"name":{"length":…`.
     pub(super) fn table(&mut self, name: &str, length: usize) {
         self.text.line().key(name).begin_object();
         self.text.key("length").number(length);
     }
 
-    /// A column of the table: `,"name":[…]`.
+    /// Appends a column of the table: `,"name":[…]`.
     pub(super) fn column<T: Sync>(
         &mut self,
         name: &str,
@@ -85,7 +85,7 @@ impl<'a> JsonDocument<'a> {
         self.text.end_object();
     }
 
-    /// Writes all of it.
+    /// Writes the whole document.
     pub(super) fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let parts = self.columns.iter().flat_map(|(before, column)| {
             let starts = (0..column.length).step_by(CHUNK);

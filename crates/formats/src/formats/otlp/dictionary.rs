@@ -1,5 +1,5 @@
-//! The dictionary: tables of rows that profiles name by their indexes. The first row of each is the zero value, whose
-//! encoding has no bytes; no row stands there twice, and none that nothing names.
+//! The dictionary: tables of rows that profiles reference by index. The first row of each is the zero value, encoded as
+//! zero bytes. Rows are distinct, and every other row is referenced.
 
 use crate::render::cut::in_table;
 use profile::Strings;
@@ -17,7 +17,7 @@ mod field {
     pub(super) const STACK: u32 = 7;
 }
 
-/// A table: distinct rows, encoded, the zero value first.
+/// A table of distinct encoded rows, starting with the zero value.
 #[derive(Debug)]
 pub(super) struct Rows {
     rows: Strings,
@@ -32,13 +32,13 @@ impl Default for Rows {
 }
 
 impl Rows {
-    /// The index of a row.
+    /// Returns the index of a row.
     pub(super) fn index(&mut self, row: &[u8]) -> u64 {
         self.rows.intern(row).as_u32().into()
     }
 }
 
-/// All tables. The one of links has its zero value alone: samples belong to no span.
+/// All tables. The table of links contains only the zero value: samples belong to no span.
 #[derive(Debug, Default)]
 pub(super) struct Dictionary {
     strings: Rows,
@@ -50,12 +50,12 @@ pub(super) struct Dictionary {
 }
 
 impl Dictionary {
-    /// The index of a string. Bytes that are not UTF-8 become U+FFFD.
+    /// Returns the index of a string. Bytes that are not UTF-8 become U+FFFD.
     pub(super) fn string(&mut self, text: &[u8]) -> u64 {
         self.strings.index(String::from_utf8_lossy(&in_table(text)).as_bytes())
     }
 
-    /// The index of an attribute.
+    /// Returns the index of an attribute.
     pub(super) fn attribute(&mut self, key: &str, value: Value<'_>) -> u64 {
         let mut row = ProtoMessage::default();
         row.number(1, self.string(key.as_bytes()));
@@ -63,7 +63,7 @@ impl Dictionary {
         self.attributes.index(row.bytes())
     }
 
-    /// The message.
+    /// Returns the encoded dictionary.
     pub(super) fn encoded(&self) -> ProtoMessage {
         let mut message = ProtoMessage::default();
         for (field, rows) in [
@@ -91,7 +91,7 @@ pub(super) enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// `AnyValue`: strings as they are, since not all receivers look them up in the dictionary.
+    /// Returns the `AnyValue`. Strings are written inline, because not all receivers look them up in the dictionary.
     pub(super) fn encoded(self) -> ProtoMessage {
         let mut message = ProtoMessage::default();
         match self {

@@ -1,8 +1,8 @@
-//! OTLP profiles: `ProfilesData` of OpenTelemetry, which Pyroscope, Parca and the collector take. Its fields are those of
-//! `ExportProfilesServiceRequest`, so that a file is a request as well.
+//! OTLP profiles: `ProfilesData` of OpenTelemetry, accepted by Pyroscope, Parca and the collector. The fields are those
+//! of `ExportProfilesServiceRequest`, so a file is also a valid request.
 //!
-//! A process is a resource, an event of it a profile. What receivers do with what the protocol allows differs, so the
-//! plainest of it is written: values of attributes are plain strings and numbers, and the first link is empty.
+//! A process is a resource; each of its events is a profile. Receivers support different subsets of the protocol, so
+//! the output uses its simplest forms. Attribute values are plain strings and numbers, and the first link is empty.
 //!
 //! Source: <https://github.com/open-telemetry/opentelemetry-proto/tree/v1.11.0/opentelemetry/proto/profiles/v1development>.
 
@@ -25,18 +25,18 @@ use dictionary::Dictionary;
 use places::Places;
 use samples::Samples;
 
-/// The package and its version, as the scope of all profiles.
+/// Name of the scope of all profiles.
 const SCOPE: &str = "unwind-perf";
 
 /// Prints OTLP profiles.
 #[derive(Debug, Clone, Copy)]
 pub struct Otlp {
-    /// Whether inlined functions are lines of their own.
+    /// Whether inlined functions are separate lines.
     pub inlines: bool,
 }
 
 impl Otlp {
-    /// The name of the format, its files and its weights.
+    /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts = FormatFacts::binary(
         "otlp",
         "OpenTelemetry's protocol buffer of profiles (its layout may still change)",
@@ -79,11 +79,11 @@ impl Printer for Otlp {
 /// The samples of a process, by event.
 type OfEvents = Vec<(EventId, Vec<SampleId>)>;
 
-/// The processes, each under one name, in order of their first samples, and the samples of each.
+/// Returns the processes in the order of their first samples, with their samples. A process has one name.
 fn processes(profile: &Profile) -> Vec<(ProcessKey, OfEvents)> {
     let mut index: HashMap<ProcessKey, usize> = HashMap::new();
     let mut processes: Vec<(ProcessKey, OfEvents)> = Vec::new();
-    // A sample of a broken profile, which has no thread.
+    // Key for samples without a thread, which only an inconsistent profile has.
     let nobody = ProcessKey { pid: Pid(-1), name: StringId::new(u32::MAX) };
     for (id, sample) in profile.samples.entries() {
         let thread = profile.threads.get(sample.thread);

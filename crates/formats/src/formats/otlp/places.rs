@@ -1,4 +1,4 @@
-//! Stacks, and what they consist of: locations, functions, mappings.
+//! Stacks and their components: locations, functions, mappings.
 
 use profile::query::functions;
 use profile::{FrameId, FrameRow, InlineRow, Profile, StackId, StackRow, Table};
@@ -7,7 +7,7 @@ use super::dictionary::{Dictionary, Value};
 use crate::render::code_ranges::{CodeRangeId, CodeRanges};
 use crate::render::protobuf::ProtoMessage;
 
-/// The rows of a profile that are in the dictionary so far: 0 for those that are not yet.
+/// Indexes of the profile's rows in the dictionary; 0 for rows that are not in it yet.
 #[derive(Debug)]
 pub(super) struct Places<'a> {
     profile: &'a Profile,
@@ -27,7 +27,7 @@ impl<'a> Places<'a> {
         Self { profile, inlines, ranges, mappings, frames, stacks }
     }
 
-    /// The index of a stack: its locations, innermost first. 0 is the empty one.
+    /// Returns the index of a stack: its locations, innermost first. 0 is the empty stack.
     pub(super) fn stack(&mut self, stack: Option<StackId>, to: &mut Dictionary) -> u64 {
         let Some(id) = stack else { return 0 };
         if let Some(&known @ 1..) = self.stacks.get(id) {
@@ -39,7 +39,7 @@ impl<'a> Places<'a> {
             && let Some(&StackRow { parent, frame }) = self.profile.stacks.get(node)
         {
             locations.push(self.location(frame, to));
-            // Parents come before their children: a table that breaks this ends the stack instead of looping.
+            // Parents precede their children. An inconsistent table ends the stack instead of causing a loop.
             next = parent.filter(|&parent| parent < node);
         }
         let mut row = ProtoMessage::default();
@@ -51,7 +51,7 @@ impl<'a> Places<'a> {
         index
     }
 
-    /// The index of a location: an address, and how the frame was found.
+    /// Returns the index of a location: an address, and the evidence for the frame.
     fn location(&mut self, id: FrameId, to: &mut Dictionary) -> u64 {
         if let Some(&known @ 1..) = self.frames.get(id) {
             return known;
@@ -97,7 +97,7 @@ impl<'a> Places<'a> {
         row
     }
 
-    /// The index of a mapping: a part of a module, in the addresses that its file states.
+    /// Returns the index of a mapping: a part of a module, in stated addresses.
     fn mapping(&mut self, id: CodeRangeId, to: &mut Dictionary) -> u64 {
         if let Some(&known @ 1..) = self.mappings.get(id) {
             return known;

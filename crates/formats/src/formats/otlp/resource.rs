@@ -1,4 +1,4 @@
-//! Resources: what is known of a process and its machine.
+//! Resources: attributes of a process and its host.
 
 use profile::query::Programs;
 use profile::{ProcessKey, Profile};
@@ -10,7 +10,7 @@ fn file_name(path: &[u8]) -> &[u8] {
     path.rsplit(|&byte| byte == b'/').next().unwrap_or_default()
 }
 
-/// The resource of a process under one name.
+/// Returns the resource of a process with one name.
 pub(super) fn resource(
     profile: &Profile,
     process: ProcessKey,

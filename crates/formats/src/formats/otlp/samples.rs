@@ -1,8 +1,8 @@
 //! Profiles: the samples of an event in a process.
 //!
-//! What receivers take differs with the shape. Samples of a clock with one period are told by their times alone, each of
-//! which counts one: Pyroscope and Parca make processor time of that. Others have one value, the sum of their periods,
-//! and no times, since Pyroscope refuses several values that have times.
+//! Receivers support different shapes of samples. For a clock with one period, samples consist only of their times;
+//! each time counts as one sample. Pyroscope and Parca convert these to CPU time. Other samples have one value, the sum
+//! of their periods, and no times, because Pyroscope rejects several values with times.
 
 use hashbrown::HashMap;
 use profile::query::{event_name, period_units};
@@ -26,21 +26,21 @@ mod field {
     pub(super) const ATTRIBUTE_INDICES: u32 = 11;
 }
 
-/// What all profiles of a recording have in common.
+/// Data shared by all profiles of a recording.
 #[derive(Debug)]
 pub(super) struct Samples<'a> {
     profile: &'a Profile,
     shapes: Table<EventId, Shape>,
     clock: Option<WallClock>,
-    /// When the first and the last sample was taken, in nanoseconds: since 1970, or where no time of day is known, of the
-    /// recording's clock.
+    /// Times of the first and the last sample, in nanoseconds since 1970.
+    /// If the time of day is unknown, the first one is 0.
     span: Option<(u64, u64)>,
 }
 
-/// What a value of a sample is.
+/// Shape of a sample's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// Each time counts one, and stands for that many nanoseconds of processor time.
+    /// A list of times; each counts one sample and represents `period` nanoseconds of CPU time.
     Times { period: u64 },
     /// The number of samples.
     Count,
@@ -48,7 +48,7 @@ enum Shape {
     Sum { unit: &'static str },
 }
 
-/// Samples that become one, before what is written of them is compared.
+/// Key of samples with equal attributes. Samples of different keys are merged if their encodings are equal.
 #[derive(PartialEq, Eq, Hash, Clone, Copy)]
 struct SampleKey {
     stack: Option<StackId>,
@@ -57,7 +57,7 @@ struct SampleKey {
     end: EndReason,
 }
 
-/// Samples of one identity: what comes before their values, the values, the times.
+/// Samples with the same identity: encoded fields before the values, the values, and the times.
 #[derive(Debug, Default)]
 struct Group {
     identity: ProtoMessage,
@@ -66,7 +66,7 @@ struct Group {
     times: Vec<u64>,
 }
 
-/// The shape of each event's samples, in all processes alike.
+/// Returns the shape of each event's samples. It is the same in all processes.
 fn shapes(profile: &Profile, has_clock: bool) -> Table<EventId, Shape> {
     let units = period_units(profile);
     let of_unit = |(event, unit): (EventId, &Option<&'static str>)| match *unit {
@@ -95,7 +95,7 @@ impl<'a> Samples<'a> {
         Self { profile, shapes: shapes(profile, clock.is_some()), clock, span }
     }
 
-    /// The profile of some samples, all of one event.
+    /// Returns the profile of some samples of one event.
     pub(super) fn profile(
         &self,
         event: EventId,
@@ -121,7 +121,7 @@ impl<'a> Samples<'a> {
         ProfileMessage { message }
     }
 
-    /// What comes before the samples.
+    /// Writes the fields before the samples.
     fn head(&self, event: EventId, shape: Shape, to: &mut Dictionary, message: &mut ProtoMessage) {
         let name = event_name(self.profile, event);
         let (counted, period_type, period) = match shape {
@@ -153,7 +153,7 @@ impl<'a> Samples<'a> {
         message.packed(field::ATTRIBUTE_INDICES, attributes.into_iter());
     }
 
-    /// The samples of equal stacks and attributes, in order of the first of each.
+    /// Returns the samples grouped by stack and attributes, in the order of their first samples.
     fn groups<'r>(
         &self,
         rows: impl Iterator<Item = &'r SampleRow>,
@@ -183,7 +183,7 @@ impl<'a> Samples<'a> {
         groups
     }
 
-    /// The stack and the attributes of a sample.
+    /// Returns the encoded stack and attributes of a sample.
     fn identity(
         &self,
         key: SampleKey,
@@ -210,14 +210,14 @@ impl<'a> Samples<'a> {
     }
 }
 
-/// A profile without its identification.
+/// A profile without its id.
 #[derive(Debug)]
 pub(super) struct ProfileMessage {
     message: ProtoMessage,
 }
 
 impl ProfileMessage {
-    /// The profile, with an identification that follows from all that is said in it and of its process.
+    /// Returns the profile with an id that is a hash of its contents and its resource.
     pub(super) fn identified(self, resource: &ProtoMessage) -> ProtoMessage {
         let Self { mut message } = self;
         let id = fnv_128([resource.bytes(), message.bytes()].into_iter().flatten());
@@ -226,7 +226,7 @@ impl ProfileMessage {
     }
 }
 
-/// FNV-1a of 128 bits.
+/// Returns the 128-bit FNV-1a hash.
 ///
 /// Source: <http://www.isthe.com/chongo/tech/comp/fnv/>.
 fn fnv_128<'b>(bytes: impl Iterator<Item = &'b u8>) -> u128 {

@@ -1,4 +1,4 @@
-//! The columns of the page of a complete profile, as their shapes and as bytes.
+//! Columns of the page of a complete profile: their shapes and their bytes.
 
 use std::io;
 
@@ -7,21 +7,21 @@ use profile::{EventId, Profile, Table};
 use super::schema::{LEAVES, NODES, PLACES, RowColumn, SAMPLES, SampleColumn, SampleNumber, Width};
 use super::tree::PageTree;
 
-/// Bytes of a column that are collected before they are compressed.
+/// Bytes of a column to collect before they are compressed.
 const FLUSH_SIZE: usize = 1 << 16;
 
-/// A column: its name, its width, and how many numbers it has.
+/// A column's name, width, and number of rows.
 pub(super) type Shape = (&'static str, Width, usize);
 
-/// How the columns of samples are stated.
+/// Encoding of the sample columns.
 pub(super) struct PageColumns {
     /// All columns, in order.
     pub(super) shapes: Vec<Shape>,
-    /// The first sample's time, in nanoseconds of the recording's clock.
+    /// Time of the first sample, in nanoseconds of the recording's clock.
     pub(super) origin: u64,
-    /// Nanoseconds of a unit of time: the whole recording fits into 32 bits.
+    /// Unit of time, in nanoseconds, such that times of the whole recording fit into 32 bits.
     pub(super) unit: u64,
-    /// By event: the period that all its samples have; `None` where they differ or have none.
+    /// By event: the period of all its samples; `None` if the periods of any event differ, or if it has none.
     pub(super) fixed: Table<EventId, Option<u64>>,
     periods: bool,
 }
@@ -30,7 +30,7 @@ impl PageColumns {
     pub(super) fn new(profile: &Profile, tree: &PageTree) -> Self {
         let times = || profile.samples.iter().filter_map(|sample| sample.time()).map(|time| time.0);
         let (origin, last) = (times().min().unwrap_or(0), times().max().unwrap_or(0));
-        // One less than what stands for no end.
+        // The largest time stays below the number that means no end.
         let unit = ((last - origin) / (u64::from(u32::MAX) - 2)) + 1;
         let (fixed, periods) = fixed_periods(profile);
         let mut shapes = shapes_of(NODES, tree.nodes.len());
@@ -42,7 +42,7 @@ impl PageColumns {
         Self { shapes, origin, unit, fixed, periods }
     }
 
-    /// The columns, in the order of the head, each filled up to 8 bytes.
+    /// Writes the columns in the order of the head, each padded to a multiple of 8 bytes.
     pub(super) fn write(
         &self,
         profile: &Profile,
@@ -86,7 +86,7 @@ impl PageColumns {
     }
 }
 
-/// The shapes of the columns of a table of `rows` rows.
+/// Returns the shapes of the columns of a table with `rows` rows.
 fn shapes_of<R>(columns: &[RowColumn<R>], rows: usize) -> Vec<Shape> {
     columns.iter().map(|column| (column.name, column.width, rows)).collect()
 }
@@ -103,7 +103,8 @@ fn write_rows<'a, R: 'a>(
     Ok(())
 }
 
-/// By event: the period of all its samples; and whether periods of any event differ. A sample without one counts 1.
+/// Returns the period of each event's samples, and whether the periods of any event differ. A sample without a period
+/// counts as 1.
 fn fixed_periods(profile: &Profile) -> (Table<EventId, Option<u64>>, bool) {
     let mut fixed: Table<EventId, Option<u64>> = Table::from_vec(vec![None; profile.events.len()]);
     for sample in &profile.samples {
@@ -121,7 +122,7 @@ fn fixed_periods(profile: &Profile) -> (Table<EventId, Option<u64>>, bool) {
     (fixed, differ)
 }
 
-/// Writes a column: the low bytes of each number, the lowest first.
+/// Writes a column as little-endian numbers of the column's width.
 pub(crate) fn column(
     sink: &mut dyn io::Write,
     width: Width,

@@ -1,4 +1,4 @@
-//! What the page must know beside its columns, as JSON: names, what was recorded, what is wrong with it.
+//! The head of the page: JSON with names, facts of the recording, and its quality.
 
 use std::io;
 
@@ -14,17 +14,17 @@ use super::tree::PageTree;
 use crate::render::json_writer::JsonWriter;
 use crate::summary::write_summary;
 
-/// The layout of the head and the columns, for those who keep pages' tables apart from the scripts.
+/// Version of the layout of head and columns, for readers that store the tables separately from the scripts.
 pub(super) const VERSION: u8 = 2;
 
-/// The modules of one path.
+/// Modules with the same path.
 pub(super) struct PageModule<'a> {
-    /// The one that is shown for all of them.
+    /// The module shown for all of them.
     row: &'a ModuleRow,
     count: usize,
 }
 
-/// Modules by their paths: functions know no more of theirs.
+/// Modules by path, the only property of a module that functions refer to.
 pub(super) struct PageModules<'a> {
     pub(super) rows: Vec<PageModule<'a>>,
     by_path: HashMap<StringId, usize>,
@@ -41,7 +41,7 @@ impl<'a> PageModules<'a> {
             });
             if let Some(PageModule { row: shown, count }) = all.rows.get_mut(at) {
                 *count += 1;
-                // Of several files under one path, one that was opened tells more.
+                // Of several files with one path, an opened one has more information.
                 if shown.opened.is_none() && module.opened.is_some() {
                     *shown = module;
                 }
@@ -51,14 +51,14 @@ impl<'a> PageModules<'a> {
         all
     }
 
-    /// The number of a function's module; -1 for none.
+    /// Returns the index of a function's module; -1 for none.
     pub(super) fn number(&self, function: &Function) -> i64 {
         let module = function.module.and_then(|path| self.by_path.get(&path));
         module.map_or(-1, |&at| at as i64)
     }
 }
 
-/// The head.
+/// Returns the head as JSON.
 pub(super) fn head(
     profile: &Profile,
     tree: &PageTree,
@@ -100,26 +100,26 @@ pub(super) fn head(
     Ok(json.into_bytes())
 }
 
-/// The command that was recorded.
+/// Returns the recorded command.
 pub(super) fn title(profile: &Profile) -> Vec<u8> {
     let words: Vec<&[u8]> =
         profile.recording.command_line.iter().map(|&id| profile.strings.get(id)).collect();
     if words.is_empty() { b"Profile".to_vec() } else { words.join(&b' ') }
 }
 
-/// The clock of a page's times.
+/// Clock of a page's times.
 #[derive(Clone, Copy)]
 pub(super) struct PageClock {
-    /// What it counts, in nanoseconds.
+    /// Unit, in nanoseconds.
     pub(super) unit: u64,
-    /// Its 0, in nanoseconds of the recording's clock.
+    /// Origin, in nanoseconds of the recording's clock.
     pub(super) origin: u64,
 }
 
-/// By event: the period that all its samples have.
+/// By event: the period of all its samples.
 pub(super) type Fixed = Table<EventId, Option<u64>>;
 
-/// What is known of a recording before its samples are.
+/// Appends the facts of a recording that do not depend on its samples.
 pub(super) fn facts(
     json: &mut JsonWriter,
     profile: &Profile,
@@ -144,7 +144,7 @@ pub(super) fn facts(
     json.key("complete").array(ends(), |json, end| json.number(u8::from(end.is_complete())));
 }
 
-/// A thread: its process, its number, its name, the name of its process.
+/// Appends the process id, thread id, thread name and process name.
 pub(super) fn thread(json: &mut JsonWriter, profile: &Profile, thread: &ThreadRow) {
     json.number(thread.pid.0);
     json.number(thread.tid.0);
@@ -152,7 +152,7 @@ pub(super) fn thread(json: &mut JsonWriter, profile: &Profile, thread: &ThreadRo
     json.string(profile.strings.get(thread.process));
 }
 
-/// The control group of a thread.
+/// Appends the control group of a thread.
 pub(super) fn cgroup(json: &mut JsonWriter, profile: &Profile, thread: &ThreadRow) {
     json.string(thread.cgroup.map_or(&b""[..], |id| profile.strings.get(id)));
 }
@@ -174,7 +174,7 @@ fn recording(json: &mut JsonWriter, profile: &Profile, facts: &RecordingInfo) {
     json.key("stackBytes").maybe(facts.stack_bytes);
 }
 
-/// The control groups of threads, by row of these, where any was recorded.
+/// Appends the control group of each thread, if any was recorded.
 fn cgroups(json: &mut JsonWriter, profile: &Profile) {
     if profile.threads.iter().any(|thread| thread.cgroup.is_some()) {
         let rows = profile.threads.iter();
@@ -211,7 +211,7 @@ pub(super) fn module(json: &mut JsonWriter, profile: &Profile, module: &PageModu
     });
 }
 
-/// The functions, and the names that they share.
+/// Appends the functions, and the strings that they refer to.
 fn functions(json: &mut JsonWriter, profile: &Profile, tree: &PageTree, modules: &PageModules<'_>) {
     let index = |id: Option<StringId>| {
         id.and_then(|id| tree.strings.binary_search(&id).ok()).map_or(-1, |at| at as i64)
@@ -231,7 +231,7 @@ fn functions(json: &mut JsonWriter, profile: &Profile, tree: &PageTree, modules:
     json.key("names").array(&tree.strings, |json, &id| json.string(profile.strings.get(id)));
 }
 
-/// Instructions: a line of text each, and their lengths.
+/// Appends the instructions: a line of text for each, and their lengths.
 fn code(json: &mut JsonWriter, page: &Page, modules: &PageModules<'_>) {
     json.key("code").array(&page.code.functions, |json, function| {
         json.object(|json| {

@@ -1,8 +1,8 @@
-//! A page that shows a profile in a browser. All of it is in one file, and it asks for nothing: the tables of the profile
-//! are in the page, compressed, and the scripts of the crate `web` count and draw them.
+//! The HTML page of a profile, in one file without external resources. It contains the tables of the profile,
+//! compressed, and the scripts of the crate `web`, which aggregate and draw them.
 //!
-//! What is written here is the tables: a head in JSON, and columns of numbers, which stay what they are in the browser
-//! until the few hundred frames that are drawn are known.
+//! This module writes the tables: a head in JSON, and columns of numbers. The scripts use the columns unconverted; only
+//! the few hundred drawn frames are resolved to names.
 
 mod columns;
 mod head;
@@ -27,50 +27,50 @@ use profile::Profile;
 pub(crate) use schema::{NONE as PAGE_NONE, RowColumn as PageRowColumn, Width as PageWidth};
 use tree::PageTree;
 
-/// A source file whose text the page shows.
+/// A source file included in the page.
 #[derive(Debug, Clone)]
 pub struct PageSource {
-    /// The file's name as functions of the profile have it.
+    /// Name of the file, as in the functions of the profile.
     pub file: Vec<u8>,
-    /// What is in it.
+    /// Contents of the file.
     pub text: Vec<u8>,
 }
 
-/// The machine code of a function, whose instructions the page shows.
+/// Machine code of a function with instructions for the page.
 #[derive(Debug, Clone)]
 pub struct PageFunctionCode {
     /// Its module.
     pub module: ModuleId,
-    /// Where it begins, as the module's file states it.
+    /// Start address, as stated in the module's file.
     pub start: u64,
-    /// Its instructions, each behind the one before: how many bytes it has, and its text.
+    /// Its instructions, contiguous: length in bytes, and text.
     pub instructions: Vec<(u8, String)>,
 }
 
-/// The instructions that the page shows.
+/// Instructions included in the page.
 #[derive(Debug, Clone, Default)]
 pub struct PageCode {
-    /// The functions, those of most samples first.
+    /// Functions, sorted by decreasing number of samples.
     pub functions: Vec<PageFunctionCode>,
-    /// Functions with samples for which there was no room.
+    /// Number of functions with samples that exceeded the limit.
     pub left_out: u64,
 }
 
 /// Prints the page.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
-    /// Whether inlined functions are frames of their own.
+    /// Whether inlined functions are separate frames.
     pub inlines: bool,
-    /// When the recording's file was written, in milliseconds since 1970, where that is known.
+    /// Modification time of the recording's file, in milliseconds since 1970, if known.
     pub written: Option<i64>,
-    /// The texts of source files that the page shows.
+    /// Source files included in the page.
     pub sources: Vec<PageSource>,
-    /// The instructions of functions.
+    /// Instructions of functions.
     pub code: PageCode,
 }
 
 impl Page {
-    /// The name of the format, its files and its weights.
+    /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts = FormatFacts::text(
         "report",
         "a page for a browser, complete in itself",
@@ -89,10 +89,10 @@ impl Printer for Page {
 }
 
 impl Page {
-    /// The tables of the page alone, as a gzip stream, for a server that has the rest of the page.
+    /// Prints only the tables of the page, as a gzip stream, for a server that has the rest of the page.
     ///
     /// # Errors
-    /// Where writing to `out` fails: its error, unchanged.
+    /// Returns the error of writing to `out`, unchanged.
     pub fn print_tables(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
         let tree = PageTree::new(profile, self.inlines);
         let columns = PageColumns::new(profile, &tree);
@@ -101,7 +101,7 @@ impl Page {
     }
 }
 
-/// Writes a page with the tables that it shows: a head, and columns that `put_columns` writes.
+/// Writes a page with its tables: a head, and columns that `put_columns` writes.
 pub(crate) fn write_page(
     out: &mut dyn io::Write,
     head: &[u8],
@@ -116,7 +116,7 @@ pub(crate) fn write_page(
     out.write_all(web::END.as_bytes())
 }
 
-/// Writes the tables alone, as a gzip stream.
+/// Writes only the tables, as a gzip stream.
 pub(crate) fn write_tables(
     out: &mut dyn io::Write,
     head: &[u8],
@@ -129,7 +129,7 @@ pub(crate) fn write_tables(
     Ok(())
 }
 
-/// The head's length in 8 bytes, and the head, filled up to 8 bytes.
+/// Writes the head's length in 8 bytes, and the head, padded to a multiple of 8 bytes.
 fn write_head(head: &[u8], sink: &mut dyn io::Write) -> io::Result<()> {
     sink.write_all(&(head.len() as u64).to_le_bytes())?;
     sink.write_all(head)?;

@@ -1,15 +1,15 @@
-//! The columns of the page's tables: of each its name, its width, and the number of a row. All writers of tables go
-//! through these lists, so that a new column is a row here; `data/columns.js` has the same names.
+//! Columns of the page's tables: name, width, and the number for a row. All writers of tables use these lists, so a new
+//! column is one more row here. `data/columns.js` has the same names.
 
 use profile::query::Function;
 use profile::{Profile, SampleRow};
 
 use super::tree::{Leaf, NodeId, PageNode, PlaceId};
 
-/// What stands for "none" in columns of numbers. `data/columns.js` has the same.
+/// Number that means "none" in columns. `data/columns.js` has the same.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// How many bytes a number of a column takes.
+/// Size of a column's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Width {
     U8,
@@ -19,7 +19,7 @@ pub(crate) enum Width {
 }
 
 impl Width {
-    /// The name that the page knows.
+    /// Returns the name used in the page.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::U8 => "u8",
@@ -29,7 +29,7 @@ impl Width {
         }
     }
 
-    /// The bytes of a number.
+    /// Returns the size of a number in bytes.
     pub(super) const fn bytes(self) -> usize {
         match self {
             Self::U8 => 1,
@@ -39,7 +39,7 @@ impl Width {
         }
     }
 
-    /// The narrowest width for numbers below a limit.
+    /// Returns the narrowest width for numbers below `limit`.
     const fn of(limit: usize) -> Self {
         match limit {
             0..=0x100 => Self::U8,
@@ -53,7 +53,7 @@ impl Width {
 pub(crate) struct RowColumn<R> {
     pub(crate) name: &'static str,
     pub(crate) width: Width,
-    /// The number of a row; for [`Width::F64`] the bits of a float.
+    /// Returns the number for a row; for [`Width::F64`] the bits of a float.
     pub(crate) number: fn(&R) -> u64,
 }
 
@@ -63,7 +63,7 @@ impl<R> RowColumn<R> {
     }
 }
 
-/// The columns of nodes, which are lines of functions under those that called them.
+/// Columns of nodes. A node is a line of a function below its callers.
 pub(super) const NODES: &[RowColumn<PageNode>] = &[
     RowColumn::new("parent", Width::U32, |row| node_number(row.parent)),
     RowColumn::new("func", Width::U32, |row| row.function.as_u32().into()),
@@ -71,20 +71,20 @@ pub(super) const NODES: &[RowColumn<PageNode>] = &[
     RowColumn::new("flags", Width::U8, |row| row.flags.into()),
 ];
 
-/// The columns of leaves.
+/// Columns of leaves.
 pub(super) const LEAVES: &[RowColumn<Leaf>] = &[
     RowColumn::new("leafNode", Width::U32, |row| node_number(row.node)),
     RowColumn::new("leafPlace", Width::U32, |row| row.place.map_or(NONE, PlaceId::as_u32).into()),
     RowColumn::new("leafEnd", Width::U8, |row| row.end as u64),
 ];
 
-/// The columns of places, which are addresses.
+/// Columns of code addresses, split into 32-bit halves.
 pub(super) const PLACES: &[RowColumn<u64>] = &[
     RowColumn::new("placeLow", Width::U32, |address| address & u64::from(NONE)),
     RowColumn::new("placeHigh", Width::U32, |address| address >> 32),
 ];
 
-/// The columns of samples.
+/// Columns of samples.
 pub(super) const SAMPLES: &[SampleColumn] = &[
     SampleColumn::new("time", Width::U32, SampleNumber::Time),
     SampleColumn::new("thread", Width::U32, SampleNumber::Row(|row| row.thread.as_u32().into()))
@@ -95,7 +95,7 @@ pub(super) const SAMPLES: &[SampleColumn] = &[
     SampleColumn::new("period", Width::F64, SampleNumber::Row(period_bits)).if_periods_differ(),
 ];
 
-/// The number of a node, or of no node.
+/// Returns the number of a node, or [`NONE`].
 pub(super) fn node_number(node: Option<NodeId>) -> u64 {
     node.map_or(NONE, NodeId::as_u32).into()
 }
@@ -107,22 +107,23 @@ fn period_bits(row: &SampleRow) -> u64 {
 /// A column of samples.
 pub(super) struct SampleColumn {
     pub(super) name: &'static str,
-    /// The width in tables that grow, in which a later sample may have any number.
+    /// Width in growing tables, which must fit any later number.
     pub(super) width: Width,
     pub(super) number: SampleNumber,
-    /// The number of rows of the table whose rows the column names.
+    /// Returns the number of rows of the table that the column refers to.
     rows: Option<fn(&Profile) -> usize>,
     if_periods_differ: bool,
 }
 
-/// The origin of a sample's number in a column.
+/// Source of a sample's number in a column.
 #[derive(Clone, Copy)]
 pub(super) enum SampleNumber {
-    /// The time in units since the origin, which depends on the samples before; complete tables have the difference to the last one.
+    /// Time since the origin, in units. It depends on earlier samples; complete tables store the difference from the
+    /// previous one.
     Time,
-    /// The leaf, by the tree of the writer.
+    /// The leaf, by the writer's tree.
     Leaf,
-    /// The row alone; for [`Width::F64`] the bits of a float.
+    /// A function of the row; for [`Width::F64`] it returns the bits of a float.
     Row(fn(&SampleRow) -> u64),
 }
 
@@ -131,28 +132,28 @@ impl SampleColumn {
         Self { name, width, number, rows: None, if_periods_differ: false }
     }
 
-    /// A column of row numbers, which is as wide as a complete profile asks for.
+    /// Returns a column of row indexes. In a complete profile, its width depends on the number of rows.
     const fn of_rows(self, rows: fn(&Profile) -> usize) -> Self {
         Self { rows: Some(rows), ..self }
     }
 
-    /// A column that is there only if the periods of an event differ.
+    /// Returns a column that is present only if the periods of an event differ.
     const fn if_periods_differ(self) -> Self {
         Self { if_periods_differ: true, ..self }
     }
 
-    /// The width in the tables of a complete profile.
+    /// Returns the width in the tables of a complete profile.
     pub(super) fn width_in(&self, profile: &Profile) -> Width {
         self.rows.map_or(self.width, |rows| Width::of(rows(profile)))
     }
 
-    /// Whether tables have the column; `periods`: whether the periods of an event differ.
+    /// Returns true if the tables contain the column; `periods`: whether the periods of an event differ.
     pub(super) const fn is_present(&self, periods: bool) -> bool {
         periods || !self.if_periods_differ
     }
 }
 
-/// A function with the numbers of its strings and its module, -1 for none.
+/// A function with the indexes of its strings and its module, -1 for none.
 pub(super) struct PageFunction<'a> {
     pub(super) function: &'a Function,
     pub(super) name: i64,
@@ -160,15 +161,15 @@ pub(super) struct PageFunction<'a> {
     pub(super) module: i64,
 }
 
-/// The numbers of a function in the head, in their order: the name, the file, the module, and the line of the
-/// declaration or, below 0, the start.
+/// Numbers of a function in the head, in order: name, file, module, and the line of the declaration or, if negative,
+/// the start address.
 const FUNCTIONS: [fn(&PageFunction<'_>) -> i64; 4] =
     [|row| row.name, |row| row.file, |row| row.module, |row| place_number(row.function)];
 
-/// The index of a function's file in its row.
+/// Index of the file in a function's row.
 pub(super) const FILE_OF_FUNCTION: usize = 1;
 
-/// The row of a function in the head.
+/// Row of a function in the head.
 pub(super) type FunctionRow = [i64; FUNCTIONS.len()];
 
 impl PageFunction<'_> {
@@ -177,7 +178,7 @@ impl PageFunction<'_> {
     }
 }
 
-/// The line of a function's declaration, or below 0 the negative of its start; 0 if neither is known.
+/// Returns the negative of a function's start, or the line of its declaration; 0 if neither is known.
 fn place_number(function: &Function) -> i64 {
     let start = function.start.map(|start| -i64::try_from(start).unwrap_or(0));
     start.unwrap_or_else(|| function.line.into())

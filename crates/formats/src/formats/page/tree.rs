@@ -1,4 +1,4 @@
-//! The prefix tree of functions and lines that the page shows: addresses are kept where samples were taken.
+//! The page's prefix tree of functions and lines. Addresses are stored only for the leaves.
 
 use hashbrown::HashMap;
 use profile::query::{Function, FunctionId, Functions, functions, stack_weights};
@@ -7,7 +7,7 @@ use profile::{
     StackId, StringId, Table, row_ids,
 };
 
-/// What is special about a node; the page has the same numbers.
+/// Flags of a node; the page has the same numbers.
 pub(super) const INLINED: u8 = 1;
 const GUESSED: u8 = 2;
 const KERNEL: u8 = 4;
@@ -16,56 +16,57 @@ pub(super) const JOINED: u8 = 16;
 const GAP: u8 = 32;
 
 row_ids! {
-    /// A row of `PageTree::nodes`.
+    /// Index of a row of `PageTree::nodes`.
     pub(super) NodeId(u32);
-    /// A row of `PageTree::leaves`.
+    /// Index of a row of `PageTree::leaves`.
     pub(super) LeafId(u32);
-    /// A row of `PageTree::places`.
+    /// Index of a row of `PageTree::places`.
     pub(super) PlaceId(u32);
 }
 
-/// The first number that stands for a line of another file; the page has the same number.
+/// First line number that denotes a line of another file; the page has the same number.
 pub(super) const ELSEWHERE: u32 = 1 << 31;
 
-/// A line of a function under the lines that called it.
+/// A line of a function below the lines that called it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct PageNode {
-    /// The caller's node, before this one; `None` for an outermost function.
+    /// The caller's node, which precedes this one; `None` for an outermost function.
     pub(super) parent: Option<NodeId>,
     pub(super) function: FunctionId,
-    /// 0 if unknown; from [`ELSEWHERE`] on a line of another file than the function's, by its index in
-    /// [`PageTree::elsewhere`].
+    /// Line number, or 0 if unknown. Numbers from [`ELSEWHERE`] on denote a line in another file than the function's,
+    /// by its index in [`PageTree::elsewhere`].
     pub(super) line: u32,
-    /// [`JOINED`] where most of its samples have the frame from other ones: the stacks of both are not parted by it.
+    /// In complete tables, [`JOINED`] is set if most samples have the frame from other samples; it does not split
+    /// nodes.
     pub(super) flags: u8,
 }
 
-/// Where samples were taken, and why their chains ended.
+/// Sampled address and end reason.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Leaf {
-    /// The innermost function's node; `None` for a sample without frames.
+    /// Node of the innermost function; `None` for a sample without frames.
     pub(super) node: Option<NodeId>,
-    /// Its address.
+    /// Sampled address.
     pub(super) place: Option<PlaceId>,
     pub(super) end: EndReason,
 }
 
-/// The tree, and where the samples are in it.
+/// The tree, and the leaf of each sample.
 pub(super) struct PageTree {
-    /// Functions in the order of their names.
+    /// Functions, sorted by name.
     pub(super) functions: Table<FunctionId, Function>,
-    /// Lines of functions that are in other files than their functions: file and line.
+    /// Lines in another file than their function's: file and line.
     pub(super) elsewhere: Vec<(StringId, u32)>,
-    /// The strings of functions and of these lines, sorted by id.
+    /// Strings of the functions and of `elsewhere`, sorted by id.
     pub(super) strings: Vec<StringId>,
     pub(super) nodes: Table<NodeId, PageNode>,
-    /// Addresses of samples, as [`LocationRow::relative`].
+    /// Sampled addresses, as [`LocationRow::relative`].
     pub(super) places: Table<PlaceId, u64>,
     pub(super) leaves: Table<LeafId, Leaf>,
     pub(super) of_sample: Table<SampleId, LeafId>,
 }
 
-/// By stack: the innermost function's node.
+/// By stack: node of the innermost function.
 type Innermost = Table<StackId, Option<NodeId>>;
 
 impl PageTree {
@@ -92,7 +93,7 @@ impl PageTree {
         tree
     }
 
-    /// Makes the nodes.
+    /// Builds the nodes. Returns the innermost node of each stack.
     fn fill_nodes(
         &mut self,
         profile: &Profile,
@@ -103,7 +104,7 @@ impl PageTree {
         let weights = stack_weights(profile);
         let mut index: HashMap<PageNode, NodeId> = HashMap::new();
         let mut elsewhere: HashMap<(StringId, u32), u32> = HashMap::new();
-        // By node: samples that have it, and those of them that have it from others.
+        // By node: number of samples with it, and number of those that have it from other samples.
         let mut shown: Table<NodeId, (u64, u64)> = Table::new();
         let mut of_stack = Innermost::new();
         of_stack.reserve(profile.stacks.len());
@@ -148,8 +149,8 @@ impl PageTree {
         of_stack
     }
 
-    /// Puts each node right before those below it, and children in the order of their functions: what a browser goes
-    /// through is then beside each other.
+    /// Sorts nodes in preorder, with children in the order of their functions. Nodes that a browser traverses together
+    /// are then adjacent.
     fn sort_nodes(&mut self, of_stack: &mut Innermost) {
         let key = |id: NodeId| {
             let row = self.nodes.get(id).copied();
@@ -186,7 +187,7 @@ impl PageTree {
         self.nodes = sorted;
     }
 
-    /// Puts leaves in the order of their nodes.
+    /// Sorts leaves by node.
     fn sort_leaves(&mut self) {
         let mut order: Vec<LeafId> = self.leaves.ids().collect();
         order.sort_by_key(|&id| self.leaves.get(id).map(|leaf| leaf.node));
@@ -222,7 +223,7 @@ impl PageTree {
     }
 }
 
-/// The place of a line that is in another file than its function; `None` for one in the function's file.
+/// Returns the file and line if a line is in another file than its function; otherwise `None`.
 pub(super) fn other_file(
     file: Option<StringId>,
     line: u32,
@@ -231,7 +232,7 @@ pub(super) fn other_file(
     file.filter(|_| line != 0 && file != of_function).map(|file| (file, line))
 }
 
-/// What is special about all functions of a frame.
+/// Returns the flags that all functions of a frame share.
 pub(super) fn frame_flags(profile: &Profile, frame: &FrameRow, location: &LocationRow) -> u8 {
     let module = location.module.and_then(|id| profile.modules.get(id));
     let nowhere = matches!(module.map(|row| row.kind), Some(ModuleKind::Anonymous) | None);
@@ -245,7 +246,7 @@ pub(super) fn frame_flags(profile: &Profile, frame: &FrameRow, location: &Locati
     flags.iter().filter(|flag| flag.0).fold(0, |all, flag| all | flag.1)
 }
 
-/// The functions in the order of their names, and the place of each in it.
+/// Returns the functions sorted by name, and the rank of each.
 fn by_name(
     profile: &Profile,
     rows: &Table<FunctionId, Function>,

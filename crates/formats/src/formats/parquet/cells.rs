@@ -1,8 +1,9 @@
 //! The cells of each column of a row group.
 //!
-//! Parquet states lists by two numbers beside each value: a repetition level (0 begins a sample, 1 goes on with its list)
-//! and a definition level (0 stands for a list without frames, 1 for a frame without this value, 2 for one with it; of a
-//! column whose values are always there, 1 is the last).
+//! Parquet encodes lists with two levels for each value:
+//! - Repetition level: 0 starts a sample, 1 continues its list.
+//! - Definition level: 0 is a list without frames, 1 a frame without this value, 2 a frame with it.
+//!   In a required column, 1 is a frame with its value.
 //!
 //! Source: <https://github.com/apache/parquet-format>, "Nested Encoding".
 
@@ -15,7 +16,7 @@ use super::schema::ParquetColumn;
 use crate::render::row_group::{FrameCell, RowGroup};
 use profile::SampleRow;
 
-/// Values that are handed over at once, about: they and their levels stay in the cache.
+/// Approximate number of values per batch, such that they and their levels stay in the CPU cache.
 const BATCH: usize = 4096;
 
 type CellResult = Result<(), ParquetError>;
@@ -55,7 +56,7 @@ fn fill_samples(
         ParquetColumn::TimeNs => {
             each_sample::<Int64Type>(writer, samples, |one| Some(one.time()?.0 as i64))
         }
-        // -1 is what a task has that had already exited.
+        // A task that had already exited has -1.
         ParquetColumn::Pid => each_sample::<Int32Type>(writer, samples, |one| {
             Some(thread(one).map_or(-1, |thread| thread.pid.0))
         }),
@@ -100,7 +101,8 @@ fn fill_samples(
     }
 }
 
-/// Writes a column of the samples: `cell` gives the value of each; of a column that is always there, always one.
+/// Writes a column of the samples. `cell` returns the value of each sample; it must return one if the column is
+/// required.
 fn each_sample<T: DataType>(
     writer: &mut ColumnWriter<'_>,
     samples: &[SampleRow],
@@ -169,7 +171,7 @@ impl<'a> FrameColumn<'_, 'a, '_> {
         }
     }
 
-    /// Writes the column: `value` gives that of each frame; of a column that is always there, always one.
+    /// Writes the column. `value` returns the value of each frame; it must return one if the column is required.
     fn each<T: DataType>(self, value: impl Fn(FrameCell<'a>) -> Option<T::T>) -> CellResult {
         let Self { group, names, writer } = self;
         let writer = T::get_column_writer_mut(writer).ok_or_else(wrong_type)?;

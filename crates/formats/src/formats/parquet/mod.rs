@@ -1,12 +1,14 @@
-//! Parquet: one row a sample with its frames as a list, for programs that read tables (`DuckDB`, polars, pandas, Spark).
+//! Parquet: one row per sample with its frames as a list, for programs that read tables (`DuckDB`, polars, pandas,
+//! Spark).
 //!
 //! ```text
-//!   samples --- row group --- row group --- ...     so many samples as have some hundred thousand frames
+//!   samples --- row group --- row group --- ...     each: samples with some hundred thousand frames in total
 //!                  |
-//!               columns, each encoded and compressed by itself, by all threads; then written in their order
+//!               columns, each encoded and compressed separately, by all threads; then written in order
 //! ```
 //!
-//! No more than one row group is in memory. Names are dictionaries: each distinct one is once in a column of a row group.
+//! At most one row group is in memory. Names are dictionary-encoded: a column of a row group has each distinct one
+//! once.
 //!
 //! Source: <https://github.com/apache/parquet-format>.
 
@@ -33,12 +35,12 @@ use schema::ParquetColumn;
 /// Prints a Parquet file.
 #[derive(Debug, Clone, Copy)]
 pub struct Parquet {
-    /// Whether inlined functions are frames of their own.
+    /// Whether inlined functions are separate frames.
     pub inlines: bool,
 }
 
 impl Parquet {
-    /// The name of the format, its files and its weights.
+    /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts = FormatFacts::binary(
         "parquet",
         "a table for data tools, one row a sample",
@@ -54,7 +56,7 @@ impl Printer for Parquet {
         let names = Values::new(profile);
         let schema = schema::schema().map_err(refused)?;
         let properties = schema::properties(profile).into();
-        // The writer's errors would hide those of `out`: it writes to memory, which is then passed on.
+        // The Parquet writer's errors would hide those of `out`, so it writes to memory, which is then passed on.
         let mut file =
             SerializedFileWriter::new(Vec::new(), schema.into(), properties).map_err(refused)?;
         for range in
@@ -75,7 +77,7 @@ impl Printer for Parquet {
     }
 }
 
-/// A column of a row group, encoded.
+/// Encodes a column of a row group.
 fn encode(
     column: ParquetColumn,
     file: &SerializedFileWriter<Vec<u8>>,
@@ -91,7 +93,7 @@ fn encode(
     Ok((bytes.into_inner()?, close))
 }
 
-/// Puts the columns of a row group into the file.
+/// Appends the columns of a row group to the file.
 fn append(
     file: &mut SerializedFileWriter<Vec<u8>>,
     columns: Vec<(Vec<u8>, ColumnCloseResult)>,
@@ -103,7 +105,7 @@ fn append(
     group.close().map(|_| ())
 }
 
-/// Passes on what the file's writer has written.
+/// Writes the file writer's buffered bytes to `out`.
 fn pass_on(file: &mut SerializedFileWriter<Vec<u8>>, out: &mut dyn io::Write) -> io::Result<()> {
     file.flush()?;
     out.write_all(file.inner())?;
@@ -111,7 +113,7 @@ fn pass_on(file: &mut SerializedFileWriter<Vec<u8>>, out: &mut dyn io::Write) ->
     Ok(())
 }
 
-/// A schema and its columns that do not fit: no profile makes that.
+/// Converts the error of columns that do not fit their schema, which no profile causes.
 fn refused(error: ParquetError) -> io::Error {
     io::Error::other(error)
 }

@@ -1,4 +1,4 @@
-//! The names of a profile as values of Parquet: UTF-8, each made once.
+//! The names of a profile as Parquet values in UTF-8, each converted once.
 
 use address::ModuleId;
 use parquet::data_type::ByteArray;
@@ -7,7 +7,7 @@ use profile::query::Programs;
 use crate::render::cut::push_repeated;
 use profile::{EndReason, FoundBy, ModuleKind, Profile, StringId, Table};
 
-/// The profile and its names.
+/// A profile with its converted names.
 #[derive(Debug)]
 pub(super) struct Values<'a> {
     pub(super) profile: &'a Profile,
@@ -23,7 +23,7 @@ pub(super) struct Values<'a> {
 
 impl<'a> Values<'a> {
     pub(super) fn new(profile: &'a Profile) -> Self {
-        // A page repeats names once its dictionary is full.
+        // A page repeats names after its dictionary is full.
         let lossy = |name: &[u8]| {
             let mut shown = Vec::new();
             push_repeated(&mut shown, name, |out, text| out.extend_from_slice(text));
@@ -42,12 +42,12 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The name with that id.
+    /// Returns the name with this id.
     pub(super) fn get(&self, id: StringId) -> ByteArray {
         self.strings.get(id).unwrap_or(&self.nothing).clone()
     }
 
-    /// A name that each row has; empty where a broken profile has none.
+    /// Returns a name for a required column; empty if the profile is inconsistent and lacks it.
     pub(super) fn always(&self, id: Option<StringId>) -> ByteArray {
         id.map_or_else(|| self.nothing.clone(), |id| self.get(id))
     }
@@ -60,7 +60,7 @@ impl<'a> Values<'a> {
         self.build_ids.get(id?)?.clone()
     }
 
-    /// Whether addresses of the module are those that an ELF file states.
+    /// Returns true if the module's addresses are those stated in an ELF file.
     pub(super) fn is_elf(&self, id: Option<ModuleId>) -> bool {
         let module = id.and_then(|id| self.profile.modules.get(id));
         module.is_some_and(|module| module.kind == ModuleKind::Elf)

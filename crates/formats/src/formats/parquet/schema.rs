@@ -1,4 +1,4 @@
-//! The columns of the Parquet file: their names and types, those of NDJSON, and how they are encoded.
+//! Columns of the Parquet file: names and types, which are those of NDJSON, and encodings.
 
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -10,7 +10,7 @@ use parquet::schema::types::{ColumnPath, Type};
 use crate::render::text::push_json;
 use profile::{Profile, StringId};
 
-/// The columns in the language of Parquet; `docs/OUTPUT.md` says what they mean.
+/// The columns in Parquet's schema language; `docs/OUTPUT.md` describes their meaning.
 const SCHEMA: &str = "message samples {
     OPTIONAL INT64 time_ns (INTEGER(64, false));
     REQUIRED INT32 pid;
@@ -111,7 +111,7 @@ impl ParquetColumn {
     ];
 }
 
-/// Columns of samples by which readers skip row groups: those have their least and greatest value.
+/// Columns of samples that readers filter by. They have minimum and maximum, so that readers can skip row groups.
 const SOUGHT: &[&str] = &[
     "time_ns",
     "pid",
@@ -127,15 +127,15 @@ const SOUGHT: &[&str] = &[
     "build_id",
 ];
 
-/// Dictionaries of names may be large: a program of much C++ has megabytes of them.
+/// Maximum size of a dictionary, in bytes. A large C++ program has megabytes of names.
 const DICTIONARY_BYTES: usize = 16 << 20;
 
-/// The schema, parsed.
+/// Returns the parsed schema.
 pub(super) fn schema() -> Result<Type, ParquetError> {
     parse_message_type(SCHEMA)
 }
 
-/// How columns are written, and what the file says beside them.
+/// Returns the encodings of the columns, and the metadata of the file.
 pub(super) fn properties(profile: &Profile) -> WriterProperties {
     let time = ColumnPath::from("time_ns");
     let mut builder = WriterProperties::builder()
@@ -154,7 +154,7 @@ pub(super) fn properties(profile: &Profile) -> WriterProperties {
     builder.build()
 }
 
-/// The keys and values of the file: what it is, and of which recording.
+/// Returns the metadata of the file: its type, and the facts of its recording.
 fn key_values(profile: &Profile) -> Vec<KeyValue> {
     let info = &profile.recording;
     let text = |id: StringId| String::from_utf8_lossy(profile.strings.get(id)).into_owned();

@@ -1,8 +1,7 @@
-//! pprof: the gzip-compressed `perftools.profiles.Profile` that `go tool pprof` and everything around it reads.
+//! pprof: the gzip-compressed `perftools.profiles.Profile` read by `go tool pprof` and compatible programs.
 //!
-//! Addresses are the ones that the files state (svma), so that the same code in many processes is one location: a
-//! mapping stands for the part of a file whose stated addresses differ from the file offsets by one and the same number,
-//! which is what a loaded segment is.
+//! Addresses are stated addresses (svma), so code is one location in all processes. A mapping is a part of a file with
+//! a constant difference between stated addresses and file offsets, as in a loaded segment.
 //!
 //! Source: <https://github.com/google/pprof/blob/main/proto/profile.proto>.
 
@@ -39,18 +38,18 @@ pub(crate) mod field {
     pub(crate) const DEFAULT_SAMPLE_TYPE: u32 = 14;
 }
 
-/// Bytes of messages that are collected before they are compressed.
+/// Bytes of messages to collect before they are compressed.
 const FLUSH_SIZE: usize = 1 << 16;
 
 /// Prints a pprof profile.
 #[derive(Debug, Clone, Copy)]
 pub struct Pprof {
-    /// Whether inlined functions are lines of their own.
+    /// Whether inlined functions are separate lines.
     pub inlines: bool,
 }
 
 impl Pprof {
-    /// The name of the format, its files and its weights.
+    /// Name, file name endings and weights of the format.
     pub(crate) const FACTS: FormatFacts = FormatFacts::binary(
         "pprof",
         "pprof's protocol buffer, compressed with gzip",
@@ -61,7 +60,7 @@ impl Pprof {
 
 impl Printer for Pprof {
     fn print(&self, profile: &Profile, out: &mut dyn io::Write) -> io::Result<()> {
-        // The default level costs twice the time for a few percent of the size.
+        // The default level takes twice the time for a few percent of the size.
         let mut gzip = GzEncoder::new(out, Compression::new(4));
         let mut names = StringTable::default();
         let units = period_units(profile);
@@ -86,7 +85,7 @@ impl Printer for Pprof {
     }
 }
 
-/// The string table: UTF-8, the empty string first.
+/// The string table: UTF-8, starting with the empty string.
 #[derive(Debug)]
 pub(crate) struct StringTable {
     strings: Strings,
@@ -101,18 +100,18 @@ impl Default for StringTable {
 }
 
 impl StringTable {
-    /// The index of a name. Bytes that are not UTF-8 become U+FFFD.
+    /// Returns the index of a name. Bytes that are not UTF-8 become U+FFFD.
     pub(crate) fn index(&mut self, name: &[u8]) -> u64 {
         self.strings.intern(String::from_utf8_lossy(&in_table(name)).as_bytes()).as_u32().into()
     }
 
-    /// All of them, in the order of their indexes.
+    /// Iterates over all strings in the order of their indexes.
     pub(crate) fn strings(&self) -> impl Iterator<Item = &[u8]> {
         self.strings.iter()
     }
 }
 
-/// Writes what the values of samples are, the default among them, and what is known of the recording.
+/// Writes the types of the sample values, the default type, and the facts of the recording.
 fn head(
     profile: &Profile,
     units: &Table<EventId, Option<&'static str>>,
@@ -131,12 +130,12 @@ fn head(
             value_type(field::SAMPLE_TYPE, event_name(profile, event), unit, names);
         }
     }
-    // Readers show one kind of value at a time: as perf report does, periods where there are any; times off the processor
-    // where they were asked for.
+    // Readers show one type of value at a time. The default is off-CPU time if it was requested; otherwise, as in perf
+    // report, the period if there is any.
     let unit = |event| units.get(event).copied().flatten().map(|unit| (event, unit));
     let first = profile.off_cpu.and_then(unit);
     let first = first.or_else(|| units.ids().find_map(unit));
-    // Pyroscope wants a type of period from everybody.
+    // Pyroscope requires a period type.
     let (kind, unit, period) = match first {
         Some((event, unit)) => (event_name(profile, event), unit, common_period(profile, event)),
         None => (b"samples".as_slice(), "count", Some(1)),
@@ -147,7 +146,7 @@ fn head(
     top.number(field::DEFAULT_SAMPLE_TYPE, names.index(default));
     let times = || profile.samples.iter().filter_map(|sample| sample.time());
     if let (Some(first), Some(last)) = (times().min(), times().max()) {
-        // Without it, Parca keeps the profile as one of 1970.
+        // Without a time, Parca dates the profile to 1970.
         let clock = profile.recording.wall_clock;
         top.number(field::TIME_NANOS, clock.and_then(|clock| clock.utc(first)).unwrap_or(0));
         top.number(field::DURATION_NANOS, last.0.saturating_sub(first.0));
@@ -161,7 +160,7 @@ fn head(
     }
 }
 
-/// The period of an event whose samples all have the same.
+/// Returns the period of an event if all its samples have the same.
 fn common_period(profile: &Profile, event: EventId) -> Option<u64> {
     let mut periods =
         profile.samples.iter().filter(|sample| sample.event == event).map(|sample| sample.period());
@@ -169,7 +168,7 @@ fn common_period(profile: &Profile, event: EventId) -> Option<u64> {
     periods.all(|period| period == Some(first)).then_some(first)
 }
 
-/// What samples are counted together: all of it is in the labels.
+/// Key of samples that are counted together. The labels contain all of it.
 #[derive(PartialEq, Eq, Hash, Clone, Copy)]
 struct LabelKey {
     stack: Option<StackId>,
@@ -178,7 +177,7 @@ struct LabelKey {
     end: EndReason,
 }
 
-/// Calls `write` with each distinct sample, in order of first appearance.
+/// Calls `write` with each distinct sample, in the order of first appearance.
 fn samples(
     profile: &Profile,
     units: &Table<EventId, Option<&'static str>>,
@@ -191,7 +190,7 @@ fn samples(
         event: sample.event,
         end: sample.end,
     });
-    // The place of each event among the values, of those that have periods.
+    // Position of each event with periods among the values.
     let mut n_values = 1;
     let place = |unit: &Option<&str>| {
         n_values += usize::from(unit.is_some());
@@ -220,7 +219,7 @@ fn samples(
     Ok(())
 }
 
-/// The labels of samples.
+/// Writer of a sample's labels.
 struct Labels {
     pid: u64,
     tid: u64,
@@ -229,7 +228,7 @@ struct Labels {
     end: u64,
     cgroup: u64,
     process: u64,
-    /// The key and the name of the service, where the user said it.
+    /// Key and name of the service, if the user specified one.
     service: Option<(u64, u64)>,
     comms: Table<ThreadId, u64>,
     processes: Table<ThreadId, u64>,
@@ -303,7 +302,7 @@ impl Labels {
         }
     }
 
-    /// A label in words; none where there is no word.
+    /// Appends a text label, unless the text is empty.
     fn word(&mut self, key: u64, word: u64, sample: &mut ProtoMessage) {
         if word == 0 {
             return;

@@ -10,10 +10,10 @@ use crate::render::protobuf::ProtoMessage;
 use profile::query::{functions, stack_weights};
 use profile::{InlineRow, LocationRow, ModuleKind, Profile, StringId, Table};
 
-/// Whether any location of a mapping has a name, a file, a line, an inlined function.
+/// Whether any location of a mapping has a name, a file, a line, or an inlined function.
 type Has = [bool; 4];
 
-/// The mappings of a profile, and in which of them each location is.
+/// The mappings of a profile, and the mapping of each location.
 #[derive(Debug)]
 pub(super) struct PlaceTables<'a> {
     profile: &'a Profile,
@@ -44,12 +44,12 @@ impl<'a> PlaceTables<'a> {
         let mut message = ProtoMessage::default();
         let program = program(self.profile);
         let is_program = |mapping: &CodeRange| Some(mapping.module) == program;
-        // The heading of pprof has the name of the first mapping.
+        // pprof shows the first mapping's name as its title.
         let (first, then): (Vec<_>, Vec<_>) =
             self.mappings.rows.entries().partition(|(_, mapping)| is_program(mapping));
         let mut numbers: Table<CodeRangeId, u64> =
             Table::from_vec(vec![0; self.mappings.rows.len()]);
-        // Parca takes mappings only where they are numbered as they come.
+        // Parca requires mapping ids to be numbered in order of appearance.
         for (number, (id, mapping)) in (1_u64..).zip(first.into_iter().chain(then)) {
             if let Some(slot) = numbers.get_mut(id) {
                 *slot = number;
@@ -78,7 +78,7 @@ impl<'a> PlaceTables<'a> {
             };
             message.clear();
             message.number(1, id);
-            // Without a system name, pprof shows the name as it is instead of shortening it.
+            // Without a system name, pprof shows the name unchanged instead of shortened.
             message.number(2, name);
             let file = function.file.map(|file| names.index(self.profile.strings.get(file)));
             message.number(4, file.unwrap_or(0));
@@ -106,7 +106,7 @@ impl<'a> PlaceTables<'a> {
         }
     }
 
-    /// Writes the lines of a location, innermost first; none where no name is known.
+    /// Writes the lines of a location, innermost first; none if no name is known.
     fn lines(
         &self,
         location: &LocationRow,
@@ -128,7 +128,7 @@ impl<'a> PlaceTables<'a> {
     }
 }
 
-/// The module of the program: of the modules that are no shared objects, the one with most frames.
+/// Returns the main program's module: the module with the most frames that is not a shared object.
 fn program(profile: &Profile) -> Option<ModuleId> {
     let mut frames: Table<ModuleId, u64> = Table::from_vec(vec![0; profile.modules.len()]);
     for (stack, weight) in profile.stacks.iter().zip(&stack_weights(profile)) {
@@ -152,7 +152,7 @@ fn program(profile: &Profile) -> Option<ModuleId> {
     programs.max_by_key(|&(module, &sum)| (sum, std::cmp::Reverse(module))).map(|it| it.0)
 }
 
-/// Distinct functions: a name in a file.
+/// Distinct functions, identified by name and file.
 #[derive(Debug, Default)]
 struct PprofFunctions {
     rows: Vec<InlineRow>,

@@ -10,13 +10,13 @@ use crate::printed;
 use crate::support::graphs::fields;
 use crate::support::sample_profile::{empty, one_of_everything};
 
-/// Where messages are, as paths of fields.
+/// Paths of the fields that contain messages.
 const MESSAGES: &[&str] = &[
     ".1", ".1.1", ".1.1.1", ".1.1.1.2", ".1.2", ".1.2.1", ".1.2.2", ".1.2.2.1", ".1.2.2.2",
     ".1.2.2.5", ".2", ".2.1", ".2.2", ".2.2.3", ".2.3", ".2.4", ".2.6", ".2.6.2", ".2.7",
 ];
 
-/// The fields of a message, one after the other: numbers, texts, packed lists of small numbers, messages in braces.
+/// Formats the fields of a message: numbers, texts, packed lists of small numbers, messages in braces.
 fn shown(bytes: &[u8], path: &str) -> String {
     let fields = fields(bytes).into_iter().map(|(field, value, content)| {
         let path = format!("{path}.{field}");
@@ -26,7 +26,7 @@ fn shown(bytes: &[u8], path: &str) -> String {
         }
         match std::str::from_utf8(content) {
             Ok("") => format!("{field}:{value}"),
-            // The identification of a profile is a hash.
+            // The id of a profile is a hash.
             _ if path == ".1.2.2.7" => format!("{field}:{} bytes", content.len()),
             Ok(text) if text.chars().all(|char| !char.is_control() || char == '\n') => {
                 format!("{field}:{text:?}")
@@ -41,7 +41,7 @@ fn otlp(profile: &Profile) -> String {
     shown(&printed(profile, Format::Otlp, FormatOptions::DEFAULT), "")
 }
 
-/// One sample of a clock: its time alone, which counts one.
+/// A sample of a clock has only its time, which counts as one sample.
 #[test]
 fn a_sample_with_its_time() {
     let mut profile = one_of_everything();
@@ -55,11 +55,11 @@ fn a_sample_with_its_time() {
     assert_eq!(otlp(&profile), expected.replace("VERSION", env!("CARGO_PKG_VERSION")));
 }
 
-/// A sample without a period: the sum of the periods stands for all samples of the event, and no times.
+/// If a sample lacks a period, all samples of the event have the sum of the periods, and no times.
 #[test]
 fn weights_without_times() {
     let text = otlp(&one_of_everything());
-    // 4,000,000 ns; 3 cycles; two samples of one nanosecond each; one of a task that had ended.
+    // 4,000,000 ns; 3 cycles; two samples of one nanosecond each; one of a task that had exited.
     for samples in [
         "2{1:1 2:[2, 3, 4, 5] 4:[128, 146, 244, 1]} 7:16 bytes}",
         "2{1:2 2:[2, 3, 11] 4:[3]} 7:16 bytes}",

@@ -1,4 +1,4 @@
-//! OTLP profiles by the protocol's own bindings for Rust: its rules, and that nothing is lost.
+//! OTLP profiles decoded with the protocol's Rust bindings: its rules hold, and no weight is lost.
 
 use std::fmt::Debug;
 
@@ -13,11 +13,11 @@ use prost::Message;
 use crate::support::sample_profile::one_of_everything;
 use crate::{large, printed};
 
-/// The rows of a table that something names.
+/// Marks of the referenced rows of a table.
 struct Used(Vec<bool>);
 
 impl Used {
-    /// A table, whose rows are all different and whose first one is the zero value.
+    /// Returns the marks of a table. Its rows must be distinct, and the first one must be the zero value.
     fn of<T: Message + Default + PartialEq + Debug>(name: &str, rows: &[T]) -> Self {
         assert_eq!(rows.first(), Some(&T::default()), "the first row of {name}");
         let distinct: HashSet<Vec<u8>> = rows.iter().map(Message::encode_to_vec).collect();
@@ -25,7 +25,7 @@ impl Used {
         Self(rows.iter().enumerate().map(|(index, _)| index == 0).collect())
     }
 
-    /// Names a row.
+    /// Marks a row as referenced.
     fn see(&mut self, index: i32) -> usize {
         let index = usize::try_from(index).expect("an index");
         self.0[index] = true;
@@ -41,7 +41,7 @@ impl Used {
     }
 }
 
-/// Checks the rules. Gives what all samples weigh by the name of their type.
+/// Checks the rules. Returns the total weight of the samples, by the name of their type.
 fn checked(data: &ProfilesData) -> Vec<(String, u64)> {
     let words = data.dictionary.as_ref().expect("a dictionary");
     assert_eq!(words.link_table.len(), 1);
@@ -82,7 +82,7 @@ fn checked(data: &ProfilesData) -> Vec<(String, u64)> {
     weights
 }
 
-/// Goes on with what stacks name.
+/// Checks the rows that stacks refer to.
 fn places(words: &ProfilesDictionary, strings: &mut Used, attributes: &mut Used) {
     let mut locations = Used::of("locations", &words.location_table);
     let mut mappings = Used::of("mappings", &words.mapping_table);
@@ -119,7 +119,7 @@ fn weight(sample: &Sample, times: std::ops::Range<u64>) -> u64 {
     assert!(sample.timestamps_unix_nano.iter().all(|time| times.contains(time)), "{times:?}");
     match sample.values[..] {
         [] => sample.timestamps_unix_nano.len() as u64,
-        // Several values beside times are refused by receivers.
+        // Receivers reject several values with times.
         [value] => u64::try_from(value).expect("a weight"),
         _ => panic!("{sample:?}"),
     }

@@ -1,4 +1,4 @@
-//! The formats of call graphs: pprof, speedscope, callgrind.
+//! The call graph formats: pprof, speedscope, callgrind.
 
 use std::io::Read as _;
 
@@ -56,7 +56,7 @@ fn callgrind_counts_recursion_once() {
     let text = String::from_utf8(printed(&profile, Format::Callgrind, DEFAULT)).expect("UTF-8");
     let costs: Vec<&str> =
         text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).collect();
-    // main's call of f; f's own; f's call of main, of no cost since the thread has called it; the thread's call.
+    // main's call of f; f's own cost; f's call of main, without cost since the thread has called it; the thread's call.
     assert_eq!(costs, ["12 1 4000000", "0 1 4000000", "0 0 0", "0 1 4000000"]);
     assert!(text.contains("calls=2 0\n12 1 4000000\n"));
     assert!(text.contains("calls=1 0\n0 0 0\n"));
@@ -115,7 +115,7 @@ fn speedscope() {
     assert_eq!(document["profiles"], json!([profile("no samples", &[], json!([]))]));
 }
 
-/// Browsers do not hold more: above 100,000 samples, equal stacks of all threads are one.
+/// Browsers cannot hold more: above 100,000 samples, equal stacks of all threads are merged.
 #[test]
 fn speedscope_merges_what_is_too_much() {
     let profiles = |samples: usize| {
@@ -137,7 +137,7 @@ fn speedscope_merges_what_is_too_much() {
     assert_eq!(merged[1]["weights"], json!([99_997, 1, 1, 1]));
 }
 
-/// Takes a number of the wire format of protocol buffers off the front.
+/// Removes a varint of a protocol buffer from the front.
 fn varint(bytes: &mut &[u8]) -> u64 {
     let mut value = 0;
     for shift in (0..).step_by(7) {
@@ -151,7 +151,7 @@ fn varint(bytes: &mut &[u8]) -> u64 {
     value
 }
 
-/// A packed list of numbers.
+/// Decodes a packed list of numbers.
 pub(crate) fn numbers(mut bytes: &[u8]) -> Vec<i64> {
     let mut numbers = Vec::new();
     while !bytes.is_empty() {
@@ -160,7 +160,7 @@ pub(crate) fn numbers(mut bytes: &[u8]) -> Vec<i64> {
     numbers
 }
 
-/// The fields of a message: number and value, numbers as they are and the rest as bytes.
+/// Splits a message into fields: number, numeric value, and bytes of other values.
 pub(crate) fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
     let mut fields = Vec::new();
     while !bytes.is_empty() {
@@ -178,7 +178,7 @@ pub(crate) fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
     fields
 }
 
-/// The profile for pprof, unpacked.
+/// Returns the uncompressed pprof profile.
 pub(crate) fn pprof_bytes(profile: &Profile, options: FormatOptions) -> Vec<u8> {
     let bytes = printed(profile, Format::Pprof, options);
     let mut plain = Vec::new();
@@ -206,7 +206,7 @@ fn pprof() {
 
     let samples: Vec<_> = all(2).map(fields).collect();
     let values: Vec<_> = samples.iter().map(|sample| sample[1].2).collect();
-    // 1, 0 and 4,000,000 as a varint; the period of a sample without one is 1 there too.
+    // 1, 0 and 4,000,000 as varints. A sample without a period has the value 1, too.
     assert_eq!(values[0], b"\x01\x00\x80\x92\xf4\x01");
     assert_eq!(values[1], b"\x01\x03\x00");
     assert_eq!(values[2], b"\x01\x00\x01");
@@ -227,8 +227,8 @@ fn pprof() {
     assert_eq!(functions[..2], [("inl2", "t\\.c"), ("op;\"x\"", "")]);
 }
 
-/// Source: Parca's `pkg/normalizer/validate.go`: ids are 1, 2, … as they come, indices are in their tables, labels have keys,
-/// each sample has as many values as there are types. Pyroscope's merge wants a type of period.
+/// Source: Parca's `pkg/normalizer/validate.go`: ids are 1, 2, … in order, indices are within their tables, labels have
+/// keys, and each sample has as many values as there are types. Pyroscope's merge requires a period type.
 #[test]
 fn pprof_is_what_receivers_take() {
     for profile in [one_of_everything(), empty(), of_one_event()] {
@@ -256,7 +256,7 @@ fn pprof_is_what_receivers_take() {
             let packed =
                 |field| sample.iter().find(|row| row.0 == field).map_or(&[][..], |it| it.2);
             assert!(packed(1).iter().all(|&id| id != 0 && usize::from(id) <= locations));
-            // Each value ends with a byte whose highest bit is not set.
+            // Each varint ends with a byte without its highest bit.
             assert_eq!(packed(2).iter().filter(|&&byte| byte < 0x80).count(), types);
             for label in sample.iter().filter(|row| row.0 == 3) {
                 let label = fields(label.2);

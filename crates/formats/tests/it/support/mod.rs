@@ -1,4 +1,4 @@
-//! Profiles and readers that the tests share.
+//! Profiles and decoders that the tests share.
 
 pub(crate) mod graphs;
 pub(crate) mod sample_profile;

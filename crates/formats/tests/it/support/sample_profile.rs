@@ -1,4 +1,4 @@
-//! A profile built by hand with one of everything that is awkward to print.
+//! A hand-written profile with all features that are difficult to print.
 
 use address::{Bias, BuildId, ModuleId, Pid, Tid, Timestamp};
 use profile::{
@@ -8,12 +8,12 @@ use profile::{
     Table, ThreadId, ThreadRow,
 };
 
-/// No rows at all.
+/// Returns a profile without rows.
 pub(crate) fn empty() -> Profile {
     Profile::default()
 }
 
-/// The profile:
+/// Returns this profile:
 ///
 /// ```text
 /// module 0  ELF "/opt/my app/t\"x", twice in process 0: at 0x555500000000 and (instance 1) at 0x7f0000000000;
@@ -159,7 +159,7 @@ fn fill_stacks(profile: &mut Profile) {
     ]);
 }
 
-/// Modules and what is added to their addresses.
+/// Returns a layout of modules and their biases.
 fn layout(images: &[(u32, u64)]) -> LayoutRow {
     images.iter().map(|&(module, bias)| (ModuleId(module), Bias(bias))).collect()
 }
@@ -193,7 +193,7 @@ fn fill_samples(profile: &mut Profile) {
     ]);
 }
 
-/// The same with all samples of one event, for formats that count but one.
+/// Returns the same profile with all samples of one event, for formats that show only one.
 pub(crate) fn of_one_event() -> Profile {
     let mut profile = one_of_everything();
     profile.samples.iter_mut().for_each(|sample| sample.event = EventId::new(0));

@@ -1,9 +1,8 @@
-//! A validator of JSON Schemas. It knows the words that the schemas in `docs` use and refuses others, so that no rule is
-//! silently skipped.
+//! A JSON Schema validator. It panics on keywords that it does not implement, so that no rule is silently skipped.
 
 use serde_json::Value;
 
-/// Everything wrong with `value`, as `path: what`.
+/// Returns all violations of the schema, as `path: what`.
 pub(crate) fn violations(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     collect(schema, schema, value, "$", &mut found);

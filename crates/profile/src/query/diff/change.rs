@@ -1,41 +1,40 @@
-//! What a function costs on both sides, and how sure it is that they differ.
+//! Costs of a function before and after, and the significance of their difference.
 
-/// What something costs on one side.
+/// Cost of a function or node, before or after.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub struct DiffCost {
-    /// Samples, of all recordings of the side.
+    /// Number of samples in all recordings before or after.
     pub samples: u64,
-    /// What they stand for, of all recordings of the side.
+    /// Cost of these samples, in the unit of the event.
     pub cost: u64,
-    /// The normalized cost: the mean over the recordings of the side.
+    /// Normalized cost: the mean over the recordings.
     pub value: f64,
 }
 
-/// What something costs before and after.
+/// Costs before and after.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub struct Change {
     /// Before.
     pub before: DiffCost,
     /// After.
     pub after: DiffCost,
-    /// Where 95 % of such intervals have the true difference of normalized costs; `None` where nothing is known of it.
+    /// 95 % confidence interval of the difference of normalized costs; `None` if unknown.
     pub interval: Option<[f64; 2]>,
-    /// How often a difference as large as this one comes by chance, where there is none; `None` where nothing is known
-    /// of it.
+    /// p-value: probability of at least this difference by chance if there is no change; `None` if unknown.
     pub p: Option<f64>,
-    /// Whether it is called a change: it is among those of which at most 5 % come by chance, and is no smaller than a
+    /// Whether it is marked as a change: the false discovery rate is at most 5 %, and the difference is at least a
     /// thousandth of the total.
     pub marked: bool,
 }
 
 impl Change {
-    /// The difference of the normalized costs: above 0 where there is more after.
+    /// Returns the difference of the normalized costs, which is positive if the cost increased.
     #[must_use]
     pub fn delta(&self) -> f64 {
         self.after.value - self.before.value
     }
 
-    /// How many times of the cost before there is after; `None` where there was none before.
+    /// Returns the cost after relative to that before; `None` if the cost before is 0.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         (self.before.value > 0.0).then(|| self.after.value / self.before.value)

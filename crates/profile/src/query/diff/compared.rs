@@ -1,8 +1,8 @@
-//! Which functions can be compared, and why others cannot: their module has no partner, or they have no name on one
-//! side.
+//! Selection of comparable functions. The others are in a module without a partner, or have no name before or after.
 //!
-//! Unnamed code may be any function. So a function that only one side names is not new or gone if the other side has
-//! more unnamed code of its module that could be it. The cost of unnamed code is a share of the frames of its module.
+//! Unnamed code may belong to any function. A function that only one side names is not new or gone if the other side
+//! has more unnamed code in the same module that could be it. The cost of unnamed code is measured as a share of the
+//! module's frames.
 
 use hashbrown::HashMap;
 
@@ -12,17 +12,17 @@ use super::matching::{DiffFunctionId, DiffName, Matching};
 use super::modules::DiffModuleId;
 use crate::tables::Table;
 
-/// Why a function is not compared.
+/// Reason that a function is not compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotCompared {
-    /// Its module has no partner on the other side.
+    /// Its module has no partner.
     NoPartner,
-    /// It has no name on one side.
+    /// It has no name, before or after.
     NoName,
 }
 
 impl NotCompared {
-    /// The word in output formats.
+    /// Keyword in output formats.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -32,20 +32,20 @@ impl NotCompared {
     }
 }
 
-/// Unnamed code that is at least this part of a function could be that function.
+/// Minimum share of unnamed code, relative to a function, at which it could be that function.
 const COULD_BE: f64 = 0.5;
 
-/// The frames of a module on both sides.
+/// Cost of a module's frames, before and after.
 #[derive(Debug, Default, Clone, Copy)]
 struct Frames {
     all: [f64; 2],
     unnamed: [f64; 2],
-    /// Those of functions that have no frame on the other side.
+    /// Frames of functions without frames on the other side.
     only: [f64; 2],
 }
 
 impl Frames {
-    /// How much larger the unnamed share of a side is than that of the other one.
+    /// Returns the unnamed share of one side minus that of the other.
     fn excess(&self, side: usize) -> f64 {
         let share = |side: usize| match (self.unnamed.get(side), self.all.get(side)) {
             (Some(unnamed), Some(all)) if *all > 0.0 => unnamed / all,
@@ -59,7 +59,8 @@ impl Frames {
     }
 }
 
-/// By function: why it is not compared; `None` for those that are. `runs`: the costs of the recordings of both sides.
+/// Returns, by function, the reason that it is not compared, or `None`. `runs`: costs of the recordings before and
+/// after.
 pub(super) fn not_compared(
     matching: &Matching,
     runs: [&[RunCosts]; 2],
@@ -85,7 +86,7 @@ pub(super) fn not_compared(
             }
         }
     }
-    // A function that is on a side only, whose share is not much more than that of unnamed code on the other side.
+    // Returns the side of a one-sided function if the unnamed code of the other side could be that function.
     let could_be = |module: &Frames, frames: &[f64; 2]| -> Option<usize> {
         let side = match frames {
             [before, after] if *after == 0.0 && *before > 0.0 => 0,
@@ -124,8 +125,8 @@ fn is_function(name: DiffName) -> bool {
     matches!(name, DiffName::Named(_) | DiffName::At(_))
 }
 
-/// Whether the unnamed code of a module is other code on each side: it is on one side only, or functions that have
-/// their names on the other side are half of its excess.
+/// Returns true if the unnamed code of a module is not the same code before and after: it is on one side only, or
+/// functions named on the other side are at least half of its excess.
 fn is_unlike(module: &Frames, frames: &[f64; 2]) -> bool {
     if frames.contains(&0.0) {
         return true;

@@ -1,30 +1,30 @@
-//! How sure a difference is: by the error of sampling where there is one recording a side, by the spread between
-//! recordings where there are several.
+//! Significance of a difference: from the sampling error for one recording before and after, from the spread between
+//! recordings for several.
 //!
-//! A sample is a random event. Of two recordings, costs by time or work are rates of Poisson processes, shares are
-//! proportions; the variance of a sum of samples is the sum of the squares of what each stands for. The error that
-//! sampling makes is not that of another run: of that, several recordings alone can tell, by Welch's t test.
+//! A sample is a random event. For two recordings, costs by time or work are rates of Poisson processes, and shares are
+//! proportions. The variance of a sum of samples is the sum of the squares of their costs. The sampling error does not
+//! include differences between runs; only several recordings reveal these, by Welch's t test.
 
 use super::change::{Change, DiffCost};
 use super::normalize::Normalization;
 use super::statistics::{NORMAL_95, discovery_limit, normal_p, student_95, student_p};
 use super::weight::DiffWeight;
 
-/// How it is found out how sure a difference is.
+/// Method that determines the significance of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiffMethod {
-    /// One recording a side: two Poisson rates. Within these two runs.
+    /// One recording before and after, compared as Poisson rates. The result applies only to these two runs.
     Rates,
-    /// One recording a side: two proportions. Within these two runs.
+    /// One recording before and after, compared as proportions. The result applies only to these two runs.
     Proportions,
-    /// Three recordings or more a side: Welch's t test of the values of the runs.
+    /// At least three recordings before and after, compared by Welch's t test of the runs' values.
     Spread,
-    /// Several recordings, but fewer than three on a side: too few to tell.
+    /// Several recordings, but fewer than three before or after: not enough for a test.
     Unknown,
 }
 
 impl DiffMethod {
-    /// The word in output formats.
+    /// Keyword in output formats.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl DiffMethod {
         }
     }
 
-    /// The method for so many recordings a side.
+    /// Returns the method for these numbers of recordings.
     pub(super) fn of(normalization: Normalization, before: usize, after: usize) -> Self {
         match (before, after, normalization) {
             (1, 1, Normalization::Share) => Self::Proportions,
@@ -46,16 +46,16 @@ impl DiffMethod {
     }
 }
 
-/// Fewer samples on both sides together are not compared.
+/// Minimum number of samples, before and after together, for a test.
 pub(super) const FEWEST_SAMPLES: u64 = 5;
 
-/// The share of all marks that may be there by chance.
+/// Maximum false discovery rate of the marks.
 const FALSE_DISCOVERIES: f64 = 0.05;
 
-/// Changes of a smaller part of the total do not matter, however sure they are.
+/// Minimum size of a relevant change, relative to the total.
 const SMALLEST_PART: f64 = 0.001;
 
-/// The recordings of a side: of each, all of its samples, and what costs are multiplied with.
+/// The recordings before or after: total weight and normalization factor of each.
 #[derive(Debug, Clone)]
 pub(super) struct SideNumbers {
     pub(super) totals: Vec<DiffWeight>,
@@ -63,23 +63,23 @@ pub(super) struct SideNumbers {
 }
 
 impl SideNumbers {
-    /// The normalized cost of what weighs so much in each recording.
+    /// Returns the normalized cost of one weight per recording.
     pub(super) fn cost(&self, weights: &[DiffWeight]) -> DiffCost {
         let all: DiffWeight = weights.iter().copied().sum();
         DiffCost { samples: all.samples, cost: all.cost, value: mean(&self.values(weights)) }
     }
 
-    /// The normalized cost of each recording.
+    /// Returns the normalized cost in each recording.
     fn values(&self, weights: &[DiffWeight]) -> Vec<f64> {
         let costs = weights.iter().map(|weight| weight.cost as f64);
         costs.zip(&self.factors).map(|(cost, factor)| cost * factor).collect()
     }
 
-    /// The variance that sampling gives the normalized cost of each recording, on average.
+    /// Returns the sampling variance of the normalized cost, averaged over the recordings.
     fn sampling_variance(&self, weights: &[DiffWeight], shares: bool) -> f64 {
         let runs = weights.iter().zip(&self.totals).zip(&self.factors);
         let variances = runs.map(|((&weight, &total), factor)| {
-            // Where there is no sample there might have been one.
+            // Zero samples are treated as one, since one could have occurred.
             let one = total.mean() * total.mean();
             let squares = if weight.samples == 0 { one } else { weight.variance() };
             let squares = if shares {
@@ -99,14 +99,14 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The variance between values, as far as they are a sample of all that there might be.
+/// Returns the sample variance of the values.
 fn variance_between(values: &[f64]) -> f64 {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
     squares / values.len().saturating_sub(1).max(1) as f64
 }
 
-/// The sides of a comparison.
+/// The recordings before and after, and the method to compare them.
 #[derive(Debug)]
 pub(super) struct Confidence {
     pub(super) method: DiffMethod,
@@ -116,7 +116,7 @@ pub(super) struct Confidence {
 }
 
 impl Confidence {
-    /// The change of what weighs so much in each recording of the sides; not yet marked.
+    /// Returns the change for one weight per recording before and after; it is not marked yet.
     pub(super) fn change(&self, before: &[DiffWeight], after: &[DiffWeight]) -> Change {
         let mut change = Change {
             before: self.before.cost(before),
@@ -133,8 +133,9 @@ impl Confidence {
         change
     }
 
-    /// One recording a side. The interval takes both sides as they are; the test asks how far apart they would be by
-    /// chance if they were the same, so that a side with few samples does not vouch for itself.
+    /// Evaluates one recording before and after. The interval uses the variance of each recording. The test uses the
+    /// pooled variance under the hypothesis of no change, so that a recording with few samples does not determine its
+    /// own variance.
     fn single(&self, before: &[DiffWeight], after: &[DiffWeight], change: &mut Change) {
         let variance = self.before.sampling_variance(before, self.shares)
             + self.after.sampling_variance(after, self.shares);
@@ -160,14 +161,14 @@ impl Confidence {
         change.p = Some(chance(change.delta(), same, normal_p));
     }
 
-    /// An interval; shares do not differ by more than all.
+    /// Returns an interval. A difference of shares is at most 1.
     fn around(&self, middle: f64, half: f64) -> [f64; 2] {
         let limit = if self.shares { 1.0 } else { f64::INFINITY };
         [(middle - half).max(-limit), (middle + half).min(limit)]
     }
 
-    /// Several recordings a side. Runs do not differ less than sampling makes them differ: where they seem to, it is by
-    /// chance.
+    /// Evaluates several recordings before and after. The variance between runs is at least the sampling variance; a
+    /// smaller one is due to chance.
     fn spread(&self, before: &[DiffWeight], after: &[DiffWeight], change: &mut Change) {
         let sides = [(&self.before, before), (&self.after, after)];
         let [(error_a, free_a), (error_b, free_b)] = sides.map(|(side, weights)| {
@@ -184,7 +185,7 @@ impl Confidence {
     }
 }
 
-/// How often chance gives such a difference, of that variance.
+/// Returns the probability of at least such a difference by chance, given its variance.
 fn chance(delta: f64, variance: f64, p: impl Fn(f64) -> f64) -> f64 {
     if delta == 0.0 {
         return 1.0;
@@ -192,9 +193,9 @@ fn chance(delta: f64, variance: f64, p: impl Fn(f64) -> f64) -> f64 {
     p(delta / variance.max(f64::MIN_POSITIVE).sqrt())
 }
 
-/// Marks changes, and gives how many were tested: those of which there are enough samples, and whose costs are enough for
-/// a change that matters. What is tested must not depend on the difference itself, or chance would choose it.
-/// `total`: the change of the total.
+/// Marks significant changes and returns the number of tested ones: those with enough samples, and with enough cost for
+/// a relevant change. The selection must not depend on the difference itself, which would bias the test. `total`: the
+/// change of the total.
 pub(super) fn mark<'a>(changes: impl Iterator<Item = &'a mut Change>, total: &Change) -> usize {
     let smallest = SMALLEST_PART * f64::midpoint(total.before.value, total.after.value);
     let is_tested = |change: &&'a mut Change| {
@@ -245,7 +246,7 @@ mod tests {
         let [low, high] = change.interval.unwrap();
         is(low, 4.4 - 0.1 * NORMAL_95 * 244_f64.sqrt());
         is(high, 4.4 + 0.1 * NORMAL_95 * 244_f64.sqrt());
-        // In ten times the time, 100 events are a tenth of the rate of 100.
+        // In ten times the time, 100 events are a tenth of the rate.
         let change = sides(false, [1000, 100], [1.0, 10.0]).change(&[weight(50)], &[weight(0)]);
         let z = 50.0 / (50.0 / 1.1 * 11.0_f64).sqrt();
         is(change.p.unwrap(), normal_p(z));
@@ -266,7 +267,7 @@ mod tests {
         assert_eq!((all.p, all.interval), (Some(1.0), Some([0.0, 0.0])));
     }
 
-    /// Samples that stand for 10 each are no more certain than samples that stand for 1.
+    /// Samples with a period of 10 are as significant as samples with a period of 1.
     #[test]
     fn weights_do_not_make_samples_surer() {
         let heavy = |samples: u64| DiffWeight {
@@ -283,8 +284,8 @@ mod tests {
         is(change.delta(), 300.0);
     }
 
-    /// Welch's t of 20, 22, 24 and 30, 35, 40: t = 13 / sqrt(4/3 + 25/3) = 4.1813, 2.6198 degrees of freedom. Their spread
-    /// is above that of sampling where samples are worth little.
+    /// Welch's t of 20, 22, 24 and 30, 35, 40: t = 13 / sqrt(4/3 + 25/3) = 4.1813, 2.6240 degrees of freedom.
+    /// The spread exceeds the sampling variance because the samples have little weight.
     #[test]
     fn spread() {
         let runs = |costs: [u64; 3]| {
@@ -302,7 +303,7 @@ mod tests {
         is(degrees, 2.624_024_961);
         is(change.p.unwrap(), student_p(13.0 / error.sqrt(), degrees));
         assert!((0.02..0.05).contains(&change.p.unwrap()));
-        // Runs that happen to be equal are not surer than sampling allows.
+        // Equal runs are not more significant than the sampling error permits.
         let equal = confidence.change(&[weight(100); 3], &[weight(110); 3]);
         is(equal.p.unwrap(), student_p(10.0 / 70_f64.sqrt(), 4.0 * (1.0 - 1.0 / 442.0)));
     }

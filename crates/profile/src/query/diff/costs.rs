@@ -1,35 +1,35 @@
-//! What each function weighs in each recording: by itself, and with all that it called.
+//! Weights of each function in each recording: own and inclusive.
 
 use super::matching::DiffFunctionId;
 use super::tree::{DiffLabel, DiffNodeId, UnionTree};
 use super::weight::DiffWeight;
 use crate::tables::Table;
 
-/// What functions weigh in a recording.
+/// Weights of functions in a recording.
 #[derive(Debug)]
 pub(super) struct RunCosts {
-    /// By function: the samples in which it is the innermost one.
+    /// By function: samples with it as their innermost function.
     pub(super) own: Table<DiffFunctionId, DiffWeight>,
-    /// By function: the samples in whose stack it is, however often.
+    /// By function: samples with it on their stack, counted once per sample.
     pub(super) inclusive: Table<DiffFunctionId, DiffWeight>,
-    /// By function: the cost of its frames; a sample counts once for each of them.
+    /// By function: cost of its frames; a sample counts once for each of them.
     frames: Table<DiffFunctionId, f64>,
 }
 
 impl RunCosts {
-    /// What a function weighs.
+    /// Returns the weight of a function.
     pub(super) fn of(&self, function: DiffFunctionId, inclusive: bool) -> DiffWeight {
         let costs = if inclusive { &self.inclusive } else { &self.own };
         costs.get(function).copied().unwrap_or_default()
     }
 
-    /// The cost of a function's frames.
+    /// Cost of a function's frames.
     pub(super) fn frames(&self, function: DiffFunctionId) -> f64 {
         self.frames.get(function).copied().unwrap_or(0.0)
     }
 }
 
-/// By recording: what each of so many functions weighs.
+/// Returns, by recording, the weights of the functions.
 pub(super) fn run_costs(tree: &UnionTree, functions: usize) -> Vec<RunCosts> {
     let outermost = tree.is_outermost();
     let of_run = |run| {
@@ -38,7 +38,7 @@ pub(super) fn run_costs(tree: &UnionTree, functions: usize) -> Vec<RunCosts> {
         let none = || Table::from_vec(vec![DiffWeight::default(); functions]);
         let frames = Table::from_vec(vec![0.0; functions]);
         let mut costs = RunCosts { own: none(), inclusive: none(), frames };
-        // Parents come before their children: backwards, a node has all of its subtree when it is come to.
+        // Parents precede their children, so a reverse pass visits a node after its whole subtree is added.
         for (node, &(parent, label)) in tree.places.entries().rev() {
             let all = subtrees.get(node).copied().unwrap_or_default();
             if let Some(sum) = parent.and_then(|parent| subtrees.get_mut(parent)) {

@@ -1,18 +1,18 @@
-//! Why two recordings cannot be compared.
+//! Errors of comparing recordings.
 
 use std::fmt;
 
-/// Why two sides cannot be compared. Names are those of the recordings, as they were given.
+/// Reason that recordings cannot be compared. Recordings are named as in the input.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DiffError {
-    /// A side has no recording.
+    /// There is no recording before or after.
     #[error("there is no recording to compare on one side")]
     NoRecording,
-    /// A recording has no samples, or filters left none.
+    /// A recording has no samples, or filters rejected all of them.
     #[error("{name} has no samples to compare")]
     NoSamples {
-        /// The recording.
+        /// Name of the recording.
         name: String,
     },
     /// No event has samples in all recordings.
@@ -22,49 +22,49 @@ pub enum DiffError {
         Names(second_events)
     )]
     DifferentEvents {
-        /// A recording.
+        /// Name of the first recording.
         first: String,
-        /// The events that have samples in it.
+        /// Events with samples in it.
         first_events: Vec<String>,
-        /// The first recording that has none of the events that all before it have.
+        /// Name of the first recording without any event common to all previous ones.
         second: String,
-        /// The events that have samples in it.
+        /// Events with samples in it.
         second_events: Vec<String>,
     },
-    /// One recording says what a sample of the event stands for, another does not, or in something else.
+    /// The recordings count the event in different units, or only one of them has a unit.
     #[error(
         "different units cannot be compared: {event} is counted in {first_unit} in {first} and in {second_unit} in \
          {second}; numbers of samples can be compared"
     )]
     DifferentUnits {
-        /// The event.
+        /// Name of the event.
         event: String,
-        /// A recording.
+        /// Name of a recording.
         first: String,
-        /// The unit of its periods, or `samples`.
+        /// Unit of its periods, or `samples`.
         first_unit: String,
-        /// Another recording.
+        /// Name of another recording.
         second: String,
-        /// The unit of its periods, or `samples`.
+        /// Unit of its periods, or `samples`.
         second_unit: String,
     },
-    /// A pair names a module that no recording of its side maps.
+    /// A pair names a module that no recording before, or after, maps.
     #[error("no module {side} is called {name}; {}", Candidates(candidates))]
     NoSuchModule {
-        /// The name.
+        /// Name of the module.
         name: String,
-        /// Its side: `before` or `after`.
+        /// `before` or `after`.
         side: &'static str,
-        /// The modules of that side that have samples.
+        /// Modules with samples, before or after.
         candidates: Vec<String>,
     },
-    /// A normalization by time was asked for, and the samples of a recording have no times, or all the same.
+    /// Normalization by time was requested, but the samples of a recording have no times, or all the same.
     #[error("{name} has no duration to divide by: its samples have no times, or all the same")]
     NoTimes {
-        /// The recording.
+        /// Name of the recording.
         name: String,
     },
-    /// An amount of work that costs cannot be divided by.
+    /// The amount of work is not a valid divisor.
     #[error("an amount of work is a number above 0, not {amount}")]
     NoWork {
         /// The amount.
@@ -72,12 +72,12 @@ pub enum DiffError {
     },
 }
 
-/// Names that a user can choose from.
+/// List of names that a user can choose from.
 struct Candidates<'a>(&'a [String]);
 
 impl fmt::Display for Candidates<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// More are not listed.
+        /// Maximum number of listed names.
         const LISTED: usize = 20;
         let shown: Vec<&str> = self.0.iter().take(LISTED).map(String::as_str).collect();
         write!(f, "those with samples are {}", shown.join(", "))?;
@@ -88,7 +88,7 @@ impl fmt::Display for Candidates<'_> {
     }
 }
 
-/// Names in a sentence.
+/// List of names in a sentence.
 struct Names<'a>(&'a [String]);
 
 impl fmt::Display for Names<'_> {

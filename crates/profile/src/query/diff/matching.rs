@@ -1,4 +1,4 @@
-//! Which functions of all recordings are taken for the same: those of one name in modules that are paired.
+//! Matching of functions across recordings: those with equal names in paired modules are the same.
 
 use address::ById as _;
 use hashbrown::{HashMap, HashSet};
@@ -12,64 +12,64 @@ use crate::query::functions::functions;
 use crate::tables::{InlineRow, LocationRow, Strings, Table};
 
 crate::row_ids! {
-    /// A row of [`Diff::functions`](super::Diff::functions).
+    /// Index of a row of [`Diff::functions`](super::Diff::functions).
     pub DiffFunctionId(u32);
 }
 
-/// How a function is known.
+/// Identification of a function within its module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DiffName {
-    /// By its name, without what compilers add to it.
+    /// Its name, without suffixes added by compilers.
     Named(StringId),
-    /// By where it begins in its module, of which all recordings have the same build.
+    /// Its start address in a module that has the same build in all recordings.
     At(u64),
-    /// All code of the module whose function is not known.
+    /// All code of the module with unknown functions.
     Unknown,
-    /// No function but frames that no sample shows.
+    /// Not a function, but frames that no sample shows.
     Gap,
-    /// No function but functions that left by jumps, of which it is not known which ones.
+    /// Not a function, but unknown functions that left by jumps.
     TailCalls,
     /// Samples without a stack.
     NoFrames,
 }
 
 impl DiffName {
-    /// Whether it is no function, but stands for an unknown number of them.
+    /// Returns true if it is not a function, but represents an unknown number of them.
     #[must_use]
     pub const fn is_gap(self) -> bool {
         matches!(self, Self::Gap | Self::TailCalls)
     }
 }
 
-/// A function: how it is known, and its module, where there is one.
+/// Key of a function: its identification, and its module if there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct FunctionKey {
     pub(super) name: DiffName,
     pub(super) module: Option<DiffModuleId>,
 }
 
-/// The name of frames that no sample shows.
+/// Name of frames that no sample shows.
 const GAP: &[u8] = b"[gap]";
-/// The name of functions that left by jumps.
+/// Name of functions that left by jumps.
 const TAIL_CALLS: &[u8] = b"[tail calls]";
 
-/// All functions of all recordings.
+/// The functions of all recordings.
 #[derive(Debug)]
 pub(super) struct Matching {
     pub(super) strings: Strings,
     pub(super) modules: Modules,
     pub(super) functions: Table<DiffFunctionId, FunctionKey>,
     index: HashMap<FunctionKey, DiffFunctionId>,
-    /// The names of functions that their places tell apart.
+    /// Names of functions that are distinguished by their positions.
     placed: Resolved,
-    /// In modules of which all recordings have the same build: the names of functions by their start, which only some
-    /// of the recordings may know.
+    /// Names of functions by start address, in modules with the same build in all recordings. Only some of the
+    /// recordings may know them.
     starts: HashMap<(DiffModuleId, u64), StringId>,
     exact_names: bool,
     inlines: bool,
 }
 
-/// A function of a recording: its module, its name, and the source file that declares it.
+/// A function of a recording: its module, its name, and the source file of its declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Known {
     module: Option<DiffModuleId>,
@@ -77,30 +77,30 @@ struct Known {
     file: Option<StringId>,
 }
 
-/// The names of a recording's functions.
+/// Compared names of a recording's functions.
 type Named = HashMap<Known, Option<StringId>>;
 
-/// A function of a recording with its name; `None` if it has none.
+/// Returns the function of a row; `None` if it has no name.
 fn known(module: Option<DiffModuleId>, row: &InlineRow) -> Option<Known> {
     Some(Known { module, name: row.function?, file: row.declared_file })
 }
 
-/// The name of a function with the places that tell it from others of its name.
+/// Returns the name of a function with the positions that distinguish it from others of the same name.
 fn placed(profile: &Profile, function: Known) -> PlacedName {
     let file = function.file.map(|file| profile.strings.get(file));
     placed_function(profile.strings.get(function.name)).declared_in(file)
 }
 
-/// The functions at the locations of one recording.
+/// Functions at the locations of one recording.
 #[derive(Debug)]
 pub(super) struct PlaceFunctions {
     ids: Vec<DiffFunctionId>,
-    /// By location: where its functions end in `ids`.
+    /// By location: end of its functions in `ids`.
     ends: Table<LocationId, u32>,
 }
 
 impl PlaceFunctions {
-    /// The functions at a location, innermost first.
+    /// Returns the functions at a location, innermost first.
     pub(super) fn at(&self, location: LocationId) -> &[DiffFunctionId] {
         let ends = self.ends.as_slice();
         let start = location.index().checked_sub(1).and_then(|before| ends.get(before)).copied();
@@ -110,7 +110,7 @@ impl PlaceFunctions {
 }
 
 impl Matching {
-    /// No function yet. `inlines`: whether inlined functions are functions of their own.
+    /// Returns an instance without functions. With `inlines`, inlined functions are separate functions.
     pub(super) fn new(
         strings: Strings,
         modules: Modules,
@@ -122,8 +122,8 @@ impl Matching {
         Self { strings, modules, functions, index, placed, starts, exact_names, inlines }
     }
 
-    /// Learns the names of all functions: those that places tell apart, and those that one recording knows of code that
-    /// is the same in all.
+    /// Collects the names that depend on all recordings: those distinguished by positions, and those by start address
+    /// in modules of the same build.
     pub(super) fn learn(&mut self, sides: [&[DiffInput<'_>]; 2]) {
         if !self.exact_names {
             let mut book = PlaceBook::default();
@@ -171,7 +171,7 @@ impl Matching {
         }
     }
 
-    /// The functions of a recording of a side.
+    /// Returns the functions at the locations of a recording, before (`side` 0) or after (1).
     pub(super) fn places(&mut self, side: usize, profile: &Profile) -> PlaceFunctions {
         let modules = self.modules.ids(side, profile, &mut self.strings);
         let mut names = Named::new();
@@ -195,12 +195,12 @@ impl Matching {
         places
     }
 
-    /// The function of samples without a stack.
+    /// Returns the function for samples without a stack.
     pub(super) fn no_frames(&mut self) -> DiffFunctionId {
         self.row(FunctionKey { name: DiffName::NoFrames, module: None })
     }
 
-    /// A name as it is compared; `None` for an empty one.
+    /// Returns the name to compare; `None` for an empty one.
     fn named(
         &mut self,
         side: usize,
@@ -245,7 +245,7 @@ impl Matching {
             (Some(_), None) if text == Some(GAP) && module.is_none() => DiffName::Gap,
             (Some(_), None) if text == Some(TAIL_CALLS) && module.is_none() => DiffName::TailCalls,
             (Some(name), None) => DiffName::Named(name),
-            // An address means the same function in the same file only.
+            // An address identifies a function only within one build.
             _ if row.is_some_and(|row| row.same_file == Some(true)) => {
                 let start = place.or(start);
                 let named = start.zip(module).and_then(|(start, id)| self.starts.get(&(id, start)));
@@ -265,7 +265,7 @@ impl Matching {
     }
 }
 
-/// Where the function that is not inlined begins, in the space of the module's addresses.
+/// Returns the start of the function that is not inlined, in the module's address space.
 fn function_start(location: &LocationRow) -> Option<u64> {
     location.relative.checked_sub(location.function_offset?)
 }

@@ -1,10 +1,11 @@
-//! The difference of two recordings, or of several before and several after: what each function costs on both sides, how
-//! sure it is that this is a change, and the union of their stacks.
+//! Difference of two recordings, or of several before and several after: costs of each function, significance of the
+//! changes, and the union of the stacks.
 //!
-//! Functions are the same if their names are, without what compilers add to them, in modules that are paired: by name,
-//! soname, functions in common, or by the user. Other functions are listed apart, and never called a change.
-//! Costs are normalized before they are compared ([`Normalization`]), and a difference is marked where it is unlikely
-//! that it came by chance ([`DiffMethod`]): two recordings of one program differ in a dozen functions by sampling alone.
+//! Functions are the same if their names, without suffixes added by compilers, are equal and their modules are paired.
+//! Modules are paired by name, soname, common functions, or the user. Other functions are listed separately and never
+//! marked. Costs are normalized before they are compared ([`Normalization`]). A difference is marked if it is unlikely
+//! to be due to chance ([`DiffMethod`]), since two recordings of one program differ in a dozen functions by sampling
+//! alone.
 
 mod change;
 mod compared;
@@ -46,17 +47,17 @@ use normalize::{factors, not_by_time};
 use run::{RunKind, common_event, count, unit};
 use tree::{Counting, UnionTree};
 
-/// How recordings are compared.
+/// Options of a comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct DiffOptions<'a> {
-    /// What costs are divided by; `None` for [`Normalization::Time`] where event, rate and threads of all recordings are
-    /// alike, and else [`Normalization::Share`].
+    /// Divisor of costs. `None` selects [`Normalization::Time`] if event, rate and threads are similar in all
+    /// recordings, and [`Normalization::Share`] otherwise.
     pub normalization: Option<Normalization>,
-    /// Whether functions are the same only where their names are in full.
+    /// Whether functions must have equal full names to be the same.
     pub exact_names: bool,
-    /// Whether inlined functions are functions of their own, where both sides know them.
+    /// Whether inlined functions are separate functions, in modules with inline information both before and after.
     pub inlines: bool,
-    /// Modules that are taken for the same, whatever their names.
+    /// Pairs of modules that are the same, regardless of their names.
     pub pairs: &'a [DiffPair],
 }
 
@@ -66,62 +67,62 @@ impl Default for DiffOptions<'_> {
     }
 }
 
-/// What recordings differ in.
+/// Result of comparing recordings.
 #[derive(Debug)]
 pub struct Diff {
-    /// The strings of the other tables.
+    /// Strings of the other tables.
     pub strings: Strings,
-    /// The event that is compared.
+    /// The compared event.
     pub event: String,
-    /// In what its costs are counted, such as `nanoseconds`; `None` where samples are counted.
+    /// Unit of its costs, such as `nanoseconds`; `None` if samples are counted.
     pub unit: Option<&'static str>,
-    /// What costs were divided by.
+    /// Divisor of the costs.
     pub normalization: Normalization,
-    /// Why it is not time, where nobody chose it.
+    /// Reason for not dividing by time, if the normalization was chosen automatically.
     pub not_by_time: Option<NotByTime>,
-    /// Whether inlined functions are functions of their own, where both sides know them.
+    /// Whether inlined functions are separate functions, in modules with inline information both before and after.
     pub inlines: bool,
-    /// Whether names were compared in full.
+    /// Whether full names were compared.
     pub exact_names: bool,
     /// The recordings before.
     pub before: DiffSide,
     /// The recordings after.
     pub after: DiffSide,
-    /// The change of all costs together; it is never marked.
+    /// Change of the total cost; it is never marked.
     pub total: Change,
-    /// How it was found out how sure changes are.
+    /// Method that determined the significance of changes.
     pub method: DiffMethod,
-    /// How many functions were tested: by their own cost, and by what they cost with all that they called.
+    /// Number of tested functions: by own cost, and by inclusive cost.
     pub tested: [usize; 2],
-    /// What to keep in mind.
+    /// Caveats.
     pub notes: Vec<DiffNote>,
-    /// The modules in which a stack has a frame.
+    /// Modules with a frame in a stack.
     pub modules: Table<DiffModuleId, DiffModule>,
-    /// All functions of both sides, in order of first appearance.
+    /// All functions before and after, in the order of first appearance.
     pub functions: Table<DiffFunctionId, DiffFunction>,
-    /// The union of all stacks. A parent comes before its children.
+    /// Union of all stacks. A parent precedes its children.
     pub tree: Table<DiffNodeId, DiffNode>,
-    /// By recording, those before first: what ends at each node. Nodes at the end that a recording has not are missing.
+    /// By recording, those before first: weights that end at each node. Trailing nodes without samples are omitted.
     pub weights: Vec<Vec<DiffWeight>>,
 }
 
-/// The recordings of a side.
+/// The recordings before or after.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DiffSide {
-    /// Each of them.
+    /// The recordings.
     pub runs: Vec<DiffRun>,
-    /// By recording: what its costs are multiplied with before they are compared.
+    /// By recording: normalization factor of its costs.
     pub factors: Vec<f64>,
 }
 
 impl DiffSide {
-    /// The share of samples whose stack does not reach its root.
+    /// Returns the share of samples with a stack that lacks its root.
     #[must_use]
     pub fn truncated_share(&self) -> f64 {
         self.share(|run| run.truncated)
     }
 
-    /// The share of samples whose stack is complete.
+    /// Returns the share of samples with a complete stack.
     #[must_use]
     pub fn complete_share(&self) -> f64 {
         self.share(|run| run.complete)
@@ -132,7 +133,7 @@ impl DiffSide {
         sum(&part) / sum(&|run| run.total.samples).max(1.0)
     }
 
-    /// How long its recordings are, on average; 0 where that is not known.
+    /// Returns the mean duration of the recordings in seconds, or 0 if it is unknown.
     #[must_use]
     pub fn mean_seconds(&self) -> f64 {
         let seconds = self.runs.iter().filter_map(|run| run.seconds);
@@ -140,55 +141,56 @@ impl DiffSide {
     }
 }
 
-/// A function on both sides.
+/// A function before and after.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DiffFunction {
-    /// How it is known.
+    /// Its identification.
     pub name: DiffName,
-    /// Its module; `None` for what is in none.
+    /// Its module; `None` if it is in none.
     pub module: Option<DiffModuleId>,
-    /// Why it is not compared; `None` if it is. The changes of other functions have their costs only.
+    /// Reason that it is not compared; `None` if it is. If it is not, its changes contain only the costs.
     pub not_compared: Option<NotCompared>,
-    /// What it costs by itself.
+    /// Change of its own cost.
     pub own: Change,
-    /// What it costs with all that it called.
+    /// Change of its inclusive cost.
     pub inclusive: Change,
 }
 
 /// A node of the union of all stacks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DiffNode {
-    /// The caller's node; `None` for an outermost one.
+    /// The caller's node; `None` for an outermost node.
     pub parent: Option<DiffNodeId>,
-    /// What it stands for.
+    /// Thread, function, or the mark of truncated stacks.
     pub label: DiffLabel,
-    /// What ended there before, without what is below.
+    /// Cost before of samples that end at the node, without its descendants.
     pub before: DiffCost,
-    /// What ended there after, without what is below.
+    /// Cost after of samples that end at the node, without its descendants.
     pub after: DiffCost,
 }
 
 impl Diff {
-    /// A name of its tables as bytes.
+    /// Returns a string of the tables as bytes.
     #[must_use]
     pub fn text(&self, id: StringId) -> &[u8] {
         self.strings.get(id)
     }
 
-    /// By side: the part of the total that is the own cost of functions that are not compared, from 0 to 1.
+    /// Returns the own cost of functions that are not compared as a share of the total, from 0 to 1, before and after.
     #[must_use]
     pub fn not_compared_shares(&self) -> [f64; 2] {
         let sum = |of: fn(&Change) -> f64| {
             let rows = self.functions.iter().filter(|row| row.not_compared.is_some());
             let total = of(&self.total);
-            // An empty sum of numbers is -0.
+            // An empty sum of floats is -0.
             let part = 0.0 + rows.map(|row| of(&row.own)).sum::<f64>();
             if total > 0.0 { part / total } else { 0.0 }
         };
         [sum(|change| change.before.value), sum(|change| change.after.value)]
     }
 
-    /// The functions that are not compared, those of the larger cost on a side first, then by name.
+    /// Returns the functions that are not compared, sorted by decreasing cost (the larger of before and after), then by
+    /// name.
     #[must_use]
     pub fn left_out(&self, inclusive: bool) -> Vec<(DiffFunctionId, &DiffFunction)> {
         let rows = self.functions.entries().filter(|(_, row)| row.not_compared.is_some());
@@ -204,7 +206,7 @@ impl Diff {
         rows
     }
 
-    /// The names of a function and of its module.
+    /// Returns the names of a function and of its module.
     fn sort_key(&self, row: &DiffFunction) -> (&[u8], Option<&[u8]>) {
         let module = row.module.and_then(|module| self.modules.get(module));
         let name = match row.name {
@@ -214,8 +216,8 @@ impl Diff {
         (name, module.map(|module| self.text(module.name)))
     }
 
-    /// The compared functions whose own cost, or inclusive one, differs at all: marked ones first, then those of the
-    /// larger difference, then by name.
+    /// Returns the compared functions with any difference in own or inclusive cost: marked ones first, then by
+    /// decreasing difference, then by name.
     #[must_use]
     pub fn ranked(&self, inclusive: bool) -> Vec<(DiffFunctionId, &DiffFunction)> {
         let change = |row: &DiffFunction| if inclusive { row.inclusive } else { row.own };
@@ -235,11 +237,11 @@ impl Diff {
     }
 }
 
-/// Compares the recordings `before` with those `after`.
+/// Compares the recordings `before` with the recordings `after`.
 ///
 /// # Errors
-/// If a side has no recording or a recording no sample, events or units differ, costs cannot be divided as asked, or a
-/// pair names a module that is not there.
+/// Returns an error if there is no recording before or after, a recording has no samples, events or units differ, or a
+/// pair names an unknown module. Also returns an error if the requested normalization is impossible.
 pub fn diff(
     before: &[DiffInput<'_>],
     after: &[DiffInput<'_>],
@@ -306,7 +308,7 @@ pub fn diff(
     Ok(diff)
 }
 
-/// The unit that all recordings count the event in.
+/// Returns the unit of the event that all recordings share.
 fn common_unit(inputs: &[DiffInput<'_>], event: &[u8]) -> Result<Option<&'static str>, DiffError> {
     let unit_of = |input: &DiffInput<'_>| unit(input.profile, event);
     let Some(first) = inputs.first() else { return Ok(None) };
@@ -323,7 +325,7 @@ fn common_unit(inputs: &[DiffInput<'_>], event: &[u8]) -> Result<Option<&'static
     }
 }
 
-/// The union of the stacks of all recordings, and the functions in it.
+/// Builds the union of the stacks of all recordings, and its functions.
 fn union(
     sides: [&[DiffInput<'_>]; 2],
     event: &[u8],
@@ -344,7 +346,7 @@ fn union(
     (matching, tree)
 }
 
-/// The functions with their changes, the change of the total, and how many functions were tested.
+/// Returns the functions with their changes, the change of the total, and the number of tested functions.
 fn functions(
     matching: &Matching,
     tree: &UnionTree,
@@ -373,14 +375,14 @@ fn functions(
     });
     let mut rows: Table<DiffFunctionId, DiffFunction> = rows.collect();
     let total = confidence.change(&confidence.before.totals, &confidence.after.totals);
-    // What no sample shows is no function.
+    // Frames that no sample shows are not functions.
     let is_tested = |row: &&mut DiffFunction| !row.name.is_gap() && row.not_compared.is_none();
     let own = mark(rows.iter_mut().filter(is_tested).map(|row| &mut row.own), &total);
     let inclusive = mark(rows.iter_mut().filter(is_tested).map(|row| &mut row.inclusive), &total);
     (rows, total, [own, inclusive])
 }
 
-/// The nodes of the tree with what ends at each.
+/// Returns the nodes of the tree with the costs that end at each.
 fn nodes(tree: &UnionTree, confidence: &Confidence) -> Table<DiffNodeId, DiffNode> {
     let n_before = confidence.before.totals.len();
     let node = |(id, &(parent, label))| {

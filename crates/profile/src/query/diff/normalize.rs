@@ -1,4 +1,4 @@
-//! What costs are divided by before they are compared, and which of it is chosen where nobody asks.
+//! Divisors of costs, and the choice of one if the user requests none.
 
 use std::fmt;
 
@@ -9,19 +9,19 @@ use super::weight::DiffWeight;
 /// Divisor of the costs of a recording.
 pub use options::Normalization;
 
-/// Why shares are compared where nobody asked for it: costs per second would mislead.
+/// Reason that shares are compared by default, because costs per second would mislead.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NotByTime {
     /// The samples of a recording have no times, or all the same.
     NoTimes,
-    /// The recorder started the programs itself, and all together cost so much in a second on each side: a machine that
-    /// does other things, too, gives a program less of it.
+    /// The recorder started the programs, and their total costs per second before and after differ.
+    /// Other load on a host reduces a program's CPU time per second.
     Load([f64; 2]),
-    /// The event was not sampled at one rate: two of them, and whether each is a frequency.
+    /// The event was sampled at different rates: two of them, each with true for a frequency.
     Rates([(bool, u64); 2]),
-    /// So many threads have samples in a recording of each side, on average.
+    /// Mean number of threads with samples in a recording before and after.
     ThreadCounts([f64; 2]),
-    /// Threads of this name have a hundredth of the cost of one side, and are missing on the other.
+    /// Name of threads with at least a hundredth of the cost before or after that are missing in the other recordings.
     ThreadName(Vec<u8>),
 }
 
@@ -52,16 +52,16 @@ impl fmt::Display for NotByTime {
     }
 }
 
-/// How far the numbers of threads may be apart where they are alike.
+/// Maximum relative difference of similar numbers of threads.
 const THREADS_APART: f64 = 0.1;
 
-/// Threads that have less of the cost than one in so many come and go by chance.
+/// Threads with less than this part of the cost appear and disappear by chance.
 const RARE: u64 = 100;
 
-/// The sides of a comparison: recordings with what kind of recording each is.
+/// Recordings before and after, with the kind of each.
 pub(super) type Sides<'a> = [(&'a [DiffRun], &'a [RunKind]); 2];
 
-/// Why recordings are not to be compared by time; `None` where event, rate and threads are alike.
+/// Returns the reason not to compare by time; `None` if event, rate and threads are similar.
 pub(super) fn not_by_time(sides: &Sides<'_>) -> Option<NotByTime> {
     let runs = || sides.iter().flat_map(|(runs, _)| runs.iter());
     if runs().any(|run| run.seconds.is_none()) {
@@ -81,10 +81,10 @@ pub(super) fn not_by_time(sides: &Sides<'_>) -> Option<NotByTime> {
     missing_thread(sides).map(NotByTime::ThreadName).or_else(|| other_load(sides))
 }
 
-/// How far the costs of a second may be apart where both sides were as busy.
+/// Maximum relative difference of the costs per second under equal load.
 pub(super) const AS_BUSY: f64 = 0.02;
 
-/// The costs of a second, where they differ though the programs did nothing but what they were started for.
+/// Returns the costs per second if they differ although the recorder started all programs.
 fn other_load(sides: &Sides<'_>) -> Option<NotByTime> {
     if !sides.iter().flat_map(|(_, kinds)| kinds.iter()).all(|kind| kind.is_started) {
         return None;
@@ -95,12 +95,12 @@ fn other_load(sides: &Sides<'_>) -> Option<NotByTime> {
     (apart(loads) > AS_BUSY).then_some(NotByTime::Load(loads))
 }
 
-/// How far two values are apart, as a part of the larger one.
+/// Returns the difference of two values relative to the larger one.
 pub(super) fn apart([one, other]: [f64; 2]) -> f64 {
     (other - one).abs() / one.max(other)
 }
 
-/// The name of threads that are on one side only; of several, the first in the order of names.
+/// Returns the name of threads that exist only before or only after; of several, the first in alphabetical order.
 fn missing_thread(sides: &Sides<'_>) -> Option<Vec<u8>> {
     let cost_of = |name: &[u8], kinds: &[RunKind]| {
         kinds
@@ -122,12 +122,12 @@ fn missing_thread(sides: &Sides<'_>) -> Option<Vec<u8>> {
     missing.map(<[u8]>::to_vec)
 }
 
-/// All samples of recordings.
+/// Returns the total weight of recordings.
 pub(super) fn total(runs: &[DiffRun]) -> DiffWeight {
     runs.iter().map(|run| run.total).sum()
 }
 
-/// By recording of a side: what its costs are multiplied with. `is_after`: which side.
+/// Returns, by recording, the factor of its costs. `is_after`: whether these are the recordings after.
 pub(super) fn factors(
     normalization: Normalization,
     runs: &[DiffRun],
@@ -137,7 +137,7 @@ pub(super) fn factors(
         Normalization::Time => {
             run.seconds.ok_or_else(|| DiffError::NoTimes { name: run.name.clone() })
         }
-        // Samples may all have a period of 0.
+        // All samples may have a period of 0.
         Normalization::Share => Ok(run.total.cost.max(1) as f64),
         Normalization::Samples => Ok(1.0),
         Normalization::Work { before, after } => {

@@ -1,4 +1,4 @@
-//! What to keep in mind of a comparison: where its sides are not alike, and what was left out.
+//! Caveats of a comparison: differences between the recordings, and omitted data.
 
 use super::compared::NotCompared;
 use super::confidence::{Confidence, DiffMethod};
@@ -8,36 +8,36 @@ use super::run::DiffRun;
 use super::{Diff, DiffFunction, DiffSide};
 use crate::tables::Table;
 
-/// A thing to keep in mind.
+/// A caveat.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DiffNote {
-    /// The shares of stacks that do not reach their root are more than 3 points apart: inclusive costs of outer functions
-    /// are too low on the side that has more of them.
+    /// Shares of stacks without their root that differ by more than 3 percentage points. Inclusive costs of outer
+    /// functions are too low for the larger share.
     TruncatedShares([f64; 2]),
-    /// The kernel lost so large a share of the samples of a side, a hundredth or more.
+    /// Shares of samples lost in the kernel; at least one is a hundredth or more.
     Lost([f64; 2]),
-    /// So many samples of other events are left out.
+    /// Numbers of omitted samples of other events.
     OtherEvents([u64; 2]),
-    /// Modules whose build is another after.
+    /// Modules with different builds.
     FilesDiffer(Vec<DiffModuleId>),
-    /// Modules whose inlined functions are left out, since only one side knows them.
+    /// Modules compared without inlined functions, because only one side has inline information.
     WithoutInlines(Vec<DiffModuleId>),
-    /// Modules that are paired though their names differ.
+    /// Modules that are paired although their names differ.
     Paired(Vec<DiffModuleId>),
-    /// Modules with a hundredth or more of the samples of one side, and no partner on the other one.
+    /// Modules with at least a hundredth of the samples before or after, but without a partner.
     OneSided(Vec<DiffModuleId>),
-    /// Modules with a hundredth or more of the samples of one side in functions that have no name on the other one.
+    /// Modules with at least a hundredth of the samples in functions that have no name on the other side.
     Unnamed(Vec<DiffModuleId>),
-    /// By time: the total is another, so that everything changes with it.
+    /// By time: costs per second that differ in total, so that all functions change.
     OtherLoad([f64; 2]),
-    /// By time: the sides were as busy for so many seconds, which differ.
+    /// By time: durations in seconds that differ at equal load.
     OtherLength([f64; 2]),
-    /// Several recordings on a side, but fewer than three on one of them: no change can be marked.
+    /// Several recordings, but fewer than three before or after: no change can be marked.
     FewRuns,
 }
 
 impl DiffNote {
-    /// The word in output formats.
+    /// Keyword in output formats.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -56,13 +56,13 @@ impl DiffNote {
     }
 }
 
-/// How far the shares of truncated stacks may be apart.
+/// Maximum difference of the shares of truncated stacks.
 const POINTS: f64 = 0.03;
 
-/// What is noticed of a total, of a module, of what was lost.
+/// Minimum relative size of a difference, module or loss for a note.
 const NOTICED: f64 = 0.01;
 
-/// What there is to keep in mind.
+/// Returns the notes on a comparison.
 pub(super) fn notes(diff: &Diff, confidence: &Confidence) -> Vec<DiffNote> {
     let sides = [&diff.before, &diff.after];
     let mut notes = Vec::new();
@@ -115,7 +115,7 @@ fn modules(diff: &Diff, notes: &mut Vec<DiffNote>) {
     notes.extend(those(&|id, _| is_unnamed(id)).map(DiffNote::Unnamed));
 }
 
-/// By module: which part of the samples of each side its functions of a kind have themselves.
+/// Returns, by module, the share of samples in its functions of one kind, before and after.
 fn own_shares(
     diff: &Diff,
     is_wanted: impl Fn(&DiffFunction) -> bool,
@@ -133,7 +133,7 @@ fn own_shares(
     shares
 }
 
-/// Whether costs per second say something about the machine or the length of the work instead of the program.
+/// Returns a note if costs per second reflect the load of the host or the length of the work instead of the program.
 fn level(diff: &Diff) -> Option<DiffNote> {
     if diff.normalization != Normalization::Time {
         return None;

@@ -1,5 +1,4 @@
-//! The facts of one recording of a comparison: what was counted, for how long, by which threads, and how complete the
-//! stacks are.
+//! Facts of one recording in a comparison: counts, duration, threads, and completeness of the stacks.
 
 use address::ById as _;
 use hashbrown::HashMap;
@@ -15,46 +14,46 @@ use crate::thread_names::folded_thread_name;
 /// A recording to be compared.
 #[derive(Debug, Clone, Copy)]
 pub struct DiffInput<'a> {
-    /// What to call it, such as its path.
+    /// Its name in the output, such as its path.
     pub name: &'a str,
-    /// What it became.
+    /// Its profile.
     pub profile: &'a Profile,
 }
 
-/// What is known of a recording that is compared; of its samples, those of the compared event are counted.
+/// Facts of a compared recording. Only samples of the compared event are counted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DiffRun {
-    /// What it was called.
+    /// Its name.
     pub name: String,
-    /// Its samples and what they cost.
+    /// Number and cost of its samples.
     pub total: DiffWeight,
-    /// For how long it was recorded: from the first sample to the last, and the mean distance of two samples more.
-    /// `None` where the samples have no times, or all the same.
+    /// Duration: the time from the first sample to the last, plus the mean interval between samples.
+    /// `None` if the samples have no times, or all the same.
     pub seconds: Option<f64>,
-    /// Samples whose stack is complete.
+    /// Number of samples with a complete stack.
     pub complete: u64,
-    /// Samples whose stack does not reach its root.
+    /// Number of samples with a stack that lacks its root.
     pub truncated: u64,
-    /// Samples of the compared event that the kernel lost.
+    /// Number of samples of the compared event that the kernel lost.
     pub lost: u64,
-    /// Samples of other events, which are left out.
+    /// Number of samples of other events, which are omitted.
     pub other_events: u64,
-    /// How many threads have samples.
+    /// Number of threads with samples.
     pub threads: usize,
 }
 
-/// What decides whether two recordings are alike.
+/// Facts that decide whether two recordings are similar.
 #[derive(Debug)]
 pub(super) struct RunKind {
-    /// Whether the event was sampled at a frequency, and how often.
+    /// Whether the event was sampled at a frequency, and its frequency or period.
     pub(super) rate: (bool, u64),
-    /// What each thread cost, by name; numbers of pools are folded.
+    /// Cost of threads by name, with numbers of pools folded.
     pub(super) threads: HashMap<Vec<u8>, u64>,
-    /// Whether the recorder started the program, and did not look at what ran anyway.
+    /// Whether the recorder started the program instead of attaching to running ones.
     pub(super) is_started: bool,
 }
 
-/// The event that all recordings are compared by: the first one that has samples in each of them.
+/// Returns the event to compare: the first one with samples in all recordings.
 pub(super) fn common_event(inputs: &[DiffInput<'_>]) -> Result<Vec<u8>, DiffError> {
     let mut common: Vec<&[u8]> = Vec::new();
     for (index, input) in inputs.iter().enumerate() {
@@ -83,8 +82,8 @@ pub(super) fn common_event(inputs: &[DiffInput<'_>]) -> Result<Vec<u8>, DiffErro
     common.first().map(|event| event.to_vec()).ok_or(DiffError::NoRecording)
 }
 
-/// The names of the events that have samples, in the order of the recording's attributes; where there are times off the
-/// processor, that one alone.
+/// Returns the names of the events with samples, in the order of the recording's attributes. If there are off-CPU
+/// times, returns only their event.
 fn sampled_events(profile: &Profile) -> Vec<&[u8]> {
     if let Some(event) = profile.off_cpu {
         return vec![event_name(profile, event)];
@@ -105,13 +104,13 @@ fn sampled_events(profile: &Profile) -> Vec<&[u8]> {
     names
 }
 
-/// In what the periods of an event are counted; `None` where it has none. Events of one name are one event.
+/// Returns the unit of an event's periods; `None` if it has none. Events of the same name are merged.
 pub(super) fn unit(profile: &Profile, event: &[u8]) -> Option<&'static str> {
     let units = period_units(profile);
     units.entries().find_map(|(id, unit)| unit.filter(|_| event_name(profile, id) == event))
 }
 
-/// The samples of an event.
+/// Iterates over the samples of an event.
 pub(super) fn samples_of<'a>(
     profile: &'a Profile,
     event: &'a [u8],
@@ -124,8 +123,8 @@ pub(super) fn samples_of<'a>(
         .filter(move |sample| is_wanted.by_id(sample.event).copied().unwrap_or(false))
 }
 
-/// Counts a recording. `by_samples`: each sample counts 1, whatever its period. `renamed`: threads by names that others
-/// have on the other side.
+/// Counts a recording. With `by_samples`, each sample counts 1, regardless of its period.
+/// `renamed`: thread names mapped to their names on the other side.
 pub(super) fn count(
     input: DiffInput<'_>,
     event: &[u8],
@@ -159,7 +158,7 @@ pub(super) fn count(
         }
     }
     if profile.off_cpu.is_some() {
-        // Times off the processor were asked for, not an event.
+        // The user requested off-CPU times, not an event.
         run.other_events = 0;
     }
     run.seconds = times.and_then(|(first, last)| seconds(last - first, run.total.samples));
@@ -172,14 +171,14 @@ pub(super) fn count(
     (run, kind)
 }
 
-/// The length of a recording whose samples lie in a span of so many nanoseconds. A sample stands for the time before
-/// it, also the first one.
+/// Returns the duration of a recording with a time span in nanoseconds. Each sample represents the time before it,
+/// including the first one.
 fn seconds(span: u64, samples: u64) -> Option<f64> {
     let between = samples.checked_sub(1).filter(|&between| between > 0 && span > 0)?;
     Some(span as f64 / 1e9 * (samples as f64 / between as f64))
 }
 
-/// How many threads there are, and the cost of those of a name. A thread that changed its name has several rows.
+/// Returns the number of threads, and the cost by thread name. A thread that changed its name has several rows.
 fn threads(
     profile: &Profile,
     costs: &HashMap<ThreadId, u64>,
@@ -200,13 +199,13 @@ fn threads(
     (ids.len(), names)
 }
 
-/// Whether the recorder's command line asks for none of what runs anyway: processes, processors, users.
+/// Returns true if the recorder's command line selects no running processes, CPUs or users.
 /// Source: tools/perf/Documentation/perf-record.txt.
 fn is_started(profile: &Profile) -> bool {
     const SHORT: &[u8] = b"aptCu";
     const LONG: [&str; 5] = ["--all-cpus", "--pid", "--tid", "--cpu", "--uid"];
     let words = profile.recording.command_line.iter().map(|&word| profile.strings.get(word));
-    // What is after `--` is the program's.
+    // Words after `--` belong to the program.
     let mut options = words.skip(1).take_while(|word| *word != b"--").peekable();
     options.peek().is_some()
         && !options.any(|word| match word {
@@ -221,6 +220,6 @@ fn lost(profile: &Profile, event: &[u8]) -> u64 {
     let of_event =
         summary.lost_by_event.iter().filter(|loss| event_name(profile, loss.event) == event);
     let by_event: u64 = of_event.fold(0, |sum, loss| sum.saturating_add(loss.samples));
-    // Where there is one event, all losses are its own, also those that the kernel did not attribute.
+    // With one event, all losses belong to it, including those that the kernel did not attribute.
     if profile.events.len() == 1 { summary.lost_samples } else { by_event }
 }

@@ -1,29 +1,29 @@
-//! The distributions behind the confidence of a difference: normal and Student's t, and Benjamini and Hochberg's
-//! procedure for many comparisons at once.
+//! Statistics for significance: the normal distribution, Student's t distribution, and the Benjamini-Hochberg procedure
+//! for multiple comparisons.
 
 /// Half the width of the central 95 % of the standard normal distribution.
 pub(super) const NORMAL_95: f64 = 1.959_963_984_540_054;
 
-/// How often a standard normal value is as far from 0 as `z`, or farther.
+/// Returns the two-sided p-value of `z` in the standard normal distribution.
 pub(super) fn normal_p(z: f64) -> f64 {
     libm::erfc(z.abs() / std::f64::consts::SQRT_2)
 }
 
-/// How often a value of Student's t distribution is as far from 0 as `t`, or farther.
+/// Returns the two-sided p-value of `t` in Student's t distribution.
 /// Source: Abramowitz and Stegun, 26.7.1.
 pub(super) fn student_p(t: f64, degrees: f64) -> f64 {
     incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t))
 }
 
-/// Half the width of the central 95 % of Student's t distribution.
+/// Returns half the width of the central 95 % of Student's t distribution.
 pub(super) fn student_95(degrees: f64) -> f64 {
     const OUTSIDE: f64 = 0.05;
     let (mut low, mut high) = (0.0, 1.0);
-    // With one degree of freedom it is 12.7; below that it grows fast.
+    // It is 12.7 for one degree of freedom and grows fast below that.
     while student_p(high, degrees) > OUTSIDE && high < 1e12 {
         (low, high) = (high, high * 2.0);
     }
-    // Halving finds all bits that there are.
+    // 64 bisections determine all bits.
     for _ in 0..64 {
         let middle = f64::midpoint(low, high);
         if student_p(middle, degrees) > OUTSIDE { low = middle } else { high = middle }
@@ -31,13 +31,13 @@ pub(super) fn student_95(degrees: f64) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// The regularized incomplete beta function of `x` with the parameters `a` and `b`: these are above 0, `x` is from 0 to 1.
+/// Returns the regularized incomplete beta function of `x` from 0 to 1 with the parameters `a` and `b` above 0.
 /// Source: Abramowitz and Stegun, 26.5.8 (the continued fraction), evaluated by Lentz's method.
 fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
     }
-    // The fraction converges fast on one side of the mean only.
+    // The fraction converges fast only on one side of the mean.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(b, a, 1.0 - x);
     }
@@ -46,7 +46,7 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     front * beta_fraction(a, b, x)
 }
 
-/// The continued fraction 1 / (1 + d1 / (1 + d2 / …)).
+/// Returns the continued fraction 1 / (1 + d1 / (1 + d2 / …)).
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     const STEPS: u32 = 500;
@@ -71,8 +71,7 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     fraction
 }
 
-/// The largest of the p-values that are still called a discovery when a share of `rate` of all discoveries may be false;
-/// `None` where there is none.
+/// Returns the largest p-value that is still a discovery at a false discovery rate of `rate`; `None` if there is none.
 /// Source: Benjamini and Hochberg, "Controlling the False Discovery Rate", 1995, section 3.1.
 pub(super) fn discovery_limit(mut p_values: Vec<f64>, rate: f64) -> Option<f64> {
     p_values.sort_unstable_by(f64::total_cmp);
@@ -101,7 +100,7 @@ mod tests {
         assert!(normal_p(30.0) > 0.0, "no tail is cut off");
     }
 
-    /// Student's t for 95 %, two-sided: 12.706, 4.303, 2.776, 2.228, 1.984, and the normal value in the end.
+    /// Student's t for 95 %, two-sided: 12.706, 4.303, 2.776, 2.228, 1.984, converging to the normal value.
     #[test]
     fn student_values_are_those_of_the_tables() {
         for (degrees, expected) in [
@@ -116,7 +115,7 @@ mod tests {
             is(student_p(-expected, degrees), 0.05);
         }
         assert!((student_95(1e7) - NORMAL_95).abs() < 1e-6);
-        // The distribution of one degree is Cauchy's: a quarter is beyond 1 on each side.
+        // With one degree of freedom it is the Cauchy distribution: a quarter is beyond 1 in each direction.
         is(student_p(1.0, 1.0), 0.5);
         assert_eq!(student_p(0.0, 3.0), 1.0);
     }
@@ -131,7 +130,7 @@ mod tests {
         assert_eq!(discovery_limit(p_values, 0.05), Some(0.0095));
         assert_eq!(discovery_limit(vec![0.2, 0.04, 0.9], 0.05), None);
         assert_eq!(discovery_limit(Vec::new(), 0.05), None);
-        // A smaller one rides on a larger one that fits.
+        // A smaller value that exceeds its own threshold is accepted with a larger one that does not.
         assert_eq!(discovery_limit(vec![0.03, 0.04], 0.05), Some(0.04));
     }
 }

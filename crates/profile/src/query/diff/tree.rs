@@ -1,5 +1,5 @@
-//! The union of the stacks of all recordings: one tree of threads and functions, in which each node has what it weighs
-//! in each recording. What is gone on one side stays, with a weight of 0.
+//! Union of the stacks of all recordings: one tree of threads and functions, with the weight of each node in each
+//! recording. Nodes that a recording lacks have weight 0.
 
 use address::ById as _;
 use hashbrown::HashMap;
@@ -13,49 +13,50 @@ use crate::tables::{SampleRow, Strings, Table};
 use crate::thread_names::folded_thread_name;
 
 crate::row_ids! {
-    /// A row of [`Diff::tree`](super::Diff::tree).
+    /// Index of a row of [`Diff::tree`](super::Diff::tree).
     pub DiffNodeId(u32);
 }
 
-/// What a node of the tree stands for.
+/// Label of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DiffLabel {
-    /// Threads of a name, numbers of pools folded: an outermost node.
+    /// Threads of one name, with numbers of pools folded. It is an outermost node.
     Thread(StringId),
-    /// Below a thread: the stacks that do not reach their root.
+    /// Stacks that lack their root, below a thread.
     Truncated,
-    /// A function, called by the one of the node above.
+    /// A function, called by the function of the parent node.
     Function(DiffFunctionId),
 }
 
-/// Names of threads that have stacks of their own: each of them multiplies the tree. Those of further names are together.
+/// Maximum number of thread names with separate stacks, because each name multiplies the tree. Further names are
+/// merged.
 const THREAD_NAMES: usize = 256;
 
-/// What stands for the threads of further names.
+/// Name of the merged threads.
 const OTHERS: &[u8] = b"[others]";
 
-/// A node: its caller's node, which comes before it, and what it stands for.
+/// A node: its caller's node, which precedes it, and its label.
 type Place = (Option<DiffNodeId>, DiffLabel);
 
-/// The tree while recordings are added to it.
+/// The tree while recordings are being added.
 #[derive(Debug, Default)]
 pub(super) struct UnionTree {
     pub(super) places: Table<DiffNodeId, Place>,
     index: HashMap<Place, DiffNodeId>,
-    /// How many names of threads there are.
+    /// Number of thread names.
     thread_names: usize,
-    /// By recording: what ends at each node; nodes that came later are missing.
+    /// By recording: weight that ends at each node; trailing nodes are omitted.
     pub(super) own: Vec<Vec<DiffWeight>>,
 }
 
-/// How the samples of a recording are added.
+/// Parameters for adding the samples of a recording.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Counting<'a> {
     pub(super) event: &'a [u8],
     pub(super) by_samples: bool,
-    /// What stands for an empty stack.
+    /// Function for an empty stack.
     pub(super) no_frames: DiffFunctionId,
-    /// By name of a thread of this side: the one that it has on the other side.
+    /// Names of threads, mapped to their names on the other side.
     pub(super) renamed: &'a HashMap<Vec<u8>, Vec<u8>>,
 }
 
@@ -92,7 +93,7 @@ impl UnionTree {
         self.own.push(own);
     }
 
-    /// The node that a sample's stack begins below.
+    /// Returns the node below which a sample's stack starts.
     fn root(
         &mut self,
         profile: &Profile,
@@ -114,7 +115,7 @@ impl UnionTree {
         if sample.end.is_rooted() { thread } else { self.child(Some(thread), DiffLabel::Truncated) }
     }
 
-    /// The node of a stack below a root. Stacks share their outer frames: what is `known` is not followed again.
+    /// Returns the node of a stack below a root. Stacks share their outer frames; `known` has the stacks added so far.
     fn stack(
         &mut self,
         profile: &Profile,
@@ -133,7 +134,7 @@ impl UnionTree {
             }
             let Some(row) = profile.stacks.get(id) else { break };
             pending.push((id, row.frame));
-            // Parents come before their children: a table that breaks this ends the stack instead of looping.
+            // Parents precede their children. An inconsistent table ends the stack instead of causing a loop.
             next = row.parent.filter(|&parent| parent < id);
         }
         for (id, frame) in pending.into_iter().rev() {
@@ -152,15 +153,15 @@ impl UnionTree {
         *self.index.entry(place).or_insert_with(|| self.places.push(place))
     }
 
-    /// By recording and node: what ends there.
+    /// Returns the weight that ends at a node in a recording.
     pub(super) fn own_weight(&self, run: usize, node: DiffNodeId) -> DiffWeight {
-        // A recording has weights up to the last node that it has samples at.
+        // A recording has weights up to the last node with samples.
         let weight = self.own.get(run).and_then(|own| own.get(node.index()));
         weight.copied().unwrap_or_default()
     }
 
-    /// By node: whether no node above it is of the same function. Such a node's subtree is all that this function
-    /// weighs there, however often it calls itself.
+    /// Returns, by node, whether no ancestor has the same function. The inclusive weight of a function is the sum over
+    /// the subtrees of such nodes, which counts recursion once.
     pub(super) fn is_outermost(&self) -> Table<DiffNodeId, bool> {
         let mut children: Table<DiffNodeId, Vec<DiffNodeId>> =
             self.places.iter().map(|_| Vec::new()).collect();
@@ -173,7 +174,7 @@ impl UnionTree {
         }
         let mut outermost: Table<DiffNodeId, bool> =
             Table::from_vec(vec![false; self.places.len()]);
-        // How often each function is on the way from the root to here.
+        // Number of occurrences of each function on the path from the root.
         let mut above: HashMap<DiffFunctionId, u32> = HashMap::new();
         while let Some((id, is_left)) = pending.pop() {
             let Some(&(_, DiffLabel::Function(function))) = self.places.get(id) else {

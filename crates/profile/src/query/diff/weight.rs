@@ -1,38 +1,39 @@
-//! What samples weigh: their number, what they stand for, and how much that varies.
+//! Weights of samples: their number, their cost, and its variance.
 
 use crate::tables::SampleRow;
 
-/// Samples counted together. Sums do not depend on their order.
+/// Weight of several samples. Sums do not depend on the order of samples.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct DiffWeight {
-    /// How many.
+    /// Number of samples.
     pub samples: u64,
-    /// What they cost, in the unit of the comparison; a sum beyond 64 bits stays at their maximum.
+    /// Cost in the unit of the comparison, saturating at the maximum of 64 bits.
     pub cost: u64,
-    /// The sum of the squares of what each costs: the variance of a sum of samples that come at random.
+    /// Sum of the squared costs, which is the variance of a sum of random samples.
     pub squares: u128,
 }
 
 impl DiffWeight {
-    /// That of a sample: its period, or 1 where it has none or where samples are counted.
+    /// Returns the weight of a sample: its period, or 1 if it has none or samples are counted.
     pub(super) fn of(sample: &SampleRow, by_samples: bool) -> Self {
         let cost = sample.period().filter(|_| !by_samples).unwrap_or(1);
         Self { samples: 1, cost, squares: u128::from(cost) * u128::from(cost) }
     }
 
-    /// Adds others.
+    /// Adds the weight of other samples.
     pub(super) fn add(&mut self, other: Self) {
         self.samples += other.samples;
         self.cost = self.cost.saturating_add(other.cost);
         self.squares = self.squares.saturating_add(other.squares);
     }
 
-    /// The squares as a number to calculate with.
+    /// Returns the sum of squares as a float.
     pub(super) fn variance(self) -> f64 {
         self.squares as f64
     }
 
-    /// What a sample stands for where it counts most: the squares over the sum. 0 for no samples.
+    /// Returns the cost-weighted mean of the samples' costs, or 0 without samples: the sum of squares divided by the
+    /// sum.
     pub(super) fn mean(self) -> f64 {
         if self.cost == 0 { 0.0 } else { self.squares as f64 / self.cost as f64 }
     }

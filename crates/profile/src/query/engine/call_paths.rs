@@ -1,34 +1,34 @@
-//! Trees of calls: the paths of stacks as functions, from the outermost or from the innermost on.
+//! Call trees: the paths of stacks as functions, starting with the outermost or the innermost.
 
 use super::paths::{MergedNodes, NONE, Paths};
 use super::view::View;
 use crate::id::RowId as _;
 use crate::query::functions::FunctionId;
 
-/// A node of a tree of calls stands for it.
+/// Label of a node in a call tree.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CallLabel {
-    /// The stacks that do not reach their root.
+    /// Stacks that lack their root.
     Truncated,
     /// A function.
     Function(FunctionId),
 }
 
-/// The code of the node of truncated stacks.
+/// Code of the node for truncated stacks.
 const TRUNCATED: u32 = NONE - 1;
 
-/// A tree of calls. The codes of its nodes are functions.
+/// A call tree. The codes of its nodes are functions.
 #[derive(Debug)]
 pub(super) struct CallPaths {
     pub(super) paths: Paths,
-    /// The number of stacks; those below [`CallLabel::Truncated`] follow, if they have a node.
+    /// Number of stacks. Those below [`CallLabel::Truncated`] follow, if there is such a node.
     stacks: u32,
     has_truncated: bool,
 }
 
 impl CallPaths {
-    /// The tree of a view. `wanted` is by stack: whether it is in the tree; a second list has the stacks that are below
-    /// [`CallLabel::Truncated`].
+    /// Builds the tree of a view. `wanted` lists, by stack, whether it is in the tree; a second list is for the stacks
+    /// below [`CallLabel::Truncated`].
     pub(super) fn new(view: &View<'_>, wanted: &[Vec<bool>], inverted: bool) -> Self {
         let mut tree = MergedNodes::default();
         for (place, wanted) in wanted.iter().enumerate() {
@@ -44,12 +44,12 @@ impl CallPaths {
         Self { paths: tree.done(), stacks, has_truncated }
     }
 
-    /// The number of a stack in the paths.
+    /// Returns the number of a stack in the paths.
     pub(super) const fn stack(&self, stack: u32, is_truncated: bool) -> u32 {
         if is_truncated && self.has_truncated { self.stacks + stack } else { stack }
     }
 
-    /// The label of a node.
+    /// Returns the label of a node.
     pub(super) fn label(&self, node: u32) -> CallLabel {
         match self.paths.code(node) {
             TRUNCATED => CallLabel::Truncated,
@@ -62,7 +62,7 @@ impl CallPaths {
     }
 }
 
-/// Adds stacks below a root, the outermost functions first.
+/// Adds stacks below a root, outermost functions first.
 fn top_down(view: &View<'_>, wanted: &[bool], root: u32, tree: &mut MergedNodes) {
     let paths = view.paths();
     let is_wanted = wanted_runs(paths, wanted);
@@ -82,7 +82,7 @@ fn top_down(view: &View<'_>, wanted: &[bool], root: u32, tree: &mut MergedNodes)
     }
 }
 
-/// Adds stacks, the innermost functions first.
+/// Adds stacks, innermost functions first.
 fn bottom_up(view: &View<'_>, wanted: &[bool], tree: &mut MergedNodes) {
     let paths = view.paths();
     for (stack, is_wanted) in (0..).zip(wanted) {
@@ -98,7 +98,7 @@ fn bottom_up(view: &View<'_>, wanted: &[bool], tree: &mut MergedNodes) {
     }
 }
 
-/// By run: whether a wanted stack ends there or below.
+/// Returns, by run, whether a wanted stack ends at or below it.
 fn wanted_runs(paths: &Paths, wanted: &[bool]) -> Vec<bool> {
     let mut runs = vec![false; paths.runs().len()];
     for (stack, _) in (0..).zip(wanted).filter(|(_, is_wanted)| **is_wanted) {

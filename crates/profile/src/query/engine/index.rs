@@ -1,5 +1,5 @@
-//! The tables that all questions about a profile share: its samples counted together, and the paths of its stacks as
-//! trees. A question then goes through tables whose size depends on the number of different stacks.
+//! Tables that all queries on a profile share: grouped samples, and the paths of stacks as trees. The cost of a query
+//! depends on the number of distinct stacks.
 
 use address::ById as _;
 use options::GroupBy;
@@ -19,14 +19,14 @@ use crate::reason::EndReason;
 use crate::tables::Table;
 use hashbrown::HashMap;
 
-/// Where a chain ends.
+/// Completeness of a chain.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Ending {
-    /// At its root, with all frames.
+    /// It reached its root and has all frames.
     Complete,
-    /// At its root, but frames may be missing.
+    /// It reached its root, but frames may be missing.
     Rooted,
-    /// Before its root.
+    /// It ended before its root.
     Truncated,
 }
 
@@ -40,57 +40,57 @@ impl From<EndReason> for Ending {
     }
 }
 
-/// Samples of one stack, thread, event and ending.
+/// Samples with the same stack, thread, event and ending.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SampleSet {
-    /// Their stack, among the distinct ones.
+    /// Index of their stack among the distinct ones.
     pub(super) stack: u32,
     pub(super) thread: ThreadId,
     pub(super) event: EventId,
     pub(super) ending: Ending,
     pub(super) samples: u32,
-    /// Sum of their periods; a sample without one counts 1.
+    /// Sum of their periods; a sample without a period counts as 1.
     pub(super) period: u64,
 }
 
-/// The tables that questions share.
+/// Tables that queries share.
 #[derive(Debug)]
 pub struct Index {
-    /// In order of the first sample.
+    /// In the order of their first samples.
     pub(super) sets: Vec<SampleSet>,
-    /// By sample: the set that it is in.
+    /// By sample: its set.
     pub(super) set_of: Vec<u32>,
-    /// The time of the first sample, and whether all others have one and follow in its order.
+    /// Earliest sample time; then whether all samples have a time and are in time order.
     pub(super) first_time: Option<u64>,
     pub(super) is_in_order: bool,
     pub(super) events: EventSums,
     pub(super) functions: Table<FunctionId, Function>,
     marks: OnceLock<FunctionMarks>,
-    /// The distinct lines of functions, which are the codes of `paths`.
+    /// Distinct lines of functions, which are the codes of `paths`.
     pub(super) lines: Vec<FunctionLine>,
     pub(super) modules: Vec<Option<StringId>>,
-    /// All paths, with the lines of functions.
+    /// Paths of all stacks, with lines of functions as codes.
     pub(super) paths: Paths,
     /// By function: its module.
     pub(super) module_of: Vec<u32>,
     keys: [Keys; 3],
-    /// The tree of functions, and that from the innermost functions on.
+    /// The call trees, top-down and bottom-up.
     trees: [OnceLock<Option<Arc<CallPaths>>>; 2],
-    /// A tree that takes more is made anew for each question.
+    /// Maximum size of a cached tree; a larger one is rebuilt for each query.
     most_bytes: usize,
 }
 
-/// The keys by which a table adds lines up.
+/// Keys for grouping lines in a table.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     /// By line.
     pub(super) of_line: Vec<u32>,
     pub(super) count: usize,
-    /// By node of the paths: whether nothing above it has the same key.
+    /// By node of the paths: whether no ancestor has the same key.
     outermost: OnceLock<Vec<bool>>,
 }
 
-/// The keys of a group of functions.
+/// Keys for grouping by functions, modules or lines.
 #[derive(Debug)]
 pub(super) struct GroupKeys<'i> {
     pub(super) of_line: &'i [u32],
@@ -99,7 +99,7 @@ pub(super) struct GroupKeys<'i> {
 }
 
 impl Index {
-    /// The index of a profile. `inlines`: whether inlined functions are functions of their own.
+    /// Builds the index of a profile. With `inlines`, inlined functions are separate functions.
     #[must_use]
     pub fn new(profile: &Profile, inlines: bool) -> Self {
         let functions = Functions::new(profile, inlines);
@@ -134,7 +134,7 @@ impl Index {
         }
     }
 
-    /// Its memory in bytes, without trees that are not made yet.
+    /// Memory in bytes, without trees that are not built yet.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let trees = self.trees.iter().filter_map(|tree| tree.get()?.as_ref());
@@ -152,7 +152,8 @@ impl Index {
             + outermost
     }
 
-    /// A range of samples that has all of a range of time; with others if samples are not in order of time.
+    /// Returns a range of samples that contains all samples of a time range, and others if the samples are not in time
+    /// order.
     pub(super) fn samples_within(
         &self,
         profile: &Profile,
@@ -170,17 +171,17 @@ impl Index {
         before(*time.start(), false)..before(*time.end(), true)
     }
 
-    /// The marks that tell functions of one name and module apart.
+    /// Marks that distinguish functions of the same name and module.
     pub(super) fn marks(&self, profile: &Profile) -> &FunctionMarks {
         self.marks.get_or_init(|| FunctionMarks::new(profile, &self.functions))
     }
 
-    /// The function of a line.
+    /// Returns the function of a line.
     pub(super) fn function(&self, line: u32) -> Option<FunctionId> {
         self.lines.get(line as usize).map(|line| line.function)
     }
 
-    /// The keys by which a table adds lines up.
+    /// Returns the keys for grouping lines.
     pub(super) const fn keys(&self, group: GroupBy) -> &Keys {
         let [functions, modules, lines] = &self.keys;
         match group {
@@ -190,7 +191,7 @@ impl Index {
         }
     }
 
-    /// The tree of functions, kept for the next question if it is not larger than the profile.
+    /// Returns the tree of functions. It is cached unless it is larger than the profile.
     pub(super) fn tree(&self, inverted: bool) -> Arc<CallPaths> {
         let make = || {
             let all = vec![true; self.paths.stacks() as usize];
@@ -211,18 +212,18 @@ impl Keys {
         Self { of_line, count, outermost: OnceLock::new() }
     }
 
-    /// The key of a line.
+    /// Returns the key of a line.
     pub(super) fn key(&self, line: u32) -> Option<u32> {
         self.of_line.get(line as usize).copied()
     }
 
-    /// By node of the paths of the index: whether no node above it has the same key.
+    /// Returns, by node of the index's paths, whether no ancestor has the same key.
     pub(super) fn outermost(&self, paths: &Paths) -> &[bool] {
         self.outermost.get_or_init(|| paths.outermost(self.count, |_, line| self.key(line)))
     }
 }
 
-/// The sets of samples, by sample its set, and the distinct stacks in order of the first sample.
+/// Returns the sample sets, the set of each sample, and the distinct stacks in the order of their first samples.
 fn sample_sets(profile: &Profile) -> (Vec<SampleSet>, Vec<u32>, Vec<Option<StackId>>) {
     let mut stacks = Vec::new();
     let mut stack_index: HashMap<Option<StackId>, u32> = HashMap::new();
@@ -249,7 +250,7 @@ fn sample_sets(profile: &Profile) -> (Vec<SampleSet>, Vec<u32>, Vec<Option<Stack
     (sets, set_of, stacks)
 }
 
-/// The distinct lines of functions, and for each location its lines, innermost first.
+/// Returns the distinct lines of functions, and by location its lines, innermost first.
 fn lines(profile: &Profile, functions: &Functions) -> (Vec<FunctionLine>, Vec<Vec<u32>>) {
     let mut lines = Vec::new();
     let mut index: HashMap<FunctionLine, u32> = HashMap::new();
@@ -265,7 +266,7 @@ fn lines(profile: &Profile, functions: &Functions) -> (Vec<FunctionLine>, Vec<Ve
     (lines, of_location)
 }
 
-/// The distinct modules of functions, and by function which it is.
+/// Returns the distinct modules of functions, and by function the index of its module.
 fn modules(functions: &Table<FunctionId, Function>) -> (Vec<Option<StringId>>, Vec<u32>) {
     let mut modules = Vec::new();
     let mut index: HashMap<Option<StringId>, u32> = HashMap::new();
@@ -279,10 +280,10 @@ fn modules(functions: &Table<FunctionId, Function>) -> (Vec<Option<StringId>>, V
     (modules, of_function)
 }
 
-/// The paths of stacks, each node of the profile with all of its lines.
+/// Builds the paths of stacks. Each node of the profile becomes one node per line.
 fn paths(profile: &Profile, stacks: &[Option<StackId>], of_location: &[Vec<u32>]) -> Paths {
     let mut paths = Nodes::default();
-    // By node of the profile: the innermost of ours, once it has any.
+    // By node of the profile: its innermost node in `paths`, once it exists.
     let mut known: Vec<Option<u32>> = vec![None; profile.stacks.len()];
     let mut climbed = Vec::new();
     for &stack in stacks {

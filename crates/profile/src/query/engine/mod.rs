@@ -1,9 +1,9 @@
-//! Questions about a profile: a table of costs, or the tree of calls.
+//! Queries on a profile: a table of costs, or the call tree.
 //!
 //! ```text
-//!   profile -> Index          once: samples counted together, paths as trees
-//!   filter  -> Selection      stacks that pass, with their weights
-//!           -> table or tree  one pass over the nodes of a tree each
+//!   profile -> Index          once: samples grouped, paths as trees
+//!   filter  -> Selection      matching stacks, with their weights
+//!           -> table or tree  one pass each over the nodes of a tree
 //! ```
 
 mod call_paths;
@@ -22,5 +22,5 @@ pub use selection::Selection;
 pub use table::{RowKey, TableRow, TableShape, table};
 pub use tree::{TreeRow, TreeShape, tree};
 
-/// Rows, and the number of further ones.
+/// Rows, and the number of omitted ones.
 pub type Rows<T> = (Vec<T>, usize);

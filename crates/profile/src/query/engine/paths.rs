@@ -1,7 +1,6 @@
-//! The paths of stacks as a tree, whose nodes come after those that they are below, in order of the first stack that has
-//! them. Nodes of which each is all that is below the one before it, with no stack that ends between them, are a run:
-//! what is counted at one of them is counted at all, so that a pass over the runs from the last to the first adds up what
-//! is below each.
+//! Paths of stacks as a tree. A node follows its parent; nodes are in the order of the first stack that contains them.
+//! A run is a maximal chain of nodes such that each is the only child of the previous one and no stack ends in between.
+//! All nodes of a run therefore have equal inclusive costs. One pass over the runs in reverse order computes them all.
 
 use std::ops::Range;
 
@@ -9,38 +8,38 @@ use hashbrown::HashMap;
 
 use crate::query::cost::Cost;
 
-/// No node, no run; as an order, that of nothing that was counted.
+/// No node or run. As an order, it means that nothing was counted.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// A tree of paths.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
-    /// By node: what is there, a number that those who made the tree gave.
+    /// By node: its code, assigned by the builder of the tree.
     codes: Vec<u32>,
-    /// By run: its first node; those of the next run follow.
+    /// By run: its first node; its nodes end at the first node of the next run.
     starts: Vec<u32>,
-    /// By run: the one whose last node it is below, or [`NONE`].
+    /// By run: its parent run, or [`NONE`].
     parents: Vec<u32>,
-    /// By run: how many nodes are above its first.
+    /// By run: number of ancestors of its first node.
     depths: Vec<u32>,
-    /// By stack: the run at whose end it ends; [`NONE`] where nothing of it is in the tree.
+    /// By stack: the run at which it ends; [`NONE`] if it has no node in the tree.
     ends: Vec<u32>,
 }
 
-/// The costs of runs with all that is below them.
+/// Inclusive costs of runs.
 #[derive(Debug)]
 pub(super) struct Totals {
     /// By run.
     pub(super) costs: Vec<Cost>,
-    /// By run: the number of the first stack that was counted there; [`NONE`] for none.
+    /// By run: number of the first stack counted there; [`NONE`] for none.
     pub(super) firsts: Vec<u32>,
 }
 
 impl Paths {
-    /// Of nodes, by what they are below and what is there, and of the nodes that stacks end at.
+    /// Splits the nodes into runs.
     pub(super) fn of(nodes: Nodes) -> Self {
         let Nodes { parents, codes, ends } = nodes;
-        // Whether a run ends at a node.
+        // By node: whether a run ends there.
         let mut is_last = vec![false; codes.len()];
         let mut mark = |node: u32| {
             if let Some(is_last) = is_last.get_mut(node as usize) {
@@ -74,60 +73,60 @@ impl Paths {
         paths
     }
 
-    /// How many nodes are above those below a run.
+    /// Returns the number of ancestors of a node below the end of `run`.
     fn end_depth(&self, run: u32) -> u32 {
         let nodes = self.nodes(run);
         if run == NONE { 0 } else { self.depth(run) + (nodes.end - nodes.start) as u32 }
     }
 
-    /// The number of nodes.
+    /// Number of nodes.
     pub(super) const fn len(&self) -> usize {
         self.codes.len()
     }
 
-    /// The runs, those above before those below.
+    /// Iterates over the runs; parents precede children.
     pub(super) fn runs(&self) -> Range<u32> {
         0..self.starts.len() as u32
     }
 
-    /// The nodes of a run, the outermost first.
+    /// Range of the nodes of a run, outermost first.
     pub(super) fn nodes(&self, run: u32) -> Range<usize> {
         let start = |run: u32| self.starts.get(run as usize).map(|&start| start as usize);
         let first = start(run).unwrap_or(self.codes.len());
         first..start(run.saturating_add(1)).unwrap_or(self.codes.len())
     }
 
-    /// What is at the nodes of a run, the outermost first.
+    /// Codes of the nodes of a run, outermost first.
     pub(super) fn codes(&self, run: u32) -> &[u32] {
         self.codes.get(self.nodes(run)).unwrap_or_default()
     }
 
-    /// The nodes of a run with their codes, the outermost first.
+    /// Iterates over the nodes of a run with their codes, outermost first.
     pub(super) fn coded_nodes(&self, run: u32) -> impl DoubleEndedIterator<Item = (usize, &u32)> {
         self.nodes(run).zip(self.codes(run))
     }
 
-    /// The code of a node.
+    /// Code of a node.
     pub(super) fn code(&self, node: u32) -> u32 {
         at(&self.codes, node)
     }
 
-    /// How many nodes are above the first of a run.
+    /// Number of ancestors of a run's first node.
     pub(super) fn depth(&self, run: u32) -> u32 {
         at(&self.depths, run)
     }
 
-    /// The run that a run is below; [`NONE`] for none, and of none.
+    /// Parent of a run; [`NONE`] if there is none, or if `run` is [`NONE`].
     pub(super) fn parent(&self, run: u32) -> u32 {
         at(&self.parents, run)
     }
 
-    /// The run that a stack ends at.
+    /// The run at which a stack ends.
     pub(super) fn end(&self, stack: u32) -> u32 {
         at(&self.ends, stack)
     }
 
-    /// How many stacks there are.
+    /// Number of stacks.
     pub(super) const fn stacks(&self) -> u32 {
         self.ends.len() as u32
     }
@@ -137,7 +136,7 @@ impl Paths {
         columns.iter().map(|column| column.capacity() * size_of::<u32>()).sum()
     }
 
-    /// Adds up the costs of stacks, at the runs where they end and at those above; they are numbered as they come.
+    /// Sums the costs of stacks at their last runs and at all ancestors. Stacks are numbered in the given order.
     pub(super) fn totals(&self, counted: impl Iterator<Item = (u32, Cost)>) -> Totals {
         let mut costs = vec![Cost::default(); self.starts.len()];
         let mut firsts = vec![NONE; self.starts.len()];
@@ -159,21 +158,21 @@ impl Paths {
         Totals { costs, firsts }
     }
 
-    /// By node: whether no node above it has the same key. `key` takes a node and its code, and gives a number below
-    /// `n_keys`; nodes without a key are passed over.
+    /// Returns, by node, whether no ancestor has the same key. `key` maps a node and its code to a number below
+    /// `n_keys`; nodes without a key are ignored.
     pub(super) fn outermost(
         &self,
         n_keys: usize,
         key: impl Fn(usize, u32) -> Option<u32>,
     ) -> Vec<bool> {
         let mut counts = vec![0_u32; n_keys];
-        // Changes the number of nodes with a key on the path, and returns it.
+        // Changes the number of nodes on the path with a node's key, and returns it.
         let mut change = |(node, &code): (usize, &u32), by: i32| {
             let count = key(node, code).and_then(|key| counts.get_mut(key as usize))?;
             *count = count.wrapping_add_signed(by);
             Some(*count)
         };
-        // The runs from the root on to the last one, each by where it is on the path.
+        // Runs from the root to the previous run; `levels` has the position of each run on its path.
         let mut path: Vec<u32> = Vec::new();
         let mut levels: Vec<u32> = Vec::with_capacity(self.starts.len());
         let mut missing = Vec::new();
@@ -206,42 +205,42 @@ fn at(column: &[u32], row: u32) -> u32 {
     column.get(row as usize).copied().unwrap_or(NONE)
 }
 
-/// The nodes of a tree that is being made.
+/// Nodes of a tree that is being built.
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
-    /// By node: the one that it is below, or [`NONE`].
+    /// By node: its parent, or [`NONE`].
     parents: Vec<u32>,
     codes: Vec<u32>,
-    /// By stack: the node that it ends at, or [`NONE`].
+    /// By stack: the node at which it ends, or [`NONE`].
     ends: Vec<u32>,
 }
 
 impl Nodes {
-    /// Adds a node, whatever is there already.
+    /// Adds a node, even if its parent already has a child with this code.
     pub(super) fn push(&mut self, parent: u32, code: u32) -> u32 {
         self.parents.push(parent);
         self.codes.push(code);
         self.codes.len() as u32 - 1
     }
 
-    /// The next stack ends at that node.
+    /// Adds a stack that ends at `node`.
     pub(super) fn end_at(&mut self, node: u32) {
         self.ends.push(node);
     }
 }
 
-/// A tree in which no two nodes below one have the same code. Most nodes have one below them at most, which takes no
-/// table.
+/// A tree in which the children of a node have distinct codes. Most nodes have at most one child, and need no hash
+/// table entry.
 #[derive(Debug, Default)]
 pub(super) struct MergedNodes {
     nodes: Nodes,
-    /// By node: the first below it.
+    /// By node: its first child.
     first: Vec<u32>,
     others: HashMap<(u32, u32), u32>,
 }
 
 impl MergedNodes {
-    /// The node below `parent` that has `code`, which is made where there is none.
+    /// Returns the child of `parent` with `code`, adding it if there is none.
     pub(super) fn below(&mut self, parent: u32, code: u32) -> u32 {
         let Self { nodes, first, others } = self;
         let node = match first.get_mut(parent as usize) {
@@ -258,7 +257,7 @@ impl MergedNodes {
         node
     }
 
-    /// The nearest node whose code `is` accepts, from a node outwards.
+    /// Returns the nearest node, from `node` outwards, with a code that `is` accepts.
     pub(super) fn nearest(&self, mut node: u32, is: impl Fn(u32) -> bool) -> Option<u32> {
         while let Some(&code) = self.nodes.codes.get(node as usize) {
             if is(code) {
@@ -269,12 +268,12 @@ impl MergedNodes {
         None
     }
 
-    /// The next stack ends at that node.
+    /// Adds a stack that ends at `node`.
     pub(super) fn end_at(&mut self, node: u32) {
         self.nodes.end_at(node);
     }
 
-    /// The tree.
+    /// Returns the finished tree.
     pub(super) fn done(self) -> Paths {
         let Self { nodes, .. } = self;
         Paths::of(nodes)
@@ -285,7 +284,7 @@ impl MergedNodes {
 mod tests {
     use super::*;
 
-    /// Of stacks, each with its codes from the outermost on.
+    /// Returns the merged tree of stacks, each given by its codes, outermost first.
     fn merged(stacks: &[&[u32]]) -> Paths {
         let mut nodes = MergedNodes::default();
         for stack in stacks {

@@ -1,21 +1,22 @@
-//! The filter of a question, compiled, and the reasons for which it selects nothing.
+//! The compiled filter of a query, and the errors of filters that cannot select samples.
 
 use options::{GroupBy, QueryFilter};
 
-/// The events whose samples are counted.
+/// The counted events.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum EventChoice {
-    /// The first event of the recording that has samples.
+    /// The first event in the recording with samples.
     #[default]
     First,
-    /// The events of a name.
+    /// The events with this name.
     Named(String),
-    /// All events. A sum over events has no unit but samples, so that each sample weighs 1.
+    /// All events. A sum over events has no unit other than samples, so each sample has weight 1.
     Every,
 }
 
 impl EventChoice {
-    /// The events that a table by `group` counts: all of them if it is by events, else those of a name.
+    /// Returns the events that a table grouped by `group` counts: those of `name`, or all of them if it groups by
+    /// event.
     #[must_use]
     pub fn of(group: GroupBy, name: Option<&str>) -> Self {
         match (group, name) {
@@ -26,7 +27,7 @@ impl EventChoice {
     }
 }
 
-/// A [`QueryFilter`] with its patterns compiled.
+/// A [`QueryFilter`] with compiled patterns.
 #[derive(Debug, Default)]
 pub struct Filter {
     pub(super) time: Option<(f64, f64)>,
@@ -42,10 +43,11 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Compiles the patterns of a filter, each up to `most_bytes` of memory. The event is an [`EventChoice`].
+    /// Compiles the patterns of a filter, each with at most `most_bytes` of memory. The event is a separate
+    /// [`EventChoice`].
     ///
     /// # Errors
-    /// If a pattern is wrong or too large: the message of the compiler.
+    /// Returns the regex compiler's message if a pattern is invalid or too large.
     pub fn new(filter: &QueryFilter, most_bytes: usize) -> Result<Self, String> {
         let compiled = |texts: &[String]| Patterns::new(texts, most_bytes);
         Ok(Self {
@@ -63,15 +65,15 @@ impl Filter {
     }
 }
 
-/// Compiled regular expressions, one of which has to match.
+/// Compiled regular expressions. A text matches if one of them does.
 #[derive(Debug, Default)]
 pub struct Patterns(Vec<regex::bytes::Regex>);
 
 impl Patterns {
-    /// Compiles regular expressions, each up to `most_bytes` of memory.
+    /// Compiles regular expressions, each with at most `most_bytes` of memory.
     ///
     /// # Errors
-    /// If one is wrong or too large: the message of the compiler.
+    /// Returns the regex compiler's message if a pattern is invalid or too large.
     pub fn new(texts: &[String], most_bytes: usize) -> Result<Self, String> {
         let compile = |text: &String| {
             let mut builder = regex::bytes::RegexBuilder::new(text);
@@ -81,20 +83,20 @@ impl Patterns {
         Ok(Self(texts.iter().map(compile).collect::<Result<_, _>>()?))
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no patterns.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether one of them matches a part of `text`.
+    /// Returns true if one of the patterns matches a part of `text`.
     #[must_use]
     pub fn are_in(&self, text: &[u8]) -> bool {
         self.0.iter().any(|pattern| pattern.is_match(text))
     }
 }
 
-/// The reason for which a filter selects nothing.
+/// Reason that a filter cannot select samples.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectionError {
@@ -104,7 +106,7 @@ pub enum SelectionError {
         /// The name.
         name: String,
     },
-    /// An event is named beside times off the processor.
+    /// An event was named together with off-CPU time.
     #[error("times off the processor are an event of their own")]
     EventOfOffCpu,
 }

@@ -1,4 +1,4 @@
-//! The samples and functions that a filter lets pass.
+//! Samples and functions that match a filter.
 
 use address::ById as _;
 use std::ops::{Range, RangeInclusive};
@@ -16,20 +16,20 @@ use crate::query::marks::FunctionMarks;
 use crate::query::weights::Weights;
 use crate::tables::{SampleRow, Table};
 
-/// The samples of a set that passed.
+/// The matching samples of a set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counted<'i> {
     pub(super) set: &'i SampleSet,
     pub(super) cost: Cost,
 }
 
-/// The samples and functions that passed a filter.
+/// The samples and functions that match a filter.
 #[derive(Debug)]
 pub struct Selection<'i> {
     pub(super) profile: &'i Profile,
     pub(super) index: &'i Index,
     pub(super) view: View<'i>,
-    /// In order of the first sample.
+    /// In the order of their first samples.
     pub(super) counted: Vec<Counted<'i>>,
     passing: Passing,
     weights: Weights,
@@ -38,10 +38,10 @@ pub struct Selection<'i> {
 }
 
 impl<'i> Selection<'i> {
-    /// The samples and functions that `filter` lets pass.
+    /// Selects the samples and functions that match `filter`.
     ///
     /// # Errors
-    /// If the profile has no such event, or an event is named beside times off the processor.
+    /// Returns an error if the profile has no such event, or an event is named together with off-CPU time.
     pub fn new(
         profile: &'i Profile,
         index: &'i Index,
@@ -53,7 +53,7 @@ impl<'i> Selection<'i> {
         Ok(Self::of(profile, index, weights, filter))
     }
 
-    /// All samples of all events, each of weight 1, and all functions.
+    /// Selects all samples of all events, with weight 1, and all functions.
     #[must_use]
     pub fn everything(profile: &'i Profile, index: &'i Index) -> Self {
         Self::of(profile, index, Weights::every(&index.events), &Filter::default())
@@ -75,37 +75,37 @@ impl<'i> Selection<'i> {
         }
     }
 
-    /// All samples that passed.
+    /// Cost of all matching samples.
     #[must_use]
     pub const fn total(&self) -> Cost {
         self.total
     }
 
-    /// The number of samples that passed and whose chain is complete.
+    /// Number of matching samples with a complete chain.
     #[must_use]
     pub const fn complete(&self) -> u64 {
         self.complete
     }
 
-    /// The weights of samples: their unit, and the event that is counted.
+    /// Weights of the samples: their unit and the counted event.
     #[must_use]
     pub const fn weights(&self) -> &Weights {
         &self.weights
     }
 
-    /// The function of an id; an unknown one if there is none.
+    /// Returns the function of an id; an unknown function if the id is invalid.
     #[must_use]
     pub fn function(&self, id: FunctionId) -> Function {
         self.index.functions.get(id).copied().unwrap_or(Function::unknown(None))
     }
 
-    /// The marks that tell functions of one name and module apart.
+    /// Marks that distinguish functions of the same name and module.
     #[must_use]
     pub fn marks(&self) -> &FunctionMarks {
         self.index.marks(self.profile)
     }
 
-    /// The samples that passed, with their costs, in order.
+    /// Iterates over the matching samples with their costs, in order.
     pub(super) fn samples(&self) -> impl Iterator<Item = (&'i SampleRow, Cost)> {
         let samples = self.passing.samples(self.profile, self.index);
         samples.map(|(sample, _)| (sample, cost_of(sample, &self.weights)))
@@ -116,14 +116,14 @@ fn cost_of(sample: &SampleRow, weights: &Weights) -> Cost {
     Cost { samples: 1, weight: weights.sum(1, sample.period().unwrap_or(1)) }
 }
 
-/// The sets and times of the samples that pass.
+/// Sets and times of the matching samples.
 #[derive(Debug)]
 struct Passing {
-    /// By set.
+    /// By set: whether its samples match.
     sets: Vec<bool>,
-    /// The time in nanoseconds.
+    /// Time range, in nanoseconds.
     time: Option<RangeInclusive<u64>>,
-    /// The samples in which those of the time are.
+    /// Range of samples that contains all samples of the time range.
     rows: Range<usize>,
 }
 
@@ -154,7 +154,7 @@ impl Passing {
         Self { sets: index.sets.iter().map(passes).collect(), time, rows }
     }
 
-    /// The samples that pass, each with its set.
+    /// Iterates over the matching samples, each with its set.
     fn samples<'i>(
         &self,
         profile: &'i Profile,
@@ -171,7 +171,7 @@ impl Passing {
         })
     }
 
-    /// The sets of the samples that pass, in order of the first of these.
+    /// Returns the sets of the matching samples, in the order of their first samples.
     fn counted<'i>(
         &self,
         profile: &'i Profile,
@@ -202,9 +202,9 @@ impl Passing {
     }
 }
 
-/// The stacks that `focus` and `ignore` choose; all without these patterns.
+/// Stacks selected by the patterns `focus` and `ignore`; all stacks if there are none.
 struct WantedStacks {
-    /// By run of the paths: the patterns that match functions on the path to its end, as bits.
+    /// By run of the paths: bits of the patterns that match a function on the path to its end.
     matched: Vec<u8>,
     wanted: u8,
 }
@@ -237,7 +237,7 @@ impl WantedStacks {
         Self { matched, wanted }
     }
 
-    /// Whether a stack is wanted that ends at a run.
+    /// Returns true if stacks that end at `run` are selected.
     fn has(&self, run: u32) -> bool {
         let bits = self.matched.get(run as usize).copied().unwrap_or(0);
         bits & IGNORED == 0 && bits & self.wanted == self.wanted

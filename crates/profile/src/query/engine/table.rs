@@ -14,26 +14,26 @@ use crate::query::functions::{FunctionId, FunctionLine};
 use crate::tables::{ProcessKey, ThreadRow};
 use hashbrown::HashMap;
 
-/// The key by which samples are added up.
+/// Key that samples are grouped by.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RowKey {
     /// A function.
     Function(FunctionId),
     /// A function at one of its lines.
     Line(FunctionLine),
-    /// A module's path; `None` if nothing was mapped.
+    /// Path of a module; `None` if nothing was mapped.
     Module(Option<StringId>),
-    /// A thread under one name; of a pool its first thread.
+    /// A thread with one name; for a pool, its first thread.
     Thread(ThreadId),
-    /// A process under one name.
+    /// A process with one name.
     Process(ProcessKey),
-    /// A name of threads.
+    /// A thread name.
     Comm(StringId),
-    /// The path of a control group; `None` if it was not recorded.
+    /// Path of a control group; `None` if it was not recorded.
     Cgroup(Option<StringId>),
     /// An event.
     Event(EventId),
-    /// The number of a processor; `None` for samples that do not state it.
+    /// Number of a CPU; `None` for samples without one.
     Cpu(Option<u32>),
 }
 
@@ -42,42 +42,42 @@ pub enum RowKey {
 pub struct TableRow {
     /// The key.
     pub key: RowKey,
-    /// Samples in which it ran itself.
+    /// Cost of samples with the key at their innermost frame.
     pub own: Cost,
-    /// Samples in whose stack it is, however often.
+    /// Cost of samples with the key on their stack, counted once per sample.
     pub inclusive: Cost,
 }
 
-/// The rows that are wanted, and their order.
+/// Selection and order of rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TableShape {
-    /// By what samples are added up.
+    /// Key that samples are grouped by.
     pub group: GroupBy,
-    /// Whether threads of one name in one process have one row.
+    /// Whether threads of one name in one process share a row.
     pub pools: bool,
-    /// The cost by which rows are sorted; the other one decides between equal rows, then the first sample.
+    /// Cost to sort by. Ties are resolved by the other cost, then by the first sample.
     pub sort: CostKind,
-    /// The least inclusive weight of a row.
+    /// Minimum inclusive weight of a row.
     pub least: u64,
-    /// Rows at most.
+    /// Maximum number of rows.
     pub most: usize,
 }
 
 impl TableShape {
-    /// All rows of a group, sorted by own cost.
+    /// Returns the shape of all rows of a group, sorted by own cost.
     #[must_use]
     pub const fn all(group: GroupBy) -> Self {
         Self { group, pools: false, sort: CostKind::Own, least: 0, most: usize::MAX }
     }
 }
 
-/// The costs of a key.
+/// Costs of a key.
 #[derive(Clone, Copy)]
 struct Sums {
     own: Cost,
     inclusive: Cost,
-    /// The number of the first sample or set that was counted, which is [`NONE`] for none, and its depth in that stack.
-    /// Of keys with equal costs the first comes first, and of one stack the innermost.
+    /// Number of the first counted sample or set, or [`NONE`], and depth of the key in its stack.
+    /// Keys of equal cost are sorted by this number, and within one stack the innermost comes first.
     first: u32,
     depth: u32,
 }
@@ -85,7 +85,7 @@ struct Sums {
 const ZERO: Cost = Cost { samples: 0, weight: 0 };
 const NOTHING: Sums = Sums { own: ZERO, inclusive: ZERO, first: NONE, depth: 0 };
 
-/// The rows that a shape wants, and the number of further ones.
+/// Returns the rows selected by a shape, and the number of omitted ones.
 #[must_use]
 pub fn table(selection: &Selection<'_>, shape: TableShape) -> Rows<TableRow> {
     let mut sums = match shape.group {
@@ -110,7 +110,7 @@ pub fn table(selection: &Selection<'_>, shape: TableShape) -> Rows<TableRow> {
     (rows, cut)
 }
 
-/// Sums by keys that are found as samples come.
+/// Sums by keys that are added when first encountered.
 #[derive(Default)]
 struct SampleSums {
     places: HashMap<RowKey, usize>,
@@ -118,7 +118,7 @@ struct SampleSums {
 }
 
 impl SampleSums {
-    /// The place of a key.
+    /// Returns the position of a key.
     fn place(&mut self, key: RowKey) -> usize {
         *self.places.entry(key).or_insert_with(|| {
             self.rows.push((key, NOTHING));
@@ -135,7 +135,7 @@ impl SampleSums {
     }
 }
 
-/// Sums by a property of samples or of their threads.
+/// Returns the sums by a property of samples or of their threads.
 fn by_sample(selection: &Selection<'_>, shape: TableShape) -> Vec<(RowKey, Sums)> {
     let mut sums = SampleSums::default();
     if shape.group == GroupBy::Cpu {
@@ -174,7 +174,7 @@ fn by_sample(selection: &Selection<'_>, shape: TableShape) -> Vec<(RowKey, Sums)
     sums.rows
 }
 
-/// Sums by functions, lines or modules.
+/// Returns the sums by functions, lines or modules.
 fn by_code(selection: &Selection<'_>, group: GroupBy) -> Vec<(RowKey, Sums)> {
     let index = selection.index;
     let keys = selection.view.keys(group);
@@ -190,7 +190,7 @@ fn by_code(selection: &Selection<'_>, group: GroupBy) -> Vec<(RowKey, Sums)> {
     sums.filter_map(|(at, sum)| Some((key(at)?, sum))).collect()
 }
 
-/// Adds the costs of stacks to their innermost functions that are shown.
+/// Adds the cost of each stack to its innermost shown function.
 fn add_own(selection: &Selection<'_>, keys: &GroupKeys<'_>, sums: &mut [Sums]) {
     let view = &selection.view;
     let paths = view.paths();
@@ -208,7 +208,7 @@ fn add_own(selection: &Selection<'_>, keys: &GroupKeys<'_>, sums: &mut [Sums]) {
     }
 }
 
-/// Adds the costs of stacks to all of their functions that are shown, once each.
+/// Adds the cost of each stack once to each of its shown functions.
 fn add_inclusive(selection: &Selection<'_>, keys: &GroupKeys<'_>, sums: &mut [Sums]) {
     let view = &selection.view;
     let paths = view.paths();

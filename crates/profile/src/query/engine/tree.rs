@@ -1,4 +1,4 @@
-//! The tree of calls.
+//! The call tree.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,43 +12,41 @@ use crate::query::cost::Cost;
 use hashbrown::HashMap;
 use std::sync::Arc;
 
-/// Which tree is wanted, and how much of it.
+/// Kind and size of the requested tree.
 #[derive(Clone, Copy, Debug)]
 pub struct TreeShape {
     /// Whether the innermost functions are the roots.
     pub inverted: bool,
-    /// Whether stacks that do not reach their root are below one [`CallLabel::Truncated`]. They never are in an inverted
-    /// tree.
+    /// Whether stacks without their root are below one [`CallLabel::Truncated`]. Inverted trees ignore this.
     pub truncated: bool,
-    /// Levels at most.
+    /// Maximum number of levels.
     pub depth: Option<usize>,
-    /// The least cost of a node.
+    /// Minimum weight of a node.
     pub least: u64,
-    /// Nodes at most.
+    /// Maximum number of nodes.
     pub most: usize,
 }
 
 /// A node of the tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TreeRow {
-    /// The row of the node above it.
+    /// Row of its parent.
     pub parent: Option<usize>,
-    /// How many nodes are above it.
+    /// Number of ancestors.
     pub depth: usize,
-    /// The function, or what else it stands for.
+    /// The function, or the label of truncated stacks.
     pub label: CallLabel,
-    /// Samples that end there.
+    /// Cost of samples that end at the node.
     pub own: Cost,
-    /// Samples that pass there.
+    /// Cost of samples that pass through the node.
     pub inclusive: Cost,
 }
 
-/// A node, by what it costs and, of those that cost the same, by when its first stack came and how deep it is in that; with
-/// its number and its run.
+/// A node's order: decreasing cost, then number of its first stack and depth in it; followed by the node and its run.
 type Ranked = (Reverse<u64>, u32, u32, u32, u32);
 
-/// The rows of the nodes, a parent before its children; nodes that cost too little or lie too deep are left out with
-/// their subtrees.
+/// Returns the rows of the nodes; parents precede children. Nodes of too little cost or too great depth are omitted
+/// with their subtrees.
 #[must_use]
 pub fn tree(selection: &Selection<'_>, shape: TreeShape) -> Rows<TreeRow> {
     let tree = call_paths(selection, shape);
@@ -58,7 +56,7 @@ pub fn tree(selection: &Selection<'_>, shape: TreeShape) -> Rows<TreeRow> {
     let totals = paths.totals(counted.clone());
     let deepest = shape.depth.map_or(u32::MAX, |depth| u32::try_from(depth).unwrap_or(u32::MAX));
     let mut all = 0;
-    // The last of those that are kept is on the top.
+    // The last of the retained nodes is at the top of the heap.
     let mut kept: BinaryHeap<Ranked> = BinaryHeap::new();
     for ((run, &cost), &first) in paths.runs().zip(&totals.costs).zip(&totals.firsts) {
         if first == NONE {
@@ -69,7 +67,7 @@ pub fn tree(selection: &Selection<'_>, shape: TreeShape) -> Rows<TreeRow> {
             continue;
         }
         for (node, depth) in paths.nodes(run).zip(paths.depth(run)..deepest) {
-            // A parent costs no less than its children and is less deep, so that it stays where they do.
+            // A parent costs at least as much as its children and is less deep, so it is retained if they are.
             let ranked = (Reverse(cost.weight), first, depth, node as u32, run);
             if kept.len() < shape.most {
                 kept.push(ranked);
@@ -109,7 +107,7 @@ pub fn tree(selection: &Selection<'_>, shape: TreeShape) -> Rows<TreeRow> {
     (rows, cut)
 }
 
-/// The tree of a selection: that of the index, or one of the selected stacks alone.
+/// Returns the tree of a selection: the cached one of the index, or one of only the selected stacks.
 fn call_paths(selection: &Selection<'_>, shape: TreeShape) -> Arc<CallPaths> {
     let has_truncated = shape.truncated && !shape.inverted;
     if selection.view.is_whole() && !has_truncated {

@@ -1,4 +1,4 @@
-//! The paths of stacks as a filter shows them: functions are taken out of them.
+//! Paths of stacks as seen through a filter, which hides functions.
 
 use options::GroupBy;
 use std::borrow::Cow;
@@ -11,22 +11,22 @@ use crate::profile::Profile;
 use crate::query::functions::{Function, FunctionId};
 use crate::tables::Table;
 
-/// The paths that a question goes through.
+/// The paths that a query traverses.
 #[derive(Debug)]
 pub(super) struct View<'i> {
     index: &'i Index,
-    /// Paths made for this view; `None` for those of the index.
+    /// Paths built for this view; `None` to use those of the index.
     made: Option<Paths>,
     shown: Shown,
 }
 
-/// The nodes of paths that a filter shows.
+/// The nodes that a filter shows.
 #[derive(Debug)]
 enum Shown {
     All,
     /// By line of the index.
     Lines(Vec<bool>),
-    /// By node, if what is above a node decides as well.
+    /// By node, if the ancestors of a node matter as well.
     Nodes(Vec<bool>),
 }
 
@@ -40,17 +40,17 @@ impl<'i> View<'i> {
         view
     }
 
-    /// All paths of an index.
+    /// Returns the view of all paths of an index.
     pub(super) const fn whole(index: &'i Index) -> Self {
         Self { index, made: None, shown: Shown::All }
     }
 
-    /// The paths, whose codes are lines of the index.
+    /// Returns the paths; their codes are lines of the index.
     pub(super) fn paths(&self) -> &Paths {
         self.made.as_ref().unwrap_or(&self.index.paths)
     }
 
-    /// Whether a node of the paths with its line is shown.
+    /// Returns true if a node of the paths with this line is shown.
     pub(super) fn shows(&self, node: usize, line: u32) -> bool {
         match &self.shown {
             Shown::All => true,
@@ -59,23 +59,23 @@ impl<'i> View<'i> {
         }
     }
 
-    /// Whether these are all nodes of the index.
+    /// Returns true if the view has all nodes of the index.
     pub(super) const fn is_whole(&self) -> bool {
         self.made.is_none() && matches!(self.shown, Shown::All)
     }
 
-    /// The functions of the shown nodes of a run, the outermost first.
+    /// Iterates over the functions of the shown nodes of a run, outermost first.
     pub(super) fn functions(&self, run: u32) -> impl DoubleEndedIterator<Item = FunctionId> {
         let nodes = self.paths().coded_nodes(run);
         let nodes = nodes.filter(|&(node, &line)| self.shows(node, line));
         nodes.filter_map(|(_, &line)| self.index.function(line))
     }
 
-    /// The keys by which a table adds lines up, and the outermost shown nodes of each.
+    /// Returns the keys for grouping lines, and the outermost shown node of each key.
     pub(super) fn keys(&self, group: GroupBy) -> GroupKeys<'i> {
         let keys = self.index.keys(group);
-        // A node is the outermost shown one of its function if it is the outermost of all, since the functions that
-        // call it are shown as it is. Modules have hidden functions beside shown ones.
+        // If the outermost node of a function on a path is hidden, so are its inner nodes. The outermost shown node is
+        // therefore the outermost node. A module, in contrast, can have both hidden and shown functions.
         let is_cached = self.made.is_none() && (self.is_whole() || group != GroupBy::Module);
         let outermost = if is_cached {
             Cow::Borrowed(keys.outermost(&self.index.paths))
@@ -86,8 +86,8 @@ impl<'i> View<'i> {
         GroupKeys { of_line: &keys.of_line, count: keys.count, outermost }
     }
 
-    /// Paths of lines in which each function occurs once: what a function calls, at any depth of its recursion, is
-    /// called by its outermost node.
+    /// Builds paths without recursion: each function occurs once. Callees at any depth of its recursion become callees
+    /// of its outermost node.
     fn without_recursion(&self) -> Paths {
         let index = self.index;
         let outermost = index.keys(GroupBy::Function).outermost(&index.paths);
@@ -113,7 +113,7 @@ impl<'i> View<'i> {
     }
 }
 
-/// The nodes of the paths of an index that a filter shows.
+/// Returns the nodes of an index's paths that a filter shows.
 fn shown(profile: &Profile, index: &Index, filter: &Filter) -> Shown {
     let (hide, modules) = (&filter.hide, &filter.module);
     if hide.is_empty() && modules.is_empty() && filter.charge.is_empty() {
@@ -143,7 +143,7 @@ fn shown(profile: &Profile, index: &Index, filter: &Filter) -> Shown {
     let has = |flags: &[bool], line: u32| flags.get(line as usize) == Some(&true);
     let paths = &index.paths;
     let mut nodes = Vec::with_capacity(paths.len());
-    // By run: whether the path to its end has a charged function.
+    // By run: whether the path to its end contains a charged function.
     let mut ends_charged: Vec<bool> = Vec::new();
     for run in paths.runs() {
         let mut is_charged = ends_charged.get(paths.parent(run) as usize) == Some(&true);
@@ -156,7 +156,7 @@ fn shown(profile: &Profile, index: &Index, filter: &Filter) -> Shown {
     Shown::Nodes(nodes)
 }
 
-/// Whether one of the patterns is in a name.
+/// Returns true if one of the patterns matches a part of the name.
 pub(super) fn matches(profile: &Profile, name: Option<StringId>, patterns: &Patterns) -> bool {
     !patterns.is_empty() && name.is_some_and(|name| patterns.are_in(profile.strings.get(name)))
 }

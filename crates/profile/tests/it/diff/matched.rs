@@ -1,4 +1,4 @@
-//! What is taken for the same function, and what is counted for it.
+//! Matching of functions, and their counts.
 
 use profile::EndReason;
 use profile::query::diff::{
@@ -8,7 +8,7 @@ use profile::query::diff::{
 use super::recording::{Recording, recording};
 use super::{diff_of, functions, marked, name_of};
 
-/// The samples of each function on both sides: own before and after, inclusive before and after.
+/// Returns the samples of each function: own before and after, inclusive before and after.
 fn samples(diff: &profile::query::diff::Diff) -> Vec<(String, [u64; 4])> {
     let rows = functions(diff).into_iter().map(|(name, own, inclusive)| {
         let counts = [own.before, own.after, inclusive.before, inclusive.after];
@@ -31,7 +31,7 @@ fn own_and_inclusive_costs() {
     assert_eq!(diff.normalization, Normalization::Time);
     assert_eq!(diff.not_by_time, None);
     assert_eq!(diff.method, DiffMethod::Rates);
-    // 8 samples of a millisecond, a millisecond apart: 8 ms, and all of a processor.
+    // 8 samples of a millisecond, a millisecond apart: 8 ms of one fully used CPU.
     assert_eq!(diff.before.runs[0].seconds, Some(0.008));
     assert_eq!(diff.total.before.value, 1e9);
     assert_eq!(diff.unit, Some("nanoseconds"));
@@ -101,7 +101,7 @@ fn inlined_functions_count_where_both_sides_know_them() {
     assert_eq!(samples(&diff_of(&with, &without, options)), expected(&rows));
 }
 
-/// The paths of the tree with what ends at each.
+/// Returns the paths of the tree with the samples that end at each.
 fn paths(diff: &profile::query::diff::Diff) -> Vec<(String, [u64; 2])> {
     let mut texts: Vec<String> = Vec::new();
     for node in &diff.tree {
@@ -136,12 +136,12 @@ fn the_union_has_the_stacks_of_both_sides() {
     let rows = [("worker-N;main@;f@", [5, 2]), ("worker-N;[truncated];f@", [1, 1])];
     let rows: Vec<_> = rows.map(|(path, counts)| (path.to_owned(), counts)).to_vec();
     assert_eq!(paths(&diff), rows);
-    // 1 of 6 samples and 1 of 3: 17 points apart.
+    // 1 of 6 samples and 1 of 3: 17 percentage points apart.
     assert!(diff.notes.contains(&DiffNote::TruncatedShares([1.0 / 6.0, 1.0 / 3.0])));
     assert_eq!(diff.before.complete_share(), 0.5);
 }
 
-/// Each name of threads multiplies the tree, so that there is an end to them.
+/// The number of thread names is limited, since each multiplies the tree.
 #[test]
 fn threads_of_many_names_are_together() {
     let mut recording = Recording::new();
@@ -187,7 +187,7 @@ fn costs_are_those_of_periods_and_of_the_first_event_of_both() {
     assert_eq!(diff.unit, None);
 }
 
-/// Shares are compared where costs per second would mislead.
+/// Shares are compared if costs per second would mislead.
 #[test]
 fn unlike_recordings_are_compared_by_share() {
     let plain = || Recording::new();
@@ -217,8 +217,8 @@ fn unlike_recordings_are_compared_by_share() {
     assert_eq!(reason, "sampled at different rates, 1000 Hz and every 99");
 }
 
-/// A machine that does other things gives a program less of a second. What was looked at as it ran, with -a say, does
-/// what it does in its own time.
+/// Other load on a host reduces a program's CPU time per second. The load of programs observed while running, for
+/// instance with -a, is their own.
 #[test]
 fn programs_that_the_recorder_started_are_compared_by_share_where_the_load_differs() {
     let recorded = |command_line: &str, step: u64| {
@@ -248,7 +248,7 @@ fn programs_that_the_recorder_started_are_compared_by_share_where_the_load_diffe
     assert_eq!(load.to_string(), text);
 }
 
-/// Three recordings a side tell by themselves how far recordings are apart.
+/// Three recordings before and after show the spread between recordings.
 #[test]
 fn several_recordings_tell_by_their_spread() {
     let run = |f: u64| recording(&[("main f", f), ("main g", 1000 - f)]);
@@ -260,7 +260,7 @@ fn several_recordings_tell_by_their_spread() {
     assert_eq!(change.method, DiffMethod::Spread);
     assert_eq!(marked(&change), ["f@", "g@"]);
     assert_eq!(change.functions.iter().map(|row| row.own.before.samples).sum::<u64>(), 3000);
-    // The same means with runs that are as far apart as the sides are.
+    // The same means, with runs as far apart as before and after.
     let profiles = [200, 300, 415, 300, 400, 515].map(run);
     let inputs = profiles.each_ref().map(|profile| DiffInput { name: "run", profile });
     let (before, after) = inputs.split_at(3);

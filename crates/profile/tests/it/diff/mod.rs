@@ -1,4 +1,4 @@
-//! Differences of small recordings that are written here: what is matched, what is refused, what is called a change.
+//! Differences of small hand-written recordings: matching, errors, and marks.
 
 mod matched;
 mod noise;
@@ -10,13 +10,13 @@ mod refused;
 use profile::Profile;
 use profile::query::diff::{Change, Diff, DiffInput, DiffName, DiffOptions, diff};
 
-/// The difference of two recordings, named `a` and `b`.
+/// Returns the difference of two recordings named `a` and `b`.
 fn diff_of(before: &Profile, after: &Profile, options: DiffOptions<'_>) -> Diff {
     let input = |name, profile| [DiffInput { name, profile }];
     diff(&input("a", before), &input("b", after), options).expect("they can be compared")
 }
 
-/// A function's name and module as text.
+/// Returns a function's name and module as text.
 fn name_of(
     diff: &Diff,
     name: DiffName,
@@ -35,7 +35,7 @@ fn name_of(
     format!("{name}@{}", module.unwrap_or_default())
 }
 
-/// All functions with their own and inclusive changes, by name.
+/// Returns all functions with their own and inclusive changes, by name.
 fn functions(diff: &Diff) -> Vec<(String, Change, Change)> {
     let rows = diff.functions.iter();
     let mut rows: Vec<_> =
@@ -44,7 +44,7 @@ fn functions(diff: &Diff) -> Vec<(String, Change, Change)> {
     rows
 }
 
-/// The names of the functions whose own costs are marked as changed.
+/// Returns the names of the functions with a marked change of own cost.
 fn marked(diff: &Diff) -> Vec<String> {
     let rows = diff.ranked(false).into_iter().filter(|(_, row)| row.own.marked);
     rows.map(|(_, row)| name_of(diff, row.name, row.module)).collect()

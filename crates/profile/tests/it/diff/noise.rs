@@ -1,4 +1,4 @@
-//! What chance alone does is not called a change, and a change is.
+//! Chance alone is not marked as a change, and a real change is.
 
 use profile::Profile;
 use profile::query::diff::DiffOptions;
@@ -6,7 +6,7 @@ use profile::query::diff::DiffOptions;
 use super::recording::recording;
 use super::{diff_of, marked};
 
-/// Numbers that look random and are the same in each run of the test.
+/// Pseudo-random numbers that are equal in each run of the test.
 /// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014 (`SplitMix64`).
 struct Random(u64);
 
@@ -20,8 +20,8 @@ impl Random {
     }
 }
 
-/// So many samples of seven functions that cost 1/8 of the time each, and of 60 rare ones; `more` thousandths of all
-/// samples are of the second one instead.
+/// Returns samples of seven functions with 1/8 of the time each, and of 60 rare ones; `more` thousandths of all samples
+/// are of the second function instead.
 fn sampled(random: &mut Random, samples: u64, more: u64) -> Profile {
     let mut counts = [0_u64; 67];
     for _ in 0..samples {
@@ -37,7 +37,7 @@ fn sampled(random: &mut Random, samples: u64, more: u64) -> Profile {
     recording(&stacks)
 }
 
-/// Of 200 pairs of recordings of the same program, about one in twenty may have a mark, and no more.
+/// Of 200 pairs of recordings of one program, at most about one in twenty has a mark.
 #[test]
 fn unchanged_programs_show_no_change() {
     let mut random = Random(7);
@@ -53,7 +53,7 @@ fn unchanged_programs_show_no_change() {
     assert!(far_apart > 300, "without a correction there are {far_apart} changes");
 }
 
-/// 3 % of the time in one function, of 20,000 samples: it is found in every pair, and first.
+/// A change of 3 % of the time in one function of 20,000 samples is found in every pair, and ranked first.
 #[test]
 fn a_change_is_found_and_comes_first() {
     let mut random = Random(11);

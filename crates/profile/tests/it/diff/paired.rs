@@ -1,4 +1,4 @@
-//! Which modules of other names are compared, and what is not compared at all.
+//! Pairing of modules with different names, and functions that are not compared.
 
 use profile::query::diff::{
     Diff, DiffError, DiffInput, DiffNote, DiffOptions, DiffPair, NotCompared, PairedBy, diff,
@@ -7,7 +7,7 @@ use profile::query::diff::{
 use super::recording::{Recording, recording};
 use super::{diff_of, marked, name_of};
 
-/// Why functions are not compared, by name; only those that are not.
+/// Returns the functions that are not compared, by name, with reasons.
 fn left_out(diff: &Diff) -> Vec<(String, NotCompared)> {
     let rows = diff.left_out(true);
     let mut rows: Vec<_> = rows
@@ -44,7 +44,7 @@ fn modules_of_other_names_are_compared() {
         assert_eq!(diff.tested, [2, 3]);
         let is_noted = diff.notes.iter().any(|note| matches!(note, DiffNote::Paired(_)));
         assert_eq!(is_noted, by != PairedBy::Name, "{one}");
-        // A planted change is marked.
+        // A deliberate change is marked.
         let diff = diff_of(&of(one, 500, 500), &of(other, 900, 100), DiffOptions::default());
         assert_eq!(marked(&diff).len(), 2, "{one}");
     }
@@ -64,7 +64,7 @@ fn functions_of_modules_without_a_partner_are_never_marked() {
     assert_eq!((row.own.p, row.own.interval, row.own.before.samples), (None, None, 500));
 }
 
-/// A module that is mapped before is one that nothing was sampled in.
+/// A module mapped before without samples is a partner.
 #[test]
 fn new_functions_of_mapped_modules_are_compared_with_nothing() {
     let mut before = Recording::new();
@@ -83,7 +83,7 @@ fn new_functions_of_mapped_modules_are_compared_with_nothing() {
 #[test]
 fn what_has_no_name_on_one_side_is_not_compared() {
     let before = recording(&[("main@x api@x hash@x", 600), ("main@x parse@x", 400)]);
-    // Nothing has a name, or exported functions only.
+    // No code has a name, or only exported functions have one.
     let stripped = recording(&[("?@x ?@x ?@x", 600), ("?@x ?@x", 400)]);
     let exported = recording(&[("?@x api@x ?@x", 600), ("?@x ?@x", 400)]);
     let names = |names: &[&str]| {
@@ -99,7 +99,7 @@ fn what_has_no_name_on_one_side_is_not_compared() {
     assert_eq!(diff.tested, [0, 1]);
 }
 
-/// Code that has no name on both sides is compared, and so is a new function beside it.
+/// Code without a name both before and after is compared, and so is a new function in the same module.
 #[test]
 fn unnamed_code_of_both_sides_is_compared() {
     let before = recording(&[("main@x f@x", 700), ("main@x ?@x", 300)]);
@@ -112,7 +112,7 @@ fn unnamed_code_of_both_sides_is_compared() {
     assert_eq!(marked(&diff), ["unknown@x", "f@x"]);
 }
 
-/// Of the same build, one recording's names serve the other.
+/// With the same build, names of one recording apply to the other.
 #[test]
 fn names_of_the_same_build_serve_both_sides() {
     let with_id = |stacks: &[(&str, u64)]| {
@@ -122,7 +122,7 @@ fn names_of_the_same_build_serve_both_sides() {
         recording.profile
     };
     let mut named = with_id(&[("f@x", 50), ("g@x", 50)]);
-    // The functions begin at 0x40 and 0x80.
+    // The functions start at 0x40 and 0x80.
     for (location, start) in named.locations.as_mut_slice().iter_mut().zip([0x40, 0x80]) {
         (location.relative, location.function_offset) = (start + 8, Some(8));
     }
@@ -151,7 +151,7 @@ fn pairs_that_users_name_come_first() {
         assert_eq!(paired_by(&diff), [Some(PairedBy::Name), Some(PairedBy::Option)]);
         assert_eq!(left_out(&diff), []);
     }
-    // One that has a partner by its name gets the other one.
+    // The user's pair takes precedence over a partner of the same name.
     let diff = compared(&[pair("x", "z")]).expect("a difference");
     assert_eq!(paired_by(&diff), [Some(PairedBy::Option), None, None]);
     let error = compared(&[pair("y", "q")]).expect_err("there is no q").to_string();

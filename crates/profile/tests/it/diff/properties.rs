@@ -1,4 +1,4 @@
-//! What holds for all recordings: nothing differs from itself, before and after can change places, and own costs add up.
+//! Properties of all recordings: none differs from itself, before and after can be exchanged, and own costs add up.
 
 use profile::query::diff::{Change, Diff, DiffOptions, Normalization};
 use profile::{EndReason, Profile};
@@ -39,7 +39,7 @@ fn normalizations() -> impl Strategy<Value = Option<Normalization>> {
     ])
 }
 
-/// The normalization where before and after change places.
+/// Returns the normalization after before and after are exchanged.
 fn turned(normalization: Option<Normalization>) -> Option<Normalization> {
     match normalization {
         Some(Normalization::Work { before, after }) => {
@@ -59,7 +59,7 @@ fn is_negative_of(one: &Change, other: &Change) -> bool {
         && one.marked == other.marked
 }
 
-/// The own costs of functions, and those of the nodes of the tree, are the total of each side.
+/// Own costs of functions, and costs of the nodes of the tree, add up to the total before and after.
 fn add_up(diff: &Diff) {
     let sides: [fn(&Change) -> profile::query::diff::DiffCost; 2] =
         [|change| change.before, |change| change.after];

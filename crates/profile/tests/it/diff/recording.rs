@@ -1,4 +1,4 @@
-//! Profiles by hand: stacks of `function@module` words with so many samples each.
+//! Hand-written profiles: stacks of `function@module` words, with numbers of samples.
 
 use address::{Bias, BuildId, ModuleId, Pid, Tid, Timestamp};
 use profile::{
@@ -6,12 +6,12 @@ use profile::{
     ModuleRow, Profile, SampleRow, StackId, StackRow, ThreadId, ThreadRow,
 };
 
-/// A profile that grows. Samples come a millisecond after each other and stand for a million nanoseconds.
+/// A growing profile. By default, samples are a millisecond apart and have a period of a million nanoseconds.
 pub(crate) struct Recording {
     pub(crate) profile: Profile,
-    /// Nanoseconds from sample to sample.
+    /// Time between samples, in nanoseconds.
     pub(crate) step: u64,
-    /// What a sample stands for.
+    /// Period of the samples.
     pub(crate) period: Option<u64>,
     thread: ThreadId,
     event: EventId,
@@ -35,7 +35,7 @@ impl Recording {
         recording
     }
 
-    /// The samples after this are of that event.
+    /// Selects the event of further samples.
     pub(crate) fn event(&mut self, name: &str, rate: u64) {
         let name = self.profile.strings.intern(name.as_bytes());
         let row = EventRow { name, kind: 1, config: 0, frequency: true, rate };
@@ -47,7 +47,7 @@ impl Recording {
         }
     }
 
-    /// The samples after this are of that thread.
+    /// Selects the thread of further samples.
     pub(crate) fn thread(&mut self, tid: i32, comm: &str) {
         let comm = self.profile.strings.intern(comm.as_bytes());
         let (pid, tid) = (Pid(1), Tid(tid));
@@ -55,17 +55,17 @@ impl Recording {
         self.thread = self.profile.threads.push(row);
     }
 
-    /// The modules of that name have that build-id.
+    /// Sets the build-id of modules with this name.
     pub(crate) fn build_id(&mut self, module: &str, id: &str) {
         self.build_ids.push((module.to_owned(), BuildId::from_hex(id).expect("digits")));
     }
 
-    /// Adds `count` samples of a stack, outermost function first; `a<b` is a frame in which `a` was inlined into `b`.
+    /// Adds `count` samples of a stack, outermost function first; in `a<b`, `a` is inlined into `b`.
     pub(crate) fn stack(&mut self, stack: &str, count: u64) {
         self.ended(stack, count, EndReason::Root);
     }
 
-    /// The same; the chain ended for that reason.
+    /// Adds `count` samples of a stack with this end reason.
     pub(crate) fn ended(&mut self, stack: &str, count: u64, end: EndReason) {
         let mut node = None;
         for word in stack.split_whitespace() {
@@ -77,7 +77,7 @@ impl Recording {
         }
     }
 
-    /// Adds `count` samples of one function, whose name may have any bytes.
+    /// Adds `count` samples of one function with any bytes as its name.
     pub(crate) fn one(&mut self, name: &str, module: &str, count: u64) {
         let frame = self.frame(&format!("one@{module}"));
         let function = Some(self.profile.strings.intern(name.as_bytes()));
@@ -95,7 +95,7 @@ impl Recording {
         self.profile.samples.push(row.with_time(time).with_period(self.period));
     }
 
-    /// `function@module`; `?0x40` is code without a name in a function that begins at 0x40, `?` without that.
+    /// Parses `function@module`. `?0x40` is nameless code in a function that starts at 0x40; `?` has no known start.
     fn frame(&mut self, word: &str) -> profile::FrameId {
         let (names, module) = word.split_once('@').unwrap_or((word, ""));
         let module = self.module(module);
@@ -124,7 +124,7 @@ impl Recording {
         self.profile.frames.push(FrameRow { location, found_by, kernel: false, instance: 0 })
     }
 
-    /// A module that is mapped, and may have no samples.
+    /// Adds a mapped module, which may have no samples.
     pub(crate) fn module(&mut self, name: &str) -> Option<ModuleId> {
         if name.is_empty() {
             return None;
@@ -144,7 +144,7 @@ impl Recording {
     }
 }
 
-/// A recording of these stacks.
+/// Returns a recording of these stacks.
 pub(crate) fn recording(stacks: &[(&str, u64)]) -> Profile {
     let mut recording = Recording::new();
     for &(stack, count) in stacks {

@@ -1,4 +1,4 @@
-//! What cannot be compared, and what is said of it.
+//! Recordings that cannot be compared, and the error messages.
 
 use profile::Profile;
 use profile::query::diff::{DiffError, DiffInput, DiffOptions, Normalization, diff};

@@ -1,4 +1,4 @@
-//! How the tables grow with a profile.
+//! Growth of the tables with a profile.
 
 use address::ById as _;
 use std::ops::Range;
@@ -17,8 +17,8 @@ use super::{Clock, LiveLeaf, LivePage, LiveStep, StackNode};
 use crate::render::json_writer::JsonWriter;
 
 impl LivePage {
-    /// Takes in a step. `None` where what was told before does not fit any more: times that need a larger unit, periods
-    /// that are not all the same, an event more.
+    /// Applies a step. Returns `None` if it contradicts the tables sent before: a time exceeds 32 bits, the periods of
+    /// an event differ, or an event was added.
     pub(super) fn take_in(&mut self, step: &LiveStep<'_>) -> Option<Changes> {
         let LiveStep { profile, forgotten, named } = step;
         let mut changes = Changes { forgotten: self.forget(*forgotten), ..Changes::default() };
@@ -41,7 +41,7 @@ impl LivePage {
         Some(changes)
     }
 
-    /// Forgets samples before that number; gives how many of them were known.
+    /// Removes samples before the index `forgotten`. Returns the number of removed samples.
     fn forget(&mut self, forgotten: u64) -> usize {
         let gone = usize::try_from(forgotten - self.forgotten).unwrap_or(usize::MAX);
         let gone = gone.min(self.rows.samples.len());
@@ -51,7 +51,7 @@ impl LivePage {
         gone
     }
 
-    /// Learns the periods of events. `None` where they are not all the same any more, and were told to be.
+    /// Stores the periods of events. Returns `None` if the periods of an event differ and were stated to be equal.
     fn fix_periods(&mut self, profile: &Profile, fresh: &[SampleRow]) -> Option<()> {
         if self.fixed.len() != profile.events.len() {
             if !self.fixed.is_empty() {
@@ -65,7 +65,7 @@ impl LivePage {
         for sample in fresh {
             let Some(known) = self.fixed.get_mut(sample.event) else { continue };
             match (*known, sample.period()) {
-                // The page learns it with its next tables: before, a sample counts 1, as it does without a period.
+                // The page receives the period with its next tables; until then, a sample counts as 1.
                 (None, Some(period)) if self.facts.is_empty() => *known = Some(period),
                 (None, Some(_)) => return None,
                 (Some(known), period) if Some(known) != period => return None,
@@ -75,7 +75,7 @@ impl LivePage {
         Some(())
     }
 
-    /// What is known of the recording beside its tables.
+    /// Updates the facts of the recording outside of the tables.
     pub(super) fn state(&mut self, profile: &Profile, modules: &PageModules<'_>) {
         let members = |put: &dyn Fn(&mut JsonWriter)| {
             let mut json = JsonWriter::default();
@@ -131,7 +131,7 @@ impl LivePage {
         }
     }
 
-    /// Moves what runs through locations that have names by now. Nodes that nothing is at any more stay.
+    /// Moves stacks and leaves to other nodes after their locations got names. Unused nodes remain.
     fn rename(
         &mut self,
         profile: &Profile,
@@ -175,7 +175,7 @@ impl LivePage {
         }
     }
 
-    /// The node of a stack's innermost function, where it was made.
+    /// Returns the node of a stack's innermost function, if it exists.
     fn known_node(&self, stack: StackId) -> Option<NodeId> {
         match self.of_stack.get(stack) {
             Some(&StackNode::Known(node)) => node,
@@ -183,7 +183,7 @@ impl LivePage {
         }
     }
 
-    /// The node of a stack's innermost function, with all outside of it.
+    /// Returns the node of a stack's innermost function; creates it and its ancestors if necessary.
     fn made_node(
         &mut self,
         profile: &Profile,
@@ -205,7 +205,7 @@ impl LivePage {
         self.known_node(stack)
     }
 
-    /// The node of a stack's innermost function; those of its parent are known.
+    /// Returns the node of a stack's innermost function. The nodes of its parent must exist.
     fn node_of(
         &mut self,
         profile: &Profile,
@@ -217,7 +217,7 @@ impl LivePage {
         let Some(frame) = profile.frames.get(row.frame) else { return outside };
         let Some(location) = profile.locations.get(frame.location) else { return outside };
         let mut flags = frame_flags(profile, frame, location);
-        // The page takes the lines of a function together, and then tells which way most samples have it.
+        // The page merges the lines of a function and shows the flag that most of its samples have.
         flags |= if frame.found_by.is_joined() { JOINED } else { 0 };
         let path = location.module.and_then(|id| profile.modules.get(id)).map(|row| row.path);
         let rows = functions(profile, location, self.inlines);
@@ -257,7 +257,7 @@ impl LivePage {
         if let Some(&known) = self.functions.get(&function) {
             return known;
         }
-        // A function without a declaration has the file of its first line.
+        // A function without a declaration gets the file of its first line.
         let file = if function.line == 0 { function.file.or(file_of_line) } else { function.file };
         let [name, file] = [function.name, file].map(|id| self.name(profile, id));
         let module = modules.number(&function);
@@ -268,7 +268,7 @@ impl LivePage {
         id
     }
 
-    /// The line of a row; one in another file than its function has a number of its own.
+    /// Returns the line number of a row. A line in another file than its function gets a separate number.
     fn line(&mut self, profile: &Profile, function: FunctionId, row: &InlineRow) -> u32 {
         let file = row.file.filter(|_| row.line != 0);
         let number = self.name(profile, file);
@@ -284,7 +284,7 @@ impl LivePage {
         })
     }
 
-    /// The number of a string; below 0 for none.
+    /// Returns the index of a string; negative for none.
     fn name(&mut self, profile: &Profile, id: Option<StringId>) -> i64 {
         let Some(id) = id else { return -1 };
         let names = &mut self.texts.names;
@@ -305,7 +305,7 @@ impl LivePage {
         let clock = &mut self.clock;
         if let (Some(time), Some(origin)) = (sample.time(), clock.origin) {
             let now = u32::try_from(time.0.saturating_sub(origin) / clock.unit).ok()?;
-            // The last one stands for no end.
+            // The largest number means no end.
             clock.last = clock.last.max(now).min(u32::MAX - 1);
         }
         self.rows.samples.push(sample, clock.last, leaf, self.has_periods);
@@ -334,7 +334,7 @@ impl LivePage {
     }
 }
 
-/// Nanoseconds from the first sample of a profile to its last.
+/// Returns the time from the first sample of a profile to its last, in nanoseconds.
 pub(super) fn span(profile: &Profile) -> u64 {
     let mut times = profile.samples.iter().filter_map(|sample| sample.time());
     let first = times.next();
@@ -342,7 +342,7 @@ pub(super) fn span(profile: &Profile) -> u64 {
     last.zip(first).map_or(0, |(last, first)| last.0.saturating_sub(first.0))
 }
 
-/// Whether samples of an event differ in their periods.
+/// Returns true if samples of one event have different periods.
 pub(super) fn have_periods(profile: &Profile) -> bool {
     let mut known = vec![None; profile.events.len()];
     profile.samples.iter().any(|sample| {

@@ -1,7 +1,7 @@
-//! The tables of the page of a recording that is watched: they only grow, so that those who have them get what is new.
+//! Tables of the live page of a recording. They are append-only, so readers receive only the additions.
 //!
-//! Functions, nodes and leaves are numbered by when they appeared, not by their names: what has a number keeps it. Where a
-//! name comes later than the samples that it is for, these samples' leaves move to other nodes.
+//! Functions, nodes and leaves are numbered by first appearance, not by name; numbers are stable. If a name becomes
+//! known after samples that need it, the leaves of these samples move to other nodes.
 
 mod grow;
 mod rows;
@@ -19,14 +19,14 @@ use super::tree::{LeafId, NodeId, PageNode, PlaceId};
 use crate::summary::write_summary;
 use rows::{Rows, Texts};
 
-/// The tables of a recording that grows.
+/// Tables of a growing recording.
 #[derive(Default)]
 pub struct LivePage {
     inlines: bool,
-    /// What those must have who get what is new.
+    /// Rows of the tables. A reader of an increment must have all earlier rows.
     texts: Texts,
     rows: Rows,
-    /// What is known of the recording beside its tables, as members of a JSON object.
+    /// Facts of the recording outside of the tables, as members of a JSON object.
     facts: Vec<u8>,
     title: Vec<u8>,
     summary: Vec<u8>,
@@ -34,24 +34,24 @@ pub struct LivePage {
     clock: Clock,
     fixed: Fixed,
     has_periods: bool,
-    /// Where everything is in the tables.
+    /// Indexes of the rows in the tables.
     functions: HashMap<Function, FunctionId>,
     elsewhere: HashMap<(StringId, u32), u32>,
     strings: HashMap<StringId, u32>,
     nodes: HashMap<PageNode, NodeId>,
     of_stack: Table<StackId, StackNode>,
     leaves: HashMap<LiveLeaf, LeafId>,
-    /// By leaf, what it is for.
+    /// By leaf: its stack and end reason.
     of_leaf: Table<LeafId, LiveLeaf>,
     places: HashMap<LocationId, PlaceId>,
-    /// Samples that were taken in, with those that are forgotten, and how many are.
+    /// Total number of samples, including forgotten ones, and number of forgotten samples.
     samples: u64,
     forgotten: u64,
-    /// So many nodes there are when it is next looked at whether samples still need them.
+    /// Number of nodes at which [`Self::is_sparse`] next counts the nodes in use.
     next_look: usize,
 }
 
-/// Fewer nodes than that stay, whether samples need them or not.
+/// Number of nodes below which unused nodes are not dropped.
 const FEW_NODES: usize = 20_000;
 
 impl std::fmt::Debug for LivePage {
@@ -63,25 +63,25 @@ impl std::fmt::Debug for LivePage {
     }
 }
 
-/// A step of a profile that grows.
+/// A step of a growing profile.
 #[derive(Debug, Clone)]
 pub struct LiveStep<'a> {
     /// The profile.
     pub profile: &'a Profile,
-    /// So many samples of it are forgotten: the first one has that number.
+    /// Number of forgotten samples, which is the index of the profile's first sample.
     pub forgotten: u64,
     /// Locations that got their names in this step.
     pub named: Range<LocationId>,
 }
 
-/// The samples of a stack that ended alike.
+/// Samples with the same stack and end reason.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct LiveLeaf {
     stack: Option<StackId>,
     end: EndReason,
 }
 
-/// The innermost node of a stack, which is made when a sample has it.
+/// Innermost node of a stack, which is created when a sample has the stack.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum StackNode {
     #[default]
@@ -89,16 +89,16 @@ enum StackNode {
     Known(Option<NodeId>),
 }
 
-/// How times are told: in units since the origin.
+/// Encoding of times: in units since the origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Clock {
     unit: u64,
     origin: Option<u64>,
-    /// The last time that was told.
+    /// The last time sent.
     last: u32,
 }
 
-/// Nanoseconds of a unit: a count of 32 bits lasts for half a day.
+/// Nanoseconds per unit: 32 bits count half a day.
 const UNIT: u64 = 10_000;
 
 impl Default for Clock {
@@ -108,14 +108,14 @@ impl Default for Clock {
 }
 
 impl LivePage {
-    /// The tables of a recording of which nothing has come. `inlines`: whether inlined functions are functions of their own.
+    /// Returns the tables of a recording without any data. With `inlines`, inlined functions are separate functions.
     #[must_use]
     pub fn new(inlines: bool) -> Self {
         Self { inlines, ..Self::default() }
     }
 
-    /// Takes in what is new of a profile, and gives it as bytes for those who have what was before. `None` where they have
-    /// to begin anew with [`Self::tables`].
+    /// Adds the new rows of a profile. Returns the increment for readers that have the previous state, or `None` if
+    /// they must restart with [`Self::tables`].
     pub fn grow(&mut self, step: &LiveStep<'_>) -> Option<Vec<u8>> {
         let is_first = self.facts.is_empty();
         if self.is_sparse(step.forgotten) {
@@ -129,7 +129,7 @@ impl LivePage {
             Some(changes) if !is_first => Some(self.changes(&before, &changes)),
             Some(_) => None,
             None => {
-                // What was stated before does not fit any more.
+                // The step contradicts the facts that were sent before.
                 *self = Self::new(self.inlines);
                 self.clock.unit = UNIT.max(grow::span(step.profile) / (u64::from(u32::MAX) / 2));
                 self.has_periods = grow::have_periods(step.profile);
@@ -139,26 +139,26 @@ impl LivePage {
         }
     }
 
-    /// Nodes of the tree.
+    /// Number of nodes of the tree.
     #[must_use]
     pub fn nodes(&self) -> usize {
         self.rows.nodes.len()
     }
 
-    /// Samples that are not forgotten.
+    /// Number of samples that are not forgotten.
     #[must_use]
     pub fn samples(&self) -> usize {
         self.rows.samples.len()
     }
 
-    /// The stream has ended: adds what is known of a profile then, beside its tables.
+    /// Ends the stream: adds the facts known only at the end, including the summary.
     pub fn end(&mut self, profile: &Profile) {
         self.state(profile, &PageModules::new(profile));
         // Writing to a vector does not fail.
         let _ = write_summary(profile, &mut self.summary);
     }
 
-    /// All tables, as the page reads them, with a number that tells them from others; `None` where nothing has come yet.
+    /// Returns all tables in the page's format, identified by `tick`; `None` if there is no data yet.
     #[must_use]
     pub fn tables(&self, tick: u64) -> Option<Vec<u8>> {
         (!self.facts.is_empty()).then(|| self.whole(tick))

@@ -1,4 +1,4 @@
-//! What those have who look on: texts, and rows of numbers.
+//! Rows that readers of the live page have: texts and numbers.
 
 use std::collections::VecDeque;
 
@@ -7,22 +7,22 @@ use profile::{SampleRow, ThreadRow};
 use super::super::schema::{FunctionRow, SAMPLES, SampleColumn, SampleNumber, Width};
 use super::super::tree::{Leaf, LeafId, PageNode};
 
-/// The tables of texts. Rows of modules and threads can change.
+/// Tables of text. Rows of modules and threads can change.
 #[derive(Default)]
 pub(super) struct Texts {
     pub(super) names: Vec<Vec<u8>>,
     pub(super) functions: Vec<FunctionRow>,
-    /// Lines in other files than their functions: file and line.
+    /// Lines in another file than their function's: file and line.
     pub(super) elsewhere: Vec<[i64; 2]>,
     /// As JSON.
     pub(super) modules: Vec<Vec<u8>>,
     pub(super) threads: Vec<ThreadRow>,
-    /// As JSON: process, thread, name, name of the process, and the control group, where any is known.
+    /// As JSON: process, thread, thread name, process name, and the control group if any is known.
     pub(super) thread_texts: Vec<Vec<u8>>,
     pub(super) has_cgroups: bool,
 }
 
-/// The rows of nodes, leaves, places and samples. Samples are forgotten from the front.
+/// Rows of nodes, leaves, places and samples. Samples are removed from the front.
 #[derive(Default)]
 pub(super) struct Rows {
     pub(super) nodes: Vec<PageNode>,
@@ -32,25 +32,25 @@ pub(super) struct Rows {
     pub(super) samples: Samples,
 }
 
-/// The numbers of samples, a column each of [`SAMPLES`].
+/// Numbers of the samples, one column for each of [`SAMPLES`].
 pub(super) struct Samples {
     rows: usize,
     columns: Vec<Numbers>,
 }
 
-/// The numbers of a column, in the width of its column.
+/// Numbers of a column, stored in the column's width.
 enum Numbers {
     U8(VecDeque<u8>),
     U16(VecDeque<u16>),
     U32(VecDeque<u32>),
-    /// The bits of floats.
+    /// Bits of floats.
     F64(VecDeque<u64>),
 }
 
 /// Numbers of a column from a row on.
 pub(super) type FromRow<'a> = Box<dyn ExactSizeIterator<Item = u64> + 'a>;
 
-/// How many rows there are; of samples, those that are not forgotten.
+/// Number of rows in each table; forgotten samples are not counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sizes {
     pub(super) names: usize,
@@ -62,15 +62,15 @@ pub(super) struct Sizes {
     pub(super) samples: usize,
 }
 
-/// What changed in a step beside what was added.
+/// Changes in a step apart from additions.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// Samples that were forgotten, of those that were there before.
+    /// Number of existing samples that were forgotten.
     pub(super) forgotten: usize,
-    /// Rows of modules and of threads that are new or different.
+    /// Rows of modules, and of threads, that are new or different.
     pub(super) modules: Vec<usize>,
     pub(super) threads: Vec<usize>,
-    /// Leaves that are at another node now.
+    /// Leaves that moved to another node.
     pub(super) moved: Vec<usize>,
 }
 
@@ -99,7 +99,7 @@ impl Samples {
         self.rows
     }
 
-    /// Adds a sample at `time`, in units since the origin. `periods`: whether the tables have periods.
+    /// Adds a sample at `time`, in units since the origin. `periods`: whether the tables contain periods.
     pub(super) fn push(&mut self, sample: &SampleRow, time: u32, leaf: LeafId, periods: bool) {
         self.rows += 1;
         for (column, numbers) in SAMPLES.iter().zip(&mut self.columns) {
@@ -113,13 +113,13 @@ impl Samples {
         }
     }
 
-    /// Forgets the first samples.
+    /// Removes the first samples.
     pub(super) fn forget(&mut self, samples: usize) {
         self.rows -= samples;
         self.columns.iter_mut().for_each(|numbers| numbers.forget(samples));
     }
 
-    /// The columns that the tables have, each with its numbers from a row on.
+    /// Iterates over the columns that the tables contain, each with its numbers from a row on.
     pub(super) fn columns(
         &self,
         from: usize,
@@ -130,7 +130,7 @@ impl Samples {
         present.map(move |(column, numbers)| (column, numbers.from(from)))
     }
 
-    /// The leaves of samples from a row on.
+    /// Iterates over the leaves of samples from a row on.
     pub(super) fn leaves(&self, from: usize) -> impl Iterator<Item = u64> {
         let mut columns = self.columns(from, false);
         let leaves = columns.find(|(column, _)| matches!(column.number, SampleNumber::Leaf));
@@ -148,7 +148,7 @@ impl Numbers {
         }
     }
 
-    /// Adds a number; one that is too large for the column becomes its largest.
+    /// Adds a number; one that is too large for the column becomes the column's maximum.
     fn push(&mut self, number: u64) {
         match self {
             Self::U8(rows) => rows.push_back(number.try_into().unwrap_or(u8::MAX)),
@@ -158,7 +158,7 @@ impl Numbers {
         }
     }
 
-    /// Forgets the first numbers. A column that the tables do not have is empty.
+    /// Removes the first numbers. A column that the tables do not contain is empty.
     fn forget(&mut self, samples: usize) {
         match self {
             Self::U8(rows) => drop(rows.drain(..samples.min(rows.len()))),

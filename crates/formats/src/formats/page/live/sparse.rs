@@ -1,13 +1,13 @@
-//! Nodes that no sample needs any more. A recording that is watched for hours sees stacks that never come again; without
-//! this they would be counted at each tick.
+//! Removal of unused nodes. A recording that is watched for hours accumulates stacks that never recur; without removal,
+//! each tick would process them.
 
 use address::ById as _;
 
 use super::{Clock, FEW_NODES, LivePage};
 
 impl LivePage {
-    /// Whether samples need less than half of the nodes, when so many are forgotten. It is looked at when there are twice
-    /// as many nodes as after the last look.
+    /// Returns true if samples need less than half of the nodes after `forgotten` samples are removed. The nodes are
+    /// counted only if their number reached twice the number in use at the previous count.
     pub(super) fn is_sparse(&mut self, forgotten: u64) -> bool {
         let nodes = self.rows.nodes.len();
         if nodes < self.next_look.max(FEW_NODES) {
@@ -18,7 +18,7 @@ impl LivePage {
         2 * needed < nodes
     }
 
-    /// Nodes that samples are at or in, of those that are not forgotten.
+    /// Returns the number of nodes on the stacks of samples that are not forgotten.
     fn needed_nodes(&self, forgotten: u64) -> usize {
         let rows = &self.rows;
         let gone = usize::try_from(forgotten - self.forgotten).unwrap_or(usize::MAX);
@@ -37,8 +37,8 @@ impl LivePage {
         count
     }
 
-    /// Drops all nodes and samples, so that the next step makes those that are needed. Functions keep their numbers, and
-    /// so does what a reader chose.
+    /// Drops all nodes and samples, so that the next step creates only the needed ones. Functions retain their numbers,
+    /// so a reader's selection remains valid.
     pub(super) fn drop_nodes(&mut self) {
         self.rows = Default::default();
         self.nodes.clear();

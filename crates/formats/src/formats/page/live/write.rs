@@ -1,7 +1,7 @@
-//! The tables as bytes: all of them, or what a step added.
+//! Encoding of the tables: all of them, or the additions of a step.
 //!
-//! Both have the form of the page's tables: the length of a head in 8 bytes, the head in JSON, and columns, each filled up
-//! to 8 bytes. The head of a step says with `first` how many rows those have who can take it in.
+//! Both have the format of the page's tables: the length of the head in 8 bytes, the head in JSON, and columns, each
+//! padded to 8 bytes. The head of a step states in `first` the numbers of rows that its reader must have.
 
 use super::super::columns::column;
 use super::super::head::VERSION;
@@ -11,11 +11,11 @@ use super::LivePage;
 use super::rows::{Changes, FromRow, Sizes};
 use crate::render::json_writer::JsonWriter;
 
-/// A column: its name, its width, and its numbers.
+/// A column's name, width, and numbers.
 type Column<'a> = (&'static str, Width, FromRow<'a>);
 
 impl LivePage {
-    /// Everything.
+    /// Encodes all tables.
     pub(super) fn whole(&self, tick: u64) -> Vec<u8> {
         let columns = self.columns(&Sizes::default(), true);
         let mut json = JsonWriter::default();
@@ -36,7 +36,7 @@ impl LivePage {
         bytes(json, columns)
     }
 
-    /// What came since the tables had these sizes.
+    /// Encodes the additions since the tables had the sizes `before`.
     pub(super) fn changes(&self, before: &Sizes, changes: &Changes) -> Vec<u8> {
         let samples = before.samples.saturating_sub(changes.forgotten);
         let mut columns = self.columns(&Sizes { samples, ..*before }, false);
@@ -69,7 +69,7 @@ impl LivePage {
         bytes(json, columns)
     }
 
-    /// Functions, lines in other files, and names from there on.
+    /// Appends the functions, lines in other files, and names, from the given sizes on.
     fn texts(&self, json: &mut JsonWriter, from: &Sizes) {
         let functions = self.texts.functions.iter().skip(from.functions);
         json.key("functions").array(functions, |json, row| {
@@ -83,7 +83,7 @@ impl LivePage {
         json.key("names").array(names, |json, name| json.string(name));
     }
 
-    /// The columns from there on. Whole tables have times as differences.
+    /// Returns the columns from the given sizes on. Whole tables contain times as differences.
     fn columns(&self, from: &Sizes, whole: bool) -> Vec<Column<'_>> {
         let all = &self.rows;
         let mut columns = Vec::new();
@@ -107,13 +107,13 @@ fn add<'a, R>(columns: &mut Vec<Column<'a>>, table: &'a [RowColumn<R>], rows: Op
     }));
 }
 
-/// Each number less the one before; the first stays.
+/// Subtracts from each number the previous one; the first is unchanged.
 fn differences(numbers: FromRow<'_>) -> FromRow<'_> {
     let mut before = 0;
     Box::new(numbers.map(move |number| number - std::mem::replace(&mut before, number)))
 }
 
-/// What columns are called, and how long they are.
+/// Appends the names, widths and lengths of the columns.
 fn shapes(json: &mut JsonWriter, columns: &[Column<'_>]) {
     json.key("columns").array(columns, |json, (name, width, rows)| {
         json.array([()], |json, ()| {

@@ -1,5 +1,4 @@
-//! The modules of a comparison: which of them are the same on both sides, whether their file is the same, and whether
-//! inlined functions are known on both sides.
+//! Modules of a comparison: pairs of equal modules, equality of their files, and availability of inlined functions.
 
 mod pairing;
 mod stem;
@@ -18,34 +17,34 @@ pub use pairing::PairedBy;
 use pairing::Single;
 
 crate::row_ids! {
-    /// A row of [`Diff::modules`](super::Diff::modules).
+    /// Index of a row of [`Diff::modules`](super::Diff::modules).
     pub DiffModuleId(u32);
 }
 
-/// A module that is compared: on both sides, or without a partner on the other one.
+/// A module in a comparison, with or without a partner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffModule {
-    /// The name without its path; one for the whole kernel, one for all memory without a file, one for all dumps of
-    /// run-time compilers. The name before, if it has samples there.
+    /// Name without path. The whole kernel has one name, as do all memory without a file and all dumps of run-time
+    /// compilers. It is the name before, if the module is mapped there.
     pub name: StringId,
-    /// The name after, if it is another one.
+    /// Name after, if it differs.
     pub other_name: Option<StringId>,
     /// Whether it has samples before, and after.
     pub seen: [bool; 2],
-    /// Why the module before and the one after are taken for the same; `None` for one without a partner.
+    /// Reason that the modules before and after are paired; `None` for a module without a partner.
     pub paired: Option<PairedBy>,
-    /// Whether all recordings have the same build of it; `None` where it has no build-id, or is on one side only.
+    /// Whether all recordings have the same build; `None` without a build-id, or if only one side has samples.
     pub same_file: Option<bool>,
-    /// Whether its inlined functions are left out, since only one side knows them.
+    /// Whether its inlined functions are omitted because only one side has inline information.
     pub without_inlines: bool,
 }
 
-/// Modules that the user pairs: names without their paths, or paths as they were recorded.
+/// A pair of modules from the user: names without paths, or recorded paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffPair {
-    /// The module before.
+    /// Module before.
     pub before: String,
-    /// The module after.
+    /// Module after.
     pub after: String,
 }
 
@@ -62,23 +61,23 @@ impl std::str::FromStr for DiffPair {
     }
 }
 
-/// The kernel and its modules, whose functions are known by name.
+/// Name of the kernel and its modules, which have function names.
 const KERNEL: &[u8] = b"[kernel]";
 
-/// Memory without a file, such as that of JIT code.
+/// Name of memory without a file, such as JIT code.
 const ANONYMOUS: &[u8] = b"[anonymous]";
 
-/// The dumps of run-time compilers, whose names have the numbers of processes.
+/// Name of the dumps of run-time compilers, which have process ids in their file names.
 const DUMPS: &[u8] = b"[jit dump]";
 
-/// A module of a side: of the pair of that number that the user named, or of that name.
+/// Key of a module: the index of the user's pair, or its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
     Pair(usize),
     Name(StringId),
 }
 
-/// The known facts about a module on one side.
+/// Facts of a module, before or after.
 #[derive(Debug, Default, Clone)]
 struct SideFacts {
     seen: bool,
@@ -87,7 +86,7 @@ struct SideFacts {
     inlined: bool,
 }
 
-/// A module of a side with its name.
+/// A module before or after, with its name.
 #[derive(Debug)]
 struct SideModule {
     key: Key,
@@ -95,14 +94,14 @@ struct SideModule {
     facts: SideFacts,
 }
 
-/// The modules of a side, in order of their first appearance.
+/// Modules before or after, in the order of first appearance.
 #[derive(Debug, Default)]
 struct SideModules {
     all: Vec<SideModule>,
     index: HashMap<Key, usize>,
 }
 
-/// All modules of all recordings.
+/// Modules of all recordings.
 #[derive(Debug, Default)]
 pub(super) struct Modules {
     pub(super) rows: Table<DiffModuleId, DiffModule>,
@@ -111,8 +110,8 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    /// The modules of the recordings of both sides. Those that are mapped, but in which no stack has a frame, are
-    /// partners, and no rows.
+    /// Collects and pairs the modules of all recordings. Mapped modules without frames in a stack can be partners, but
+    /// get no row of their own.
     pub(super) fn new(
         sides: [&[DiffInput<'_>]; 2],
         pairs: &[DiffPair],
@@ -169,7 +168,7 @@ impl Modules {
         Ok(modules)
     }
 
-    /// Takes in the modules of a recording.
+    /// Adds the modules of a recording.
     fn add(&self, side: usize, profile: &Profile, strings: &mut Strings, found: &mut SideModules) {
         let rows: Vec<usize> = profile
             .modules
@@ -197,7 +196,7 @@ impl Modules {
         }
     }
 
-    /// Which module a row of a recording is. `name`: that of the row, among the strings of the comparison.
+    /// Returns the key of a recording's module. `name`: its name in the strings of the comparison.
     fn key(&self, side: usize, profile: &Profile, row: &ModuleRow, name: StringId) -> Key {
         let path = profile.strings.get(row.path);
         let last = self::name(profile, row);
@@ -208,7 +207,7 @@ impl Modules {
         self.pairs.iter().position(is_meant).map_or(Key::Name(name), Key::Pair)
     }
 
-    /// Whether each pair that the user named is of a module with samples, on both sides.
+    /// Checks that each pair of the user names mapped modules before and after.
     fn check_pairs(&self, found: &[SideModules; 2], strings: &Strings) -> Result<(), DiffError> {
         for (at, pair) in self.pairs.iter().enumerate() {
             let names = [&pair.before, &pair.after];
@@ -226,7 +225,7 @@ impl Modules {
         Ok(())
     }
 
-    /// Counts the functions of those modules of a recording that have no partner.
+    /// Counts the functions of a recording's modules without a partner.
     fn names(
         &self,
         side: usize,
@@ -254,7 +253,7 @@ impl Modules {
         }
     }
 
-    /// Makes the rows: those with samples, of the side before first.
+    /// Builds the rows of modules with samples; those before come first.
     fn fill(&mut self, found: &[SideModules; 2], partners: &[Option<(usize, PairedBy)>]) {
         let [before, after] = found;
         let mut taken = HashSet::new();
@@ -292,7 +291,7 @@ impl Modules {
         }
     }
 
-    /// By module of a recording of a side: which row it is; `None` where no stack has a frame in it.
+    /// Returns the row of each module of a recording; `None` if it has no row.
     pub(super) fn ids(
         &self,
         side: usize,
@@ -307,8 +306,8 @@ impl Modules {
     }
 }
 
-/// By name of a thread after: the one before, if both are those of a program whose name changed. The kernel names a
-/// thread by the first 15 bytes of its program's name.
+/// Returns, by thread name after, the name before, if both are names of a renamed program. The kernel names a thread
+/// after the first 15 bytes of its program's name.
 pub(super) fn renamed_threads(modules: &Modules, strings: &Strings) -> HashMap<Vec<u8>, Vec<u8>> {
     const LENGTH: usize = 15;
     let comm = |name: StringId| {
@@ -320,7 +319,7 @@ pub(super) fn renamed_threads(modules: &Modules, strings: &Strings) -> HashMap<V
 }
 
 impl SideModules {
-    /// The index of a module.
+    /// Returns the index of a module, adding it if necessary.
     fn at(&mut self, key: Key, name: StringId) -> usize {
         *self.index.entry(key).or_insert_with(|| {
             self.all.push(SideModule { key, name, facts: SideFacts::default() });
@@ -328,7 +327,7 @@ impl SideModules {
         })
     }
 
-    /// Those modules that have no partner, without their functions.
+    /// Returns the modules without a partner, with empty function counts.
     fn singles(&self, left: &[usize], strings: &Strings) -> Vec<Single> {
         let rows = left.iter().filter_map(|&at| self.all.get(at));
         let single = |row: &SideModule| Single {
@@ -340,7 +339,7 @@ impl SideModules {
     }
 }
 
-/// The name of a module as it is compared.
+/// Returns the name of a module to compare.
 fn name<'a>(profile: &'a Profile, row: &ModuleRow) -> &'a [u8] {
     match row.kind {
         ModuleKind::Kernel => KERNEL,
@@ -352,7 +351,7 @@ fn name<'a>(profile: &'a Profile, row: &ModuleRow) -> &'a [u8] {
     }
 }
 
-/// Whether a file is a dump of a run-time compiler, or a part of one: `jit-PID.dump`, `jitted-PID-N.so`.
+/// Returns true for a dump of a run-time compiler, or a part of one: `jit-PID.dump`, `jitted-PID-N.so`.
 /// Source: tools/perf/Documentation/jitdump-specification.txt; `perf inject --jit` writes the parts.
 fn is_dump(name: &[u8]) -> bool {
     let between = |start: &[u8], end: &[u8]| {

@@ -1,27 +1,27 @@
-//! Which modules that are on one side only are taken for the same: those of one soname, of one name without hash or
-//! version, or with most functions in common. An ambiguous one stays without a partner.
+//! Pairing of modules that exist only before or only after: by soname, by name without hash or version, or by common
+//! functions. Ambiguous modules get no partner.
 
 use hashbrown::HashMap;
 
 use super::stem::{soname, stem};
 
-/// Why a module before and one after are taken for the same.
+/// Reason that a module before and one after are paired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PairedBy {
-    /// They have one name.
+    /// Their names are equal.
     Name,
-    /// A pair was named by the user.
+    /// The user paired them.
     Option,
-    /// Their names follow one soname: `libx.so.1.0.0` and `libx.so.1.0.1`.
+    /// Their names have the same soname: `libx.so.1.0.0` and `libx.so.1.0.1`.
     Soname,
-    /// Their names are the same without hash, version, and words such as `old` and `new`.
+    /// Their names are equal without hash, version, and words such as `old` and `new`.
     Stem,
-    /// Most of their functions have the same names.
+    /// Most of their functions have equal names.
     Functions,
 }
 
 impl PairedBy {
-    /// The word in output formats.
+    /// Keyword in output formats.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -34,45 +34,45 @@ impl PairedBy {
     }
 }
 
-/// A module that is on one side only.
+/// A module that exists only before or only after.
 #[derive(Debug)]
 pub(super) struct Single {
-    /// Its name without its path.
+    /// Name without path.
     pub(super) name: Vec<u8>,
     /// Whether it has samples.
     pub(super) seen: bool,
-    /// By name of a function, as it is compared: the number of addresses of it that have samples.
+    /// By compared function name: number of its addresses with samples.
     pub(super) functions: HashMap<Vec<u8>, u64>,
 }
 
-/// A pair: which module before, which after, and why.
+/// A pair: index before, index after, and reason.
 pub(super) type Pair = (usize, usize, PairedBy);
 
-/// Pairs of modules that are on one side only, at most one for each module. One of a pair has samples at least.
+/// Pairs modules that exist only before or only after, at most once each. At least one module of a pair has samples.
 pub(super) fn pairs(before: &[Single], after: &[Single]) -> Vec<Pair> {
     let mut pairing = Pairing { sides: [before, after], pairs: Vec::new() };
-    // A module with samples is the better partner.
+    // Partners with samples take precedence.
     for both_seen in [true, false] {
         pairing.by_names(both_seen);
         if both_seen {
             pairing.by_functions();
-            // Of several of one stem, functions may have left one on each side.
+            // Pairing by functions may leave a unique pair of modules with the same stem.
             pairing.by_names(both_seen);
         }
     }
     pairing.pairs
 }
 
-/// The part of a module's functions that has to be in common.
+/// Minimum share of the modules in common functions.
 const COMMON: f64 = 0.5;
 
-/// How much less any other module has to have in common.
+/// Minimum distance to the second-best candidate.
 const AHEAD: f64 = 0.2;
 
-/// The fewest functions in common, but for those that every program has.
+/// Minimum number of common functions, without those that every program has.
 const FEWEST: usize = 2;
 
-/// More comparisons of modules by their functions are not made.
+/// Maximum number of pairs to compare by functions.
 const COMPARISONS: usize = 1 << 16;
 
 struct Pairing<'a> {
@@ -81,7 +81,7 @@ struct Pairing<'a> {
 }
 
 impl Pairing<'_> {
-    /// The modules of a side that have no partner yet.
+    /// Returns the modules without a partner, before (`side` 0) or after (1).
     fn left(&self, side: usize) -> Vec<usize> {
         let taken = |at: &usize| {
             self.pairs.iter().any(|pair| if side == 0 { pair.0 == *at } else { pair.1 == *at })
@@ -97,13 +97,13 @@ impl Pairing<'_> {
     fn by_names(&mut self, both_seen: bool) {
         let soname_of = |single: &Single| soname(&single.name).map(<[u8]>::to_vec);
         self.by_key(PairedBy::Soname, both_seen, soname_of);
-        // A name in brackets is no file's.
+        // A name in brackets is not a file name.
         let stem_of =
             |single: &Single| (!single.name.starts_with(b"[")).then(|| stem(&single.name));
         self.by_key(PairedBy::Stem, both_seen, stem_of);
     }
 
-    /// Pairs the modules that have a key for themselves on each side.
+    /// Pairs modules with a key that is unique both before and after.
     fn by_key(&mut self, by: PairedBy, both_seen: bool, key: impl Fn(&Single) -> Option<Vec<u8>>) {
         let mut groups: HashMap<Vec<u8>, [Vec<usize>; 2]> = HashMap::new();
         let mut order = Vec::new();
@@ -129,7 +129,7 @@ impl Pairing<'_> {
         }
     }
 
-    /// Pairs modules that have more functions in common with each other than with any else.
+    /// Pairs modules that have clearly more functions in common with each other than with any other module.
     fn by_functions(&mut self) {
         let [before, after] = [0, 1].map(|side| {
             let left = self.left(side).into_iter();
@@ -161,8 +161,8 @@ impl Pairing<'_> {
     }
 }
 
-/// The part of two modules that lies in functions of the same names, from 0 to 1: the smaller one of each function's
-/// parts. Functions that are in every program do not count.
+/// Returns the share of two modules in common functions, from 0 to 1: the sum of the smaller share of each function.
+/// Functions that are in every program are not counted.
 fn in_common(one: &Single, other: &Single) -> f64 {
     let own = |single: &Single| -> Vec<(Vec<u8>, u64)> {
         let functions = single.functions.iter().filter(|(name, _)| !is_everywhere(name));
@@ -183,15 +183,14 @@ fn in_common(one: &Single, other: &Single) -> f64 {
     if common < FEWEST { 0.0 } else { score }
 }
 
-/// Whether programs that have nothing to do with each other have a function of that name: the start of a program, and
-/// templates of standard libraries.
+/// Returns true for function names that unrelated programs share: program startup, and templates of standard libraries.
 fn is_everywhere(name: &[u8]) -> bool {
     const STARTS: [&[u8]; 7] =
         [b"main", b"_start", b"_init", b"_fini", b"start", b"frame_dummy", b"std::rt::lang_start"];
     const LIBRARIES: [&[u8]; 4] = [b"std::", b"core::", b"alloc::", b"__"];
     let end = name.iter().skip(1).position(|byte| matches!(byte, b'<' | b'(')).map(|at| at + 1);
     let front = name.get(..end.unwrap_or(name.len())).unwrap_or(name);
-    // A demangled template has its type in front of its name.
+    // The type of a demangled template precedes its name.
     let own = front.rsplit(|&byte| byte == b' ').next().unwrap_or(front);
     let own = own.strip_prefix(b"<").unwrap_or(own);
     STARTS.contains(&own) || LIBRARIES.iter().any(|library| own.starts_with(library))
@@ -234,10 +233,10 @@ mod tests {
             single("two", &[("main", 3), ("hash", 5), ("parse", 5), ("new", 1)]),
         ];
         assert_eq!(pairs(&before, &after), [(0, 1, PairedBy::Functions)]);
-        // Two that fit as well are ambiguous.
+        // Two equally good candidates are ambiguous.
         let twice = [single("two", &ours), single("three", &ours)];
         assert_eq!(pairs(&before[..1], &twice), []);
-        // A single function in common proves nothing.
+        // A single common function is not sufficient.
         let few = [("main", 9), ("hash", 4)];
         assert_eq!(pairs(&[single("one", &few)], &[single("two", &few)]), []);
     }

@@ -1,6 +1,6 @@
-//! The part of a module's name that stays the same from build to build and from version to version.
+//! Stem of a module's name, which is stable across builds and versions.
 
-/// Words that people append to, or put in front of, the name of a copy that they keep for a comparison.
+/// Words that people add before or after the name of a saved copy.
 const COPIES: [&[u8]; 14] = [
     b"old",
     b"new",
@@ -18,17 +18,17 @@ const COPIES: [&[u8]; 14] = [
     b"dirty",
 ];
 
-/// Words of versions that are not released.
+/// Words of unreleased versions.
 const STAGES: [&[u8]; 6] = [b"rc", b"beta", b"alpha", b"pre", b"dev", b"git"];
 
-/// Hexadecimal digits of the shortest hash: that of an abbreviated commit.
+/// Minimum length of a hash, in hexadecimal digits: that of an abbreviated commit.
 const SHORTEST_HASH: usize = 7;
 
-/// The separators of the parts of a name.
+/// Separators of the parts of a name.
 const SEPARATORS: &[u8] = b"-_.+~";
 
-/// The soname that the name of a library follows by convention: `libx.so.1.0.2` is of `libx.so.1`. `None` for other
-/// files, and for libraries without a version.
+/// Returns the soname by convention: `libx.so.1` for `libx.so.1.0.2`. Returns `None` for other files, and for libraries
+/// without a version.
 pub(super) fn soname(name: &[u8]) -> Option<&[u8]> {
     let at = library(name)?;
     let version = name.get(at + 1..)?;
@@ -36,8 +36,8 @@ pub(super) fn soname(name: &[u8]) -> Option<&[u8]> {
     (major > 0).then(|| name.get(..at + 1 + major)).flatten()
 }
 
-/// The name without hash, version, and words of copies: `bench-0123456789abcdef` is `bench`, `app.old` is `app`,
-/// `libc-2.31.so` and `libc.so.6` are `libc.so`. At least a letter stays.
+/// Returns the name without hash, version, and words of copies: `bench` for `bench-0123456789abcdef`, `app` for
+/// `app.old`, `libc.so` for `libc-2.31.so` and `libc.so.6`. At least one letter remains.
 pub(super) fn stem(name: &[u8]) -> Vec<u8> {
     let (mut base, ending) = match library(name) {
         Some(at) => name.split_at(at),
@@ -58,7 +58,7 @@ pub(super) fn stem(name: &[u8]) -> Vec<u8> {
     [base, ending].concat()
 }
 
-/// Where the version of a library begins: the point after `.so` in `libx.so.1`.
+/// Returns the position of a library's version: the point after `.so` in `libx.so.1`.
 fn library(name: &[u8]) -> Option<usize> {
     const SO: &[u8] = b".so.";
     let at = name.windows(SO.len()).position(|window| window == SO)? + SO.len() - 1;
@@ -66,7 +66,7 @@ fn library(name: &[u8]) -> Option<usize> {
     name.get(at..)?.iter().all(is_version).then_some(at)
 }
 
-/// The name of an extension of Python without the interpreter's tag: `_json.cpython-311-x86_64-linux-gnu`.
+/// Removes the interpreter's tag from a Python extension's name: `_json.cpython-311-x86_64-linux-gnu`.
 fn without_python(base: &[u8]) -> &[u8] {
     const TAG: &[u8] = b".cpython-";
     let at = base.windows(TAG.len()).position(|window| window == TAG).filter(|&at| at > 0);
@@ -94,7 +94,7 @@ fn has_letter(text: &[u8]) -> bool {
     text.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// Whether a part of a name is a hash, a number of a version, or a word of a copy.
+/// Returns true if a part of a name is a hash, a version number, or a word of a copy.
 fn varies(part: &[u8]) -> bool {
     let is_number = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     let number = part.strip_prefix(b"v").unwrap_or(part);
@@ -104,14 +104,14 @@ fn varies(part: &[u8]) -> bool {
     is_number(number) || is_hash(part) || is_stage || COPIES.contains(&part)
 }
 
-/// `1w`, as in `openssl-1.1.1w`.
+/// Returns true for `1w`, as in `openssl-1.1.1w`.
 fn is_letter_version(part: &[u8]) -> bool {
     let Some((last, digits)) = part.split_last() else { return false };
     last.is_ascii_lowercase() && !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// A hash of cargo or of a commit, which `git describe` puts after a `g`. A word such as `facade` is none: it has no
-/// digit.
+/// Returns true for a hash of cargo or of a commit, which `git describe` prefixes with `g`. A short word such as
+/// `defaced` is not a hash, because it has no digit.
 fn is_hash(part: &[u8]) -> bool {
     let of = |text: &[u8]| {
         let is_hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');

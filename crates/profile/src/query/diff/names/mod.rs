@@ -1,5 +1,4 @@
-//! The names under which functions, modules and threads of two recordings are taken for the same: what compilers and
-//! schedulers add to a name, and change from build to build and from run to run, is left out.
+//! Normalized names of functions, modules and threads, without the parts that differ between builds and runs.
 
 mod places;
 mod runtime;
@@ -11,22 +10,23 @@ use crate::parts::split_copy;
 
 pub(super) use places::{PlaceBook, PlacedName, Resolved};
 
-/// A function's name without what changes from build to build: hashes and crate disambiguators of rustc, marks of
-/// copies that compilers made (`.isra.0`, `.cold`, …), also in the form of demanglers (` [clone .isra.0]`,
-/// ` (.llvm.123)`), the lines of lambdas and unnamed classes (`(lambda at line 34)`), and the tiers, positions and
-/// counters of run-time compilers.
+/// Returns a function's name without the parts that change from build to build:
+/// - hashes and crate disambiguators of rustc;
+/// - marks of copies made by compilers (`.isra.0`, `.cold`, …), also as demangled (` [clone .isra.0]`, ` (.llvm.123)`);
+/// - lines of lambdas and unnamed classes (`(lambda at line 34)`);
+/// - tiers, positions and counters of run-time compilers.
 ///
-/// Two functions may have one such name; [`placed_function`] has the rest.
+/// Two functions may have the same normalized name; [`placed_function`] also returns the removed positions.
 pub(super) fn normal_function(name: &[u8]) -> Vec<u8> {
     let mut text = placed_function(name).skeleton;
     text.retain(|&byte| byte != 0);
     text
 }
 
-/// The name as [`normal_function`] gives it, with the places that tell functions of that name apart.
+/// Returns the name of [`normal_function`] with the positions that distinguish functions of that name.
 pub(super) fn placed_function(name: &[u8]) -> PlacedName {
     if name.contains(&0) {
-        // A byte of 0 stands for a place.
+        // A 0 byte marks a position.
         return PlacedName::plain(name.iter().copied().filter(|&byte| byte != 0).collect());
     }
     if let Some(placed) = runtime::placed(name) {
@@ -40,7 +40,8 @@ pub(super) fn placed_function(name: &[u8]) -> PlacedName {
     without_lines(&name).unwrap_or_else(|| PlacedName::plain(name.into_owned()))
 }
 
-/// The name with the lines of lambdas and unnamed classes as places: `f::(lambda at line 34)`. `None` if there are none.
+/// Converts the lines of lambdas and unnamed classes to positions: `f::(lambda at line 34)`. Returns `None` if there
+/// are none.
 fn without_lines(name: &[u8]) -> Option<PlacedName> {
     const PLACE: &[u8] = b" at line ";
     let next = |rest: &[u8]| rest.windows(PLACE.len()).position(|window| window == PLACE);
@@ -58,12 +59,12 @@ fn without_lines(name: &[u8]) -> Option<PlacedName> {
     (!placed.places.is_empty()).then(|| placed.text(rest))
 }
 
-/// The name without the last mark of a copy; `None` if there is none.
+/// Removes the last mark of a copy; returns `None` if there is none.
 fn without_copy(name: &[u8]) -> Option<&[u8]> {
     split_copy(name).map(|(front, _)| front)
 }
 
-/// The name without rustc's hash, as it is demangled (`::h0123456789abcdef`) and mangled (`17h0123456789abcdefE`).
+/// Removes rustc's hash, demangled (`::h0123456789abcdef`) or mangled (`17h0123456789abcdefE`).
 fn without_hash(name: &[u8]) -> Option<&[u8]> {
     const DIGITS: usize = 16;
     let (front, open) = match name.strip_suffix(b"E") {
@@ -79,9 +80,9 @@ fn is_hash(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The name without the disambiguators that Rust's v0 mangling gives crates: `std[8f3a52c1d0e97b46]::rt` is `std::rt`.
+/// Removes the crate disambiguators of Rust's v0 mangling: `std[8f3a52c1d0e97b46]::rt` becomes `std::rt`.
 fn without_disambiguators(name: &[u8]) -> Cow<'_, [u8]> {
-    /// Those of crates are hashes of 64 bits; fewer digits may be an index of something else.
+    /// Minimum digits of a disambiguator, which is a 64-bit hash. Fewer digits may be an index.
     const FEWEST: usize = 8;
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let mut kept: Option<Vec<u8>> = None;
@@ -106,14 +107,14 @@ fn without_disambiguators(name: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// A module's name without its path, and without the kernel's mark of a file that is gone.
+/// Returns a module's name without path and without the kernel's mark of a deleted file.
 pub(super) fn normal_module(path: &[u8]) -> &[u8] {
     let path = path.strip_suffix(b" (deleted)").unwrap_or(path);
     let at = path.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
     path.get(at..).filter(|name| !name.is_empty()).unwrap_or(path)
 }
 
-/// The offset in a name of the form `MODULE+0x45a0`, which stands for a function that has no name.
+/// Returns the offset in a name of the form `MODULE+0x45a0`, which denotes a nameless function.
 pub(super) fn offset_in_name(name: &[u8], module: &[u8]) -> Option<u64> {
     let digits = name.strip_prefix(module)?.strip_prefix(b"+0x")?;
     u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()

@@ -1,8 +1,9 @@
-//! Functions of one name that their places tell apart: lambdas by their lines, functions of scripts by file and
+//! Functions of equal names that are distinguished by their positions: lambdas by line, script functions by file and
 //! position, static functions by file.
 //!
-//! Places change from build to build: lines move, and folders have other names. So the places of both sides are
-//! [matched](super::slots), and a function has a number or a file in its name only if there are several of its name.
+//! Positions change from build to build: lines move, and folders are renamed. The positions before and after are
+//! therefore [matched](super::slots). A function has a number or a file in its name only if several functions share the
+//! name.
 
 use std::collections::BTreeSet;
 
@@ -10,37 +11,37 @@ use hashbrown::{HashMap, HashSet};
 
 use super::slots::{in_order, of_files, of_folders};
 
-/// One place in a name.
+/// A position in a name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::query::diff) enum Place {
-    /// A number that grows with line and column, or a counter.
+    /// A number that increases with line and column, or a counter.
     At(u64),
-    /// The folder of a file whose last name is in the name.
+    /// Folder of a file; the name contains the last component.
     Folder(Vec<u8>),
-    /// The last name of the source file that declares the function; `None` if it is not known.
+    /// Last component of the source file with the declaration; `None` if unknown.
     File(Option<Vec<u8>>),
 }
 
-/// A name in which a byte of 0 stands for each place.
+/// A name with a 0 byte for each position.
 #[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::query::diff) struct PlacedName {
     pub(in crate::query::diff) skeleton: Vec<u8>,
     pub(in crate::query::diff) places: Vec<Place>,
 }
 
-/// A placed name, on a side, in the module of that number.
+/// Side (0 before, 1 after), number of the module, and placed name.
 type Item = (usize, Option<u32>, PlacedName);
 
-/// By side, module and placed name: the name that it is compared by.
+/// By item: the name to compare.
 pub(in crate::query::diff) type Resolved = HashMap<Item, Vec<u8>>;
 
-/// All placed names of both sides.
+/// All placed names before and after.
 #[derive(Debug, Default)]
 pub(in crate::query::diff) struct PlaceBook {
     items: HashSet<Item>,
 }
 
-/// A name whose first places are resolved.
+/// A name with its first positions resolved.
 struct Partial<'a> {
     item: &'a Item,
     text: Vec<u8>,
@@ -48,11 +49,11 @@ struct Partial<'a> {
     next: usize,
 }
 
-/// Places of both sides that follow the same text in the same module.
+/// Positions before and after that follow the same text in the same module.
 type Groups = HashMap<(Option<u32>, Vec<u8>), [BTreeSet<Place>; 2]>;
 
 impl PlaceBook {
-    /// Takes in a name of a side.
+    /// Adds a name.
     pub(in crate::query::diff) fn add(
         &mut self,
         side: usize,
@@ -62,7 +63,8 @@ impl PlaceBook {
         self.items.insert((side, module, name));
     }
 
-    /// The names of all functions: from the left, each place becomes the text that tells it from others after the same text.
+    /// Returns the names of all functions. From the left, each position is replaced by a text that distinguishes it
+    /// from others after the same text.
     pub(in crate::query::diff) fn resolve(&self) -> Resolved {
         let mut done = Resolved::default();
         let mut open: Vec<Partial<'_>> = Vec::new();
@@ -110,7 +112,7 @@ impl PlaceBook {
     }
 }
 
-/// By side and place: the text that tells it from the others. Empty for a place that is alone on both sides.
+/// Returns, by side and position, the distinguishing text. It is empty for a position that is unique before and after.
 fn labels(places: &[BTreeSet<Place>; 2]) -> [HashMap<Place, Vec<u8>>; 2] {
     let mut labels: [HashMap<Place, Vec<u8>>; 2] = Default::default();
     let is_alone = places.iter().all(|side| side.len() <= 1);
@@ -154,7 +156,7 @@ mod tests {
     use super::super::{normal_function, placed_function};
     use super::*;
 
-    /// The names of both sides as they are compared.
+    /// Returns the compared names before and after.
     fn resolved(sides: [&[&str]; 2]) -> [Vec<String>; 2] {
         let mut book = PlaceBook::default();
         let parsed = sides.map(|names| {
@@ -181,7 +183,7 @@ mod tests {
         let [one, other] = resolved([&before, &after]);
         assert_eq!(one, ["f()::(lambda#1)::operator()", "f()::(lambda#2)::operator()"]);
         assert_eq!(other, ["f()::(lambda#2)::operator()", "f()::(lambda#1)::operator()"]);
-        // One on each side has no number, and one in another has a number of its own.
+        // One lambda before and after has no number; a nested lambda is numbered within the outer one.
         let [one, _] = resolved([&before[..1], &after[..1]]);
         assert_eq!(one, ["f()::(lambda)::operator()"]);
         assert_eq!(normal_function(before[0].as_bytes()), one[0].as_bytes());
@@ -243,7 +245,7 @@ mod tests {
         assert_eq!(other, ["help (b.c)", "help (a.c)"]);
         let [one, other] = texts(&["/1/x/a.c", "/1/y/a.c"], &["/2/x/a.c", "/2/y/a.c"]);
         assert_eq!((&one, one[0].as_str()), (&other, "help (x)"));
-        // A file that only one side knows is no other function.
+        // A file known only before or only after does not distinguish functions.
         for [before, after] in
             [[&["/1/a.c"][..], &[""]], [&["/x/a.c", "/y/a.c"], &[""]], [&["/1/a.c"], &["/2/c.c"]]]
         {

@@ -1,12 +1,12 @@
-//! Names that run-time compilers give: without tiers and counters, with positions told apart from names.
+//! Function names of run-time compilers, without tiers and counters, with positions separated from names.
 //!
 //! Sources: `src/logging/log.cc` of V8 (`JS:*name file:line:column`); `js/src/jit/PerfSpewer.cpp` of `SpiderMonkey`;
-//! `Objects/perf_trampoline.c` of `CPython`; hidden classes of `HotSpot` (`Lambda$14/0x…`); perf maps of .NET (`[Tier0]`);
-//! `lj_trace.c` of `LuaJIT`, `zend_jit_trace.c` of PHP.
+//! `Objects/perf_trampoline.c` of `CPython`; hidden classes of `HotSpot` (`Lambda$14/0x…`);
+//! perf maps of .NET (`[Tier0]`); `lj_trace.c` of `LuaJIT`, `zend_jit_trace.c` of PHP.
 
 use super::places::{Place, PlacedName};
 
-/// The name of a function that a run-time compiler made; `None` for other names.
+/// Parses the function name of a run-time compiler; returns `None` for other names.
 pub(super) fn placed(name: &[u8]) -> Option<PlacedName> {
     if name.contains(&0) {
         return None;
@@ -21,8 +21,8 @@ pub(super) fn placed(name: &[u8]) -> Option<PlacedName> {
         .or_else(|| java(name))
 }
 
-/// `JS:*name file:///x.js:12:5`: the tier is `~`, `^`, `+` or `*`, with a `'` in newer versions. Older versions call
-/// it `LazyCompile:` or `Function:`.
+/// Parses `JS:*name file:///x.js:12:5`. The tier is `~`, `^`, `+` or `*`, with a `'` in newer versions. Older versions
+/// start with `LazyCompile:` or `Function:`.
 fn v8(name: &[u8]) -> Option<PlacedName> {
     let prefixes: [(&[u8], &[u8]); 6] = [
         (b"JS:", b"JS:"),
@@ -50,7 +50,7 @@ fn v8(name: &[u8]) -> Option<PlacedName> {
     Some(PlacedName::default().text(word).text(function).text(b" ").file(file).at(line, column))
 }
 
-/// The name and the file of `name /path/x.js`. A name may have spaces (`get x`), and a path, too.
+/// Splits `name /path/x.js` into name and file. Both can contain spaces, as in `get x`.
 fn split_file(text: &[u8]) -> (&[u8], &[u8]) {
     const STARTS: [&[u8]; 5] = [b" /", b" file:", b" node:", b" http:", b" https:"];
     let starts = STARTS
@@ -61,7 +61,7 @@ fn split_file(text: &[u8]) -> (&[u8], &[u8]) {
     (text.get(..at).unwrap_or_default(), text.get(at + 1..).unwrap_or_default())
 }
 
-/// `Ion: name (file:12:5)`, `Baseline: …`, `BaselineInterpreter: …`.
+/// Parses `Ion: name (file:12:5)`, `Baseline: …`, `BaselineInterpreter: …`.
 fn spider_monkey(name: &[u8]) -> Option<PlacedName> {
     const TIERS: [&[u8]; 4] = [b"Ion: ", b"Baseline: ", b"BaselineInterpreter: ", b"Interpreter: "];
     let rest = TIERS.iter().find_map(|tier| name.strip_prefix(*tier))?;
@@ -72,7 +72,7 @@ fn spider_monkey(name: &[u8]) -> Option<PlacedName> {
     Some(PlacedName::default().text(function).text(b" ").file(front).at(line, column))
 }
 
-/// `py::function:/path/x.py`.
+/// Parses `py::function:/path/x.py`.
 fn python(name: &[u8]) -> Option<PlacedName> {
     let rest = name.strip_prefix(b"py::")?;
     let at = rest.iter().position(|&byte| byte == b':')?;
@@ -80,7 +80,7 @@ fn python(name: &[u8]) -> Option<PlacedName> {
     Some(PlacedName::default().text(b"py::").text(function).text(b":").file(file))
 }
 
-/// `[JIT] function@/path/x.rb:12`.
+/// Parses `[JIT] function@/path/x.rb:12`.
 fn ruby(name: &[u8]) -> Option<PlacedName> {
     let rest = name.strip_prefix(b"[JIT] ")?;
     let at = rest.iter().rposition(|&byte| byte == b'@')?;
@@ -89,7 +89,7 @@ fn ruby(name: &[u8]) -> Option<PlacedName> {
     Some(PlacedName::default().text(function).text(b"@").file(file).at(line, 0))
 }
 
-/// `TRACE_12::x.lua:34`, and `TRACE-12$function$34`.
+/// Parses `TRACE_12::x.lua:34` and `TRACE-12$function$34`.
 fn traces(name: &[u8]) -> Option<PlacedName> {
     let rest = name.strip_prefix(b"TRACE").or_else(|| name.strip_prefix(b"SIDE-TRACE"))?;
     let (separator, rest) = rest.split_first()?;
@@ -108,14 +108,14 @@ fn traces(name: &[u8]) -> Option<PlacedName> {
     }
 }
 
-/// `name-12-turbofan`, `name-12-liftoff`: the number of a function that has a name is no part of it.
+/// Parses `name-12-turbofan` and `name-12-liftoff`. The number of a named function is removed.
 fn web_assembly(name: &[u8]) -> Option<PlacedName> {
     let front = name.strip_suffix(b"-turbofan").or_else(|| name.strip_suffix(b"-liftoff"))?;
     let (function, _) = number_after(front, b'-')?;
     Some(PlacedName::plain(function.to_vec()))
 }
 
-/// `void [App] Program::Main()[Tier0]`.
+/// Parses `void [App] Program::Main()[Tier0]`.
 fn net(name: &[u8]) -> Option<PlacedName> {
     const TIERS: [&[u8]; 12] = [
         b"Tier0",
@@ -137,8 +137,8 @@ fn net(name: &[u8]) -> Option<PlacedName> {
     TIERS.contains(&tier).then(|| PlacedName::plain(inside.get(..at).unwrap_or(name).to_vec()))
 }
 
-/// `x.Y$$Lambda$14/0x00007f…`: the number is the order of lambdas in a run, and the address is of this run. Forms of
-/// method handles are the machine's own code: all of a kind are one.
+/// Parses `x.Y$$Lambda$14/0x00007f…`. The number is the order of lambdas in a run, and the address is specific to the
+/// run. Forms of method handles are internal code of the virtual machine; all of a kind are merged.
 fn java(name: &[u8]) -> Option<PlacedName> {
     const COUNTED: [&[u8]; 4] =
         [b"Lambda$", b"$Proxy", b"GeneratedMethodAccessor", b"GeneratedConstructorAccessor"];
@@ -170,7 +170,7 @@ fn java(name: &[u8]) -> Option<PlacedName> {
                 out.skeleton.push(first);
                 rest = after;
             } else {
-                // Hidden classes without a number: their addresses are in the order in which they were made.
+                // Hidden classes without a number: their addresses are in the order of their creation.
                 let address = rest.get(3..rest.len() - shorter.len()).unwrap_or_default();
                 out = out.at(hexadecimal(address), 0);
                 rest = shorter;
@@ -181,7 +181,7 @@ fn java(name: &[u8]) -> Option<PlacedName> {
     is_changed.then_some(out)
 }
 
-/// The text after the address of a hidden class, `/0x…` or `+0x…` of 10 digits or more.
+/// Returns the text after the address of a hidden class, `/0x…` or `+0x…` with at least 10 digits.
 fn without_address(text: &[u8]) -> &[u8] {
     const FEWEST: usize = 10;
     let hex = text.strip_prefix(b"/0x").or_else(|| text.strip_prefix(b"+0x")).unwrap_or_default();
@@ -189,7 +189,7 @@ fn without_address(text: &[u8]) -> &[u8] {
     if digits < FEWEST { text } else { hex.get(digits..).unwrap_or_default() }
 }
 
-/// The text after the number that older versions put in the place of the address: `/791885625`.
+/// Returns the text after the number that older versions use instead of the address: `/791885625`.
 fn without_identity(text: &[u8]) -> &[u8] {
     let number = text.strip_prefix(b"/").unwrap_or_default();
     if digits(number) == 0 { text } else { number.get(digits(number)..).unwrap_or_default() }
@@ -199,14 +199,14 @@ fn digits(text: &[u8]) -> usize {
     text.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// `front:12:5`: the front, line and column.
+/// Splits `front:12:5` into the front, line and column.
 fn position(text: &[u8]) -> Option<(&[u8], u64, u64)> {
     let (front, column) = number_after(text, b':')?;
     let (front, line) = number_after(front, b':')?;
     Some((front, line, column))
 }
 
-/// The number at the end, after the last `separator`, and the text in front of that.
+/// Splits off the number at the end, after the last `separator`.
 fn number_after(text: &[u8], separator: u8) -> Option<(&[u8], u64)> {
     let at = text.iter().rposition(|&byte| byte == separator)?;
     let number = text.get(at + 1..)?;
@@ -225,18 +225,18 @@ fn hexadecimal(text: &[u8]) -> u64 {
 }
 
 impl PlacedName {
-    /// A name that has no place.
+    /// Returns a name without positions.
     pub(super) fn plain(name: Vec<u8>) -> Self {
         Self { skeleton: name, places: Vec::new() }
     }
 
-    /// Adds text.
+    /// Appends text.
     pub(super) fn text(mut self, text: &[u8]) -> Self {
         self.skeleton.extend_from_slice(text);
         self
     }
 
-    /// Adds a file: its last name, and its folder if others of that name are to be told apart.
+    /// Appends the last component of a file's path, and its folder as a position.
     pub(super) fn file(mut self, path: &[u8]) -> Self {
         let end = path.iter().position(|&byte| byte == b'?').unwrap_or(path.len());
         let path = path.get(..end).unwrap_or(path);
@@ -248,7 +248,8 @@ impl PlacedName {
         self
     }
 
-    /// Adds the source file that declares the function, if functions of its name in other files are to be told apart.
+    /// Appends the source file with the declaration as a position, to distinguish functions of equal names in different
+    /// files.
     pub(in crate::query::diff) fn declared_in(mut self, path: Option<&[u8]>) -> Self {
         let name = path.map(|path| path.rsplit(|&byte| byte == b'/').next().unwrap_or(path));
         self.skeleton.push(0);
@@ -261,7 +262,7 @@ impl PlacedName {
         self
     }
 
-    /// Adds a number if others of the same name are at other lines and columns.
+    /// Appends a line and column as a position.
     pub(super) fn at(mut self, line: u64, column: u64) -> Self {
         const COLUMNS: u64 = 1 << 20;
         self.skeleton.push(0);

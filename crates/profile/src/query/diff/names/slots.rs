@@ -1,13 +1,13 @@
-//! Places of two sides that belong together: positions in the order of their files, files and folders by their names.
+//! Matching of positions before and after: numbers by their order in the file, files and folders by their names.
 
-/// The members of a slot: before and after.
+/// Matched members: before and after.
 type Slot<T> = [Option<T>; 2];
 
-/// More pairs of positions are not looked at: those of larger groups go together in their order.
+/// Maximum number of pairs to examine; larger groups are matched in order.
 const PAIRS: usize = 1 << 20;
 
-/// Positions that belong together, in order. `sides`: ascending. The most that are the same but for one shift go
-/// together, then those between them if they are as many on both sides.
+/// Matches positions in order; `sides` must be ascending. The largest set that is equal after one common shift is
+/// matched first. Positions between these are matched if their numbers are equal.
 pub(super) fn in_order(sides: &[Vec<u64>; 2]) -> Vec<Slot<u64>> {
     let [before, after] = sides;
     let mut slots: Vec<Slot<u64>> = Vec::new();
@@ -35,9 +35,9 @@ pub(super) fn in_order(sides: &[Vec<u64>; 2]) -> Vec<Slot<u64>> {
     slots
 }
 
-/// Gives each of `before` its index in `after`.
+/// Stores, for each of `before`, the index of its match in `after`.
 fn fit(before: &[u64], after: &[u64], partner: &mut [Option<usize>]) {
-    // Ranges of both sides that are not looked at yet; and whether nothing is matched around them.
+    // Unprocessed ranges before and after; and whether nothing outside of them is matched.
     let mut pending = vec![(0..before.len(), 0..after.len(), true)];
     while let Some((here, there, is_all)) = pending.pop() {
         let (ours, theirs) = (before.get(here.clone()), after.get(there.clone()));
@@ -78,8 +78,8 @@ fn fit(before: &[u64], after: &[u64], partner: &mut [Option<usize>]) {
     }
 }
 
-/// The shift that makes most positions the same; of several, the smallest. A single position is no proof of one, but
-/// for that of no shift.
+/// Returns the shift that makes most positions equal; of several, the smallest. A shift by a single position is
+/// accepted only if it is 0.
 fn best_shift(before: &[u64], after: &[u64]) -> Option<i128> {
     let mut shifts: Vec<i128> = Vec::with_capacity(before.len() * after.len());
     for &one in before {
@@ -94,8 +94,8 @@ fn best_shift(before: &[u64], after: &[u64]) -> Option<i128> {
     best.map(|(_, shift)| shift)
 }
 
-/// Folders that belong together, with the text that tells them from the others: those of one path, then those with the
-/// most outer names in common at their ends, then the last of each side.
+/// Matches folders and returns them with distinguishing texts. Equal paths are matched first, then those with the most
+/// common trailing components, and finally a single remaining pair.
 pub(super) fn of_folders(sides: &[Vec<Vec<u8>>; 2]) -> Vec<(Vec<u8>, Slot<Vec<u8>>)> {
     let mut slots = same(sides);
     let mut left = sides.clone().map(|side| side.into_iter().map(Some).collect::<Vec<_>>());
@@ -129,7 +129,7 @@ pub(super) fn of_folders(sides: &[Vec<Vec<u8>>; 2]) -> Vec<(Vec<u8>, Slot<Vec<u8
     with_ends(slots)
 }
 
-/// Adds the members without a partner: the last one of each side as a pair, several alone.
+/// Adds members without a match: a single one before and after as a pair, several separately.
 fn add_rest(slots: &mut Vec<Slot<Vec<u8>>>, mut rest: [Vec<Vec<u8>>; 2]) {
     if let [[_], [_]] = rest.each_ref().map(Vec::as_slice) {
         slots.push([rest[0].pop(), rest[1].pop()]);
@@ -139,7 +139,7 @@ fn add_rest(slots: &mut Vec<Slot<Vec<u8>>>, mut rest: [Vec<Vec<u8>>; 2]) {
     slots.extend(after.into_iter().map(|other| [None, Some(other)]));
 }
 
-/// Slots with the shortest ends of their paths that differ.
+/// Returns the slots with the shortest distinct ends of their paths.
 fn with_ends(slots: Vec<Slot<Vec<u8>>>) -> Vec<(Vec<u8>, Slot<Vec<u8>>)> {
     if slots.len() <= 1 {
         return slots.into_iter().map(|slot| (Vec::new(), slot)).collect();
@@ -160,7 +160,7 @@ fn with_ends(slots: Vec<Slot<Vec<u8>>>) -> Vec<(Vec<u8>, Slot<Vec<u8>>)> {
     slots.into_iter().map(|slot| (text(&slot), slot)).collect()
 }
 
-/// How many names two paths have in common at their ends.
+/// Returns the number of common trailing components of two paths.
 fn common_end(one: Option<&[u8]>, other: Option<&[u8]>) -> usize {
     let names = |path: Option<&[u8]>| -> Vec<Vec<u8>> {
         let names = path.unwrap_or_default().rsplit(|&byte| byte == b'/');
@@ -169,15 +169,15 @@ fn common_end(one: Option<&[u8]>, other: Option<&[u8]>) -> usize {
     names(one).iter().zip(&names(other)).take_while(|(one, other)| one == other).count()
 }
 
-/// The members that are the same on both sides.
+/// Returns the members that are equal before and after.
 fn same(sides: &[Vec<Vec<u8>>; 2]) -> Vec<Slot<Vec<u8>>> {
     let [before, after] = sides;
     let both = before.iter().filter(|path| after.binary_search(path).is_ok());
     both.map(|path| [Some(path.clone()), Some(path.clone())]).collect()
 }
 
-/// Names of source files that belong together, with the text that tells them from the others: those of one name, then
-/// the last of each side.
+/// Matches names of source files and returns them with distinguishing texts. Equal names are matched first, then a
+/// single remaining pair.
 pub(super) fn of_files(sides: &[Vec<Vec<u8>>; 2]) -> Vec<(Vec<u8>, Slot<Vec<u8>>)> {
     let mut slots = same(sides);
     let rest = sides.clone().map(|side| {
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn positions_go_together_in_order() {
         assert_eq!(pairs(&[10, 20], &[15, 90]), [(10, 15), (20, 90)]);
-        // One was not sampled, or is new: the others stay where they are, or all moved.
+        // One was not sampled or is new; the others are unchanged or shifted alike.
         assert_eq!(pairs(&[40], &[34, 40]), [(0, 34), (40, 40)]);
         assert_eq!(
             pairs(&[10, 20, 30, 41], &[120, 130, 141]),
