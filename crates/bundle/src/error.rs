@@ -1,53 +1,53 @@
-//! Why a bundle cannot be read.
+//! Reasons why a bundle cannot be read.
 
 use std::io;
 
 use budget::Exhausted;
 
-/// A bundle cannot be read.
+/// Error in reading a bundle.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// It is no zstd stream, is cut, or is no tar file.
+    /// The data is not a zstd stream, is truncated, or is not a tar file.
     #[error("the bundle is damaged or cut")]
     Damaged(#[from] io::Error),
-    /// The manifest is no JSON of the right form.
+    /// The manifest is not JSON of the expected form.
     #[error("the manifest of the bundle is damaged")]
     Manifest(#[from] serde_json::Error),
-    /// What the manifest says cannot be.
+    /// The manifest contradicts itself or has invalid values.
     #[error("the manifest of the bundle is wrong: {0}")]
     Wrong(String),
-    /// A form that is not known here.
+    /// The format version is unsupported.
     #[error("the bundle has format version {found}; this program reads 1 to {known}")]
     Version {
-        /// Its version.
+        /// Version of the bundle.
         found: u32,
-        /// The last one that is known here.
+        /// Latest supported version.
         known: u32,
     },
-    /// An entry that the manifest does not have at that place.
+    /// The manifest does not list the entry at that position.
     #[error("the bundle has an entry {found} where its manifest says {expected}")]
     Entry {
-        /// The name of the entry.
+        /// Name of the entry.
         found: String,
-        /// What should be there.
+        /// Expected name.
         expected: String,
     },
-    /// An entry whose bytes are not those of the manifest.
+    /// The entry's bytes do not match the manifest.
     #[error("{name} in the bundle is not what its manifest says: {what}")]
     Content {
-        /// The entry.
+        /// Name of the entry.
         name: String,
-        /// What differs.
+        /// Differing property.
         what: &'static str,
     },
-    /// It came as a stream that did not end.
+    /// The bundle came as a stream that exceeds the limit.
     #[error("the bundle has more than {limit} bytes")]
     TooLong {
-        /// Bytes of a bundle at most.
+        /// Maximum bytes of a bundle.
         limit: u64,
     },
-    /// It would take too much.
+    /// The bundle exceeds its budget.
     #[error("the bundle has more than its size accounts for")]
     TooMuch(#[from] Exhausted),
 }

@@ -1,15 +1,15 @@
-//! The SHA-256 of what is written.
+//! SHA-256 of written data.
 
 use std::io::{self, Write};
 
 use crate::manifest::Hasher;
 
-/// Keeps nothing of what is written to it but its SHA-256.
+/// Writer that computes the SHA-256 of its input and discards the data.
 #[derive(Default)]
 pub struct HashWriter(Hasher);
 
 impl HashWriter {
-    /// The SHA-256 of all that was written.
+    /// Returns the SHA-256 of the written data.
     #[must_use]
     pub fn finish(self) -> [u8; 32] {
         self.0.finish().0

@@ -1,12 +1,14 @@
-//! A bundle: a recording with what the machine answered when its profile was made, so that it can be made again anywhere.
+//! Bundle: a recording with the host's answers from the analysis, so that the profile can be reproduced anywhere.
 //!
-//! A [`JournalHost`] stands between a run and the machine and notes each question with its answer, and which parts of large
-//! files were read. [`write()`] packs the recording, the answers and those parts into one file: a tar file compressed by
-//! zstd, with a [`Manifest`] first, and links by which other programs find the files at the end. [`Bundle::read`] gives a [`BundleHost`], which answers from the bundle alone: what
-//! nobody asked for when it was made, it does not know, and says so ([`host::HostFinding`]).
+//! A [`JournalHost`] wraps the host during a run and records each request with its answer, and the ranges of large
+//! files that were read.
+//! [`write()`] packs the recording, the answers and those ranges into one file. The file is a tar archive compressed by
+//! zstd: a [`Manifest`] first, and at the end links with the names under which other programs look for the files.
+//! [`Bundle::read`] returns a [`BundleHost`], which answers from the bundle alone. A request that was not recorded
+//! fails and is reported ([`host::HostFinding`]).
 //!
-//! A bundle comes from strangers. What it states is checked against what it has, no name in it leads anywhere, and nothing
-//! of it is written to a disk.
+//! A bundle is untrusted. Its manifest is checked against its contents, its names cannot lead outside, and its data is
+//! never written to disk.
 //!
 //! ```
 //! use std::path::Path;
@@ -18,7 +20,7 @@
 //! let machine = MemoryHost::new();
 //! machine.insert("perf.data", *b"PERFILE2");
 //! let journal = JournalHost::new(Arc::new(machine), Path::new("perf.data"));
-//! // A run asks.
+//! // The run opens the recording.
 //! journal.open(Path::new("perf.data"), Origin::User)?;
 //! assert!(!journal.is_file(Path::new("/none"), Origin::System));
 //!
@@ -30,7 +32,7 @@
 //! let there = bundle.host();
 //! assert_eq!(&there.open(Path::new("perf.data"), Origin::User)?.content[..], b"PERFILE2");
 //! assert!(!there.is_file(Path::new("/none"), Origin::System) && there.findings().is_empty());
-//! // Nobody asked for that.
+//! // The run did not request this file.
 //! assert!(!there.is_file(Path::new("/bin/ls"), Origin::System) && there.findings().len() == 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

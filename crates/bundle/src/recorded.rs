@@ -1,4 +1,4 @@
-//! What the recording calls the files that were found for it, so that other programs find them by these names.
+//! Recorded names of the files that were found, under which other programs look for them.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use address::BuildId;
 use profile::{ModuleKind, Profile};
 
-/// Files by what the recording calls them, and the kernel that it was made on.
+/// Recorded names of files, and the recorded kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
-    /// The path of a mapped file as recorded, and the path that it was opened at.
+    /// Path of a mapped file as recorded, and the path of the opened file.
     pub files: Vec<(PathBuf, PathBuf)>,
-    /// The build-id of the kernel.
+    /// Build-id of the kernel.
     pub kernel: Option<BuildId>,
 }
 
 impl Recorded {
-    /// The mapped files and the kernel of a profile.
+    /// Returns the mapped files and the kernel of a profile.
     #[must_use]
     pub fn of(profile: &Profile) -> Self {
         let path = |id| Path::new(OsStr::from_bytes(profile.strings.get(id)));

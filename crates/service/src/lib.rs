@@ -1,9 +1,10 @@
-//! The service: recordings analysed on request, and shown by HTTP.
+//! Service that analyses recordings on request and serves the results over HTTP.
 //!
-//! Two processes. The *front* speaks HTTP, lists recordings, queues jobs and keeps their results on the disk; it parses
-//! nothing but HTTP and JSON. The *worker* reads recordings and ELF files, through the crate `pipeline`; it is this
-//! program again, confined by the kernel, and gets files as descriptors. What breaks the worker ends the job that it was
-//! at, and the front starts another.
+//! Two processes. The *front* speaks HTTP, lists recordings, queues jobs and stores their results on disk; it parses
+//! only HTTP and JSON.
+//! The *worker* reads recordings and ELF files through the crate `pipeline`. It is this program again, confined by the
+//! kernel, and receives files as descriptors.
+//! Input that crashes the worker ends only the running job; the front then starts another worker.
 //!
 //! ```text
 //!   browser, tools -- HTTP --> front -- requests, descriptors --> worker -- pipeline
@@ -31,5 +32,5 @@ pub use serve::{Addresses, Listen, ServeError, ServeOptions, serve};
 pub use worker::{Confined, Confinement, StreamWriter, WorkerOptions, confine, work};
 pub use workers::WorkerCommand;
 
-/// The description of the API, as it is served.
+/// Description of the API, as served.
 const OPENAPI: &str = include_str!("../openapi.json");

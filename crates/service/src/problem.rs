@@ -1,4 +1,4 @@
-//! Why a request has no answer, as programs and people read it.
+//! Reasons for refusing a request, readable by programs and by people.
 //!
 //! Source: RFC 9457, "Problem Details for HTTP APIs".
 
@@ -6,26 +6,26 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A problem.
+/// Reason for refusing or failing a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Problem {
-    /// Which one, for programs; its words are part of the API.
+    /// Kind of the problem, for programs; the values are part of the API.
     #[serde(rename = "type")]
     pub(crate) kind: String,
-    /// What is wrong, in a line; the same for all problems of a kind.
+    /// One-line description, equal for all problems of a kind.
     pub(crate) title: String,
-    /// The status of the answer.
+    /// HTTP status of the answer.
     pub(crate) status: u16,
-    /// What is wrong in this case.
+    /// Description of this case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) detail: Option<String>,
-    /// What can be done.
+    /// Suggested remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hint: Option<String>,
 }
 
 impl Problem {
-    /// A problem of a kind.
+    /// Returns a problem without detail or hint.
     pub(crate) fn new(kind: Kind) -> Self {
         let (name, status, title) = kind.facts();
         Self {
@@ -37,19 +37,19 @@ impl Problem {
         }
     }
 
-    /// The same, with what is wrong in this case.
+    /// Adds the description of this case.
     pub(crate) fn detail(mut self, detail: impl Into<String>) -> Self {
         self.detail = Some(detail.into());
         self
     }
 
-    /// The same, with what can be done.
+    /// Adds a suggested remedy.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Whether it is of that kind.
+    /// Returns true if the problem is of that kind.
     pub(crate) fn is(&self, kind: Kind) -> bool {
         self.kind.strip_prefix("urn:unwind-perf:") == Some(kind.facts().0)
     }
@@ -69,18 +69,18 @@ impl std::error::Error for Problem {}
 
 macro_rules! kinds {
     ($($(#[$about:meta])* $variant:ident = $name:literal, $status:literal, $title:literal;)*) => {
-        /// The kinds of problems.
+        /// Kinds of problems.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Kind {
             $($(#[$about])* $variant,)*
         }
 
         impl Kind {
-            /// All of them.
+            /// All kinds.
             #[cfg(test)]
             pub(crate) const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// The name, the status and the title.
+            /// Returns the name, the status and the title.
             pub(crate) const fn facts(self) -> (&'static str, u16, &'static str) {
                 match self {
                     $(Self::$variant => ($name, $status, $title),)*
@@ -91,57 +91,57 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The request has not the form that it must have.
+    /// The request is malformed.
     BadRequest = "bad-request", 400, "The request is not understood";
     /// No token, or a wrong one.
     NoToken = "no-token", 401, "The token is missing or wrong";
-    /// A name or origin that is not this service's.
+    /// The request's host name or origin is not this service's.
     WrongHost = "wrong-host", 403, "The request is not meant for this service";
-    /// A page of another origin asks.
+    /// A page of another origin sent the request.
     WrongOrigin = "wrong-origin", 403, "Another page must not ask for this";
     /// A path that leaves the roots.
     Outside = "outside-roots", 403, "The path leads out of the served directories";
-    /// Something that is switched off.
+    /// A feature that is switched off.
     NotAllowed = "not-allowed", 403, "This is switched off";
-    /// Nothing of that name.
+    /// No object has that name.
     NotFound = "not-found", 404, "There is nothing of that name";
-    /// The method means nothing here.
+    /// The route does not support the method.
     WrongMethod = "wrong-method", 405, "The method is not known here";
     /// The job was cancelled.
     Cancelled = "cancelled", 409, "The job was cancelled";
     /// The recording changed while it was read.
     Changed = "changed", 409, "The recording changed while it was read";
-    /// There is no result, or none any more.
+    /// There is no result, or it no longer exists.
     Gone = "gone", 410, "There is no result for this recording";
     /// The body or the recording is larger than allowed.
     TooLarge = "too-large", 413, "This is larger than allowed";
-    /// The body is of another type.
+    /// The body has an unsupported type.
     WrongType = "wrong-type", 415, "The body has a type that is not known here";
-    /// A part of a file that it does not have.
+    /// A byte range outside the file.
     WrongRange = "wrong-range", 416, "The range lies outside";
-    /// What was named is no recording, or a damaged one.
+    /// The named file is not a recording, or is damaged.
     NotARecording = "not-a-recording", 422, "This is not a recording that can be read";
-    /// What is asked for does not fit the recording.
+    /// The request does not fit the recording.
     DoesNotFit = "does-not-fit", 422, "The recording has not what is asked for";
-    /// A part of a program that cannot be shown.
+    /// A part of a program that has no source or instructions to show.
     NoCode = "no-code", 422, "There is nothing to show for this place";
-    /// The job needs more memory than it may have.
+    /// The job exceeds its memory limit.
     MemoryLimit = "memory-limit", 422, "The job needs more memory than it may have";
-    /// The worker failed on our side.
+    /// The service or its worker failed.
     Internal = "internal", 500, "The service failed";
-    /// The worker ended while it was at this job.
+    /// The worker ended during this job.
     WorkerEnded = "worker-ended", 500, "The process that did the job ended";
     /// Too many jobs are waiting.
     Busy = "busy", 503, "Too many jobs are waiting";
-    /// The service ends.
+    /// The service is stopping.
     Stopping = "stopping", 503, "The service is stopping";
-    /// The job took longer than it may.
+    /// The job exceeded its deadline.
     Deadline = "deadline", 504, "The job took longer than it may";
-    /// The disk with the results is full.
+    /// The disk that stores the results is full.
     NoSpace = "no-space", 507, "There is no space for the result";
 }
 
-/// What a run ended with, as a problem.
+/// Converts the error of a run.
 impl From<pipeline::Error> for Problem {
     fn from(error: pipeline::Error) -> Self {
         use pipeline::Error;

@@ -1,4 +1,4 @@
-//! A question about a profile in HTTP. Each of its parts has a limit, since anybody may ask.
+//! Profile query received over HTTP. Every part is bounded, since the query is untrusted.
 
 use options::{CostKind, GroupBy, QueryFilter, Weight};
 use profile::query::engine::{EventChoice, Filter};
@@ -6,58 +6,58 @@ use serde::{Deserialize, Serialize};
 
 use crate::problem::{Kind, Problem};
 
-/// Rows of an answer at most.
+/// Maximum number of rows in an answer.
 pub(crate) const MOST_ROWS: usize = 10_000;
 
-/// Patterns of a filter at most, and bytes of each.
+/// Maximum number of patterns in a filter, and maximum bytes of each.
 const MOST_PATTERNS: usize = 32;
 const LONGEST_PATTERN: usize = 1024;
 
-/// The size of a compiled pattern.
+/// Maximum size of a compiled pattern, in bytes.
 const PATTERN_SIZE: usize = 1 << 20;
 
-/// A question.
+/// Query on a profile.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Query {
-    /// What is wanted.
+    /// Requested view.
     pub(crate) view: View,
-    /// By what samples are added up, in a table.
+    /// Grouping of samples in a table.
     pub(crate) group: GroupBy,
-    /// What a sample weighs.
+    /// Weight of a sample.
     pub(crate) weight: Weight,
-    /// Which samples are wanted.
+    /// Filter for samples.
     pub(crate) filter: QueryFilter,
-    /// The cost by which a table is sorted.
+    /// Cost that determines the order of a table.
     pub(crate) sort: CostKind,
-    /// Whether a tree begins with the innermost functions.
+    /// True if a tree starts with the innermost functions.
     pub(crate) inverted: bool,
-    /// Levels of a tree at most.
+    /// Maximum depth of a tree.
     pub(crate) depth: Option<usize>,
-    /// Rows at most.
+    /// Maximum number of rows.
     pub(crate) limit: Option<usize>,
-    /// The share of the total that a row has at least, from 0 to 1.
+    /// Minimum share of the total that a row must have, from 0 to 1.
     pub(crate) min_share: f64,
 }
 
-/// What is wanted.
+/// Requested view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum View {
-    /// What costs most.
+    /// Table of the costliest functions or groups.
     #[default]
     Top,
-    /// The tree of calls, a row a node.
+    /// Call tree, one row per node.
     Tree,
 }
 
 impl Query {
-    /// Rows of the answer at most.
+    /// Returns the maximum number of rows of the answer.
     pub(crate) fn rows(&self) -> usize {
         self.limit.unwrap_or(MOST_ROWS).min(MOST_ROWS)
     }
 
-    /// The question as text, the same for all that have the same answer.
+    /// Returns the query as text. Queries with the same answer have equal text.
     pub(crate) fn normalized(&self) -> String {
         let is_tree = self.view == View::Tree;
         let query = Self {
@@ -71,14 +71,14 @@ impl Query {
             limit: Some(self.rows()),
             min_share: self.min_share,
         };
-        // Maps with keys that are no strings do not occur.
+        // Serialization fails only for maps with non-string keys; there are none.
         serde_json::to_string(&query).unwrap_or_default()
     }
 
-    /// Whether it can be answered.
+    /// Checks that the query can be answered.
     ///
     /// # Errors
-    /// Where a pattern is wrong or too large, or a number means nothing.
+    /// If a pattern is invalid or too large, or a number is out of range.
     pub(crate) fn check(&self) -> Result<(), Problem> {
         let bad = |text: &str| Err(Problem::new(Kind::BadRequest).detail(text));
         if !(0.0..=1.0).contains(&self.min_share) {
@@ -90,16 +90,16 @@ impl Query {
         self.compiled_filter().map(|_| ())
     }
 
-    /// The events that are counted.
+    /// Returns the events to count.
     pub(crate) fn event(&self) -> EventChoice {
         let group = if self.view == View::Tree { GroupBy::default() } else { self.group };
         EventChoice::of(group, self.filter.event.as_deref())
     }
 
-    /// The filter with its patterns compiled.
+    /// Compiles the patterns of the filter.
     ///
     /// # Errors
-    /// If a pattern is wrong or too large, or there are too many.
+    /// If a pattern is invalid or too large, or there are too many.
     pub(crate) fn compiled_filter(&self) -> Result<Filter, Problem> {
         let bad = |text: String| Problem::new(Kind::BadRequest).detail(text);
         for texts in self.filter.patterns() {

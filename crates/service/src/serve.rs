@@ -1,4 +1,4 @@
-//! The front from its start to its end.
+//! Lifetime of the front, from start to end.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -20,115 +20,115 @@ use crate::recordings::{Root, Roots};
 use crate::store::{Artefacts, Described};
 use crate::workers::{Slot, WorkerCommand};
 
-/// What ends a service.
+/// Signals that end the service.
 const SIGNALS: [fn() -> SignalKind; 3] =
     [SignalKind::interrupt, SignalKind::terminate, SignalKind::hangup];
 
-/// Where the service listens.
+/// Listening address of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listen {
-    /// An address; port 0 for one that is free.
+    /// TCP address; port 0 selects a free port.
     Tcp(SocketAddr),
-    /// A socket in the file system.
+    /// Unix socket in the file system.
     Unix(PathBuf),
 }
 
-/// What a service is given.
+/// Options of a service.
 #[derive(Debug)]
 pub struct ServeOptions {
     /// Recordings, and folders of recordings.
     pub paths: Vec<PathBuf>,
-    /// A recording that is watched while it is made.
+    /// Live recording to follow.
     pub live: Option<LiveInput>,
-    /// Where to listen.
+    /// Listening address.
     pub listen: Listen,
-    /// Whether others than this machine may connect, without encryption.
+    /// True to accept connections from other hosts, without encryption.
     pub open: bool,
-    /// More names under which the service is asked, such as that of a proxy.
+    /// Additional host names of the service, such as that of a proxy.
     pub names: Vec<String>,
-    /// Addresses of proxies: connections of them are not counted by address.
+    /// Addresses of proxies; their connections are exempt from the limit per address.
     pub proxies: Vec<IpAddr>,
-    /// Where results are kept.
+    /// Folder for results.
     pub store: PathBuf,
-    /// Bytes of results that are kept.
+    /// Maximum bytes of stored results.
     pub keep: u64,
-    /// Where recordings of strangers are kept; `None` where none are taken.
+    /// Folder for untrusted uploads; `None` to accept no uploads.
     pub uploads: Option<PathBuf>,
-    /// How long a job may take.
+    /// Maximum duration of a job.
     pub deadline: Duration,
-    /// How a worker for recordings of this machine is started, and one for those of strangers.
+    /// Commands that start the workers: for recordings of this host, and for untrusted ones.
     pub workers: [WorkerCommand; 2],
-    /// Whether requests are logged.
+    /// True to log requests.
     pub logs: bool,
-    /// Whether the page of the Firefox Profiler may ask for functions, sources and instructions.
+    /// True to let the page of the Firefox Profiler query functions, sources and instructions.
     pub firefox: bool,
-    /// Whether files of recordings are handed out as a debuginfod server does.
+    /// True to serve files of recordings as a debuginfod server.
     pub debuginfod: bool,
 }
 
-/// Where a service is reached.
+/// Addresses of a running service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Addresses {
-    /// The address to open, with the token in its fragment.
+    /// Address of the page, with the token in its fragment.
     pub page: String,
-    /// The symbol server for the Firefox Profiler, where there is one.
+    /// Address of the symbol server for the Firefox Profiler, if enabled.
     pub firefox: Option<String>,
-    /// The debuginfod server, where there is one.
+    /// Address of the debuginfod server, if enabled.
     pub debuginfod: Option<String>,
 }
 
-/// Why a service does not start, or ends.
+/// Reason why a service does not start, or ends.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// A folder or recording that cannot be opened.
+    /// A folder or recording cannot be opened.
     #[error("cannot open {}", path.display())]
     Root {
-        /// Its path.
+        /// Path.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// What strangers send would be taken for recordings of this machine.
+    /// Uploads would be treated as trusted recordings of this host.
     #[error("{} lies in a directory that is served as this machine's own, or has one in it", path.display())]
     UploadsInside {
-        /// The folder for uploads.
+        /// Folder for uploads.
         path: PathBuf,
     },
-    /// The folder for results cannot be used.
+    /// The folder for results is unusable.
     #[error("cannot keep results in {}", path.display())]
     Store {
-        /// Its path.
+        /// Path.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// The address cannot be listened at.
+    /// The service cannot listen at the address.
     #[error("cannot listen at {address}")]
     Listen {
-        /// The address.
+        /// Address.
         address: String,
-        /// Why.
+        /// Cause.
         source: io::Error,
     },
-    /// Others than this machine could connect, and nobody said that they may.
+    /// Other hosts could connect, but the options do not allow it.
     #[error("{address} can be reached from other machines, and nothing that is sent is encrypted")]
     NotLoopback {
-        /// The address.
+        /// Address.
         address: SocketAddr,
     },
-    /// What should be watched is nothing that can be.
+    /// The live recording is invalid.
     #[error("{0}")]
     Watched(String),
-    /// The system lacks something.
+    /// A system resource is missing.
     #[error("cannot start")]
     System(#[from] io::Error),
 }
 
-/// Serves until a signal ends it. `ready` is given where.
+/// Serves until a signal ends the service. Calls `ready` with the addresses.
 ///
 /// # Errors
-/// Where it cannot start.
+/// If the service cannot start.
 pub fn serve(
     options: ServeOptions,
     host: Arc<dyn Host>,
@@ -136,7 +136,7 @@ pub fn serve(
 ) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let result = runtime.block_on(run(options, host, ready));
-    // Readers of files that nobody waits for any more.
+    // File readers that have no client any more may still run.
     runtime.shutdown_timeout(Duration::from_secs(1));
     result
 }
@@ -185,7 +185,7 @@ async fn run(
     });
     let stopping = service.stopping.subscribe();
     let tell = options.live.as_ref().map(|live| live.tell);
-    // They are heard before anybody knows the address.
+    // Signals are handled before the addresses are published.
     tokio::spawn(end_by_signal(Arc::clone(&service), SIGNALS.map(|it| signal(it())), tell));
     ready(&addresses);
     let watching = options.live.zip(watched).map(|(input, watched)| {
@@ -206,8 +206,8 @@ async fn run(
     watched.map_err(|problem| ServeError::Watched(problem.to_string()))
 }
 
-/// Stops the service at a signal. The first SIGINT while a recording is watched is meant for who makes it: it is read on
-/// to its end.
+/// Stops the service at a signal. The first SIGINT during a live recording is meant for its producer, so the stream is
+/// read to its end.
 async fn end_by_signal(
     service: Arc<Service>,
     mut signals: [io::Result<Signal>; 3],
@@ -232,7 +232,7 @@ async fn end_by_signal(
     service.stop();
 }
 
-/// Opens the doors that are wanted; gives where all is reached.
+/// Enables the requested external protocols and returns all addresses.
 fn addresses(
     options: &ServeOptions,
     address: Option<SocketAddr>,
@@ -253,7 +253,7 @@ fn addresses(
     Ok(Addresses { page: format!("{url}/{page}#token={}", secrets.token()), firefox, debuginfod })
 }
 
-/// Waits for a signal; one that cannot be caught is not heard.
+/// Waits for a signal; never returns if the signal cannot be caught.
 async fn heard(signal: &mut io::Result<Signal>) {
     match signal {
         Ok(signal) => {
@@ -263,7 +263,7 @@ async fn heard(signal: &mut io::Result<Signal>) {
     }
 }
 
-/// The roots: folders as they are, and of the folders of recordings what was named.
+/// Returns the roots: each named folder, and the folders of named recordings, restricted to those names.
 fn roots(options: &ServeOptions) -> Result<Roots, ServeError> {
     let mut roots: Vec<Root> = Vec::new();
     let mut files: Vec<(PathBuf, BTreeSet<PathBuf>)> = Vec::new();
@@ -301,7 +301,7 @@ fn roots(options: &ServeOptions) -> Result<Roots, ServeError> {
     Ok(Roots::new(roots))
 }
 
-/// The folder that a file is in, and its name there.
+/// Returns the folder of a file, and its name there.
 fn folder_and_name(path: &Path) -> (PathBuf, PathBuf) {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -310,13 +310,13 @@ fn folder_and_name(path: &Path) -> (PathBuf, PathBuf) {
     (folder, PathBuf::from(path.file_name().unwrap_or_default()))
 }
 
-/// A path without links and from the root on, as recordings below it are called.
+/// Returns the absolute path without symbolic links, as in the paths of recordings below it.
 #[allow(clippy::disallowed_methods, reason = "what the operator named is looked at")]
 fn whole_path(path: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(path)
 }
 
-/// Whether a path is a folder with recordings; that of `perf record --threads` is a recording.
+/// Returns true if a path is a folder with recordings; a folder of `perf record --threads` is itself a recording.
 #[allow(clippy::disallowed_methods, reason = "what the operator named is looked at")]
 fn is_folder(path: &Path) -> io::Result<bool> {
     let metadata = std::fs::metadata(path)?;
@@ -346,7 +346,7 @@ async fn listen(options: &ServeOptions) -> Result<(Listener, Option<SocketAddr>)
     }
 }
 
-/// Listens at a socket that only this user can connect to. One that nobody listens at any more is replaced.
+/// Binds a socket that only this user can connect to. A stale socket at the path is replaced.
 #[allow(clippy::disallowed_methods, reason = "a socket that was left behind is removed")]
 fn bind_socket(path: &Path) -> io::Result<UnixListener> {
     use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};

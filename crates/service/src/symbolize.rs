@@ -1,4 +1,4 @@
-//! Addresses whose names are asked for by HTTP, without a recording. Everything in the question has a limit.
+//! Symbolization query over HTTP, without a recording. Every part is bounded.
 
 use options::Demangle;
 use pipeline::BuildId;
@@ -8,27 +8,27 @@ use crate::problem::{Kind, Problem};
 use crate::protocol::{AddressSpace, SymbolizeTask, WantedModule};
 use crate::store::KnownFiles;
 
-/// Files of a question at most.
+/// Maximum number of files in a query.
 const MOST_MODULES: usize = 1000;
 
-/// Addresses of a question at most.
+/// Maximum number of addresses in a query.
 pub(crate) const MOST_ADDRESSES: usize = 50_000;
 
-/// A question.
+/// Symbolization query.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Symbolize {
-    /// The files.
+    /// Files.
     modules: Vec<Module>,
-    /// Index of the file, address.
+    /// Index of the file, and address.
     addresses: Vec<(usize, Address)>,
-    /// How addresses are counted.
+    /// Address space of the addresses.
     #[serde(default)]
     space: AddressSpace,
-    /// Whether inlined functions are wanted.
+    /// True to look up inlined functions.
     #[serde(default = "yes")]
     inlines: bool,
-    /// How names are written.
+    /// Demangling of names.
     #[serde(default)]
     demangle: Demangle,
 }
@@ -37,16 +37,16 @@ const fn yes() -> bool {
     true
 }
 
-/// A file.
+/// File in a query.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Module {
     build_id: String,
-    /// What a recording calls it; of the kernel `[kernel.kallsyms]`.
+    /// Name in a recording; for the kernel `[kernel.kallsyms]`.
     name: Option<String>,
 }
 
-/// An address: a number, or hexadecimal digits behind `0x`, since many readers of JSON have no numbers of 64 bits.
+/// Address: a number, or hexadecimal digits after `0x`, since many JSON parsers lack 64-bit integers.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Address {
@@ -63,7 +63,7 @@ impl Address {
     }
 }
 
-/// A number as hexadecimal digits behind `0x`.
+/// Parses hexadecimal digits after `0x`.
 pub(crate) fn from_hex(text: &str) -> Option<u64> {
     let digits = text.strip_prefix("0x")?;
     let plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
@@ -71,10 +71,10 @@ pub(crate) fn from_hex(text: &str) -> Option<u64> {
 }
 
 impl Symbolize {
-    /// The task for the worker.
+    /// Returns the task for the worker.
     ///
     /// # Errors
-    /// Where the question has too much, or what means nothing.
+    /// If the query is too large or has an invalid value.
     pub(crate) fn task(&self, known: &KnownFiles) -> Result<SymbolizeTask, Problem> {
         let bad = |text: String| Problem::new(Kind::BadRequest).detail(text);
         if self.modules.len() > MOST_MODULES || self.addresses.len() > MOST_ADDRESSES {
@@ -103,7 +103,7 @@ impl Symbolize {
     }
 }
 
-/// A file of that build-id, with where it was seen.
+/// Returns the file with a build-id and its known paths.
 pub(crate) fn wanted_module(id: &str, name: Option<String>, known: &KnownFiles) -> WantedModule {
     WantedModule { build_id: id.to_owned(), name, places: known.places(id) }
 }

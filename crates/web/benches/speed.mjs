@@ -1,6 +1,6 @@
-// How long the engine takes for what a reader does, on the tables of a page: node benches/speed.mjs PAGE. Each line is the
-// least processor time of five times, and the best and the median time, in milliseconds; each time begins from another
-// view, so that nothing is remembered.
+// Benchmark of the engine for typical interactions, on the tables of a page: node benches/speed.mjs PAGE. Each line
+// shows the minimum processor time of five runs, and the minimum and median elapsed time, in milliseconds. Each run
+// starts from a different view, so that caches do not help.
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { readParts, readTables } from "../src/data/columns.js";

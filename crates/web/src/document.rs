@@ -1,4 +1,4 @@
-//! The page as one document: its style and its script are in it, and its policy allows exactly these two.
+//! Page as one document with inline style and script; its policy allows exactly these two.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,13 +7,13 @@ use sha2::{Digest as _, Sha256};
 use crate::linker::{LinkError, link};
 use crate::modules::{MODULES, PAGE, STYLE};
 
-/// Where the page names its policy, its style and its script.
+/// Marks of the policy, the style and the script in the page.
 const MARKS: [&str; 3] = ["POLICY", "/*STYLE*/", "/*SCRIPT*/"];
 
-/// The document up to where its data comes, which is base64 and ends with [`END`].
+/// Returns the document up to its data, which is base64 and ends with [`END`].
 ///
 /// # Errors
-/// Where the modules cannot be linked, which a test of this crate finds.
+/// If the modules cannot be linked; a test of this crate excludes this.
 pub fn document() -> Result<String, LinkError> {
     let style = format!("\n{STYLE}");
     let script = format!("\n{}", link(MODULES)?);
@@ -29,10 +29,10 @@ pub fn document() -> Result<String, LinkError> {
     Ok(page)
 }
 
-/// What comes behind the data of a [`document`].
+/// Text after the data of a [`document`].
 pub const END: &str = "\n</script>\n</body>\n</html>\n";
 
-/// A hash as a policy names it.
+/// Returns a hash in the syntax of a policy.
 /// Source: Content Security Policy Level 3, "hash-source".
 fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
@@ -48,7 +48,7 @@ mod tests {
         assert!(MARKS.iter().all(|mark| PAGE.matches(mark).count() == 1 && !page.contains(mark)));
         assert!(page.ends_with("<script id=\"data\" type=\"application/octet-stream\">\n"));
         assert_eq!(page.matches("unsafe-inline").count(), 0);
-        // What stands between the tags is what the policy names.
+        // The policy contains the hashes of the texts between the tags.
         for (tag, end) in [("<style>", "</style>"), ("<script type=\"module\">", "</script>")] {
             let (_, rest) = page.split_once(tag).unwrap();
             let (inside, _) = rest.split_once(end).unwrap();

@@ -1,8 +1,8 @@
-//! The front end: a page that shows profiles in a browser. It holds the page's files, which need no build step, and hands
-//! them out: one by one for a server, or as one document that asks for nothing.
+//! Front end: a page that shows profiles in a browser. The crate contains the page's files, which need no build step,
+//! and provides them separately for a server, or as one self-contained document.
 //!
-//! `data` has what is counted and knows nothing of the browser: columns, filters, trees, comparisons; it is tested in
-//! Node. `views` draws it. Modules are plain ES modules with types in comments.
+//! `data` computes everything independently of the browser: columns, filters, trees, comparisons; it is tested in Node.
+//! `views` draws it. Modules are plain ES modules with types in comments.
 
 mod document;
 mod linker;

@@ -1,29 +1,29 @@
-//! Makes one script of the modules. A page that is opened from a disk cannot load modules: to a browser each file there
-//! is a stranger to the others, and modules in `data:` addresses would have to be allowed by the page's policy.
+//! Linker that combines the modules into one script. A page that is opened from disk cannot load modules: browsers
+//! treat each file as a separate origin, and the page's policy would have to allow modules in `data:` addresses.
 //!
-//! Each module becomes a function of its own scope, in an order in which every module comes after those it imports;
-//! `import` takes values out of their results, and `export` puts them there. The modules keep to what that can do:
-//! named imports of a whole line, and `export` before a declaration that is not assigned to again.
+//! Each module becomes a function with its own scope, after the modules that it imports. `import` takes values from
+//! their results, and `export` adds to the module's own. Modules may use only named imports on one line, and `export`
+//! before a declaration that is never reassigned.
 
 use std::fmt::Write as _;
 
 use crate::modules::Module;
 
-/// Something that the modules use and this does not know.
+/// Construct in a module that the linker does not support.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkError {
-    /// The module's path.
+    /// Path of the module.
     pub path: &'static str,
-    /// The line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// Reason.
     pub reason: &'static str,
 }
 
-/// One script out of modules, each after those that it imports.
+/// Links modules, given in dependency order, into one script.
 ///
 /// # Errors
-/// Where a module imports one that does not come before it, or has a form of `import` or `export` that is not known.
+/// If a module imports one that does not precede it, or has an unsupported form of `import` or `export`.
 pub fn link(modules: &[Module]) -> Result<String, LinkError> {
     let mut script = String::from("const modules = {};\n");
     for (index, module) in modules.iter().enumerate() {
@@ -62,17 +62,17 @@ fn add(script: &mut String, module: &Module, before: &[Module]) -> Result<(), Li
 }
 
 fn put(script: &mut String, text: &str) {
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = script.write_str(text);
 }
 
-/// `import { a, b as c } from "./x.js";` gives ` a, b: c ` and `./x.js`.
+/// Converts `import { a, b as c } from "./x.js";` to ` a, b: c ` and `./x.js`.
 fn import(line: &str) -> Option<(String, &str)> {
     let (names, rest) = line.strip_prefix("import {")?.split_once("} from \"")?;
     Some((names.replace(" as ", ": "), rest.strip_suffix("\";")?))
 }
 
-/// The name that `function f(`, `const c =` or `class C {` declares.
+/// Returns the name that `function f(`, `const c =` or `class C {` declares.
 fn declared(declaration: &str) -> Option<&str> {
     let words = ["async function ", "function ", "const ", "class "];
     let rest = words.iter().find_map(|word| declaration.strip_prefix(word))?;
@@ -80,7 +80,7 @@ fn declared(declaration: &str) -> Option<&str> {
     rest.get(..end).filter(|name| !name.is_empty())
 }
 
-/// The path that a module means by `./x.js` or `../y/x.js`.
+/// Resolves `./x.js` or `../y/x.js` relative to the importing module.
 fn resolve(importer: &str, name: &str) -> String {
     let mut folders: Vec<&str> = importer.split('/').collect();
     folders.pop();

@@ -1,5 +1,5 @@
 // @ts-check
-// Starts the page with the tables that lie in it: those of a profile, or of a difference.
+// Start of the page with the tables in its document: of a profile, or of a comparison.
 import { readParts, readTables } from "./data/columns.js";
 import { readDiff } from "./data/compare/diff.js";
 import { App } from "./views/app.js";
@@ -11,7 +11,7 @@ import { codeOfDocument, fromDocument, textOfDocument } from "./views/source.js"
 
 async function start() {
   const parts = readParts(await fromDocument());
-  // For those who look at the page from outside: its checks, and the console.
+  // For checks and the console.
   const show = (/** @type {import("./views/shell.js").Shell} */ profile) => Object.assign(globalThis, { profile });
   if (parts.head.kind === "diff") {
     const app = new DiffApp(readDiff(parts));

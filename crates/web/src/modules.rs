@@ -1,11 +1,11 @@
-//! The files of the page.
+//! Files of the page.
 
-/// A module of the page's script.
+/// Module of the page's script.
 #[derive(Debug, Clone, Copy)]
 pub struct Module {
-    /// Its path below the scripts' folder, as other modules name it.
+    /// Path below the scripts' folder, as in the imports of other modules.
     pub path: &'static str,
-    /// What is in it.
+    /// Text.
     pub text: &'static str,
 }
 
@@ -15,13 +15,13 @@ macro_rules! modules {
     };
 }
 
-/// The page, with marks for its policy, its style and its script, up to where its data begins.
+/// Page up to the start of its data, with marks for its policy, style and script.
 pub const PAGE: &str = include_str!("page.html");
 
-/// The page's style.
+/// Style of the page.
 pub const STYLE: &str = include_str!("style.css");
 
-/// The modules, each after those that it imports; the last one starts the page.
+/// Modules in dependency order; the last one starts the page.
 pub const MODULES: &[Module] = modules![
     "data/columns.js",
     "data/numbers.js",

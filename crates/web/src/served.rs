@@ -1,8 +1,8 @@
-//! The pages of a service: their files are asked for one by one, so that a strict policy can name where they come from.
+//! Pages of a service: their files are separate, so that a strict policy can name their origin.
 
 use crate::modules::{MODULES, Module, PAGE, STYLE};
 
-/// The modules that only a service's pages have.
+/// Modules that only a service's pages use.
 const SERVED: &[Module] = &[
     Module { path: "live/app.js", text: include_str!("live/app.js") },
     Module { path: "live/bar.js", text: include_str!("live/bar.js") },
@@ -17,31 +17,31 @@ const SERVED: &[Module] = &[
     Module { path: "service/theme.js", text: include_str!("service/theme.js") },
 ];
 
-/// The style of the bar of a recording that is watched.
+/// Style of the bar of a live recording.
 const LIVE_STYLE: &str = include_str!("live/live.css");
 
-/// The style of the list.
+/// Style of the list.
 const LIST_STYLE: &str = include_str!("service/list.css");
 
-/// The list of recordings.
+/// List of recordings.
 #[must_use]
 pub const fn list_page() -> &'static str {
     include_str!("service/list.html")
 }
 
-/// What the service does, and how busy it is.
+/// Status page: the state of the service and its load.
 #[must_use]
 pub const fn status_page() -> &'static str {
     include_str!("service/status.html")
 }
 
-/// The page of a recording, whose tables its script asks for. The policy is the server's.
+/// Page of a recording; its script requests the tables. The server sets the policy.
 #[must_use]
 pub fn recording_page() -> String {
     page_of("service/recording.js")
 }
 
-/// The page of a recording that is watched while it is made.
+/// Page of a live recording.
 #[must_use]
 pub fn live_page() -> String {
     let style = "<link rel=\"stylesheet\" href=\"/assets/live/live.css\">\n</head>";
@@ -58,7 +58,7 @@ fn page_of(script: &str) -> String {
     head.replacen(policy, "", 1).replacen("<style>/*STYLE*/</style>", style, 1) + &script
 }
 
-/// A file of the pages by its path below `/assets`; `None` where there is none.
+/// Returns a file of the pages by its path below `/assets`; `None` if there is none.
 #[must_use]
 pub fn served(path: &str) -> Option<&'static str> {
     match path {

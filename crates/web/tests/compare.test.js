@@ -1,4 +1,4 @@
-// Comparisons: nothing differs from itself, both directions agree, chance is not marked, a change is found.
+// Comparisons: equal sides do not differ, both directions agree, chance is not marked, a planted change is found.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeOf, mark } from "../src/data/compare/change.js";
@@ -8,7 +8,7 @@ import { selection } from "../src/data/samples/select.js";
 import { discoveryLimit, normalP, student95, studentP } from "../src/data/compare/statistics.js";
 import { VIEW, tables } from "./tables.js";
 
-/** A recording of two halves of 1,000 units each; `weights` by half and function. */
+/** Recording of two halves of 1,000 units each; `weights` by half and function. */
 function halves(first, second, view = VIEW) {
   const rows = [];
   for (const [half, weights] of [first, second].entries()) {
@@ -57,7 +57,7 @@ test("chance is not marked, a change comes first", () => {
   const same = {}, noisy = {};
   for (let at = 0; at < 60; at++) {
     same[`f${at}`] = 50;
-    // As far from 50 as chance goes: a standard deviation.
+    // One standard deviation from 50, as expected by chance.
     noisy[`f${at}`] = 50 + (at % 2 ? 7 : -7);
   }
   const quiet = halves(same, noisy);
@@ -67,7 +67,7 @@ test("chance is not marked, a change comes first", () => {
   assert.equal(planted.model.name(ranked(rows, "own")[0].key), "f7");
 });
 
-/** The numbers of the command's own tests: crates/profile/src/query/diff/confidence.rs. */
+/** Values of the command's own tests: crates/profile/src/query/diff/confidence.rs. */
 const weight = (n, each = 1) => ({ n, cost: n * each, squares: n * each * each });
 const part = (n, all, factor, each) => ({ weight: weight(n, each), all: weight(all, each), factor });
 
@@ -76,7 +76,7 @@ test("rates", () => {
   near(change.delta, 4.4);
   near(change.p, 0.004850300457, 1e-6);
   near(change.low, 4.4 - 0.1 * 1.959963984540054 * Math.sqrt(244));
-  // In ten times the time, 50 events are no proof that nothing comes in a short one.
+  // After 50 events in ten times the time, none in a short time is weak evidence.
   near(changeOf("rates", false, [part(50, 1000, 1)], [part(0, 100, 10)]).p, normalP(50 / Math.sqrt(50 / 1.1 * 11)));
 });
 
@@ -93,7 +93,7 @@ test("weights do not make samples surer", () => {
   near(heavy.p, light.p);
   assert.equal(heavy.delta, 300);
   near(heavy.low, 10 * light.low);
-  // The same holds of two times of a recording whose samples have periods.
+  // The same applies to two times of a recording with sample periods.
   const weighed = halves({ a: 40, b: 960 }, { a: 70, b: 930 }, { ...VIEW, weight: "period" }), row = compared(weighed).rows.find((one) => weighed.model.name(one.key) === "a");
   near(row.own.p, light.p);
   assert.equal(row.own.delta, 300);

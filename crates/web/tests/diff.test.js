@@ -1,4 +1,4 @@
-// The difference of recordings: what its tables become, what filters leave of it.
+// Comparisons of recordings: conversion of the tables, and filters.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readDiff, DiffModel, sideCosts } from "../src/data/compare/diff.js";
@@ -47,7 +47,7 @@ test("functions have what they cost on both sides", () => {
   assert.deepEqual(costs("new"), [0, 200, 0, 200, true, true]);
   assert.deepEqual(costs("same"), [500 + 7, 505 + 9, 507, 514, false, false]);
   assert.deepEqual(costs("main"), [0, 0, 800, 705, false, true]);
-  // What no sample shows is no function.
+  // A gap is not tested as a function.
   assert.deepEqual(made.tested, [3, 4]);
   assert.deepEqual([made.compared.all.before, made.compared.all.after], [807, 714]);
 });
@@ -94,7 +94,7 @@ test("what is not compared is never a change, and stays in the stacks", () => {
   const made = model(STACKS, { notCompared: [0, 1, 2, 0, 0] });
   assert.deepEqual([row(made, "old").own.marked, row(made, "new").total.marked], [false, false]);
   assert.deepEqual([row(made, "old").own.before, row(made, "new").own.after], [300, 200]);
-  // `main` has an inclusive cost only; `old` and `new` are not tested.
+  // `main` has only an inclusive cost; `old` and `new` are not tested.
   assert.deepEqual(made.tested, [1, 2]);
   const sure = [...made.tree.func].filter((_, node) => made.sure[node]).map((f) => made.name(f));
   assert.ok(!sure.includes("old") && !sure.includes("new"), sure.join());

@@ -1,4 +1,4 @@
-// The tables of a recording that grows, and what a state names in them.
+// Tables of a live recording, and the references of a state to them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NONE, VERSION } from "../src/data/columns.js";
@@ -11,7 +11,7 @@ import { VIEW, foldedStacks } from "./tables.js";
 const TYPES = { flags: Uint8Array, leafEnd: Uint8Array, event: Uint8Array, period: Float64Array };
 const columns = (rows) => Object.fromEntries(Object.entries(rows).map(([name, values]) => [name, (TYPES[name] || Uint32Array).from(values)]));
 
-/** Tables of `main` with a leaf, and of code without a name below it. Times of the whole are differences. */
+/** Tables of `main` with a leaf, and of code without a name below it. Times of complete tables are differences. */
 function whole() {
   const head = {
     version: VERSION, live: 7, first: 0, title: "", summary: "", recording: {}, unit: 1, origin: 1000, events: [{ name: "cycles", unit: "count", period: 1, rate: 1, frequency: 0 }],
@@ -22,7 +22,7 @@ function whole() {
     placeLow: [16, 32], placeHigh: [0, 0], time: [0, 10, 10], thread: [0, 0, 0], leaf: [0, 1, 1], event: [0, 0, 0] }) };
 }
 
-/** What comes then: the code below `main` is `work`, and a thread calls `idle` in another line of it. */
+/** Next update: the code below `main` is `work`, and a thread calls `idle` from another line of it. */
 const step = (more = {}) => ({
   head: { forgotten: 1, first: [2, 2, 2, 2, 2], functions: [[1, -1, 0], [2, -1, 0]], names: ["work", "idle"], modules: [[0, { path: "/bin/p", kind: "elf", count: 2 }]], threads: [[1, [1, 2, "idler", "prog"]]], ...more },
   found: columns({ parent: [0, NONE, 3, 0], func: [2, 0, 3, 2], line: [5, 9, 0, 7], flags: [0, 0, 0, 0], leafNode: [4, 5], leafPlace: [2, 3], leafEnd: [0, 0], placeLow: [48, 64], placeHigh: [0, 0],
@@ -42,13 +42,13 @@ test("what comes is put behind what is there, and names that come later move wha
   assert.equal(live.step(step(), 8), true);
   assert.equal(live.tick, 8);
   const after = live.tables(), model = looked(after);
-  // The first sample is forgotten; both lines of work are one function.
+  // The first sample is discarded; both lines of `work` are one function.
   assert.deepEqual(foldedStacks(model), { "main;work": 4, "main;idle": 1 });
   assert.deepEqual(after.head.threads, [[1, 1, "main", "prog"], [1, 2, "idler", "prog"]]);
   assert.equal(after.head.modules[0].count, 2);
   assert.deepEqual([...after.time], [0, 10, 20, 30, 31]);
   assert.equal(live.from, 10);
-  // Who looks at the tables from before has them as they were.
+  // Earlier tables did not change.
   assert.deepEqual([...before.leafNode, ...before.time, before.head.names.length, before.head.threads.length], [0, 1, 0, 10, 20, 1, 1]);
   assert.deepEqual(foldedStacks(looked(before)), { main: 1, "main;[unknown] in p": 2 });
 });
@@ -98,7 +98,7 @@ test("times of a state follow the time that they are told from", () => {
   const gone = from(state, 95);
   assert.deepEqual([gone.filters, gone.base, gone.marks], [[{ kind: "process", pid: 3 }], null, []]);
   assert.deepEqual(from({ ...START, filters: [{ kind: "time", from: 50, to: NONE }] }, 60).filters, [{ kind: "time", from: 0, to: NONE }]);
-  // All but a time, as a baseline.
+  // Everything except a time range, as a baseline.
   assert.deepEqual(from({ ...START, base: [80, 30] }, 20).base, [60, 10]);
 });
 

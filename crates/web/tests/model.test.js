@@ -1,4 +1,4 @@
-// The engine: filters, groups, costs.
+// Engine: filters, groups, costs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sandwich } from "../src/data/tree/around.js";
@@ -162,7 +162,7 @@ test("of groups, a graph has the nodes that are wide enough, and what these cost
   assert.deepEqual(shown([], 0), whole);
   const { [`${x};a;d`]: _, [z]: __, [`${z};e`]: ___, ...wide } = whole;
   assert.deepEqual(shown([], 0.03), wide, "2 and 1 of 106 are too narrow");
-  // Zoomed, what is narrow in all of it is wide enough.
+  // A frame that is narrow in the total can be wide enough after zooming.
   const group = model.firstGroup + 2;
   assert.deepEqual(shown([group], 0.5), { [z]: [0, 1], [`${z};e`]: [1, 1] });
   assert.deepEqual(shown([model.firstGroup, f("a", rows)], 0.5), { [x]: [0, 70], [`${x};a`]: [8, 70], [`${x};a;b`]: [0, 60], [`${x};a;b;c`]: [60, 60] });

@@ -1,4 +1,4 @@
-// Names, numbers, colours, the address, and where things lie.
+// Names, numbers, colours, the address, and layout.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { functionsOfFile, linesOf, nodeAt, sandwich } from "../src/data/tree/around.js";
@@ -53,7 +53,7 @@ test("shares of few samples have an interval", () => {
   assert.ok(Math.abs(low - 0.05523) < 1e-4 && Math.abs(high - 0.17437) < 1e-4, "Wilson's interval of 10 of 100");
   assert.equal(spread(10, 100, 10, 100), "5.5–17.4 %");
   assert.equal(spread(5000, 10000, 5000, 10000), "", "many samples need none");
-  // Samples of equal weight tell as much as their number, whatever each stands for.
+  // For samples of equal weight, only their number matters.
   assert.equal(spread(10 * 7, 100 * 7, 10 * 49, 100 * 49), "5.5–17.4 %");
   assert.equal(effective(70, 700, 490, 4900), 100);
   // One sample of 91 and nine of 1 are little more than one sample.

@@ -1,5 +1,5 @@
-// The page's engine against the table of expected numbers that the engine of the command and the service is held
-// against: `testdata/queries.json`. Its test is `crates/profile/tests/it/query.rs`.
+// Comparison of the page's engine with the expected numbers that also test the engine of the command and the service:
+// `testdata/queries.json`. The other test is `crates/profile/tests/it/query.rs`.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,8 +1,9 @@
-// Small tables for tests, out of samples that are written down.
+// Small tables for tests, from literal samples.
 import { NONE, VERSION } from "../src/data/columns.js";
 
 /** Tables of samples: `stack` from the outermost function inwards, as `name` or `name@line`; `module` by function in
- * `modules`. A sample may have a time, a thread (row of `threads`), an event, a period, and be cut.
+ * `modules`. A sample may have a time, a thread (row of `threads`), an event and a period, and may be truncated
+ * (`cut`).
  * @param {{ stack: string[], n?: number, time?: number, thread?: number, event?: number, period?: number, cut?: boolean }[]} rows
  * @param {{ modules?: Record<string, string>, threads?: [number, number, string, string][], cgroups?: string[], events?: any[], unit?: number }} [options] */
 export function tables(rows, options = {}) {
@@ -49,10 +50,10 @@ export function tables(rows, options = {}) {
   };
 }
 
-/** What is looked at where a test says nothing else. */
+/** Default view. */
 export const VIEW = { event: 0, weight: "samples", truncated: "together", group: "none", filters: [] };
 
-/** The folded stacks of a model: each with its own cost. */
+/** Folded stacks of a model, each with its own cost. */
 export function foldedStacks(model, least = 0) {
   const { tree, own } = model.picture([], least), found = {};
   for (let i = 0; i < tree.n; i++) {

@@ -1,10 +1,10 @@
-// Filters and groups on random stacks, against what they mean stack by stack.
+// Filters and groups on random stacks, compared with a stack-by-stack model.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Model } from "../src/data/model.js";
 import { VIEW, foldedStacks, tables } from "./tables.js";
 
-/** Numbers drawn by a fixed rule. */
+/** Deterministic pseudo-random numbers. */
 function drawn(seed) {
   let state = seed;
   return (limit) => {
@@ -15,7 +15,7 @@ function drawn(seed) {
   };
 }
 
-/** What a filter leaves of a stack of functions; null where the sample is left out. */
+/** Result of a filter on a stack of functions; null if the sample is removed. */
 function left(stack, { kind, at = -1 }, moduleOf, functions) {
   const first = stack.indexOf(at), of = (one) => one < functions ? moduleOf[one] : one - functions;
   switch (kind) {
@@ -67,7 +67,7 @@ test("filters and groups leave of each stack what they mean", () => {
       for (const filter of filters) stack = stack && left(stack, filter, moduleOf, functions);
       if (!stack) continue;
       const label = group === "none" ? [] : [model.groupLabels[group === "thread" ? row.thread : threads[row.thread][0] - 1]];
-      // Groups are numbered as threads come, which is their order here.
+      // Groups are numbered by first occurrence of their thread, which is their order here.
       const path = [...label, ...(row.cut && truncated === "apart" ? ["[truncated]"] : []), ...stack.map((f) => model.name(f))];
       if (path.length) expected[path.join(";")] = (expected[path.join(";")] || 0) + row.n;
     }

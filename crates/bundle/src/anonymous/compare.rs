@@ -1,4 +1,4 @@
-//! Whether a profile of pseudonyms is the one that it was made of.
+//! Comparison of an anonymous profile with its original.
 
 use hashbrown::{HashMap, HashSet};
 use profile::{FoundBy, LocationId, ModuleKind, Profile, SampleRow};
@@ -6,20 +6,21 @@ use profile::{FoundBy, LocationId, ModuleKind, Profile, SampleRow};
 use super::Pseudonyms;
 use super::files::inlines;
 
-/// What differs.
+/// Differences between the profiles.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Differences {
-    /// Samples with other frames, functions or threads.
+    /// Number of samples with other frames, functions or threads.
     pub samples: usize,
-    /// Functions that have another name, as their files name them.
+    /// Functions with another name, as stated in their files.
     pub functions: HashSet<Vec<u8>>,
 }
 
-/// A function with its place, as it is compared.
+/// Function with its source location, in compared form: name, file, line, column.
 type Row = (Option<Vec<u8>>, Option<Vec<u8>>, u32, u32);
 
-/// Compares the frames of all samples, as far as they are the samples' own: addresses, functions, source files, lines; and
-/// processes, threads, times and weights. `raw` is the same as `shown`, with names as they are in the files.
+/// Compares all samples: addresses, functions, source files and lines of their own frames; and processes, threads,
+/// times and weights. Frames from other samples are ignored. `raw` equals `shown`, except that names are as stated in
+/// the files.
 #[must_use]
 pub fn differences(
     shown: &Profile,
@@ -57,7 +58,7 @@ pub fn differences(
 /// Process, thread and its name; time, weight and processor.
 type Facts = (i32, i32, Vec<u8>, [Option<u64>; 3]);
 
-/// What is said of a sample beside its frames.
+/// Returns the facts of a sample other than its frames.
 fn facts(profile: &Profile, sample: &SampleRow, names: Option<&Pseudonyms>) -> Option<Facts> {
     let thread = profile.threads.get(sample.thread)?;
     let comm = profile.strings.get(thread.comm);
@@ -66,7 +67,7 @@ fn facts(profile: &Profile, sample: &SampleRow, names: Option<&Pseudonyms>) -> O
     Some((thread.pid.0, thread.tid.0, comm, numbers))
 }
 
-/// Addresses and locations of a sample's frames, without those that only other samples show.
+/// Returns addresses and locations of a sample's frames, without those that only other samples show.
 fn own_frames(profile: &Profile, sample: &SampleRow) -> Vec<(u64, LocationId)> {
     let mut frames = Vec::new();
     let mut next = sample.stack;
@@ -76,7 +77,7 @@ fn own_frames(profile: &Profile, sample: &SampleRow) -> Vec<(u64, LocationId)> {
         if matches!(frame.found_by, FoundBy::Joined | FoundBy::Gap) {
             break;
         }
-        // The code that shows them is not in such a bundle.
+        // A bundle without code cannot show tail calls.
         if matches!(frame.found_by, FoundBy::TailCall | FoundBy::TailCalls) {
             continue;
         }
@@ -86,8 +87,8 @@ fn own_frames(profile: &Profile, sample: &SampleRow) -> Vec<(u64, LocationId)> {
     frames
 }
 
-/// The functions of a location, as they are expected where there are `names`. `kind` is that of the module in the bundle:
-/// of the kernel and of code without a file it has a list, so that of these it is the name of the outermost function.
+/// Returns the functions of a location; if `names` is given, with the expected pseudonyms. `kind` is that of the module
+/// in the bundle. For the kernel and for code without a file, the bundle lists only the outermost function's name.
 fn rows(
     profile: &Profile,
     id: LocationId,

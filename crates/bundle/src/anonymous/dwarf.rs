@@ -1,4 +1,5 @@
-//! Debug information of single addresses: the functions inlined there, with the lines, and nothing else of a program.
+//! Debug information for single addresses: the functions inlined there, with their lines, and nothing else of a
+//! program.
 //!
 //! Source: DWARF 4, 3.3.8 "Inlinable and Inlined Subroutines".
 
@@ -46,7 +47,7 @@ const ORIGIN: (DwAt, DwForm) = (DW_AT_abstract_origin, DW_FORM_ref4);
 const START: (DwAt, DwForm) = (DW_AT_low_pc, DW_FORM_addr);
 const SIZE: (DwAt, DwForm) = (DW_AT_high_pc, DW_FORM_data8);
 
-/// Adds the debug information of these addresses, which are sorted. Nothing where no address has more than a name.
+/// Adds the debug information of sorted addresses. Adds nothing if every address has only a name.
 pub(super) fn add(addresses: &[NamedAddress], file: &mut ElfFile) {
     let (Some(first), Some(last)) = (addresses.first(), addresses.last()) else { return };
     let mut lines = LineProgram::default();
@@ -74,20 +75,20 @@ pub(super) fn add(addresses: &[NamedAddress], file: &mut ElfFile) {
     file.data(".debug_line", &lines.finish());
 }
 
-/// The number of the source file of a function; 0 is none.
+/// Returns the number of a function's source file; 0 is none.
 fn file_number(lines: &mut LineProgram, function: &NamedFunction) -> u64 {
     function.file.as_ref().map_or(0, |path| lines.file(path))
 }
 
-/// The entries of `.debug_info`.
+/// Entries of `.debug_info`.
 struct Functions {
     info: DebugInfo,
-    /// Where the functions are, by their names.
+    /// Offsets of the functions, by name.
     named: HashMap<Vec<u8>, u32>,
 }
 
 impl Functions {
-    /// Adds the function of an address, with the functions that are inlined in it there.
+    /// Adds the function of an address, with the functions that are inlined there.
     fn add(&mut self, address: &NamedAddress, lines: &mut LineProgram) {
         let origins: Vec<u32> = address.functions.iter().map(|it| self.named(&it.name)).collect();
         let functions = address.functions.iter().zip(&origins).rev();
@@ -108,7 +109,7 @@ impl Functions {
         origins.iter().for_each(|_| self.info.end_children());
     }
 
-    /// Where the function of that name is, from the begin of the unit; it is written at its first use.
+    /// Returns the offset of a function in the unit; writes the function at its first use.
     fn named(&mut self, name: &[u8]) -> u32 {
         let info = &mut self.info;
         *self.named.entry_ref(name).or_insert_with(|| {

@@ -1,5 +1,5 @@
-//! An ELF file that stands for another one: its program headers, its build-id, and the names of the functions that were
-//! asked for. It has no code and no data.
+//! ELF file that substitutes another one: its program headers, its build-id, and the names of the sampled functions. It
+//! contains neither code nor data.
 //!
 //! Source: gABI, "Note Section".
 
@@ -14,7 +14,7 @@ use image_store::{Image, Segment};
 use super::dwarf;
 use super::files::NamedAddress;
 
-/// The file that stands for `image`, with the names of these addresses, which are sorted.
+/// Returns the substitute of `image`, with the names of sorted addresses.
 pub(super) fn stand_in(image: &Image, addresses: &[NamedAddress]) -> Vec<u8> {
     let header = FileHeader {
         e_type: ET_DYN,
@@ -34,8 +34,8 @@ pub(super) fn stand_in(image: &Image, addresses: &[NamedAddress]) -> Vec<u8> {
     file.finish(&segments)
 }
 
-/// A section for the code of each executable segment, none of which is in the file; and one byte of code after them, or the
-/// file would be taken for a separate debug file, which is not what was mapped.
+/// Adds a section for the code of each executable segment, without its bytes, and one byte of code after them. Without
+/// that byte, readers would take the file for a separate debug file.
 fn code(image: &Image, file: &mut ElfFile) {
     let at = |sh_type, sh_addr| SectionHeader {
         sh_type,
@@ -60,12 +60,12 @@ fn executable(image: &Image) -> impl Iterator<Item = &Segment> {
     image.segments().iter().filter(|segment| segment.executable)
 }
 
-/// Where a segment is in the file that has the image, which can be an archive.
+/// Returns the offset of a segment in the file of the image, which can be an archive.
 fn offset(image: &Image, segment: &Segment) -> u64 {
     segment.offset.0.wrapping_add(image.base().0)
 }
 
-/// A symbol for each function, up to the last address in it that was asked for.
+/// Returns a symbol for each function, which ends after its last sampled address.
 fn symbols(image: &Image, addresses: &[NamedAddress]) -> Symbols {
     let mut symbols = Symbols::default();
     let mut functions: Vec<(u64, &[u8], u64)> = Vec::new();
@@ -89,7 +89,7 @@ fn symbols(image: &Image, addresses: &[NamedAddress]) -> Symbols {
     symbols
 }
 
-/// The note with a build-id.
+/// Returns the note with a build-id.
 fn note(id: &[u8]) -> Vec<u8> {
     let mut note = Vec::new();
     for word in [ELF_NOTE_GNU.len() as u32 + 1, id.len() as u32, NT_GNU_BUILD_ID.0] {

@@ -1,4 +1,4 @@
-//! The files that stand for those of a profile: each address with its functions, by the file that it is in.
+//! Substitutes for the files of a profile: each address with its functions, grouped by file.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use super::Pseudonyms;
 use super::elf::stand_in;
 use super::lists::{KernelList, ScriptLists};
 
-/// An address of a file, with its functions.
+/// Address in a file, with its functions.
 #[derive(Debug)]
 pub(super) struct NamedAddress {
     pub(super) svma: u64,
-    /// Where the outermost function begins; `None` where it has no name.
+    /// Start of the outermost function; `None` if it has no name.
     pub(super) start: Option<u64>,
-    /// The innermost one first.
+    /// Innermost function first.
     pub(super) functions: Vec<NamedFunction>,
 }
 
-/// A function at an address, and the place in its source.
+/// Function at an address, with its source location.
 #[derive(Debug)]
 pub(super) struct NamedFunction {
     pub(super) name: Vec<u8>,
@@ -36,17 +36,17 @@ impl NamedFunction {
     }
 }
 
-/// Two profiles of one recording, with names as they are shown and as they are in the files.
+/// Two profiles of one recording: with names as displayed, and with names as stated in the files.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Profiles<'p> {
     pub(super) shown: &'p Profile,
     pub(super) raw: &'p Profile,
     pub(super) names: &'p Pseudonyms,
-    /// Names that are not shown from the file that stands for theirs as they are from their own.
+    /// Raw names that must be written in their displayed form, because the substitute would display them differently.
     pub(super) as_shown: &'p HashSet<Vec<u8>>,
 }
 
-/// A file that is stood for: where it is, and what it is like.
+/// File to be substituted: its paths, its image and its addresses.
 struct StoodFor {
     /// Paths, with the modules that have them.
     paths: Vec<(Vec<u8>, ModuleId)>,
@@ -54,19 +54,19 @@ struct StoodFor {
     addresses: BTreeMap<u64, NamedAddress>,
 }
 
-/// A file that stands for another one.
+/// Substitute of a file.
 #[derive(Debug)]
 pub(super) struct StandIn {
     pub(super) path: Vec<u8>,
     pub(super) bytes: Vec<u8>,
-    /// The module that it is the file of.
+    /// Module to which the file belongs.
     pub(super) module: ModuleId,
 }
 
-/// What stands for the files.
+/// Substitutes of all files.
 #[derive(Debug, Default)]
 pub(super) struct StandIns {
-    /// Files by their paths.
+    /// Files, with their paths.
     pub(super) files: Vec<StandIn>,
     pub(super) vdso: Option<Vec<u8>>,
     pub(super) kernel: KernelList,
@@ -74,7 +74,7 @@ pub(super) struct StandIns {
 }
 
 impl StandIns {
-    /// Makes them. `open` opens a file of the machine by its path.
+    /// Creates the substitutes. `open` opens a file of the host by its path.
     pub(super) fn new(of: Profiles<'_>, open: &dyn Fn(&[u8]) -> Option<Image>) -> Self {
         let mut stood_for: Vec<StoodFor> = Vec::new();
         let by_module = file_of_modules(of, open, &mut stood_for);
@@ -118,7 +118,7 @@ impl StandIns {
         self.kernel.add(address::Avma(location.relative), function);
     }
 
-    /// Adds what has names, but is in no file that can be opened.
+    /// Adds functions with names that are in no readable file.
     fn add_scripts(&mut self, of: Profiles<'_>, listed: &HashSet<LocationId>) {
         if listed.is_empty() {
             return;
@@ -151,8 +151,8 @@ impl StandIns {
     }
 }
 
-/// Which file each module is, by its place in `stood_for`. Files of one build-id are one image, so that they are stood for
-/// by the same bytes.
+/// Returns the index in `stood_for` of each module's file. Files of equal build-id share an image, so that they get the
+/// same substitute.
 fn file_of_modules(
     of: Profiles<'_>,
     open: &dyn Fn(&[u8]) -> Option<Image>,
@@ -183,7 +183,7 @@ fn file_of_modules(
 }
 
 impl Profiles<'_> {
-    /// The functions of a location of a file; `None` where it has none.
+    /// Returns the functions of a location in a file; `None` if there are none.
     fn named(self, id: LocationId, location: &LocationRow) -> Option<NamedAddress> {
         let raw = self.raw.locations.get(id)?;
         let rows = inlines(self.shown, location).iter().zip(inlines(self.raw, raw));
@@ -212,7 +212,7 @@ impl Profiles<'_> {
     }
 }
 
-/// The functions at a location, the innermost first.
+/// Returns the functions at a location, innermost first.
 pub(super) fn inlines<'p>(profile: &'p Profile, location: &LocationRow) -> &'p [InlineRow] {
     profile.inlines.range(location.inlines())
 }

@@ -1,17 +1,18 @@
-//! Names of functions without the paths in them: compilers write where a lambda is (`(lambda at /srv/…/a.cpp:3:5)`), and
-//! run-time compilers where a script is (`LazyCompile:~f /srv/…/a.js:1:2`, `py::f:/srv/…/a.py`).
+//! Function names without the paths in them. Compilers include the location of a lambda
+//! (`(lambda at /srv/…/a.cpp:3:5)`), and run-time compilers that of a script (`LazyCompile:~f /srv/…/a.js:1:2`,
+//! `py::f:/srv/…/a.py`).
 
 use super::Pseudonyms;
 
-/// What files of scripts are called after their name.
+/// File extensions of scripts.
 const SCRIPTS: &[&[u8]] = &[
     b".js", b".mjs", b".cjs", b".ts", b".mts", b".tsx", b".jsx", b".py", b".pyx", b".rb", b".php",
     b".lua", b".pl", b".java", b".kt", b".scala", b".cs", b".jl", b".erl", b".ex", b".wasm",
     b".node", b".vue",
 ];
 
-/// The name with pseudonyms in the place of absolute paths. A path ends where a line number begins, since it may hold
-/// spaces; where there is none, at a quote, a bracket, or the end.
+/// Replaces absolute paths in a name by pseudonyms. A path may contain spaces, so it ends at a line number; without a
+/// line number, it ends at a quote, a bracket, or the end.
 pub(super) fn without_paths(name: &[u8], names: &Pseudonyms) -> Vec<u8> {
     let mut out = Vec::with_capacity(name.len());
     let mut rest = name;
@@ -26,7 +27,7 @@ pub(super) fn without_paths(name: &[u8], names: &Pseudonyms) -> Vec<u8> {
     out
 }
 
-/// The name with pseudonyms in the place of the files of scripts, also where they are not absolute.
+/// Replaces the files of scripts in a name by pseudonyms, including relative paths.
 pub(super) fn without_scripts(name: &[u8], names: &Pseudonyms) -> Vec<u8> {
     let is_end = |byte: &u8| byte.is_ascii_whitespace() || b":()[]\"'<>,*~^+".contains(byte);
     let mut out = Vec::with_capacity(name.len());
@@ -34,7 +35,7 @@ pub(super) fn without_scripts(name: &[u8], names: &Pseudonyms) -> Vec<u8> {
     while !rest.is_empty() {
         let end = rest.iter().position(is_end).unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
-        // Absolute paths have their pseudonyms already.
+        // Absolute paths are already replaced.
         let is_relative = !word.starts_with(b"/");
         let is_script = SCRIPTS.iter().any(|it| word.len() > it.len() && word.ends_with(it));
         if is_script && is_relative {
@@ -49,7 +50,7 @@ pub(super) fn without_scripts(name: &[u8], names: &Pseudonyms) -> Vec<u8> {
     out
 }
 
-/// Where a path begins: at a slash that is no operator and no part of a word.
+/// Returns the start of a path: a slash that is neither an operator nor part of a word.
 fn path_start(text: &[u8]) -> Option<usize> {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_)]}/.$@-".contains(&byte);
     (0..text.len()).find(|&at| {
@@ -57,7 +58,7 @@ fn path_start(text: &[u8]) -> Option<usize> {
         let before = at.checked_sub(1).and_then(|at| text.get(at));
         let next =
             text.get(at + 1).is_some_and(|&it| !it.is_ascii_whitespace() && !b"=(".contains(&it));
-        // After a scheme, as in `file:///home`, the path begins with the first slash.
+        // After a scheme, as in `file:///home`, the path starts at the first slash.
         slash && next && !before.is_some_and(|&it| is_part(it))
     })
 }

@@ -1,10 +1,10 @@
-//! Lists of functions in memory: of the kernel, and of code that run-time compilers made.
+//! Lists of functions in memory: of the kernel, and of run-time compiled code.
 
 use std::collections::BTreeMap;
 
 use address::{Avma, Pid};
 
-/// Functions of the kernel by their addresses.
+/// Kernel functions by address.
 #[derive(Debug, Default)]
 pub(super) struct KernelList {
     starts: BTreeMap<u64, Vec<u8>>,
@@ -12,8 +12,8 @@ pub(super) struct KernelList {
 }
 
 impl KernelList {
-    /// Adds the function of an address. An address without one gets a line of its own, or that of the function before it
-    /// would be taken for it.
+    /// Adds the function of an address. An address without a function gets its own line, since it would otherwise
+    /// belong to the preceding function.
     pub(super) fn add(&mut self, address: Avma, function: Option<(&[u8], u64)>) {
         let (name, offset) = function.unwrap_or((b"[unknown]", 0));
         let is_word = !name.is_empty() && !name.iter().any(u8::is_ascii_whitespace);
@@ -22,16 +22,17 @@ impl KernelList {
         self.last = self.last.max(address.0);
     }
 
-    /// The list as `/proc/kallsyms` has it; `reference` is the symbol by which the recording says where the kernel lay.
+    /// Returns the list in the format of `/proc/kallsyms`; `reference` is the symbol that states the kernel's load
+    /// address in the recording.
     pub(super) fn text(mut self, reference: Option<(&[u8], Avma)>) -> Option<Vec<u8>> {
         if self.starts.values().all(|name| name == b"[unknown]") {
             return None;
         }
-        // The last function ends there.
+        // End of the last function.
         self.starts.entry(self.last.saturating_add(1)).or_insert_with(|| b"[end]".to_vec());
         let mut text = Vec::new();
         if let Some((symbol, at)) = reference {
-            // Of a type that names no code.
+            // Type `A` does not denote code.
             text.extend(
                 format!("{:016x} A {}\n", at.0, String::from_utf8_lossy(symbol)).into_bytes(),
             );
@@ -45,8 +46,8 @@ impl KernelList {
     }
 }
 
-/// Functions of code that was made at run time: the address of each frame, by process, with the start of its function and
-/// its name. `None` where memory was used again for another function, of which a list cannot say when.
+/// Functions of run-time compiled code: for each process, the addresses of frames with the start and name of their
+/// function. `None` if memory was reused for another function, since a list cannot state times.
 #[derive(Debug, Default)]
 pub(super) struct ScriptLists(BTreeMap<i32, Functions>);
 
@@ -54,7 +55,7 @@ pub(super) struct ScriptLists(BTreeMap<i32, Functions>);
 type Functions = BTreeMap<u64, Option<(u64, Vec<u8>)>>;
 
 impl ScriptLists {
-    /// Adds the function of an address, which is so far past its start.
+    /// Adds the function of an address, at `offset` bytes from its start.
     pub(super) fn add(&mut self, pid: Pid, address: Avma, offset: u64, name: Vec<u8>) {
         let function = Some((address.0.wrapping_sub(offset), name));
         let addresses = self.0.entry(pid.0).or_default();
@@ -64,7 +65,7 @@ impl ScriptLists {
         }
     }
 
-    /// The map of each process that has one.
+    /// Returns the map of each process with such functions.
     ///
     /// Source: `tools/perf/Documentation/jit-interface.txt`.
     pub(super) fn texts(self) -> impl Iterator<Item = (i32, Vec<u8>)> {
@@ -80,7 +81,7 @@ fn text(addresses: &Functions) -> Vec<u8> {
     }
     let mut text = Vec::new();
     for ((start, name), end) in functions {
-        // What is between the first address and the last is this function's alone, or nothing is said of it.
+        // A function is listed only if all addresses from its start to its last one belong to it.
         let others = addresses.range(start..end).map(|(_, function)| function.as_ref());
         let is_alone =
             others.into_iter().all(|it| it.is_some_and(|it| it.0 == start && it.1 == name));

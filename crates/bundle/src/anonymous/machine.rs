@@ -1,4 +1,4 @@
-//! A machine without names: it has what stands for the files of a recording, and nothing else.
+//! Host without names: it provides the substitutes of a recording's files, and nothing else.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
@@ -13,33 +13,33 @@ use profile::Profile;
 use super::Pseudonyms;
 use super::files::{Profiles, StandIn, StandIns};
 
-/// What the recording is called there.
+/// Path of the recording on that host.
 pub const RECORDING: &str = "perf.data";
-/// Where the list of kernel symbols is.
+/// Path of the list of kernel symbols.
 pub const KERNEL_LIST: &str = "/kallsyms";
 
-/// What an anonymous machine is made of.
+/// Inputs of an anonymous host.
 #[derive(Clone, Copy, Debug)]
 pub struct AnonymousMachine<'p> {
-    /// The profile with names as they are shown.
+    /// Profile with names as displayed.
     pub shown: &'p Profile,
-    /// The same with names as they are in the files.
+    /// Profile with names as stated in the files.
     pub raw: &'p Profile,
-    /// The pseudonyms that the recording was written with.
+    /// Pseudonyms used in the written recording.
     pub names: &'p Pseudonyms,
-    /// Names as they are in the files that are to be written as they are shown.
+    /// Raw names that must be written in their displayed form.
     pub as_shown: &'p HashSet<Vec<u8>>,
-    /// A symbol of the kernel and its address, by which the recording says where it lay.
+    /// Kernel symbol and its address, which state the kernel's load address in the recording.
     pub kernel_reference: Option<(&'p [u8], Avma)>,
     /// The recorded identity of the file of each module, if there is one.
     pub identities: &'p [Option<RecordedFile>],
-    /// When the recording was written, in nanoseconds since 1970.
+    /// Time of the recording, in nanoseconds since 1970.
     pub written: Option<i128>,
 }
 
 impl AnonymousMachine<'_> {
-    /// The machine, with the recording at [`RECORDING`], and whether it has a list of kernel symbols at [`KERNEL_LIST`].
-    /// `open` opens a file of the real machine.
+    /// Returns the host, with the recording at [`RECORDING`], and whether it has a list of kernel symbols at
+    /// [`KERNEL_LIST`]. `open` opens a file of the real host.
     #[must_use]
     pub fn host(
         &self,
@@ -57,7 +57,7 @@ impl AnonymousMachine<'_> {
             identity.into_iter().for_each(|identity| host.set_recorded(&at, identity));
         }
         for (pid, text) in made.scripts.texts() {
-            // Not older than its process.
+            // Must not be older than its process.
             let written = self.written.unwrap_or(i64::MAX.into());
             host.insert_written(format!("/tmp/perf-{pid}.map"), text, written);
         }

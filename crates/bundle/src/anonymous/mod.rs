@@ -1,15 +1,15 @@
-//! What a bundle has in the place of a machine and its files when no name of these may leave it.
+//! Substitutes for a host and its files in a bundle that must not contain their names.
 //!
-//! Nothing is taken out of the files: what stands for them is made anew, of the names of the functions that the profile
-//! shows and of what tells where they are (program headers, build-ids, lines). So a name that nobody thought of has no way
-//! into the bundle. Paths, threads, hosts and arguments have pseudonyms, by a salt that is forgotten.
+//! Nothing is copied from the files. Substitutes are generated from the functions in the profile and their locations
+//! (program headers, build-ids, lines), so an overlooked name cannot enter the bundle. Paths, threads, hosts and
+//! arguments are replaced by pseudonyms, with a salt that is discarded.
 //!
-//! | what | what stands for it |
+//! | original | substitute |
 //! |---|---|
-//! | an ELF file | one without code and data: program headers, build-id, a symbol for each function, debug information of the addresses alone |
-//! | the list of kernel symbols | one of the functions in the profile |
+//! | an ELF file | program headers, build-id, a symbol per function, debug information of the addresses; no code or data |
+//! | the list of kernel symbols | a list of the functions in the profile |
 //! | maps of run-time compilers, jitdumps | a map of the functions in the profile, for each process |
-//! | host name, release, environment | pseudonyms of the first two; nothing |
+//! | host name, release, environment | pseudonyms of the first two; the environment is omitted |
 
 mod compare;
 mod dwarf;

@@ -1,4 +1,4 @@
-//! Short pseudonyms for names: the same one for the same thing, and no way back for those who do not have the salt.
+//! Short pseudonyms for names: equal for equal names, and irreversible without the salt.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,18 +7,18 @@ use hashbrown::{HashMap, HashSet};
 use super::function_names;
 use crate::manifest::Hasher;
 
-/// The suffix that the kernel adds to the path of a file that was unlinked or replaced.
+/// Suffix that the kernel adds to the path of a file that was unlinked or replaced.
 const DELETED: &[u8] = b" (deleted)";
 /// `PERF_TYPE_TRACEPOINT`.
 const TRACEPOINT: u32 = 2;
 
-/// What files are called after their name: says what kind of file it is, not which.
+/// File extensions, which reveal the kind of a file but not its identity.
 const EXTENSIONS: &[&[u8]] = &[
     b"so", b"a", b"o", b"ko", b"jar", b"py", b"js", b"mjs", b"cjs", b"ts", b"rs", b"go", b"c",
     b"cc", b"cpp", b"cxx", b"h", b"hh", b"hpp", b"hxx", b"inc", b"S", b"s", b"asm", b"java", b"kt",
     b"rb", b"php", b"lua", b"pl", b"swift", b"zig", b"d", b"f90", b"ml", b"hs", b"cs",
 ];
-/// Memory that the kernel names, and no user.
+/// Memory regions with a name chosen by the kernel, not by a user.
 const KERNEL_NAMES: &[&[u8]] = &[
     b"",
     b"//anon",
@@ -34,9 +34,9 @@ const KERNEL_NAMES: &[&[u8]] = &[
     b"[anon]",
     b"[uprobes]",
 ];
-/// Prefixes of memory without a file whose rest somebody chose.
+/// Prefixes of memory without a file, followed by a name that a user or program chose.
 const CHOSEN: &[&[u8]] = &[b"/memfd:", b"/SYSV", b"anon_inode:", b"//", b"socket:", b"pipe:"];
-/// Prefixes that say what a mapping is.
+/// Prefixes that identify the kind of a mapping.
 const PLACES: &[&[u8]] = &[b"/dev/", b"/proc/"];
 
 /// Names and their pseudonyms.
@@ -52,13 +52,13 @@ struct Given {
 }
 
 impl Pseudonyms {
-    /// Pseudonyms by a salt, which is to be random, and forgotten with this value.
+    /// Creates pseudonyms with a salt, which must be random and is discarded with this value.
     #[must_use]
     pub fn new(salt: [u8; 32]) -> Self {
         Self { salt, given: Mutex::default() }
     }
 
-    /// The pseudonym of a name: `x` and six hexadecimal digits.
+    /// Returns the pseudonym of a name: `x` and six hexadecimal digits.
     pub fn word(&self, name: &[u8]) -> Vec<u8> {
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = given.words.get(name) {
@@ -72,7 +72,7 @@ impl Pseudonyms {
     }
 
     fn hashed(&self, name: &[u8], number: u64) -> Vec<u8> {
-        // More digits where the short ones run out.
+        // Uses more digits if the short ones collide.
         let digits = if number < 16 { 6 } else { 16 };
         let mut hasher = Hasher::default();
         hasher.add(&self.salt);
@@ -82,18 +82,18 @@ impl Pseudonyms {
         format!("x{}", hex.get(..digits).unwrap_or(&hex)).into_bytes()
     }
 
-    /// The name of a thread; none stays none.
+    /// Returns the pseudonym of a thread's name; an empty name stays empty.
     pub(crate) fn task(&self, name: &[u8]) -> Vec<u8> {
         if name.is_empty() { Vec::new() } else { self.word(name) }
     }
 
-    /// The name of an event: that of a probe is its user's, others are the kernel's.
+    /// Returns the name of an event: users choose the names of probes, the kernel those of other events.
     pub(crate) fn event(&self, kind: u32, name: &[u8]) -> Vec<u8> {
         let probe = [&b"probe"[..], b"sdt_", b"uprobes"].iter().any(|it| name.starts_with(it));
         if kind == TRACEPOINT && probe { self.word(name) } else { name.to_vec() }
     }
 
-    /// A path part by part, each with its extension where that is a usual one.
+    /// Replaces a path component by component; common extensions are retained.
     #[must_use]
     pub fn source_path(&self, path: &[u8]) -> Vec<u8> {
         let parts = path.split(|&byte| byte == b'/').map(|part| match part {
@@ -107,7 +107,7 @@ impl Pseudonyms {
         let mut word = self.word(name);
         let dots = name.iter().enumerate().rev().filter(|&(at, &byte)| at > 0 && byte == b'.');
         let extension = |at: usize| name.get(at + 1..).unwrap_or_default();
-        // `libc.so.6` is an `so`.
+        // `libc.so.6` has the extension `so`.
         let mut extensions = dots.map(|(at, _)| extension(at));
         let known = extensions.find_map(|it| {
             let first = it.split(|&byte| byte == b'.').next().unwrap_or_default();
@@ -120,7 +120,7 @@ impl Pseudonyms {
         word
     }
 
-    /// The name in a map record: a path, or a name of the kernel's, which stays.
+    /// Replaces the path in a map record; names chosen by the kernel are unchanged.
     #[must_use]
     pub fn mapped(&self, name: &[u8]) -> Vec<u8> {
         if let Some(name) = name.strip_suffix(DELETED) {
@@ -149,8 +149,8 @@ impl Pseudonyms {
         self.source_path(name)
     }
 
-    /// The name of a function: as it is, but for paths in it, and for files in the names that are made of a file and an
-    /// offset in it (`libc.so.6+0x271d0`).
+    /// Returns the name of a function: unchanged, except for paths, and for the file in names that consist of a file
+    /// and an offset (`libc.so.6+0x271d0`).
     #[must_use]
     pub fn function(&self, name: &[u8]) -> Vec<u8> {
         if let Some(at) = name.windows(3).rposition(|window| window == b"+0x")
@@ -163,7 +163,7 @@ impl Pseudonyms {
         function_names::without_paths(name, self)
     }
 
-    /// The name of a function that a just-in-time compiler made, in which files of scripts stand, too.
+    /// Returns the name of a just-in-time compiled function; files of scripts in it are also replaced.
     #[must_use]
     pub fn script_function(&self, name: &[u8]) -> Vec<u8> {
         function_names::without_scripts(&self.function(name), self)
@@ -171,7 +171,7 @@ impl Pseudonyms {
 }
 
 impl std::fmt::Debug for Pseudonyms {
-    /// Neither the salt nor names.
+    /// Prints neither the salt nor names.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Pseudonyms")
     }

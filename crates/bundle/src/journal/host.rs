@@ -1,4 +1,4 @@
-//! The host that notes what its machine answers.
+//! Host that records the answers of another host.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,19 +15,19 @@ use host::{
 use super::taken::Taken;
 use crate::manifest::Failure;
 
-/// Answers as another host does, and notes what was asked and answered.
+/// Forwards to another host, and records each request with its answer.
 #[derive(Debug)]
 pub struct JournalHost {
     inner: Arc<dyn Host>,
-    /// The recording, of which all is kept.
+    /// Path of the recording, which is stored completely.
     recording: PathBuf,
     notes: Mutex<Notes>,
 }
 
-/// A path, and the folder that it was not to leave.
+/// Path, and the folder that its resolution must not leave.
 pub(super) type Asked = (PathBuf, Option<PathBuf>);
 
-/// All that was noted.
+/// Recorded requests and answers.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub(super) places: BTreeMap<Asked, PlaceNotes>,
@@ -35,11 +35,11 @@ pub(super) struct Notes {
     pub(super) vdso: Option<Vec<u8>>,
 }
 
-/// What was noted of a path.
+/// Recorded answers for a path.
 #[derive(Debug, Default)]
 pub(super) struct PlaceNotes {
     pub(super) stat: Option<FileStat>,
-    /// Each opening of it; of large files with what was read of them.
+    /// Openings of the path; for large files, with the ranges that were read.
     pub(super) opened: Vec<(HostFile, Option<Reads>)>,
     pub(super) text: Option<HostText>,
     pub(super) recorded: Option<RecordedFile>,
@@ -48,16 +48,17 @@ pub(super) struct PlaceNotes {
 }
 
 impl JournalHost {
-    /// Wraps a host. `recording` is what the user calls the recording: a file, or the folder that it is in.
+    /// Wraps a host. `recording` is the user's path of the recording: a file, or the folder that contains it.
     #[must_use]
     pub fn new(inner: Arc<dyn Host>, recording: &Path) -> Arc<Self> {
         Arc::new(Self { inner, recording: recording.to_owned(), notes: Mutex::default() })
     }
 
-    /// What was noted, once all who asked are done. Nothing is watched any more; what is asked from then on is noted anew.
+    /// Returns the recorded answers; call it when all requests are done. Stops the tracking of reads; later requests
+    /// are recorded from scratch.
     ///
     /// # Errors
-    /// Where the files cannot be read any more.
+    /// If the files cannot be read any more.
     pub fn finish(&self) -> io::Result<Taken> {
         Taken::new(std::mem::take(&mut *self.notes()), &self.recording)
     }
@@ -66,7 +67,7 @@ impl JournalHost {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes an answer.
+    /// Records an answer.
     fn note<T>(
         &self,
         path: &Path,

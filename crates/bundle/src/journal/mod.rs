@@ -1,4 +1,4 @@
-//! A machine whose answers are noted: each question, what came of it, and which parts of large files were read.
+//! Recording host: each request with its answer, and the ranges of large files that were read.
 
 mod host;
 mod taken;

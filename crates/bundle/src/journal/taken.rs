@@ -1,4 +1,4 @@
-//! What was noted, put in order: places, and the contents that they share.
+//! Recorded answers in canonical form: places, and the contents that they share.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,17 +12,17 @@ use host::{Content, DirEntry, FileKind, FileStamp, HostFile, RecordedFile};
 use super::host::{Notes, PlaceNotes};
 use crate::manifest::{Failure, Owner};
 
-/// All that a run asked a machine for, with the answers.
+/// Requests of a run to the host, with the answers.
 #[derive(Debug)]
 pub struct Taken {
     pub(crate) places: Vec<TakenPlace>,
     pub(crate) contents: Vec<TakenContent>,
     pub(crate) variables: BTreeMap<String, Option<OsString>>,
-    /// The content that is the vdso.
+    /// Index of the content that is the vdso.
     pub(crate) vdso: Option<usize>,
 }
 
-/// A path that was asked for.
+/// Requested path.
 #[derive(Debug)]
 pub(crate) struct TakenPlace {
     pub(crate) path: PathBuf,
@@ -33,7 +33,7 @@ pub(crate) struct TakenPlace {
     pub(crate) recorded: Option<RecordedFile>,
 }
 
-/// What is at a path.
+/// Answer for a path.
 #[derive(Debug)]
 pub(crate) enum TakenFound {
     File { stamp: FileStamp, owner: Option<Owner>, content: Option<usize> },
@@ -41,17 +41,17 @@ pub(crate) enum TakenFound {
     Failed(Failure),
 }
 
-/// The bytes of a file.
+/// Content of a file.
 #[derive(Debug)]
 pub(crate) struct TakenContent {
     pub(crate) bytes: Content,
-    /// A path of it.
+    /// One of its paths.
     pub(crate) path: PathBuf,
-    /// What was read of it; `None` where all of it is to be kept.
+    /// Ranges that were read; `None` to store the complete file.
     pub(crate) reads: Option<Vec<Range<u64>>>,
 }
 
-/// Contents by what tells files apart.
+/// Contents by file stamp.
 #[derive(Default)]
 struct Contents {
     taken: Vec<TakenContent>,
@@ -76,7 +76,7 @@ impl Taken {
         Ok(Self { places, contents: contents.taken, variables: notes.variables, vdso })
     }
 
-    /// Bytes of the files that are in it as a whole, or would be.
+    /// Returns the total size of the files, before holes are removed.
     #[must_use]
     pub fn whole_bytes(&self) -> u64 {
         self.contents.iter().map(|content| content.bytes.len() as u64).sum()
@@ -89,7 +89,7 @@ impl Contents {
         self.taken.len() - 1
     }
 
-    /// Adds an opened file, or what was read of one that is there already.
+    /// Adds an opened file, or the ranges read by a further opening.
     fn add(&mut self, path: &Path, file: &HostFile, reads: Option<Vec<Range<u64>>>) {
         let known = self.by_stamp.get(&file.stamp).and_then(|&at| self.taken.get_mut(at));
         match known {
@@ -107,8 +107,8 @@ impl Contents {
         }
     }
 
-    /// What was found at a place. An answer with bytes counts more than one that there is nothing: files come while a run
-    /// goes on, from servers.
+    /// Returns the answer for a place. An answer with bytes takes precedence over a failure, since files can arrive
+    /// from servers during a run.
     fn place(&mut self, path: PathBuf, root: Option<PathBuf>, notes: PlaceNotes) -> TakenPlace {
         let PlaceNotes { stat, opened, text, recorded, entries, failure } = notes;
         let stamp = opened.last().map(|(file, _)| file.stamp);
@@ -129,7 +129,7 @@ impl Contents {
             (None, None, Some(stat), _) => TakenFound::Other(stat.kind),
             (None, None, None, _) if recorded.is_some() => TakenFound::Other(FileKind::Regular),
             (None, None, None, Some(failure)) => TakenFound::Failed(failure),
-            // It was listed.
+            // The folder was listed.
             (None, None, None, None) => TakenFound::Other(FileKind::Directory),
         };
         TakenPlace { path, root, found, entries, recorded }

@@ -1,4 +1,4 @@
-//! What is in a bundle, as its first entry says it.
+//! Manifest: description of a bundle, in its first entry.
 
 mod place;
 mod search;
@@ -17,32 +17,32 @@ pub(crate) use self::search::Search;
 pub(crate) use self::sha256::{Hasher, Sha256};
 use crate::error::Error;
 
-/// The name of the entry that has it.
+/// Name of the manifest's entry.
 pub(crate) const NAME: &str = "manifest.json";
-/// The word by which a manifest is known.
+/// Value that identifies a manifest.
 pub(crate) const FORMAT: &str = "unwind-perf-bundle";
-/// The form that is written here. Those before it are read, too: the first has no links, and the first two have the
-/// options of files as arguments of the command.
+/// Current format version. Earlier ones are readable: version 1 has no links, and versions 1 and 2 state the file
+/// options as arguments of the command.
 pub(crate) const VERSION: u32 = 3;
 
-/// What a bundle is of, beside what the machine answered.
+/// Facts about a bundle other than the host's answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// What the recording was called.
+    /// Path of the recording.
     pub recording: PathBuf,
-    /// Which program made the bundle, with its version.
+    /// Program that made the bundle, with its version.
     pub tool: String,
-    /// The options by which files were searched for.
+    /// Options for searching files.
     pub search: FileSearch,
-    /// Whether the copies of the stacks, which are memory of the recorded processes, are in the recording.
+    /// True if the recording contains stack copies, which are memory of the recorded processes.
     pub stacks: bool,
-    /// Whether pseudonyms stand for the names of the machine.
+    /// True if names of the host are replaced by pseudonyms.
     pub anonymized: bool,
-    /// The SHA-256 of the JSON that the run wrote.
+    /// SHA-256 of the JSON output of the run.
     pub json_sha256: Option<[u8; 32]>,
 }
 
-/// What is in a bundle.
+/// Contents of a bundle.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Manifest {
     pub(crate) format: String,
@@ -56,32 +56,32 @@ pub struct Manifest {
     pub(crate) anonymized: bool,
     pub(crate) search: Search,
     pub(crate) json_sha256: Option<Sha256>,
-    /// Variables of the environment that were asked for.
+    /// Requested environment variables.
     pub(crate) variables: BTreeMap<String, Option<Bytes>>,
-    /// The content that is the running kernel's vdso.
+    /// Index of the content that is the running kernel's vdso.
     pub(crate) vdso: Option<usize>,
-    /// The other entries of the bundle, in their order.
+    /// Remaining entries of the bundle, in order.
     pub(crate) contents: Vec<Stored>,
-    /// What was asked for, in the order of the paths.
+    /// Requested paths, sorted.
     pub(crate) places: Vec<Place>,
 }
 
-/// A stored file.
+/// Stored file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Stored {
-    /// The name of its entry.
+    /// Name of its entry.
     pub(crate) name: String,
-    /// Bytes of the file, those of its holes included.
+    /// Size of the file in bytes, including holes.
     pub(crate) size: u64,
-    /// Of the bytes that were kept, one after the other.
+    /// SHA-256 of the stored bytes, concatenated.
     pub(crate) sha256: Sha256,
-    /// The ranges that were left out, in order; none where that is missing.
+    /// Omitted ranges, sorted; empty if absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) holes: Vec<(u64, u64)>,
 }
 
 impl Stored {
-    /// The ranges that were kept, in order.
+    /// Returns the stored ranges, sorted.
     pub(crate) fn kept(&self) -> Vec<Range<u64>> {
         let ends = self.holes.iter().map(|hole| hole.0).chain(std::iter::once(self.size));
         let starts = std::iter::once(0).chain(self.holes.iter().map(|hole| hole.1));
@@ -90,7 +90,7 @@ impl Stored {
 }
 
 impl Manifest {
-    /// What the bundle is of.
+    /// Returns the facts about the bundle.
     #[must_use]
     pub fn facts(&self) -> Facts {
         Facts {
@@ -103,17 +103,17 @@ impl Manifest {
         }
     }
 
-    /// Whether it is of a form with links at the end.
+    /// Returns true if the format has links at the end.
     pub(crate) const fn has_links(&self) -> bool {
         self.version >= 2
     }
 
-    /// Reads it, and checks all that can be checked without the other entries.
+    /// Parses a manifest, and checks everything that does not depend on the other entries.
     ///
     /// # Errors
-    /// Where it is no manifest, is of a later form, or contradicts itself.
+    /// If it is not a manifest, has an unsupported version, or contradicts itself.
     pub(crate) fn parse(json: &[u8]) -> Result<Self, Error> {
-        /// What every form has.
+        /// Fields of every format version.
         #[derive(Deserialize)]
         struct Head {
             format: String,
@@ -132,9 +132,9 @@ impl Manifest {
     }
 
     fn check(&self) -> Result<(), Error> {
-        /// Each that can be watched is a mapping, of which a process has 65,530.
+        /// A watched hole is a mapping; a process may have 65,530 of them.
         const MOST_HOLES: usize = 16 << 10;
-        /// Folders and files that a user names. Each module is looked for in all of them.
+        /// Folders and files that the user named. Each module is searched in all of them.
         const MOST_NAMED: usize = 256;
         let n_holes: usize = self.contents.iter().map(|stored| stored.holes.len()).sum();
         if n_holes > MOST_HOLES {
@@ -163,8 +163,8 @@ impl Manifest {
     }
 }
 
-/// Whether that can be the name of an entry: relative, of plain names, so that it leads nowhere else when somebody unpacks
-/// the bundle.
+/// Returns true if `name` is a valid entry name: relative and of plain components, so that unpacking cannot write
+/// elsewhere.
 pub(crate) fn is_name(name: &str) -> bool {
     let is_plain = |part: &str| {
         let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);

@@ -1,4 +1,4 @@
-//! A path that the machine was asked for, and what it answered.
+//! Requested path and the host's answer.
 
 use std::io;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Bytes;
 
-/// A path, the folder that it was not to leave, and what is there.
+/// Path, the folder that its resolution must not leave, and the answer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Place {
     pub(crate) path: Bytes,
@@ -16,15 +16,15 @@ pub(crate) struct Place {
     pub(crate) root: Option<Bytes>,
     #[serde(flatten)]
     pub(crate) found: Found,
-    /// What is in it, where it is a folder that was listed.
+    /// Entries, if the path is a folder that was listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) entries: Option<Vec<Entry>>,
-    /// The identity of a regular file as map records state it, if it was requested.
+    /// Identity of a regular file as map records state it, if it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) recorded: Option<Identity>,
 }
 
-/// The identity of a file as map records state it; see [`RecordedFile`].
+/// Identity of a file as map records state it; see [`RecordedFile`].
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Identity {
     major: u32,
@@ -54,58 +54,58 @@ impl From<Identity> for RecordedFile {
     }
 }
 
-/// What is at a path.
+/// Answer for a path.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub(crate) enum Found {
-    /// A regular file.
+    /// Regular file.
     File {
-        /// The file system that it is on, numbered in the order of the places; 0 where nobody asked.
+        /// Number of its file system, in order of the places; 0 if it was not requested.
         device: u64,
-        /// The inode there, which recordings have, too.
+        /// Inode number, which recordings contain, too.
         inode: u64,
-        /// Bytes in it.
+        /// Size in bytes.
         size: u64,
-        /// When it was changed, in nanoseconds since 1970.
+        /// Modification time, in nanoseconds since 1970.
         modified: i64,
-        /// Whose it is, where somebody asked.
+        /// Owner, if requested.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         owner: Option<Owner>,
-        /// Where its bytes are; nobody asked for them where that is missing.
+        /// Index of its content; `None` if it was not requested.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<usize>,
     },
-    /// Something else that is there.
+    /// Something other than a regular file.
     Other {
-        /// What.
+        /// Its kind.
         kind: Kind,
     },
-    /// There is nothing, or it cannot be used.
+    /// The path is missing or unusable.
     Failed {
-        /// Why.
+        /// Reason.
         why: Failure,
     },
 }
 
-/// Why there is no answer.
+/// Reason for a missing answer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Failure {
-    /// Nothing is there.
+    /// The path does not exist.
     Missing,
-    /// No regular file.
+    /// The file is not regular.
     NotRegular,
-    /// More than so many bytes.
+    /// The file is larger than this limit, in bytes.
     TooLarge(u64),
-    /// Refused for its origin.
+    /// The origin of the request is not allowed to open it.
     Refused,
-    /// The number of an error of the system.
+    /// Error number of the system.
     System(i32),
-    /// Another error, in words.
+    /// Other error, as text.
     Other(String),
 }
 
-/// What kind of thing is at a path.
+/// Kind of a file-system object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
@@ -116,17 +116,17 @@ pub(crate) enum Kind {
     Special,
 }
 
-/// Who owns a file.
+/// Owner of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Owner {
-    /// The user who made the bundle.
+    /// User who made the bundle.
     This,
     Root,
     Other(u32),
 }
 
-/// An entry of a folder.
+/// Entry of a folder.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) name: Bytes,
@@ -134,7 +134,7 @@ pub(crate) struct Entry {
 }
 
 impl Place {
-    /// The content that it needs.
+    /// Returns the index of its content.
     pub(crate) const fn content(&self) -> Option<usize> {
         match self.found {
             Found::File { content, .. } => content,
@@ -160,7 +160,7 @@ impl From<&HostError> for Failure {
 }
 
 impl Failure {
-    /// The error of a path.
+    /// Returns the error for a path.
     pub(crate) fn error(&self, path: &Path) -> HostError {
         let path = path.to_owned();
         let io = |source| HostError::Io { path: path.clone(), source };

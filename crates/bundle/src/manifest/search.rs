@@ -1,17 +1,16 @@
-//! The options by which files were searched for, as a manifest states them.
+//! Options for searching files, as stated in a manifest.
 
 use options::{Bytes, FileSearch, Hint, OptionsError, parse_path_map};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The options: a JSON object, or in manifests of the first two versions a list of arguments of the command, each with
-/// its value.
+/// File options: a JSON object, or in format versions 1 and 2 a list of command arguments, each with its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Json", into = "Map<String, Value>")]
 pub(crate) struct Search(pub(crate) FileSearch);
 
 impl Search {
-    /// Folders, files and hints that it names.
+    /// Returns the number of named folders, files and hints.
     pub(super) fn named(&self) -> usize {
         let files = &self.0;
         let folders: usize = files.folders().iter().map(|(_, folders)| folders.len()).sum();
@@ -44,7 +43,7 @@ impl TryFrom<Json> for Search {
     }
 }
 
-/// The meaning of arguments.
+/// Parses command arguments.
 fn of_words(words: &[(String, Bytes)]) -> Result<FileSearch, OptionsError> {
     let mut search = FileSearch::default();
     for (name, value) in words {

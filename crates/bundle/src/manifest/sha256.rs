@@ -1,10 +1,10 @@
-//! The SHA-256 of bytes, as it stands in JSON.
+//! SHA-256 in its JSON form.
 
 use options::{from_hex, to_hex};
 use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 
-/// A SHA-256; in JSON 64 hexadecimal digits.
+/// SHA-256; in JSON, 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct Sha256(pub(crate) [u8; 32]);
@@ -24,7 +24,7 @@ impl TryFrom<String> for Sha256 {
     }
 }
 
-/// Makes one.
+/// Computes a SHA-256.
 #[derive(Default)]
 pub(crate) struct Hasher(sha2::Sha256);
 

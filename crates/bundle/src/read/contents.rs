@@ -1,4 +1,4 @@
-//! The bytes of a stored file, checked against what the manifest says of them.
+//! Contents of stored files, checked against the manifest.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::BundleContent;
 use crate::error::Error;
 use crate::manifest::{Hasher, Stored};
 
-/// Reads a stored file. Memory is taken for what was kept, as it comes.
+/// Reads a stored file. Memory is allocated for the stored ranges only, as they arrive.
 pub(super) fn read_content(
     entry: &mut tar::Entry<'_, impl Read>,
     stored: &Stored,
@@ -45,7 +45,7 @@ fn address(offset: u64) -> Option<usize> {
     usize::try_from(offset).ok()
 }
 
-/// Reads on behind a hole. Other bytes than zeros there are nobody's.
+/// Skips a hole; its bytes are ignored, even if they are not zero.
 fn skip(entry: &mut impl Read, len: u64) -> io::Result<()> {
     let skipped = io::copy(&mut entry.take(len), &mut io::sink())?;
     if skipped == len { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }

@@ -1,4 +1,4 @@
-//! The machine that a bundle stands for: it has what the manifest says, and knows nothing else.
+//! Host that answers from a bundle's manifest, and from nothing else.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -14,26 +14,26 @@ use host::{
 
 use crate::manifest::{Bytes, Found, Manifest, Place};
 
-/// Answers from a bundle alone.
+/// Host that answers from a bundle alone.
 #[derive(Debug)]
 pub struct BundleHost {
-    /// By path and by the folder that it was not to leave.
+    /// By path, and by the folder that its resolution must not leave.
     places: HashMap<Bytes, HashMap<Option<Bytes>, Place>>,
     variables: HashMap<String, Option<OsString>>,
     vdso: Option<Vec<u8>>,
     contents: Vec<BundleContent>,
-    /// A path of each content.
+    /// One path of each content.
     paths: Vec<PathBuf>,
-    /// What was asked for and is not known.
+    /// Requested paths that the bundle does not contain.
     unknown: Mutex<BTreeSet<PathBuf>>,
 }
 
-/// A stored file, and what was read of its holes.
+/// Stored file, and the reads in its holes.
 #[derive(Debug)]
 pub(super) struct BundleContent {
     pub(super) bytes: Content,
     pub(super) reads: Reads,
-    /// Its memory, which is that of a mapping.
+    /// Accounting of its memory, which is a mapping.
     #[expect(dead_code, reason = "it counts while it lives")]
     pub(super) counted: CountedBytes,
 }
@@ -58,14 +58,14 @@ impl BundleHost {
         Self { places, variables, vdso, contents, paths, unknown: Mutex::default() }
     }
 
-    /// Paths of the files of which holes were read.
+    /// Returns the paths of files with reads in their holes.
     #[must_use]
     pub fn read_holes(&self) -> Vec<PathBuf> {
         let contents = self.contents.iter().zip(&self.paths);
         contents.filter(|(content, _)| content.reads.any()).map(|(_, path)| path.clone()).collect()
     }
 
-    /// What is known of a place.
+    /// Returns the answer for a place.
     fn place(&self, path: &Path, origin: Origin<'_>) -> Result<&Place, HostError> {
         let root = origin.root().map(Bytes::of_path);
         let places = self.places.get(&Bytes::of_path(path));
@@ -73,14 +73,14 @@ impl BundleHost {
         known.ok_or_else(|| self.unknown(path))
     }
 
-    /// Notes that nobody asked for that.
+    /// Records a request that the bundle cannot answer.
     fn unknown(&self, path: &Path) -> HostError {
         let mut unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
         unknown.insert(path.to_owned());
         HostError::missing(path)
     }
 
-    /// A regular file: its stamp, its owner, its bytes.
+    /// Returns stamp, owner and bytes of a regular file.
     fn file(
         &self,
         path: &Path,
@@ -100,7 +100,7 @@ impl BundleHost {
     }
 }
 
-/// Which file it is, on no device of this machine.
+/// Returns the stamp of a file; its device number does not refer to this host.
 fn stamp(found: &Found) -> Option<FileStamp> {
     match *found {
         Found::File { device, inode, size, modified, .. } => {
@@ -168,7 +168,7 @@ impl Host for BundleHost {
         self.variables.get(name).cloned().flatten()
     }
 
-    /// Bundles of runs that did not look into the store know nothing of it.
+    /// Returns `None` if the run did not search the store.
     fn file_store(&self) -> Option<PathBuf> {
         let store = self.cache_home()?.join(FILE_STORE);
         self.places.keys().any(|path| path.to_path().starts_with(&store)).then_some(store)

@@ -1,5 +1,4 @@
-//! Reads a bundle, which somebody else may have made: what it states is bounded and checked, and nothing of it is written
-//! anywhere.
+//! Reader of untrusted bundles: all statements are bounded and checked, and no data is written anywhere.
 
 mod contents;
 mod host;
@@ -16,23 +15,23 @@ pub use self::host::BundleHost;
 use crate::error::Error;
 use crate::manifest::{Manifest, NAME};
 
-/// The first bytes of a zstd frame. Source: RFC 8878, 3.1.1.
+/// Magic number of a zstd frame. Source: RFC 8878, 3.1.1.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// Bytes of a block of a tar file.
+/// Size of a tar block in bytes.
 const BLOCK: usize = 512;
-/// Nesting of a manifest at most.
+/// Maximum nesting depth of a manifest.
 const DEEPEST: usize = 32;
-/// Bytes of all files with their holes, which take no memory.
+/// Maximum total size of the files, including holes, which take no memory.
 const MOST_IN_ALL: u64 = 32 << 30;
 
-/// A bundle that was read.
+/// Bundle that was read.
 #[derive(Debug)]
 pub struct Bundle {
     manifest: Manifest,
     host: Arc<BundleHost>,
 }
 
-/// Whether a file is a bundle: compressed by zstd, and a tar file whose first entry is a manifest.
+/// Returns true if the data is a bundle: compressed by zstd, and a tar file with a manifest as its first entry.
 #[must_use]
 pub fn is_bundle(bytes: &[u8]) -> bool {
     if !bytes.starts_with(&MAGIC) {
@@ -46,16 +45,16 @@ pub fn is_bundle(bytes: &[u8]) -> bool {
     read.is_ok() && is_tar && is_manifest
 }
 
-/// Bytes of the begin of a stream by which it is known whether it is a bundle: those of the first block, which is the begin
-/// of its manifest. Source: RFC 8878, 3.1.1.2: a block has 128 KiB at most.
+/// Bytes at the start of a stream that suffice for the detection of a bundle: they contain the first zstd block, and
+/// with it the start of the manifest. Source: RFC 8878, 3.1.1.2: a block has at most 128 KiB.
 const BEGIN: usize = 256 << 10;
-/// Bytes of a bundle that comes as a stream, which is held as a whole.
+/// Maximum bytes of a bundle in a stream, which is held in memory completely.
 const MOST_OF_STREAM: u64 = 4 << 30;
 
-/// The bundle that comes as a stream; `None` for streams of something else, of which nothing is missing after that.
+/// Reads a bundle from a stream; returns `None` for other streams, without consuming any bytes.
 ///
 /// # Errors
-/// Where it cannot be read, or has no end.
+/// If it cannot be read, or exceeds the limit.
 pub fn bundle_of_stream(stream: &mut ByteStream) -> Result<Option<Vec<u8>>, Error> {
     if stream.peek(MAGIC.len())? != MAGIC || !is_bundle(stream.peek(BEGIN)?) {
         return Ok(None);
@@ -69,14 +68,14 @@ pub fn bundle_of_stream(stream: &mut ByteStream) -> Result<Option<Vec<u8>>, Erro
 }
 
 impl Bundle {
-    /// Reads a bundle. What its files take in memory is bounded by the `budget` for the size of the bundle.
+    /// Reads a bundle. The `budget` limits the memory of its files in proportion to the size of the bundle.
     ///
     /// # Errors
-    /// Where it is damaged, has not what its manifest says, or states too much.
+    /// If it is damaged, does not match its manifest, or exceeds the budget.
     pub fn read(bytes: &[u8], budget: &Budget) -> Result<Self, Error> {
         let mut allowance = budget.allowance(Resource::BundleBytes, bytes.len() as u64);
         let most_of_manifest = budget.limit(Resource::ManifestBytes).of(bytes.len() as u64);
-        // Headers and padding come with what is stored.
+        // The limit must also cover tar headers and padding.
         let stream = zstd::stream::read::Decoder::new(bytes)?
             .take(allowance.left().saturating_add(most_of_manifest));
         let mut archive = tar::Archive::new(stream);
@@ -110,7 +109,7 @@ impl Bundle {
             expect_entry(&entry, &stored.name)?;
             contents.push(read_content(&mut entry, stored)?);
         }
-        // Links are for other programs: wherever they lead, nothing is done with them.
+        // Links are for other programs; their targets are ignored here.
         for entry in entries {
             let entry = entry?;
             let is_link = entry.header().entry_type() == tar::EntryType::Link && entry.size() == 0;
@@ -119,26 +118,26 @@ impl Bundle {
                 return Err(Error::Entry { found, expected: "the end".to_owned() });
             }
         }
-        // At the end of the stream is its checksum.
+        // Reads the checksum at the end of the stream.
         io::copy(&mut archive.into_inner(), &mut io::sink())?;
         let host = Arc::new(BundleHost::new(&manifest, contents));
         Ok(Self { manifest, host })
     }
 
-    /// What it says of itself.
+    /// Returns the manifest.
     #[must_use]
     pub const fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The machine that it stands for.
+    /// Returns the host that answers from the bundle.
     #[must_use]
     pub const fn host(&self) -> &Arc<BundleHost> {
         &self.host
     }
 }
 
-/// The error of an entry that is not there.
+/// Returns the error for a missing entry.
 fn cut(name: &str) -> Error {
     Error::Entry { found: "that is its end".to_owned(), expected: name.to_owned() }
 }

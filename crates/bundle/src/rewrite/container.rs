@@ -1,4 +1,4 @@
-//! The container of a recording: header, attributes with their ids, data, features.
+//! Container of a recording: header, attributes with their ids, data, features.
 //!
 //! Source: `tools/perf/Documentation/perf.data-file-format.txt`; `struct perf_event_attr`.
 
@@ -9,14 +9,14 @@ use perf_data::{Event, EventAttr, Head};
 use super::fields::Fields;
 use super::fields_of;
 
-/// Bytes of the file header.
+/// Size of the file header in bytes.
 const HEADER: u64 = 104;
-/// Bytes of the first and the newest known attribute.
+/// Sizes of the first and the newest known attribute, in bytes.
 const ATTR_SIZES: (usize, usize) = (64, 144);
-/// A section: offset and size.
+/// Size of a section descriptor in bytes: offset and size.
 const SECTION: u64 = 16;
 
-/// The file.
+/// Returns the bytes of the file.
 pub(super) fn file(head: &Head, data: &[u8], features: &BTreeMap<u16, Vec<u8>>) -> Vec<u8> {
     let events = head.events();
     let attr_size = attr_size(events);
@@ -53,14 +53,14 @@ pub(super) fn file(head: &Head, data: &[u8], features: &BTreeMap<u16, Vec<u8>>) 
     out.take()
 }
 
-/// Bytes of the attributes: as many as the largest of them has.
+/// Returns the attribute size in bytes: that of the largest event attribute.
 pub(super) fn attr_size(events: &[Event]) -> usize {
     let sizes = events.iter().map(|event| event.attr.size as usize);
     let size = sizes.max().unwrap_or_default().clamp(ATTR_SIZES.0, ATTR_SIZES.1);
     size.next_multiple_of(8)
 }
 
-/// The attribute of an event whose samples have chains in the place of stacks.
+/// Returns the attribute of an event, with callchains instead of stacks.
 pub(super) fn attr_bytes(event: &Event, size: usize) -> Vec<u8> {
     let attr: &EventAttr = &event.attr;
     let mut out = Fields::section();

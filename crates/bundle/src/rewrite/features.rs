@@ -1,4 +1,4 @@
-//! The feature sections of a recording that is written anew.
+//! Feature sections of a rewritten recording.
 //!
 //! Source: `tools/perf/util/header.c`, the functions `write_*`.
 
@@ -10,11 +10,11 @@ use super::container::{attr_bytes, attr_size};
 use super::fields::Fields;
 use crate::anonymous::Pseudonyms;
 
-/// Features of what the new file has not: compressed records, further files, hardware traces.
+/// Features of data that the new file does not contain: compressed records, further files, hardware traces.
 const GONE: [Feature; 3] = [Feature::Compressed, Feature::DirectoryFormat, Feature::Auxtrace];
 
-/// The sections by their bits. Those that hold no names, or names that are known as such, are written field by field;
-/// where names may stay and the byte order is the same, all are there.
+/// Returns the sections by feature bit. Without pseudonyms and in the same byte order, all sections are copied.
+/// Otherwise, only sections without names, or with known names, are written field by field.
 pub(super) fn sections(head: &Head, names: Option<&Pseudonyms>) -> BTreeMap<u16, Vec<u8>> {
     let features = head.features();
     let mut sections = BTreeMap::new();

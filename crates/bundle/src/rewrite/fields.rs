@@ -1,16 +1,16 @@
-//! Little-endian fields, appended to a record in the making.
+//! Little-endian fields of a record or section.
 
 use perf_data::{RecordHeader, RecordKind};
 
-/// Bytes of a record's header.
+/// Size of a record's header in bytes.
 const HEADER: usize = 8;
 
-/// A record in the making.
+/// Record or section that is being built.
 #[derive(Debug)]
 pub(super) struct Fields(Vec<u8>);
 
 impl Fields {
-    /// A record of that kind; its size comes at its end.
+    /// Starts a record of a kind; its size is set at the end.
     ///
     /// Source: `struct perf_event_header` in `include/uapi/linux/perf_event.h`.
     pub(super) fn record(kind: RecordKind, misc: u16) -> Self {
@@ -20,12 +20,12 @@ impl Fields {
         Self(bytes)
     }
 
-    /// A record with the header of another one.
+    /// Starts a record with the kind and flags of another header.
     pub(super) fn like(header: RecordHeader) -> Self {
         Self::record(header.kind, header.misc)
     }
 
-    /// A section: no record.
+    /// Starts a section, which has no record header.
     pub(super) const fn section() -> Self {
         Self(Vec::new())
     }
@@ -58,7 +58,7 @@ impl Fields {
         self
     }
 
-    /// A text with a NUL, and more of them up to a multiple of `align`.
+    /// Appends a text with NUL bytes up to a multiple of `align`, at least one.
     pub(super) fn text(&mut self, text: &[u8], align: usize) -> &mut Self {
         let size = (text.len() + 1).next_multiple_of(align);
         let end = self.0.len() + size;
@@ -67,7 +67,7 @@ impl Fields {
         self
     }
 
-    /// A text of a feature section: its size, and its bytes.
+    /// Appends a text of a feature section: its size, and its bytes.
     ///
     /// Source: `do_write_string` in `tools/perf/util/header.c`.
     pub(super) fn string(&mut self, text: &[u8]) -> &mut Self {
@@ -75,12 +75,12 @@ impl Fields {
         self.u32((text.len() + 1).next_multiple_of(ALIGN) as u32).text(text, ALIGN)
     }
 
-    /// The bytes of a section.
+    /// Returns the bytes of a section.
     pub(super) fn take(self) -> Vec<u8> {
         self.0
     }
 
-    /// The record, filled up to a multiple of eight bytes; `None` where it is too long.
+    /// Returns the record, padded to a multiple of eight bytes; `None` if it is too long.
     pub(super) fn finish(mut self) -> Option<Vec<u8>> {
         self.0.resize(self.0.len().next_multiple_of(HEADER), 0);
         let size = u16::try_from(self.0.len()).ok()?;

@@ -1,8 +1,7 @@
-//! A recording written anew: with callchains in the place of stacks and registers, and, where that is wanted, with
-//! pseudonyms in the place of names.
+//! Rewriting of a recording: callchains replace stacks and registers, and optionally pseudonyms replace names.
 //!
-//! What comes in are records as any recording gives them (plain, a stream, compressed, a directory, of either byte order);
-//! what goes out is a plain little-endian file.
+//! The input is records of any recording (plain, stream, compressed, directory, either byte order); the output is a
+//! plain little-endian file.
 
 mod container;
 mod features;
@@ -21,47 +20,47 @@ use self::records::encoded;
 use self::sample::sample;
 use crate::anonymous::Pseudonyms;
 
-/// A recording in the making. Records are given to it in the order of the recording.
+/// Recording that is being rewritten. Records are added in the order of the recording.
 #[derive(Debug)]
 pub struct Rewriter<'n> {
     names: Option<&'n Pseudonyms>,
     data: Vec<u8>,
     left_out: BTreeMap<String, u64>,
-    /// Rounds of the files of a directory are not those of one file.
+    /// True if the records come from one file; rounds of the files of a directory are not valid in one file.
     one_file: bool,
 }
 
-/// Why a recording cannot be written anew.
+/// Reason why a recording cannot be rewritten.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RewriteError {
     /// A record is damaged, or too long for its header.
     #[error("the record at {0:#x} is damaged")]
     Damaged(u64),
-    /// Raw data of tracepoints is in the byte order of the machine, and its fields are not known here.
+    /// Raw data of tracepoints is in the host's byte order, and its fields are unknown here.
     #[error("raw data of tracepoints in another byte order cannot be rewritten")]
     RawData,
-    /// Names of simpleperf's lists, which have paths in them.
+    /// The names of simpleperf's lists contain paths.
     #[error("recordings of simpleperf cannot be anonymized")]
     Simpleperf,
-    /// It has no events.
+    /// The recording has no events.
     #[error("the recording has no events")]
     NoEvents,
 }
 
 impl<'n> Rewriter<'n> {
-    /// An empty recording; `one_file` says that the records are not those of a directory. With `names`, nothing but what is
-    /// known to hold no name is taken over.
+    /// Creates an empty recording. `one_file` is false if the records come from a directory. With `names`, only data
+    /// without unknown names is copied.
     #[must_use]
     pub const fn new(names: Option<&'n Pseudonyms>, one_file: bool) -> Self {
         Self { names, data: Vec::new(), left_out: BTreeMap::new(), one_file }
     }
 
-    /// Takes in a record. `chain` is the user part of a sample's callchain, in the place of its stack: the address of the
+    /// Adds a record. `chain` is the user part of a sample's callchain, which replaces its stack: the address of the
     /// innermost frame, then return addresses.
     ///
     /// # Errors
-    /// Where the record is damaged or cannot be written.
+    /// If the record is damaged or cannot be written.
     pub fn take_in(
         &mut self,
         head: &Head,
@@ -98,22 +97,22 @@ impl<'n> Rewriter<'n> {
         }
         match encoded(head, body, trailer, record.header, self.names) {
             Some(bytes) => self.data.extend(bytes.ok_or_else(damaged)?),
-            // What a recorder says of itself is said in the header, too, or is not needed to read the recording.
+            // Records of the recorder repeat facts of the header, or are not needed for reading the recording.
             None if is_of_recorder(kind) => {}
             None => *self.left_out.entry(kind.to_string()).or_default() += 1,
         }
         Ok(())
     }
 
-    /// The kinds of records that are not in it, with how many there were.
+    /// Returns the kinds of omitted records, with their counts.
     pub fn left_out(&self) -> impl Iterator<Item = (&str, u64)> {
         self.left_out.iter().map(|(kind, &count)| (kind.as_str(), count))
     }
 
-    /// The recording.
+    /// Returns the recording.
     ///
     /// # Errors
-    /// Where it has no events.
+    /// If it has no events.
     pub fn finish(self, head: &Head) -> Result<Vec<u8>, RewriteError> {
         if head.events().is_empty() {
             return Err(RewriteError::NoEvents);
@@ -123,7 +122,7 @@ impl<'n> Rewriter<'n> {
     }
 }
 
-/// What samples of an event carry once they have chains in the place of stacks.
+/// Returns the fields of an event's samples after callchains have replaced stacks.
 fn fields_of(sample_type: SampleType) -> SampleType {
     if sample_type.has(SampleType::STACK_USER) {
         SampleType(sample_type.0 | SampleType::CALLCHAIN.0)
@@ -132,7 +131,7 @@ fn fields_of(sample_type: SampleType) -> SampleType {
     }
 }
 
-/// Whether a record of that kind is of the recorder, and so has no trailer.
+/// Returns true if the recorder writes records of that kind, which have no trailer.
 const fn is_of_recorder(kind: RecordKind) -> bool {
     kind.0 >= RecordKind::FIRST_USER
 }

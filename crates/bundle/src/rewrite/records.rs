@@ -1,4 +1,4 @@
-//! Records other than samples, written little-endian.
+//! Records other than samples, in little-endian form.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, the comments of `enum perf_event_type`.
 
@@ -11,7 +11,7 @@ use super::fields::Fields;
 use super::is_of_recorder;
 use crate::anonymous::Pseudonyms;
 
-/// The record, field by field; `None` for those that are not written, `Some(None)` where it is too long.
+/// Encodes a record; `None` if its kind is omitted, `Some(None)` if it is too long.
 pub(super) fn encoded(
     head: &Head,
     record: &Record<'_>,
@@ -112,7 +112,7 @@ fn mmap(out: &mut Fields, map: &Mmap<'_>, kind: RecordKind, names: Option<&Pseud
     out.text(path.as_deref().unwrap_or(map.path), 8);
 }
 
-/// A build-id as `MMAP2` has it: size, three bytes reserved, twenty bytes.
+/// Returns a build-id in the format of `MMAP2`: size, three reserved bytes, twenty bytes.
 fn build_id(id: BuildId) -> [u8; 24] {
     let mut field = [0; 24];
     field[0] = id.as_bytes().len() as u8;
@@ -122,7 +122,7 @@ fn build_id(id: BuildId) -> [u8; 24] {
     field
 }
 
-/// What follows the body of each record of the kernel. Source: `struct sample_id`.
+/// Appends the trailer of a kernel record. Source: `struct sample_id`.
 fn trailer(out: &mut Fields, head: &Head, trailer: &SampleId) {
     let Some(attr) = head.events().first().map(|event| &event.attr) else { return };
     if !attr.flags.sample_id_all() {

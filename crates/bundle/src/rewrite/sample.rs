@@ -1,4 +1,4 @@
-//! A sample with its callchain, without registers and stack.
+//! Sample with a callchain, without registers and stack.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, the comment on `PERF_RECORD_SAMPLE`: the fields in their order, and
 //! `enum perf_callchain_context`.
@@ -11,14 +11,14 @@ use perf_data::{
 use super::fields::Fields;
 use super::fields_of;
 
-/// `PERF_CONTEXT_USER`: what follows in a callchain is of user mode.
+/// `PERF_CONTEXT_USER`: the following entries of a callchain are in user mode.
 const CONTEXT_USER: u64 = -512_i64 as u64;
 /// `PERF_SAMPLE_BRANCH_HW_INDEX` and `PERF_SAMPLE_BRANCH_COUNTERS`.
 const BRANCH_HW_INDEX: u64 = 1 << 17;
 const BRANCH_COUNTERS: u64 = 1 << 19;
 
-/// The sample as it is written; `None` where it is damaged or too long. Where its event has no copies of stacks, it keeps
-/// the chain that was recorded. `anonymous` leaves raw data out.
+/// Encodes a sample; `None` if it is damaged or too long. If its event has no stack copies, the recorded chain is
+/// retained. `anonymous` omits raw data.
 pub(super) fn sample(
     sample: &Sample<'_>,
     attr: &EventAttr,
@@ -44,7 +44,7 @@ pub(super) fn sample(
     if has(SampleType::BRANCH_STACK) {
         branches(&mut out, sample.branch_stack.as_ref(), attr.branch_sample_type);
     }
-    // No registers, and a stack of no bytes.
+    // No registers, and an empty stack.
     for field in [SampleType::REGS_USER, SampleType::STACK_USER] {
         if has(field) {
             out.u64(0);
@@ -57,7 +57,7 @@ pub(super) fn sample(
     out.finish()
 }
 
-/// The fields of a word each that come before the counters.
+/// Appends the one-word fields that precede the counters.
 fn words_before(out: &mut Fields, sample: &Sample<'_>, has: impl Fn(SampleType) -> bool) {
     let id = sample.id.unwrap_or_default();
     let task = [sample.pid.map(|pid| pid.0), sample.tid.map(|tid| tid.0)];
@@ -78,7 +78,7 @@ fn words_before(out: &mut Fields, sample: &Sample<'_>, has: impl Fn(SampleType) 
     }
 }
 
-/// The fields of a word each that come after the stack.
+/// Appends the one-word fields that follow the stack.
 fn words_after(out: &mut Fields, sample: &Sample<'_>, has: impl Fn(SampleType) -> bool) {
     for (field, word) in [
         (SampleType::DATA_SRC, sample.data_src),
@@ -88,7 +88,7 @@ fn words_after(out: &mut Fields, sample: &Sample<'_>, has: impl Fn(SampleType) -
         (SampleType::CGROUP, sample.cgroup),
         (SampleType::DATA_PAGE_SIZE, sample.data_page_size),
         (SampleType::CODE_PAGE_SIZE, sample.code_page_size),
-        // A part of an AUX trace, of no bytes.
+        // Empty part of an AUX trace.
         (SampleType::AUX, None),
     ] {
         if has(field) {
@@ -97,12 +97,12 @@ fn words_after(out: &mut Fields, sample: &Sample<'_>, has: impl Fn(SampleType) -
     }
 }
 
-/// Two numbers of 32 bits, the first one in front.
+/// Combines two 32-bit numbers; the first one is at the lower address.
 fn halves([first, second]: [u32; 2]) -> u64 {
     u64::from(second) << 32 | u64::from(first)
 }
 
-/// The kernel's part of the recorded chain, and the user part that came of the stack.
+/// Returns the kernel part of the recorded chain, followed by the user part from unwinding.
 fn callchain(sample: &Sample<'_>, attr: &EventAttr, chain: &[u64]) -> Vec<u64> {
     let mut words: Vec<u64> = sample.callchain.iter().flat_map(|it| it.entries()).collect();
     if !attr.sample_type.has(SampleType::STACK_USER) {
@@ -117,7 +117,7 @@ fn callchain(sample: &Sample<'_>, attr: &EventAttr, chain: &[u64]) -> Vec<u64> {
     words
 }
 
-/// Counter values, as `read_format` has them.
+/// Appends counter values, in the layout of `read_format`.
 fn read(out: &mut Fields, values: &ReadValues<'_>, format: ReadFormat) {
     let times = [values.time_enabled, values.time_running].into_iter().flatten();
     let is_group = format.has(ReadFormat::GROUP);
@@ -133,7 +133,7 @@ fn read(out: &mut Fields, values: &ReadValues<'_>, format: ReadFormat) {
     }
 }
 
-/// Raw data: its size, and as many bytes as fill whole words with that.
+/// Appends raw data: its size, and bytes padded so that both fill whole words.
 fn raw(out: &mut Fields, data: &[u8]) {
     const WORD: usize = 8;
     let padding = (data.len() + 4).next_multiple_of(WORD) - 4 - data.len();
@@ -141,7 +141,7 @@ fn raw(out: &mut Fields, data: &[u8]) {
     out.bytes(&[0; WORD][..padding.min(WORD)]);
 }
 
-/// The last branches: addresses, no memory.
+/// Appends the last branches, which consist of addresses only.
 fn branches(out: &mut Fields, stack: Option<&BranchStack<'_>>, kind: u64) {
     let entries: Vec<_> = stack.iter().flat_map(|it| it.iter()).collect();
     out.u64(entries.len() as u64);
@@ -156,7 +156,7 @@ fn branches(out: &mut Fields, stack: Option<&BranchStack<'_>>, kind: u64) {
     }
 }
 
-/// The flag word of a branch, bits from the bottom up. Source: `struct perf_branch_entry`.
+/// Encodes the flags of a branch, from the lowest bit up. Source: `struct perf_branch_entry`.
 fn flags(flags: BranchFlags) -> u64 {
     [
         (flags.mispredicted(), 0),
@@ -173,7 +173,7 @@ fn flags(flags: BranchFlags) -> u64 {
     .fold(0, |word, &(value, at)| word | u64::from(value) << at)
 }
 
-/// A weight as a word. Source: `union perf_sample_weight`.
+/// Encodes a weight as a word. Source: `union perf_sample_weight`.
 fn weight(weight: Weight) -> u64 {
     match weight {
         Weight::Full(word) => word,

@@ -1,7 +1,7 @@
-//! An entry of the tar file; what it leaves out of a file stands in its header, so that other programs unpack it with holes.
+//! Entry of the tar file. Its header lists the omitted ranges, so that other programs unpack a sparse file.
 //!
-//! Source: GNU tar, "Basic Tar Format" and "Storing Sparse Files", old GNU format: entries of type `S`, four blocks in the
-//! header and 21 in each block after it.
+//! Source: GNU tar, "Basic Tar Format" and "Storing Sparse Files". Entries in the old GNU format have type `S`, with
+//! four ranges in the header and 21 in each block after it.
 
 use std::io::{self, Read as _, Write};
 use std::ops::Range;
@@ -11,10 +11,10 @@ use tar::{Builder, EntryType, GnuExtSparseHeader, GnuSparseHeader, Header};
 
 use super::slice;
 
-/// Bytes of a block of a tar file.
+/// Size of a tar block in bytes.
 const BLOCK: usize = 512;
 
-/// Adds an entry: the bytes, but for the holes.
+/// Appends an entry with the bytes outside the holes.
 pub(super) fn append(
     archive: &mut Builder<impl Write>,
     name: &str,
@@ -46,7 +46,7 @@ pub(super) fn append(
         block.set_is_extended(chunks.peek().is_some());
         blocks.extend_from_slice(block.as_bytes());
     }
-    // The builder pads after what it was given, by the size in the header; the blocks between are whole.
+    // Pads the data to whole tar blocks, as the builder would; the extension blocks are whole already.
     let out = archive.get_mut();
     out.write_all(header.as_bytes())?;
     out.write_all(&blocks)?;
@@ -59,7 +59,7 @@ pub(super) fn append(
     io::copy(&mut io::repeat(0).take(padding as u64), out).map(drop)
 }
 
-/// Adds a further name of an entry: a hard link, with the name of the entry.
+/// Appends a further name of an entry as a hard link.
 pub(super) fn append_link(
     archive: &mut Builder<impl Write>,
     name: &Path,
@@ -72,7 +72,7 @@ pub(super) fn append_link(
     archive.append_link(&mut header, name, entry)
 }
 
-/// What is stored; at the end nothing, where the file ends with a hole.
+/// Returns the stored ranges; the last one is empty if the file ends with a hole.
 fn parts(size: u64, holes: &[(u64, u64)]) -> Vec<Range<u64>> {
     let starts = std::iter::once(0).chain(holes.iter().map(|hole| hole.1));
     let ends = holes.iter().map(|hole| hole.0).chain(std::iter::once(size));
@@ -87,7 +87,7 @@ fn set_parts(blocks: &mut [GnuSparseHeader], parts: &[Range<u64>]) {
     }
 }
 
-/// A number as tar has it: in octal, or with the top bit set in binary where it is larger than that.
+/// Writes a number in tar's format: in octal, or in binary with the top bit set if it is too large.
 fn set_number(field: &mut [u8; 12], number: u64) {
     if number < 1 << 33 {
         let octal = format!("{number:011o}\0");

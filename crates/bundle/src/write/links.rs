@@ -1,9 +1,9 @@
-//! Further names of what is in a bundle, under which other programs look for files: hard links, which take no bytes, and
-//! which tar makes only to files that it unpacked.
+//! Additional names of a bundle's contents, for other programs: hard links, which take no space. tar can create a hard
+//! link only to a file that it unpacked.
 //!
-//! `root/` is the machine, for options that name a sysroot. `names/` has programs and libraries by their names alone, and
-//! `debug/` their separate debug information by the same names. `[kernel.kallsyms]/` has the list of kernel symbols, where
-//! perf's build-id cache has it.
+//! `root/` is the file system of the recorded host, for options that name a sysroot. `names/` contains programs and
+//! libraries by file name, and `debug/` their separate debug information by the same names. `[kernel.kallsyms]/`
+//! contains the list of kernel symbols, at its path in perf's build-id cache.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -16,17 +16,18 @@ use crate::journal::{Taken, TakenFound};
 use crate::manifest::{Facts, Stored};
 use crate::recorded::Recorded;
 
-/// Bytes of a link's name at most. Source: `PATH_MAX` of Linux is 4096, with the folder that a bundle is unpacked in.
+/// Maximum length of a link's name in bytes. Source: `PATH_MAX` of Linux is 4096, including the folder of the unpacked
+/// bundle.
 const MOST_OF_NAME: usize = 1024;
-/// Bytes of a part of a path at most. Source: `NAME_MAX` of Linux.
+/// Maximum length of a path component in bytes. Source: `NAME_MAX` of Linux.
 const MOST_OF_PART: usize = 255;
 
-/// Names and the contents that they stand for.
+/// Links, with the indices of their contents.
 #[derive(Default)]
 pub(super) struct Links(BTreeMap<Vec<u8>, usize>);
 
 impl Links {
-    /// The links to the contents of a bundle. Where files share a name, the first has it.
+    /// Returns the links to the contents of a bundle. If files share a name, the first one gets it.
     pub(super) fn of(
         taken: &Taken,
         contents: &[Stored],
@@ -35,7 +36,7 @@ impl Links {
     ) -> Self {
         let mut links = Self::default();
         let places = Places::new(taken, facts);
-        // By their build-id, as it is in the name.
+        // By build-id, which is part of the entry's name.
         let id_of = |at: usize, what: &str| {
             contents.get(at)?.name.strip_prefix(".build-id/")?.strip_suffix(what)
         };
@@ -69,7 +70,7 @@ impl Links {
         links
     }
 
-    /// Adds a name below a folder, unless it is taken, or leads out of the folder, or is that of a folder itself.
+    /// Adds a name below a folder, unless it is used already, leads out of the folder, or is the name of a folder.
     fn add(&mut self, folder: &str, path: impl AsRef<Path>, content: usize) {
         let path = path.as_ref().as_os_str().as_bytes();
         let Some(parts) = path.strip_prefix(b"/").filter(|parts| is_plain(parts)) else { return };
@@ -85,13 +86,13 @@ impl Links {
         }
     }
 
-    /// The names, with the content of each.
+    /// Returns the names, with the content of each.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Path, usize)> {
         self.0.iter().map(|(name, &content)| (Path::new(OsStr::from_bytes(name)), content))
     }
 }
 
-/// Whether a path consists of names alone, so that it leads nowhere else, and no terminal takes it for commands.
+/// Returns true if a path has only plain components: it cannot lead elsewhere, and a terminal does not interpret it.
 fn is_plain(path: &[u8]) -> bool {
     path.split(|&byte| byte == b'/').all(|part| {
         !matches!(part, b"" | b"." | b"..")
@@ -100,15 +101,15 @@ fn is_plain(path: &[u8]) -> bool {
     })
 }
 
-/// Paths that have content.
+/// Paths with content.
 struct Places<'t> {
     taken: &'t Taken,
     by_path: HashMap<&'t Path, usize>,
-    /// The recording has a name of its own.
+    /// Path of the recording, which has its own entry name.
     recording: &'t Path,
-    /// Folders that are the root of the recorded machine here.
+    /// Folders that correspond to the root of the recorded host.
     sysroots: &'t [PathBuf],
-    /// The list of kernel symbols that the user named.
+    /// List of kernel symbols that the user named.
     named_list: Option<&'t Path>,
 }
 
@@ -127,7 +128,7 @@ impl<'t> Places<'t> {
         }
     }
 
-    /// The files by their paths on the recorded machine.
+    /// Returns the files by their paths on the recorded host.
     fn on_machine(&self) -> impl Iterator<Item = (PathBuf, usize)> {
         self.taken.places.iter().filter_map(|place| {
             if place.path.starts_with(self.recording) {
@@ -146,7 +147,7 @@ impl<'t> Places<'t> {
         })
     }
 
-    /// The list of kernel symbols that was read: of the running kernel only where it is the recorded one.
+    /// Returns the list of kernel symbols that was read; the list of the running kernel only if it is the recorded one.
     fn kernel_list(&self) -> Option<usize> {
         let named = self.named_list.and_then(|path| self.by_path.get(path));
         let kept = || {

@@ -1,4 +1,4 @@
-//! Writes a bundle.
+//! Writer of bundles.
 
 mod entry;
 mod links;
@@ -23,36 +23,36 @@ use crate::manifest::{
 };
 use crate::recorded::Recorded;
 
-/// What of the files goes into a bundle.
+/// Selection of file contents for a bundle.
 #[derive(Clone, Debug)]
 pub enum Keep {
-    /// All of each.
+    /// Complete files.
     Whole,
-    /// What was read of each, and what others need to read it; but all of those at these paths.
+    /// The ranges that were read, and those that other readers need; complete files at these paths.
     Needed {
         /// Paths of files.
         whole: BTreeSet<PathBuf>,
     },
 }
 
-/// What was written.
+/// Statistics of a written bundle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Written {
-    /// Files, the recording included.
+    /// Number of files, including the recording.
     pub files: usize,
-    /// Bytes of them as they are on the machine.
+    /// Total size of the files, in bytes.
     pub whole: u64,
-    /// Bytes of them that were kept, before they were compressed.
+    /// Stored bytes before compression.
     pub kept: u64,
 }
 
-/// How much the bundle is compressed. Source: zstd(1): 1 to 19.
+/// Compression level. Source: zstd(1): 1 to 19.
 const LEVEL: i32 = 9;
 
-/// Writes a bundle of what was taken. `recorded` says by which names others look for the files.
+/// Writes a bundle of recorded answers. `recorded` contains the names under which other programs look for the files.
 ///
 /// # Errors
-/// Where it cannot be written.
+/// If it cannot be written.
 pub fn write(
     taken: &Taken,
     facts: &Facts,
@@ -84,7 +84,7 @@ pub fn write(
     Ok(written)
 }
 
-/// What the bundle says of itself.
+/// Returns the manifest.
 fn manifest(taken: &Taken, facts: &Facts, keep: &Keep, contents: Vec<Stored>) -> Manifest {
     Manifest {
         format: FORMAT.to_owned(),
@@ -107,7 +107,7 @@ fn manifest(taken: &Taken, facts: &Facts, keep: &Keep, contents: Vec<Stored>) ->
     }
 }
 
-/// The contents as they are stored.
+/// Returns the contents in stored form.
 fn stored(taken: &Taken, recording: &Path, keep: &Keep) -> Vec<Stored> {
     let whole = |content: &TakenContent| match keep {
         Keep::Whole => true,
@@ -147,7 +147,7 @@ fn stored(taken: &Taken, recording: &Path, keep: &Keep) -> Vec<Stored> {
     stored.collect()
 }
 
-/// The SHA-256 of parts of a file.
+/// Returns the SHA-256 of ranges of a file.
 fn hash(bytes: &[u8], kept: &[Range<u64>]) -> Sha256 {
     let mut hasher = Hasher::default();
     for part in kept {
@@ -156,20 +156,20 @@ fn hash(bytes: &[u8], kept: &[Range<u64>]) -> Sha256 {
     hasher.finish()
 }
 
-/// A part of a file.
+/// Returns a range of a file.
 fn slice<'b>(bytes: &'b [u8], part: &Range<u64>) -> &'b [u8] {
     let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
     bytes.get(at(part.start)..at(part.end)).unwrap_or_default()
 }
 
-/// The places as they stand in the manifest. Devices are numbered in their order.
+/// Returns the places for the manifest. Devices are numbered in their order.
 fn places(taken: &[TakenPlace]) -> Vec<Place> {
     let mut devices: HashMap<u64, u64> = HashMap::new();
     let mut unasked = 0;
     let mut which = |stamp: FileStamp| {
         let next = devices.len() as u64 + 1;
         if stamp.inode == 0 {
-            // Nobody asked which file it is: each is another one.
+            // The identity was not requested, so each such file gets a unique one.
             unasked += 1;
             return (0, unasked);
         }

@@ -1,4 +1,4 @@
-//! The names of entries: those that perf looks for where the file has a build-id.
+//! Names of entries: perf's build-id paths if the file has a build-id.
 
 use std::path::Path;
 
@@ -8,15 +8,15 @@ use image_store::Image;
 use crate::journal::TakenContent;
 use crate::manifest::{Sha256, is_name};
 
-/// The name of the recording.
+/// Name of the recording.
 const RECORDING: &str = "perf.data";
 
-/// Names that are taken.
+/// Names in use.
 #[derive(Default)]
 pub(super) struct Names(HashSet<String>);
 
 impl Names {
-    /// The name of the recording's entry, or of a part of it.
+    /// Returns the name of the recording's entry, or of a file in it.
     pub(super) fn of_recording(&mut self, rest: &Path) -> Option<String> {
         let rest = rest.to_str()?;
         let name =
@@ -24,14 +24,14 @@ impl Names {
         (is_name(&name) && self.0.insert(name.clone())).then_some(name)
     }
 
-    /// A name for a file. Source: `dso__build_id_filename` in `tools/perf/util/build-id.c`: `.build-id/ab/cdef…/elf` below
-    /// the cache, `debug` for separate debug files, `vdso`.
+    /// Returns a name for a file. Source: `dso__build_id_filename` in `tools/perf/util/build-id.c`:
+    /// `.build-id/ab/cdef…/elf` below the cache, `debug` for separate debug files, `vdso`.
     pub(super) fn of_file(&mut self, content: &TakenContent, sha256: Sha256) -> String {
         let by_id = by_build_id(content).filter(|name| self.0.insert(name.clone()));
         by_id.unwrap_or_else(|| self.unlike(&format!("files/{}", String::from(sha256))))
     }
 
-    /// The name, or where it is taken, that with a number.
+    /// Returns the name, with a number if it is in use.
     fn unlike(&mut self, name: &str) -> String {
         let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
         let mut names = std::iter::once(name.to_owned()).chain(numbered);
@@ -43,7 +43,7 @@ impl Names {
 fn by_build_id(content: &TakenContent) -> Option<String> {
     let image = Image::from_content(&content.path, content.bytes.clone()).ok()?;
     let id = image.build_id()?.to_string();
-    // Shorter ones are nobody's.
+    // Shorter build-ids do not occur in practice.
     let (first, rest) = id.split_at_checked(2).filter(|(_, rest)| rest.len() >= 6)?;
     let what = if content.path == Path::new("[vdso]") {
         "vdso"

@@ -1,4 +1,4 @@
-//! What of a file is needed: what was read of it, and the parts by which others read it.
+//! Selection of a file's needed ranges: those that were read, and those that other programs need.
 
 use std::ops::Range;
 
@@ -6,18 +6,18 @@ use image_store::{Image, Section};
 
 use crate::journal::TakenContent;
 
-/// Holes are whole pages of any machine that may read the bundle as it is mapped there, or most of them.
+/// Alignment of holes: the page size of most hosts that may map the bundle's files.
 const PAGE: u64 = 4096;
-/// A hole of fewer bytes is not worth its entry.
+/// Minimum size of a hole in bytes; a smaller one does not justify its entry.
 pub(super) const FEWEST: u64 = 32 << 10;
 
-/// Holes of all files at most: who reads the bundle watches each.
+/// Maximum number of holes in all files, since a reader of the bundle watches each of them.
 pub(super) const fn most_holes() -> usize {
     8 << 10
 }
 
-/// Sections that are kept as a whole, as far as a file has them: what unwinding and the look-up of symbols read of one
-/// address or another, and what debuggers ask first. They are small beside code and debug information.
+/// Sections that are stored completely. Unwinding and symbolization read them at scattered addresses, and debuggers
+/// read them first. They are small compared with code and debug information.
 const SECTIONS: &[&[u8]] = &[
     b".eh_frame",
     b".eh_frame_hdr",
@@ -48,17 +48,18 @@ const SECTIONS: &[&[u8]] = &[
     b".interp",
 ];
 
-/// Strings of debug information. Other programs take names from there that we take from the symbols, so they are kept as
-/// a whole where anything of the file's debug information was read, and they are not large beside it.
+/// Strings of debug information. This program takes some names from the symbols that other programs take from these
+/// sections. They are stored completely if any debug information of the file was read, since they are small compared
+/// with it.
 const STRINGS: &[&[u8]] = &[b".debug_str", b".debug_line_str"];
-/// The most bytes of such a section that are kept for others.
+/// Maximum size of such a section that is stored for other programs, in bytes.
 const MOST_STRINGS: u64 = 32 << 20;
 
-/// The ranges of a file that are needed, in any order; `None` where all of it is.
+/// Returns the needed ranges of a file, unsorted; `None` for the complete file.
 pub(super) fn needed(content: &TakenContent) -> Option<Vec<Range<u64>>> {
     let mut needed = content.reads.clone()?;
     let size = content.bytes.len() as u64;
-    // Headers of the file and of its segments are at its begin, those of its sections mostly at its end.
+    // The headers of the file and of its segments are at its start, those of its sections mostly at its end.
     needed.extend([0..PAGE.min(size), size.saturating_sub(PAGE)..size]);
     if let Ok(image) = Image::from_content(&content.path, content.bytes.clone()) {
         let base = image.base().0;
@@ -85,7 +86,7 @@ pub(super) fn needed(content: &TakenContent) -> Option<Vec<Range<u64>>> {
     Some(needed)
 }
 
-/// The holes of a file of that size that leave what is needed, of so many bytes at least.
+/// Returns the holes of a file of `size` bytes between the needed ranges, of at least `smallest` bytes each.
 pub(super) fn holes(size: u64, needed: &[Range<u64>], smallest: u64) -> Vec<(u64, u64)> {
     let mut needed: Vec<_> = needed.iter().filter(|it| !it.is_empty() && it.start < size).collect();
     needed.sort_by_key(|it| it.start);
@@ -114,7 +115,7 @@ mod tests {
         assert_eq!(one(10 * PAGE, &[]), [(0, 10 * PAGE)]);
         let touched = [9 * PAGE..9 * PAGE + 1, 100..200, 4 * PAGE + 5..4 * PAGE + 9];
         assert_eq!(one(10 * PAGE, &touched), [(PAGE, 4 * PAGE), (5 * PAGE, 9 * PAGE)]);
-        // One page is too few, and so is nothing.
+        // One page is less than the minimum; an empty range needs no page.
         assert_eq!(one(5 * PAGE, &[0..PAGE, 2 * PAGE..5 * PAGE]), []);
         assert_eq!(one(5 * PAGE, &[0..99 * PAGE, 0..1]), []);
         assert_eq!(one(5 * PAGE + 7, &[0..1, 0..2]), [(PAGE, 5 * PAGE + 7)]);

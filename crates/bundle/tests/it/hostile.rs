@@ -1,4 +1,4 @@
-//! Bundles of strangers: whatever is in them, they are read as what they say, or refused.
+//! Untrusted bundles: with any contents, they are read as stated or refused.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -9,10 +9,10 @@ use bundle::{Bundle, Facts, JournalHost, Keep, Recorded, is_bundle};
 use host::{Host as _, MemoryHost, Origin};
 use serde_json::{Value, json};
 
-/// An entry: its name, what it is, its bytes.
+/// Entry: its name, type and bytes.
 type Entry = (String, tar::EntryType, Vec<u8>);
 
-/// A good bundle of a recording and a file.
+/// Returns a valid bundle of a recording and a file.
 fn good() -> Vec<u8> {
     let machine = MemoryHost::new();
     machine.insert("perf.data", *b"PERFILE2");
@@ -45,7 +45,7 @@ fn pack(entries: &[Entry]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (name, kind, bytes) in entries {
         let mut header = tar::Header::new_gnu();
-        // As a stranger writes it, whom nobody stops.
+        // Bypasses the checks of the tar crate, as an attacker would.
         header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
         header.set_entry_type(*kind);
         header.set_size(bytes.len() as u64);
@@ -59,14 +59,14 @@ fn pack(entries: &[Entry]) -> Vec<u8> {
     zstd::stream::encode_all(&builder.into_inner().expect("memory")[..], 3).expect("memory")
 }
 
-/// The good bundle after a change of its entries.
+/// Returns the valid bundle after a change of its entries.
 fn changed(change: impl FnOnce(&mut Vec<Entry>)) -> Vec<u8> {
     let mut entries = entries(&good());
     change(&mut entries);
     pack(&entries)
 }
 
-/// The good bundle after a change of its manifest.
+/// Returns the valid bundle after a change of its manifest.
 fn with_manifest(change: impl FnOnce(&mut Value)) -> Vec<u8> {
     changed(|entries| {
         let mut manifest = serde_json::from_slice(&entries[0].2).expect("JSON");
@@ -91,7 +91,7 @@ fn error(packed: &[u8]) -> String {
 fn a_good_one_is_read() {
     assert!(Bundle::read(&changed(|_| ()), &Budget::default()).is_ok());
     let names: Vec<_> = entries(&good()).into_iter().map(|(name, ..)| name).collect();
-    // The SHA-256 of the bytes 0 to 255.
+    // SHA-256 of the bytes 0 to 255.
     let file = "files/40aff2e9d2d8922e47afd4648e6967497158785fbd1da870e7110266bf944880";
     assert_eq!(names, ["manifest.json", file, "perf.data", "root/bin/app"]);
 }
@@ -101,7 +101,7 @@ fn a_cut_bundle_is_an_error_wherever_it_is_cut() {
     let good = good();
     for len in 0..good.len() {
         assert!(Bundle::read(&good[..len], &Budget::default()).is_err(), "{len}");
-        // That is asked of every file.
+        // Every input file is tested this way.
         let _ = is_bundle(&good[..len]);
     }
 }
@@ -198,7 +198,7 @@ fn bombs_are_refused_before_they_unpack() {
     let many: Vec<_> = (0..20_000_u64).map(|at| json!([2 * at, 2 * at + 1])).collect();
     let many = error(&stated(&good(), 40_000, json!(many)));
     assert_eq!(many, "the manifest of the bundle is wrong: its files have more than 16384 holes");
-    // One whose manifest is all there is.
+    // A bundle that consists of its manifest.
     let deep = changed(|it| it[0].2 = b"[".repeat(1 << 20));
     assert!(error(&deep).ends_with("JSON that is nested deeper than 32"));
 }
@@ -238,7 +238,7 @@ fn other_files_are_no_bundles() {
     }
 }
 
-/// The good bundle with so many places of a path in its manifest.
+/// Returns the valid bundle with `n` additional places in its manifest.
 fn with_places(n: usize) -> Vec<u8> {
     with_manifest(|it| {
         let place = json!({ "path": "/a", "is": "failed", "why": "missing" });
@@ -246,7 +246,7 @@ fn with_places(n: usize) -> Vec<u8> {
     })
 }
 
-/// A manifest of places that are alike packs to a hundredth.
+/// A manifest of equal places compresses to a hundredth.
 #[test]
 fn the_manifest_is_in_proportion_to_the_bundle() {
     let too_much = |packed: &[u8], base: usize, per_byte: usize, what: &str| {

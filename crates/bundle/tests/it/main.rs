@@ -1,4 +1,4 @@
-//! Bundles, written and read: those of this crate, those of strangers, and recordings that are written anew for them.
+//! Integration tests of bundles: round trips, untrusted bundles, and rewritten recordings.
 
 mod hostile;
 mod rewrite;

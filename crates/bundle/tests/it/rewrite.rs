@@ -1,4 +1,4 @@
-//! A recording that is written anew has what it had, but for registers and stacks; with pseudonyms, no names.
+//! Rewritten recordings retain everything except registers and stacks; with pseudonyms, they contain no names.
 
 use std::ops::ControlFlow;
 
@@ -9,7 +9,7 @@ use synth::{
     SampleRegs, SampleStack, branch_sample, read_format, sample_type,
 };
 
-/// A recording with a sample that carries nearly everything.
+/// Returns a recording with a sample that has nearly all fields.
 fn recording(endian: Endian) -> Vec<u8> {
     let mut attr = EventAttr::dwarf(0xff_0fff);
     attr.sample_type |= sample_type::IDENTIFIER
@@ -71,7 +71,7 @@ fn rewritten(recording: Vec<u8>, names: Option<&Pseudonyms>) -> Vec<u8> {
     rewriter.finish(&visited.expect("a recording").head).expect("events")
 }
 
-/// What a sample says, as text: `keep` of the fields that the new recording has not.
+/// Returns a sample as text, without the fields that rewriting removes.
 fn shown(sample: &Sample<'_>) -> String {
     let branches: Vec<_> = sample
         .branch_stack
@@ -97,7 +97,7 @@ fn shown(sample: &Sample<'_>) -> String {
     )
 }
 
-/// The sample as text, its callchain, what of memory and registers it has, and the names of threads.
+/// Returns the sample as text, its callchain, whether it has registers and memory, and the names of threads.
 fn read(recording: &[u8]) -> (String, Vec<u64>, [bool; 3], Vec<Vec<u8>>) {
     let mut found = (String::new(), Vec::new(), [false; 3], Vec::new());
     let input = Input::File(SharedBytes::from(recording.to_vec()));

@@ -1,4 +1,4 @@
-//! What a machine answered, the bundle answers, too; what it did not, is a finding.
+//! A bundle repeats the answers of the host; other requests are findings.
 #![allow(clippy::disallowed_methods, reason = "files are made for the real host to read")]
 
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use host::{
 };
 use options::FileSearch;
 
-/// What a recording names.
+/// Returns the origin of names in a recording.
 fn root() -> Origin<'static> {
     Origin::Recording { root: Path::new("/") }
 }
@@ -83,7 +83,7 @@ fn what_nobody_asked_for_is_a_finding() {
     assert!(journal.is_file(path, root()));
     let bundle = bundle(&journal, &Keep::Whole);
     let host = bundle.host();
-    // Its bytes were not asked for, nor was it in another folder.
+    // Its bytes were not requested, nor was it requested in another folder.
     assert!(host.is_file(path, root()) && host.findings().is_empty());
     assert!(host.open(path, root()).expect_err("unknown").is_missing());
     assert_eq!(host.findings(), [HostFinding::NotInBundle { path: path.into() }]);
@@ -92,8 +92,7 @@ fn what_nobody_asked_for_is_a_finding() {
     assert_eq!(host.findings().len(), 2);
 }
 
-/// Large files are mapped, so that it is known what was read of them.
-/// Bundles of earlier versions did not ask the store of `record`, and have no findings for that.
+/// Bundles of earlier versions did not query the store of `record`, and have no findings for that.
 #[test]
 fn a_store_that_nobody_asked_is_none() {
     let machine = MemoryHost::new();
@@ -115,6 +114,7 @@ fn a_store_that_nobody_asked_is_none() {
     }
 }
 
+/// Large files are mapped, which tracks the ranges that were read.
 #[test]
 fn parts_that_nobody_read_are_holes() {
     const SIZE: usize = 4 << 20;
@@ -133,14 +133,14 @@ fn parts_that_nobody_read_are_holes() {
     let needed = bundle(&journal, &Keep::Needed { whole: BTreeSet::new() });
     let host = needed.host();
     assert_eq!((read(&**host, 1 << 20), read(&**host, 3 << 20)), (7, 7));
-    // The first and the last page are always there.
+    // The first and the last page are always stored.
     assert_eq!((read(&**host, 0), read(&**host, SIZE - 1)), (7, 7));
     assert_eq!(host.open(&small, Origin::User).expect("a file").content[8999], 5);
     assert_eq!(host.findings(), []);
     assert_eq!(read(&**host, 2 << 20), 0);
     assert_eq!(host.read_holes(), std::slice::from_ref(&path));
     assert_eq!(host.findings(), [HostFinding::Hole { path: path.clone() }]);
-    // The same as a whole.
+    // Stored completely instead.
     assert_eq!(read(&*journal, 1 << 20), 7);
     let whole = bundle(&journal, &Keep::Needed { whole: BTreeSet::from([path.clone()]) });
     assert_eq!(read(&**whole.host(), 2 << 20), 7);
@@ -165,7 +165,7 @@ fn failures_of_the_system_keep_their_number() {
     assert!(bundle.host().is_dir(dir.path(), Origin::User));
 }
 
-/// The links at the end of a bundle: the name of each, and the entry that it stands for.
+/// Returns the links at the end of a bundle: the name of each, and its target entry.
 fn links(journal: &JournalHost, facts: &Facts, recorded: &Recorded) -> Vec<(String, String)> {
     let mut packed = Vec::new();
     let taken = journal.finish().expect("files");

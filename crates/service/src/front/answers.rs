@@ -1,5 +1,5 @@
-//! Answers to questions: those who ask the same at once share one that is being worked out, and the last ones are kept,
-//! bounded by their bytes.
+//! Cache of query answers. Concurrent equal queries share one computation; recent answers are retained, bounded by
+//! their bytes.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,27 +12,27 @@ use tokio::sync::OnceCell;
 
 use crate::problem::Problem;
 
-/// Bytes of answers that are kept at most.
+/// Maximum bytes of retained answers.
 const MOST_BYTES: usize = 64 << 20;
 
-/// What an answer takes beside its text.
+/// Overhead of an answer beyond its text, in bytes.
 const ROW: usize = 256;
 
-/// What identifies an answer.
+/// Key of an answer: hash of the profile, its current result and the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct AnswerKey([u8; 32]);
 
 impl AnswerKey {
-    /// Of the profile that is asked, which of its results there is now, and the question.
+    /// Returns the key for a profile, the number of its current result, and a query.
     pub(crate) fn new(profile: &str, result: Option<u64>, question: &str) -> Self {
         Self(Sha256::digest(format!("{profile} {result:?} {question}")).into())
     }
 }
 
-/// An answer that somebody works out, and others wait for.
+/// Answer that one caller computes and others wait for.
 type Running = OnceCell<Result<Bytes, Problem>>;
 
-/// The answers.
+/// Cached and running answers.
 #[derive(Debug)]
 pub(crate) struct Answers {
     most: usize,
@@ -44,13 +44,13 @@ pub(crate) struct Answers {
 #[derive(Debug, Default)]
 struct Kept {
     answers: HashMap<AnswerKey, (u64, Bytes)>,
-    /// The keys by when they were used last.
+    /// Keys, ordered by last use.
     by_use: BTreeMap<u64, AnswerKey>,
     uses: u64,
     bytes: usize,
 }
 
-/// How an answer was come by.
+/// Origin of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     Kept,
@@ -58,7 +58,7 @@ enum Found {
     Made,
 }
 
-/// How many answers there are, and how they were come by.
+/// Number and size of the cached answers, and counts of queries by origin of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AnswerCounts {
     pub(crate) answers: u64,
@@ -80,11 +80,11 @@ impl Answers {
         Self { most, kept, running, counts }
     }
 
-    /// The answer of that key: a kept one, or that of somebody who asks at the same time, or what `make` gives, which
-    /// `keeps` says whether to keep.
+    /// Returns the answer for `key`: the cached one, that of a concurrent equal query, or the output of `make`.
+    /// An answer that `make` produced is cached if `keeps` is true.
     ///
     /// # Errors
-    /// Those of `make`, which all get who wait for it.
+    /// Those of `make`; all callers that wait for it receive them.
     pub(crate) async fn get(
         &self,
         key: AnswerKey,
@@ -97,7 +97,7 @@ impl Answers {
         }
         let running = self.running(key);
         let mut found = Found::Shared;
-        // Where the one who began goes away, the next one begins anew.
+        // If the caller that computes the answer is dropped, the next waiting caller starts again.
         let answer = running.get_or_init(|| {
             found = Found::Made;
             make
@@ -140,7 +140,7 @@ impl Answers {
         if let Some(running) = all.get(&key).and_then(Weak::upgrade) {
             return running;
         }
-        // Those that nobody waits for any more have no end that would take them out.
+        // Computations without waiting callers never finish, so nothing else removes them.
         all.retain(|_, running| running.strong_count() > 0);
         let running = Arc::<Running>::default();
         all.insert(key, Arc::downgrade(&running));
@@ -166,7 +166,7 @@ impl Kept {
         Some(answer.clone())
     }
 
-    /// Keeps an answer, and drops those that were used longest ago until all are within the bound.
+    /// Caches an answer, and evicts the least recently used ones until the total is within the limit.
     fn put(&mut self, key: AnswerKey, answer: Bytes, most: usize) {
         self.uses += 1;
         self.bytes += answer.len() + ROW;
@@ -218,11 +218,11 @@ mod tests {
             assert_eq!(answers.get(key("a"), true, refused()).await.unwrap(), "text");
             assert!(answers.get(key("b"), true, refused()).await.is_err());
             assert_eq!(answers.get(key("c"), true, refused()).await.unwrap(), "text");
-            // Of another result, or another question.
+            // Keys of another result, or of another query.
             for other in [AnswerKey::new("a", Some(2), "{}"), AnswerKey::new("a", Some(1), "{1}")] {
                 assert!(answers.get(other, true, refused()).await.is_err());
             }
-            // What is not to be kept, and what is too large.
+            // An answer that must not be cached, and one that is too large.
             assert!(answers.get(key("d"), false, ready("text")).await.is_ok());
             assert!(answers.get(key("d"), true, refused()).await.is_err());
         });
@@ -257,7 +257,7 @@ mod tests {
         assert!(answers.lock_running().is_empty());
     }
 
-    /// The client that asked first may go away while others wait for its answer.
+    /// The client that asked first may disconnect while others wait for its answer.
     #[test]
     fn who_waits_takes_over_from_one_who_goes() {
         let answers = Answers::default();
@@ -272,13 +272,13 @@ mod tests {
             let mut gone = Box::pin(answers.get(key("b"), true, std::future::pending()));
             assert!(asked_once(gone.as_mut()).await.is_none());
         });
-        // Nobody waits for it any more; the next question forgets it.
+        // There are no waiting callers left; the next query removes the entry.
         assert_eq!(answers.lock_running().len(), 1);
         run(async { answers.get(key("c"), true, ready("text")).await }).unwrap();
         assert!(answers.lock_running().is_empty());
     }
 
-    /// What a future gives when it is asked once.
+    /// Returns the value of a future if its first poll is ready.
     async fn asked_once<T>(future: std::pin::Pin<&mut impl Future<Output = T>>) -> Option<T> {
         let mut future = Some(future);
         std::future::poll_fn(|context| {

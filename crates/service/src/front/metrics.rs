@@ -1,4 +1,4 @@
-//! Numbers for those who watch the service.
+//! Metrics for monitoring the service.
 //!
 //! Source: Prometheus, "Exposition formats", the text format.
 
@@ -14,14 +14,14 @@ use super::service::Service;
 use crate::live::View;
 use crate::problem::Problem;
 
-/// What was counted since the start.
+/// Counters since the start.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
     hits: AtomicU64,
     misses: AtomicU64,
     done: AtomicU64,
     failed: AtomicU64,
-    /// Of all jobs, in microseconds.
+    /// Run time of all jobs, in microseconds.
     job_time: AtomicU64,
     worker_ends: AtomicU64,
     answers: Mutex<HashMap<u16, u64>>,
@@ -29,42 +29,42 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    /// A result was looked for.
+    /// Counts a look-up of a result.
     pub(crate) fn cache(&self, hit: bool) {
         let counter = if hit { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A job is over.
+    /// Counts a finished job.
     pub(crate) fn job(&self, done: bool, seconds: f64) {
         let counter = if done { &self.done } else { &self.failed };
         counter.fetch_add(1, Ordering::Relaxed);
         self.job_time.fetch_add((seconds * 1e6) as u64, Ordering::Relaxed);
     }
 
-    /// A worker ended while it was at a job.
+    /// Counts a worker that ended during a job.
     pub(crate) fn worker_ended(&self) {
         self.worker_ends.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A request was not let in.
+    /// Counts a refused request.
     pub(crate) fn refused(&self, problem: &Problem) {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         *refused.entry_ref(problem.kind.as_str()).or_default() += 1;
     }
 
-    /// A request was answered.
+    /// Counts an answered request.
     pub(crate) fn answered(&self, status: u16) {
         *self.answers.lock().unwrap_or_else(PoisonError::into_inner).entry(status).or_default() +=
             1;
     }
 
-    /// Jobs that are done, those that failed, and workers that ended while they were at one.
+    /// Returns the numbers of completed jobs, failed jobs, and workers that ended during a job.
     pub(crate) fn ends(&self) -> [u64; 3] {
         [&self.done, &self.failed, &self.worker_ends].map(|counter| counter.load(Ordering::Relaxed))
     }
 
-    /// The numbers as text.
+    /// Returns the metrics in the text format.
     pub(crate) fn text(&self, service: &Service) -> String {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let jobs = service.jobs.counts();
@@ -130,7 +130,7 @@ struct Text(String);
 
 impl Text {
     fn head(&mut self, name: &str, kind: &str, help: &str) {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ =
             write!(self.0, "# HELP unwind_perf_{name} {help}\n# TYPE unwind_perf_{name} {kind}\n");
     }
@@ -139,7 +139,7 @@ impl Text {
         let _ = writeln!(self.0, "unwind_perf_{name} {value}");
     }
 
-    /// The answers to questions about recordings.
+    /// Writes the counters of query answers.
     fn answers(&mut self, counts: &AnswerCounts) {
         self.head("query_answers_total", "counter", "Questions about recordings, by their answer");
         self.row("query_answers_total{found=\"kept\"}", counts.kept);
@@ -149,7 +149,7 @@ impl Text {
         self.one("query_answers_bytes", "gauge", "What the kept answers take", counts.bytes);
     }
 
-    /// How the watching of a recording goes.
+    /// Writes the state of the live recording.
     fn live(&mut self, view: &View) {
         let numbers = &view.numbers;
         let lag = numbers.lag.map_or(0, |seconds| (seconds * 1e3) as u64);

@@ -1,4 +1,4 @@
-//! The front as a value: what is served, what is kept, who works, who may ask.
+//! State of the front: recordings, results, workers and secrets.
 
 mod answers;
 mod metrics;

@@ -1,27 +1,27 @@
-//! What lets a request in: the token in the address that the service prints, and the cookie that a page gets for it.
+//! Credentials of requests: the token in the printed address, and the session cookie that a page obtains for it.
 
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::io;
 
 use crate::recordings::hex;
 
-/// Bytes of a secret.
+/// Length of a secret, in bytes.
 const BYTES: usize = 32;
 
-/// The secrets of a start of the service.
+/// Secrets of one start of the service.
 #[derive(Clone)]
 pub(crate) struct Secrets {
     token: String,
     session: String,
-    /// Cookies are shared by all ports of a name, so that each service has its own.
+    /// Name of the cookie. All ports of a host share cookies, so each service uses its own name.
     cookie: String,
-    /// The names under which the service is asked, with their ports.
+    /// Host names of the service, with ports.
     hosts: Vec<String>,
-    /// The tokens of doors that are open, by [`Door`].
+    /// Tokens of the enabled external protocols, by [`Door`].
     doors: [Option<String>; 2],
 }
 
-/// Routes with a token of their own in the path, for programs that can send no other.
+/// External protocols: routes with a token of their own in the path, for programs that can send it only there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Door {
     /// The symbol server of the Firefox Profiler.
@@ -31,7 +31,7 @@ pub(crate) enum Door {
 }
 
 impl Door {
-    /// How paths behind it begin.
+    /// Returns the first component of the protocol's paths.
     const fn name(self) -> &'static str {
         match self {
             Self::Firefox => "firefox",
@@ -47,17 +47,17 @@ impl std::fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// Fresh secrets for a service at a port, or at a socket.
+    /// Creates secrets for a service that listens at a port or at a socket.
     ///
     /// # Errors
-    /// Where the system has no random bytes.
+    /// If the system has no random bytes.
     pub(crate) fn new(port: Option<u16>, names: &[String]) -> io::Result<Self> {
         let usual = ["127.0.0.1", "[::1]", "localhost"].map(str::to_owned);
         let with_port = |name: &String| match port {
             Some(port) => format!("{name}:{port}"),
             None => name.clone(),
         };
-        // A proxy may listen at the usual port, which browsers leave out.
+        // A proxy may listen at the default port, which browsers omit.
         let hosts = usual.iter().map(with_port).chain(names.iter().cloned());
         Ok(Self {
             token: random()?,
@@ -68,10 +68,10 @@ impl Secrets {
         })
     }
 
-    /// Opens a door; gives its path.
+    /// Enables an external protocol and returns its path.
     ///
     /// # Errors
-    /// Where the system has no random bytes.
+    /// If the system has no random bytes.
     pub(crate) fn open(&mut self, door: Door) -> io::Result<String> {
         let token = random()?;
         let path = format!("/{}/{token}", door.name());
@@ -81,12 +81,13 @@ impl Secrets {
         Ok(path)
     }
 
-    /// Whether a door is open.
+    /// Returns true if an external protocol is enabled.
     pub(crate) fn is_open(&self, door: Door) -> bool {
         self.doors.get(door as usize).is_some_and(Option::is_some)
     }
 
-    /// Which open door a path leads through, and whether it has its token; `None` for other paths.
+    /// Returns the enabled protocol that a path belongs to, and whether the path contains its token; `None` for other
+    /// paths.
     pub(crate) fn door(&self, path: &str) -> Option<(Door, bool)> {
         let (name, rest) = path.strip_prefix('/')?.split_once('/')?;
         let door = [Door::Firefox, Door::Debuginfod].into_iter().find(|it| it.name() == name)?;
@@ -95,17 +96,17 @@ impl Secrets {
         Some((door, are_equal(given.as_bytes(), token.as_bytes())))
     }
 
-    /// The token, for the address that is printed.
+    /// Token, for the printed address.
     pub(crate) fn token(&self) -> &str {
         &self.token
     }
 
-    /// Whether that is the token.
+    /// Returns true if `text` is the token.
     pub(crate) fn is_token(&self, text: &str) -> bool {
         are_equal(text.as_bytes(), self.token.as_bytes())
     }
 
-    /// Whether the cookies of a request have the session.
+    /// Returns true if the cookies of a request contain the session.
     pub(crate) fn is_session(&self, cookies: &str) -> bool {
         let mut pairs = cookies.split(';').filter_map(|pair| pair.trim().split_once('='));
         pairs.any(|(name, value)| {
@@ -113,12 +114,12 @@ impl Secrets {
         })
     }
 
-    /// The cookie of the session.
+    /// Value of the header that sets the session cookie.
     pub(crate) fn cookie(&self) -> String {
         format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie, self.session)
     }
 
-    /// Whether the service is meant by that name.
+    /// Returns true if `host` is one of the service's names.
     pub(crate) fn is_host(&self, host: &str) -> bool {
         self.hosts.iter().any(|known| known.eq_ignore_ascii_case(host))
     }
@@ -130,7 +131,7 @@ fn random() -> io::Result<String> {
     Ok(hex(&bytes))
 }
 
-/// Takes as long whatever is equal.
+/// Compares in time that does not depend on the position of the first difference.
 fn are_equal(one: &[u8], other: &[u8]) -> bool {
     let differences = one.iter().zip(other).fold(0, |sum, (a, b)| sum | (a ^ b));
     one.len() == other.len() && differences == 0
@@ -168,7 +169,7 @@ mod tests {
         for wrong in ["/firefox/", "/firefox//asm/v1", &format!("{path}0/asm/v1")] {
             assert_eq!(doors.door(wrong), Some((Door::Firefox, false)), "{wrong}");
         }
-        // Its token opens nothing else.
+        // Its token is not valid for anything else.
         let token = path.trim_start_matches("/firefox/");
         assert!(!doors.is_token(token));
         assert_eq!(doors.door(&format!("/debuginfod/{token}/buildid")), None);

@@ -1,4 +1,4 @@
-//! The front as one value: what is served, what is kept, who works.
+//! The front as one value: recordings, results, jobs and workers.
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -18,89 +18,89 @@ use crate::recordings::{Opened, Roots};
 use crate::store::{Account, Artefact, Artefacts, Described};
 use crate::workers::{Incoming, Slot};
 
-/// Questions that the workers are asked at a time.
+/// Maximum number of concurrent queries to the workers.
 pub(crate) const QUESTIONS: usize = 16;
 
-/// Jobs that wait at most.
+/// Maximum number of waiting jobs.
 pub(crate) const QUEUE: usize = 16;
 
-/// Listeners of events at a time.
+/// Maximum number of concurrent listeners for events.
 pub(crate) const LISTENERS: usize = 32;
 
-/// How long a question waits for its turn.
+/// Maximum time that a query waits for a worker.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The front.
+/// State of the front.
 #[derive(Debug)]
 pub(crate) struct Service {
     pub(crate) roots: Roots,
     pub(crate) store: Artefacts,
-    /// Answers to questions about recordings.
+    /// Cached answers to queries about recordings.
     pub(crate) answers: Answers,
     pub(crate) jobs: Jobs,
     pub(crate) local: Slot,
     pub(crate) foreign: Slot,
-    /// The worker that watches a recording: what breaks it is nobody else's.
+    /// Worker of the live recording; it is separate, so that a crash affects no other request.
     pub(crate) watcher: Slot,
-    /// The recording that is watched, where there is one.
+    /// Live recording, if there is one.
     pub(crate) live: Option<Arc<Watched>>,
     pub(crate) host: Arc<dyn Host>,
     pub(crate) secrets: Secrets,
     pub(crate) metrics: Metrics,
     pub(crate) uploads: Option<Uploads>,
-    /// What headers of recordings say, as far as they were asked for.
+    /// Cached headers of recordings.
     pub(crate) described: Described,
-    /// Whether requests are logged.
+    /// True if requests are logged.
     pub(crate) logs: bool,
-    /// How long a job may take.
+    /// Maximum duration of a job.
     pub(crate) deadline: Duration,
     pub(crate) questions: Semaphore,
-    /// Listeners of events at a time.
+    /// Permits for listeners of events.
     pub(crate) listeners: Arc<Semaphore>,
-    /// When the service began.
+    /// Start time of the service.
     pub(crate) began: Instant,
     pub(crate) stopping: tokio::sync::watch::Sender<bool>,
 }
 
-/// How a worker was done with a job.
+/// Outcome of one attempt at a job.
 enum Attempt {
-    /// It made the tables; the account of the run.
+    /// The worker wrote the tables; holds the account of the run.
     Done(Box<RawValue>),
-    /// It ended, in this way, and had begun or not.
+    /// The worker ended; `began` is true if it had started the job.
     Ended { how: String, began: bool },
 }
 
 impl Service {
-    /// How many questions are asked at a time.
+    /// Returns the semaphore that bounds concurrent queries.
     pub(crate) const fn questions() -> Semaphore {
         Semaphore::const_new(QUESTIONS)
     }
 
-    /// Lets nothing begin any more, and ends what is under way.
+    /// Prevents new work from starting and cancels running jobs.
     pub(crate) fn stop(&self) {
         self.stopping.send_replace(true);
         self.jobs.stop();
         self.questions.close();
     }
 
-    /// Ends the workers.
+    /// Terminates the workers.
     pub(crate) fn end_workers(&self) {
         [&self.local, &self.foreign, &self.watcher].into_iter().for_each(Slot::end);
     }
 
-    /// The worker for recordings of that trust.
+    /// Returns the worker for trusted or untrusted recordings.
     fn slot(&self, foreign: bool) -> &Slot {
         if foreign { &self.foreign } else { &self.local }
     }
 
-    /// The result for a recording as it is now.
+    /// Returns the stored result for a recording in its current state.
     pub(crate) fn artefact(&self, opened: &Opened, options: RunOptions) -> Option<Artefact> {
         let found = self.store.get(&opened.recording.key(options), &*self.host);
         self.metrics.cache(found.is_some());
         found
     }
 
-    /// The job that makes the result for a recording, which is begun where there is none.
+    /// Returns the job that produces the result for a recording, and starts it if necessary.
     pub(crate) fn submit(
         self: &Arc<Self>,
         opened: &Opened,
@@ -130,7 +130,7 @@ impl Service {
         });
     }
 
-    /// Makes the result of a job.
+    /// Produces the result of a job.
     async fn analyze(&self, job: &Job) -> Result<(), Problem> {
         let _turn = self.jobs.turn().await?;
         job.set(JobState::Running(Progress::default()));
@@ -138,7 +138,7 @@ impl Service {
         let end = tokio::time::Instant::now() + self.deadline;
         let account = match self.attempt(job, &tables, end).await? {
             Attempt::Done(account) => account,
-            // What ended the worker was not this job.
+            // The worker ended before it started this job, so another attempt may succeed.
             Attempt::Ended { began: false, .. } => match self.attempt(job, &tables, end).await? {
                 Attempt::Done(account) => account,
                 Attempt::Ended { how, .. } => return Err(self.ended(&how)),
@@ -152,7 +152,7 @@ impl Service {
         complete.map_err(|error| no_space(&error))
     }
 
-    /// Has a worker do a job.
+    /// Runs a job in a worker.
     async fn attempt(
         &self,
         job: &Job,
@@ -192,7 +192,7 @@ impl Service {
         }
     }
 
-    /// Asks the worker, once more where it ended meanwhile: the job of somebody else may have ended it.
+    /// Sends a query to the worker. Retries once if the worker ended meanwhile, since another job may have crashed it.
     pub(crate) async fn ask(
         &self,
         foreign: bool,
@@ -201,7 +201,7 @@ impl Service {
         Ok(self.ask_for_files(foreign, task).await?.0)
     }
 
-    /// The same, with the descriptors that come with the answer.
+    /// Like `ask`, and returns the descriptors that come with the answer.
     pub(crate) async fn ask_for_files(
         &self,
         foreign: bool,
@@ -244,20 +244,20 @@ impl Service {
     }
 }
 
-/// The descriptors of a task: that of the recording, unless it is a folder, and that of the output.
+/// Returns the descriptors of a task: the recording, unless it is a folder, and the output.
 pub(crate) fn files(opened: Opened, output: Option<OwnedFd>) -> Vec<OwnedFd> {
     let recording = (!opened.recording.is_folder).then_some(opened.file);
     recording.into_iter().chain(output).collect()
 }
 
-/// What the worker is told of recordings, and their descriptors.
+/// Returns the worker's descriptions of recordings, and their descriptors.
 pub(crate) fn given(all: Vec<Opened>, options: RunOptions) -> (Vec<Given>, Vec<OwnedFd>) {
     let told = all.iter().map(|opened| opened.given(options)).collect();
     let files = all.into_iter().flat_map(|opened| files(opened, None)).collect();
     (told, files)
 }
 
-/// A result that cannot be written.
+/// Returns the problem for a result that cannot be written.
 pub(crate) fn no_space(error: &io::Error) -> Problem {
     Problem::new(Kind::NoSpace).detail(error.to_string())
 }

@@ -1,5 +1,5 @@
-//! Recordings that strangers send: kept below a folder of their own, bounded each and in all, under the hash of what is in
-//! them. Nothing that one of them names is opened.
+//! Untrusted uploaded recordings: stored in their own folder under the hash of their content, with limits per file and
+//! in total. Files that a recording names are not opened.
 #![allow(clippy::disallowed_methods, reason = "the folder of uploads is listed here")]
 
 use std::io::Write as _;
@@ -18,19 +18,19 @@ use super::service::{Service, no_space};
 use crate::problem::{Kind, Problem};
 use crate::recordings::{Opened, hex};
 
-/// How long a client may pause.
+/// Maximum pause of a client between parts of the body.
 const PAUSE: std::time::Duration = std::time::Duration::from_secs(30);
 
-/// Bytes of one recording.
+/// Maximum bytes of one recording.
 const MOST_OF_ONE: u64 = 4 << 30;
-/// Bytes of all.
+/// Maximum bytes of all recordings.
 const MOST: u64 = 20 << 30;
 
-/// Where recordings of strangers are kept.
+/// Folder of uploaded recordings.
 #[derive(Debug)]
 pub(crate) struct Uploads {
     folder: PathBuf,
-    /// One is taken in at a time, so that the bound holds.
+    /// Serializes uploads, so that the limit on their total size holds.
     turn: Mutex<()>,
 }
 
@@ -39,14 +39,15 @@ impl Uploads {
         Self { folder: folder.to_owned(), turn: Mutex::new(()) }
     }
 
-    /// Bytes of all that is there.
+    /// Returns the total size of the uploads, in bytes.
     fn size(&self) -> u64 {
         let Ok(entries) = std::fs::read_dir(&self.folder) else { return 0 };
         entries.filter_map(|it| it.ok()?.metadata().ok()).map(|it| it.size()).sum()
     }
 }
 
-/// Takes a recording in. Its name is that of its content, with as much of the sender's as is plain letters.
+/// Receives a recording. Its file name consists of the plain characters of the sender's name and the hash of its
+/// content.
 pub(crate) async fn receive(
     service: &Arc<Service>,
     name: &str,
@@ -85,14 +86,14 @@ pub(crate) async fn receive(
     let hash: String = hex(&digest.finalize()).chars().take(16).collect();
     let name = format!("{}-{hash}.data", plain(name));
     let place = uploads.folder.join(&name);
-    // What is there already has the same bytes, and perhaps a result.
+    // An existing file has the same bytes, and may have a result.
     if !place.is_file() {
         file.complete_as(&place).map_err(|error| no_space(&error))?;
     }
     service.roots.by_name(&place.to_string_lossy())
 }
 
-/// The letters of a name that are plain.
+/// Returns the plain characters of a name.
 fn plain(name: &str) -> String {
     let stem = name.rsplit('/').next().unwrap_or_default();
     let stem = stem.strip_suffix(".data").unwrap_or(stem);

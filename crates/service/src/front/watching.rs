@@ -1,4 +1,4 @@
-//! The watching itself: the stream goes to a worker of its own, and what that tells is kept for those who look on.
+//! Live recording: passes the stream to its own worker and publishes the worker's updates to clients.
 
 use std::fs::File;
 use std::io;
@@ -16,17 +16,17 @@ use crate::problem::{Kind, Problem};
 use crate::protocol::{Event, LiveTask, RunOptions, Task};
 use crate::workers::{Call, Incoming};
 
-/// How long the worker may take to stop.
+/// Time limit for the worker to stop.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a copy of the stream is written into, and what is left of the stream for it where the worker breaks.
+/// Copy of the stream, and a descriptor that reads the rest of the stream if the worker fails.
 struct Kept {
     file: GrowingFile,
     stream: OwnedFd,
 }
 
 impl Kept {
-    /// Begins the copy, and tells its place: if the service is killed, it stays there.
+    /// Creates the copy and reports its path, because the file remains if the service is killed.
     fn beside(place: &Path, stream: &OwnedFd, tell: fn(&str)) -> io::Result<Self> {
         let kept = Self { file: GrowingFile::beside(place)?, stream: stream.try_clone()? };
         let (path, place) = (kept.file.path().display(), place.display());
@@ -35,10 +35,10 @@ impl Kept {
     }
 }
 
-/// Watches a stream to its end, or until the service stops.
+/// Follows a stream to its end, or until the service stops.
 ///
 /// # Errors
-/// Where nothing at all could be shown.
+/// If nothing could be shown at all.
 pub(crate) async fn watch(
     service: Arc<Service>,
     watched: Arc<Watched>,
@@ -115,7 +115,7 @@ fn not_kept(place: Option<&PathBuf>, error: &io::Error) -> Problem {
     Problem::new(Kind::NoSpace).detail(format!("{place}: {error}"))
 }
 
-/// Takes in what the worker tells, to the end.
+/// Receives the worker's events until the last one.
 async fn follow(
     watched: &Watched,
     call: &mut Call,
@@ -146,8 +146,8 @@ async fn follow(
     }
 }
 
-/// Gives the copy its name. What the worker could not read any more is copied here, so that what breaks the picture does
-/// not break the recording.
+/// Gives the copy its final name. If the worker failed, the rest of the stream is copied here, so that the recording is
+/// complete.
 async fn complete(
     service: &Service,
     watched: &Watched,
@@ -162,7 +162,7 @@ async fn complete(
         let mut stopping = service.stopping.subscribe();
         let sink = file.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?;
         let copying = tokio::task::spawn_blocking(move || {
-            // What can be had is kept, even where the rest cannot.
+            // The part before an error is retained.
             io::copy(&mut File::from(stream), &mut File::from(sink))
         });
         tokio::select! {

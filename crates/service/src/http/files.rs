@@ -1,4 +1,4 @@
-//! Files as answers: with their length, in parts, packed or not.
+//! Files as answers: with their length, in byte ranges, compressed or not.
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom};
@@ -13,13 +13,13 @@ use tokio::sync::mpsc::channel;
 use super::received::Received;
 use crate::problem::{Kind, Problem};
 
-/// Bytes that are read at a time.
+/// Bytes per read.
 const CHUNK: usize = 64 << 10;
 
-/// Chunks that wait for the client.
+/// Maximum number of chunks buffered for the client.
 const WAITING: usize = 4;
 
-/// What a reader gives, as a body; it is read as fast as the client takes it. `keep` lives as long as it is read.
+/// Returns a reader's bytes as a body, read at the speed of the client. `keep` lives until the end of the read.
 fn body(mut reader: impl Read + Send + 'static, keep: impl Send + 'static) -> Body {
     let (sender, receiver) = channel(WAITING);
     tokio::task::spawn_blocking(move || {
@@ -38,7 +38,7 @@ fn body(mut reader: impl Read + Send + 'static, keep: impl Send + 'static) -> Bo
                     return;
                 }
             };
-            // Nobody takes it any more.
+            // The client is gone.
             if sent.is_err() {
                 return;
             }
@@ -47,7 +47,7 @@ fn body(mut reader: impl Read + Send + 'static, keep: impl Send + 'static) -> Bo
     Body::from_stream(Received(receiver))
 }
 
-/// A file that was written for one answer.
+/// Returns a file that was written for one answer.
 pub(super) fn whole(
     mut file: File,
     kind: &'static str,
@@ -61,7 +61,7 @@ pub(super) fn whole(
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(size));
-    // Names of recordings are strangers' words; only plain letters of them go into a header.
+    // Names of recordings are untrusted; only their plain characters go into a header.
     let plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_".contains(letter);
     let name: String = name.chars().map(|it| if plain(it) { it } else { '_' }).collect();
     if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {
@@ -70,7 +70,8 @@ pub(super) fn whole(
     Ok(response)
 }
 
-/// The packed tables of a result: as they are for who unpacks gzip, in the part that is asked for; else unpacked.
+/// Returns the gzip tables of a result: compressed and in the requested range if the client accepts gzip, else
+/// uncompressed.
 pub(super) fn tables(
     mut file: File,
     size: u64,
@@ -108,7 +109,7 @@ pub(super) fn tables(
     Ok(response)
 }
 
-/// Bytes of a file of somebody else, in the part of them that is asked for.
+/// Returns the requested range of a part of an existing file.
 pub(super) fn partly(
     mut file: File,
     within: Range<u64>,
@@ -131,7 +132,7 @@ pub(super) fn partly(
     Ok(response)
 }
 
-/// The answer where a range lies outside.
+/// Returns the answer for a range outside the file.
 fn outside(size: u64) -> Response {
     let mut response = Problem::new(Kind::WrongRange).into_response();
     let range = HeaderValue::from_str(&format!("bytes */{size}"));
@@ -158,7 +159,8 @@ fn takes_gzip(text: &str) -> bool {
     })
 }
 
-/// The one range that is asked for; what is no such range asks for all. `Err` where it lies outside.
+/// Returns the single requested range; `None`, for the whole file, if the header is not such a range. `Err` if it lies
+/// outside.
 /// Source: RFC 9110, "Range".
 fn part(text: &str, size: u64) -> Result<Option<Range<u64>>, ()> {
     let Some(range) = text.strip_prefix("bytes=") else { return Ok(None) };

@@ -1,5 +1,5 @@
-//! Who may ask: looked at before a request is routed. A page that is shown under another name, and a page of another
-//! origin, get nothing, whatever they know.
+//! Access checks before routing. A page under another host name or of another origin gets no answer, even with valid
+//! credentials.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::places::Peer;
 use crate::front::{Door, Service};
 use crate::problem::{Kind, Problem};
 
-/// What every answer says to browsers.
+/// Security headers of every answer.
 /// Source: Content Security Policy Level 3; Fetch Metadata Request Headers; the HTML standard on COOP and CORP.
 const HEADERS: &[(&str, &str)] = &[
     (
@@ -26,16 +26,16 @@ const HEADERS: &[(&str, &str)] = &[
     ("cross-origin-resource-policy", "same-origin"),
 ];
 
-/// The one page of another origin that may ask, where the operator says so, and only by its own token.
+/// The only foreign origin that may send requests, if the operator enables it, and only with its own token.
 const PROFILER: &str = "https://profiler.firefox.com";
 
-/// Whether that page asks, and may read the answer.
+/// Returns true if that origin sent the request and may read the answer.
 fn cors(service: &Service, request: &Request) -> bool {
     service.secrets.door(request.uri().path()) == Some((Door::Firefox, true))
         && one(request.headers(), &header::ORIGIN).is_ok_and(|origin| origin == Some(PROFILER))
 }
 
-/// Lets requests in, or answers why not.
+/// Passes a request on, or answers with the reason for refusing it.
 pub(super) async fn guard(
     State(service): State<Arc<Service>>,
     request: Request,
@@ -69,7 +69,7 @@ fn check(service: &Service, request: &Request) -> Result<(), Problem> {
     if !service.secrets.is_host(host) {
         return Err(Problem::new(Kind::WrongHost).detail("the header Host names another service"));
     }
-    // The target of a request through a proxy names the service, too.
+    // The target of a request through a proxy contains the host name, too.
     let target = request.uri().authority().map(|target| target.as_str());
     if target.is_some_and(|target| !service.secrets.is_host(target)) {
         return Err(Problem::new(Kind::WrongHost).detail("the target names another service"));
@@ -99,7 +99,7 @@ fn check(service: &Service, request: &Request) -> Result<(), Problem> {
     Err(Problem::new(Kind::NoToken).hint("open the address that the service printed at its start"))
 }
 
-/// A page of another origin may neither ask nor send; it may link to pages of ours, which have nothing in them.
+/// Rejects requests from pages of another origin, except links to pages without data.
 fn check_origin(service: &Service, request: &Request, is_open: bool) -> Result<(), Problem> {
     let headers = request.headers();
     let wrong = || Problem::new(Kind::WrongOrigin);
@@ -120,7 +120,7 @@ fn check_origin(service: &Service, request: &Request, is_open: bool) -> Result<(
     }
 }
 
-/// What has nothing in it that is secret, and what makes a session.
+/// Returns true for paths without secret data, and for the path that creates a session.
 fn is_open(path: &str) -> bool {
     !(path.starts_with("/api/")
         || path == "/metrics"
@@ -128,7 +128,7 @@ fn is_open(path: &str) -> bool {
         || path.starts_with("/buildid/"))
 }
 
-/// Whether a request has the token or the session.
+/// Returns true if a request has the token or the session.
 fn is_known(service: &Service, headers: &HeaderMap) -> Result<bool, Problem> {
     if let Some(text) = one(headers, &header::AUTHORIZATION)? {
         let token = text.strip_prefix("Bearer ").unwrap_or_default();
@@ -138,7 +138,7 @@ fn is_known(service: &Service, headers: &HeaderMap) -> Result<bool, Problem> {
     Ok(cookies.into_iter().any(|cookies| service.secrets.is_session(cookies)))
 }
 
-/// A header that is there at most once: two could be read differently by whoever is in between.
+/// Returns a header that must occur at most once: a proxy and this service could choose different ones of two.
 fn one<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, Problem> {
     let mut all = headers.get_all(name).iter();
     let first = all.next();

@@ -1,4 +1,4 @@
-//! JSON in and out, and problems as answers.
+//! JSON bodies and answers, and problems as answers.
 
 use axum::RequestExt as _;
 use axum::body::{Body, Bytes};
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::problem::{Kind, Problem};
 
-/// After how many seconds it may be tried again what was refused for want of a place.
+/// Seconds after which a client may retry a request that was refused because the service is busy or stopping.
 const RETRY: &str = "5";
 
 impl IntoResponse for Problem {
@@ -28,19 +28,19 @@ impl IntoResponse for Problem {
     }
 }
 
-/// A value as an answer.
+/// Returns a value as a JSON answer.
 pub(super) fn as_json(status: StatusCode, value: &impl Serialize) -> Response {
-    // Maps with keys that are no strings do not occur.
+    // Serialization fails only for maps with non-string keys; there are none.
     let text = serde_json::to_vec(value).unwrap_or_default();
     (status, [(header::CONTENT_TYPE, "application/json")], Body::from(text)).into_response()
 }
 
-/// Text that is JSON already as an answer.
+/// Returns text that is already JSON as an answer.
 pub(super) fn json_text(text: Bytes) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
-/// The JSON body of a request.
+/// JSON body of a request.
 #[derive(Debug)]
 pub(super) struct JsonBody<T>(pub(super) T);
 
@@ -53,7 +53,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
             return Err(Problem::new(Kind::WrongType).hint("content-type: application/json"));
         }
         let too_large = || Problem::new(Kind::TooLarge).detail("the body");
-        // The limit of the route; of a body that is known to be larger nothing is read.
+        // Applies the route's limit; a body with a larger stated length is not read at all.
         let stated = request.body().size_hint().lower();
         let request = request.with_limited_body();
         if request.body().size_hint().upper().is_some_and(|most| most < stated) {

@@ -1,4 +1,5 @@
-//! A line of JSON on standard error for each request, without names and tokens: the route, not the path.
+//! Request log: one line of JSON on standard error per request, with the route instead of the path, so without names
+//! and tokens.
 #![allow(
     clippy::print_stderr,
     reason = "a service logs to its standard error, for journald and containers"
@@ -14,11 +15,11 @@ use serde_json::json;
 
 use crate::front::Service;
 
-/// The route of an answer.
+/// Route of an answer.
 #[derive(Clone, Debug)]
 struct Route(MatchedPath);
 
-/// Notes the route of a request in its answer.
+/// Stores the route of a request in its answer.
 pub(super) async fn note_route(request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     let mut response = next.run(request).await;

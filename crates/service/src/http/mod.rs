@@ -1,4 +1,4 @@
-//! The service by HTTP: who may ask, what is answered.
+//! HTTP interface of the service: access checks, routes and answers.
 
 mod doors;
 mod files;

@@ -1,4 +1,4 @@
-//! Progress: who sends a body, or takes an answer, must go on with it. So many bytes are due in each span of time.
+//! Minimum transfer rate: a client must send a body, or read an answer, at `LEAST` bytes per time span or faster.
 
 use std::io;
 use std::pin::Pin;
@@ -10,16 +10,16 @@ use http_body_util::BodyExt as _;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// Bytes that are due in each span.
+/// Minimum bytes per time span.
 pub(super) const LEAST: usize = 1 << 10;
 
-/// The bytes that are written; an error if the other side takes too few of them.
+/// Output stream that fails if the peer reads too slowly.
 pub(super) struct Paced<S> {
     stream: S,
     span: Duration,
-    /// Runs from the moment at which the other side took nothing.
+    /// Deadline, set when the peer does not accept data.
     late: Option<Pin<Box<Sleep>>>,
-    /// Bytes that were written since.
+    /// Bytes written since the deadline was set.
     written: usize,
 }
 
@@ -28,7 +28,7 @@ impl<S> Paced<S> {
         Self { stream, span, late: None, written: 0 }
     }
 
-    /// The result of a write of `wanted` bytes, unless it took too long.
+    /// Returns the result of a write of `wanted` bytes, or an error if the deadline has passed.
     fn account(
         &mut self,
         context: &mut Context<'_>,
@@ -83,7 +83,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Paced<S> {
     }
 }
 
-/// A body that ends with an error if the client sends too little of it.
+/// Returns a body that fails if the client sends too slowly.
 pub(super) fn paced(body: Body, span: Duration) -> Body {
     Body::new(PacedBody { body, span, late: Box::pin(sleep(span)), got: 0 })
 }

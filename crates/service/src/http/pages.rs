@@ -1,4 +1,4 @@
-//! The pages and their files: the same bytes for everybody, with nothing of a recording in them.
+//! Pages and their assets: equal for all clients, and without data of recordings.
 
 use std::sync::Arc;
 
@@ -18,22 +18,22 @@ fn page(text: String) -> Response {
     ([(header::CONTENT_TYPE, HTML)], text).into_response()
 }
 
-/// `GET /`: the list.
+/// `GET /`: the list of recordings.
 pub(super) async fn list() -> Response {
     page(web::list_page().to_owned())
 }
 
-/// `GET /status`: what the service does.
+/// `GET /status`: the state of the service.
 pub(super) async fn status_page() -> Response {
     page(web::status_page().to_owned())
 }
 
-/// `GET /r/{id}`: a recording, and `GET /diff?a=ID&b=ID`: two of them compared.
+/// `GET /r/{id}`: a recording. `GET /diff?a=ID&b=ID`: a comparison of two.
 pub(super) async fn recording() -> Response {
     page(web::recording_page())
 }
 
-/// `GET /live`: the recording that is watched.
+/// `GET /live`: the live recording.
 pub(super) async fn live() -> Response {
     page(web::live_page())
 }
@@ -47,7 +47,7 @@ pub(super) async fn asset(Path(path): Path<String>) -> Result<Response, Problem>
     Ok((headers, text).into_response())
 }
 
-/// `POST /session`: a cookie for the token.
+/// `POST /session`: exchanges the token for a session cookie.
 pub(super) async fn session(
     State(service): State<Arc<Service>>,
     JsonBody(wanted): JsonBody<Session>,
@@ -61,19 +61,19 @@ pub(super) async fn session(
     Ok((StatusCode::NO_CONTENT, headers).into_response())
 }
 
-/// What a page sends for its cookie.
+/// Body of a request for a session.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Session {
     token: String,
 }
 
-/// `GET /healthz`: whether the front answers.
+/// `GET /healthz`: succeeds if the front responds.
 pub(super) async fn health() -> Response {
     "ok\n".into_response()
 }
 
-/// `GET /readyz`: whether work is taken.
+/// `GET /readyz`: succeeds if the service accepts work.
 pub(super) async fn ready(State(service): State<Arc<Service>>) -> Result<Response, Problem> {
     if *service.stopping.borrow() {
         return Err(Problem::new(Kind::Stopping));
@@ -81,7 +81,7 @@ pub(super) async fn ready(State(service): State<Arc<Service>>) -> Result<Respons
     Ok("ready\n".into_response())
 }
 
-/// `GET /api/v1/status`: what the service is, and how busy.
+/// `GET /api/v1/status`: version, features and load of the service.
 pub(super) async fn status(State(service): State<Arc<Service>>) -> Response {
     let jobs = service.jobs.counts();
     let store = service.store.size();

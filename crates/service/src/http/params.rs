@@ -1,5 +1,5 @@
-//! What stands behind the `?` of an address. What means nothing is refused, so that a misspelt word is not taken for the
-//! usual choice.
+//! Query parameters of an address. Unknown parameters are rejected, so that a misspelt name does not silently select
+//! the default.
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::problem::{Kind, Problem};
 use crate::protocol::RunOptions;
 
-/// Words and their values.
+/// Names and values of parameters.
 #[derive(Debug)]
 pub(super) struct Params(Vec<(String, String)>);
 
@@ -24,10 +24,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
 }
 
 impl Params {
-    /// Takes a word out; `None` where it is not there.
+    /// Removes and returns a parameter; `None` if it is absent.
     ///
     /// # Errors
-    /// Where it is there twice.
+    /// If it occurs twice.
     pub(super) fn take(&mut self, name: &str) -> Result<Option<String>, Problem> {
         let mut found = self.0.extract_if(.., |(known, _)| known == name).map(|(_, value)| value);
         match (found.next(), found.next()) {
@@ -36,15 +36,15 @@ impl Params {
         }
     }
 
-    /// Takes what is said of the run out.
+    /// Removes and returns the options of the run.
     ///
     /// # Errors
-    /// Where it means nothing.
+    /// If a value is invalid.
     pub(super) fn options(&mut self) -> Result<RunOptions, Problem> {
         let mut map = Map::new();
         for name in ["inlines", "demangle", "join", "max_frames", "off_cpu"] {
             let Some(text) = self.take(name)? else { continue };
-            // `true` and `7` are what they are in JSON, words are words.
+            // `true` and `7` keep their JSON types; other values are strings.
             let value = serde_json::from_str(&text).unwrap_or(Value::String(text));
             map.insert(name.to_owned(), value);
         }
@@ -52,10 +52,10 @@ impl Params {
         options.map_err(|error| Problem::new(Kind::BadRequest).detail(error.to_string()))
     }
 
-    /// Takes what a sample weighs out, which may be part of what is said of the run.
+    /// Removes and returns the weight of a sample, which can imply an option of the run.
     ///
     /// # Errors
-    /// Where it means nothing.
+    /// If the value is invalid.
     pub(super) fn weight(&mut self, options: &mut RunOptions) -> Result<Option<Weight>, Problem> {
         let Some(text) = self.take("weight")? else { return Ok(None) };
         let bad = |_| Problem::new(Kind::BadRequest).detail("weight is samples, period or off-cpu");
@@ -64,10 +64,10 @@ impl Params {
         Ok(Some(weight))
     }
 
-    /// Takes which samples are wanted out, in the words of the command: lists with commas.
+    /// Removes and returns the filter for samples, in the syntax of the command: comma-separated lists.
     ///
     /// # Errors
-    /// Where one means nothing.
+    /// If a value is invalid.
     pub(super) fn samples(&mut self) -> Result<SampleFilter, Problem> {
         let mut map = Map::new();
         for name in SampleFilter::names() {
@@ -79,10 +79,10 @@ impl Params {
         samples.map_err(|error| Problem::new(Kind::BadRequest).detail(error.to_string()))
     }
 
-    /// Nothing may be left.
+    /// Checks that no parameter is left.
     ///
     /// # Errors
-    /// Where something is.
+    /// If there is one.
     pub(super) fn end(self) -> Result<(), Problem> {
         match self.0.first() {
             None => Ok(()),

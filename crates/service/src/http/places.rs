@@ -1,5 +1,5 @@
-//! The open connections. Connections without the token have places that give way: if all are taken, or too many by one
-//! address, the oldest of them is ended for the next one. Those with the token are counted by themselves and stay.
+//! Slots for open connections. If all slots without the token are taken, or too many by one address, the oldest such
+//! connection is closed for the new one. Connections with the token are counted separately and never closed this way.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,40 +7,40 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// How many connections there may be.
+/// Limits on open connections.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Most {
-    /// Connections that have not shown the token, and as many that have.
+    /// Maximum number of connections without the token, and maximum number with it.
     pub(super) each: usize,
-    /// Those of one address that have not.
+    /// Maximum number of connections without the token per address.
     pub(super) by_address: usize,
 }
 
-/// The connections that are open.
+/// Open connections.
 #[derive(Debug)]
 pub(super) struct Places {
     most: Most,
-    /// In the order in which they came.
+    /// Sorted by arrival.
     open: Mutex<Vec<Arc<Seat>>>,
 }
 
 #[derive(Debug)]
 struct Seat {
-    /// `None` for those whose address says nothing: of Unix sockets and proxies.
+    /// `None` if the address does not identify the client: for Unix sockets and proxies.
     address: Option<IpAddr>,
     end: Notify,
-    /// It has shown the token.
+    /// True if the connection has shown the token.
     is_known: AtomicBool,
 }
 
-/// The place of a connection, free again when this value goes.
+/// Slot of a connection; dropping it frees the slot.
 #[derive(Debug)]
 pub(super) struct Place {
     seat: Arc<Seat>,
     places: Arc<Places>,
 }
 
-/// The connection of a request.
+/// Connection of a request.
 #[derive(Clone, Debug)]
 pub(super) struct Peer(Arc<Place>);
 
@@ -59,7 +59,7 @@ impl Places {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a connection; the oldest one without the token is ended if there is none.
+    /// Returns a slot for a connection; closes the oldest one without the token if there is no free slot.
     pub(super) fn take(self: &Arc<Self>, address: Option<IpAddr>) -> Place {
         let mut open = self.open();
         let unknown = |seat: &Arc<Seat>| !seat.is_known();
@@ -81,7 +81,7 @@ impl Places {
 }
 
 impl Place {
-    /// Waits until the place is given to another connection.
+    /// Waits until the slot is given to another connection.
     pub(super) async fn ended(&self) {
         self.seat.end.notified().await;
     }
@@ -102,7 +102,7 @@ impl Peer {
         &self.0
     }
 
-    /// Notes that the connection has shown the token. If the most have, it goes on as one that has not.
+    /// Records that the connection has shown the token, unless the limit of such connections is reached.
     pub(super) fn note_token(&self) {
         let open = self.0.places.open();
         if open.iter().filter(|seat| seat.is_known()).count() < self.0.places.most.each {
@@ -123,7 +123,7 @@ mod tests {
         let first = Peer::new(places.take(address(1)));
         first.note_token();
         let two: Vec<Place> = (0..3).map(|_| places.take(address(1))).collect();
-        // One with the token, and two without.
+        // One with the token, and two without it.
         assert_eq!((count(address(1)), places.open().len()), (3, 3));
         let more = [places.take(address(2)), places.take(None), places.take(None)];
         assert_eq!((count(address(1)), count(address(2)), count(None)), (1, 1, 2));

@@ -1,4 +1,4 @@
-//! What is asked of analysed recordings: formats, tables and trees, differences, instructions.
+//! Queries on analysed recordings: exports, tables and trees, comparisons, instructions and sources.
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -22,10 +22,10 @@ use crate::protocol::{DIFF_TABLES, DiffTask, ExportTask, PlaceTask, RunOptions, 
 use crate::query::Query;
 use crate::recordings::PlaceId;
 
-/// Recordings of one side of a comparison at most.
+/// Maximum number of recordings on each side of a comparison.
 const MOST_OF_SIDE: usize = 20;
 
-/// `GET /api/v1/recordings/{id}/export?format=NAME&weight=…&comm=…`: the same bytes as the command writes.
+/// `GET /api/v1/recordings/{id}/export?format=NAME&weight=…&comm=…`: the same bytes as the command prints.
 pub(super) async fn export(
     State(service): State<Arc<Service>>,
     Path(id): Path<String>,
@@ -63,12 +63,12 @@ pub(super) async fn export(
     answer_with(output, known.media_type(), &known.file_name(stem))
 }
 
-/// A file that the worker writes an answer into.
+/// Creates a file for an answer of the worker.
 fn scratch(service: &Service) -> Result<NewFile, Problem> {
     service.store.begin("answer").map_err(|error| no_space(&error))
 }
 
-/// The file for the worker, without what an earlier one wrote.
+/// Returns a descriptor of the file, truncated, since an earlier attempt may have written to it.
 fn emptied(output: &NewFile) -> Result<OwnedFd, Problem> {
     let empty = || -> io::Result<OwnedFd> {
         let copy = output.as_fd().try_clone_to_owned()?;
@@ -79,7 +79,7 @@ fn emptied(output: &NewFile) -> Result<OwnedFd, Problem> {
     empty().map_err(|error| no_space(&error))
 }
 
-/// A written answer; the file goes with it.
+/// Returns a written answer; the file is deleted after the transfer.
 fn answer_with(output: NewFile, kind: &'static str, name: &str) -> Result<Response, Problem> {
     let copy = output.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?;
     whole(copy.into(), kind, name, output)
@@ -98,7 +98,7 @@ pub(super) async fn query(
     query.check()?;
     let recording = service.roots.by_id(&id)?.recording;
     let profile = recording.key(options);
-    // Without a result nobody knows whether the files are those of before.
+    // Without a stored result, changes of the opened files cannot be detected, so the answer is not cached.
     let result = service.store.current(&profile, &*service.host);
     let key = AnswerKey::new(&profile, result, &query.normalized());
     let answer = service.answers.get(key, result.is_some(), async {
@@ -157,13 +157,13 @@ pub(super) async fn source(
     Ok(as_json(StatusCode::OK, &answer.await?))
 }
 
-/// What to compare.
+/// Body of a request for a comparison.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DiffWanted {
-    /// The recordings before.
+    /// Recordings of the baseline.
     a: Vec<PlaceId>,
-    /// Those after.
+    /// Recordings of the candidate.
     b: Vec<PlaceId>,
     #[serde(default)]
     options: RunOptions,
@@ -173,7 +173,7 @@ pub(super) struct DiffWanted {
     format: Option<String>,
 }
 
-/// `POST /api/v1/diff`: the same bytes as `unwind-perf diff` writes.
+/// `POST /api/v1/diff`: the same bytes as `unwind-perf diff` prints.
 pub(super) async fn diff(
     State(service): State<Arc<Service>>,
     params: Params,
@@ -196,7 +196,7 @@ pub(super) async fn diff(
     };
     let mut all = open(&wanted.a)?;
     all.extend(open(&wanted.b)?);
-    // Recordings of strangers are read by their own worker, and no other with them.
+    // If one recording is untrusted, the worker for untrusted recordings reads all of them.
     let foreign = all.iter().any(|opened| opened.recording.foreign);
     let output = scratch(&service)?;
     service

@@ -1,4 +1,4 @@
-//! What another task or thread sends, as a stream.
+//! Channel receiver as a stream.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use tokio::sync::mpsc::Receiver;
 
-/// What is received, until the sender goes.
+/// Stream of received values, until the sender is dropped.
 pub(super) struct Received<T>(pub(super) Receiver<T>);
 
 impl<T> Stream for Received<T> {

@@ -1,4 +1,4 @@
-//! Recordings: the list, one of them, its tables.
+//! Routes of recordings: the list, one recording, analysis, and the tables.
 
 use std::sync::Arc;
 
@@ -17,27 +17,27 @@ use crate::problem::{Kind, Problem};
 use crate::protocol::{RunOptions, Task};
 use crate::recordings::{Opened, PlaceId, Recording};
 
-/// Recordings on a page of the list.
+/// Recordings per page of the list.
 const PAGE: usize = 100;
 
-/// A recording in the list.
+/// Recording in the list.
 #[derive(Debug, Serialize)]
 struct Row {
     id: PlaceId,
     name: String,
-    /// Bytes; those of a folder are not counted.
+    /// Size in bytes; for a folder, without its files.
     size: u64,
-    /// When it was written, in milliseconds since 1970.
+    /// Modification time in milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     written: Option<i64>,
-    /// Whether a stranger gave it.
+    /// True if the recording is untrusted.
     foreign: bool,
     /// `analyzed`, `queued`, `running` or `new`.
     state: &'static str,
-    /// What the header says, or the account of the run.
+    /// Header of the recording, or the account of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     about: Option<Box<RawValue>>,
-    /// Why nothing is known of it.
+    /// Reason for a missing `about`.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<Problem>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ struct Row {
 #[derive(Debug, Serialize)]
 struct List {
     recordings: Vec<Row>,
-    /// To be given as `after` for the next page.
+    /// Value of `after` for the next page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
     total: usize,
@@ -118,7 +118,7 @@ async fn row(service: &Arc<Service>, opened: Opened, options: RunOptions) -> Row
     row
 }
 
-/// What the header of a recording says.
+/// Returns the header of a recording.
 async fn describe(service: &Arc<Service>, opened: Opened) -> Result<Box<RawValue>, Problem> {
     let key = opened.recording.key(RunOptions::default());
     if let Some(known) = service.described.get(&key) {
@@ -132,29 +132,29 @@ async fn describe(service: &Arc<Service>, opened: Opened) -> Result<Box<RawValue
         Ok((Task::Describe(given), files(opened, None)))
     });
     let answer = answer.await;
-    // What failed for other reasons may go well the next time.
+    // Other failures may be temporary and are not cached.
     if answer.as_ref().map_or_else(|problem| problem.is(Kind::NotARecording), |_| true) {
         service.described.put(key, answer.clone());
     }
     answer
 }
 
-/// What to analyse.
+/// Body of a request for an analysis.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
-    /// Its name below a root, or its path.
+    /// Name below a root, or path.
     path: Option<String>,
-    /// Its id.
+    /// Id of the recording.
     id: Option<PlaceId>,
     #[serde(default)]
     options: RunOptions,
-    /// Whether it is analysed again where there is a result: files may be there that were not.
+    /// True to analyse again even if there is a result, since more files may be available now.
     #[serde(default)]
     fresh: bool,
 }
 
-/// `POST /api/v1/recordings`: a job for a recording; the body is JSON, or the recording itself.
+/// `POST /api/v1/recordings`: returns a job for a recording; the body is JSON, or the recording itself.
 pub(super) async fn analyze(
     State(service): State<Arc<Service>>,
     mut params: Params,

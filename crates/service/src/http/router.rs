@@ -1,4 +1,4 @@
-//! The routes.
+//! Routes of the service.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::{doors, log, pages, questions, recordings, symbols};
 use crate::front::Service;
 use crate::problem::{Kind, Problem};
 
-/// Bytes of a body of JSON.
+/// Maximum bytes of a JSON body.
 const MOST_JSON: usize = 64 << 10;
 
-/// Everything that is answered. The guard comes before the routes.
+/// Returns the router of the service. The guard runs before the routes.
 pub(crate) fn router(service: Arc<Service>) -> Router {
     let inner = Router::new()
         .route("/", get(pages::list))

@@ -1,4 +1,4 @@
-//! Connections: so many at a time, with heads of a bounded size, and all that must come or be taken in time.
+//! Connections: bounded in number, in size of request headers, and in time for each step.
 
 use std::io;
 use std::net::IpAddr;
@@ -21,43 +21,43 @@ use tokio::sync::{Semaphore, watch};
 use super::pace::{Paced, paced};
 use super::places::{Most, Peer, Places};
 
-/// Connections at a time without the token, and as many with it, if the process may have the descriptors.
+/// Maximum number of connections without the token, and maximum number with it, if the process has enough descriptors.
 pub(super) const CONNECTIONS: usize = 100;
 
-/// Of those without it, how many one address may have.
+/// Maximum number of connections without the token per address.
 const BY_ADDRESS: usize = 50;
 
-/// Descriptors of a connection at most: itself, a file that is read for it, one that is written.
+/// Maximum number of descriptors per connection: its socket, a file being read, a file being written.
 const DESCRIPTORS: u64 = 3;
 
-/// Descriptors for everything else: workers, jobs, listings.
+/// Descriptors reserved for everything else: workers, jobs, listings.
 const OTHERS: u64 = 100;
 
-/// How long a client may take for the next bytes of a body, sent or taken.
+/// Time limit for a client to send or read the next bytes of a body.
 const SPAN: Duration = Duration::from_secs(30);
 
-/// How long the head of a request may take, and how long a connection may be idle.
+/// Time limit for the header of a request, and for an idle connection.
 const HEAD: Duration = Duration::from_secs(30);
 
-/// Bytes of a head.
+/// Maximum bytes of a request header.
 const HEAD_BYTES: usize = 16 << 10;
 
-/// Headers of a request.
+/// Maximum number of headers of a request.
 const HEADERS: usize = 64;
 
-/// How long answers that are under way may take when the service stops.
+/// Time limit for running answers when the service stops.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Where connections come in.
+/// Listening socket.
 #[derive(Debug)]
 pub(crate) enum Listener {
-    /// An address of the machine.
+    /// TCP address of this host.
     Tcp(TcpListener),
-    /// A socket in the file system.
+    /// Unix socket in the file system.
     Unix(UnixListener),
 }
 
-/// A connection of either kind.
+/// Connection of either kind.
 trait Connection: AsyncRead + AsyncWrite + Unpin + Send {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Connection for T {}
 
@@ -74,7 +74,7 @@ impl Listener {
     }
 }
 
-/// How many connections there may be, so that the process has descriptors for all of them.
+/// Returns the limits on connections, reduced so that the process has enough descriptors for all of them.
 fn most() -> Most {
     let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     let each = descriptors.saturating_sub(OTHERS) / DESCRIPTORS / 2;
@@ -82,12 +82,12 @@ fn most() -> Most {
     Most { each, by_address: each.min(BY_ADDRESS) }
 }
 
-/// The limits of connections.
+/// Limits on connections.
 #[derive(Debug)]
 pub(crate) struct Manners {
     most: Most,
     span: Duration,
-    /// Addresses of proxies, which many clients share.
+    /// Addresses of proxies, each shared by many clients.
     proxies: Vec<IpAddr>,
 }
 
@@ -97,7 +97,7 @@ impl Manners {
     }
 }
 
-/// Answers connections until `stopping` says so; then what is under way is finished, as far as it is quick.
+/// Serves connections until `stopping` is set; then lets running answers finish within `GRACE`.
 pub(crate) async fn serve_connections(
     listener: Listener,
     router: Router,
@@ -106,7 +106,7 @@ pub(crate) async fn serve_connections(
 ) {
     let Manners { most, span, proxies } = manners;
     let places = Places::new(most);
-    // Those that were told to end may need a moment.
+    // A connection that was told to close may take a moment, so the total exceeds the limits.
     let all = 2 * most.each + most.each / 2;
     let running = Arc::new(Semaphore::new(all));
     let mut http = http1::Builder::new();
@@ -119,7 +119,7 @@ pub(crate) async fn serve_connections(
             _ = stopping.wait_for(|stopping| *stopping) => break,
         };
         let Ok((stream, address)) = accepted else {
-            // Out of descriptors, or the peer was gone: neither is helped by asking at once again.
+            // The process is out of descriptors, or the peer is gone: an immediate retry would not help.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -137,7 +137,7 @@ pub(crate) async fn serve_connections(
             let _permit = permit;
             tokio::pin!(connection);
             tokio::select! {
-                // A broken connection is the client's affair.
+                // Errors of a connection are of interest to its client only.
                 _ = connection.as_mut() => return,
                 () = peer.place().ended() => return,
                 _ = stopping.wait_for(|stopping| *stopping) => {}
@@ -162,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    /// How long the service keeps a connection that says this, and takes no more than one piece of the answer.
+    /// Returns how long the service keeps a connection that sends `text` and reads at most one piece of the answer.
     async fn kept(text: &str) -> Duration {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -177,7 +177,7 @@ mod tests {
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(text.as_bytes()).await.unwrap();
         tokio::time::sleep(Duration::from_millis(50)).await;
-        // The service waits for its connections when it stops.
+        // A stopping service waits for its connections.
         stop.send(true).unwrap();
         served.await.unwrap();
         let mut rest = Vec::new();

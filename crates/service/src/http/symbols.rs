@@ -1,4 +1,4 @@
-//! The names of addresses, without a recording.
+//! Symbolization of addresses without a recording.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::problem::Problem;
 use crate::protocol::Task;
 use crate::symbolize::Symbolize;
 
-/// Bytes of a question with as many addresses as it may have.
+/// Maximum bytes of a query, enough for the maximum number of addresses.
 const MOST_BYTES: usize = 2 << 20;
 
-/// Questions may be longer than others.
+/// Returns a body limit above the default one.
 pub(super) fn longer() -> DefaultBodyLimit {
     DefaultBodyLimit::max(MOST_BYTES)
 }
@@ -28,7 +28,8 @@ pub(super) async fn symbolize(
     JsonBody(question): JsonBody<Symbolize>,
 ) -> Result<Response, Problem> {
     params.end()?;
-    // Files of this machine, whoever the recordings are of that have such addresses.
+    // The trusted worker answers, even if the addresses come from an untrusted recording: only files of this host are
+    // read.
     question.task(service.store.known())?;
     let answer = service.ask(false, || {
         let task = question.task(service.store.known())?;

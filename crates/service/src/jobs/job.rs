@@ -1,4 +1,4 @@
-//! A job: what it is about, and how far it is.
+//! Job: the recording that it analyses, and its progress.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -10,11 +10,11 @@ use crate::problem::Problem;
 use crate::protocol::RunOptions;
 use crate::recordings::PlaceId;
 
-/// What is known of a job.
+/// Job of analysing one recording.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) id: String,
-    /// What its result is kept under.
+    /// Key of the stored result.
     pub(crate) key: String,
     pub(crate) recording: PlaceId,
     pub(crate) options: RunOptions,
@@ -23,45 +23,45 @@ pub(crate) struct Job {
     cancelled: Arc<Notify>,
 }
 
-/// How far a job is.
+/// State of a job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub(crate) enum JobState {
-    /// Others are before it.
+    /// Other jobs are before it in the queue.
     Queued,
-    /// The worker is at it.
+    /// The worker is running it.
     Running(Progress),
-    /// The result is there.
+    /// The result is stored.
     Done {
-        /// For how long it ran, in seconds.
+        /// Run time in seconds.
         seconds: f64,
     },
-    /// There is no result.
+    /// The job failed.
     Failed {
-        /// Why.
+        /// Cause of the failure.
         problem: Problem,
     },
 }
 
-/// How far the worker is.
+/// Progress of a running job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Progress {
-    /// What it does: `reading`, `unwinding` or `symbolizing`.
+    /// Current stage: `reading`, `unwinding` or `symbolizing`.
     pub(crate) stage: String,
-    /// Samples that are unwound.
+    /// Number of unwound samples.
     pub(crate) samples: u64,
-    /// Samples that there will be.
+    /// Expected total number of samples.
     pub(crate) expected: u64,
 }
 
 impl JobState {
-    /// Whether it will not change any more.
+    /// Returns true if the state is final.
     pub(crate) const fn is_over(&self) -> bool {
         matches!(self, Self::Done { .. } | Self::Failed { .. })
     }
 }
 
-/// A job as it is told by HTTP.
+/// JSON form of a job.
 #[derive(Debug, Serialize)]
 pub(crate) struct JobView {
     id: String,
@@ -78,7 +78,7 @@ impl Job {
         options: RunOptions,
         foreign: bool,
     ) -> Self {
-        // Ids of an earlier start of the service are not ids of this one.
+        // The start time makes ids differ from those of earlier starts of the service.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_millis());
         Self {
             id: format!("{since:x}-{number}"),
@@ -95,7 +95,7 @@ impl Job {
         self.state.borrow().clone()
     }
 
-    /// Follows the state from now on.
+    /// Returns a receiver of state changes.
     pub(crate) fn watch(&self) -> watch::Receiver<JobState> {
         self.state.subscribe()
     }
@@ -108,17 +108,17 @@ impl Job {
         JobView { id: self.id.clone(), recording: self.recording.clone(), state }
     }
 
-    /// Nobody wants it any more.
+    /// Requests the cancellation of the job.
     pub(crate) fn cancel(&self) {
         self.cancelled.notify_one();
     }
 
-    /// Waits until nobody wants it any more.
+    /// Waits for a request to cancel the job.
     pub(crate) async fn cancelled(&self) {
         self.cancelled.notified().await;
     }
 
-    /// Sets the state, unless it is over.
+    /// Sets the state, unless the current one is final.
     pub(crate) fn set(&self, state: JobState) {
         self.state.send_if_modified(|current| {
             if current.is_over() {

@@ -1,4 +1,4 @@
-//! Analyses that were asked for: one runs, the others wait in order, and the same one is done once.
+//! Analysis jobs: one runs at a time, the others wait in order, and equal requests share a job.
 
 mod job;
 mod queue;

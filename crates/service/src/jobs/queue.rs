@@ -1,4 +1,4 @@
-//! The queue of jobs. A job that is asked for again while it waits or runs is the same one.
+//! Job queue. A request that equals a waiting or running job returns that job.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,28 +11,28 @@ use crate::problem::{Kind, Problem};
 use crate::protocol::RunOptions;
 use crate::recordings::PlaceId;
 
-/// Jobs that are remembered when they are over.
+/// Maximum number of finished jobs that are retained.
 const REMEMBERED: usize = 1000;
 
-/// The jobs.
+/// Waiting, running and finished jobs.
 #[derive(Debug)]
 pub(crate) struct Jobs {
     all: Mutex<VecDeque<Arc<Job>>>,
-    /// One runs at a time, on all processors.
+    /// Permit to run: one job runs at a time, on all processors.
     turn: Semaphore,
     most_waiting: usize,
     numbers: AtomicU64,
     refused: AtomicU64,
 }
 
-/// How many jobs there are.
+/// Numbers of jobs by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct JobCounts {
     pub(crate) queued: u64,
     pub(crate) running: u64,
     /// Since the start of the service.
     pub(crate) begun: u64,
-    /// For want of a place in the queue.
+    /// Refused because the queue was full.
     pub(crate) refused: u64,
 }
 
@@ -47,10 +47,10 @@ impl Jobs {
         }
     }
 
-    /// The job for a key, and whether it is new and has to be run.
+    /// Returns the job for a key, and true if it is new and must be run.
     ///
     /// # Errors
-    /// Where too many wait.
+    /// If too many jobs are waiting.
     pub(crate) fn submit(
         &self,
         key: &str,
@@ -80,31 +80,31 @@ impl Jobs {
         Ok((job, true))
     }
 
-    /// The job of that id.
+    /// Returns the job with that id.
     ///
     /// # Errors
-    /// Where there is none, any more.
+    /// If there is none, or it is no longer retained.
     pub(crate) fn get(&self, id: &str) -> Result<Arc<Job>, Problem> {
         let missing = || Problem::new(Kind::NotFound).detail("there is no job of that id");
         self.lock().iter().find(|job| job.id == id).cloned().ok_or_else(missing)
     }
 
-    /// The job that is open for a recording.
+    /// Returns the unfinished job for a recording.
     pub(crate) fn of(&self, recording: &PlaceId) -> Option<Arc<Job>> {
         let all = self.lock();
         let open = |job: &&Arc<Job>| job.recording == *recording && !job.state().is_over();
         all.iter().find(open).cloned()
     }
 
-    /// Waits until it is a job's turn.
+    /// Waits until a job may run.
     ///
     /// # Errors
-    /// Where the service stops.
+    /// If the service is stopping.
     pub(crate) async fn turn(&self) -> Result<SemaphorePermit<'_>, Problem> {
         self.turn.acquire().await.map_err(|_| Problem::new(Kind::Stopping))
     }
 
-    /// Lets no more jobs begin, and cancels those that did.
+    /// Prevents further jobs from running, and cancels the unfinished ones.
     pub(crate) fn stop(&self) {
         self.turn.close();
         for job in self.lock().iter().filter(|job| !job.state().is_over()) {
@@ -147,7 +147,7 @@ mod tests {
         assert!(submit("c").unwrap_err().is(Kind::Busy));
         assert_ne!(first.id, second.id);
         first.set(JobState::Done { seconds: 0.5 });
-        // What is over does not change any more, and the next is another job.
+        // A final state does not change, and the next request creates another job.
         first.set(JobState::Queued);
         assert_eq!(first.state(), JobState::Done { seconds: 0.5 });
         let (third, is_new) = submit("a").unwrap();

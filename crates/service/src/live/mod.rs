@@ -1,5 +1,4 @@
-//! A recording that is watched while it is made, as the front sees it: how that goes, and what came last, for those who
-//! look on.
+//! Front's view of the live recording: its state, and its recent changes for following clients.
 
 mod recent;
 mod watched;

@@ -1,34 +1,34 @@
-//! What came last, bounded: who is farther behind begins anew.
+//! Bounded list of recent changes; a client that falls further back must reload the tables.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Changes, and bytes of them, that are kept: two minutes of a usual recording.
+/// Maximum number of retained changes, and maximum bytes: two minutes of a typical recording.
 const MOST: usize = 256;
 const MOST_BYTES: usize = 16 << 20;
 
-/// The last changes of the tables, each with its tick; ticks follow each other.
+/// Recent changes of the tables, each with its tick. Ticks are consecutive.
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
     rows: VecDeque<(u64, Arc<str>)>,
     bytes: usize,
-    /// The tick of the tables as they are.
+    /// Tick of the current tables.
     tick: u64,
 }
 
-/// What comes after a tick.
+/// Change that follows a tick.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// The next tick with its change.
+    /// Next tick and its rows.
     Rows(u64, Arc<str>),
-    /// Nothing yet.
+    /// There is no newer change yet.
     NotYet,
-    /// Nobody knows any more: the tables have to be asked for.
+    /// The change is no longer retained: the client must reload the tables.
     Anew,
 }
 
 impl Recent {
-    /// Takes in a change; without rows, nothing that was before leads to it.
+    /// Appends a change. If `rows` is `None`, the tables were replaced, so the earlier changes are dropped.
     pub(crate) fn add(&mut self, tick: u64, rows: Option<String>) {
         self.tick = tick;
         let Some(rows) = rows else {
@@ -44,7 +44,7 @@ impl Recent {
         }
     }
 
-    /// What comes after a tick that somebody has.
+    /// Returns the change after a tick.
     pub(crate) fn after(&self, tick: u64) -> Next {
         if tick == self.tick {
             return Next::NotYet;

@@ -1,4 +1,4 @@
-//! How the watching of a recording goes, as it is told by HTTP.
+//! State of a live recording, as served over HTTP.
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -15,62 +15,62 @@ use crate::problem::{Kind, Problem};
 use crate::protocol::{LiveChange, LiveNumbers, LiveTick};
 use crate::recordings::PlaceId;
 
-/// What a service is to watch.
+/// Live recording to follow.
 #[derive(Debug)]
 pub struct LiveInput {
-    /// Where it comes from.
+    /// Source of the recording.
     pub stream: LiveStream,
-    /// What it is called in messages.
+    /// Name in messages.
     pub name: String,
-    /// Samples that are older are forgotten; `None` for none.
+    /// Age after which samples are discarded; `None` to retain all.
     pub keep: Option<Duration>,
-    /// Where the stream is kept; a file that is there is replaced at the end.
+    /// Path of a copy of the stream; an existing file is replaced at the end.
     pub copy: Option<PathBuf>,
-    /// Tells the operator something, in a line.
+    /// Prints a one-line message for the operator.
     pub tell: fn(&str),
 }
 
-/// Where a recording comes from while it is made.
+/// Source of a live recording.
 #[derive(Debug)]
 pub enum LiveStream {
-    /// What is open already.
+    /// Descriptor that is already open.
     Open(OwnedFd),
-    /// A FIFO, which is opened when somebody writes into it.
+    /// FIFO; opening it waits for a writer.
     Path(PathBuf),
 }
 
-/// How far the watching is.
+/// Phase of a live recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Phase {
-    /// Nothing has come yet.
+    /// No data have arrived.
     #[default]
     Waiting,
-    /// Samples come.
+    /// Samples are arriving.
     Running,
-    /// The stream is at its end.
+    /// The stream has ended.
     Ended,
-    /// It broke off.
+    /// The run failed.
     Failed,
 }
 
-/// How it goes.
+/// Published state.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct View {
     pub(crate) state: Phase,
     name: String,
     pub(crate) tick: u64,
-    /// Seconds that samples are kept for.
+    /// Age limit of retained samples, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     keep: Option<f64>,
     #[serde(flatten)]
     pub(crate) numbers: LiveNumbers,
-    /// Processes of this service, which a recording of all processes has, too.
+    /// Process ids of this service; a system-wide recording contains them, too.
     processes: Vec<u32>,
-    /// Where the recording is when it is kept and complete.
+    /// Id of the copied recording, once it is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) recording: Option<PlaceId>,
-    /// The account of the run, at the end.
+    /// Account of the run, at the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) about: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,20 +78,20 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// Whether nothing more comes.
+    /// Returns true if there will be no further changes.
     pub(crate) const fn is_over(&self) -> bool {
         matches!(self.state, Phase::Ended | Phase::Failed)
     }
 }
 
-/// A recording that is watched.
+/// Live recording.
 #[derive(Debug)]
 pub(crate) struct Watched {
     view: watch::Sender<View>,
     recent: Mutex<Recent>,
-    /// The tables as they were at the end.
+    /// Final tables.
     last: Mutex<Option<NewFile>>,
-    /// Whether the stream is kept.
+    /// True if the stream is copied to a file.
     pub(crate) is_kept: bool,
 }
 
@@ -115,12 +115,12 @@ impl Watched {
         self.view.borrow().clone()
     }
 
-    /// Whether more can come.
+    /// Returns true if further changes are possible.
     pub(crate) fn is_open(&self) -> bool {
         !self.view.borrow().is_over()
     }
 
-    /// Follows it from now on.
+    /// Returns a receiver of state changes.
     pub(crate) fn follow(&self) -> watch::Receiver<View> {
         self.view.subscribe()
     }
@@ -129,12 +129,12 @@ impl Watched {
         self.view.send_modify(change);
     }
 
-    /// The worker that watches.
+    /// Adds the process id of the worker.
     pub(crate) fn add_process(&self, process: u32) {
         self.change(|view| view.processes.push(process));
     }
 
-    /// Takes in what the worker told.
+    /// Applies an update of the worker.
     pub(crate) fn add(&self, tick: LiveTick) {
         let LiveTick { tick, numbers, change } = tick;
         match change {
@@ -153,12 +153,12 @@ impl Watched {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The file with the tables as they were at the end.
+    /// File with the final tables.
     pub(crate) fn last(&self) -> std::sync::MutexGuard<'_, Option<NewFile>> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is said to those who ask for the recording before there is one.
+    /// Returns the problem for requests of the recording while it is incomplete or not stored.
     pub(crate) fn no_recording(&self) -> Problem {
         let problem = Problem::new(Kind::Gone);
         if self.is_kept {

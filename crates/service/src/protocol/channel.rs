@@ -1,5 +1,5 @@
-//! Messages over a Unix socket: four bytes of length, little-endian, then JSON. Descriptors travel with the first byte of
-//! their message.
+//! Messages over a Unix socket: a four-byte little-endian length, then JSON. Descriptors are attached to the first byte
+//! of their message.
 
 use std::io::{self, IoSlice, IoSliceMut, Read as _, Write as _};
 use std::mem::MaybeUninit;
@@ -13,21 +13,21 @@ use rustix::net::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Descriptors that a message brings at most: the recordings of a comparison, and where its result goes.
+/// Maximum number of descriptors per message: the recordings of a comparison, and its output.
 const MOST_FILES: usize = 64;
 
-/// The length of the longest message. The rows of an answer are limited to less.
+/// Maximum length of a message in bytes. The rows of an answer have a lower limit.
 const LONGEST: u32 = 256 << 20;
 
-/// A pair of connected sockets.
+/// Returns a pair of connected sockets.
 ///
 /// # Errors
-/// Where the system makes none.
+/// If the system cannot create them.
 pub(crate) fn pair() -> io::Result<(UnixStream, UnixStream)> {
     UnixStream::pair()
 }
 
-/// The end that messages are sent from.
+/// Sending end.
 #[derive(Debug)]
 pub(crate) struct Sender(UnixStream);
 
@@ -36,10 +36,10 @@ impl Sender {
         Self(socket)
     }
 
-    /// Sends a message with descriptors, which the receiver gets copies of.
+    /// Sends a message with descriptors; the receiver gets duplicates of them.
     ///
     /// # Errors
-    /// Where the other end is gone.
+    /// If the other end is closed.
     pub(crate) fn send(
         &mut self,
         message: &impl Serialize,
@@ -65,7 +65,7 @@ impl Sender {
     }
 }
 
-/// The end that messages are received at.
+/// Receiving end.
 #[derive(Debug)]
 pub(crate) struct Receiver(UnixStream);
 
@@ -74,10 +74,10 @@ impl Receiver {
         Self(socket)
     }
 
-    /// The next message with its descriptors; `None` where the other end is closed.
+    /// Returns the next message with its descriptors; `None` if the other end is closed.
     ///
     /// # Errors
-    /// Where the socket breaks, or what comes is no message.
+    /// If the socket fails, or the data is not a valid message.
     pub(crate) fn receive<T: DeserializeOwned>(&self) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
         let mut head = [0; 4];
         let mut files = Vec::new();
@@ -94,7 +94,7 @@ impl Receiver {
         if length > LONGEST {
             return Err(io::Error::other("the message is too long"));
         }
-        // Grows with what comes, not with what is announced.
+        // The buffer grows with the received data, not with the stated length.
         let mut body = Vec::new();
         let got = (&self.0).take(u64::from(length)).read_to_end(&mut body)?;
         if got < length as usize {

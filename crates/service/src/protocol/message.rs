@@ -10,159 +10,159 @@ use super::symbols::{CodeTask, FileTask, SourceTask, SymbolizeTask};
 use crate::problem::Problem;
 use crate::query::Query;
 
-/// Something for the worker to do. Its descriptors are those of the recordings that are files, in order, and then that
-/// of the output, where the task has one.
+/// Task for the worker. Its descriptors are those of the recordings that are files, in order, then that of the output
+/// if the task has one.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Request {
-    /// Names the request in replies.
+    /// Number of the request, repeated in replies.
     pub(crate) id: u64,
-    /// What is to be done.
+    /// Task.
     pub(crate) task: Task,
 }
 
-/// A recording, whose descriptor comes with the message unless it is a folder.
+/// Recording; its descriptor comes with the message unless it is a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Given {
-    /// Its path, for messages; that of a folder is opened.
+    /// Path, for messages; a folder is opened by it.
     pub(crate) path: String,
-    /// Its name below its root, as people know it.
+    /// Name below its root, for display.
     pub(crate) name: String,
-    /// What identifies its content together with the options of the run.
+    /// Key of its content together with the options of the run.
     pub(crate) key: String,
-    /// Whether it is the folder of `perf record --threads`.
+    /// True for a folder of `perf record --threads`.
     pub(crate) is_folder: bool,
 }
 
-/// What is to be done.
+/// Task for the worker.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Task {
-    /// Tell what the header says.
+    /// Returns the header of a recording.
     Describe(Given),
-    /// Make the tables of the page and write them, packed, into the output; the answer is the account of the run.
+    /// Writes the compressed tables of the page to the output; the answer is the account of the run.
     Analyze {
-        /// The recording.
+        /// Recording.
         recording: Given,
-        /// How it is read.
+        /// Options of the run.
         options: RunOptions,
     },
-    /// Write a format into the output.
+    /// Writes an export format to the output.
     Export(ExportTask),
-    /// Answer a question about the profile.
+    /// Answers a query on the profile.
     Query {
-        /// The recording.
+        /// Recording.
         recording: Given,
-        /// How it is read.
+        /// Options of the run.
         options: RunOptions,
-        /// The question.
+        /// Query.
         query: Box<Query>,
     },
-    /// Compare recordings, and write the result into the output.
+    /// Compares recordings and writes the result to the output.
     Diff(Box<DiffTask>),
-    /// The instructions of the function at an address.
+    /// Returns the instructions of the function at an address.
     Place(PlaceTask),
-    /// The text of a source file.
+    /// Returns the text of a source file.
     Source {
-        /// The recording.
+        /// Recording.
         recording: Given,
-        /// How it is read.
+        /// Options of the run.
         options: RunOptions,
-        /// The file's name, as debug information has it.
+        /// Name of the file in the debug information.
         file: String,
     },
-    /// The names of addresses of files, which are found by build-id.
+    /// Symbolizes addresses of files that are located by build-id.
     Symbolize(SymbolizeTask),
-    /// The text of a source file, which debug information of an address names.
+    /// Returns the text of a source file that the debug information of an address names.
     SourceAt(SourceTask),
-    /// Instructions of a file that is found by build-id.
+    /// Returns instructions of a file that is located by build-id.
     Code(CodeTask),
-    /// A file that is found by build-id: its descriptor comes with the answer, a [`HandedFile`](super::HandedFile).
+    /// Opens a file by build-id: its descriptor comes with the answer, a [`HandedFile`](super::HandedFile).
     File(FileTask),
-    /// Watch a stream to its end; the answer is the account of the run.
+    /// Follows a stream to its end; the answer is the account of the run.
     Live(LiveTask),
-    /// Write the tables of what is watched, packed, into the output; the answer is the tick that they are of, or nothing
-    /// where nothing has come yet.
+    /// Writes the compressed current tables of the live recording to the output; the answer is their tick, or null if
+    /// there are no data yet.
     LiveColumns,
-    /// Stop working at an earlier request.
+    /// Cancels an earlier request.
     Cancel(u64),
 }
 
-/// A format to be written.
+/// Export of a recording.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ExportTask {
-    /// The recording.
+    /// Recording.
     pub(crate) recording: Given,
-    /// How it is read.
+    /// Options of the run.
     pub(crate) options: RunOptions,
-    /// The name of the format.
+    /// Name of the format.
     pub(crate) format: String,
-    /// Which samples are wanted.
+    /// Filter for samples.
     pub(crate) samples: SampleFilter,
-    /// What a stack weighs.
+    /// Weight of a stack.
     pub(crate) weight: Weight,
-    /// When the recording's file was written, in milliseconds since 1970.
+    /// Modification time of the recording's file, in milliseconds since 1970.
     pub(crate) written: Option<i64>,
 }
 
-/// What stands for the packed tables of the page of a difference, where a format is named.
+/// Format name that selects the compressed tables of the page of a comparison.
 pub(crate) const DIFF_TABLES: &str = "columns";
 
-/// A comparison.
+/// Comparison.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct DiffTask {
-    /// The recordings before.
+    /// Recordings of the baseline.
     pub(crate) before: Vec<Given>,
-    /// Those after.
+    /// Recordings of the candidate.
     pub(crate) after: Vec<Given>,
-    /// How they are read.
+    /// Options of the runs.
     pub(crate) options: RunOptions,
-    /// What costs are divided by: `time`, `share`, `samples` or `A=F,B=F`; what fits best where nothing is said.
+    /// Divisor of costs: `time`, `share`, `samples` or `A=F,B=F`; `None` selects the most suitable one.
     pub(crate) normalize: Option<String>,
-    /// Whether functions are the same only where their names are in full.
+    /// True if functions match only if their full names are equal.
     pub(crate) exact_names: bool,
-    /// The name of the format.
+    /// Name of the format.
     pub(crate) format: String,
 }
 
-/// A place in a program whose instructions are wanted.
+/// Location whose instructions are requested.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PlaceTask {
-    /// The recording.
+    /// Recording.
     pub(crate) recording: Given,
-    /// How it is read.
+    /// Options of the run.
     pub(crate) options: RunOptions,
-    /// The module's build-id, or its path where it has none.
+    /// Build-id of the module, or its path if it has no build-id.
     pub(crate) module: String,
-    /// The address, as the module's file states it.
+    /// Address, as stated in the module's file.
     pub(crate) address: u64,
 }
 
-/// What the worker says of a request.
+/// Message of the worker about a request.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Reply {
-    /// The request.
+    /// Number of the request.
     pub(crate) id: u64,
-    /// What happened.
+    /// Event.
     pub(crate) event: Event,
 }
 
-/// What happened with a request.
+/// Event of a request.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Event {
     /// A stage began.
     Stage(String),
-    /// So many samples are unwound, of so many that are expected.
+    /// Progress of unwinding.
     Progress {
-        /// Samples that are done.
+        /// Number of unwound samples.
         done: u64,
-        /// Samples that there will be.
+        /// Expected total number of samples.
         expected: u64,
     },
-    /// Something is new of what is watched.
+    /// Update of the live recording.
     Live(Box<LiveTick>),
-    /// It is done; the answer.
+    /// Success, with the answer.
     Done(Box<RawValue>),
-    /// It cannot be done.
+    /// Failure.
     Failed(Problem),
 }

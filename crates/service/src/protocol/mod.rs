@@ -1,5 +1,5 @@
-//! What the front and the worker say to each other over a pair of sockets: requests and replies as JSON, each with its
-//! length before it, and with the descriptors of the files that it is about.
+//! Protocol between front and worker over a pair of sockets: length-prefixed JSON messages, with the descriptors of the
+//! files they concern.
 
 mod channel;
 mod live;

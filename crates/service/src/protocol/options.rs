@@ -1,23 +1,23 @@
-//! Choices of a request about a run. The rest, above all where files are searched for, is the operator's choice.
+//! Options of a run that a request may set. The operator sets all others, above all the paths for searching files.
 
 use std::num::NonZeroUsize;
 
 use options::{Demangle, Join, Options};
 use serde::{Deserialize, Serialize};
 
-/// Choices of a request about a run; part of the key of its result.
+/// Options of a run that a request may set; part of the key of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct RunOptions {
-    /// Whether inlined functions are looked up.
+    /// True to look up inlined functions.
     pub(crate) inlines: bool,
-    /// Spelling of names.
+    /// Demangling of names.
     pub(crate) demangle: Demangle,
     /// How far truncated callchains are continued with frames of other samples.
     pub(crate) join: Join,
-    /// Most user frames of a callchain.
+    /// Maximum number of user frames in a callchain.
     pub(crate) max_frames: NonZeroUsize,
-    /// Whether times off the processor are wanted, as samples of an event of their own.
+    /// True to measure off-CPU time, as samples of a separate event.
     pub(crate) off_cpu: bool,
 }
 
@@ -29,7 +29,7 @@ impl Default for RunOptions {
 }
 
 impl RunOptions {
-    /// These choices on top of the operator's.
+    /// Returns the operator's options with these applied.
     pub(crate) fn apply(self, base: &Options) -> Options {
         let mut options = base.clone();
         options.names.inlines = self.inlines;

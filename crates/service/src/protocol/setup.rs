@@ -1,4 +1,4 @@
-//! The first message to a worker.
+//! First message to a worker.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 
 use super::channel::Receiver;
 
-/// The operator's options for a worker. Files with hints and servers of the environment have been read.
+/// Operator's options for a worker. Hint files, and the names of servers in the environment, have already been read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerSetup {
-    /// How recordings are read, except for the choices of a request.
+    /// Options for reading recordings, except those of a request.
     pub options: Options,
-    /// Whether recordings are untrusted: then nothing is opened that one names.
+    /// True if recordings are untrusted: then files that they name are not opened.
     pub foreign: bool,
 }
 
 impl WorkerSetup {
-    /// Waits for the first message at a worker's socket. `None` if the front is gone.
+    /// Waits for the first message on a worker's socket. `None` if the front is gone.
     ///
     /// # Errors
-    /// If the socket breaks, or the message is something else.
+    /// If the socket fails, or the message has another form.
     pub fn receive(socket: &UnixStream) -> io::Result<Option<Self>> {
         let receiver = Receiver::new(socket.try_clone()?);
         Ok(receiver.receive::<Self>()?.map(|(setup, _)| setup))

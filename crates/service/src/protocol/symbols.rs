@@ -1,147 +1,147 @@
-//! Addresses of files that are found by build-id, and their names.
+//! Messages about files that are located by build-id, and symbolization of their addresses.
 
 use std::path::PathBuf;
 
 use options::Demangle;
 use serde::{Deserialize, Serialize};
 
-/// Addresses whose names are wanted.
+/// Addresses to symbolize.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SymbolizeTask {
-    /// The files.
+    /// Files.
     pub(crate) modules: Vec<WantedModule>,
-    /// Which file, by its index, and the address.
+    /// Index of the file, and address.
     pub(crate) addresses: Vec<(usize, u64)>,
-    /// How addresses are counted.
+    /// Address space of the addresses.
     pub(crate) space: AddressSpace,
-    /// Whether inlined functions are looked for.
+    /// True to look up inlined functions.
     pub(crate) inlines: bool,
-    /// How names are written.
+    /// Demangling of names.
     pub(crate) demangle: Demangle,
 }
 
-/// A file.
+/// Requested file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct WantedModule {
-    /// Its build-id, as hexadecimal digits.
+    /// Build-id in hexadecimal.
     pub(crate) build_id: String,
-    /// What a recording calls it.
+    /// Name in a recording.
     pub(crate) name: Option<String>,
-    /// Where it was, as far as that is known.
+    /// Known paths of the file.
     pub(crate) places: Vec<PathBuf>,
 }
 
-/// How addresses are counted.
+/// Address space of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum AddressSpace {
-    /// As the file states them: virtual addresses of ELF.
+    /// Virtual addresses of the ELF file.
     #[default]
     Svma,
-    /// Offsets in the file.
+    /// File offsets.
     Offset,
 }
 
-/// The text of a source file that code at an address is of.
+/// Request for the text of a source file, identified by an address of its code.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SourceTask {
-    /// The file with the code.
+    /// File that contains the code.
     pub(crate) module: WantedModule,
-    /// The address, as the file states it.
+    /// Address, as stated in the file.
     pub(crate) address: u64,
-    /// The name of the source file, as debug information of that address has it.
+    /// Name of the source file in the debug information of that address.
     pub(crate) file: String,
 }
 
-/// Instructions.
+/// Request for instructions.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CodeTask {
-    /// The file with the code.
+    /// File that contains the code.
     pub(crate) module: WantedModule,
-    /// Where they begin, as the file states it.
+    /// Start address, as stated in the file.
     pub(crate) address: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub(crate) length: u64,
-    /// Whether they go on to the end of the function.
+    /// True to continue to the end of the function.
     pub(crate) to_end: bool,
 }
 
-/// Instructions: where each is behind the first, and its text.
+/// Instructions: the offset of each from the requested address, in bytes, and its text.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Code {
-    /// Bytes of all.
+    /// Total length in bytes.
     pub(crate) length: u64,
     pub(crate) instructions: Vec<(u64, String)>,
 }
 
-/// A file to be handed to others.
+/// Request for a file by an external client.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FileTask {
-    /// The file.
+    /// File.
     pub(crate) module: WantedModule,
-    /// What is wanted of it.
+    /// Requested part of the file.
     pub(crate) part: FilePart,
 }
 
-/// What is wanted of a file.
+/// Part of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FilePart {
-    /// The program or library.
+    /// Program or library.
     Executable,
-    /// What has the debug information.
+    /// File with the debug information.
     DebugInfo,
-    /// The bytes of a section.
+    /// Bytes of one section.
     Section(String),
 }
 
-/// A file that is handed to others: its descriptor comes with this.
+/// File for an external client; its descriptor comes with this message.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct HandedFile {
-    /// Its path.
+    /// Path of the file.
     pub(crate) path: String,
-    /// From which byte to which; all of it where nothing is said.
+    /// Requested byte range; `None` for the whole file.
     pub(crate) range: Option<(u64, u64)>,
 }
 
-/// The names.
+/// Symbolized addresses.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Named {
-    /// The files, in the order of the question.
+    /// Files, in the order of the request.
     pub(crate) modules: Vec<FoundModule>,
-    /// The addresses, in the order of the question.
+    /// Addresses, in the order of the request.
     pub(crate) addresses: Vec<NamedAddress>,
 }
 
-/// What was found of a file.
+/// Result of locating a file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FoundModule {
     pub(crate) found: bool,
-    /// The path that it was opened by.
+    /// Path of the opened file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
-    /// Why there is none.
+    /// Reason for a missing file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
 }
 
-/// What is known of an address.
+/// Result of symbolizing an address.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct NamedAddress {
-    /// The address as the file states it, as `0x…`; not there where nothing is mapped at the offset.
+    /// Address as stated in the file, as `0x…`; absent if no segment maps the offset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) address: Option<String>,
-    /// Where the function begins that is not inlined.
+    /// Start of the function that is not inlined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) function_start: Option<String>,
-    /// The functions, the innermost first.
+    /// Functions, innermost first.
     pub(crate) frames: Vec<Frame>,
-    /// Why there is no name: `no-file`, `no-symbols`, `not-covered`.
+    /// Reason for a missing name: `no-file`, `no-symbols` or `not-covered`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
 }
 
-/// A function at an address.
+/// Function at an address.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Frame {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,6 +152,6 @@ pub(crate) struct Frame {
     pub(crate) line: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) column: Option<u32>,
-    /// Whether it was inlined into the next.
+    /// True if it was inlined into the next function.
     pub(crate) inlined: bool,
 }

@@ -1,4 +1,4 @@
-//! Which files below a root are recordings, by their names and their first bytes.
+//! Detection of recordings below a root, by their names and their first bytes.
 #![allow(clippy::disallowed_methods, reason = "folders are listed here, below the roots")]
 
 use std::fs::File;
@@ -10,17 +10,18 @@ use rustix::fs::{Dir, FileType};
 
 use super::root::Root;
 
-/// Folders that lie deeper are not looked into.
+/// Maximum depth of searched folders.
 const DEEPEST: usize = 6;
 
-/// Entries that are looked at in all.
+/// Maximum total number of inspected entries.
 const MOST: usize = 50_000;
 
-/// Endings of recordings, of packed ones, and of bundles.
+/// File extensions of recordings, of compressed recordings, and of bundles.
 const ENDINGS: &[&str] = &["data", "perf", "old", "gz", "zst", "xz", "bz2", "upb"];
 
-/// The first bytes of recordings, of both byte orders and of the oldest perf, and of packed files.
-/// Source: the kernel's tools/perf/Documentation/perf.data-file-format.txt; RFC 1952, RFC 8878; the formats of xz, bzip2.
+/// Magic bytes of recordings (both byte orders, and the oldest perf) and of compressed files.
+/// Source: the kernel's tools/perf/Documentation/perf.data-file-format.txt; RFC 1952, RFC 8878; the formats of xz,
+/// bzip2.
 const MAGICS: &[&[u8]] = &[
     b"PERFILE2",
     b"2ELIFREP",
@@ -31,7 +32,7 @@ const MAGICS: &[&[u8]] = &[
     b"BZh",
 ];
 
-/// The names of the recordings below a root. Names that are no text are left out.
+/// Returns the names of the recordings below a root. Names that are not UTF-8 are omitted.
 pub(super) fn names(root: &Root) -> Vec<String> {
     let mut found = Vec::new();
     let mut todo = vec![(PathBuf::new(), 0)];
@@ -59,7 +60,7 @@ pub(super) fn names(root: &Root) -> Vec<String> {
     found
 }
 
-/// Whether a name and what is there are those of a recording, or of the folder of `perf record --threads`.
+/// Returns true if the path is a recording, or a folder of `perf record --threads`.
 fn is_recording(root: &Root, path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();

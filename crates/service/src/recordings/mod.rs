@@ -1,4 +1,4 @@
-//! The recordings that are served: files below the roots that the operator named.
+//! Served recordings: files below the roots that the operator named.
 
 mod listing;
 mod place;

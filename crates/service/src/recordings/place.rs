@@ -1,4 +1,4 @@
-//! A recording, by its place: which root, and which name below it.
+//! Identity of a recording: its root, and its name below the root.
 
 use std::fmt::Write as _;
 use std::fs::Metadata;
@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::protocol::{Given, RunOptions};
 
-/// Names a recording in addresses: 16 hexadecimal digits, which depend on its place alone.
+/// Id of a recording in addresses: 16 hexadecimal digits, derived from its root and name alone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct PlaceId(String);
 
@@ -21,7 +21,7 @@ impl PlaceId {
         Self(digest)
     }
 
-    /// One that somebody names.
+    /// Wraps an id received from a client.
     pub(crate) fn named(text: &str) -> Self {
         Self(text.to_owned())
     }
@@ -31,25 +31,25 @@ impl PlaceId {
     }
 }
 
-/// Bytes as hexadecimal digits.
+/// Returns bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
     }
     text
 }
 
-/// Which file it is, and as of when.
+/// Identity and state of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Stamp {
     device: u64,
     inode: u64,
     pub(crate) size: u64,
-    /// When it was written, in nanoseconds since 1970.
+    /// Modification time in nanoseconds since 1970.
     pub(crate) modified: i128,
-    /// When anything about it changed, which nobody can set.
+    /// Time of the last status change in nanoseconds since 1970; programs cannot set it.
     changed: i128,
 }
 
@@ -66,21 +66,21 @@ impl Stamp {
     }
 }
 
-/// A recording as it is now.
+/// Recording in its current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Recording {
     pub(crate) id: PlaceId,
-    /// Its name below its root.
+    /// Name below its root.
     pub(crate) name: String,
-    /// Its path, for messages of the worker and for the folders of `perf record --threads`.
+    /// Path, for messages of the worker and for opening folders of `perf record --threads`.
     pub(crate) path: String,
     pub(crate) stamp: Stamp,
     pub(crate) is_folder: bool,
-    /// Whether a stranger gave it.
+    /// True if the recording is untrusted.
     pub(crate) foreign: bool,
 }
 
-/// A recording and its descriptor.
+/// Recording with its descriptor.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) recording: Recording,
@@ -88,7 +88,7 @@ pub(crate) struct Opened {
 }
 
 impl Recording {
-    /// What identifies its content, together with the options of a run and this program's version.
+    /// Returns the key of the content, the options of a run, and this program's version.
     pub(crate) fn key(&self, options: RunOptions) -> String {
         let text = format!(
             "{} {:?} {:?} {options:?} {}",
@@ -102,7 +102,7 @@ impl Recording {
         key
     }
 
-    /// When its file was written, in milliseconds since 1970.
+    /// Returns the modification time of its file, in milliseconds since 1970; `None` for a folder.
     pub(crate) fn written(&self) -> Option<i64> {
         if self.is_folder {
             return None;
@@ -112,7 +112,7 @@ impl Recording {
 }
 
 impl Opened {
-    /// What the worker is told of it.
+    /// Returns the worker's description of the recording.
     pub(crate) fn given(&self, options: RunOptions) -> Given {
         Given {
             path: self.recording.path.clone(),

@@ -1,4 +1,4 @@
-//! The folders below which recordings are served. No name that is asked for leads out of one.
+//! Roots: folders of served recordings. No requested name can leave its root.
 #![allow(clippy::disallowed_methods, reason = "files are opened below the roots here")]
 
 use std::collections::BTreeSet;
@@ -16,22 +16,22 @@ use super::listing;
 use super::place::{Opened, PlaceId, Recording, Stamp};
 use crate::problem::{Kind, Problem};
 
-/// A folder with recordings.
+/// Folder with recordings.
 #[derive(Debug)]
 pub(crate) struct Root {
     path: PathBuf,
     folder: OwnedFd,
-    /// The names that are served; all where there is none.
+    /// Served names; `None` if all names are served.
     only: Option<BTreeSet<PathBuf>>,
-    /// Whether strangers put recordings here.
+    /// True if its recordings are untrusted.
     foreign: bool,
 }
 
 impl Root {
-    /// A folder, of which all is served.
+    /// Opens a folder that is served completely.
     ///
     /// # Errors
-    /// Where it is none, or cannot be opened.
+    /// If it is not a folder, or cannot be opened.
     pub(crate) fn folder(path: &Path, foreign: bool) -> io::Result<Self> {
         let path = std::fs::canonicalize(path)?;
         let flags = OFlags::DIRECTORY | OFlags::PATH | OFlags::CLOEXEC;
@@ -39,7 +39,7 @@ impl Root {
         Ok(Self { path, folder, only: None, foreign })
     }
 
-    /// A folder, of which some names are served.
+    /// Opens a folder and serves only `names` in it.
     ///
     /// # Errors
     /// As for [`Self::folder`].
@@ -47,20 +47,21 @@ impl Root {
         Ok(Self { only: Some(names), ..Self::folder(path, false)? })
     }
 
-    /// Whether one of two folders lies in the other.
+    /// Returns true if one of the folders contains the other.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.path.starts_with(&other.path) || other.path.starts_with(&self.path)
     }
 
-    /// Whether a name is served.
+    /// Returns true if a name is served.
     pub(crate) fn serves(&self, name: &Path) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(name))
     }
 
-    /// Opens what is below the folder: first as a place only, since opening a device may do anything.
+    /// Opens a file or folder below the root. Opens it with `O_PATH` first, since opening a device can have side
+    /// effects.
     ///
     /// # Errors
-    /// Where it is missing, or leads out of the folder (`EXDEV`).
+    /// If it is missing, or lies outside the root (`EXDEV`).
     pub(crate) fn open(&self, name: &Path) -> io::Result<File> {
         let place = self.beneath(name, OFlags::PATH)?;
         let kind = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&place)?.st_mode);
@@ -70,7 +71,7 @@ impl Root {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let same = format!("/proc/self/fd/{}", place.as_fd().as_raw_fd());
         match openat(CWD, same, flags, Mode::empty()) {
-            // Nothing is mounted at /proc.
+            // /proc is not mounted.
             Err(Errno::NOENT) => Ok(File::from(self.beneath(name, OFlags::RDONLY)?)),
             opened => Ok(File::from(opened?)),
         }
@@ -86,7 +87,7 @@ impl Root {
         }
     }
 
-    /// The same where the kernel has no such call; no link is followed.
+    /// Fallback for kernels without that system call; links are not followed.
     fn by_components(&self, name: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         let mut at = self.folder.try_clone()?;
         let mut parts = name.components().peekable();
@@ -107,13 +108,13 @@ impl Root {
 #[derive(Debug)]
 pub(crate) struct Roots {
     roots: Vec<Root>,
-    /// Where ids lead that were seen.
+    /// Root and name of each observed id.
     known: Mutex<HashMap<PlaceId, (usize, String)>>,
-    /// Where the id [`LIVE`] leads, or what is said to those who ask for it.
+    /// Target of the id [`LIVE`], or the problem to return for it.
     live: Mutex<Option<Result<PlaceId, Problem>>>,
 }
 
-/// What the recording is called that is watched.
+/// Id of the live recording.
 const LIVE: &str = "live";
 
 impl Roots {
@@ -121,12 +122,12 @@ impl Roots {
         Self { roots, known: Mutex::default(), live: Mutex::default() }
     }
 
-    /// Says where the recording is that was watched, or why it is nowhere.
+    /// Sets the target of the id [`LIVE`], or the reason that there is none.
     pub(crate) fn name_live(&self, place: Result<PlaceId, Problem>) {
         *self.live.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
     }
 
-    /// The id that is meant by an id.
+    /// Resolves the id [`LIVE`]; returns other ids unchanged.
     fn meant(&self, id: &str) -> Result<PlaceId, Problem> {
         let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
         match live.as_ref().filter(|_| id == LIVE) {
@@ -135,7 +136,7 @@ impl Roots {
         }
     }
 
-    /// All recordings, sorted by name; of many files, the first ones that are found.
+    /// Returns all recordings, sorted by name; if there are too many files, the first ones found.
     pub(crate) fn list(&self) -> Vec<Recording> {
         let mut all = Vec::new();
         for (number, root) in self.roots.iter().enumerate() {
@@ -152,7 +153,7 @@ impl Roots {
     /// Opens a recording by its id.
     ///
     /// # Errors
-    /// Where there is none of that id, any more.
+    /// If no recording has that id, or it no longer exists.
     pub(crate) fn by_id(&self, id: &str) -> Result<Opened, Problem> {
         let id = self.meant(id)?;
         let known = || {
@@ -161,7 +162,7 @@ impl Roots {
         };
         let missing = || Problem::new(Kind::NotFound).detail("there is no recording of that id");
         let place = known().or_else(|| {
-            // A link may be older than this process.
+            // The id may be from a link that is older than this process.
             self.list();
             known()
         });
@@ -172,7 +173,7 @@ impl Roots {
     /// Opens a recording by its name below one of the roots, or by its path.
     ///
     /// # Errors
-    /// Where it is missing, or leads out of the roots.
+    /// If it is missing, or lies outside the roots.
     pub(crate) fn by_name(&self, name: &str) -> Result<Opened, Problem> {
         let path = Path::new(name);
         let mut worst = Problem::new(Kind::NotFound).detail(name);

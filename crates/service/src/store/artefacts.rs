@@ -1,5 +1,5 @@
-//! Results on the disk: for each key the packed tables of the page, and the account of the run beside them. They appear
-//! when they are complete; the one that was used longest ago goes first when there are too many bytes.
+//! Results on disk: for each key, the compressed tables of the page and the account of the run. Incomplete results are
+//! invisible; the least recently used results are deleted when the store is full.
 #![allow(
     clippy::disallowed_methods,
     reason = "results are kept here, in a folder of the service's own"
@@ -21,43 +21,43 @@ use serde_json::value::RawValue;
 use super::known::KnownFiles;
 use super::used::UsedFile;
 
-/// The endings of the two files of a result.
+/// File extensions of the two files of a result.
 const TABLES: &str = "tables.gz";
 const ACCOUNT: &str = "account.json";
 
-/// How files begin that are being written. A service that was killed leaves some behind; others may be at work in the same
-/// folder, so that only those of yesterday and before are removed.
+/// Name prefix of partial files, which a killed service leaves behind. Other services may be writing to the same
+/// folder, so only files older than a day are deleted.
 const HALF_DONE: &[u8] = b".unwind-perf-";
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What is known of a result beside its tables.
+/// Metadata of a result.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Account {
-    /// The account of the run.
+    /// Account of the run.
     pub(crate) about: Box<RawValue>,
-    /// The files that were opened for modules.
+    /// Files that were opened for modules.
     pub(crate) used: Vec<UsedFile>,
-    /// Whether the recording is a stranger's.
+    /// True if the recording is untrusted.
     #[serde(default)]
     pub(crate) foreign: bool,
 }
 
-/// A result.
+/// Stored result.
 #[derive(Debug)]
 pub(crate) struct Artefact {
     pub(crate) account: Account,
-    /// The packed tables.
+    /// Compressed tables.
     pub(crate) tables: File,
     pub(crate) size: u64,
 }
 
-/// The results.
+/// Store of results.
 #[derive(Debug)]
 pub(crate) struct Artefacts {
     folder: PathBuf,
     most: u64,
     rows: Mutex<HashMap<String, Row>>,
-    /// Counts the uses.
+    /// Counter of uses.
     uses: AtomicU64,
     known: KnownFiles,
 }
@@ -65,15 +65,15 @@ pub(crate) struct Artefacts {
 #[derive(Debug)]
 struct Row {
     bytes: u64,
-    /// When it was used last, by a count of uses: the machine's clock may be set.
+    /// Last use, by the counter of uses, since the system clock can jump.
     used: u64,
-    /// When it was made, by the same count.
+    /// Time of creation, by the same counter.
     made: u64,
-    /// The files that were opened for modules, once somebody asked for them.
+    /// Files that were opened for modules; `None` until first needed.
     files: Option<Arc<[UsedFile]>>,
 }
 
-/// How full the store is, and what it did.
+/// Number and size of the stored results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StoreSize {
     pub(crate) results: usize,
@@ -81,10 +81,10 @@ pub(crate) struct StoreSize {
 }
 
 impl Artefacts {
-    /// The store in a folder, which is made where it is not there. What a run left half done is not taken in.
+    /// Opens the store in a folder, and creates the folder if necessary. Partial results of earlier runs are ignored.
     ///
     /// # Errors
-    /// Where the folder cannot be made or read.
+    /// If the folder cannot be created or read.
     pub(crate) fn open(folder: &Path, most: u64) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let mut found = Vec::new();
@@ -120,7 +120,7 @@ impl Artefacts {
         Ok(store)
     }
 
-    /// A result, unless a file that it was made with has changed.
+    /// Returns a result, unless a file that it depends on has changed.
     pub(crate) fn get(&self, key: &str, host: &dyn Host) -> Option<Artefact> {
         self.rows().get_mut(key)?.used = self.next_use();
         let account = self.path(key, ACCOUNT);
@@ -130,7 +130,7 @@ impl Artefacts {
             let size = tables.metadata()?.size();
             Ok(Artefact { account, tables, size })
         };
-        // Kept for the next start.
+        // Updates the order of use for the next start.
         let touched = File::open(&account).and_then(|file| file.set_modified(SystemTime::now()));
         let current = |it: &Artefact| it.account.used.iter().all(|used| is_current(used, host));
         let artefact = found().ok().filter(current);
@@ -140,8 +140,8 @@ impl Artefacts {
         artefact
     }
 
-    /// Which result of a key there is, unless a file that it was made with has changed: a number that no other result of
-    /// this run has.
+    /// Returns the number of the result for a key, unless a file that it depends on has changed. The number is unique
+    /// within this run.
     pub(crate) fn current(&self, key: &str, host: &dyn Host) -> Option<u64> {
         let (made, files) = {
             let mut rows = self.rows();
@@ -163,18 +163,18 @@ impl Artefacts {
         files.iter().all(|used| is_current(used, host)).then_some(made)
     }
 
-    /// A file for the tables of a new result.
+    /// Creates a file for the tables of a new result.
     ///
     /// # Errors
-    /// Where there is no space.
+    /// If it cannot be created, for lack of space.
     pub(crate) fn begin(&self, key: &str) -> io::Result<NewFile> {
         NewFile::beside(&self.path(key, TABLES))
     }
 
-    /// Takes a result in, whose tables were written.
+    /// Stores a result after its tables are written.
     ///
     /// # Errors
-    /// Where there is no space.
+    /// If it cannot be written, for lack of space.
     pub(crate) fn complete(&self, key: &str, tables: NewFile, account: &Account) -> io::Result<()> {
         let account_text = serde_json::to_vec(account)?;
         let mut text = NewFile::beside(&self.path(key, ACCOUNT))?;
@@ -190,21 +190,21 @@ impl Artefacts {
         Ok(())
     }
 
-    /// Drops a result.
+    /// Deletes a result.
     pub(crate) fn remove(&self, key: &str) {
         self.rows().remove(key);
         for ending in [ACCOUNT, TABLES] {
-            // It may be gone already.
+            // The file may be deleted already.
             let _ = fs::remove_file(self.path(key, ending));
         }
     }
 
-    /// Where files of build-ids are.
+    /// Known locations of files by build-id.
     pub(crate) const fn known(&self) -> &KnownFiles {
         &self.known
     }
 
-    /// Bytes that are kept at most.
+    /// Maximum bytes of the store.
     pub(crate) const fn most(&self) -> u64 {
         self.most
     }
@@ -214,7 +214,7 @@ impl Artefacts {
         StoreSize { results: rows.len(), bytes: rows.values().map(|row| row.bytes).sum() }
     }
 
-    /// Drops what was used longest ago, but the newest result stays.
+    /// Deletes the least recently used results until the store is within its limit, except the newest one.
     fn make_room(&self) {
         loop {
             let oldest = {
@@ -246,7 +246,7 @@ impl Artefacts {
 fn remove_old(entry: &fs::DirEntry) {
     let written = entry.metadata().and_then(|it| it.modified());
     if written.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OLD)) {
-        // It may be gone already.
+        // The file may be deleted already.
         let _ = fs::remove_file(entry.path());
     }
 }
@@ -297,7 +297,7 @@ mod tests {
         let mut bytes = Vec::new();
         store.get("a", &RealHost).unwrap().tables.read_to_end(&mut bytes).unwrap();
         assert_eq!(bytes, [7; 100]);
-        // What is not complete is not there after a restart; what is old of it goes.
+        // Incomplete results are ignored after a restart, and old partial files are deleted.
         for (name, age) in [(".unwind-perf-new", 0), (".unwind-perf-old", 2 * 24 * 60 * 60)] {
             let file = File::create(dir.path().join(name)).unwrap();
             file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
@@ -308,11 +308,11 @@ mod tests {
         assert!(dir.path().join(".unwind-perf-new").exists());
         assert!(!dir.path().join(".unwind-perf-old").exists());
         assert!(again.get("c", &RealHost).is_some() && again.get("d", &RealHost).is_none());
-        // A smaller bound.
+        // A lower limit.
         assert_eq!(Artefacts::open(dir.path(), 1).unwrap().size().results, 1);
     }
 
-    /// Clocks are set forth and back: what is used now is used last, whatever the time is.
+    /// Clocks can jump: the latest use counts as last, independently of the system time.
     #[test]
     fn a_clock_that_jumps_keeps_nothing_for_ever() {
         let dir = ScratchDir::below(&std::env::temp_dir()).unwrap();
@@ -322,7 +322,7 @@ mod tests {
         let later = SystemTime::now() + Duration::from_secs(365 * 24 * 60 * 60);
         let account = File::open(dir.path().join("a.account.json")).unwrap();
         account.set_modified(later).unwrap();
-        // Of what was there at the start, its time tells; then only the order of uses does.
+        // After a start, files are ordered by their modification time; from then on, only the order of uses counts.
         let again = Artefacts::open(dir.path(), 350).unwrap();
         assert!(again.get("b", &RealHost).is_some());
         put(&again, "c", &[]);

@@ -1,4 +1,4 @@
-//! What headers of recordings say, kept in memory: a list is asked for again and again.
+//! In-memory cache of recordings' headers, since clients request the list repeatedly.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -7,24 +7,24 @@ use serde_json::value::RawValue;
 
 use crate::problem::Problem;
 
-/// Headers that are kept.
+/// Maximum number of cached headers.
 const MOST: usize = 4096;
 
-/// What is known of a header, or why nothing is.
+/// Header of a recording, or the reason that it is unreadable.
 type Header = Result<Box<RawValue>, Problem>;
 
-/// Headers by the keys of their recordings.
+/// Headers, with the keys of their recordings.
 #[derive(Debug, Default)]
 pub(crate) struct Described(Mutex<VecDeque<(String, Header)>>);
 
 impl Described {
-    /// What is known.
+    /// Returns the cached header.
     pub(crate) fn get(&self, key: &str) -> Option<Header> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter().find(|(known, _)| known == key).map(|(_, header)| header.clone())
     }
 
-    /// Takes a header in; the oldest one goes.
+    /// Caches a header, and evicts the oldest one if the cache is full.
     pub(crate) fn put(&self, key: String, header: Header) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.push_back((key, header));

@@ -1,5 +1,5 @@
-//! Where files of build-ids are, as the runs of this machine's recordings found them. What a file has is looked at anew
-//! by whoever opens it.
+//! Known locations of files by build-id, from runs of this host's recordings. Readers verify the content when they open
+//! a file.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,18 +7,18 @@ use std::sync::{Mutex, PoisonError};
 
 use super::artefacts::Account;
 
-/// Build-ids that are known at most.
+/// Maximum number of build-ids.
 const MOST: usize = 1 << 16;
 
-/// Places of one at most.
+/// Maximum number of locations per build-id.
 const MOST_PLACES: usize = 8;
 
-/// Files by build-id, as hexadecimal digits.
+/// Paths of files by build-id in hexadecimal.
 #[derive(Debug, Default)]
 pub(crate) struct KnownFiles(Mutex<BTreeMap<String, Vec<PathBuf>>>);
 
 impl KnownFiles {
-    /// Takes in what an account names; nothing of recordings of strangers, who could name anything.
+    /// Adds the files of an account, except those of untrusted recordings, which could name any file.
     pub(super) fn add(&self, account: &Account) {
         if account.foreign {
             return;
@@ -37,12 +37,12 @@ impl KnownFiles {
         }
     }
 
-    /// Where the file of a build-id was.
+    /// Returns the known paths of the file with a build-id.
     pub(crate) fn places(&self, id: &str) -> Vec<PathBuf> {
         self.lock().get(id).cloned().unwrap_or_default()
     }
 
-    /// The build-id whose first 16 bytes are these, as hexadecimal digits; a shorter one has zeros behind it.
+    /// Returns the build-id with these first 16 bytes, in hexadecimal; a shorter build-id is padded with zeros.
     pub(crate) fn beginning_with(&self, digits: &str) -> Option<String> {
         let known = self.lock();
         let longer = known.range(digits.to_owned()..).next().map(|(id, _)| id);

@@ -1,4 +1,4 @@
-//! What is kept of analysed recordings on the disk.
+//! Stored data of analysed recordings.
 
 mod artefacts;
 mod described;

@@ -1,19 +1,19 @@
-//! The files that a result was made with, so that a change of one makes a new result.
+//! Files that a result depends on; if one changes, the result is produced again.
 
 use host::FileStamp;
 use serde::{Deserialize, Serialize};
 
-/// A file as it was when it was used.
+/// State of a file when it was used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct UsedFile {
-    /// Its path, from the root on.
+    /// Absolute path.
     pub(crate) path: String,
     device: u64,
     inode: u64,
     size: u64,
-    /// Nanoseconds since 1970, as text: JSON's numbers are too small.
+    /// Modification time in nanoseconds since 1970, as text, since it exceeds the exact integers of JSON.
     modified: String,
-    /// The build-id that it was found by.
+    /// Build-id that identified the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) build_id: Option<String>,
 }
@@ -30,7 +30,7 @@ impl UsedFile {
         }
     }
 
-    /// Whether it is still that file.
+    /// Returns true if the file is unchanged.
     pub(crate) fn is(&self, stamp: &FileStamp) -> bool {
         *self == Self::new(&self.path, stamp, self.build_id.clone())
     }

@@ -1,14 +1,14 @@
-//! What is told of a recording beside its tables: its header, and the account of the run.
+//! Descriptions of a recording: its header, and the account of the run.
 
 use profile::ById as _;
 use profile::query::event_name;
 use profile::{EndReason, Profile, StringId};
 use serde::Serialize;
 
-/// Threads that are named at most; the tables have all.
+/// Maximum number of listed threads; the tables contain all.
 const MOST_THREADS: usize = 1000;
 
-/// What the header of a recording says.
+/// Header of a recording.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) struct Header {
@@ -28,25 +28,25 @@ pub(super) struct Header {
     events: Vec<String>,
 }
 
-/// The account of a run.
+/// Account of a run.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) struct About {
     #[serde(flatten)]
     header: Header,
     samples: u64,
-    /// Those whose chain reaches its root without a gap.
+    /// Samples with a chain that reaches its root without a gap.
     complete: u64,
     /// Samples that the kernel reported as lost.
     lost: u64,
-    /// From the first sample to the last, in seconds.
+    /// Duration from the first sample to the last, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
     damaged: bool,
     ends: Vec<Counted>,
     event_samples: Vec<Counted>,
     threads: Vec<Thread>,
-    /// Threads that are not in the list.
+    /// Number of threads that the list omits.
     more_threads: usize,
     losses: Vec<Loss>,
     findings: Vec<Finding>,
@@ -86,7 +86,7 @@ struct Finding {
     count: u64,
 }
 
-/// What was opened for a module.
+/// File that was opened for a module.
 #[derive(Debug, Serialize)]
 struct ModuleFile {
     path: String,
@@ -97,17 +97,17 @@ struct ModuleFile {
     opened: Option<String>,
 }
 
-/// The same of which an answer may have any number.
+/// Returns a string of a profile as text of limited length, for strings that an answer can repeat any number of times.
 pub(super) fn short_text(profile: &Profile, id: StringId) -> String {
     String::from_utf8_lossy(&formats::short_text(profile.strings.get(id))).into_owned()
 }
 
-/// A string of a profile as text.
+/// Returns a string of a profile as text.
 pub(super) fn text(profile: &Profile, id: StringId) -> String {
     String::from_utf8_lossy(profile.strings.get(id)).into_owned()
 }
 
-/// What the header says.
+/// Returns the header of a profile's recording.
 pub(super) fn header(profile: &Profile) -> Header {
     let facts = &profile.recording;
     let maybe = |id: Option<StringId>| id.map(|id| text(profile, id));
@@ -123,7 +123,7 @@ pub(super) fn header(profile: &Profile) -> Header {
     }
 }
 
-/// The account of the run that made a profile.
+/// Returns the account of the run that produced a profile.
 pub(super) fn about(profile: &Profile, damaged: bool) -> About {
     let summary = &profile.summary;
     let ends: Vec<(EndReason, u64)> =
@@ -154,7 +154,7 @@ pub(super) fn about(profile: &Profile, damaged: bool) -> About {
     }
 }
 
-/// From the first sample to the last.
+/// Returns the duration from the first sample to the last, in seconds.
 fn seconds(profile: &Profile) -> Option<f64> {
     let times = || profile.samples.iter().filter_map(|sample| sample.time());
     let (first, last) = (times().min()?, times().max()?);

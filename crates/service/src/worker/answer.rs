@@ -13,7 +13,7 @@ pub(super) fn answer(value: &impl Serialize) -> Result<Answer, Problem> {
     to_raw_value(value).map_err(|error| Problem::new(Kind::Internal).detail(error.to_string()))
 }
 
-/// The problem for an output that could not be written.
+/// Returns the problem for an output that could not be written.
 pub(super) fn not_written(error: &std::io::Error) -> Problem {
     let kind = match error.kind() {
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Kind::NoSpace,

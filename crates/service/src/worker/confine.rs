@@ -1,6 +1,5 @@
-//! What the kernel lets the worker do: as much memory as it may have, files to read below the folders that it was given,
-//! and no system call that it does not need. Set by the process itself, before it reads its first request; nothing takes
-//! it back.
+//! Kernel restrictions of the worker: a memory limit, read access below its folders only, and no unnecessary system
+//! calls. The process sets them itself before it reads its first request, and cannot lift them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,38 +12,38 @@ use landlock::{
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
 
-/// What a worker may do.
+/// Restrictions of a worker.
 #[derive(Clone, Debug)]
 pub struct Confinement {
-    /// Bytes of memory that it may have; `None` for as much as there is.
+    /// Maximum bytes of memory; `None` for no limit.
     pub memory: Option<u64>,
     /// Folders and files below which it may read.
     pub readable: Vec<PathBuf>,
-    /// Folders that it may write in: where files are unpacked and fetched.
+    /// Folders that it may write to: for decompressed and downloaded files.
     pub writable: Vec<PathBuf>,
-    /// Whether it may ask servers for files.
+    /// True if it may download files from servers.
     pub network: bool,
 }
 
-/// How far the kernel holds a worker to its confinement.
+/// Restrictions that the kernel enforces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Confined {
-    /// Whether files outside are out of reach.
+    /// True if other files are inaccessible.
     pub files: bool,
-    /// Whether system calls are filtered.
+    /// True if system calls are filtered.
     pub calls: bool,
 }
 
-/// Confines this process. It ends when its parent does.
+/// Confines this process. The process also ends when its parent does.
 ///
 /// # Errors
-/// Where the system refuses what every Linux has. That the kernel has no Landlock is no error.
+/// If the system refuses calls that every Linux supports. A kernel without Landlock is not an error.
 pub fn confine(confinement: &Confinement) -> io::Result<Confined> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if let Some(bytes) = confinement.memory {
         setrlimit(Resource::Data, Rlimit { current: Some(bytes), maximum: Some(bytes) })?;
     }
-    // A dump of the worker's memory would be one of all that it read.
+    // A core dump of the worker would contain the data that it read.
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     let files = restrict_files(confinement).map_err(io::Error::other)?;
     let calls = restrict_calls(confinement.network)?;
@@ -63,7 +62,7 @@ fn restrict_files(confinement: &Confinement) -> Result<bool, landlock::RulesetEr
     let reading = confinement.readable.iter().map(|path| (path, read));
     let writing = confinement.writable.iter().map(|path| (path, all));
     for (path, access) in reading.chain(writing) {
-        // A folder that is not there cannot be read anyway.
+        // A missing folder cannot be read anyway.
         if let Ok(place) = PathFd::new(path) {
             rules = rules.add_rule(PathBeneath::new(place, access))?;
         }
@@ -71,7 +70,7 @@ fn restrict_files(confinement: &Confinement) -> Result<bool, landlock::RulesetEr
     Ok(rules.restrict_self()?.ruleset != RulesetStatus::NotEnforced)
 }
 
-/// System calls that no parser needs: they start programs, look into others, or change the machine.
+/// System calls that no parser needs: they start programs, inspect other processes, or reconfigure the system.
 const REFUSED: &[libc::c_long] = &[
     libc::SYS_execve,
     libc::SYS_execveat,
@@ -103,10 +102,10 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_listen,
 ];
 
-/// The same for those that reach other machines.
+/// System calls that reach other hosts.
 const NETWORK: &[libc::c_long] = &[libc::SYS_socket, libc::SYS_connect];
 
-/// Source: seccomp(2). What is refused fails with `EPERM`.
+/// Refused calls fail with `EPERM`. Source: seccomp(2).
 fn restrict_calls(network: bool) -> io::Result<bool> {
     let Ok(arch) = TargetArch::try_from(std::env::consts::ARCH) else { return Ok(false) };
     let more = if network { &[] } else { NETWORK };

@@ -1,4 +1,4 @@
-//! The comparison of recordings.
+//! Comparison of recordings.
 
 use std::io::{BufWriter, Write as _};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use super::task_context::TaskContext;
 use crate::problem::{Kind, Problem};
 use crate::protocol::{DIFF_TABLES, DiffTask, Given};
 
-/// Rows of the table for people.
+/// Number of rows in the text table.
 const ROWS: usize = 20;
 
-/// Writes the difference of recordings.
+/// Writes the comparison of recordings.
 pub(super) fn write(context: &mut TaskContext<'_>, task: &DiffTask) -> Result<Answer, Problem> {
     let unknown =
         |what: &str, word: &str| Problem::new(Kind::BadRequest).detail(format!("no {what} {word}"));

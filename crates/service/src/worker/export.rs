@@ -1,4 +1,4 @@
-//! A format of a recording, written into a pipe or file of the front.
+//! Export of a recording, written to a pipe or file of the front.
 
 use std::io::{BufWriter, Write as _};
 
@@ -9,7 +9,7 @@ use super::task_context::TaskContext;
 use crate::problem::{Kind, Problem};
 use crate::protocol::ExportTask;
 
-/// Writes a format.
+/// Writes an export format.
 pub(super) fn write(context: &mut TaskContext<'_>, task: &ExportTask) -> Result<Answer, Problem> {
     let format = Format::from_name(&task.format);
     let unknown = || Problem::new(Kind::BadRequest).detail(format!("no format {}", task.format));

@@ -1,4 +1,4 @@
-//! Profiles that are kept for the next questions, bounded by their bytes; the one that was asked longest ago goes first.
+//! Cache of profiles for later queries, bounded by their bytes; the least recently used ones are evicted.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -8,13 +8,13 @@ use pipeline::Analysis;
 
 use super::questions::Index;
 
-/// Profiles that are kept at most, however small: each keeps its recording's descriptor.
+/// Maximum number of cached profiles, independent of their size: each holds the descriptor of its recording.
 const MOST: usize = 100;
 
-/// The place of one profile: whoever comes first makes it, others wait.
+/// Slot of one profile: the first caller loads it while others wait.
 type Place = Arc<Mutex<Option<Arc<HeldProfile>>>>;
 
-/// A profile, and what questions about it need.
+/// Profile, with its index for queries.
 #[derive(Debug)]
 pub(super) struct HeldProfile {
     analysis: Analysis,
@@ -22,7 +22,7 @@ pub(super) struct HeldProfile {
 }
 
 impl HeldProfile {
-    /// What questions need, which the first one makes; `inlines` as the run had them.
+    /// Returns the index, which the first query builds; `inlines` must equal the option of the run.
     pub(super) fn index(&self, inlines: bool) -> &Index {
         self.index.get_or_init(|| Index::new(&self.analysis.profile, inlines))
     }
@@ -40,7 +40,7 @@ impl Deref for HeldProfile {
     }
 }
 
-/// Profiles by the keys of their recordings and options.
+/// Profiles by the key of recording and options.
 #[derive(Debug)]
 pub(super) struct Held {
     most: u64,
@@ -50,7 +50,7 @@ pub(super) struct Held {
 #[derive(Debug, Default)]
 struct Kept {
     places: HashMap<String, Row>,
-    /// Counts the uses.
+    /// Counter of uses.
     clock: u64,
 }
 
@@ -66,23 +66,23 @@ impl Held {
         Self { most, kept: Mutex::default() }
     }
 
-    /// The profile of that key, made by `make` where it is not at hand.
+    /// Returns the profile for a key; calls `make` if it is not cached.
     ///
     /// # Errors
-    /// Those of `make`; the next who asks tries again.
+    /// Those of `make`; the next caller tries again.
     pub(super) fn get<E>(
         &self,
         key: &str,
         make: impl FnOnce() -> Result<Analysis, E>,
     ) -> Result<Arc<HeldProfile>, E> {
         let place = self.place(key);
-        // A panic of another thread leaves a whole value, or none.
+        // After a panic of another thread the slot is either complete or empty.
         let mut analysis = place.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(analysis) = &*analysis {
             return Ok(Arc::clone(analysis));
         }
         let made = make().inspect_err(|_| {
-            // What cannot be read leaves nothing behind.
+            // An unreadable recording leaves no entry.
             self.lock().places.remove(key);
         })?;
         let made = Arc::new(HeldProfile { analysis: made, index: OnceLock::new() });
@@ -92,7 +92,7 @@ impl Held {
         Ok(made)
     }
 
-    /// Forgets a profile: what it was made of may have changed.
+    /// Removes a profile, because its inputs may have changed.
     pub(super) fn forget(&self, key: &str) {
         self.lock().places.remove(key);
     }
@@ -107,7 +107,7 @@ impl Held {
         Arc::clone(&row.place)
     }
 
-    /// Counts a profile with what was made for questions, and drops others until all are within the bound.
+    /// Updates the size of a profile, including its index, and evicts others until the total is within the limit.
     pub(super) fn weigh(&self, key: &str, profile: &HeldProfile) {
         let mut kept = self.lock();
         if let Some(row) = kept.places.get_mut(key) {

@@ -1,5 +1,5 @@
-//! The worker: the process that reads recordings and ELF files for the front. It gets requests over a socket, each with
-//! the descriptors of what it is about, and has no other input; what goes wrong in it ends the jobs that it was at.
+//! Worker process, which reads recordings and ELF files for the front. Its only input is a socket with requests and
+//! their descriptors; a failure ends only the jobs in progress.
 
 mod about;
 mod answer;
@@ -30,7 +30,7 @@ pub use confine::{Confined, Confinement, confine};
 use crate::protocol::{Receiver, Request, Sender};
 use serving::Serving;
 
-/// Writes a format that is made while a recording is unwound.
+/// Writes a format that is produced while a recording is unwound.
 pub type StreamWriter = fn(
     &Pipeline,
     Source,
@@ -39,25 +39,25 @@ pub type StreamWriter = fn(
     Box<dyn io::Write + Send>,
 ) -> Result<(), pipeline::Error>;
 
-/// What a worker is given.
+/// Options of a worker.
 #[derive(Clone, Debug)]
 pub struct WorkerOptions {
-    /// How recordings are read and where files are looked for, but for what a request chooses.
+    /// Options for reading recordings and searching files, except those of a request.
     pub options: pipeline::Options,
-    /// Whether recordings are those of strangers: then nothing is opened that one names.
+    /// True if recordings are untrusted: then files that they name are not opened.
     pub foreign: bool,
-    /// The names of options in advice.
+    /// Spelling of option names in advice.
     pub spelling: Spelling,
-    /// Writes the stream for hotspot, which is made while a recording is unwound.
+    /// Writes the stream for hotspot, which is produced while a recording is unwound.
     pub hotspot: StreamWriter,
-    /// Bytes of profiles that are kept for the next questions.
+    /// Maximum bytes of profiles cached for later queries.
     pub keep: u64,
 }
 
 /// Answers requests until the front closes the socket.
 ///
 /// # Errors
-/// Where the socket breaks, or no threads can be started.
+/// If the socket fails, or no threads can be started.
 pub fn work(socket: UnixStream, host: Arc<dyn Host>, options: WorkerOptions) -> io::Result<()> {
     let receiver = Receiver::new(socket.try_clone()?);
     let pool =

@@ -1,4 +1,4 @@
-//! The instructions of the function at an address, with what they cost.
+//! Instructions of the function at an address, with their costs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,27 +11,27 @@ use super::task_context::TaskContext;
 use crate::problem::{Kind, Problem};
 use crate::protocol::PlaceTask;
 
-/// An instruction.
+/// Instruction with its costs.
 #[derive(Debug, Serialize)]
 struct Row {
-    /// Where it is, as the file states it.
+    /// Address, as stated in the file.
     address: u64,
-    /// Its length in bytes.
+    /// Length in bytes.
     length: u8,
     text: String,
-    /// Samples that ran there.
+    /// Samples at this instruction.
     own: u64,
-    /// Samples that ran there or in what it called.
+    /// Samples at this instruction or in its callees.
     inclusive: u64,
 }
 
-/// The instructions of a function.
+/// Instructions of a function.
 #[derive(Debug, Serialize)]
 struct Rows {
     instructions: Vec<Row>,
 }
 
-/// The instructions of the function that covers an address.
+/// Returns the instructions of the function that covers an address.
 pub(super) fn show(context: &mut TaskContext<'_>, task: &PlaceTask) -> Result<Answer, Problem> {
     let analysis = context.analysis(&task.recording, task.options)?;
     answer(&rows(&analysis, &task.module, task.address)?)
@@ -52,7 +52,7 @@ fn rows(analysis: &Analysis, wanted: &str, address: u64) -> Result<Rows, Problem
         .map_err(|error| Problem::new(Kind::NoCode).detail(error.to_string()))?;
     let first = instructions.first().map_or(0, |it| it.address.0);
     let end = instructions.last().map_or(0, |it| it.address.0 + u64::from(it.len));
-    // One function of the file can be several symbols.
+    // One function of the file can have several symbols.
     let locations = profile.locations.iter().filter(|it| it.module == Some(id));
     let inside = locations.filter(|it| (first..end).contains(&it.relative));
     let starts: BTreeSet<u64> =

@@ -15,7 +15,7 @@ use super::{WorkerOptions, about, diff, export, live, place, questions, source, 
 use crate::problem::Problem;
 use crate::protocol::{Event, Request, Sender, Task};
 
-/// A running worker: its state and its unfinished requests.
+/// State of a running worker and its unfinished requests.
 #[derive(Debug)]
 pub(super) struct Serving {
     state: WorkerState,
@@ -23,7 +23,7 @@ pub(super) struct Serving {
     running: Mutex<HashMap<u64, Arc<AtomicBool>>>,
 }
 
-/// A request that was accepted.
+/// Accepted request.
 #[derive(Debug)]
 pub(super) struct Job {
     id: u64,
@@ -33,8 +33,8 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Whether it is done on the pool. The tables of what is watched are asked for while the watching has a thread of it,
-    /// which can be the only one.
+    /// Returns true if the job runs on the pool. Requests for live tables do not: the live run occupies a thread of the
+    /// pool, possibly its only one.
     pub(super) const fn is_on_pool(&self) -> bool {
         !matches!(self.task, Task::LiveColumns)
     }
@@ -45,7 +45,7 @@ impl Serving {
         Self { state: WorkerState::new(sender, host, options), running: Mutex::default() }
     }
 
-    /// Takes a request; `None` where there is nothing more to be done for it.
+    /// Accepts a request; `None` if it needs no further work.
     pub(super) fn accept(&self, request: Request, files: Vec<OwnedFd>) -> Option<Job> {
         let Request { id, task } = request;
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,7 +86,8 @@ fn run(context: &mut TaskContext<'_>, task: Task) -> Result<Answer, Problem> {
             answer(&about::header(&pipeline.head(source)?))
         }
         Task::Analyze { recording, options } => {
-            // It is asked for where there is no result, or one that is not true any more.
+            // The front requests an analysis only if there is no result or it is outdated, so the cached profile may be
+            // outdated, too.
             context.worker.held.forget(&recording.key);
             let analysis = context.analysis(&recording, options)?;
             tables::write(&analysis, options, context.output()?, context.host())

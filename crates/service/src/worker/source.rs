@@ -1,4 +1,4 @@
-//! The text of a source file that functions of a recording are in.
+//! Text of a source file that contains functions of a recording.
 
 use host::Host;
 use pipeline::{FileSearch, SourceFiles};
@@ -7,15 +7,15 @@ use serde::Serialize;
 
 use crate::problem::{Kind, Problem};
 
-/// A source file.
+/// Source file.
 #[derive(Debug, Serialize)]
 pub(super) struct Text {
     file: String,
     text: String,
 }
 
-/// The text of a file, which a sampled function of the recording must be in. Of a stranger's recording it is not looked
-/// for: its host opens nothing that a recording names.
+/// Returns the text of a file that contains a sampled function of the recording. For an untrusted recording the search
+/// fails, since its host opens no file that a recording names.
 pub(super) fn text(
     profile: &Profile,
     file: &str,
@@ -35,7 +35,7 @@ pub(super) fn text(
     text_of(file, files, host)
 }
 
-/// The text of a file that debug information names.
+/// Returns the text of a file that debug information names.
 pub(super) fn text_of(file: &str, files: &FileSearch, host: &dyn Host) -> Result<Text, Problem> {
     let missing = || {
         Problem::new(Kind::NoCode).detail("the file is not at hand, or is no source; the operator of the service can name its folder")

@@ -1,5 +1,5 @@
-//! Files that are found by build-id, without a recording: the names of their addresses, their source and code, and the
-//! files themselves.
+//! Requests for files by build-id, without a recording: symbolization of addresses, source, code, and the files
+//! themselves.
 
 use std::os::fd::OwnedFd;
 
@@ -17,18 +17,18 @@ use crate::protocol::{
     NamedAddress, SourceTask, SymbolizeTask, WantedModule,
 };
 
-/// Bytes of an answer: of its texts, and of its rows without them.
+/// Maximum bytes of an answer: of its texts, and of its rows without them.
 const MOST_BYTES: usize = 128 << 20;
-/// Bytes of a frame without its texts, as JSON has it, at most.
+/// Maximum bytes of a frame without its texts, in JSON.
 const FRAME_BYTES: usize = 96;
 
-/// The build-id of a module.
+/// Returns the build-id of a module.
 pub(super) fn build_id(module: &WantedModule) -> Result<BuildId, Problem> {
     let unknown = || Problem::new(Kind::NotFound).detail("no file of this id is known");
     BuildId::from_hex(&module.build_id).ok_or_else(unknown)
 }
 
-/// The names of all addresses.
+/// Symbolizes all addresses.
 pub(super) fn names(context: &TaskContext<'_>, task: &SymbolizeTask) -> Result<Named, Problem> {
     let files = context.identified(task.inlines, task.demangle)?;
     let mut found: Vec<Option<usize>> = Vec::new();
@@ -87,13 +87,13 @@ pub(super) fn names(context: &TaskContext<'_>, task: &SymbolizeTask) -> Result<N
     Ok(Named { modules, addresses })
 }
 
-/// Bytes of the frames of a row as JSON, at most.
+/// Returns an upper bound of the bytes of a row's frames in JSON.
 fn bytes_of(row: &NamedAddress) -> usize {
     let text = |text: &Option<String>| text.as_deref().map_or(0, printed_bytes);
     row.frames.iter().map(|it| FRAME_BYTES + text(&it.function) + text(&it.file)).sum()
 }
 
-/// Bytes of a text as JSON, at most.
+/// Returns an upper bound of the bytes of a text in JSON.
 fn printed_bytes(text: &str) -> usize {
     let printed = |byte: u8| match byte {
         b'"' | b'\\' => 2,
@@ -103,7 +103,7 @@ fn printed_bytes(text: &str) -> usize {
     text.bytes().map(printed).sum()
 }
 
-/// The text of a source file that debug information of an address names.
+/// Returns the text of a source file that the debug information of an address names.
 pub(super) fn source(context: &TaskContext<'_>, task: &SourceTask) -> Result<Text, Problem> {
     let files = context.identified(true, Demangle::None)?;
     let file = find(&files, &task.module)?;
@@ -116,7 +116,7 @@ pub(super) fn source(context: &TaskContext<'_>, task: &SourceTask) -> Result<Tex
     context.source_text(&task.file)
 }
 
-/// Instructions.
+/// Returns instructions of a file.
 pub(super) fn code(context: &TaskContext<'_>, task: &CodeTask) -> Result<Code, Problem> {
     let files = context.identified(false, Demangle::None)?;
     let file = find(&files, &task.module)?;
@@ -129,7 +129,7 @@ pub(super) fn code(context: &TaskContext<'_>, task: &CodeTask) -> Result<Code, P
     Ok(Code { length, instructions: rows.collect() })
 }
 
-/// A file's descriptor, and what is to be said of it.
+/// Returns a file's descriptor, and its description.
 pub(super) fn file(
     context: &TaskContext<'_>,
     task: &FileTask,

@@ -1,4 +1,4 @@
-//! The tables of the page, and the account of the run: what is kept of a recording on the disk.
+//! Stored result of a recording: the tables of the page, and the account of the run.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -16,14 +16,14 @@ use crate::problem::Problem;
 use crate::protocol::RunOptions;
 use crate::store::UsedFile;
 
-/// What the front keeps beside the tables.
+/// Metadata that the front stores with the tables.
 #[derive(Debug, Serialize)]
 struct Made {
     about: About,
     used: Vec<UsedFile>,
 }
 
-/// Writes the tables of a profile, and answers with the account of its run.
+/// Writes the tables of a profile; the answer is the account of its run.
 pub(super) fn write(
     analysis: &Analysis,
     options: RunOptions,
@@ -44,7 +44,7 @@ pub(super) fn write(
     answer(&Made { about: about(profile, analysis.is_damaged), used: used(analysis, host) })
 }
 
-/// The files that were opened for modules, as they are now.
+/// Returns the files that were opened for modules, in their current state.
 fn used(analysis: &Analysis, host: &dyn Host) -> Vec<UsedFile> {
     let mut seen = HashSet::new();
     let mut files = Vec::new();
@@ -52,9 +52,10 @@ fn used(analysis: &Analysis, host: &dyn Host) -> Vec<UsedFile> {
         if !seen.insert(path) {
             continue;
         }
-        // A folder that the operator named may be relative to where the service was started, as the worker is.
+        // A folder that the operator named may be relative to the working directory of the service, which the worker
+        // shares.
         let Ok(path) = std::path::absolute(path) else { continue };
-        // What is made of other files or lies in memory has no file of its own.
+        // A module that is derived from other files, or lies in memory, has no file of its own.
         if let Ok(stat) = host.stat(&path, Origin::Stored { root: Path::new("/") })
             && let Some(path) = path.to_str()
         {

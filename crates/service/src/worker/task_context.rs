@@ -1,4 +1,4 @@
-//! The context of one task: its files, its observer, and the state of the worker.
+//! Context of one task: its files, its observer, and the state of the worker.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -25,9 +25,9 @@ pub(super) struct WorkerState {
     pub(super) pipeline: Pipeline,
     host: Arc<dyn Host>,
     pub(super) options: WorkerOptions,
-    /// Profiles retained for later questions.
+    /// Profiles cached for later queries.
     pub(super) held: Held,
-    /// Tables of the stream that is being watched.
+    /// Tables of the live recording.
     pub(super) live: LiveTables,
     /// Locked by the run in progress: one run uses all processors.
     analyzing: Mutex<()>,
@@ -63,7 +63,7 @@ pub(super) struct TaskContext<'w> {
 }
 
 impl TaskContext<'_> {
-    /// The profile of a recording, which is kept for the next question.
+    /// Returns the profile of a recording, which is cached for later queries.
     pub(super) fn analysis(
         &mut self,
         recording: &Given,
@@ -72,7 +72,7 @@ impl TaskContext<'_> {
         self.analysis_of(recording, options, &SampleFilter::default())
     }
 
-    /// The same of some samples.
+    /// Like `analysis`, for samples that pass a filter.
     pub(super) fn analysis_of(
         &mut self,
         recording: &Given,
@@ -88,14 +88,14 @@ impl TaskContext<'_> {
         };
         self.worker.held.get(&key, || {
             let (pipeline, source) = opened;
-            // All processors work at one.
+            // One analysis uses all processors.
             let _turn = self.worker.analyzing.lock().unwrap_or_else(PoisonError::into_inner);
             let analysis = pipeline.analyze(source, &options, &self.observer)?;
             Ok(analysis)
         })
     }
 
-    /// The files of this machine by build-id, for a question about no recording.
+    /// Returns this host's files by build-id, for requests without a recording.
     pub(super) fn identified(
         &self,
         inlines: bool,
@@ -106,7 +106,7 @@ impl TaskContext<'_> {
         Ok(self.worker.pipeline.identified_files(&options, &self.observer)?)
     }
 
-    /// Writes the stream for hotspot into the output.
+    /// Writes the stream for hotspot to the output.
     pub(super) fn stream(
         &mut self,
         recording: &Given,
@@ -125,13 +125,13 @@ impl TaskContext<'_> {
         })
     }
 
-    /// What a request chooses, on top of what the operator did.
+    /// Returns the operator's options with those of a request applied.
     fn options(&self, options: RunOptions, samples: &SampleFilter) -> pipeline::Options {
         let options = options.apply(&self.worker.options.options);
         pipeline::Options { samples: samples.clone(), ..options }
     }
 
-    /// A pipeline that has the recording, and what to call it.
+    /// Returns a pipeline whose host provides the recording, and its source.
     pub(super) fn opened(&mut self, recording: &Given) -> Result<(Pipeline, Source), Problem> {
         let path = PathBuf::from(&recording.path);
         let source = Source::Path(path.clone());
@@ -144,12 +144,12 @@ impl TaskContext<'_> {
         Ok((self.worker.pipeline.on(Arc::new(host)), source))
     }
 
-    /// Where the result is to be written.
+    /// Returns the file for the result.
     pub(super) fn output(&mut self) -> Result<File, Problem> {
         Ok(File::from(self.file()?))
     }
 
-    /// The text of a source file that debug information names.
+    /// Returns the text of a source file that debug information names.
     pub(super) fn source_text(&self, file: &str) -> Result<source::Text, Problem> {
         source::text_of(file, &self.worker.options.options.files, self.host())
     }
@@ -158,7 +158,7 @@ impl TaskContext<'_> {
         &*self.worker.host
     }
 
-    /// The next of the files that came with the request.
+    /// Returns the next descriptor of the request.
     pub(super) fn file(&mut self) -> Result<OwnedFd, Problem> {
         let missing = || Problem::new(Kind::Internal).detail("a request without its files");
         self.files.next().ok_or_else(missing)

@@ -1,4 +1,4 @@
-//! The observer of a run for a request: tells the front how far it is, and asks whether it is still wanted.
+//! Observer of a run for a request: reports progress to the front, and checks for cancellation.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use pipeline::{Observer, Stage};
 use super::outbox::Outbox;
 use crate::protocol::Event;
 
-/// How often the front is told: after so many samples, which is some times a second.
+/// Number of samples between progress reports; gives several reports per second.
 const STEP: u64 = 16_384;
 
-/// Watches the run of a request.
+/// Observer of a request's run.
 pub(super) struct Watch {
     id: u64,
     outbox: Arc<Outbox>,

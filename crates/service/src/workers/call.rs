@@ -1,4 +1,4 @@
-//! A request to a worker that is under way.
+//! Request to a worker, in progress.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -10,23 +10,23 @@ use super::process::Process;
 use crate::problem::{Kind, Problem};
 use crate::protocol::{Event, Request, Task};
 
-/// What is heard of a request.
+/// Event of a request, as received by the front.
 #[derive(Debug)]
 pub(crate) enum Incoming {
-    /// The worker says something, with these descriptors.
+    /// Message of the worker, with its descriptors.
     Event(Event, Vec<OwnedFd>),
-    /// The worker ended, in this way.
+    /// The worker ended; the text says how.
     Ended(String),
 }
 
 impl Incoming {
-    /// Whether nothing more comes.
+    /// Returns true if no further event follows.
     pub(crate) const fn is_last(&self) -> bool {
         matches!(self, Self::Ended(_) | Self::Event(Event::Done(_) | Event::Failed(_), _))
     }
 }
 
-/// A request that is under way; dropped before its end, it is cancelled.
+/// Request in progress; dropping it early cancels it.
 #[derive(Debug)]
 pub(crate) struct Call {
     id: u64,
@@ -44,7 +44,7 @@ impl Call {
         Self { id, process, replies, is_over: false }
     }
 
-    /// What is heard next; the end is told once.
+    /// Returns the next event.
     pub(crate) async fn next(&mut self) -> Incoming {
         let incoming = self.replies.recv().await;
         let incoming = incoming.unwrap_or_else(|| Incoming::Ended("it does not answer".to_owned()));
@@ -52,10 +52,10 @@ impl Call {
         incoming
     }
 
-    /// The answer, and the descriptors that come with it.
+    /// Waits for the answer, and returns it with its descriptors.
     ///
     /// # Errors
-    /// What the worker says, or that it ended.
+    /// The problem that the worker reports, or that the worker ended.
     pub(crate) async fn answer(&mut self) -> Result<(Box<RawValue>, Vec<OwnedFd>), Problem> {
         loop {
             match self.next().await {
@@ -69,17 +69,17 @@ impl Call {
         }
     }
 
-    /// The number of the worker among processes.
+    /// Returns the process id of the worker.
     pub(crate) fn process(&self) -> Option<u32> {
         self.process.id()
     }
 
-    /// Ends the worker: it is beyond its deadline.
+    /// Terminates the worker after its deadline.
     pub(crate) fn kill(&self) {
         self.process.kill();
     }
 
-    /// Asks the worker to stop; it answers that it did.
+    /// Asks the worker to stop; the worker still sends a final event.
     pub(crate) fn cancel(&self) {
         self.process.tell(Request { id: self.id, task: Task::Cancel(self.id) });
     }

@@ -1,5 +1,4 @@
-//! The worker processes, as the front sees them: started when they are needed, asked, watched, ended when they take too
-//! long, and started again.
+//! Worker processes, seen from the front: started on demand, terminated after a deadline, and restarted.
 
 mod call;
 mod process;

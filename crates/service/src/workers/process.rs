@@ -1,4 +1,4 @@
-//! One worker process and the threads that speak with it.
+//! Worker process, and the threads that communicate with it.
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -16,25 +16,25 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::call::Incoming;
 use crate::protocol::{Receiver, Reply, Request, Sender, WorkerSetup, pair};
 
-/// How a worker is started: this program again, with the argument `worker`. Its standard input is the socket.
+/// Command that starts a worker: this program with the argument `worker`. Its standard input is the socket.
 #[derive(Clone, Debug)]
 pub struct WorkerCommand {
-    /// The program.
+    /// Path of the program.
     pub program: PathBuf,
-    /// The first message to it.
+    /// First message to the worker.
     pub setup: WorkerSetup,
 }
 
-/// What a worker that runs for hours has in its environment: tables that grow, and go, are given back to the system, where
-/// glibc would keep what it had once taken for the largest of them.
+/// Environment of a worker that runs for hours. Its tables grow and are freed, and these settings return their memory
+/// to the system; by default glibc raises its thresholds to the largest block freed and retains that memory.
 /// Source: mallopt(3), "`MALLOC_MMAP_THRESHOLD_`", "`MALLOC_TRIM_THRESHOLD_`".
 const GIVES_BACK: [(&str, &str); 2] =
     [("MALLOC_MMAP_THRESHOLD_", "262144"), ("MALLOC_TRIM_THRESHOLD_", "1048576")];
 
-/// Who waits for replies, by request.
+/// Receivers of replies, by request number.
 type Waiting = Mutex<HashMap<u64, UnboundedSender<Incoming>>>;
 
-/// A worker that runs.
+/// Running worker.
 #[derive(Debug)]
 pub(crate) struct Process {
     pid: Option<Pid>,
@@ -44,10 +44,11 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts a worker, one that gives back memory that it does not need for a while, or one that keeps it and is quicker.
+    /// Starts a worker. If `gives_back` is true, it returns unused memory to the system; otherwise it retains memory,
+    /// which is faster.
     ///
     /// # Errors
-    /// Where the program or a thread cannot be started.
+    /// If the program or a thread cannot be started.
     pub(crate) fn start(command: &WorkerCommand, gives_back: bool) -> io::Result<Self> {
         let (front, worker) = pair()?;
         let child = spawn(command, gives_back, OwnedFd::from(worker))?;
@@ -64,7 +65,7 @@ impl Process {
         Ok(Self { pid, outgoing, waiting, ended })
     }
 
-    /// Sends a request, whose replies go to `replies`.
+    /// Sends a request; replies go to `replies`.
     pub(crate) fn send(
         &self,
         request: Request,
@@ -73,29 +74,29 @@ impl Process {
     ) {
         let id = request.id;
         lock(&self.waiting).insert(id, replies);
-        // Where the worker ended meanwhile, nobody answers but this.
+        // If the worker has ended meanwhile, no other code answers the request.
         let is_lost = self.outgoing.send((request, files)).is_err() || self.has_ended();
         if is_lost && let Some(replies) = lock(&self.waiting).remove(&id) {
             let _ = replies.send(Incoming::Ended("it had ended before".to_owned()));
         }
     }
 
-    /// Sends what is not answered.
+    /// Sends a request that has no answer.
     pub(crate) fn tell(&self, request: Request) {
         let _ = self.outgoing.send((request, Vec::new()));
     }
 
-    /// Its number among processes.
+    /// Returns its process id.
     pub(crate) fn id(&self) -> Option<u32> {
         self.pid.and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok())
     }
 
-    /// Whether it does not run any more.
+    /// Returns true if the process has ended.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Ends it, whatever it is at.
+    /// Terminates the process immediately.
     pub(crate) fn kill(&self) {
         if let Some(pid) = self.pid.filter(|_| !self.has_ended()) {
             let _ = kill_process(pid, Signal::KILL);
@@ -117,12 +118,12 @@ fn spawn(command: &WorkerCommand, gives_back: bool, socket: OwnedFd) -> io::Resu
         .envs(environment.iter().copied())
         .stdin(Stdio::from(socket))
         .stdout(Stdio::null())
-        // What a terminal sends to those in front of it is the front's to answer.
+        // Signals of the terminal go to the front alone, which handles them.
         .process_group(0)
         .spawn()
 }
 
-/// Hands replies on until the worker ends, and tells all that wait how it ended.
+/// Forwards replies until the worker ends, then reports its exit to all waiting requests.
 fn read(receiver: Receiver, mut child: Child, waiting: &Waiting, ended: &AtomicBool) {
     while let Ok(Some((reply, files))) = receiver.receive::<Reply>() {
         let Reply { id, event } = reply;
@@ -136,7 +137,7 @@ fn read(receiver: Receiver, mut child: Child, waiting: &Waiting, ended: &AtomicB
             waiting.remove(&id);
         }
     }
-    // What does not speak any more is of no use.
+    // A worker that does not communicate is useless.
     let _ = child.kill();
     let text = child.wait().map_or_else(|error| error.to_string(), how_it_ended);
     ended.store(true, Ordering::Release);
@@ -161,7 +162,7 @@ fn lock(waiting: &Waiting) -> std::sync::MutexGuard<'_, HashMap<u64, UnboundedSe
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// In words. Source: signal(7).
+/// Describes the exit in words. Source: signal(7).
 fn how_it_ended(status: ExitStatus) -> String {
     match status.signal() {
         Some(libc::SIGABRT) => "it was aborted, perhaps for want of memory".to_owned(),

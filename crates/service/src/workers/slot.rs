@@ -1,4 +1,4 @@
-//! The place of a worker: it has one when one is needed.
+//! Slot of a worker, which is started on demand.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,23 +12,23 @@ use super::process::{Process, WorkerCommand};
 use crate::problem::{Kind, Problem};
 use crate::protocol::{Request, Task};
 
-/// The place of a worker.
+/// Slot of a worker.
 #[derive(Debug)]
 pub(crate) struct Slot {
     command: WorkerCommand,
-    /// Whether its workers run for hours, and are to give back memory.
+    /// True if its workers run for hours and must return unused memory.
     gives_back: bool,
     current: Mutex<Option<Arc<Process>>>,
     next_id: AtomicU64,
     starts: AtomicU64,
 }
 
-/// What a slot counted.
+/// Statistics of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlotCounts {
-    /// Workers that were started.
+    /// Number of started workers.
     pub(crate) starts: u64,
-    /// Whether one runs.
+    /// True if a worker is running.
     pub(crate) runs: bool,
 }
 
@@ -43,17 +43,17 @@ impl Slot {
         }
     }
 
-    /// The place of one that runs for hours.
+    /// Returns a slot for a worker that runs for hours.
     pub(crate) const fn lasting(command: WorkerCommand) -> Self {
         let mut slot = Self::new(command);
         slot.gives_back = true;
         slot
     }
 
-    /// Sends a task to the worker, which is started where there is none.
+    /// Sends a task to the worker, and starts the worker if necessary.
     ///
     /// # Errors
-    /// Where it cannot be started.
+    /// If it cannot be started.
     pub(crate) fn call(&self, task: Task, files: Vec<OwnedFd>) -> Result<Call, Problem> {
         let failed = |error: io::Error| {
             Problem::new(Kind::Internal).detail(format!("the worker cannot be started: {error}"))
@@ -65,7 +65,7 @@ impl Slot {
         Ok(Call::new(id, process, replies))
     }
 
-    /// Ends the worker, when the service stops.
+    /// Terminates the worker when the service stops.
     pub(crate) fn end(&self) {
         self.lock().take();
     }

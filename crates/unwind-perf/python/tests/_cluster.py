@@ -1,4 +1,4 @@
-"""A standalone cluster of Spark on the loopback, out of the jars of PySpark, and what its processes hold in memory."""
+"""Standalone Spark cluster on the loopback interface, from PySpark's jars, and the memory use of its processes."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def descendants(root):
-    """A process and all that come from it."""
+    """Returns a process and all of its descendants."""
     parents = {}
     for entry in pathlib.Path("/proc").iterdir():
         with contextlib.suppress(OSError, ValueError):
@@ -29,7 +29,7 @@ def descendants(root):
 
 
 def memory(pids):
-    """What processes hold in memory, in MiB; what they share counts once."""
+    """Returns the memory of processes in MiB; shared pages are counted once."""
     total = 0
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -39,7 +39,7 @@ def memory(pids):
 
 
 class Peak:
-    """The most that this process and what it started held in memory."""
+    """Peak memory of this process and its descendants."""
 
     def __enter__(self):
         self.most = 0
@@ -63,7 +63,7 @@ class Peak:
 
 
 class Cluster:
-    """A master and two workers of one processor each."""
+    """Master and two workers with one processor each."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -101,7 +101,7 @@ class Cluster:
         self.processes.append(child)
 
     def _wait(self, name, words, count=1):
-        """Waits until so many logs have the words."""
+        """Waits until ``count`` logs contain the words."""
         for _ in range(600):
             said = [log.read_text() for log in self.folder.glob(f"{name}.*.log")]
             if sum(words in log for log in said) >= count:
@@ -112,13 +112,13 @@ class Cluster:
         raise RuntimeError(f"{name} does not start:\n" + "\n".join(log[-2000:] for log in said))
 
     def lose(self):
-        """Ends a worker with all that it started, as a machine is lost."""
+        """Kills a worker with all of its descendants, as in the loss of a host."""
         for pid in descendants(self.processes[-1].pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def session(self):
-        """A session whose executors have this package and this Python."""
+        """Returns a session with executors that use this package and this Python."""
         from pyspark.sql import SparkSession
 
         os.environ.update(SPARK_LOCAL_IP=LOOPBACK, PYSPARK_PYTHON=sys.executable)

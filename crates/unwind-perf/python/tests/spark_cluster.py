@@ -1,6 +1,6 @@
-"""Recordings on a real cluster of Spark, one of whose workers is lost in the middle, against a loop on this machine.
+"""Conversion of recordings on a real Spark cluster that loses a worker halfway, compared with a loop on this host.
 
-``spark_cluster.py [COUNT]``: 100 recordings unless said. Prints what each way took, and held in memory.
+``spark_cluster.py [COUNT]``: 100 recordings by default. Prints the time and the peak memory of each method.
 """
 
 import os
@@ -21,12 +21,12 @@ from unwind_perf.spark import convert_all, register
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 CASES = ("inlines-gcc", "two-events", "syscalls", "exceptions", "fork", "recursion-rs", "spin-lld", "plt")
 FILES = {"sysroot": str(ROOT / "testdata" / "sysroot")}
-# Of the recordings, one is cut and one is none.
+# One recording is truncated, and one file is not a recording.
 CUT, NONE = 50, 51
 
 
 def make(folder, count):
-    """Recordings that differ in the name of their machine, which all cases were made on."""
+    """Creates recordings that differ in the host name, which is the same in all cases."""
     paths = []
     for number in range(count):
         whole = (ROOT / "testdata" / "cases" / CASES[number % len(CASES)] / "perf.data").read_bytes()
@@ -39,12 +39,12 @@ def make(folder, count):
 
 
 def comparable(manifest):
-    """What does not depend on when and how often it was tried."""
+    """Returns the entries that do not depend on the time and the number of attempts."""
     return {key: value for key, value in manifest.items() if key not in ("manifest", "seconds", "attempts")}
 
 
 def shell(folder, out):
-    """What people do without any of this: the same rows, and no account of them."""
+    """Converts with a shell loop: the same rows, without manifests."""
     out.mkdir()
     line = 'for one in "$0"/*.data; do "$UNWIND_PERF_PROGRAM" -q "$one" --sysroot "$1" -o "$2/$(basename "$one").parquet"; done'
     with Peak() as peak:
@@ -60,7 +60,7 @@ def loop(paths, out):
 
 
 def lose_a_worker(cluster, out, wanted, seen):
-    """Waits until so many recordings are done."""
+    """Waits until ``wanted`` recordings are done, then kills a worker."""
     while len(done := list(out.glob("v1/*/*/manifest.json"))) < wanted:
         time.sleep(0.02)
     cluster.lose()
@@ -68,7 +68,7 @@ def lose_a_worker(cluster, out, wanted, seen):
 
 
 def converted(spark, cluster, paths, out):
-    """The manifests of the cluster, which loses a worker when a quarter is done."""
+    """Returns the manifests of the cluster, which loses a worker when a quarter is done."""
     seen = []
     loser = threading.Thread(target=lose_a_worker, args=(cluster, out, len(paths) // 4, seen), daemon=True)
     loser.start()
@@ -93,13 +93,13 @@ def compare_files(expected, folder, ours_folder, ours):
         there, here = (pq.read_table(out / part, partitioning=None) for out in (ours_folder, folder))
         assert there.equals(here), part
     left = [path for path in ours_folder.rglob("*") if path.is_file() and path.name not in ("manifest.json", "part.parquet")]
-    # A run that was lost in the middle may leave its own.
+    # A run that was lost may leave its unfinished file.
     assert all(path.name.startswith(".unfinished-") for path in left) and len(left) <= 1, left
     print(f"the same {len(parts)} files, and manifests: {counts}")
 
 
 def compare_rows(spark, folder, paths):
-    """The rows of the data source against those of the package."""
+    """Compares the rows of the data source with those of the package."""
     register(spark)
     load = lambda: spark.read.format("unwind_perf").options(**FILES)  # noqa: E731
     pattern = str(folder / "*.data")
@@ -110,7 +110,7 @@ def compare_rows(spark, folder, paths):
     theirs = pq.read_table(out).to_pylist()
     expected = [row for path in paths for batch in up.rows(path, **FILES) for row in batch.to_pylist()]
     order = {str(path): number for number, path in enumerate(paths)}
-    # Rows of a recording stay in order: a task writes a file.
+    # Rows of a recording stay in order, since each task writes one file.
     theirs.sort(key=lambda row: order[row["recording"]])
     assert theirs == expected, (len(theirs), len(expected))
     print(f"the same {len(expected)} rows")
@@ -119,7 +119,7 @@ def compare_rows(spark, folder, paths):
     condition = "comm = 'two-events' and time_ns > 5"
     count = sum(row["comm"] == "two-events" for row in rows)
     frame = load().load(few)
-    # Each query has the rows of its own condition.
+    # Each query returns the rows of its own condition.
     assert [frame.count(), frame.where(condition).count(), frame.count()] == [len(rows), count, len(rows)]
     for join in ("false", "gaps"):
         assert load().option("pushdown", "true").option("join", join).load(few).where(condition).count() == count

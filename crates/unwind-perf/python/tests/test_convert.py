@@ -1,4 +1,4 @@
-"""Recordings to files of rows: what is written, what a second call does, and what becomes of runs that fail."""
+"""Conversion of recordings to files of rows: contents, repeated calls, and failing runs."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[4]
 CASES = ROOT / "testdata" / "cases"
 FILES = {"sysroot": ROOT / "testdata" / "sysroot"}
 
-# Notes each run in $RUNS; the first of those that print rows go wrong as $FAULTS says, a word for each.
+# Records each run in $RUNS; the runs fail in the ways that $FAULTS lists, one word per run.
 FAULTY = """#!/bin/sh
 case "$1" in --version|options-json) exec "$REAL" "$@";; esac
 echo run >> "$RUNS"
@@ -126,7 +126,7 @@ class Files(Folder):
 
 
 class Again(Folder):
-    """The program is one that notes its runs and goes wrong as it is told."""
+    """Uses a program that records its runs and fails on request."""
 
     def setUp(self):
         super().setUp()
@@ -144,7 +144,7 @@ class Again(Folder):
         shutil.copy(case("inlines-gcc"), self.recording)
 
     def convert(self, *faults, **options):
-        """Converts; gives the manifest and the number of runs."""
+        """Converts; returns the manifest and the number of runs."""
         self.faults.write_text("".join(f"{fault}\n" for fault in faults))
         self.runs.write_text("")
         manifest = up.convert(self.recording, self.out, **FILES, **options)
@@ -197,7 +197,7 @@ class Again(Folder):
         manifest, runs = self.convert("killed", "killed", "killed")
         self.assertEqual((runs, manifest["attempts"], manifest["status"]), (3, 3, "gave-up"))
         self.assertEqual((manifest["message"], manifest["part"]), ("the program ended with status -9", None))
-        # Only the manifest is left, and it does not keep another call from trying.
+        # Only the manifest remains, and it does not prevent another attempt.
         self.assertEqual([os.path.basename(path) for path in kept(self.out)], ["manifest.json"])
         self.assertEqual(self.convert()[0]["status"], "ok")
 
@@ -249,7 +249,7 @@ class Again(Folder):
 
 
 class Engines(Folder):
-    """Rows as Spark and its like have them."""
+    """Rows in the form for Spark and similar engines."""
 
     def table(self, path, **options):
         return pa.Table.from_batches(up.rows(path, **options), shard.engine_schema())
@@ -346,7 +346,7 @@ class Conditions(unittest.TestCase):
                 expected = pushdown.wanted(whole, conditions).to_pylist()
                 self.assertEqual(len(expected), count)
                 pushed = pushdown.options_of(conditions, {**FILES, **options})
-                # Several events, and times before all time, are not asked of the program.
+                # Several events, and limits before time zero, are not passed to the program.
                 left = not options or any(type(filter) is In or filter.value == -5000 for filter in filters)
                 self.assertEqual(pushed == {**FILES, **options}, left, conditions)
                 ours = [row for batch in up.rows(path, **pushed) for row in pushdown.wanted(batch, conditions).to_pylist()]

@@ -1,4 +1,4 @@
-"""The package against the program's own JSON, NDJSON and folded stacks."""
+"""Comparison of the package with the program's own JSON, NDJSON and folded stacks."""
 
 import contextlib
 import json
@@ -257,7 +257,7 @@ class Options(unittest.TestCase):
 
 
 class Endings(unittest.TestCase):
-    """Runs that wait for ever, for a recording that nobody writes."""
+    """Runs that wait for ever, for a recording without a writer."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -276,7 +276,7 @@ class Endings(unittest.TestCase):
         self.assertIsNotNone(self.runs[0].poll())
 
     def test_an_interrupt_ends_the_program(self):
-        # Jobs of shells in the background begin with interrupts ignored.
+        # Background jobs of shells start with interrupts ignored.
         self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
         signal.setitimer(signal.ITIMER_REAL, 0.3)

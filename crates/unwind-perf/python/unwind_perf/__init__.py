@@ -2,11 +2,11 @@
 
 >>> import unwind_perf as up
 >>> recording = up.read("perf.data")          # all tables, as pyarrow.Table
->>> up.top(recording)                         # the functions that cost most
->>> up.scan("perf.data")                      # one row a sample, in batches
+>>> up.top(recording)                         # the costliest functions
+>>> up.scan("perf.data")                      # one row per sample, in batches
 >>> up.convert("perf.data", "out")            # the same rows as a file, for loops over many recordings
 
-docs/OUTPUT.md of the project says what the columns mean.
+docs/OUTPUT.md of the project describes the columns.
 """
 
 from ._errors import UnwindPerfError

@@ -1,4 +1,4 @@
-"""What goes wrong."""
+"""Errors of runs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any, Mapping, Sequence
 
 
 class UnwindPerfError(Exception):
-    """A run that has no result.
+    """A run without a result.
 
-    ``code`` is the program's exit status (2: no output, for the reason that the message tells), or the negative number
-    of the signal that ended it. ``findings`` is what is known to be wrong with the recording.
+    ``code`` is the program's exit status (2: no output, for the reason in the message), or the negative number of the
+    signal that ended it. ``findings`` lists the known defects of the recording.
     """
 
     def __init__(self, code: int, message: str, findings: Sequence[Mapping[str, Any]] = ()) -> None:
@@ -19,5 +19,5 @@ class UnwindPerfError(Exception):
         self.findings = list(findings)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Workers of other processes hand it on.
+        # Pickling, used by multiprocessing, calls the constructor with these arguments.
         return (type(self), (self.code, self.message, self.findings))

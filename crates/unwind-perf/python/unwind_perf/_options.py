@@ -1,8 +1,9 @@
-"""Options of a run, as keywords. The program knows their names and values; nothing of them is listed here.
+"""Options of a run, as keywords. The program knows their names and values; they are not listed here.
 
-A keyword is the name of an option in docs/OPTIONS.md of the project: ``pid``, ``comm``, ``time``, ``inlines``, ``join``,
-``sysroot``, ``debug_dirs``, ``path_map``, ``map``, ``max_memory``, …
-A list may be one value, a mapping is a list of pairs, a time is text or its two ends in seconds, ``None`` is the default.
+A keyword is the name of an option in docs/OPTIONS.md of the project, such as ``pid``, ``comm``, ``time``, ``inlines``,
+``join``, ``sysroot``, ``debug_dirs``, ``path_map``, ``map`` or ``max_memory``.
+A list may be a single value. A mapping stands for a list of pairs. A time is text or its two ends in seconds. ``None``
+is the default.
 """
 
 from __future__ import annotations
@@ -17,30 +18,30 @@ from ._program import program
 
 PathLike = Union[str, "os.PathLike[str]"]
 
-#: Keywords of :func:`read`, :func:`scan`, :func:`folded`, :func:`diff` and :func:`convert`: options by their names.
+#: Keywords of :func:`read`, :func:`scan`, :func:`folded`, :func:`diff` and :func:`convert`: options by name.
 Options = Dict[str, Any]
 
 _UNKNOWN = "unknown option "
 
 
 def checked(options: Mapping[str, object]) -> str:
-    """The options as the program states them: a JSON object, without defaults, with absolute paths.
+    """Returns the options in the program's form: a JSON object, without defaults, with absolute paths.
 
-    An unknown option is a ``TypeError``, a value that means nothing a ``ValueError``.
+    Raises ``TypeError`` for an unknown option and ``ValueError`` for an invalid value.
     """
     text = json.dumps({name: _plain(value) for name, value in options.items() if value is not None})
     return _checked(program(), os.getcwd(), text) if text != "{}" else text
 
 
 def as_dict(options: str) -> Dict[str, Any]:
-    """The options of :func:`checked` as keywords that mean the same in any folder."""
+    """Returns the options of :func:`checked` as keywords that are valid in any folder."""
     keywords: Dict[str, Any] = json.loads(options)
     return keywords
 
 
 @functools.lru_cache(maxsize=256)
 def _checked(path: str, folder: str, text: str) -> str:
-    """Asks the program. Its answer depends on the folder, to which relative paths belong."""
+    """Checks options with the program. The result depends on the folder, since paths may be relative to it."""
     run = subprocess.run([path, "options-json"], input=text.encode(), capture_output=True, cwd=folder, check=False)
     if run.returncode == 0:
         return run.stdout.decode().strip()
@@ -49,7 +50,7 @@ def _checked(path: str, folder: str, text: str) -> str:
 
 
 def _plain(value: object, inner: bool = False) -> Any:
-    """The value as JSON has it. Text that is no Unicode, such as the name of a file, is hexadecimal digits."""
+    """Returns a value in JSON form. Text that is not valid Unicode, such as a file name, becomes hexadecimal digits."""
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     if isinstance(value, str):
@@ -67,5 +68,5 @@ def _plain(value: object, inner: bool = False) -> Any:
         return [[_plain(one, True) for one in pair] for pair in value.items()]
     if isinstance(value, Iterable):
         return [_plain(one, True) for one in value]
-    # Numbers of numpy and its like.
+    # Numbers of numpy and similar libraries.
     return value.item() if hasattr(value, "item") else str(value)

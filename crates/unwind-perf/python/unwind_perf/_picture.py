@@ -1,4 +1,4 @@
-"""A small flame graph, for notebooks."""
+"""Small flame graph for notebooks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 _WIDTH = 900
 _ROW = 16
-# Rows, and how wide a function has to be, in pixels, to be drawn.
+# Maximum number of rows, and minimum width of a drawn function in pixels.
 _DEEPEST = 24
 _NARROWEST = 2.0
 
 
 class _Node:
-    """A function below its callers."""
+    """Function below its callers."""
 
     __slots__ = ("cost", "callees")
 
@@ -28,7 +28,7 @@ class _Node:
 
 
 def flame_graph(recording: "Recording") -> str:
-    """The outermost functions of the first event that has samples, as HTML that needs nothing else."""
+    """Returns the outermost functions of the first event with samples, as self-contained HTML."""
     root = _tree(recording)
     boxes: List[str] = []
     rows = 0

@@ -1,4 +1,4 @@
-"""The program, and a run of it whose output is a pipe."""
+"""Path of the program, and runs with their output in a pipe."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from ._options import PathLike
 
 _NAME = "unwind-perf"
-# So many lines of what the program says are kept.
+# Number of retained lines of the program's standard error.
 _LINES = 200
 
 
 def program() -> str:
-    """The path of the program: what ``UNWIND_PERF_PROGRAM`` names, the one of this package, one on the search path."""
+    """Returns the path of the program: ``UNWIND_PERF_PROGRAM``, else the one in this package, else one on the search
+    path."""
     named = os.environ.get("UNWIND_PERF_PROGRAM")
     if named:
         return named
@@ -41,12 +42,13 @@ def program() -> str:
 
 
 def version() -> str:
-    """The program's version."""
+    """Returns the program's version."""
     return subprocess.run([program(), "--version"], check=True, capture_output=True, text=True).stdout.split()[1]
 
 
 class Run:
-    """A run. It ends with the ``with`` statement: an interrupt, an error or a reader that stops early ends the program."""
+    """Run of the program. Leaving the ``with`` statement ends it, also after an interrupt, an error or an early stop of
+    the reader."""
 
     def __init__(
         self,
@@ -73,22 +75,22 @@ class Run:
             self._timer.start()
 
     def _give(self, options: str) -> None:
-        """Writes the options of the run, which the program reads before all else."""
+        """Writes the options of the run, which the program reads first."""
         assert self._process.stdin is not None
-        # A program that has ended says why.
+        # A program that has ended reports the reason itself.
         with contextlib.suppress(BrokenPipeError), self._process.stdin as stdin:
             stdin.write(options.encode())
 
     @property
     def output(self) -> IO[bytes]:
-        """What the program writes."""
+        """Standard output of the program."""
         assert self._process.stdout is not None
         return self._process.stdout
 
     def finish(self) -> bool:
-        """Waits for the program's end. Whether the recording, or a file for it, is damaged or missing in part.
+        """Waits for the program's end. Returns true if the recording, or a file for it, is damaged or partly missing.
 
-        Raises :class:`UnwindPerfError` where there is no result.
+        Raises :class:`UnwindPerfError` if there is no result.
         """
         code = self._process.wait()
         self._listener.join()
@@ -100,7 +102,7 @@ class Run:
 
     @property
     def message(self) -> str:
-        """The last line that the program said; of a call that means nothing, the line that says why."""
+        """Last line on the program's standard error; for an invalid call, the line with the error."""
         prefix = f"{_NAME}: "
         wrong_call = [line for line in self._said if line.startswith("error: ")]
         if wrong_call:
@@ -115,7 +117,7 @@ class Run:
         self.close()
 
     def close(self) -> None:
-        """Ends the program if it still runs."""
+        """Kills the program if it is still running."""
         if self._timer is not None:
             self._timer.cancel()
         if self._process.poll() is None:
@@ -144,10 +146,10 @@ class Run:
 
 
 def options_argument() -> str:
-    """The argument of a run that is given options."""
+    """Returns the argument that makes a run read its options."""
     return "--options-json=-"
 
 
 def input_arguments(path: "PathLike") -> List[str]:
-    """The recording as the last argument."""
+    """Returns the recording as the last argument."""
     return ["--", os.fspath(path)]

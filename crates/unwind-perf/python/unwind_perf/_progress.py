@@ -1,4 +1,4 @@
-"""How far a run has come, in notebooks and on terminals."""
+"""Progress of a run, in notebooks and on terminals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any, Callable, Iterator, Optional
 
 @contextmanager
 def shown(wanted: Optional[bool]) -> Iterator[Optional[Callable[[str], None]]]:
-    """What is to be told of a run's progress; ``None`` where nobody wants to see it. It is gone when the run is over."""
+    """Yields a function that shows progress, or ``None`` if progress is not wanted. Clears the display after the
+    run."""
     notebook = _notebook()
     if wanted is False or (wanted is None and notebook is None):
         yield None
@@ -33,7 +34,7 @@ def shown(wanted: Optional[bool]) -> Iterator[Optional[Callable[[str], None]]]:
 
 
 def _notebook() -> Optional[Callable[..., Any]]:
-    """What shows something in a notebook; ``None`` where this is none."""
+    """Returns the function that displays objects in a notebook; ``None`` outside notebooks."""
     shell = sys.modules.get("IPython")
     if shell is None or type(shell.get_ipython()).__name__ != "ZMQInteractiveShell":
         return None

@@ -1,4 +1,4 @@
-"""Runs of the program, and what comes of them."""
+"""Runs of the program, and their results."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def read(
     progress: Optional[bool] = None,
     **options: Any,
 ) -> "Recording":
-    """Reads a recording: all of its tables.
+    """Reads a recording with all of its tables.
 
-    ``timeout``: seconds after which the run is ended. ``progress``: whether it is shown how far it has come; unless said,
-    in notebooks. The other keywords are options of the run, by the names of docs/OPTIONS.md.
+    ``timeout``: seconds after which the run is ended. ``progress``: whether to show progress; by default, in notebooks
+    only. The other keywords are options of the run, by the names in docs/OPTIONS.md.
 
-    Raises :class:`UnwindPerfError` where there is no result; a recording that is damaged in part has ``damaged`` set, and
-    says how in ``findings``.
+    Raises :class:`UnwindPerfError` if there is no result. For a partly damaged recording, ``damaged`` is set and
+    ``findings`` describes the damage.
     """
     from ._recording import Recording
 
@@ -46,7 +46,7 @@ def _tables(
     command = ["--quiet", "--format=arrow", options_argument(), *input_arguments(path)]
     with shown(progress) as tell, Run(command, timeout, tell, options) as run:
         try:
-            # One stream after the other; no stream is shorter than its first mark.
+            # Streams follow each other; a stream is at least as long as its first marker.
             while run.output.peek(1):  # type: ignore[attr-defined]
                 table = pa.ipc.open_stream(run.output).read_all()
                 tables[table.schema.metadata[b"unwind_perf.table"].decode()] = table
@@ -62,10 +62,10 @@ def scan(
     timeout: Optional[float] = None,
     **options: Any,
 ) -> "pa.RecordBatchReader":
-    """A row for each sample with its frames as a list, in batches of at most ``batch_rows`` rows.
+    """Returns one row per sample with its frames as a list, in batches of at most ``batch_rows`` rows.
 
-    Only a batch is in memory at a time. Whatever takes an Arrow stream takes the reader: pyarrow, polars, pandas, DuckDB.
-    A reader that is closed or dropped early ends the run.
+    Only one batch is in memory at a time. Any consumer of Arrow streams accepts the reader: pyarrow, polars, pandas,
+    DuckDB. Closing or dropping the reader early ends the run.
     """
     import pyarrow as pa
 
@@ -96,7 +96,7 @@ def scan(
 
 
 def _explain(run: Run, broken: Exception) -> None:
-    """Says why there is no stream, or no more of it."""
+    """Raises the reason for a missing or truncated stream."""
     run.finish()
     raise UnwindPerfError(0, f"the program's output is not understood: {broken}") from broken
 
@@ -108,7 +108,8 @@ def folded(
     timeout: Optional[float] = None,
     **options: Any,
 ) -> "pa.Table":
-    """The distinct stacks of one event: ``stack`` (functions from the outermost on, with ``;`` between them) and ``weight``.
+    """Returns the distinct stacks of one event: ``stack`` (functions from the outermost on, separated by ``;``) and
+    ``weight``.
 
     ``weight``: ``"samples"``, ``"period"`` or ``"off-cpu"``.
     """
@@ -133,12 +134,12 @@ def diff(
     timeout: Optional[float] = None,
     **options: Any,
 ) -> "pa.Table":
-    """Compares recordings, or groups of them: a row for each function, those first whose own cost changed
-    by more than chance, then those that changed most.
+    """Compares recordings, or groups of them, with one row per function. Functions with a significant change of their
+    own cost come first, then those with the largest change.
 
-    Columns: ``function``, and for its own and its inclusive cost ``…_before``, ``…_after``, ``…_delta``, ``…_ratio``, the
-    range ``…_low`` to ``…_high`` in which the change is likely to be, ``…_p`` and ``…_marked``: whether it is more than
-    chance. The rest of what is known is JSON below the schema's key ``unwind_perf.diff``.
+    Columns: ``function``, and for its own and its inclusive cost ``…_before``, ``…_after``, ``…_delta``, ``…_ratio``,
+    the confidence interval ``…_low`` to ``…_high`` of the change, ``…_p``, and ``…_marked``: whether the change is
+    significant. The remaining facts are JSON in the schema's metadata, under the key ``unwind_perf.diff``.
     """
     sides = [[side] if isinstance(side, (str, bytes)) or hasattr(side, "__fspath__") else list(side) for side in (before, after)]
     command = ["diff", "--quiet", "--format=json", options_argument()]

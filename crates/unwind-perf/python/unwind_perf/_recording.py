@@ -1,4 +1,4 @@
-"""A recording that was read: its tables."""
+"""Tables of a recording."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TABLES = ("samples", "stacks", "frames", "locations", "inlines", "modules", "la
 
 
 class Recording:
-    """The tables of a recording, each a ``pyarrow.Table``; docs/OUTPUT.md of the project has their columns."""
+    """Tables of a recording, each a ``pyarrow.Table``; docs/OUTPUT.md of the project lists their columns."""
 
     samples: "pa.Table"
     stacks: "pa.Table"
@@ -30,14 +30,14 @@ class Recording:
     def __init__(self, path: PathLike, options: Dict[str, Any], tables: Dict[str, "pa.Table"], damaged: bool) -> None:
         self.path = os.fspath(path)
         self.options = options
-        #: Whether the recording, or a file with names, is damaged or missing in part; ``findings`` says how.
+        #: Whether the recording, or a file with names, is damaged or partly missing; ``findings`` describes the damage.
         self.damaged = damaged
         for name in _TABLES:
             setattr(self, name, tables[name])
         keys = tables["samples"].schema.metadata
-        #: What the header says: command line, machine, recorder.
+        #: Facts of the header: command line, host, recorder.
         self.recording: Dict[str, Any] = json.loads(keys[b"unwind_perf.recording"])
-        #: The account of the run.
+        #: Account of the run.
         self.summary: Dict[str, Any] = json.loads(keys[b"unwind_perf.summary"])
 
     @property
@@ -47,12 +47,12 @@ class Recording:
 
     @property
     def findings(self) -> List[Dict[str, Any]]:
-        """What is wrong with the recording or the files for it."""
+        """Defects of the recording or of its files."""
         return list(self.summary["findings"])
 
     @property
     def complete_share(self) -> float:
-        """The share of samples whose chain reaches its root; 0 where there are no samples."""
+        """Share of samples with a chain that reaches its root; 0 if there are no samples."""
         import pyarrow.compute as pc
 
         if self.samples.num_rows == 0:
@@ -62,7 +62,7 @@ class Recording:
         return float(complete) / float(self.samples.num_rows)
 
     def to_table(self) -> "pa.Table":
-        """One row a sample with its frames as a list, as :func:`scan` has them. Runs the program again."""
+        """Returns one row per sample with its frames as a list, as :func:`scan` does. Runs the program again."""
         from ._reading import scan
 
         return scan(self.path, **self.options).read_all()

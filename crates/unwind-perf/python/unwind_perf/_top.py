@@ -1,4 +1,4 @@
-"""The highest costs."""
+"""Functions and other groups with the highest costs."""
 
 from __future__ import annotations
 
@@ -32,15 +32,16 @@ def top(
     timeout: Optional[float] = None,
     **options: Any,
 ) -> "pa.Table":
-    """The functions, or modules, lines, threads, …, that cost most, as ``unwind-perf top`` counts them.
+    """Returns the functions, or modules, lines, threads, …, with the highest costs, as ``unwind-perf top`` counts them.
 
     Columns: those of ``by`` (``function``, ``mark`` and ``module`` of functions), then ``own``, ``inclusive``,
     ``own_share``, ``inclusive_share``, ``own_samples`` and ``inclusive_samples``.
 
-    Samples of one event are counted: the named one, else the first that has samples. A function that is in a stack more
-    than once is counted once. ``by``, ``weight`` and ``sort`` are words of the program, which reads the recording again,
-    with the options of a :class:`Recording`. ``focus``, ``ignore``, ``hide``, ``charge_to_caller`` and ``show_module``
-    are regular expressions, one or several. The other keywords are options of the run, by the names of docs/OPTIONS.md.
+    Samples of one event are counted: the named one, else the first with samples. A function that occurs in a stack more
+    than once is counted once. ``by``, ``weight`` and ``sort`` are values of the program's options. The program reads
+    the recording again, with the options of a :class:`Recording`. ``focus``, ``ignore``, ``hide``, ``charge_to_caller``
+    and ``show_module`` are regular expressions, one or several. The other keywords are options of the run, by the names
+    in docs/OPTIONS.md.
     """
     from ._recording import Recording
 
@@ -77,7 +78,7 @@ _KEYS = {
     "line": ("file", "line", "function", "module"),
     "thread": ("thread", "pid", "tid"),
     "process": ("process", "pid"),
-    # Others have one column of their own name.
+    # Other groups have one column with their own name.
 }
 _NUMBERS = ("line", "pid", "tid", "cpu")
 

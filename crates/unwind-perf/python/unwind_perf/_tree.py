@@ -1,4 +1,4 @@
-"""The stacks of a recording as lists, and the functions of each frame."""
+"""Stacks of a recording as lists, and the functions of each frame."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Dict, List, Optional, Tuple
 if TYPE_CHECKING:
     from ._recording import Recording
 
-#: A function: its name, and its module's path.
+#: Function: its name, and its module's path.
 Function = Tuple[str, Optional[str]]
 
 
 def stack_counts(recording: "Recording") -> Dict[Optional[int], int]:
-    """The number of samples by stack, of the first event that has samples."""
+    """Returns the number of samples by stack, for the first event with samples."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -26,7 +26,7 @@ def stack_counts(recording: "Recording") -> Dict[Optional[int], int]:
 
 
 def frame_functions(recording: "Recording") -> List[List[Function]]:
-    """The functions of each frame, the innermost first."""
+    """Returns the functions of each frame, innermost first."""
     paths = recording.modules["path"].to_pylist()
     names = recording.inlines["function"].to_pylist()
     modules = recording.locations["module"].to_pylist()

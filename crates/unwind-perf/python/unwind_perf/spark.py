@@ -1,10 +1,10 @@
-"""Recordings on a cluster of Spark.
+"""Processing of recordings on a Spark cluster.
 
 >>> from unwind_perf.spark import register
 >>> register(spark)
 >>> spark.read.format("unwind_perf").load("/recordings/*.data").groupBy("comm").count()
 
-Needs PySpark 4 and pyarrow, and this package where the executors' Python is. docs/SCALE.md of the project has the rest.
+Requires PySpark 4 and pyarrow, and this package in the executors' Python. See docs/SCALE.md of the project for details.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _FRAME = (
     "addr: bigint, module: string, build_id: string, svma: bigint, offset: bigint, function: string, "
     "function_offset: bigint, file: string, line: bigint, inlined: boolean, found_by: string, kernel: boolean"
 )
-#: The columns of :func:`unwind_perf.rows`, in Spark's words.
+#: Columns of :func:`unwind_perf.rows`, as a Spark schema.
 ROWS = (
     "time_ns bigint, pid int, tid int, comm string, process string, cpu bigint, event string, period bigint, "
     "weight bigint, end string, complete boolean, cgroup string, recording string, host string, build_id string, "
     f"frames array<struct<{_FRAME}>>, status string, message string"
 )
-#: The columns of a manifest, in Spark's words.
+#: Columns of a manifest, as a Spark schema.
 MANIFESTS = (
     "path string, recording string, bytes bigint, opts string, options array<string>, tool string, part string, "
     "part_bytes bigint, status string, message string, attempts int, samples bigint, complete_share double, "
@@ -39,7 +39,7 @@ MANIFESTS = (
 
 
 def register(spark: "SparkSession") -> None:
-    """Makes ``unwind_perf`` a format of the session."""
+    """Registers the format ``unwind_perf`` in the session."""
     from pyspark.sql import datasource
 
     from ._scale.spark_source import ManifestSource, RecordingSource
@@ -47,7 +47,7 @@ def register(spark: "SparkSession") -> None:
     spark.dataSource.register(RecordingSource)
     spark.dataSource.register(ManifestSource)
     if hasattr(datasource, "EqualTo"):
-        # Since 4.1, for the option "pushdown": Spark refuses a source that could and may not.
+        # Since 4.1, for the option "pushdown": Spark rejects a source with filter pushdown while this setting is off.
         spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
 
 
@@ -59,11 +59,11 @@ def convert_all(
     recordings_per_task: int = 1,
     **options: Any,
 ) -> "DataFrame":
-    """:func:`unwind_perf.convert` of each recording on the executors, now; gives the manifests.
+    """Runs :func:`unwind_perf.convert` on each recording on the executors, immediately; returns the manifests.
 
-    ``paths``: recordings, or patterns. ``out`` is a folder that all executors and the driver have. The keywords are those
-    of :func:`unwind_perf.convert`. The manifests are kept by Spark until they are unpersisted; where it loses them, the
-    recordings that they are of are looked at again, and found done.
+    ``paths``: recordings, or patterns. ``out`` is a folder that all executors and the driver can access. The keywords
+    are those of :func:`unwind_perf.convert`. Spark retains the manifests until they are unpersisted. If it loses some,
+    it processes their recordings again, which finds them already converted.
     """
     from pyspark import StorageLevel
 
@@ -71,7 +71,7 @@ def convert_all(
     own: Dict[str, Any] = {name: options.pop(name) for name in ("retries", "timeout", "redo") if name in options}
     if "redo" in own:
         own["redo"] = list(own["redo"])
-    # A wrong option is wrong with all recordings. Executors are in folders of their own, so paths are absolute.
+    # A wrong option is wrong for all recordings. Executors run in other folders, so paths are absolute.
     keywords: Dict[str, Any] = {**own, **as_dict(checked(options))}
     job = {
         "paths": recordings_of_text([os.fsdecode(path) for path in named]),

@@ -1,23 +1,22 @@
 // @ts-check
-// Machine code: the instructions of a function, and what was sampled at each of them.
+// Machine code: the instructions of a function, with their samples.
 import { INLINED, NONE } from "./columns.js";
 import { GONE } from "./tree/transform.js";
 
 /** @typedef {import("./model.js").Model} Model */
-/** A function's machine code: the row of its module, where it begins there, and its instructions, each behind the one
- * before: their lengths in bytes, and their texts as lines.
+/** Machine code of a function: module row, start address in the module, and consecutive instructions. `lengths` are in
+ * bytes; `text` has one line per instruction.
  * @typedef {{ module: number, start: number, lengths: number[], text: string }} CodeBlock */
-/** An instruction with its samples: all that were taken there, and those in the function that was asked for, which may
- * be inlined there.
+/** Instruction with its samples: all of them, and those of the selected function, which may be inlined there.
  * @typedef {{ address: number, text: string, all: number, own: number }} CodeLine */
-/** Where samples of a function were taken: the address and the number.
+/** Sampled address of a function, with its number of samples.
  * @typedef {{ address: number, n: number }} Place */
 
-/** The address of a place as a number; those above 2 to the 53rd are not exact, and no file has such.
+/** Address of a place as a number. Addresses above 2 to the 53rd would be inexact, but no file has them.
  * @param {import("./columns.js").Tables} tables @param {number} place */
 const addressAt = (tables, place) => tables.placeHigh[place] * 0x100000000 + tables.placeLow[place];
 
-/** Calls `each` for what was sampled in a module: the leaf's node, its address, and how many.
+/** Calls `each` with the node, the address and the sample count of each leaf in a module.
  * @param {Model} model @param {number} module @param {(node: number, address: number, n: number) => void} each */
 function inModule(model, module, each) {
   const { tables } = model, { lines, leafNode, leafPlace } = tables, costs = /** @type {any} */ (model.costs);
@@ -29,7 +28,7 @@ function inModule(model, module, each) {
   }
 }
 
-/** Where samples of a function were taken, those of most samples first.
+/** Sampled addresses of a function, in descending order of samples.
  * @param {Model} model @param {number} f @returns {Place[]} */
 export function placesOf(model, f) {
   /** @type {Map<number, number>} */
@@ -38,13 +37,13 @@ export function placesOf(model, f) {
   return [...by].map(([address, n]) => ({ address, n })).sort((a, b) => b.n - a.n || a.address - b.address);
 }
 
-/** Where a function's machine code ends.
+/** End address of a function's machine code.
  * @param {CodeBlock} block */
 export const endOf = (block) => block.lengths.reduce((sum, length) => sum + length, block.start);
 
-/** The instructions of a block with what was sampled there.
- * @param {Model} model @param {number} f the function that was asked for @param {CodeBlock} block
- * @returns {{ lines: CodeLine[], name: string, all: number }} with the name of the function that is not inlined there */
+/** Instructions of a block, with their samples.
+ * @param {Model} model @param {number} f the selected function @param {CodeBlock} block
+ * @returns {{ lines: CodeLine[], name: string, all: number }} with the name of the function that is not inlined */
 export function codeLines(model, f, block) {
   const { lines: { func, parent, flags } } = model.tables, end = endOf(block), texts = block.text.split("\n");
   /** @type {CodeLine[]} */

@@ -1,5 +1,5 @@
 // @ts-check
-// Colours of frames, and whether text on them can be read.
+// Colours of frames, chosen for readable text.
 
 /** @typedef {[number, number, number]} Rgb */
 /** @typedef {"light" | "dark"} Theme */
@@ -23,7 +23,7 @@ export const css = ([r, g, b]) => "#" + [r, g, b].map((part) => part.toString(16
 /** @param {string} text `#rrggbb` @returns {Rgb} */
 export const parse = (text) => /** @type {Rgb} */ ([1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16)));
 
-/** How bright a colour is.
+/** Brightness of a colour.
  * Source: Web Content Accessibility Guidelines 2.2, "relative luminance".
  * @param {Rgb} rgb */
 function luminance(rgb) {
@@ -34,7 +34,7 @@ function luminance(rgb) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-/** The contrast of two colours, from 1 to 21; text needs 4.5.
+/** Contrast of two colours, from 1 to 21; text needs 4.5.
  * @param {Rgb} a @param {Rgb} b */
 export function contrast(a, b) {
   const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
@@ -44,7 +44,7 @@ export function contrast(a, b) {
 /** @type {Map<string, string>} */
 const readable = new Map();
 
-/** A colour on which text can be read: lighter than asked for where it must be.
+/** Colour with readable text on it; lighter than requested if necessary.
  * @param {number} hue @param {number} saturation @param {number} light @param {Theme} theme */
 function paint(hue, saturation, light, theme) {
   const key = `${theme} ${hue} ${saturation} ${light}`;
@@ -58,24 +58,24 @@ function paint(hue, saturation, light, theme) {
   return text;
 }
 
-/** The contrast that text has, a little more than it needs. */
+/** Required contrast of text, slightly above the recommended minimum. */
 const READABLE = 4.8;
 
-/** Hue, saturation of kinds of code. */
+/** Hue and saturation by kind of code. */
 const KINDS = {
   user: [38, 78], inlined: [54, 70], kernel: [8, 72], jit: [150, 42], anonymous: [268, 50], group: [215, 16],
 };
-/** Hues of modules, those next to each other far apart. */
+/** Hues of modules; successive ones are far apart. */
 const HUES = [38, 205, 95, 325, 160, 265, 60, 185, 350, 125, 235, 290, 20, 75, 220, 310];
 
-/** The colour of a kind of code.
- * @param {string} kind @param {number} shade some number @param {Theme} theme */
+/** Colour of a kind of code.
+ * @param {string} kind @param {number} shade any number @param {Theme} theme */
 export function kindColour(kind, shade, theme) {
   const [hue, saturation] = KINDS[/** @type {keyof typeof KINDS} */ (kind)] || KINDS.user;
   return paint(hue, saturation, lightness(shade, theme), theme);
 }
 
-/** The colour of a module, by its rank among those that cost most.
+/** Colour of a module, by its rank in cost.
  * @param {number} rank below 0 for none @param {number} shade @param {Theme} theme */
 export function moduleColour(rank, shade, theme) {
   if (rank < 0) return paint(240, 6, lightness(shade, theme), theme);
@@ -86,7 +86,7 @@ export function moduleColour(rank, shade, theme) {
 /** @param {number} shade @param {Theme} theme */
 const lightness = (shade, theme) => (theme === "dark" ? 60 : 71) + (shade % 5) * 1.6;
 
-/** The colour of a difference, from blue (less) over grey to red (more); safe for those who do not see red and green.
+/** Colour of a difference, from blue (less) through grey to red (more); also distinct with red-green colour blindness.
  * @param {number} lean from -1 to 1 @param {boolean} sure @param {Theme} theme */
 export function leanColour(lean, sure, theme) {
   if (!sure) return paint(240, 4, lightness(2, theme), theme);
@@ -94,14 +94,14 @@ export function leanColour(lean, sure, theme) {
   return paint(lean > 0 ? 10 : 212, 20 + 70 * strength, lightness(2, theme) - 6 * strength + 4, theme);
 }
 
-/** The colour of a cell of the heat map.
- * @param {number} part from 0 to 1 of the most @param {Theme} theme @param {boolean} found */
+/** Colour of a cell of the heat map.
+ * @param {number} part share of the maximum, from 0 to 1 @param {Theme} theme @param {boolean} found */
 export function heatColour(part, theme, found) {
   const level = part ** 0.8, hue = found ? 292 : 38 - 32 * level;
   return css(theme === "dark" ? hsl(hue, 75, 18 + 52 * level) : hsl(hue, 82, 93 - 48 * level));
 }
 
-/** A number for a text, the same each time.
+/** Deterministic hash of a text.
  * @param {string} text */
 export function shadeOf(text) {
   let hash = 7;

@@ -1,10 +1,10 @@
 // @ts-check
-// The tables of a profile as the page gets them: a head in JSON, and columns of numbers.
+// Tables of a profile in the page's format: a JSON head, and columns of numbers.
 
-/** What stands for "none" in columns of numbers; as a caller it is the root of a tree. */
+/** Value for "none" in columns of numbers; as a parent, the root of a tree. */
 export const NONE = 0xffffffff;
 
-// What is special about a node.
+// Flags of a node.
 export const INLINED = 1;
 export const GUESSED = 2;
 export const KERNEL = 4;
@@ -12,10 +12,10 @@ export const ANONYMOUS = 8;
 export const JOINED = 16;
 export const GAP = 32;
 
-/** The layout that this reads. */
+/** Supported layout version. */
 export const VERSION = 2;
 
-/** The columns by the rows that they are of; `page/schema.rs` has the same names. */
+/** Columns by table; `page/schema.rs` has the same names. */
 export const COLUMNS = {
   nodes: ["parent", "func", "line", "flags"],
   leaves: ["leafNode", "leafPlace", "leafEnd"],
@@ -37,8 +37,8 @@ export const COLUMNS = {
  *   findings: { kind: string, message: string, count: number }[],
  *   sources: { file: string, text: string }[], code?: import("./code.js").CodeBlock[], codeLeftOut?: number,
  *   columns: [string, string, number][] }} Head */
-/** Nodes are lines of functions under those that called them; parents come first. In tables that grow the lines of a
- * function are not beside each other.
+/** Tree of lines: each node is a line of a function under its callers. Parents precede their children. In growing
+ * tables, the lines of a function are not adjacent.
  * @typedef {{ n: number, grows?: boolean, parent: Uint32Array, func: Uint32Array, line: Uint32Array, flags: Uint8Array }} LineTree */
 /** @typedef {{ head: Head, lines: LineTree, leafNode: Uint32Array, leafPlace: Uint32Array, leafEnd: Uint8Array,
  *   placeLow: Uint32Array, placeHigh: Uint32Array, time: Uint32Array, thread: Numbers, leaf: Uint32Array,
@@ -46,7 +46,7 @@ export const COLUMNS = {
 
 const TYPES = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f64: Float64Array };
 
-/** The head and the columns in the bytes that the page gets.
+/** Splits the page's data into head and columns.
  * @param {ArrayBuffer} buffer
  * @returns {{ head: any, found: Record<string, any> }} */
 export function readParts(buffer) {
@@ -63,7 +63,7 @@ export function readParts(buffer) {
   return { head, found };
 }
 
-/** The tables of a profile.
+/** Tables of a profile.
  * @param {{ head: Head, found: Record<string, any> }} parts
  * @returns {Tables} */
 export function readTables({ head, found }) {
@@ -73,7 +73,7 @@ export function readTables({ head, found }) {
   return tablesOf(head, found, false);
 }
 
-/** The tables out of a head and of columns by their names. A column that is not there is null.
+/** Tables from a head and named columns. A missing column is null.
  * @param {Head} head @param {Record<string, any>} found @param {boolean} grows @returns {Tables} */
 export function tablesOf(head, found, grows) {
   const columns = (/** @type {string[]} */ names) => Object.fromEntries(names.map((name) => [name, found[name] || null]));
@@ -84,7 +84,7 @@ export function tablesOf(head, found, grows) {
   });
 }
 
-/** The first sample at a time or later; samples are in the order of time.
+/** First sample at or after a time; samples are sorted by time.
  * @param {Uint32Array} time @param {number} wanted */
 export function firstAt(time, wanted) {
   let low = 0, high = time.length;

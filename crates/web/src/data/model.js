@@ -1,7 +1,7 @@
 // @ts-check
-// The engine: from tables and a view of them (event, weight, groups, filters) to a tree with costs, and what is asked
-// of that. What did not change is not made again: trees depend on filters of frames, costs on the rest. Groups stand
-// outside of the tree, which all of them share.
+// Engine: computes a tree with costs from tables and a view (event, weight, groups, filters), and answers queries on
+// it. Results are cached by their inputs: trees depend on frame filters, costs on the rest. Groups are outside the
+// tree, which they all share.
 import { nodeAt } from "./tree/around.js";
 import { Blocks } from "./tree/blocks.js";
 import { JOINED, NONE } from "./columns.js";
@@ -24,9 +24,9 @@ import { eachOf, sumsOf, times, together } from "./samples/weights.js";
 /** @typedef {FrameFilter | SampleFilter} Filter */
 /** @typedef {{ event: number, weight: Weight, truncated: "apart" | "together" | "hidden",
  *   group: import("./samples/group.js").GroupBy, filters: Filter[] }} View */
-/** Costs of nodes in units of the weight, which are one array where samples count 1 each; of leaves, in samples.
+/** Costs of nodes, in units of the weight; one shared array if every sample counts 1. Costs of leaves are in samples.
  * @typedef {import("./tree/around.js").Counted & { ends: Float64Array, leaf: Float64Array, samples: number }} Costs */
-/** Costs by key: of functions, modules, files.
+/** Costs by key: functions, modules or files.
  * @typedef {{ own: Float64Array, total: Float64Array, ownN: Float64Array, n: Float64Array, ownSquares: Float64Array,
  *   squares: Float64Array }} KeyCosts */
 
@@ -48,13 +48,13 @@ export class Model extends Labels {
     this.weighs = !!tables.period || head.events.some((event) => event.period !== null);
   }
 
-  /** Makes what filters and groups need at first, while the reader looks at something else. */
+  /** Precomputes data for filters and groups, before the reader needs them. */
   prepare() {
     this.once("byLeaf", "", () => samplesByLeaf(this.tables));
     if (this.tree) void this.children;
   }
 
-  /** The tree of functions out of that of their lines. */
+  /** Merges the tree of lines into a tree of functions. */
   base() {
     const { lines, leafNode } = this.tables, made = new TreeBuilder(lines.n), to = new Uint32Array(lines.n);
     const own = new Float64Array(lines.n);
@@ -65,10 +65,11 @@ export class Model extends Labels {
       to[i] = lines.grows ? made.child(outside, lines.func[i], flags, i) : made.merge(outside, /** @type {any} */ (lines), i, p, flags);
     }
     const tree = made.done();
-    // The line of most samples is what is told of a node; it has its frame from other samples where most of them do.
+    // A node is shown with its most sampled line. It counts as taken from other samples if most of its own samples have
+    // such a frame.
     for (let i = lines.n - 1; i >= 0; i--) if (lines.parent[i] !== NONE) own[lines.parent[i]] += own[i];
     const most = new Float64Array(tree.n), joined = new Float64Array(tree.n);
-    /** How many lines a node has. */
+    /** Number of lines of a node. */
     this.lineCount = new Uint32Array(tree.n);
     for (let i = 0; i < lines.n; i++) {
       const node = to[i];
@@ -80,13 +81,13 @@ export class Model extends Labels {
       }
     }
     for (let i = 0; i < tree.n; i++) if (joined[i] > 0) tree.flags[i] |= JOINED;
-    // What is made of these nodes names them.
+    // Trees derived from this one refer to its nodes by `src`.
     this.baseLine = tree.src.map((i) => lines.line[i]);
     for (let i = 0; i < tree.n; i++) tree.src[i] = i;
     return { tree, to };
   }
 
-  /** Looks at the tables in a way.
+  /** Applies a view to the tables.
    * @param {View} view */
   look(view) {
     this.view = view;
@@ -102,7 +103,7 @@ export class Model extends Labels {
     this.makeChildren = filtered.children;
     this.to = this.once("to", `${framesKey} ${view.truncated === "hidden"}`, () => view.truncated === "hidden" ? this.rooted(filtered.leafTo) : filtered.leafTo);
     this.chosen = selection(this.tables, samples);
-    // Filters of frames and groups do not change what leaves cost.
+    // Frame filters and groups do not change the costs of leaves.
     const byLeaf = this.byLeaf = this.once("byLeafCosts", samplesKey, () => this.weigh(/** @type {any} */ (this.chosen)));
     this.costs = this.once("costs", `${framesKey} ${view.truncated === "hidden"} ${samplesKey}`, () => this.sum(byLeaf));
   }
@@ -113,7 +114,7 @@ export class Model extends Labels {
     for (const filter of filters) {
       const moved = transform(tree, filter, this.moduleOf(), this.functions, children, () => this.wholeOf()), older = children;
       leafTo = composed(leafTo, moved.to);
-      // A sample without frames has none of any function or module.
+      // A sample without frames contains no function or module.
       if (["focus", "keep", "module"].includes(filter.kind)) leafTo = leafTo.map((node) => node === ROOT ? GONE : node);
       children = moved.tree === tree ? older : later(moved.tree);
       tree = moved.tree;
@@ -121,25 +122,25 @@ export class Model extends Labels {
     return { tree, leafTo, children };
   }
 
-  /** Where leaves are when those whose stacks do not reach their root are gone.
+  /** Node of each leaf, without the leaves of truncated stacks.
    * @param {Uint32Array} to */
   rooted(to) {
     const { leafEnd, head } = this.tables;
     return to.map((node, leaf) => head.rooted[leafEnd[leaf]] ? node : GONE);
   }
 
-  /** Groups and stacks that are cut are no part of the tree.
+  /** Returns true for groups and the truncated stacks, which are outside the tree.
    * @param {number} f */
   isOutside(f) { return f >= this.firstGroup; }
 
-  /** What leaves cost in a selection of samples.
+  /** Costs of leaves in a selection of samples.
    * @param {import("./samples/select.js").Selection} chosen */
   weigh(chosen) {
     const { event, weight } = /** @type {View} */ (this.view);
     return costs(this.tables, chosen, event, weight);
   }
 
-  /** What stands outside of all functions, with the samples of the present view.
+  /** Outer frames, with the samples of the current view.
    * @returns {Blocks} */
   blocks() { return this.once("blocks", this.costsKey || "", () => this.blocksOf([[/** @type {any} */ (this.chosen)]])); }
 
@@ -160,8 +161,8 @@ export class Model extends Labels {
     return new Blocks(tree, make(), !!groups, this.firstGroup, this.truncatedFunction());
   }
 
-  /** What a graph shows of it all, or of what is zoomed.
-   * @param {number[]} zoom @param {number} [least] the smallest part of what is zoomed that is shown
+  /** Picture for a graph: of everything, or of the zoomed part.
+   * @param {number[]} zoom @param {number} [least] the smallest share of the zoomed part that is shown
    * @returns {import("./tree/around.js").CostPicture} */
   picture(zoom, least) {
     const blocks = this.blocks();
@@ -172,10 +173,10 @@ export class Model extends Labels {
     });
   }
 
-  /** The tree that a graph shows of a comparison, with what weighs on each side: in other times, and in the present
-   * selection. What is left out counts for the node that it is below.
+  /** Tree of a comparison's graph with the weights of each side: other times, and the current selection. Omitted nodes
+   * count for their parent.
    * @param {import("./samples/select.js").Selection[]} before
-   * @returns {{ tree: Tree, children: Children, own: Weights[] } | null} null for the present tree */
+   * @returns {{ tree: Tree, children: Children, own: Weights[] } | null} null for the current tree */
   bothSides(before) {
     const blocks = this.blocksOf([before, [/** @type {any} */ (this.chosen)]]);
     if (blocks.isPlain) return null;
@@ -187,11 +188,11 @@ export class Model extends Labels {
     })) };
   }
 
-  /** What nodes cost in a selection of samples.
+  /** Costs of nodes in a selection of samples.
    * @param {import("./samples/select.js").Selection} chosen @returns {Costs} */
   count(chosen) { return this.sum(this.weigh(chosen)); }
 
-  /** What nodes cost.
+  /** Costs of nodes.
    * @param {ReturnType<Model["weigh"]>} byLeaf @returns {Costs} */
   sum({ weights, factor, samples }) {
     const tree = /** @type {Tree} */ (this.tree), to = /** @type {Uint32Array} */ (this.to), ends = new Float64Array(this.tables.head.ends.length);
@@ -216,7 +217,7 @@ export class Model extends Labels {
     return this.once("functionCosts", this.costsKey || "", () => this.withOuter(this.byKey(this.identity(), this.truncatedFunction() + 1)));
   }
 
-  /** Functions that a search finds, also what stands outside of them, and the cost of the stacks that have one.
+  /** Functions and outer frames that match a search, and the total cost of the stacks that contain one.
    * @param {((name: string) => boolean) | null} test */
   find(test) {
     const found = super.find(test);
@@ -230,12 +231,12 @@ export class Model extends Labels {
     return { ...found, found: sum };
   }
 
-  /** The way to the node that costs most of all whose functions are found.
+  /** Path to the costliest node with a matching function.
    * @param {Uint8Array} hits by function */
   widest(hits) {
     const way = super.widest(hits), blocks = this.blocks();
     if (!way.length || blocks.isPlain) return way;
-    // Of what stands outside of it, what has most of it.
+    // Among the outer frames, the one with the largest part of it.
     const end = nodeAt(super.picture([]), way);
     let most = 0, outer = NONE;
     for (const block of blocks.list) {
@@ -245,7 +246,7 @@ export class Model extends Labels {
     return [...blocks.wayOut(outer).reverse().map((at) => blocks.func[at]), ...way];
   }
 
-  /** Costs of functions with those of what stands outside of them.
+  /** Adds the costs of the outer frames to those of functions.
    * @param {KeyCosts} costs */
   withOuter(costs) {
     const blocks = this.blocks(), { own, total, ownN, n, ownSquares, squares } = costs;
@@ -262,7 +263,7 @@ export class Model extends Labels {
     return this.once("moduleCosts", this.costsKey || "", () => this.byKey(this.moduleOf(), this.tables.head.modules.length));
   }
 
-  /** What modules cost alone: without the ways through the tree that inclusive costs need.
+  /** Own costs of modules. They need no traversal of the tree, unlike inclusive costs.
    * @returns {Float64Array} */
   moduleOwn() { return this.once("moduleOwn", this.costsKey || "", () => this.ownOfModules()); }
 
@@ -273,13 +274,13 @@ export class Model extends Labels {
     return sums;
   }
 
-  /** Costs of source files, by the number of their names.
+  /** Costs of source files, by the index of their names.
    * @returns {KeyCosts} */
   fileCosts() {
     return this.once("fileCosts", this.costsKey || "", () => this.byKey(this.fileOf(), this.tables.head.names.length));
   }
 
-  /** Costs by a key of functions; a stack in which a key is several times counts once.
+  /** Costs by a key of functions. A stack that contains a key several times is counted once.
    * @param {Int32Array} keyOf @param {number} keys @returns {KeyCosts} */
   byKey(keyOf, keys) {
     const tree = /** @type {Tree} */ (this.tree), { children } = this;
@@ -307,7 +308,7 @@ export class Model extends Labels {
   }
 }
 
-/** The children of a tree, made when they are asked for.
+/** Returns a function that builds the children of a tree on first use.
  * @param {Tree} tree */
 function later(tree) {
   /** @type {Children | null} */
@@ -315,6 +316,6 @@ function later(tree) {
   return () => made ||= childrenOf(tree);
 }
 
-/** Costs by node under the names that they have in pictures.
+/** Costs by node, under their names in pictures.
  * @param {Weights} own @param {Weights} total */
 const columns = (own, total) => ({ own: own.cost, total: total.cost, ownN: own.n, n: total.n, ownSquares: own.squares, squares: total.squares });

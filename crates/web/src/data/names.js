@@ -1,14 +1,14 @@
 // @ts-check
-// Names: of functions, short and in full, of modules, and of threads that differ by numbers only.
+// Names: of functions, short and in full, of modules, and of threads that differ only in numbers.
 
-/** What stands for code without a name. */
+/** Name of code without a symbol. */
 export const UNKNOWN = "[unknown]";
 
-/** The last part of a path.
+/** Last component of a path.
  * @param {string} path */
 export const baseName = (path) => path.slice(path.lastIndexOf("/") + 1) || path;
 
-/** The name of a function without arguments and template arguments: `a::b<…>::c`.
+/** Name of a function without arguments and template arguments: `a::b<…>::c`.
  * @param {string} name */
 export function shortName(name) {
   if (!/[<({]/.test(name) || name.startsWith("[")) return name;
@@ -18,14 +18,13 @@ export function shortName(name) {
   let made = "", depth = 0;
   for (let at = 0; at < text.length; at++) {
     const char = text[at];
-    // Rust names types at the beginning of a path in angle brackets: these are kept.
+    // Rust puts types in angle brackets at the start of a path; these are retained.
     if (char === "<" && depth === 0 && (made === "" || made.endsWith("::")) && closes(text, at) > 0) {
       const end = closes(text, at), inner = text.slice(at + 1, end), as = outside(inner, " as ");
       made += as < 0 ? `<${shortName(inner)}>` : `<${shortName(inner.slice(0, as))} as ${shortName(inner.slice(as + 4))}>`;
       at = end;
     } else if (char === "<" || char === "(") {
-      // Only what follows an opening parenthesis at the outermost level are arguments: nothing comes behind them but a
-      // method of a local class.
+      // Parentheses at the outermost level contain arguments. Only a method of a local class can follow them.
       if (depth++ === 0 && char === "<") made += "<…>";
     } else if (char === ">" && text[at - 1] === "-") {
       if (depth === 0) made += char;
@@ -33,13 +32,13 @@ export function shortName(name) {
     else if (depth === 0) made += char;
   }
   made = made.replace(/( const| &+|( const)? noexcept)+$/, "").trim();
-  // A return type comes before the name where a template was instantiated.
+  // In an instantiated template, a return type precedes the name.
   const space = lastSpace(made);
   if (space > 0 && !made.startsWith("<") && !/ as |^vtable for|^typeinfo|^guard|^non-virtual|^virtual thunk|\bfor\b/.test(made)) made = made.slice(space + 1);
   return (operator ? made.replace("\u0001", operator[0]) : made) || name;
 }
 
-/** Where the bracket closes that is opened at a place; below 0 where it does not.
+/** Index of the bracket that closes the one at `at`; negative if there is none.
  * @param {string} text @param {number} at */
 function closes(text, at) {
   let depth = 0;
@@ -50,7 +49,7 @@ function closes(text, at) {
   return -1;
 }
 
-/** Where a word is outside of all brackets.
+/** Index of a word outside all brackets.
  * @param {string} text @param {string} word */
 function outside(text, word) {
   let depth = 0;
@@ -62,7 +61,7 @@ function outside(text, word) {
   return -1;
 }
 
-/** The last space outside of braces and of angle brackets that were kept.
+/** Index of the last space outside braces and the retained angle brackets.
  * @param {string} text */
 function lastSpace(text) {
   let depth = 0;
@@ -74,11 +73,11 @@ function lastSpace(text) {
   return -1;
 }
 
-/** A name with its numbers taken out: `worker-3` and `worker-12` are `worker-N`.
+/** Name with its numbers replaced: `worker-3` and `worker-12` become `worker-N`.
  * @param {string} name */
 export const folded = (name) => name.replace(/\d+/g, "N");
 
-/** Whether a name is found, by a part of it, or by a pattern between slashes.
+/** Returns a test for names that contain a text, or match a pattern between slashes.
  * @param {string} wanted @returns {((name: string) => boolean) | null} */
 export function matcher(wanted) {
   if (!wanted) return null;
@@ -95,7 +94,8 @@ export function matcher(wanted) {
   }
 }
 
-/** The name of the function that a name is a part of: `parse` of `parse.cold` and `parse.part.0.isra.0`; empty for a whole one.
+/** Name of the complete function that a name is a part of: `parse` for `parse.cold` and `parse.part.0.isra.0`;
+ * otherwise empty.
  * @param {string} name */
 export function wholeName(name) {
   const copy = /^(.+?)(?: \[clone \.([a-z_]+)(?:\.\d+)?\]| \(\.([a-z_]+)\.\d+\)|\.(cold)|\.(isra|part|constprop|cold|llvm|lto_priv)\.\d+)$/;

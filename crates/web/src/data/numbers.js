@@ -1,10 +1,10 @@
 // @ts-check
-// Numbers as people read them, and how sure they are.
+// Formatted numbers, and their statistical uncertainty.
 
 /** @param {number} value */
 export const amount = (value) => Math.round(value).toLocaleString("en");
 
-/** A share in percent; never rounded to 0 or 100 where it is not that.
+/** Share in percent. Rounding never produces 0 or 100 for other values.
  * @param {number} part @param {number} whole */
 export function percent(part, whole) {
   if (!whole || !part) return "0 %";
@@ -14,7 +14,7 @@ export function percent(part, whole) {
   return value.toFixed(Math.abs(value) < 10 ? 2 : 1) + " %";
 }
 
-/** Nanoseconds with the unit that fits.
+/** Nanoseconds in a suitable unit.
  * @param {number} ns */
 export function duration(ns) {
   const size = Math.abs(ns);
@@ -27,10 +27,10 @@ export function duration(ns) {
   return ns.toFixed(0) + " ns";
 }
 
-/** z of 95 %. */
+/** Half the width of the central 95 % of the normal distribution. */
 const Z = 1.959964;
 
-/** The 95 % interval of a share (Wilson): from n samples, of which this share has something.
+/** 95 % confidence interval (Wilson) of a share among n samples.
  * @param {number} share from 0 to 1 @param {number} n
  * @returns {[number, number]} */
 export function interval(share, n) {
@@ -40,9 +40,9 @@ export function interval(share, n) {
   return [Math.max(0, middle - half), Math.min(1, middle + half)];
 }
 
-/** How many samples of equal weight would tell as much of a share: the variance of a share of weighted samples comes from
- * the squares of what each of them costs. Those of equal weight tell as much as there are of them; few heavy ones never
- * tell more than all samples together do (Kish's effective size), since a share that one sample makes vouches for itself.
+/** Effective number of samples: the number of equally weighted samples that would determine a share as precisely. The
+ * variance of a weighted share follows from the squares of the costs. The result never exceeds Kish's effective size of
+ * all samples, since a share that consists of one sample would confirm itself.
  * @param {number} part @param {number} whole @param {number} squares of the part @param {number} allSquares */
 export function effective(part, whole, squares, allSquares) {
   const share = part / whole, most = whole * whole / allSquares;
@@ -51,9 +51,10 @@ export function effective(part, whole, squares, allSquares) {
   return Math.min(most, share * (1 - share) / variance);
 }
 
-/** The interval of a share as text where it is wide enough to matter (a tenth of the share or more), else nothing.
- * @param {number} part @param {number} whole @param {number} squares of what samples of the part cost: their number where each
- * counts 1 @param {number} allSquares */
+/** Confidence interval of a share as text, if it is wide enough to matter (a fifth of the share or more); else empty.
+ * @param {number} part @param {number} whole @param {number} squares of the costs of the part's samples; the number of
+ * samples if each counts 1
+ * @param {number} allSquares */
 export function spread(part, whole, squares, allSquares) {
   if (!whole || !part || !allSquares) return "";
   const share = Math.min(1, part / whole), [low, high] = interval(share, effective(part, whole, squares, allSquares));
@@ -62,27 +63,27 @@ export function spread(part, whole, squares, allSquares) {
   return `${(100 * low).toFixed(digits)}–${(100 * high).toFixed(digits)} %`;
 }
 
-/** A number on a scale: what it is divided by, the digits behind the point, what follows.
+/** Number on a scale: divisor, number of decimals, suffix.
  * @param {number} value @param {[number, number, string]} scale @param {boolean} [signed] */
 export function scaled(value, [divisor, digits, suffix], signed) {
   const text = (value / divisor).toFixed(digits), isZero = !/[1-9]/.test(text);
   return (isZero ? text.replace("-", "") : signed && value > 0 ? "+" + text : text) + suffix;
 }
 
-/** Prefixes by thousands, of numbers that are large and of nanoseconds.
+/** Prefixes by powers of 1,000, for large numbers and for nanoseconds.
  * @type {[number, string][]} */
 const LARGE = [[1, ""], [1e3, " k"], [1e6, " M"], [1e9, " G"], [1e12, " T"]];
 /** @type {[number, string][]} */
 const NANOSECONDS = [[1, " ns"], [1e3, " µs"], [1e6, " ms"], [1e9, " s"]];
 
-/** The scale of costs by the second: the total has three digits or more before the point.
+/** Scale of costs per second that gives the total three or more digits before the decimal point.
  * @param {number} total @param {boolean} isTime whether costs are nanoseconds @returns {[number, number, string]} */
 export function scaleOf(total, isTime) {
   const units = isTime ? NANOSECONDS : LARGE, [divisor, suffix] = units.findLast(([unit]) => total / unit >= 100) || units[0];
   return [divisor, 1, `${suffix || " "}/s`];
 }
 
-/** How many times as much; `new` and `gone` where there is nothing on a side.
+/** Ratio of two costs; `new` or `gone` if one side is 0.
  * @param {number} before @param {number} after */
 export function ratio(before, after) {
   if (before === 0) return "new";
@@ -90,7 +91,7 @@ export function ratio(before, after) {
   return times === 0 ? "gone" : `×${times.toFixed(times < 100 ? 2 : 0)}`;
 }
 
-/** Steps of an axis that people count in: 1, 2 or 5 times a power of ten, at most so many in a span.
+/** Step of an axis: 1, 2 or 5 times a power of ten, with at most `most` steps in a span.
  * @param {number} span @param {number} most */
 export function axisStep(span, most) {
   const least = span / Math.max(1, most);

@@ -1,5 +1,5 @@
 // @ts-check
-// What is looked at, as text for the address: a link or a reload restores it.
+// State of the page as text in the address, which a link or a reload restores.
 import { GROUPS } from "./samples/group.js";
 
 /** @typedef {import("./model.js").Filter} Filter */
@@ -7,8 +7,9 @@ import { GROUPS } from "./samples/group.js";
  *   group: import("./samples/group.js").GroupBy, filters: Filter[], search: string, zoom: number[], func: number, thread: number,
  *   base: [number, number] | null, side: "both" | "before" | "after", colour: "module" | "kind",
  *   names: "full" | "short", sort: string, last: number, own: "hidden" | "shown", marks: number[], from: number }} State
- * Of a recording that is watched: how many of the last seconds are looked at (0 for all), whether samples of the recorder
- * and of the service are shown, times that the reader marked, and the time that all others are told from. */
+ * For a live recording: `last` is the number of recent seconds that are shown (0 for all), `own` shows or hides samples
+ * of the recorder and of the service.
+ * `marks` are times that the reader marked; all times are relative to `from`. */
 
 /** @type {State} */
 export const START = {
@@ -22,7 +23,7 @@ const WORDS = {
   names: ["full", "short"], own: ["hidden", "shown"],
 };
 
-/** The state as the part of an address behind `#`; what is as in the beginning is left out.
+/** State as the fragment of an address; default values are omitted.
  * @param {State} state */
 export function toFragment(state) {
   const parts = new URLSearchParams();
@@ -42,7 +43,7 @@ export function toFragment(state) {
   return parts.toString();
 }
 
-/** The state of an address; what cannot be read is as in the beginning.
+/** State from the fragment of an address; unreadable values are replaced by defaults.
  * @param {string} fragment @returns {State} */
 export function fromFragment(fragment) {
   const parts = new URLSearchParams(fragment.replace(/^#/, ""));

@@ -1,5 +1,5 @@
 // @ts-check
-// The page of a recording that is watched: the tables under it change, what the reader looks at stays.
+// Page of a live recording: the tables change, the reader's view persists.
 import { NONE } from "../data/columns.js";
 import { toFragment } from "../data/state.js";
 import { App } from "../views/app.js";
@@ -8,11 +8,11 @@ import { from, numbersOf, recorders, withNumbers, withoutNumbers } from "./moved
 /** @typedef {import("./tables.js").LiveTables} LiveTables */
 /** @typedef {import("../data/model.js").Filter} Filter */
 
-/** Instructions and sources belong to recordings that are complete. */
+/** Reason for missing instructions and sources, which are available for complete recordings only. */
 const LATER = "It can be shown when the recording is complete and kept: unwind-perf live -o KEEP.perf.";
 
 export class LiveApp extends App {
-  /** @param {LiveTables} live @param {number[]} processes those of the service */
+  /** @param {LiveTables} live @param {number[]} processes process ids of the service */
   constructor(live, processes) {
     super(live.tables(), { at: async () => null, why: LATER }, { known: () => null, ask: async () => null, why: LATER });
     this.live = live;
@@ -21,7 +21,8 @@ export class LiveApp extends App {
     this.recorders = recorders(this.tables.head.threads, this.processes);
   }
 
-  /** The filters that work: also the last seconds, where no other time is chosen, and that recorders are hidden.
+  /** Effective filters: those of the state, plus the last seconds if no other time is selected, and the exclusion of
+   * recorders.
    * @returns {Filter[]} */
   get filters() {
     const { filters, last, own } = this.state, more = filters.slice();
@@ -30,16 +31,16 @@ export class LiveApp extends App {
     return more;
   }
 
-  /** Shows what the state asks for; that of an older address tells its times from another one. */
+  /** Shows the state; shifts its times if it comes from an older address with another time origin. */
   refresh() {
     this.state = from(this.state, this.live.from);
     super.refresh();
   }
 
-  /** Whether only the last seconds are looked at. */
+  /** True if only the last seconds are shown. */
   get looksAtLast() { return this.state.last > 0 && !this.state.filters.some((filter) => filter.kind === "time"); }
 
-  /** Shows what the tables are now; with `live`, other tables. */
+  /** Shows the current tables, or those of `live`. */
   update(live = this.live) {
     const before = numbersOf(this.model), stays = live === this.live || live.continues(this.live);
     this.live = live;
@@ -49,7 +50,7 @@ export class LiveApp extends App {
     let state = from(this.state, live.from);
     if (!stays) state = withoutNumbers(state);
     else if (this.namesMore(before)) {
-      // How many groups there are is known when they are counted.
+      // The number of groups is known only after counting.
       this.state = { ...state, filters: [], zoom: [] };
       this.count();
       state = withNumbers(state, before, numbersOf(this.model));
@@ -60,20 +61,21 @@ export class LiveApp extends App {
     this.refresh();
   }
 
-  /** Whether the state names what stands behind the functions.
+  /** Returns true if the state contains numbers above those of functions.
    * @param {import("./moved.js").Numbers} before */
   namesMore(before) {
     const { filters, zoom, func } = this.state, all = [func, ...zoom, ...filters.map((filter) => "at" in filter ? filter.at ?? -1 : -1)];
     return all.some((f) => f >= before.functions);
   }
 
-  /** Marks the newest sample's time. */
+  /** Marks the time of the newest sample. */
   mark() {
     const { marks } = this.state, now = this.tables.span;
     if (now > 0 && !marks.includes(now)) this.change({ marks: [...marks, now].sort((a, b) => a - b) });
   }
 
-  /** Compares what lies between two marks with something, or what is before a mark with what comes behind it.
+  /** Compares the time between two marks with the time before them or with the rest; or the time before a mark with the
+   * time after it.
    * @param {number} one @param {number | null} other @param {"before" | "rest"} what */
   compareMarks(one, other, what) {
     const filters = this.state.filters.filter((filter) => filter.kind !== "time"), start = Math.max(1, one);

@@ -1,11 +1,11 @@
 // @ts-check
-// The bar of a recording that is watched: how that goes, which time is looked at, freeze, marks.
+// Bar of a live recording: its state, the shown time, freeze, and marks.
 import { amount } from "../data/numbers.js";
 import { byId, make } from "../views/elements/element.js";
 import { openMenu } from "../views/elements/menu.js";
 
 /** @typedef {import("./app.js").LiveApp} LiveApp */
-/** What the service tells of it.
+/** State of the recording, as reported by the service.
  * @typedef {{ state: "waiting" | "running" | "ended" | "failed", name: string, tick: number, keep?: number, samples: number, kept: number,
  *   nodes: number, bytes: number, lost_records: number, lost_samples: number, newest?: number, lag?: number, lag_is_exact: boolean,
  *   sent: number, warnings: string[], processes: number[], recording?: string, problem?: { title: string, detail?: string } }} LiveView */
@@ -13,10 +13,10 @@ import { openMenu } from "../views/elements/menu.js";
 const STATES = { waiting: "Waiting", running: "Live", ended: "Ended", failed: "Broken off" };
 /** @type {[number, string][]} */
 const TIMES = [[10, "10 s"], [60, "1 min"], [0, "All"]];
-/** Seconds over which samples by the second are counted. */
+/** Period over which the sample rate is measured, in seconds. */
 const RATE = 2;
 
-/** Seconds that samples are kept for.
+/** Age limit of retained samples, as text.
  * @param {number} seconds */
 function kept(seconds) {
   const [unit, word] = seconds % 3600 === 0 ? [3600, "h"] : seconds % 60 === 0 ? [60, "min"] : [1, "s"];
@@ -28,9 +28,9 @@ export class Bar {
   constructor(app, acts) {
     this.app = app;
     this.isFrozen = false;
-    /** The marks that are shown. @type {string | undefined} */
+    /** Marks that are shown. @type {string | undefined} */
     this.marked = undefined;
-    /** @type {HTMLElement | undefined} The recording, when it is there. */
+    /** @type {HTMLElement | undefined} Link to the complete recording, once available. */
     this.link = undefined;
     this.state = make("strong", { role: "status", "aria-live": "polite" });
     this.numbers = make("span", { class: "numbers" });
@@ -54,8 +54,9 @@ export class Bar {
     this.app.change({ last, filters: filters.filter((filter) => filter.kind !== "time") });
   }
 
-  /** What is told whenever something comes; `waiting` is how many samples came since the page was frozen.
-   * @param {LiveView} view @param {number} waiting @param {number | null} age of the newest sample, in seconds @param {string} [broken] why nothing comes any more */
+  /** Shows an update; `waiting` is the number of samples since the page was frozen.
+   * @param {LiveView} view @param {number} waiting @param {number | null} age of the newest sample, in seconds
+   * @param {string} [broken] reason why updates have stopped */
   tell(view, waiting, age, broken) {
     const state = broken ? "failed" : view.state;
     document.documentElement.dataset.live = state;
@@ -77,7 +78,7 @@ export class Bar {
     this.notes.hidden = !notes;
   }
 
-  /** Samples by the second, of late. */
+  /** Recent samples per second. */
   rate() {
     const { time } = this.app.live.columns, all = time.view(), { unit } = this.app.live.head;
     const last = all[all.length - 1] ?? 0, from = last - RATE * 1e9 / unit;
@@ -87,7 +88,7 @@ export class Bar {
     return Math.round((all.length - at) / seconds);
   }
 
-  /** What the state of the page says. */
+  /** Shows the state of the page. */
   show() {
     const { app } = this, { state } = app, isOther = state.filters.some((filter) => filter.kind === "time");
     for (const button of this.times) button.setAttribute("aria-pressed", String(!isOther && Number(button.dataset.last) === state.last));

@@ -1,17 +1,17 @@
 // @ts-check
-// What a state names, where the tables have grown: times that are told from another one, and numbers that stand behind
-// those of functions.
+// Adjustment of a state after the tables have grown: times relative to a new origin, and numbers above those of
+// functions.
 import { NONE } from "../data/columns.js";
 
 /** @typedef {import("../data/state.js").State} State */
 /** @typedef {import("../data/model.js").Filter} Filter */
-/** How many numbers stand for functions, for these and modules, and for these and groups.
+/** Ends of the number ranges of functions, of modules and of groups.
  * @typedef {{ functions: number, firstGroup: number, truncated: number }} Numbers */
 
 /** @param {import("../data/tree/labels.js").Labels} model @returns {Numbers} */
 export const numbersOf = (model) => ({ functions: model.functions, firstGroup: model.firstGroup, truncated: model.truncatedFunction() });
 
-/** The number of what had a number: modules, groups and what stands for truncated stacks come behind the functions.
+/** New number of an item: modules, groups and truncated stacks are numbered after the functions.
  * @param {number} f @param {Numbers} before @param {Numbers} now */
 export function renumbered(f, before, now) {
   if (f < before.functions) return f;
@@ -19,10 +19,10 @@ export function renumbered(f, before, now) {
   return f === before.truncated ? now.truncated : f - before.firstGroup + now.firstGroup;
 }
 
-/** Filters that name functions. */
+/** Filters that refer to functions. */
 const OF_FUNCTIONS = ["focus", "keep", "drop", "hide", "charge", "fold", "recursion"];
 
-/** A state with the numbers of tables that have grown.
+/** State with the numbers of the grown tables.
  * @param {State} state @param {Numbers} before @param {Numbers} now @returns {State} */
 export function withNumbers(state, before, now) {
   const of = (/** @type {number} */ f) => renumbered(f, before, now);
@@ -31,12 +31,12 @@ export function withNumbers(state, before, now) {
   return { ...state, filters, zoom: state.zoom.map(of), func: state.func < 0 ? -1 : of(state.func) };
 }
 
-/** A state without what numbers name: there are other ones now.
+/** State without numbers, for unrelated tables.
  * @param {State} state @returns {State} */
 export const withoutNumbers = (state) =>
   ({ ...state, filters: state.filters.filter((filter) => ["time", "process", "comm", "cgroup", "parts"].includes(filter.kind)), zoom: [], func: -1, thread: -1 });
 
-/** A state whose times are told from another time; what lies before that is gone.
+/** State with times relative to a new origin; times before it are dropped.
  * @param {State} state @param {number} from @returns {State} */
 export function from(state, from) {
   const by = from - state.from;
@@ -49,9 +49,10 @@ export function from(state, from) {
   return { ...state, from, filters, base: base && !isGone ? [kept(base[0]), kept(base[1])] : null, marks: state.marks.map(moved).filter((time) => time >= 0) };
 }
 
-/** Threads of the recorder and of the service, which a recording of all processes has. Where none of the service is there,
- * it is none of these, and a program that is called perf is one to look at.
- * @param {[number, number, string, string][]} threads @param {number[]} processes those of the service @returns {number[]} */
+/** Threads of the recorder and of the service, which a system-wide recording contains. If the recording contains none
+ * of the service, it is not system-wide, and a program called perf is of interest.
+ * @param {[number, number, string, string][]} threads @param {number[]} processes process ids of the service
+ * @returns {number[]} */
 export function recorders(threads, processes) {
   const isOurs = (/** @type {number} */ id) => processes.includes(threads[id][0]), ids = [...threads.keys()];
   return ids.some(isOurs) ? ids.filter((id) => isOurs(id) || threads[id][2] === "perf") : [];

@@ -1,5 +1,6 @@
 // @ts-check
-// Starts the page of a recording that is watched, and follows it: what is new comes as events, and who is behind gets all.
+// Start of a live recording's page, and its updates: new rows arrive as events; a page that falls too far back reloads
+// all tables.
 import { readParts } from "../data/columns.js";
 import { RequestError, ask, openSession } from "../service/api.js";
 import { byId, make } from "../views/elements/element.js";
@@ -10,10 +11,10 @@ import { LiveTables, fromBase64 } from "./tables.js";
 
 /** @typedef {import("./bar.js").LiveView} LiveView */
 
-/** Ages of samples that are remembered, for those who measure, and ticks that wait to be drawn. */
+/** Number of retained sample ages, for measurements, and of updates that wait for drawing. */
 const AGES = 1 << 16, WAITING = 1000;
 
-/** All tables as they are; nothing where nothing has come.
+/** Loads all current tables; null if there are no data yet.
  * @returns {Promise<LiveTables | null>} */
 async function all() {
   try {
@@ -24,7 +25,7 @@ async function all() {
   }
 }
 
-/** What comes, until it ends.
+/** Receives events until the end.
  * @param {number | null} after @param {{ told: (view: LiveView) => void, rows: (text: string, tick: number) => boolean, anew: () => void, broken: () => void }} to */
 function listen(after, to) {
   const events = new EventSource("/api/v1/live/events" + (after === null ? "" : `?after=${after}`));
@@ -37,7 +38,7 @@ function listen(after, to) {
   });
   events.addEventListener("anew", (event) => { to.told(JSON.parse(event.data)); anew(); });
   events.addEventListener("end", (event) => { events.close(); to.told(JSON.parse(event.data)); });
-  // The browser tries again by itself, unless the service refused.
+  // The browser reconnects by itself, unless the service refused.
   events.addEventListener("error", () => { if (events.readyState === EventSource.CLOSED) to.broken(); });
 }
 
@@ -49,12 +50,13 @@ class Page {
     this.app = new LiveApp(live, view.processes);
     this.bar = new Bar(this.app, { freeze: (on) => this.freeze(on) });
     this.isFrozen = this.isDue = this.isHeld = this.isPlanned = false;
-    /** Samples that are shown, with those that are forgotten. */
+    /** Number of samples in the shown tables, including discarded ones. */
     this.shown = view.samples;
-    /** Ages of samples when they were drawn, in milliseconds, those that were drawn last. */
+    /** Ages of the most recently drawn samples when they were drawn, in milliseconds. */
     this.ages = new Float32Array(AGES);
     this.drawn = 0;
-    /** What came and is not drawn: how many samples, and how old the newest was. @type {{ samples: number, lag: number, sent: number }[]} */
+    /** Updates that are not drawn yet: the number of samples, and the age of the newest.
+     * @type {{ samples: number, lag: number, sent: number }[]} */
     this.fresh = [];
     this.next = 0;
     addEventListener("pointerdown", () => { this.isHeld = true; }, true);
@@ -98,7 +100,7 @@ class Page {
     return this.live.step(readParts(fromBase64(text)), tick);
   }
 
-  /** Begins anew, where too much was missed. */
+  /** Reloads all tables after missed updates. */
   async anew() {
     const live = await all();
     if (!live) throw new Error("nothing is there any more");
@@ -117,13 +119,13 @@ class Page {
   /** @param {boolean} on */
   freeze(on) {
     this.isFrozen = this.bar.isFrozen = on;
-    // How long samples waited for the reader is nobody's fault.
+    // Samples that waited because of the freeze do not count in the measurement.
     if (!on) this.fresh = [];
     this.tell();
     this.plan();
   }
 
-  /** Draws when it is time: not while a button of the mouse is down or a menu is open, and for a third of the time at most. */
+  /** Schedules drawing: not while a mouse button is down or a menu is open, and for at most a third of the time. */
   plan() {
     if (this.isPlanned || !this.isDue || this.isFrozen || this.isHeld || !byId("menu").hidden) return;
     this.isPlanned = true;
@@ -142,7 +144,7 @@ class Page {
     this.tell();
   }
 
-  /** How old samples are when they are drawn. */
+  /** Records the ages of samples at the time of drawing. */
   measure() {
     const now = Date.now(), { time, head: { unit } } = this.app.tables;
     let end = time.length;
@@ -156,12 +158,12 @@ class Page {
   tell() {
     const { view } = this, age = view.lag === undefined ? null : view.lag + Math.max(0, Date.now() - view.sent) / 1e3;
     this.bar.tell(view, view.samples - this.shown, age, this.broken);
-    // A menu was closed meanwhile.
+    // A menu may have been closed since.
     this.plan();
   }
 }
 
-/** Waits until something has come.
+/** Waits for the first data.
  * @returns {Promise<LiveTables>} */
 function first() {
   return new Promise((resolve, reject) => {
@@ -183,7 +185,7 @@ async function start() {
   byId("tools").prepend(make("a", { href: "/", text: "Recordings" }));
   const live = await all() ?? await first();
   const page = new Page(await (await ask("/api/v1/live")).json(), live);
-  // For those who look at the page from outside: its checks, and the console.
+  // For checks and the console.
   Object.assign(globalThis, { profile: page.app, live: page });
   page.start();
   document.documentElement.dataset.ready = "yes";

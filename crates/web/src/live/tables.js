@@ -1,6 +1,6 @@
 // @ts-check
-// The tables of a recording that grows: what comes is put behind what is there, what is forgotten goes from the front.
-// What was handed out as tables stays as it was.
+// Tables of a live recording: new rows are appended, and discarded rows are removed from the front. Tables that were
+// handed out do not change.
 import { COLUMNS, VERSION, tablesOf } from "../data/columns.js";
 
 /** @typedef {import("../data/columns.js").Tables} Tables */
@@ -8,10 +8,10 @@ import { COLUMNS, VERSION, tablesOf } from "../data/columns.js";
 /** @typedef {{ head: any, found: Record<string, any> }} Parts */
 /** @typedef {Uint8Array | Uint32Array | Float64Array} Numbers */
 
-/** Times are told from another one when this part of all is gone. */
+/** Minimum discarded share of the recorded time for a change of the origin. */
 const GONE = 0.1;
 
-/** A column that grows.
+/** Column that grows.
  * @template {Numbers} T */
 class Column {
   /** @param {T} values */
@@ -39,7 +39,7 @@ class Column {
   /** @param {number} rows */
   drop(rows) { this.start += rows; }
 
-  /** Makes its own what others may have seen. */
+  /** Copies the values, since tables that were handed out share them. */
   copy() {
     this.values = /** @type {T} */ (this.view().slice());
     this.end -= this.start;
@@ -57,11 +57,11 @@ export class LiveTables {
     if (head.version !== VERSION) throw new Error(`its tables have the layout ${head.version}, not ${VERSION}`);
     /** @type {Head} */
     this.head = head;
-    /** The tick that they are of. */
+    /** Tick of the tables. */
     this.tick = /** @type {number} */ (head.live);
     const { time } = found;
     for (let i = 1; i < time.length; i++) time[i] += time[i - 1];
-    /** The time that times are told from, in units since the origin. */
+    /** Origin of times, in units of time after `head.origin`. */
     this.from = 0;
     /** @type {Record<string, Column<any>>} */
     this.columns = {};
@@ -72,7 +72,7 @@ export class LiveTables {
 
   get samples() { return this.columns.time.length; }
 
-  /** Whether these are the tables from before, with more in them: what has a number has it still.
+  /** Returns true if these tables extend the earlier ones, so that numbers are still valid.
    * @param {LiveTables} before */
   continues(before) {
     const { head } = this, old = before.head;
@@ -80,7 +80,7 @@ export class LiveTables {
     return head.origin === old.origin && head.unit === old.unit && is(head.names, old.names) && is(head.functions, old.functions) && is(head.elsewhere || [], old.elsewhere || []);
   }
 
-  /** Takes in a step; false where it does not fit behind what is there.
+  /** Appends an update; returns false if it does not follow the current rows.
    * @param {Parts} parts @param {number} tick */
   step({ head, found }, tick) {
     const { columns } = this, [nodes, leaves, places, functions, samples] = head.first;
@@ -89,7 +89,7 @@ export class LiveTables {
     if (!fits) return false;
     for (const name of COLUMNS.samples) columns[name]?.drop(head.forgotten);
     if (found.movedLeaf.length) {
-      // Who looks at the tables from before has them as they were.
+      // Earlier tables must not change.
       const at = columns.leafNode.copy();
       for (let i = 0; i < found.movedLeaf.length; i++) if (found.movedLeaf[i] < leaves) at[found.movedLeaf[i]] = found.movedNode[i];
     }
@@ -106,11 +106,11 @@ export class LiveTables {
     return true;
   }
 
-  /** A row of a thread; its control group is told beside it.
+  /** Row of a thread; stores its control group separately.
    * @param {number} at @param {any} row @returns {[number, number, string, string]} */
   thread(at, row) {
     if (row.length > 4) {
-      // Another list: who has the old one has it as it was.
+      // A new list, since earlier tables share the old one.
       const cgroups = (this.head.cgroups || []).slice();
       cgroups[at] = row[4];
       this.head = { ...this.head, cgroups };
@@ -118,8 +118,8 @@ export class LiveTables {
     return [row[0], row[1], row[2], row[3]];
   }
 
-  /** Times begin with the first sample that is there, more or less: it is done seldom, since all that names times has to
-   * follow. */
+  /** Moves the origin of times near the first sample. This is done rarely, since all references to times must be
+   * adjusted. */
   rebase() {
     const { time } = this.columns, view = time.view(), first = view[0] ?? 0, last = view[view.length - 1] ?? 0;
     if (first <= GONE * last) return;
@@ -128,7 +128,7 @@ export class LiveTables {
     this.from += first;
   }
 
-  /** The tables as they are now.
+  /** Current tables.
    * @returns {Tables} */
   tables() {
     /** @type {Record<string, any>} */
@@ -138,7 +138,7 @@ export class LiveTables {
   }
 }
 
-/** The parts in the text of an event.
+/** Decodes the rows of an event.
  * @param {string} text @returns {ArrayBuffer} */
 export function fromBase64(text) {
   const letters = atob(text), bytes = new Uint8Array(letters.length);

@@ -1,10 +1,10 @@
 // @ts-check
-// How the pages of a service ask it: the session, answers as JSON, jobs that are followed.
+// Client of the service: the session, JSON answers, and following of jobs.
 
 /** @typedef {{ type: string, title: string, status: number, detail?: string, hint?: string }} Problem */
 /** @typedef {{ id: string, recording: string, state: string, stage?: string, samples?: number, expected?: number, seconds?: number, problem?: Problem }} Job */
 
-/** What a request failed with. */
+/** Error with the problem that the service returned. */
 export class RequestError extends Error {
   /** @param {Problem} problem */
   constructor(problem) {
@@ -13,7 +13,7 @@ export class RequestError extends Error {
   }
 }
 
-/** Gives the token of the address for a session, and takes it out of the address.
+/** Exchanges the token in the address for a session, and removes it from the address.
  * @returns {Promise<void>} */
 export async function openSession() {
   const match = /^#token=([0-9a-f]+)&?/.exec(location.hash);
@@ -32,7 +32,7 @@ async function problemOf(response) {
   }
 }
 
-/** Asks the service.
+/** Sends a request to the service.
  * @param {string} path @param {{ method?: string, body?: unknown, raw?: BodyInit }} [how] @returns {Promise<Response>} */
 export async function ask(path, how = {}) {
   /** @type {RequestInit} */
@@ -64,20 +64,20 @@ export function follow(job, tell) {
       else resolve();
     });
     events.addEventListener("error", () => {
-      // The browser tries again by itself, unless the service refused.
+      // The browser reconnects by itself, unless the service refused.
       if (events.readyState === EventSource.CLOSED) reject(new Error("the service does not answer"));
     });
   });
 }
 
-/** Makes sure that a recording is analysed.
+/** Ensures that a recording is analysed.
  * @param {{ id?: string, path?: string, fresh?: boolean }} wanted @param {(job: Job) => void} tell @returns {Promise<void>} */
 export async function analyze(wanted, tell) {
   const response = await ask("/api/v1/recordings", { method: "POST", body: wanted });
   if (response.status === 202) await follow(await response.json(), tell);
 }
 
-/** How far a job is, in words.
+/** Progress of a job, as text.
  * @param {Job} job @returns {string} */
 export function progressText(job) {
   if (job.state === "queued") return "waiting for other jobs";

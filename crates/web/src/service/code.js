@@ -1,11 +1,11 @@
 // @ts-check
-// Instructions of functions and texts of source files, asked of the service when they are looked at.
+// Instructions of functions and texts of source files, requested from the service on demand.
 import { endOf } from "../data/code.js";
 import { ask } from "./api.js";
 
 /** @typedef {import("../data/code.js").CodeBlock} CodeBlock */
 
-/** The instructions of a recording.
+/** Source of a recording's instructions.
  * @param {string} id @param {import("../data/columns.js").Head} head @returns {import("../views/source.js").CodeSource} */
 export function codeOfService(id, head) {
   /** @type {CodeBlock[]} */
@@ -29,7 +29,7 @@ export function codeOfService(id, head) {
   };
 }
 
-/** The texts of a recording's source files.
+/** Source of the texts of a recording's source files.
  * @param {string} id @returns {import("../views/source.js").TextSource} */
 export function textOfService(id) {
   /** @type {Map<string, string[] | null>} */

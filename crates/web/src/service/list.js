@@ -1,5 +1,5 @@
 // @ts-check
-// The list of recordings: what they are, how complete, and two of them compared.
+// List of recordings with their metadata and completeness, and the selection of two for a comparison.
 import { analyze, ask, follow, openSession, progressText } from "./api.js";
 import { startTheme } from "./theme.js";
 
@@ -13,7 +13,7 @@ const byId = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const status = byId("status");
 /** @type {Row[]} */
 let rows = [];
-/** What was chosen to be compared, the first one first. @type {string[]} */
+/** Recordings selected for a comparison, in order of selection. @type {string[]} */
 let chosen = [];
 
 /** @param {string} name @param {string} [text] @param {string} [kind] */
@@ -142,7 +142,7 @@ async function load() {
   draw();
 }
 
-/** The first one that was chosen is the one before. */
+/** Compares the two selected recordings; the first one is the baseline. */
 function compare() {
   const [a, b] = chosen;
   location.assign("/diff?" + new URLSearchParams({ a, b }));

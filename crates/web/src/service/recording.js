@@ -1,5 +1,5 @@
 // @ts-check
-// Starts the page of a recording, or of two that are compared: the tables come from the service.
+// Start of the page of a recording or a comparison, with tables from the service.
 import { readParts, readTables } from "../data/columns.js";
 import { readDiff } from "../data/compare/diff.js";
 import { App } from "../views/app.js";
@@ -10,7 +10,7 @@ import { startPage } from "../views/page.js";
 import { RequestError, analyze, ask, openSession, progressText } from "./api.js";
 import { codeOfService, textOfService } from "./code.js";
 
-/** The tables of a recording, which is analysed where it is not yet.
+/** Loads the tables of a recording; analyses it first if necessary.
  * @param {string} id @param {(text: string) => void} tell @returns {Promise<ArrayBuffer>} */
 async function tables(id, tell) {
   const path = "/api/v1/recordings/" + id + "/columns";
@@ -23,7 +23,7 @@ async function tables(id, tell) {
   return (await ask(path)).arrayBuffer();
 }
 
-/** The tables of a difference, of the recordings that the address names.
+/** Loads the tables of a comparison, for the recordings in the address.
  * @returns {Promise<ArrayBuffer>} */
 async function difference() {
   const names = new URLSearchParams(location.search);
@@ -33,7 +33,7 @@ async function difference() {
   return new Response(unpacked).arrayBuffer();
 }
 
-/** A link back to the list. */
+/** Adds a link to the list. */
 function addLink() {
   const link = document.createElement("a");
   link.href = "/";

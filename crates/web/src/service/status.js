@@ -1,9 +1,9 @@
 // @ts-check
-// What the service is, how busy, and how far it may go; asked anew while the page is looked at.
+// Status of the service: version, load and limits; updated while the page is visible.
 import { ask, openSession } from "./api.js";
 import { startTheme } from "./theme.js";
 
-/** How often it is asked, in milliseconds. */
+/** Interval of updates, in milliseconds. */
 const PAUSE = 2000;
 
 /** @typedef {{ runs: boolean, starts: number }} Worker */
@@ -76,7 +76,7 @@ async function load() {
   if (byId("status").textContent !== say) byId("status").textContent = say;
 }
 
-/** Goes on while the service answers; a window that nobody looks at asks for nothing. */
+/** Updates the page repeatedly; a hidden page sends no requests. */
 async function again() {
   if (!document.hidden) {
     try {

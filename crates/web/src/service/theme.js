@@ -1,5 +1,5 @@
 // @ts-check
-// Light or dark, for the pages that are not a recording's: what was chosen last, else what the system says.
+// Light or dark theme of pages without a recording: the last choice, else the system's setting.
 
 export function startTheme() {
   const button = /** @type {HTMLElement} */ (document.getElementById("theme"));

@@ -1,5 +1,5 @@
 // @ts-check
-// What can be done with a function, a thread, a time: the entries of menus and the keys for them.
+// Actions on functions, threads and modules: entries of menus, and their keys.
 import { baseName } from "../data/names.js";
 import { openMenu } from "./elements/menu.js";
 
@@ -7,7 +7,7 @@ import { openMenu } from "./elements/menu.js";
 /** @typedef {import("./shell.js").Shell} Shell */
 /** @typedef {import("./elements/menu.js").Entry} Entry */
 
-/** Entries for a function.
+/** Menu entries for a function.
  * @param {Shell} app @param {number} f @param {(() => void) | null} zoom
  * @returns {Entry[]} */
 export function functionEntries(app, f, zoom) {
@@ -45,7 +45,7 @@ export function functionEntries(app, f, zoom) {
   return [...entries, copy];
 }
 
-/** The kernel's own module, where it was sampled.
+/** Index of the sampled kernel module; negative if there is none.
  * @param {Shell} app */
 const kernelModule = (app) => app.model.named.modules.findIndex((module) => module.kind === "kernel" || module.path === "[kernel]");
 
@@ -53,7 +53,7 @@ const kernelModule = (app) => app.model.named.modules.findIndex((module) => modu
  * @param {Shell} app @param {number} f @param {number} x @param {number} y @param {(() => void) | null} [zoom] */
 export function functionMenu(app, f, x, y, zoom) { openMenu(functionEntries(app, f, zoom || null), x, y); }
 
-/** Runs the entry of a key.
+/** Runs the menu entry with a key.
  * @param {Shell} app @param {number} f @param {string} key */
 export function functionKey(app, f, key) {
   for (const entry of functionEntries(app, f, null)) {
@@ -65,7 +65,7 @@ export function functionKey(app, f, key) {
   return false;
 }
 
-/** Opens the menu of a thread, or of threads of one name.
+/** Opens the menu of a thread, or of threads with equal names.
  * @param {App} app @param {number[]} ids @param {string} comm @param {number} x @param {number} y */
 export function threadMenu(app, ids, comm, x, y) {
   const { threads, cgroups } = app.tables.head, [pid] = threads[ids[0]], one = ids.length === 1;

@@ -1,5 +1,5 @@
 // @ts-check
-// The page of a profile: the state with its engine, and texts about what is shown.
+// Page of a profile: its state, the engine, and descriptions of the shown data.
 import { NONE } from "../data/columns.js";
 import { Model } from "../data/model.js";
 import { amount, duration, percent, spread } from "../data/numbers.js";
@@ -21,8 +21,7 @@ export class App extends Shell {
     /** @type {Model} */
     this.model = model;
     this.eventCounts = this.countEvents();
-    /** The event that is shown where none was chosen: times off the processor where they were asked for, else the first
-     * one with samples. */
+    /** Default event: off-CPU time if it was measured, else the first event with samples. */
     this.firstEvent = head.offCpu ?? this.firstWithSamples();
     if (head.offCpu !== undefined && location.hash.length < 2) this.state.weight = "period";
     this.ranks = this.moduleRanks();
@@ -38,8 +37,8 @@ export class App extends Shell {
 
   firstWithSamples() { return Math.max(0, this.eventCounts.findIndex((count) => count > 0)); }
 
-  /** Shows other tables.
-   * @param {Tables} tables @param {boolean} grown whether they are the same with more in them */
+  /** Replaces the tables.
+   * @param {Tables} tables @param {boolean} grown true if they extend the earlier ones */
   turnTo(tables, grown) {
     const { short } = this.model, ranks = this.ranks;
     this.tables = tables;
@@ -50,7 +49,7 @@ export class App extends Shell {
     this.ranks = grown ? this.keptRanks(ranks) : this.moduleRanks();
   }
 
-  /** Modules keep their colours; new ones come behind them.
+  /** Extends the earlier ranks, so that modules keep their colours and new ones follow.
    * @param {Int32Array<ArrayBuffer>} before */
   keptRanks(before) {
     const now = this.moduleRanks();
@@ -61,7 +60,7 @@ export class App extends Shell {
     return made;
   }
 
-  /** Modules by what they cost in the whole recording: this gives their colours. */
+  /** Ranks of modules by their cost in the whole recording, which determine their colours. */
   moduleRanks() {
     const { leafNode, lines, head } = this.tables, counts = this.model.leafCounts;
     const own = new Float64Array(head.modules.length), ranks = new Int32Array(own.length);
@@ -75,13 +74,13 @@ export class App extends Shell {
 
   get event() { return this.state.event >= 0 && this.state.event < this.tables.head.events.length ? this.state.event : this.firstEvent; }
 
-  /** The costs of the present view. */
+  /** Costs of the current view. */
   get costs() { return /** @type {import("../data/model.js").Costs} */ (this.model.costs); }
 
-  /** The filters that work: those of the state, and what goes without saying. */
+  /** Effective filters: those of the state; subclasses may add implicit ones. */
   get filters() { return this.state.filters; }
 
-  /** The times of the baseline: one, or what is left and right of one.
+  /** Time ranges of the baseline: one range, or the two around a range.
    * @returns {[number, number][]} */
   baseTimes() {
     const { base } = this.state;
@@ -100,14 +99,14 @@ export class App extends Shell {
     return time ? duration(cost) : amount(cost);
   }
 
-  /** The cost with its unit.
+  /** Cost with its unit.
    * @param {number} cost */
   costText(cost) {
     if (this.state.weight === "samples") return `${amount(cost)} sample${cost === 1 ? "" : "s"}`;
     return this.tables.head.events[this.event]?.unit === "nanoseconds" ? duration(cost) : `${amount(cost)} events`;
   }
 
-  /** Nanoseconds of so many samples, where the event is a clock; else nothing.
+  /** Duration of `n` samples if the event is a clock; else empty.
    * @param {number} n */
   time(n) {
     const event = this.tables.head.events[this.event];
@@ -115,14 +114,14 @@ export class App extends Shell {
     return "";
   }
 
-  /** A cost with its share and how sure that is.
-   * @param {number} cost @param {number} squares of what its samples cost */
+  /** Share of a cost, with its confidence interval.
+   * @param {number} cost @param {number} squares of its samples' costs */
   share(cost, squares) {
     const { all, allSquares } = this.costs, range = spread(cost, all, squares, allSquares);
     return percent(cost, all) + (range ? ` (${range})` : "");
   }
 
-  /** What is told about a node: a title, and lines.
+  /** Description of a node: a title, and lines.
    * @param {CostPicture} picture @param {number} node @param {number} zoom */
   describe(picture, node, zoom) {
     const of = (/** @type {number} */ cost, /** @type {number} */ n) => {
@@ -140,7 +139,7 @@ export class App extends Shell {
     return lines;
   }
 
-  /** Where a node's code is, and what is special about it.
+  /** Location of a node's code, and its marks.
    * @param {import("../data/tree/tree.js").Tree} tree @param {number} node */
   where(tree, node) {
     const f = tree.func[node], src = tree.src[node], lines = [];
@@ -156,22 +155,22 @@ export class App extends Shell {
     return lines;
   }
 
-  /** Seconds of a time in the units of the tables.
+  /** Converts units of the tables to seconds.
    * @param {number} units */
   seconds(units) { return units * this.tables.head.unit / 1e9; }
 
-  /** A time in words.
+  /** Time range as text.
    * @param {number} from @param {number} to */
   timeText(from, to) { return `${this.seconds(from).toFixed(3)} s to ${to === NONE ? "the end" : `${this.seconds(to).toFixed(3)} s`}`; }
 
-  /** The name of a thread.
+  /** Name of a thread.
    * @param {number} id */
   threadName(id) {
     const [pid, tid, comm] = this.tables.head.threads[id];
     return `${comm || "?"} ${pid === tid ? tid : `${pid}/${tid}`}`;
   }
 
-  /** What a chip says.
+  /** Text of a filter's chip.
    * @param {Filter} filter */
   filterName(filter) {
     const { threads } = this.tables.head;

@@ -1,14 +1,15 @@
 // @ts-check
-// The filters, in the order in which they work, each with a way to take it away.
+// Filters as chips, in the order of application, each with a button to remove it.
 import { byId, make } from "./elements/element.js";
 
 /** @typedef {import("./shell.js").Shell} Shell */
 
-/** A chip with a button that takes it away.
+/** Chip with a button that removes it.
  * @param {string} text @param {string} label @param {() => void} act @param {string} [kind] */
 export const chip = (text, label, act, kind) => make("span", { class: `chip ${kind || ""}` }, text, make("button", { type: "button", "aria-label": label, text: "×", click: act }));
 
-/** @param {Shell} app @param {HTMLElement[]} more chips behind those of the filters @param {string} note what is told where there are none */
+/** @param {Shell} app @param {HTMLElement[]} more chips after those of the filters @param {string} note text if there
+ * are no chips */
 export function drawChips(app, more, note) {
   const { filters } = app.state;
   const without = (/** @type {number} */ at) => app.change({ filters: filters.filter((_, index) => index !== at), zoom: [] });

@@ -1,5 +1,5 @@
 // @ts-check
-// The frame of a page: tabs, search, keys, dark or light, and the view that is open.
+// Frame of a page: tabs, search, keys, theme, and the open view.
 import { percent } from "../data/numbers.js";
 import { fromFragment } from "../data/state.js";
 import { byId, input, make } from "./elements/element.js";
@@ -9,8 +9,8 @@ import { hideTip } from "./elements/tip.js";
 /** @typedef {import("./shell.js").Shell} Shell */
 /** @typedef {import("./shell.js").ViewPart} ViewPart */
 
-/** Starts a page of views, and shows what its address asks for.
- * @param {Shell} app @param {string} title @param {ViewPart[]} views the first one is shown where none was chosen
+/** Starts a page of views, and shows the state in its address.
+ * @param {Shell} app @param {string} title @param {ViewPart[]} views the first one is the default
  * @param {{ isShown?: (view: ViewPart) => boolean, refreshed: () => void, keys: string[][] }} options */
 export function startFrame(app, title, views, { isShown = () => true, refreshed, keys }) {
   document.title = title;
@@ -103,7 +103,7 @@ function startSearch(app, open) {
   });
 }
 
-/** Whether a key is meant for a field.
+/** Returns true if a key is meant for an input field.
  * @param {KeyboardEvent} event */
 const isTyping = (event) => event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
 
@@ -127,7 +127,7 @@ function startKeys(app, views) {
   });
 }
 
-/** Dark or light: what the reader chose, else what the system has. Where pages may keep nothing, it is not kept.
+/** Light or dark theme: the reader's choice, else the system's setting. The choice is not stored if storage is blocked.
  * @param {Shell} app @param {() => void} refresh */
 function startTheme(app, refresh) {
   const kept = () => { try { return localStorage.getItem("unwind-perf-theme"); } catch { return null; } };

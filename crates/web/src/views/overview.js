@@ -1,5 +1,6 @@
 // @ts-check
-// What was recorded, how complete the stacks are and why not, and where the time went, in short.
+// Overview: the recording, completeness of the stacks and reasons for truncation, and the costliest functions, modules
+// and threads.
 import { baseName, folded } from "../data/names.js";
 import { amount, duration, percent, spread } from "../data/numbers.js";
 import { busyThreads } from "../data/samples/order.js";
@@ -35,7 +36,7 @@ function facts(app) {
   add("Command", head.title);
   add("Host", [recording.host, recording.kernel, recording.arch].filter(Boolean).join(", "));
   add("Processor", [recording.processor, recording.processors ? `${recording.processors} online` : ""].filter(Boolean).join(", "));
-  // The file's own date: recordings hold times of a clock that begins when the machine does.
+  // Date of the file, since recordings contain times of a clock that starts at boot.
   add("File written", !recording.written ? "" : new Date(recording.written).toISOString().replace("T", " ").replace(/\..*/, " UTC"));
   add("Duration", span ? duration(span * head.unit) : "");
   add("Recorder", recording.perf ? `perf ${recording.perf}` : "");
@@ -73,8 +74,9 @@ function stacks(app) {
   return made;
 }
 
-/** A line of a list: a share, a name that can be chosen, and its interval.
- * @param {App} app @param {number} cost @param {number} squares of what its samples cost @param {string} text @param {string} title @param {() => void} act */
+/** Line of a list: a share, a clickable name, and a confidence interval.
+ * @param {App} app @param {number} cost @param {number} squares of its samples' costs @param {string} text
+ * @param {string} title @param {() => void} act */
 function line(app, cost, squares, text, title, act) {
   const bar = make("i", { class: "bar" });
   bar.style.width = app.costs.all ? `${100 * cost / app.costs.all}%` : "0";
@@ -96,7 +98,7 @@ function topModules(app) {
   return make("ol", { class: "top" }, ...top.map((module) => line(app, own[module], ownSquares[module], baseName(modules[module].path), modules[module].path, () => app.addFilter({ kind: "module", at: module }))));
 }
 
-/** Threads, those whose names differ by numbers only together.
+/** List of threads; those with names that differ only in numbers are grouped.
  * @param {App} app */
 function topThreads(app) {
   /** @type {Map<string, { count: number, ids: number[] }>} */

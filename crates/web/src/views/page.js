@@ -1,5 +1,5 @@
 // @ts-check
-// Puts the page of a profile together: its views, the bar of tools, the timeline.
+// Composition of the page of a profile: its views, the toolbar, the timeline.
 import { amount, percent } from "../data/numbers.js";
 import { chip, drawChips } from "./chips.js";
 import { comparisonView } from "./compare/comparison.js";
@@ -47,14 +47,14 @@ export function startPage(app) {
   });
 }
 
-/** Makes what clicks need when the browser has nothing else to do.
+/** Precomputes data for likely clicks while the browser is idle.
  * @param {App} app */
 function prepare(app) {
   const later = globalThis.requestIdleCallback || ((/** @type {() => void} */ act) => setTimeout(act, 200));
   later(() => app.model.prepare());
 }
 
-/** The filters, and what they leave.
+/** Shows the filters, and the number of samples that pass them.
  * @param {App} app */
 function showFilters(app) {
   const { base } = app.state, more = [];

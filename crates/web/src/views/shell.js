@@ -1,5 +1,5 @@
 // @ts-check
-// What the pages of a profile and of a difference share: the state and its history, names, colours, and what is found.
+// Common part of the pages of profiles and comparisons: state and history, names, colours, and search results.
 import { kindColour, moduleColour, shadeOf } from "../data/colour.js";
 import { GAP, GUESSED, JOINED, NONE } from "../data/columns.js";
 import { baseName, matcher } from "../data/names.js";
@@ -9,11 +9,11 @@ import { fromFragment, toFragment } from "../data/state.js";
 /** @typedef {import("../data/model.js").Filter} Filter */
 /** @typedef {import("../data/tree/labels.js").Labels} Labels */
 /** @typedef {import("../data/tree/around.js").CostPicture} CostPicture */
-/** A view: its panel, and what draws it; `next` goes to the next match of a search.
+/** View: its panel, and a function that draws it; `next` selects the next match of a search.
  * @typedef {{ id: string, title: string, panel: HTMLElement, draw: () => void, resize?: () => void,
  *   next?: (step: number) => void }} ViewPart */
 
-/** What undo leaves as it is. */
+/** Parts of the state that undo does not change. */
 const ELSEWHERE = ["view", "func", "thread", "sort"];
 
 export class Shell {
@@ -22,26 +22,26 @@ export class Shell {
     /** @type {Labels} */
     this.model = model;
     this.state = fromFragment(location.hash);
-    /** @type {string[]} States that undo goes back to. */
+    /** @type {string[]} States for undo. */
     this.past = [];
     /** @type {(() => void)[]} */
     this.listeners = [];
     /** @type {ReturnType<Labels["find"]>} */
     this.found = null;
     this.theme = /** @type {"light" | "dark"} */ ("light");
-    /** By module: its rank among those that cost most, which gives its colour. */
+    /** By module: its rank in cost, which determines its colour. */
     this.ranks = new Int32Array(model.named.modules.length);
-    /** @type {string[]} The views that there are. */
+    /** @type {string[]} Ids of the views. */
     this.views = [];
   }
 
-  /** Counts what the state asks for. */
+  /** Computes the data for the state. */
   count() {}
 
-  /** The cost of all that is shown. */
+  /** Total cost of the shown data. */
   get all() { return /** @type {any} */ (this.model.costs).all; }
 
-  /** Changes the state and shows it. Undo goes back to what was before, unless `quiet`.
+  /** Changes the state and shows it. Undo returns to the previous state, unless `quiet`.
    * @param {Partial<State>} patch @param {boolean} [quiet] */
   change(patch, quiet) {
     const before = toFragment(this.state);
@@ -50,14 +50,14 @@ export class Shell {
     if (after === before) return;
     if (quiet) history.replaceState(null, "", "#" + after);
     else {
-      // Undo takes filters and zooms back, not the way through the views: that is the browser's.
+      // Undo reverts filters and zooms; the browser's history covers navigation between views.
       if (Object.keys(patch).some((key) => !ELSEWHERE.includes(key))) this.past.push(before);
       history.pushState(null, "", "#" + after);
     }
     this.refresh();
   }
 
-  /** Takes the last step back. */
+  /** Reverts the last change. */
   undo() {
     const before = this.past.pop();
     if (before === undefined) return;
@@ -73,7 +73,7 @@ export class Shell {
     this.change({ filters: [...filters, filter], zoom: [] });
   }
 
-  /** Counts what the state asks for, and tells all who show it. */
+  /** Computes the data for the state, and notifies the listeners. */
   refresh() {
     this.count();
     this.found = this.model.find(matcher(this.state.search));
@@ -83,11 +83,11 @@ export class Shell {
   /** @param {number} f */
   label(f) { return this.model.name(f, this.state.names === "short"); }
 
-  /** What is told about a node: a title, and lines.
+  /** Description of a node: a title, and lines.
    * @param {CostPicture} picture @param {number} node @param {number} zoom @returns {string[]} */
   describe(picture, node, zoom) { return [node === NONE ? "all" : this.model.name(picture.tree.func[node])]; }
 
-  /** What is special about a node.
+  /** Marks of a node.
    * @param {import("../data/tree/tree.js").Tree} tree @param {number} node */
   marks(tree, node) {
     const f = tree.func[node], flags = tree.flags[node], marks = [], kind = this.model.kind(flags, f);
@@ -103,7 +103,7 @@ export class Shell {
     return marks;
   }
 
-  /** The colour of a node.
+  /** Colour of a node.
    * @param {import("../data/tree/tree.js").Tree} tree @param {number} node */
   colour(tree, node) {
     if (node === NONE) return kindColour("group", 2, this.theme);
@@ -117,7 +117,7 @@ export class Shell {
     return moduleColour(module < 0 ? -1 : this.ranks[module], shade, this.theme);
   }
 
-  /** The colour of a function in tables.
+  /** Colour of a function in tables.
    * @param {number} f */
   swatch(f) {
     const module = this.model.moduleOf()[f];
@@ -125,7 +125,7 @@ export class Shell {
     return moduleColour(module === undefined || module < 0 ? -1 : this.ranks[module], shadeOf(this.model.name(f)), this.theme);
   }
 
-  /** What a chip says.
+  /** Text of a filter's chip.
    * @param {Filter} filter @returns {string} */
   filterName(filter) {
     const at = "at" in filter && filter.at !== undefined ? filter.at : -1, { modules } = this.model.named;

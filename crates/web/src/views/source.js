@@ -1,16 +1,16 @@
 // @ts-check
-// Where the tables come from: out of the document, or from a server. Both give the same bytes. And where instructions
-// come from, which are many: a server is asked for a function's when they are looked at.
+// Sources of tables and instructions: the document, or a server. Tables have the same bytes in both. Instructions are
+// numerous, so a server provides them per function on demand.
 import { endOf } from "../data/code.js";
 
 /** @typedef {() => Promise<ArrayBuffer>} Source */
-/** The machine code of the function at an address of a module; null where it cannot be had, `why` tells the reason.
+/** Machine code of the function at an address of a module; null if it is unavailable, for the reason in `why`.
  * @typedef {{ at: (module: number, address: number) => Promise<import("../data/code.js").CodeBlock | null>, why: string }} CodeSource */
 
-/** The texts of source files: what is known of one at once, and what is asked for; null where it cannot be had.
+/** Texts of source files: `known` is immediate, `ask` requests them; null if a text is unavailable.
  * @typedef {{ known: (file: string) => string[] | null | undefined, ask: (file: string) => Promise<string[] | null>, why: string }} TextSource */
 
-/** The texts that lie in the document.
+/** Source of the texts in the document.
  * @param {import("../data/columns.js").Head} head @returns {TextSource} */
 export function textOfDocument(head) {
   const texts = new Map(head.sources.map((source) => [source.file, source.text.split("\n")]));
@@ -19,7 +19,7 @@ export function textOfDocument(head) {
   return { known, ask: async (file) => known(file), why };
 }
 
-/** The instructions that lie in the document.
+/** Source of the instructions in the document.
  * @param {import("../data/columns.js").Head} head @returns {CodeSource} */
 export function codeOfDocument(head) {
   const blocks = (head.code || []).map((block) => ({ block, end: endOf(block) })), out = head.codeLeftOut || 0;
@@ -31,7 +31,7 @@ export function codeOfDocument(head) {
   };
 }
 
-/** The tables that lie in the document: base64 of a gzip stream.
+/** Reads the tables in the document: base64 of a gzip stream.
  * @returns {Promise<ArrayBuffer>} */
 export async function fromDocument() {
   const element = /** @type {HTMLElement} */ (document.getElementById("data"));

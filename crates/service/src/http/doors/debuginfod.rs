@@ -1,5 +1,5 @@
-//! A debuginfod server for perf, gdb and other clients: files that the runs of this machine's recordings used, by
-//! build-id. Its clients can send neither tokens nor cookies, so that the token is in the path.
+//! Debuginfod server for perf, gdb and other clients: files by build-id that runs of this host's recordings used. These
+//! clients can send neither tokens nor cookies, so the token is in the path.
 //!
 //! Source: elfutils, debuginfod(8), "WEBAPI".
 
@@ -18,7 +18,7 @@ use crate::problem::{Kind, Problem};
 use crate::protocol::{FilePart, FileTask, HandedFile, Task};
 use crate::symbolize::wanted_module;
 
-/// The routes, where they are switched on. Sources, which debuginfod has beside, lead nowhere.
+/// Returns the routes, if they are enabled. There is no route for debuginfod's sources.
 pub(in crate::http) fn routes(secrets: &Secrets) -> Router<Arc<Service>> {
     if !secrets.is_open(Door::Debuginfod) {
         return Router::new();
@@ -42,8 +42,8 @@ async fn file(
     answer(&service, &id, &part, &headers).await
 }
 
-/// `GET /debuginfod/{token}/buildid/{id}/section/{name}`: the bytes of a section as they are in the file with the debug
-/// information, else in the program.
+/// `GET /debuginfod/{token}/buildid/{id}/section/{name}`: the bytes of a section, from the file with the debug
+/// information, else from the program.
 async fn section(
     State(service): State<Arc<Service>>,
     Path((_, id, name)): Path<(String, String, String)>,
@@ -61,7 +61,7 @@ async fn answer(
     let missing = || Problem::new(Kind::NotFound);
     let id = id.to_ascii_lowercase();
     let wanted = || wanted_module(&id, None, service.store.known());
-    // Stores of this machine may have more, which recordings that are served say nothing of.
+    // Only files that a served recording used are handed out; this host's build-id stores may contain others.
     if wanted().places.is_empty() {
         return Err(missing().detail("no recording that was analysed used a file of this build-id"));
     }
@@ -79,7 +79,7 @@ async fn answer(
     }
     let mut response = partly(file, start..end, headers)?;
     let mut say = |name: &'static str, value: &str| {
-        // What is no text for a header is not said.
+        // A value that is invalid in a header is omitted.
         let value = HeaderValue::from_str(value);
         response.headers_mut().extend(value.map(|value| (HeaderName::from_static(name), value)));
     };

@@ -1,8 +1,8 @@
-//! The symbol server of the Firefox Profiler: functions, sources and instructions of the files that the runs of this
-//! machine's recordings used.
+//! Symbol server of the Firefox Profiler: functions, sources and instructions of the files that runs of this host's
+//! recordings used.
 //!
 //! Source: samply's API.md ("Symbolication API"); Tecken's "Symbolication API v5". The profiler sends JSON as
-//! `text/plain`, so that browsers do not ask before, and shows `error` of an answer of status 200.
+//! `text/plain`, so that browsers send no preflight request. It displays the field `error` of an answer of status 200.
 
 use options::Demangle;
 use std::collections::BTreeMap;
@@ -27,14 +27,14 @@ use crate::protocol::{
 };
 use crate::symbolize::{from_hex, wanted_module};
 
-/// Bytes of a question: the profiler asks for all addresses of all files at once.
+/// Maximum size of a query in bytes; the profiler sends all addresses of all files at once.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Addresses and files of a question.
+/// Maximum numbers of addresses and files in a query.
 const MOST_ADDRESSES: usize = 400_000;
 const MOST_MODULES: usize = 10_000;
 
-/// The routes, where they are switched on.
+/// Returns the routes, if they are enabled.
 pub(in crate::http) fn routes(secrets: &Secrets) -> Router<Arc<Service>> {
     if !secrets.is_open(Door::Firefox) {
         return Router::new();
@@ -48,7 +48,7 @@ pub(in crate::http) fn routes(secrets: &Secrets) -> Router<Arc<Service>> {
         .route("/firefox/{token}/asm/v1", asked(post(instructions)))
 }
 
-/// What a browser asks before it lets a page of another origin ask.
+/// Answers the preflight request that a browser sends before a cross-origin request.
 /// Source: Fetch, "CORS-preflight request"; Private Network Access.
 async fn preflight(headers: HeaderMap) -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
@@ -65,13 +65,13 @@ async fn preflight(headers: HeaderMap) -> Response {
     response
 }
 
-/// Reads a question, whatever it says that it is.
+/// Parses a query, regardless of its stated content type.
 fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, Problem> {
     serde_json::from_slice(body)
         .map_err(|error| Problem::new(Kind::BadRequest).detail(error.to_string()))
 }
 
-/// What cannot be shown is told in words, which the profiler shows.
+/// Converts a 404 or 422 into an `error` text of status 200, which the profiler displays.
 fn told(answer: Result<Value, Problem>) -> Result<Response, Problem> {
     match answer {
         Ok(value) => Ok(as_json(StatusCode::OK, &value)),
@@ -82,22 +82,22 @@ fn told(answer: Result<Value, Problem>) -> Result<Response, Problem> {
     }
 }
 
-/// Addresses by job.
+/// Query: addresses grouped by job.
 #[derive(Debug, Deserialize)]
 struct Question {
     jobs: Vec<AddressJob>,
 }
 
-/// Stacks of addresses: each the index of a library, and the address in it.
+/// Stacks of addresses: each entry is the index of a library and the address in it.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct AddressJob {
-    /// Names and ids of libraries.
+    /// Names and Breakpad ids of libraries.
     memory_map: Vec<(String, String)>,
     stacks: Vec<Vec<(i64, u64)>>,
 }
 
-/// An address, with its functions.
+/// Address with its functions.
 #[derive(Debug, Default, Serialize)]
 struct StackFrame {
     frame: usize,
@@ -115,7 +115,7 @@ struct StackFrame {
     inlines: Vec<Inlined>,
 }
 
-/// A function that was inlined.
+/// Inlined function.
 #[derive(Debug, Serialize)]
 struct Inlined {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,7 +155,7 @@ async fn symbolicate(
                 .collect();
             let stacks = job.stacks.iter().map(|stack| {
                 let frames = stack.iter().enumerate().map(|(index, place)| {
-                    // What is in no library was not asked for.
+                    // Addresses outside all libraries were not sent to the worker.
                     let library = usize::try_from(place.0).ok();
                     let library = library.and_then(|at| job.memory_map.get(at));
                     let answer = library.and_then(|_| addresses.next());
@@ -170,7 +170,7 @@ async fn symbolicate(
     Ok(as_json(StatusCode::OK, &json!({ "results": results })))
 }
 
-/// What the worker is asked: the libraries of all jobs one after the other, and the addresses in them in their order.
+/// Builds the worker's task: the libraries of all jobs in sequence, and the addresses in them in the query's order.
 fn task(service: &Service, question: &Question) -> SymbolizeTask {
     let mut modules = Vec::new();
     let mut addresses = Vec::new();
@@ -210,7 +210,7 @@ fn stack_frame(
     row
 }
 
-/// A source file that is wanted, with an address whose code is of it.
+/// Requested source file, with an address of its code.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SourceWanted {
@@ -238,12 +238,12 @@ async fn source(State(service): State<Arc<Service>>, body: Bytes) -> Result<Resp
     }))
 }
 
-/// Instructions that are wanted.
+/// Requested instructions.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct CodeWanted {
     debug_id: Option<String>,
-    /// The build-id.
+    /// Build-id.
     code_id: Option<String>,
     start_address: String,
     size: String,
@@ -285,15 +285,15 @@ fn hexadecimal(text: &str) -> Result<u64, Problem> {
     from_hex(text).ok_or_else(bad)
 }
 
-/// The file that a symbol server knows by that id, among those that runs used; else one that is nowhere.
+/// Returns the used file with this Breakpad id, or a module without locations if there is none.
 fn by_breakpad_id(service: &Service, id: &str) -> WantedModule {
     let known = service.store.known();
     let id = first_bytes(id).and_then(|digits| known.beginning_with(&digits));
     wanted_module(&id.unwrap_or_default(), None, known)
 }
 
-/// The first 16 bytes of a build-id, out of the GUID that Breakpad makes of it: the first three numbers of a GUID are
-/// little-endian; its age follows.
+/// Returns the first 16 bytes of a build-id from the Breakpad id, which is a GUID followed by an age. The first three
+/// numbers of a GUID are little-endian.
 /// Source: Breakpad, `common/linux/file_id.cc`, `ConvertIdentifierToUUIDString`.
 fn first_bytes(id: &str) -> Option<String> {
     let digits = id.get(..32).filter(|it| it.bytes().all(|digit| digit.is_ascii_hexdigit()))?;

@@ -1,4 +1,4 @@
-//! Doors for programs that speak protocols of their own, each with a token in its address.
+//! External protocols for programs, each with a token in its address.
 
 mod debuginfod;
 mod firefox;

@@ -1,4 +1,4 @@
-//! Jobs: how far they are, as a value or as events, and their end.
+//! Jobs: progress as a value or as events, and the final state.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::http::received::Received;
 use crate::jobs::Job;
 use crate::problem::{Kind, Problem};
 
-/// Progress is told no more often.
+/// Minimum interval between progress events.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// `GET /api/v1/jobs/{id}`
@@ -37,7 +37,7 @@ pub(in crate::http) async fn cancel(
     Ok(as_json(StatusCode::ACCEPTED, &job.view()))
 }
 
-/// `GET /api/v1/jobs/{id}/events`: each state as an event, until it is the last.
+/// `GET /api/v1/jobs/{id}/events`: each state as an event, up to the final one.
 pub(in crate::http) async fn events(
     State(service): State<Arc<Service>>,
     Path(id): Path<String>,

@@ -1,4 +1,4 @@
-//! The recording that is watched: how that goes, its tables as they are, and what is new as events.
+//! Live recording: its state, its current tables, and new rows as events.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -22,7 +22,7 @@ use crate::live::{Next, View, Watched};
 use crate::problem::{Kind, Problem};
 use crate::protocol::Task;
 
-/// How long the tables may take.
+/// Time limit for the worker to write the tables.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn watched(service: &Service) -> Result<Arc<Watched>, Problem> {
@@ -42,7 +42,7 @@ pub(in crate::http) async fn show(
     Ok(as_json(StatusCode::OK, &watched(&service)?.view()))
 }
 
-/// `GET /api/v1/live/columns`: all tables as they are, with their tick in the head.
+/// `GET /api/v1/live/columns`: all current tables, with their tick in the header.
 pub(in crate::http) async fn columns(
     State(service): State<Arc<Service>>,
     params: Params,
@@ -64,7 +64,7 @@ pub(in crate::http) async fn columns(
     tables(file, size, &format!("live-{newest}-{}-{:?}", view.tick, view.state), &headers)
 }
 
-/// The tables as the worker has them.
+/// Requests the current tables from the worker.
 async fn ask(service: &Service) -> Result<File, Problem> {
     let output = service.store.begin("answer").map_err(|error| no_space(&error))?;
     let copy = output.as_fd().try_clone_to_owned().map_err(|error| no_space(&error))?;
@@ -75,7 +75,7 @@ async fn ask(service: &Service) -> Result<File, Problem> {
     if answer.get() == "null" {
         return Err(Problem::new(Kind::Gone).detail("nothing has come yet"));
     }
-    // Its name goes, what is in it stays until it is read.
+    // The file is unlinked, but its data remain until the read ends.
     opened(&output.path())
 }
 
@@ -84,7 +84,7 @@ fn opened(path: &std::path::Path) -> Result<File, Problem> {
     File::open(path).map_err(|error| no_space(&error))
 }
 
-/// `GET /api/v1/live/events`: what comes after the tables that the client has, which `Last-Event-ID` or `after` names.
+/// `GET /api/v1/live/events`: changes after the client's tables, whose tick is in `Last-Event-ID` or `after`.
 pub(in crate::http) async fn events(
     State(service): State<Arc<Service>>,
     mut params: Params,
@@ -107,7 +107,7 @@ pub(in crate::http) async fn events(
     Ok(Sse::new(Received(receiver)).keep_alive(KeepAlive::default()).into_response())
 }
 
-/// Sends what comes, as fast as the client takes it; one that is too slow is told to begin anew.
+/// Sends changes at the speed of the client; a client that falls too far back must reload the tables.
 async fn follow(
     watched: &Watched,
     mut have: Option<u64>,

@@ -1,4 +1,4 @@
-//! What goes on while it is looked at: jobs, and the recording that is watched.
+//! Work in progress that clients follow: jobs and the live recording.
 
 pub(super) mod jobs;
 pub(super) mod live;

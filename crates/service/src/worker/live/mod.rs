@@ -1,4 +1,4 @@
-//! A stream that is watched: what is new goes to the front by a tick, and the tables as they are when they are asked for.
+//! Live recording: sends new rows to the front with each tick, and the current tables on request.
 
 mod tables;
 
@@ -24,10 +24,10 @@ use crate::problem::Problem;
 use crate::protocol::{Event, LiveChange, LiveNumbers, LiveTask, LiveTick};
 pub(super) use tables::LiveTables;
 
-/// Who is that far behind asks for the tables anew instead.
+/// Maximum bytes of rows in an update; beyond it, clients must reload the tables.
 const MOST_ROWS: usize = 4 << 20;
 
-/// Watches a stream to its end.
+/// Follows a stream to its end.
 pub(super) fn watch(context: &mut TaskContext<'_>, task: &LiveTask) -> Result<Answer, Problem> {
     let mut bytes = ByteStream::of_descriptor(context.file()?);
     let output = context.output()?;
@@ -52,35 +52,35 @@ pub(super) fn watch(context: &mut TaskContext<'_>, task: &LiveTask) -> Result<An
     let source = Source::Stream { name: task.name.clone().into(), bytes };
     let observer = &context.observer;
     let ended = worker.pipeline.analyze_in_steps(source, stream, &options, observer, &mut rows);
-    // A copy that could not be written is told whatever became of the recording.
+    // A failed copy is reported even if the run failed, too.
     let copied = copy.map_or(Ok(()), |copy| copy.complete());
     let ended = ended.map_err(Problem::from);
     copied.map_err(|error| not_written(&error))?;
     finish(&worker.live, &ended?, output)
 }
 
-/// Writes the tables as they are at the end, and answers with the account of the run.
+/// Writes the final tables; the answer is the account of the run.
 fn finish(tables: &LiveTables, analysis: &Analysis, output: File) -> Result<Answer, Problem> {
     tables.lock().0.end(&analysis.profile);
     write(tables, output)?;
     answer(&about(&analysis.profile, analysis.is_damaged))
 }
 
-/// Writes the tables, packed, and answers with their tick.
+/// Writes the compressed tables; the answer is their tick.
 pub(super) fn write(tables: &LiveTables, output: File) -> Result<Answer, Problem> {
     let (bytes, tick) = {
         let tables = tables.lock();
         (tables.0.tables(tables.1), tables.1)
     };
     let Some(bytes) = bytes else { return answer(&None::<u64>) };
-    // Quick rather than small: it goes no further than to this machine, mostly.
+    // Fast compression, since the tables are mostly read on this host.
     let mut sink = GzEncoder::new(output, Compression::fast());
     let written = sink.write_all(&bytes).and_then(|()| sink.finish()).and_then(|mut it| it.flush());
     written.map_err(|error| not_written(&error))?;
     answer(&tick)
 }
 
-/// Tells the front what is new.
+/// Sends updates to the front.
 struct LiveRows<'t> {
     id: u64,
     outbox: Arc<Outbox>,

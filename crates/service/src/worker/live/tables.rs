@@ -1,10 +1,10 @@
-//! The tables of the stream that is being watched.
+//! Tables of the live recording.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use formats::LivePage;
 
-/// Tables of the watched stream, and the number of the tick that they show.
+/// Tables of the live recording, and the number of the tick that they show.
 #[derive(Debug, Default)]
 pub(in crate::worker) struct LiveTables(Mutex<(LivePage, u64)>);
 

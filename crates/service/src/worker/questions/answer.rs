@@ -1,4 +1,4 @@
-//! Answers as they are sent.
+//! Answers to queries, in their JSON form.
 
 use profile::query::engine::{
     CallLabel, Index, RowKey, Selection, SelectionError, TableRow, TableShape, TreeRow, TreeShape,
@@ -12,38 +12,38 @@ use crate::problem::{Kind, Problem};
 use crate::query::{Query, View};
 use crate::worker::about::short_text as text;
 
-/// An answer.
+/// Answer to a query.
 #[derive(Debug, Serialize)]
 pub(in crate::worker) struct Answered {
-    /// In what weights are counted: `samples`, `nanoseconds` or `events`.
+    /// Unit of weights: `samples`, `nanoseconds` or `events`.
     pub(super) unit: &'static str,
-    /// The event whose samples are counted.
+    /// Counted event.
     pub(super) event: Option<String>,
-    /// Samples that passed the filter.
+    /// Number of samples that passed the filter.
     pub(super) samples: u64,
-    /// What they weigh.
+    /// Total weight of these samples.
     pub(super) total: u64,
-    /// The share of them whose chain is complete.
+    /// Share of these samples with a complete chain.
     pub(super) complete_share: f64,
-    /// Rows that limits left out.
+    /// Number of rows that limits removed.
     pub(super) cut: usize,
     pub(super) rows: Vec<Row>,
 }
 
-/// A row of a table, or a node of a tree.
+/// Row of a table, or node of a tree.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Row {
     pub(super) name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) module: Option<String>,
-    /// The mark that tells the function apart from others of that name and module: a file, with its line, or an address.
+    /// Text that distinguishes functions of equal name and module: a file with its line, or an address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) mark: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) line: Option<u32>,
-    /// The row of the node that it is below; trees only.
+    /// Row of the parent node; trees only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parent: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,11 +52,11 @@ pub(super) struct Row {
     pub(super) inclusive: u64,
 }
 
-/// Bytes of the texts of an answer, as JSON has them.
+/// Maximum bytes of the texts of an answer, in JSON.
 const MOST_BYTES: usize = 16 << 20;
 
 impl Row {
-    /// Bytes of its texts as JSON, at most.
+    /// Returns an upper bound of the bytes of its texts in JSON.
     fn bytes(&self) -> usize {
         let printed = |byte: u8| if (b' '..0x7f).contains(&byte) { 2 } else { 6 };
         let texts = [&self.name, &self.module, &self.mark, &self.file];
@@ -65,8 +65,8 @@ impl Row {
     }
 }
 
-/// The rows that have so many bytes at most, from the first on, and how many are left out with them. A node of a tree
-/// comes after the one that it is below.
+/// Returns the first rows whose texts fit into `most` bytes, and the number of omitted rows, including `cut`. A node of
+/// a tree follows its parent, so the result is again a tree.
 fn within(
     most: usize,
     rows: impl Iterator<Item = Row>,
@@ -86,10 +86,10 @@ fn within(
     (rows, cut)
 }
 
-/// Answers a question.
+/// Answers a query.
 ///
 /// # Errors
-/// Where the profile has no such event, or a pattern is wrong.
+/// If the profile does not have the event, or a pattern is invalid.
 pub(in crate::worker) fn rows(
     profile: &Profile,
     index: &Index,
@@ -178,7 +178,7 @@ fn tree_row(profile: &Profile, selection: &Selection<'_>, it: &TreeRow) -> Row {
     Row { parent: it.parent, depth: Some(it.depth), own, inclusive, ..row }
 }
 
-/// A function, with its line where it has one.
+/// Returns the row of a function, with its line if there is one.
 fn code_row(profile: &Profile, selection: &Selection<'_>, at: FunctionLine) -> Row {
     let function = selection.function(at.function);
     let text = |id: Option<StringId>| id.map(|id| text(profile, id));

@@ -1,4 +1,4 @@
-//! Questions about a profile, as the engine of `profile` answers them.
+//! Queries on a profile, answered by the engine of `profile`.
 
 mod answer;
 #[cfg(test)]

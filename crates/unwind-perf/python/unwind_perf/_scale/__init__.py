@@ -1,1 +1,2 @@
-"""Many recordings: each is turned into rows once, and an engine takes these rows. docs/SCALE.md of the project."""
+"""Processing of many recordings: each is converted to rows once, for use in an engine. See docs/SCALE.md of the
+project."""

@@ -1,4 +1,4 @@
-"""The rows of a recording of which nothing is known: run again where a run may be at fault, and a word for how it ended."""
+"""Rows of an unverified recording: repeats a run that may have failed by chance, and states how it ended."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from .rows import Account, plain, plain_schema, row_schema
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    #: Takes the rows of an attempt; what an earlier attempt gave is void.
+    #: Consumer of an attempt's rows; the rows of earlier attempts are void.
     Sink = Callable[["pa.Schema", Iterator["pa.RecordBatch"]], None]
 
-# The status of a run without output, whatever is tried again.
+# Exit status of a run without output, which a retry would not change.
 _NO_OUTPUT = 2
 
 
 class Outcome(NamedTuple):
-    """How the attempts ended."""
+    """Outcome of the attempts."""
 
-    #: ``ok``, ``damaged`` (rows are missing or have no names), ``unreadable`` (no rows) or ``gave-up`` (no rows).
+    #: ``ok``, ``damaged`` (rows or names are missing), ``unreadable`` (no rows) or ``gave-up`` (no rows).
     status: str
-    #: What the program said of it, or nothing.
+    #: Message of the program, or empty.
     message: str
-    #: Runs of the program.
+    #: Number of runs.
     attempts: int
     samples: int = 0
     complete_share: float = 0.0
@@ -36,10 +36,10 @@ class Outcome(NamedTuple):
 
 
 def attempt(path: PathLike, options: str, sink: "Sink", retries: int, timeout: Optional[float]) -> Outcome:
-    """Gives the rows to ``sink``, with the ``options`` of :func:`checked`.
+    """Passes the rows to ``sink``, with the ``options`` of :func:`checked`.
 
-    A run that a signal or the timeout ends, or whose output breaks off, is repeated up to ``retries`` times. Exit status 2
-    is the program's judgement and is not.
+    A run that a signal or the timeout ends, or that truncates its output, is repeated up to ``retries`` times. Exit
+    status 2 is the program's verdict on the recording and is not repeated.
     """
     message = ""
     for count in range(1, retries + 2):
@@ -57,9 +57,9 @@ def attempt(path: PathLike, options: str, sink: "Sink", retries: int, timeout: O
 
 
 def _nothing_wanted(message: str, options: str) -> bool:
-    """Whether all is well, but the recording has nothing of what is wanted.
+    """Returns true if the recording is valid but contains no wanted sample.
 
-    Where one of several events is not there, the program refuses them all: samples of the others may be there.
+    If one of several events is missing, the program rejects the call, although the others may have samples.
     """
     events = as_dict(options).get("event", ())
     unknown = len(events) == 1 and message.startswith("--event ")
@@ -72,7 +72,7 @@ def _once(path: PathLike, options: str, sink: "Sink", timeout: Optional[float]) 
     account = Account()
     command = ["--quiet", "--format=arrow", "--rows", options_argument(), *input_arguments(path)]
     with Run(command, timeout, options=options) as run:
-        # What breaks in the sink is not the program's.
+        # Errors in the sink are not errors of the program.
         try:
             stream = pa.ipc.open_stream(run.output)
         except (pa.ArrowInvalid, OSError) as broken:
@@ -94,13 +94,13 @@ def _once(path: PathLike, options: str, sink: "Sink", timeout: Optional[float]) 
         summary = json.loads(stream.schema.metadata[b"unwind_perf.summary"])
         share = account.complete / account.samples if account.samples else 0.0
         status, message = ("damaged", run.message) if damaged else ("ok", "")
-        # The columns of the manifest's table.
+        # Columns of the manifest's table.
         findings = [{key: one[key] for key in ("kind", "count", "message")} for one in summary["findings"]]
         return Outcome(status, message, 1, account.samples, share, findings, account.modules)
 
 
 def _reason(run: Run, broken: Exception) -> UnwindPerfError:
-    """Why there is no stream, or no more of it."""
+    """Returns the reason for a missing or truncated stream."""
     try:
         run.finish()
     except UnwindPerfError as error:

@@ -1,4 +1,5 @@
-"""One recording to a file of rows, once: for loops over many of them, on one machine or on many."""
+"""Conversion of one recording to a file of rows, at most once: for loops over many recordings, on one host or on
+many."""
 
 from __future__ import annotations
 
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
 _PART = "part.parquet"
 _MANIFEST = "manifest.json"
-# What a file is called until it is complete. Engines that read folders leave out what begins with a dot.
+# Prefix of a file name until the file is complete. Engines that read folders ignore names with a leading dot.
 _UNFINISHED = ".unfinished-"
 _BLOCK = 1 << 20
-# Neither threads nor cached names change the rows.
+# Threads and cached names do not change the rows.
 _WITHOUT_EFFECT = ("jobs", "cache", "cache_size")
 
 
@@ -36,15 +37,15 @@ def convert(
     redo: Collection[str] = ("gave-up",),
     **options: Any,
 ) -> Dict[str, Any]:
-    """Writes the rows of a recording to ``out/v1/recording=SHA256/opts=HASH/part.parquet``; the manifest says how it went.
+    """Writes the rows of a recording to ``out/v1/recording=SHA256/opts=HASH/part.parquet``; returns its manifest.
 
-    The folder is named after the recording's bytes, the options and the program's version, so the work is done once, in
-    whatever order and by however many it is asked for: where ``manifest.json`` is there, it is the answer, unless its
-    ``status`` is one of ``redo``. It is written last. docs/SCALE.md of the project says what it has.
+    The folder name contains hashes of the recording's bytes, and of the options and the program's version. The work is
+    therefore done only once, regardless of the order and number of calls. An existing ``manifest.json`` is returned
+    unless its ``status`` is one of ``redo``. It is written last. docs/SCALE.md of the project describes its contents.
 
-    ``retries``: how often a run is repeated that was killed or took more than ``timeout`` seconds. The other keywords are
-    options of the run; what is wrong with them, or with ``out``, is an exception; what is wrong with the
-    recording never is.
+    ``retries``: number of repetitions of a run that was killed or took more than ``timeout`` seconds. The other
+    keywords are options of the run. Invalid options, or an unusable ``out``, raise an exception; defects of the
+    recording never do.
     """
     started = time.monotonic()
     given = checked(options)
@@ -93,7 +94,7 @@ def convert(
 
 
 def _state(path: PathLike) -> Any:
-    """What changes with a file; nothing of one that is gone."""
+    """Returns values that change with a file; ``None`` if the file is missing."""
     try:
         state = os.stat(path)
     except OSError:
@@ -106,7 +107,7 @@ def _since(started: float) -> float:
 
 
 def _digest(path: PathLike) -> "tuple[str, int]":
-    """The SHA-256 and the size of a recording; of one that is a directory, those of the names and bytes of its files."""
+    """Returns the SHA-256 and the size of a recording; for a directory, those of the names and bytes of its files."""
     if not stat.S_ISDIR(os.stat(path).st_mode):
         return _file_digest(os.fsdecode(path))
     whole, size = hashlib.sha256(), 0
@@ -118,7 +119,7 @@ def _digest(path: PathLike) -> "tuple[str, int]":
 
 
 def _file_digest(path: str) -> "tuple[str, int]":
-    # Opening a FIFO would wait for who writes it.
+    # A blocking open of a FIFO would wait for a writer.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb", buffering=0) as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -131,7 +132,7 @@ def _file_digest(path: str) -> "tuple[str, int]":
 
 
 def _stored(folder: str) -> Optional[Dict[str, Any]]:
-    """The manifest of a folder, where it and the file that it tells of are there and whole."""
+    """Returns the manifest of a folder, if it and the file that it describes exist and are complete."""
     try:
         with open(os.path.join(folder, _MANIFEST), encoding="utf-8") as text:
             manifest = json.load(text)
@@ -143,7 +144,7 @@ def _stored(folder: str) -> Optional[Dict[str, Any]]:
 
 @contextlib.contextmanager
 def _unfinished(folder: str) -> Iterator[str]:
-    """A path in that folder that nobody else has. The file is removed unless it was renamed by then."""
+    """Yields a unique path in the folder. Removes the file afterwards unless it was renamed."""
     path = os.path.join(folder, f"{_UNFINISHED}{uuid.uuid4().hex}")
     try:
         yield path
@@ -153,14 +154,14 @@ def _unfinished(folder: str) -> Iterator[str]:
 
 
 def _finish(path: str, name: str) -> None:
-    """Renames a file when its bytes are on the disk: a manifest has to be true after a crash of the machine, too."""
+    """Renames a file after its bytes are on disk, since a manifest must be correct even after a crash of the host."""
     with open(path, "rb") as file:
         os.fsync(file.fileno())
     os.replace(path, name)
 
 
 def _write_rows(path: str, schema: "pa.Schema", batches: "Iterator[pa.RecordBatch]") -> None:
-    """Writes a row group for each batch; more than one is not in memory."""
+    """Writes one row group per batch; only one batch is in memory."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

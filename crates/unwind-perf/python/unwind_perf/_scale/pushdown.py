@@ -1,4 +1,4 @@
-"""Conditions of a query that are applied before its engine has the rows. The engine applies them again."""
+"""Query conditions that are applied before the engine receives the rows. The engine applies them again."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _NAMES = ("comm", "event")
 _LOWER = ("GreaterThan", "GreaterThanOrEqual")
 _UPPER = ("LessThan", "LessThanOrEqual")
 _ONE_OF = ("EqualTo", "In")
-# Samples of this many nanoseconds beyond a limit are read as well: whether it belongs to the range is the engine's.
+# Margin around a time range in nanoseconds: samples in it are read as well, and the engine decides on the exact limit.
 _MARGIN = 1000
 
 
 class Condition(NamedTuple):
-    """A column, what has to be true of it, and the values that this is about."""
+    """Condition on a column: an operator and its values."""
 
     column: str
     operator: str
     values: List[Any]
 
     def mask(self, batch: "pa.RecordBatch") -> Any:
-        """Which rows fulfil it; null where the column is."""
+        """Returns the rows that satisfy it, as a mask; null if the column is null."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -44,7 +44,7 @@ class Condition(NamedTuple):
 
 
 def condition(filter: Any) -> Optional[Condition]:
-    """A filter of Spark, where it is about one of our columns and of a kind that is known here."""
+    """Converts a filter of Spark; ``None`` if its column or its kind is not supported."""
     column = filter.attribute[0] if len(getattr(filter, "attribute", ())) == 1 else None
     operator = type(filter).__name__
     kind: type = int if column in _NUMBERS else str
@@ -57,17 +57,17 @@ def condition(filter: Any) -> Optional[Condition]:
 
 
 def wanted(batch: "pa.RecordBatch", conditions: Iterable[Condition]) -> "pa.RecordBatch":
-    """The rows that fulfil all conditions."""
+    """Returns the rows that satisfy all conditions."""
     for one in conditions:
         batch = batch.filter(one.mask(batch))
     return batch
 
 
 def options_of(conditions: Iterable[Condition], options: Dict[str, Any]) -> Dict[str, Any]:
-    """The options, with those that leave out samples that no condition wants.
+    """Returns the options, extended by filters for samples that no condition selects.
 
-    Only where chains are left as their own samples show them (``join=False``). Else each sample can be evidence for
-    chains of others, and what is left out would change the rows that stay.
+    This applies only if chains are not completed from other samples (``join=False``). Otherwise each sample can be
+    evidence for chains of others, so that omitting samples would change the remaining rows.
     """
     if options.get("join") not in (False, "off"):
         return options
@@ -88,10 +88,10 @@ def options_of(conditions: Iterable[Condition], options: Dict[str, Any]) -> Dict
 
 
 def _nameable(column: str, values: List[Any]) -> bool:
-    """Whether the program can be asked for these values.
+    """Returns true if the program can filter by these values.
 
-    It takes names as patterns, which fit themselves, with commas between them. Of several events, it refuses those that a
-    recording does not have.
+    It parses names as patterns that are separated by commas, and a plain name matches itself. If several events are
+    given, it rejects those that the recording does not have.
     """
     if column == "event" and len(values) > 1:
         return False

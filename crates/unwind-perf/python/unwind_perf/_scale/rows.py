@@ -1,4 +1,4 @@
-"""Rows of samples without dictionaries, as files have them and engines take them."""
+"""Rows of samples without dictionaries, the form for files and engines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, List, Optional, Tuple
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# The columns of `--format=arrow --rows`: name, type, whether it may be null. Source: docs/OUTPUT.md, "parquet".
+# Columns of `--format=arrow --rows`: name, type, nullable. Source: docs/OUTPUT.md, "parquet".
 _FRAME: List[Tuple[str, str, bool]] = [
     ("addr", "uint64", False),
     ("module", "string", True),
@@ -42,7 +42,7 @@ _SAMPLE: List[Tuple[str, str, bool]] = [
 
 
 def row_schema() -> "pa.Schema":
-    """The schema of rows, for a recording none of whose samples are wanted: there the program writes nothing."""
+    """Returns the schema of rows. It serves recordings without wanted samples, for which the program prints nothing."""
     import pyarrow as pa
 
     def fields(columns: List[Tuple[str, str, bool]]) -> "List[pa.Field]":
@@ -53,7 +53,7 @@ def row_schema() -> "pa.Schema":
 
 
 def plain_schema(schema: "pa.Schema") -> "pa.Schema":
-    """The schema of :func:`plain` rows."""
+    """Returns the schema of :func:`plain` rows."""
     import pyarrow as pa
 
     return pa.schema([_plain_field(field) for field in schema], schema.metadata)
@@ -73,7 +73,7 @@ def _plain_field(field: "pa.Field") -> "pa.Field":
 
 
 def plain(batch: "pa.RecordBatch") -> "pa.RecordBatch":
-    """The rows with strings in the place of dictionaries."""
+    """Returns the rows with strings instead of dictionaries."""
     import pyarrow as pa
 
     schema = plain_schema(batch.schema)
@@ -82,9 +82,9 @@ def plain(batch: "pa.RecordBatch") -> "pa.RecordBatch":
 
 
 def retyped(array: Any, kind: "pa.DataType") -> Any:
-    """A column in a type of the same shape.
+    """Converts a column to a type of the same shape.
 
-    Dictionaries become strings; unsigned numbers of 64 bits become signed ones of the same bits (two's complement).
+    Dictionaries become strings; unsigned 64-bit numbers become signed ones with the same bits (two's complement).
     """
     import pyarrow as pa
 
@@ -102,7 +102,7 @@ def retyped(array: Any, kind: "pa.DataType") -> Any:
 
 
 class Account:
-    """What is counted of rows that go by: samples, complete chains, and the frames of each module."""
+    """Statistics of rows in a stream: samples, complete chains, and the frames of each module."""
 
     def __init__(self) -> None:
         self.samples = 0
@@ -119,7 +119,7 @@ class Account:
         frames = batch.column("frames").values
         modules, ids = frames.field("module"), frames.field("build_id")
 
-        # Both dictionaries' numbers in one, 0 where there is none.
+        # Combines the indices of both dictionaries; 0 stands for null.
         def numbers(array: Any) -> Any:
             return pc.add(pc.fill_null(array.indices.cast(pa.int64()), -1), 1)
 
@@ -131,6 +131,6 @@ class Account:
 
     @property
     def modules(self) -> "List[dict[str, Any]]":
-        """The modules that have frames, those with most of them first."""
+        """Modules with frames, in descending order of frames."""
         order = sorted(self._frames.items(), key=lambda item: (-item[1], item[0][0] or "", item[0][1] or ""))
         return [{"path": path, "build_id": build_id, "frames": count} for (path, build_id), count in order]

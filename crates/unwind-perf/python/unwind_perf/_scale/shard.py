@@ -1,4 +1,4 @@
-"""The rows of one recording out of many, for engines: in types that all of them know, and with a row for what failed."""
+"""Rows of one recording out of many, for engines: in widely supported types, and with a row for a failed recording."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .rows import retyped, row_schema
 if TYPE_CHECKING:
     import pyarrow as pa
 
-#: Rows of a batch, unless said: a JVM has each as a whole.
+#: Default number of rows per batch; a JVM holds each batch completely.
 BATCH_ROWS = 4096
 
 
@@ -25,18 +25,19 @@ def rows(
     batch_rows: int = BATCH_ROWS,
     **options: Any,
 ) -> "Iterator[pa.RecordBatch]":
-    """The rows of :func:`scan` for engines: what is wrong with a recording is in its rows, and no exception.
+    """Returns the rows of :func:`scan` for engines: defects of a recording are in its rows, and never raise an
+    exception.
 
-    ``status`` and ``message`` are columns, with the words of :func:`convert`; a recording without rows that is
-    ``unreadable``, or ``gave-up`` after ``retries``, is one row in which all else is null. ``recording`` is the path.
-    Strings are no dictionaries, and unsigned numbers are signed ones of 64 bits, addresses as two's complement. The rows
-    wait in a temporary file until the run is over, and only then are given out: a run that fails leaves none.
+    ``status`` and ``message`` are columns, with the values of :func:`convert`. A recording without rows that is
+    ``unreadable``, or ``gave-up`` after ``retries``, is one row with null in the other columns. ``recording`` is the
+    path. Strings are not dictionaries, and unsigned numbers are signed 64-bit ones, addresses as two's complement. The
+    rows wait in a temporary file until the run is over: a failed run yields none of its rows.
     """
     if batch_rows < 1:
         raise ValueError("batch_rows has to be at least 1")
     name = os.path.abspath(os.fsdecode(path))
     given = checked(options)
-    # A generator would find out what is wrong with the options too late.
+    # A generator would check the options too late.
     return _rows(name, given, retries, timeout, batch_rows)
 
 
@@ -61,7 +62,7 @@ def _rows(name: str, given: str, retries: int, timeout: Optional[float], most: i
 
 
 def _folder() -> Optional[str]:
-    """Where temporary files of an executor are to be."""
+    """Returns the folder for temporary files of an executor."""
     for folder in os.environ.get("SPARK_LOCAL_DIRS", "").split(","):
         if os.path.isdir(folder):
             return folder
@@ -96,7 +97,7 @@ def _failed(name: str, outcome: Outcome) -> "pa.RecordBatch":
 
 
 def engine_schema() -> "pa.Schema":
-    """The schema of :func:`rows`. Everything may be null."""
+    """Returns the schema of :func:`rows`. All columns are nullable."""
     import pyarrow as pa
 
     fields = [pa.field(field.name, _engine_type(field.type)) for field in row_schema()]
@@ -109,7 +110,7 @@ def _engine_type(kind: "pa.DataType") -> "pa.DataType":
     if pa.types.is_uint64(kind) or pa.types.is_uint32(kind):
         return pa.int64()
     if pa.types.is_list(kind):
-        # Spark has this name for the values of lists.
+        # Spark's name for the values of lists.
         return pa.list_(pa.field("element", _engine_type(kind.value_type)))
     if pa.types.is_struct(kind):
         fields = [kind.field(at) for at in range(kind.num_fields)]

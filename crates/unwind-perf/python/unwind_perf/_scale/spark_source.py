@@ -1,4 +1,4 @@
-"""Data sources of PySpark 4: the rows of recordings, and the manifests of their conversion."""
+"""Data sources for PySpark 4: rows of recordings, and manifests of their conversion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Shard(InputPartition):
-    """The recordings of a task."""
+    """Recordings of one task."""
 
     def __init__(self, paths: List[str]) -> None:
         super().__init__(paths)
@@ -32,7 +32,7 @@ def _shards(paths: List[str], most: int) -> List[Shard]:
 
 
 class RecordingSource(DataSource):
-    """``spark.read.format("unwind_perf")``: a row for each sample, and for each recording that cannot be read."""
+    """``spark.read.format("unwind_perf")``: a row for each sample, and one for each unreadable recording."""
 
     @classmethod
     def name(cls) -> str:
@@ -48,7 +48,7 @@ class RecordingSource(DataSource):
 
 
 class RecordingReader(DataSourceReader):
-    """Reads recordings, one a partition."""
+    """Reads the recordings of a partition."""
 
     def __init__(self, texts: Dict[str, str]) -> None:
         named = [texts.pop(name) for name in ("path", "paths") if name in texts]
@@ -73,20 +73,20 @@ class RecordingReader(DataSourceReader):
 
 
 class PushingReader(RecordingReader):
-    """A reader for one query, whose conditions it applies itself.
+    """Reader for one query, which applies the query's conditions itself.
 
-    Spark (4.1 to 4.3 at least) goes on with the conditions of a query in later ones on the same DataFrame that have none,
-    which would lose rows without a word. So a user has to ask for it.
+    Spark (4.1 to 4.3 at least) reuses the conditions of a query in later ones on the same DataFrame that have no
+    conditions. This would silently lose rows, so users have to enable it.
     """
 
     def pushFilters(self, filters: List[Any]) -> Iterable[Any]:
         self._conditions = [known for known in map(condition, filters) if known is not None]
-        # Spark filters again: what stays is never too much.
+        # Spark filters again, so that superfluous rows do no harm.
         return filters
 
 
 class ManifestSource(DataSource):
-    """A row for each recording, which is converted by reading it; of :func:`unwind_perf.spark.convert_all`."""
+    """A row for each recording, which reading converts; used by :func:`unwind_perf.spark.convert_all`."""
 
     @classmethod
     def name(cls) -> str:
@@ -100,7 +100,7 @@ class ManifestSource(DataSource):
 
 
 class ManifestReader(DataSourceReader):
-    """Converts recordings, one a partition."""
+    """Converts the recordings of a partition."""
 
     def __init__(self, job: Dict[str, Any]) -> None:
         self._job = job

@@ -1,4 +1,4 @@
-"""Options as text, as engines pass them on: each with the name of its keyword."""
+"""Options as text, the form that engines pass on: each with the name of its keyword."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Mapping
 
 from .._options import as_dict, checked
 
-# Keywords that are no options of a run.
+# Keywords that are not options of a run.
 _OWN: Dict[str, Callable[[str], Any]] = {
     "batch_rows": int,
     "recordings_per_task": int,
@@ -20,9 +20,9 @@ _TRUTH = {"true": True, "false": False}
 
 
 def options_of_text(texts: Mapping[str, str]) -> Dict[str, Any]:
-    """The keywords. Lists and objects are JSON; an unknown name, or a value of no meaning, is a ``ValueError``.
+    """Returns the keywords. Lists and objects are JSON. Raises ``ValueError`` for an unknown name or an invalid value.
 
-    Paths become absolute: executors are in folders of their own.
+    Paths become absolute, since executors run in other folders.
     """
     own = {name: _read(name, _OWN[name], text) for name, text in texts.items() if name in _OWN}
     run = {name: _read(name, _value, text) for name, text in texts.items() if name not in _OWN}
@@ -53,14 +53,14 @@ def _words(text: str) -> List[str]:
 
 
 def truth(text: str) -> bool:
-    """``true`` or ``false``."""
+    """Parses ``true`` or ``false``."""
     if text.lower() not in _TRUTH:
         raise ValueError("true or false is expected")
     return _TRUTH[text.lower()]
 
 
 def recordings_of_text(texts: List[str]) -> List[str]:
-    """The recordings that paths and patterns name, or JSON lists of them, in order and each once."""
+    """Returns the recordings that paths, patterns, or JSON lists of them name, in order and without duplicates."""
     found: Dict[str, None] = {}
     for text in texts:
         for word in _words(text):

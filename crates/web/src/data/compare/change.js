@@ -1,35 +1,35 @@
 // @ts-check
-// What something costs before and after, and how sure it is that this is a change: by the error of sampling where there
-// is one recording (or time) a side, by the spread between recordings where there are several.
+// Cost before and after, and the significance of the difference. With one recording (or time range) per side, the error
+// is that of sampling; with several, it is the spread between recordings.
 //
-// A sample is a random event. Of two recordings, costs by time or work are rates of Poisson processes, shares are
-// proportions; the variance of a sum of samples is the sum of the squares of what each stands for.
+// A sample is a random event. In a comparison of two recordings, costs by time or work are rates of Poisson processes,
+// and shares are proportions. The variance of a sum of samples is the sum of the squares of their costs.
 import { NORMAL_95, discoveryLimit, normalP, student95, studentP } from "./statistics.js";
 
-/** Samples together: how many, what they cost, the sum of the squares of what each costs.
+/** Sum of samples: their number, their cost, and the sum of the squares of their costs.
  * @typedef {{ n: number, cost: number, squares: number }} Weight */
-/** How sure changes are: `rates` and `proportions` of one a side, the `spread` of several; or nothing is known of it.
+/** Statistical method: `rates` or `proportions` with one recording per side, `spread` with several; or none.
  * @typedef {"rates" | "proportions" | "spread" | "unknown"} Method */
-/** One of a side: what is compared of it, all of its samples, and what costs are multiplied with.
+/** One recording of a side: the compared samples, all of its samples, and the factor that normalizes costs.
  * @typedef {{ weight: Weight, all: Weight, factor: number }} Part */
-/** Samples and normalized costs of both sides, their difference with its 95 % interval (NaN where unknown), and how often
- * chance does as much (NaN where unknown).
+/** Samples and normalized costs of both sides, and their difference with its 95 % interval. `p` is the probability of a
+ * difference at least this large by chance. Intervals and `p` are NaN if unknown.
  * @typedef {{ n: [number, number], before: number, after: number, delta: number, low: number, high: number, p: number,
  *   marked: boolean }} Change */
 
-/** Fewer samples on both sides together are not compared. */
+/** Minimum number of samples on both sides together for a test. */
 export const FEW = 5;
-/** The share of all marks that may be there by chance. */
+/** Accepted rate of false marks among all marks. */
 const RATE = 0.05;
-/** Changes of a smaller part of the total do not matter, however sure they are. */
+/** Minimum relevant change as a share of the total; smaller ones are not marked, even if significant. */
 export const LEAST = 0.001;
 
-/** @param {Weight} weight what a sample stands for where it counts most */
+/** Mean cost of a sample, weighted by cost. @param {Weight} weight */
 const mean = (weight) => weight.cost === 0 ? 0 : weight.squares / weight.cost;
 /** @param {number[]} values */
 const average = (values) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 
-/** The change of what weighs so much in each part of both sides; not yet marked.
+/** Change of a cost, given its weight in each recording of both sides; not yet marked.
  * @param {Method} method @param {boolean} shares whether costs are shares of the total @param {Part[]} before @param {Part[]} after
  * @returns {Change} */
 export function changeOf(method, shares, before, after) {
@@ -43,11 +43,11 @@ export function changeOf(method, shares, before, after) {
   return change;
 }
 
-/** The variance that sampling gives the normalized cost of each part, on average.
+/** Mean variance that sampling causes in the normalized costs of the recordings.
  * @param {Part[]} side @param {boolean} shares */
 function samplingVariance(side, shares) {
   return average(side.map(({ weight, all, factor }) => {
-    // Where there is no sample there might have been one.
+    // With no sample, assume the variance of one.
     let squares = weight.n === 0 ? mean(all) ** 2 : weight.squares;
     if (shares) {
       const share = weight.cost * factor;
@@ -57,8 +57,9 @@ function samplingVariance(side, shares) {
   }));
 }
 
-/** One part a side. The interval takes both sides as they are; the test asks how far apart they would be by chance if
- * they were the same, so that a side with few samples does not vouch for itself.
+/** Computes interval and p-value for one recording per side. The interval uses the variance of both sides as observed.
+ * The test uses the variance under the assumption of equal sides, so that a side with few samples does not confirm
+ * itself.
  * @param {Change} change @param {boolean} shares @param {Part[]} before @param {Part[]} after */
 function single(change, shares, before, after) {
   around(change, NORMAL_95 * Math.sqrt(samplingVariance(before, shares) + samplingVariance(after, shares)), shares);
@@ -69,7 +70,8 @@ function single(change, shares, before, after) {
   change.p = chance(change.delta, same, normalP);
 }
 
-/** Several parts a side. They do not differ less than sampling makes them differ: where they seem to, it is by chance.
+/** Computes interval and p-value for several recordings per side. The variance is at least that of sampling: a smaller
+ * observed variance is due to chance.
  * Source: Welch, "The generalization of Student's problem", 1947; Satterthwaite's degrees of freedom.
  * @param {Change} change @param {boolean} shares @param {Part[]} before @param {Part[]} after */
 function spread(change, shares, before, after) {
@@ -84,7 +86,7 @@ function spread(change, shares, before, after) {
   change.p = chance(change.delta, error, (t) => studentP(t, degrees));
 }
 
-/** Shares do not differ by more than all.
+/** Sets the interval. Shares cannot differ by more than 1.
  * @param {Change} change @param {number} half @param {boolean} shares */
 function around(change, half, shares) {
   const limit = shares ? 1 : Infinity;
@@ -92,13 +94,14 @@ function around(change, half, shares) {
   change.high = Math.min(limit, change.delta + half);
 }
 
-/** How often chance gives such a difference, of that variance.
+/** Probability of a difference at least this large by chance, given its variance.
  * @param {number} delta @param {number} variance @param {(z: number) => number} p */
 const chance = (delta, variance, p) => delta === 0 ? 1 : p(delta / Math.sqrt(Math.max(variance, Number.MIN_VALUE)));
 
-/** Marks changes, and gives how many were tested: those of which there are enough samples, and whose costs are enough for
- * a change that matters. What is tested must not depend on the difference itself, or chance would choose it.
- * @param {Change[]} changes @param {number} before what all costs @param {number} after */
+/** Marks significant changes and returns the number of tests. Only changes with enough samples, and with costs that
+ * allow a relevant change, are tested. The selection must not depend on the difference itself, which would bias the
+ * tests.
+ * @param {Change[]} changes @param {number} before total cost @param {number} after total cost */
 export function mark(changes, before, after) {
   const smallest = LEAST * (before + after) / 2;
   const tested = changes.filter((change) => change.n[0] + change.n[1] >= FEW && change.before + change.after >= smallest);

@@ -1,6 +1,6 @@
 // @ts-check
-// Two sides beside each other in one tree: recordings before and after, or two times of one recording. What nodes,
-// functions and modules cost on both, and which differences are more than chance.
+// Comparison in one tree of two sides: recordings before and after, or two time ranges of one recording. It contains
+// the costs of nodes, functions and modules on both sides, and the significant differences.
 import { FEW, LEAST, changeOf, mark } from "./change.js";
 import { outermost, totals } from "../tree/tree.js";
 import { eachOf } from "../samples/weights.js";
@@ -11,10 +11,10 @@ import { eachOf } from "../samples/weights.js";
 /** @typedef {import("./change.js").Change} Change */
 /** @typedef {import("./change.js").Method} Method */
 /** @typedef {import("../samples/weights.js").Weights} Weights */
-/** A recording or a time: what ends at each node, all that is compared of it, all of its samples, and what costs are
- * multiplied with.
+/** One recording or time range: weights that end at each node, the sum of the compared samples, the sum of all its
+ * samples, and the factor that normalizes costs.
  * @typedef {{ own: Weights, all: Weight, whole: Weight, factor: number }} Run */
-/** A function or a module: what it costs alone, and with all that it calls.
+/** Function or module with its own and its inclusive change.
  * @typedef {{ key: number, own: Change, total: Change }} Row */
 /** @typedef {"both" | "before" | "after"} Side */
 
@@ -28,14 +28,14 @@ export class Comparison {
     this.method = method;
     this.shares = shares;
     this.totals = sides.map((side) => side.map((run) => eachOf(run.own, (own) => totals(tree, own))));
-    /** By node: its cost with all below it, on each side. */
+    /** By node: inclusive cost on each side. */
     this.before = this.values(0, this.totals[0]);
     this.after = this.values(1, this.totals[1]);
-    /** The change of all costs together; it is never marked. */
+    /** Change of the total cost; never marked. */
     this.all = changeOf(method, shares, ...this.parts((run) => run.all));
   }
 
-  /** Both sides of something.
+  /** Parts of both sides, with the weights that `weight` returns.
    * @param {(run: Run, side: number, at: number) => Weight} weight @returns {[import("./change.js").Part[], import("./change.js").Part[]]} */
   parts(weight) {
     const of = (/** @type {number} */ side) => this.sides[side].map((run, at) => ({ weight: weight(run, side, at), all: run.whole, factor: run.factor }));
@@ -54,7 +54,7 @@ export class Comparison {
     return sums;
   }
 
-  /** Changes by a key of functions, such as their modules; a stack in which a key is several times counts once.
+  /** Changes by a key of functions, such as their module. A stack that contains a key several times is counted once.
    * @param {Int32Array} keyOf by function; below 0 for none @param {number} keys
    * @param {(key: number) => boolean} [isTested] @returns {{ rows: Row[], tested: [number, number] }} */
   byKey(keyOf, keys, isTested) {
@@ -79,7 +79,7 @@ export class Comparison {
     return { rows, tested: [mark(tested.map((row) => row.own), before, after), mark(tested.map((row) => row.total), before, after)] };
   }
 
-  /** Nodes that differ by more than chance: of themselves, or since their function does, in the same direction.
+  /** Nodes with a significant difference: their own, or that of their function in the same direction.
    * @param {Map<number, Row>} rows by function @param {(f: number) => boolean} [isTested] @returns {Uint8Array} */
   sureNodes(rows, isTested = () => true) {
     const { tree, before, after } = this, sure = new Uint8Array(tree.n);
@@ -104,7 +104,7 @@ export class Comparison {
     return sure;
   }
 
-  /** What the union weighs: the sum of both sides, so that what vanished stays visible, or one of them.
+  /** Weights of the union: the sum of both sides, so that removed functions stay visible, or one side.
    * @param {Side} side */
   union(side) {
     const a = side === "after" ? 0 : 1, b = side === "before" ? 0 : 1, total = new Float64Array(this.tree.n);
@@ -113,13 +113,13 @@ export class Comparison {
   }
 }
 
-/** Marked ones first, then those of the larger difference.
+/** Sorts marked changes first, then by the size of the difference.
  * @param {Row[]} rows @param {"own" | "total"} which */
 export function ranked(rows, which) {
   return rows.filter((row) => row[which].delta !== 0).sort((x, y) => Number(y[which].marked) - Number(x[which].marked)
     || Math.abs(y[which].delta) - Math.abs(x[which].delta) || x.key - y.key);
 }
 
-/** From -1 (only before) to 1 (only after).
+/** Relative difference, from -1 (only before) to 1 (only after).
  * @param {number} before @param {number} after */
 export const lean = (before, after) => before + after > 0 ? (after - before) / (before + after) : 0;

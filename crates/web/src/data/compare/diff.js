@@ -1,20 +1,19 @@
 // @ts-check
-// The difference of recordings: the union of their stacks with what ends at each node in each recording, looked at
-// through filters of frames.
+// Comparison of recordings: the union of their stacks, with the weights of each recording, seen through frame filters.
 import { GAP } from "../columns.js";
 import { Comparison } from "./compare.js";
 import { Labels } from "../tree/labels.js";
 import { FRAME_FILTERS, GONE, ROOT, composed, transform } from "../tree/transform.js";
 import { childrenOf } from "../tree/tree.js";
 
-/** The layout that this reads. */
+/** Supported layout version. */
 const VERSION = 1;
 
 /** @typedef {import("../tree/tree.js").Tree} Tree */
 /** @typedef {import("./compare.js").Row} Row */
 /** @typedef {import("../samples/weights.js").Weights} Weights */
 /** @typedef {import("../tree/transform.js").FrameFilter} FrameFilter */
-/** How normalized costs are written: what they are divided by, the digits behind the point, what follows.
+/** Format of normalized costs: divisor, number of decimals, suffix.
  * @typedef {[number, number, string]} Scale */
 /** @typedef {{ name: string, seconds: number | null, factor: number, samples: number, cost: number, squares: number,
  *   complete: number, truncated: number, lost: number, threads: number }} RunHead */
@@ -24,7 +23,7 @@ const VERSION = 1;
  *   functions: [number, number, number][], names: string[], notCompared: number[], gap: number, threads: string[] }} DiffHead */
 /** @typedef {{ head: DiffHead, tree: Tree, runs: Weights[] }} DiffTables */
 
-/** The tables of a difference.
+/** Tables of a comparison.
  * @param {{ head: any, found: Record<string, any> }} parts @returns {DiffTables} */
 export function readDiff({ head, found }) {
   if (head.version !== VERSION) throw new Error(`its tables have the layout ${head.version}, not ${VERSION}`);
@@ -47,7 +46,7 @@ export class DiffModel extends Labels {
     this.costs = null;
   }
 
-  /** Looks at the stacks through filters, with widths of a side.
+  /** Applies frame filters to the stacks, and sizes frames by one side or both.
    * @param {{ filters: import("../model.js").Filter[], side: import("./compare.js").Side }} view */
   look({ filters, side }) {
     const frames = /** @type {FrameFilter[]} */ (filters.filter((filter) => FRAME_FILTERS.includes(filter.kind)));
@@ -63,8 +62,8 @@ export class DiffModel extends Labels {
     this.costs = this.once("costs", `${this.treeKey} ${side}`, () => sideCosts(compared, side));
   }
 
-  /** Why a function, or the module that stands for its functions, is not compared: 0 if it is, 1 if its module has no
-   * partner on the other side, 2 if it has no name on one side.
+  /** Reason for not comparing a function or module row. 0: compared. 1: its module has no partner on the other side. 2:
+   * it has no name on one side.
    * @param {number} f */
   notCompared(f) {
     const { notCompared, modules } = this.tables.head, module = modules[f - this.functions];
@@ -83,7 +82,7 @@ export class DiffModel extends Labels {
       tree = moved.tree;
     }
     const all = [...head.before, ...head.after].map((run, at) => {
-      // Shares stay those of everything, whatever filters leave.
+      // Shares refer to the complete recording, regardless of filters.
       return { ...placed(runs[at], to, tree.n), whole: { n: run.samples, cost: run.cost, squares: run.squares }, factor: run.factor };
     });
     const sides = /** @type {[any, any]} */ ([all.slice(0, head.before.length), all.slice(head.before.length)]);
@@ -92,7 +91,7 @@ export class DiffModel extends Labels {
     return { compared, functions, sure: compared.sureNodes(new Map(functions.rows.map((row) => [row.key, row])), (f) => !this.notCompared(f)) };
   }
 
-  /** Modules with what they cost on both sides.
+  /** Modules with their costs on both sides.
    * @returns {Row[]} */
   moduleRows() {
     const { compared } = this, modules = this.named.modules.length;
@@ -100,7 +99,7 @@ export class DiffModel extends Labels {
   }
 }
 
-/** What ends at each node after filters, and all of it.
+/** Weights that end at each node after filters, and their sum.
  * @param {Weights} own @param {Uint32Array} to @param {number} n */
 function placed(own, to, n) {
   const all = { n: 0, cost: 0, squares: 0 };
@@ -118,7 +117,7 @@ function placed(own, to, n) {
   return { own: { n: count, cost: move(own.cost, "cost"), squares: move(own.squares, "squares") }, all };
 }
 
-/** What nodes weigh in pictures: normalized costs, and samples of both sides.
+/** Weights of nodes in graphs: normalized costs, and the samples of both sides.
  * @param {Comparison} compared @param {import("./compare.js").Side} side
  * @returns {import("../tree/around.js").Counted} */
 export function sideCosts(compared, side) {

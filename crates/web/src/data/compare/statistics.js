@@ -1,10 +1,10 @@
 // @ts-check
-// The distributions behind intervals and marks: normal, Student's t, and what is left when many are tested at once.
+// Distributions for intervals and tests: normal, Student's t, and the correction for multiple tests.
 
 /** Half the width of the central 95 % of the standard normal distribution. */
 export const NORMAL_95 = 1.959963984540054;
 
-/** How often a standard normal value is as far from 0 as z, or farther.
+/** Two-sided p-value of the standard normal distribution: probability of a value at least as far from 0 as z.
  * Source: Abramowitz and Stegun, 7.1.5 (the series) and 7.1.14 (the continued fraction).
  * @param {number} z */
 export function normalP(z) {
@@ -22,7 +22,7 @@ export function normalP(z) {
   return Math.exp(-x * x) / (Math.sqrt(Math.PI) * rest);
 }
 
-/** How often a value of Student's t distribution is as far from 0 as t, or farther.
+/** Two-sided p-value of Student's t distribution: probability of a value at least as far from 0 as t.
  * Source: Abramowitz and Stegun, 26.7.1.
  * @param {number} t @param {number} degrees */
 export const studentP = (t, degrees) => incompleteBeta(degrees / 2, 0.5, degrees / (degrees + t * t));
@@ -39,7 +39,7 @@ export function student95(degrees) {
   return (low + high) / 2;
 }
 
-/** The regularized incomplete beta function.
+/** Regularized incomplete beta function.
  * Source: Abramowitz and Stegun, 26.5.8 (the continued fraction), evaluated by Lentz's method.
  * @param {number} a @param {number} b @param {number} x @returns {number} */
 function incompleteBeta(a, b, x) {
@@ -60,7 +60,8 @@ function incompleteBeta(a, b, x) {
   return front * fraction;
 }
 
-/** Source: Abramowitz and Stegun, 6.1.41 (Stirling's series), after 6.1.15 brought the argument above 10.
+/** Logarithm of the gamma function.
+ * Source: Abramowitz and Stegun, 6.1.41 (Stirling's series), after 6.1.15 brought the argument above 10.
  * @param {number} x above 0 */
 function logGamma(x) {
   let shift = 0;
@@ -70,8 +71,8 @@ function logGamma(x) {
   return (x - 0.5) * Math.log(x) - x + 0.5 * Math.log(2 * Math.PI) + series - shift;
 }
 
-/** The largest of the p-values that are still called a discovery when a share of `rate` of all discoveries may be
- * false; -1 where there is none.
+/** Largest p-value that counts as a discovery if a share of `rate` of all discoveries may be false; -1 if there is
+ * none.
  * Source: Benjamini and Hochberg, "Controlling the False Discovery Rate", 1995, section 3.1.
  * @param {number[]} values @param {number} rate */
 export function discoveryLimit(values, rate) {

@@ -1,6 +1,6 @@
 // @ts-check
-// Samples in the order of their blocks, and inside of these in the order of a walk of the tree: what some nodes cost is a
-// difference of two sums then.
+// Samples sorted by block, then by the preorder position of their node. The cost of a subtree is then a difference of
+// two prefix sums.
 import { NONE } from "../columns.js";
 import { preorderOf } from "../tree/preorder.js";
 import { isAll, isChosen } from "./select.js";
@@ -10,22 +10,22 @@ import { GONE, ROOT } from "../tree/transform.js";
 /** @typedef {import("../tree/tree.js").Tree} Tree */
 /** @typedef {import("./weights.js").Weights} Weights */
 /** @typedef {import("./select.js").Selection} Selection */
-/** Sums of what stands before each entry: samples (without them, an entry is one), and what they cost; `factor` is what a
- * sample costs where all cost the same.
+/** Prefix sums over entries: samples (null if each entry is one sample) and costs; `factor` is the cost of a sample if
+ * all cost the same.
  * @typedef {{ n: Float64Array | null, cost: Float64Array | null, squares: Float64Array | null, factor: number }} Sums */
-/** Entries of the blocks: the key of each block and where it begins, where those with a node of the tree begin in it, the
- * place of each entry, and their sums on each side.
+/** Entries of the blocks: the key and start of each block, the start of its entries with a node, the preorder position
+ * of each entry, and the prefix sums of each side.
  * @typedef {{ keys: number[], start: number[], framed: number[], places: Uint32Array, sides: Sums[] }} Entries */
-/** Leaves in the order of their keys, and of their nodes' places among those alike: of each key that there is, where its
- * leaves begin, and of these the ones with a node; the leaves; their places.
+/** Leaves sorted by key, then by the preorder position of their nodes. For each existing key: the start of its leaves,
+ * and the start of those with a node; then the leaves and their positions.
  * @typedef {{ keys: number[], start: number[], framed: number[], leaves: Uint32Array, places: Uint32Array }} Leaves */
 
-/** The leaves in order; what is gone is left out.
+/** Sorts the leaves; omits those that filters removed.
  * @param {Tree} tree @param {Uint32Array} to by leaf @param {Uint8Array} isCut by leaf: its key, 0 or 1 @returns {Leaves} */
 export function leavesInOrder(tree, to, isCut) {
   const { at } = preorderOf(tree), { n } = tree, slot = new Uint32Array(to.length), fill = new Uint32Array(2 * n + 4);
   let kept = 0;
-  // Those without a node come first.
+  // Leaves without a node come first.
   for (let leaf = 0; leaf < to.length; leaf++) {
     const node = to[leaf];
     if (node === GONE) continue;
@@ -47,8 +47,8 @@ export function leavesInOrder(tree, to, isCut) {
   return { keys, start: [...keys.map((key) => bounds[key][0]), kept], framed: keys.map((key) => bounds[key][1]), leaves, places };
 }
 
-/** Entries out of leaves: a block of those that reach their root, and one of the others where these are apart.
- * @param {Leaves} order @param {Weights[]} sides by leaf @param {number} factor what these are multiplied with
+/** Entries from leaves: one block of complete stacks, and one of truncated stacks if these are shown apart.
+ * @param {Leaves} order @param {Weights[]} sides by leaf @param {number} factor multiplier of the weights
  * @returns {Entries} */
 export function entriesOfLeaves({ leaves, ...order }, sides, factor) {
   return { ...order, sides: sides.map(({ n, cost, squares }) => {
@@ -57,7 +57,7 @@ export function entriesOfLeaves({ leaves, ...order }, sides, factor) {
   }) };
 }
 
-/** The sum of what stands before each in a list, and of all.
+/** Prefix sums of a list, including the total.
  * @param {Uint32Array} list @param {Float64Array} values */
 function before(list, values) {
   const sums = new Float64Array(list.length + 1);
@@ -65,16 +65,15 @@ function before(list, values) {
   return sums;
 }
 
-/** Entries out of samples: a block of each group and key.
+/** Entries from samples: one block per group and key.
  * @param {Tables} tables @param {Leaves} order
- * @param {{ start: Uint32Array, list: Uint32Array }} byLeaf the samples of each leaf
- * @param {{ labels: string[], of: Uint32Array, by: { [sample: number]: number } }} groups by thread or event, and that of
- * each sample
+ * @param {{ start: Uint32Array, list: Uint32Array }} byLeaf the samples of each leaf;
+ * @param {{ labels: string[], of: Uint32Array, by: { [sample: number]: number } }} groups as `groupsOf` returns them
  * @param {Selection[][]} sides @param {number} event @param {Float64Array | null} period @param {number} factor
  * @returns {Entries} */
 export function entriesOfSamples(tables, order, byLeaf, groups, sides, event, period, factor) {
   const chosen = sides.flat(), all = isAll(tables, chosen), { start, list } = byLeaf, { labels, of, by } = groups;
-  // The leaves of stacks that are cut come last.
+  // Leaves of truncated stacks come last.
   const cutFrom = order.keys.includes(1) ? order.start[order.keys.indexOf(1)] : order.leaves.length;
   const keyOf = new Uint32Array(tables.samples), fill = new Uint32Array(labels.length * 2 + 1);
   let n = 0;
@@ -106,14 +105,14 @@ export function entriesOfSamples(tables, order, byLeaf, groups, sides, event, pe
     sides: samples ? sides.map((side) => sumsOf(tables, samples, side, event, period, factor)) : [{ n: null, cost: null, squares: null, factor }] };
 }
 
-/** Whether a leaf has no node.
+/** Returns true if a leaf has no node.
  * @param {Leaves} order @param {number} at */
 function isWithoutNode({ start, framed }, at) {
   for (let key = 0; key < framed.length; key++) if (at >= start[key] && at < framed[key]) return true;
   return false;
 }
 
-/** The sums of a side.
+/** Prefix sums of a side.
  * @param {Tables} tables @param {Uint32Array} list samples @param {Selection[]} side
  * @param {number} event @param {Float64Array | null} period @param {number} factor @returns {Sums} */
 function sumsOf(tables, list, side, event, period, factor) {

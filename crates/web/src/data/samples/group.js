@@ -1,13 +1,12 @@
 // @ts-check
-// Which group a sample is of: none, or the one of its process, its thread, the name of the thread, its control group or
-// its event.
+// Groups of samples: by process, thread, thread name, control group or event.
 import { folded } from "../names.js";
 
 /** @typedef {import("../columns.js").Tables} Tables */
 /** @typedef {"none" | "process" | "thread" | "comm" | "cgroup" | "event"} GroupBy */
 export const GROUPS = ["none", "process", "thread", "comm", "cgroup", "event"];
 
-/** Samples in the order of their leaves: where those of each begin, and the list.
+/** Samples sorted by leaf: the start of each leaf's samples, and the list.
  * @param {Tables} tables */
 export function samplesByLeaf(tables) {
   const { leaf, samples } = tables, start = new Uint32Array(tables.leafNode.length + 1);
@@ -18,7 +17,7 @@ export function samplesByLeaf(tables) {
   return { start, list };
 }
 
-/** The groups, that of each thread or event, and which of these each sample is of.
+/** Labels of the groups, the group of each thread or event, and the thread or event of each sample.
  * @param {Tables} tables @param {GroupBy} by */
 export function groupsOf(tables, by) {
   const { threads, events, cgroups } = tables.head;
@@ -41,7 +40,7 @@ export function groupsOf(tables, by) {
       const path = cgroups?.[row] || "";
       return group(path, path || "control group unknown");
     }
-    // A process that executes another program has another name from then on.
+    // After exec, a process has another name.
     if (by === "process") return group(`${pid} ${process}`, `${process || "?"} (process ${pid})`);
     if (by === "thread") return group(`${tid} ${comm}`, `${comm || "?"} (thread ${tid})`);
     return group(folded(comm), folded(comm) || "?");

@@ -1,15 +1,15 @@
 // @ts-check
-// Stacks of one thread in the order of time: neighbours that share their outer frames share the boxes of these.
+// Stacks of one thread in order of time; adjacent stacks share the boxes of their common outer frames.
 import { firstAt, NONE } from "../columns.js";
 import { GONE } from "../tree/transform.js";
 
 /** @typedef {import("../model.js").Model} Model */
 /** @typedef {{ node: number, x: number, w: number, from: number, to: number, samples: number }} TimeBox */
 
-/** A sample stands for at most so many times the usual distance of two samples. */
+/** Maximum duration of a sample's box, in multiples of the typical interval between samples. */
 const GAP = 3;
 
-/** The threads with samples, those with most first.
+/** Threads with their sample counts, in descending order.
  * @param {Model} model @returns {{ id: number, count: number }[]} */
 export function busyThreads(model) {
   const { thread, samples, head } = model.tables, counts = new Uint32Array(head.threads.length);
@@ -17,7 +17,7 @@ export function busyThreads(model) {
   return [...counts.keys()].map((id) => ({ id, count: counts[id] })).sort((a, b) => b.count - a.count || a.id - b.id);
 }
 
-/** By thread, the numbers of its samples.
+/** Samples grouped by thread.
  * @param {import("../columns.js").Tables} tables */
 export function samplesByThread(tables) {
   const { thread, samples, head } = tables, start = new Uint32Array(head.threads.length + 1);
@@ -28,7 +28,7 @@ export function samplesByThread(tables) {
   return { start, list };
 }
 
-/** Rows of boxes from the outermost frame inwards; where several samples fall on a pixel, the first one is shown.
+/** Rows of boxes from the outermost frame inwards. If several samples fall on one pixel, the first one is shown.
  * @param {Model} model @param {number} thread @param {number} from @param {number} to in units of time
  * @param {number} width @param {{ start: Uint32Array, list: Uint32Array }} byThread
  * @returns {{ rows: TimeBox[][], shown: number, samples: number }} */
@@ -75,7 +75,7 @@ export function timeOrder(model, thread, from, to, width, byThread) {
   return { rows, shown, samples };
 }
 
-/** The median of the distances of neighbours, of a few of them.
+/** Median interval between successive samples, estimated from a subset.
  * @param {Uint32Array} times */
 function usualStep(times) {
   const steps = [], each = Math.max(1, Math.floor(times.length / 1000));

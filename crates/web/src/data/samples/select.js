@@ -1,21 +1,21 @@
 // @ts-check
-// Which samples are looked at: those of an event, of threads, of a time; and what they cost.
+// Selection of samples by event, thread and time, and their costs.
 import { NONE, firstAt } from "../columns.js";
 import { folded } from "../names.js";
 
 /** @typedef {import("../columns.js").Tables} Tables */
-/** A filter of samples. `threads` and `notThreads` name rows of the table of threads, `time` is in units of time.
+/** Filter of samples. `threads` and `notThreads` contain rows of the table of threads; `time` is in units of time.
  * @typedef {{ kind: "time", from: number, to: number } | { kind: "process", pid: number } | { kind: "comm", comm: string }
  *   | { kind: "cgroup", cgroup: string }
  *   | { kind: "threads", ids: number[] } | { kind: "notThreads", ids: number[] }} SampleFilter */
-/** What samples count: one each, or their periods.
+/** Weight of samples: 1 each, or their periods.
  * @typedef {"samples" | "period"} Weight */
-/** Samples from one to before another, of some threads.
+/** Samples with index from `first` to before `last`, of the marked threads.
  * @typedef {{ first: number, last: number, threads: Uint8Array | null, from: number, to: number }} Selection */
 
 export const SAMPLE_FILTERS = ["time", "process", "comm", "cgroup", "threads", "notThreads"];
 
-/** What filters leave.
+/** Selection of the samples that pass the filters.
  * @param {Tables} tables @param {SampleFilter[]} filters @returns {Selection} */
 export function selection(tables, filters) {
   let from = 0, to = NONE;
@@ -43,7 +43,7 @@ export function selection(tables, filters) {
   return { first, last, threads, from, to };
 }
 
-/** Whether a sample of an event is in one of some selections.
+/** Returns true if a sample has the event and is in one of the selections.
  * @param {Tables} tables @param {Selection[]} selections @param {number} event @param {number} sample */
 export function isChosen({ event: events, thread, head }, selections, event, sample) {
   if (head.events.length > 1 && events[sample] !== event) return false;
@@ -54,12 +54,12 @@ export function isChosen({ event: events, thread, head }, selections, event, sam
   return false;
 }
 
-/** Whether all samples of a recording are in selections, whatever their event.
+/** Returns true if one selection contains all samples, and the recording has only one event.
  * @param {Tables} tables @param {Selection[]} selections */
 export const isAll = ({ head, samples }, selections) => head.events.length < 2
   && selections.some(({ first, last, threads }) => first === 0 && last === samples && !threads);
 
-/** What leaves cost in a selection, to be multiplied with a factor, and how many samples that are.
+/** Costs of leaves in a selection, to be multiplied by the factor, and the number of samples.
  * @param {Tables} tables @param {Selection} chosen @param {number} event @param {Weight} weight
  * @returns {{ weights: import("./weights.js").Weights, factor: number, samples: number }} */
 export function costs(tables, chosen, event, weight) {

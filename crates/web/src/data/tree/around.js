@@ -1,5 +1,6 @@
 // @ts-check
-// What is around one function: trees of its callers and callees, its lines, its addresses; and callers of what ran.
+// Views of one function: trees of its callers and callees, its lines and its addresses; and the callers of leaf
+// functions.
 import { NONE } from "../columns.js";
 import { firstPlace } from "./preorder.js";
 import { GONE, ROOT, transform } from "./transform.js";
@@ -8,17 +9,17 @@ import { TreeBuilder, childrenOf, range, totals } from "./tree.js";
 /** @typedef {import("../model.js").Model} Model */
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./layout.js").Picture} Picture */
-/** What nodes cost: alone, and with all below; in samples; and the squares of what samples cost, which say how sure a
- * share is.
+/** Costs of nodes: own, inclusive, the same in samples, and squares of sample costs, which determine the uncertainty of
+ * a share.
  * @typedef {{ own: Float64Array, total: Float64Array, n: Float64Array, ownN: Float64Array, ownSquares: Float64Array,
  *   squares: Float64Array, all: number, allN: number, allSquares: number }} Counted */
-/** A picture with that.
+/** Picture with its costs.
  * @typedef {Picture & Counted & { children: import("./tree.js").Children }} CostPicture */
-/** A tree with its costs, the modules of its functions, and what stands outside of them.
+/** Tree with its costs, the modules of its functions, and the blocks with its outer frames.
  * @typedef {{ tree: Tree | null, costs: Counted | null, functions: number, moduleOf: () => Int32Array,
  *   blocks?: () => import("./blocks.js").Blocks }} CountedTree */
 
-/** Two trees with the function as their root: of what it calls, and of what calls it.
+/** Two trees with the function as their root: of its callees, and of its callers.
  * @param {CountedTree} model @param {number} f @returns {{ callees: CostPicture, callers: CostPicture }} */
 export function sandwich(model, f) {
   const tree = /** @type {Tree} */ (model.tree), costs = /** @type {Counted} */ (model.costs), { n } = costs;
@@ -46,15 +47,15 @@ export function sandwich(model, f) {
   return { callees: picture(inside, callees), callers: picture(above, callers) };
 }
 
-/** The callers of the outermost calls of a function, as a tree that begins with it. */
+/** Callers of the outermost calls of a function, as a tree with the function as its root. */
 class Callers {
-  /** @param {Tree} tree @param {Float64Array} n samples by node @param {number} f @param {Uint32Array} inside by node: GONE
-   * outside of the function */
+  /** @param {Tree} tree @param {Float64Array} n samples by node @param {number} f @param {Uint32Array} inside by node:
+   * GONE outside the function */
   constructor(tree, n, f, inside) {
     this.tree = tree;
     this.inside = inside;
     this.made = new TreeBuilder(1024);
-    /** Nodes of the function, and nodes of this tree that have what they cost. */
+    /** Pairs of an outermost call's node, and a node of this tree that receives its costs. */
     this.outer = /** @type {number[]} */ ([]);
     this.node = /** @type {number[]} */ ([]);
     /** By outermost call: the outermost of its callers. @type {Map<number, number>} */
@@ -66,7 +67,7 @@ class Callers {
     }
   }
 
-  /** An outermost call: its callers, one after the other.
+  /** Adds an outermost call with its chain of callers.
    * @param {number} call */
   add(call) {
     const { tree } = this;
@@ -79,7 +80,7 @@ class Callers {
     this.outermost.set(call, at);
   }
 
-  /** What stands outside of all of them: nodes, and what these cost.
+  /** Adds the outer frames above all callers; returns their nodes, with the costs of these.
    * @param {import("./blocks.js").Blocks} [blocks] @returns {[number, import("../compare/change.js").Weight][]} */
   outside(blocks) {
     if (!blocks || blocks.isPlain) return [];
@@ -107,7 +108,7 @@ class Callers {
   }
 }
 
-/** A picture of a tree whose roots are all of it.
+/** Picture of a tree, with its total as the sum of the roots.
  * @param {Tree} tree @param {Omit<Counted, "all" | "allN" | "allSquares">} counted @returns {CostPicture} */
 function picture(tree, counted) {
   const sum = (/** @type {Float64Array} */ values) => {
@@ -118,7 +119,7 @@ function picture(tree, counted) {
   return { tree, children: childrenOf(tree), title: "", ...counted, all: sum(counted.total), allN: sum(counted.n), allSquares: sum(counted.squares) };
 }
 
-/** Costs of a function by line, in samples: own, and with all that they call.
+/** Costs of a function by line, in samples: own and inclusive.
  * @typedef {Map<number, { own: number, total: number }>} Lines */
 
 /** @param {Model} model @param {number} f @returns {Lines} */
@@ -138,28 +139,28 @@ export function linesOf(model, f) {
     let row = found.get(lines.line[i]);
     if (!row) found.set(lines.line[i], row = { own: 0, total: 0 });
     row.own += own[i];
-    // Of a recursion, only the outermost call counts, so that a stack counts once.
+    // For a recursive function only the outermost call counts, so that a stack is counted once.
     if (!within) row.total += total[i];
   }
   return found;
 }
 
-/** The functions of a file that cost something, those that cost most first.
- * @param {Model} model @param {number} file the number of its name */
+/** Functions of a file with a cost, in descending order of own cost.
+ * @param {Model} model @param {number} file the index of its name */
 export function functionsOfFile(model, file) {
   const costs = model.functionCosts(), of = model.fileOf(), found = [];
   for (let f = 0; f < model.functions; f++) if (of[f] === file && costs.n[f] > 0) found.push(f);
   return found.sort((a, b) => costs.own[b] - costs.own[a]);
 }
 
-/** The node that a path of functions leads to, as far as there are such nodes.
+/** Deepest existing node on a path of functions.
  * @param {CostPicture} picture @param {number[]} path */
 export function nodeAt({ tree, children, n }, path) {
   let node = NONE;
   for (const step of path) {
     const [from, to] = range(children, node);
     let next = NONE;
-    // Where several nodes differ only by how they were found, the one that costs most.
+    // If several nodes differ only in their flags, the costliest one is taken.
     for (let k = from; k < to; k++) {
       const child = children.list[k];
       if (tree.func[child] === step && n[child] > (next === NONE ? 0 : n[next])) next = child;

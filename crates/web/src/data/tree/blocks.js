@@ -1,28 +1,28 @@
 // @ts-check
-// What stands outside of all functions: the group of a sample, and a frame for stacks that do not reach their root where
-// these are to be apart. Samples with the same frames there are a block; all blocks share one tree of functions.
+// Outer frames of stacks: the group of a sample, and a frame for truncated stacks if these are shown apart. Samples
+// with equal outer frames form a block; all blocks share one tree of functions.
 import { NONE } from "../columns.js";
 import { firstPlace, preorderOf } from "./preorder.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("../samples/entries.js").Entries} Entries */
 /** @typedef {import("../compare/change.js").Weight} Weight */
-/** Entries from `first` to before `last`, of which those from `framed` on have a node; `outer` is the innermost of the
- * frames outside of them, NONE where there is none.
+/** Entries from `first` to before `last`; those from `framed` on have a node. `outer` is the innermost outer frame,
+ * NONE if there is none.
  * @typedef {{ outer: number, first: number, framed: number, last: number }} Block */
-/** Entries of a block that are at a node or below it.
+/** Entries of a block at a node or below it.
  * @typedef {{ from: number, to: number }} Range */
 
 export class Blocks {
-  /** @param {Tree} tree @param {Entries} entries @param {boolean} grouped whether keys are twice a group, plus 1 where stacks
-   * are cut; else they are 0 or 1
-   * @param {number} firstGroup the function that stands for the first group
-   * @param {number} truncatedFunction the one that stands for stacks which do not reach their root */
+  /** @param {Tree} tree @param {Entries} entries @param {boolean} grouped true if keys are twice the group, plus 1 for
+   * truncated stacks; else keys are 0 or 1
+   * @param {number} firstGroup the number of the first group among functions
+   * @param {number} truncatedFunction the number of truncated stacks among functions */
   constructor(tree, entries, grouped, firstGroup, truncatedFunction) {
     this.tree = tree;
     this.order = preorderOf(tree);
     this.entries = entries;
-    /** The frames outside of stacks: groups, and what is truncated inside of them; `parent` is NONE for the outermost. */
+    /** Outer frames: groups, and truncated stacks inside them; `parent` is NONE for the outermost. */
     this.parent = /** @type {number[]} */ ([]);
     this.func = /** @type {number[]} */ ([]);
     let lastGroup = -1, group = NONE;
@@ -45,42 +45,42 @@ export class Blocks {
     return this.func.push(func) - 1;
   }
 
-  /** Whether nothing stands outside of functions. */
+  /** True if there are no outer frames. */
   get isPlain() { return this.func.length === 0; }
 
-  /** What entries cost on a side.
+  /** Weight of entries on a side.
    * @param {number} from @param {number} to @param {number} [side] @returns {Weight} */
   weight(from, to, side = 0) {
     const { cost, squares, factor } = this.entries.sides[side], n = this.count(from, to, side);
     return { n, cost: cost ? cost[to] - cost[from] : n * factor, squares: squares ? squares[to] - squares[from] : n * factor * factor };
   }
 
-  /** How many samples entries are on a side.
+  /** Number of samples of entries on a side.
    * @param {number} from @param {number} to @param {number} side */
   count(from, to, side) {
     const { n } = this.entries.sides[side];
     return n ? n[to] - n[from] : to - from;
   }
 
-  /** What entries cost on a side, and no more of it.
+  /** Cost of entries on a side.
    * @param {number} from @param {number} to @param {number} side */
   cost(from, to, side) {
     const { n, cost, factor } = this.entries.sides[side];
     return cost ? cost[to] - cost[from] : (n ? n[to] - n[from] : to - from) * factor;
   }
 
-  /** The entries of a block at a node or below it.
+  /** Entries of a block at a node or below it.
    * @param {Block} block @param {number} node @returns {Range} */
   range({ framed, last }, node) {
     const { places } = this.entries, place = this.order.at[node], from = firstPlace(places, framed, last, place);
     return { from, to: firstPlace(places, from, last, place + this.order.size[place]) };
   }
 
-  /** Where the entries of a range end that are at the node itself.
+  /** End of the entries at the node itself, within its range.
    * @param {Range} range @param {number} node */
   endOfOwn({ from, to }, node) { return firstPlace(this.entries.places, from, to, this.order.at[node] + 1); }
 
-  /** Calls `each` for what is right below a node (or outermost, for NONE) and has entries.
+  /** Calls `each` for each child of a node (or each root, for NONE) that has entries.
    * @param {number} node @param {Range} below the entries below it
    * @param {(child: number, from: number, to: number) => void} each */
   inside(node, { from, to }, each) {
@@ -98,7 +98,7 @@ export class Blocks {
     }
   }
 
-  /** The frames outside of stacks, from this one outwards.
+  /** Path of outer frames, from this one outwards.
    * @param {number} outer */
   wayOut(outer) {
     const way = [];
@@ -106,11 +106,11 @@ export class Blocks {
     return way;
   }
 
-  /** The blocks below a frame outside of stacks, or all of them.
+  /** Blocks below an outer frame, or all blocks.
    * @param {number} outer */
   below(outer) { return outer === NONE ? this.list : this.list.filter((block) => this.wayOut(block.outer).includes(outer)); }
 
-  /** By frame outside of stacks: what it costs with all below it, and alone.
+  /** By outer frame: its inclusive cost, and the cost of its samples without frames.
    * @param {number} [side] @returns {{ all: Weight, bare: Weight }[]} */
   outerCosts(side = 0) {
     const none = () => ({ n: 0, cost: 0, squares: 0 }), costs = this.func.map(() => ({ all: none(), bare: none() }));
@@ -121,7 +121,7 @@ export class Blocks {
     return costs;
   }
 
-  /** By place, where its entries begin in a list of them, which are told by their numbers; and by entry, its block. */
+  /** Entries sorted by preorder position, with the start of each position in that list; and by entry, its block. */
   byPlace() {
     if (this.indexed) return this.indexed;
     const { places } = this.entries, blockOf = new Uint32Array(places.length), start = new Uint32Array(this.tree.n + 1);

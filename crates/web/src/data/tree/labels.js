@@ -1,18 +1,18 @@
 // @ts-check
-// What nodes of trees stand for, by number: functions, then the modules that filters put in their place, then groups
-// (processes, threads), and last the stacks that do not reach their root.
+// Labels of tree nodes, by number: functions, then modules as merged frames, then groups (processes, threads), and last
+// the truncated stacks.
 import { ANONYMOUS, INLINED, KERNEL, NONE } from "../columns.js";
 import { UNKNOWN, baseName, shortName, wholeName } from "../names.js";
 import { pathTo } from "./tree.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./tree.js").Children} Children */
-/** The names: functions as the numbers of their names, of their files and of their modules, below 0 for none, with the
- * line of the declaration or, below 0, the address of the start; lines in other files than their functions as the numbers
- * of the files, and the lines.
+/** Names of a profile. Functions are the indices of their names, files and modules, negative for none, with the line of
+ * the declaration or the negated address of the start. `elsewhere` contains lines outside the file of their function:
+ * the index of the file, and the line.
  * @typedef {{ functions: [number, number, number, number?][], elsewhere?: [number, number][], names: string[], modules: { path: string, kind?: string }[] }} Named */
 
-/** The first number that stands for a line in another file than its function. */
+/** First number of a line in another file than its function. */
 const ELSEWHERE = 0x80000000;
 
 export class Labels {
@@ -27,7 +27,7 @@ export class Labels {
       if (text) return mark ? `${text} (${mark})` : text;
       return module >= 0 ? `${UNKNOWN} in ${baseName(head.modules[module].path)}` : UNKNOWN;
     });
-    /** The function that stands for the first group; those of modules come before it. */
+    /** Number of the first group; the numbers of modules precede it. */
     this.firstGroup = this.functions + head.modules.length;
     /** @type {string[]} */
     this.groupLabels = [];
@@ -35,9 +35,9 @@ export class Labels {
     this.short = new Map();
     /** @type {Map<string, { key: string, value: any }>} */
     this.made = new Map();
-    /** What the present tree was made by. */
+    /** Key of the current tree. */
     this.treeKey = "";
-    /** The present tree, what makes its children, and what its nodes cost: set by those that count.
+    /** Current tree, the function that makes its children, and the costs of its nodes; set by subclasses.
      * @type {Tree | null} */
     this.tree = null;
     /** @type {() => Children} */
@@ -46,22 +46,22 @@ export class Labels {
     this.costs = null;
   }
 
-  /** The children of the present tree: made when they are first asked for, since a graph needs those of wide nodes alone.
+  /** Children of the current tree: built on first use, since a graph needs only those of wide nodes.
    * @returns {Children} */
   get children() { return this.makeChildren(); }
 
-  /** Whether what is named stands outside of the tree that filters look at.
+  /** Returns true if a number is not in the tree that frame filters apply to.
    * @param {number} f */
   isOutside(f) { return false; }
 
-  /** What a graph shows of it all, or of what is zoomed: the present tree.
+  /** Picture for a graph: of everything, or of the zoomed part; here always the current tree.
    * @param {number[]} zoom functions from an outermost frame inwards @returns {import("./around.js").CostPicture} */
   picture(zoom) {
     const model = this;
     return { tree: /** @type {Tree} */ (this.tree), get children() { return model.children; }, .../** @type {any} */ (this.costs), title: "all" };
   }
 
-  /** The way to the node that costs most of all whose functions are found.
+  /** Path to the costliest node with a matching function.
    * @param {Uint8Array} hits by function @returns {number[]} functions from the outermost frame inwards */
   widest(hits) {
     const { tree, total } = Labels.prototype.picture.call(this, []);
@@ -70,7 +70,7 @@ export class Labels {
     return pathTo(tree, best).map((node) => tree.func[node]);
   }
 
-  /** A value that is made once for a key.
+  /** Returns a value that is cached until its key changes.
    * @template T @param {string} name @param {string} key @param {() => T} make @returns {T} */
   once(name, key, make) {
     const known = this.made.get(name);
@@ -80,10 +80,10 @@ export class Labels {
     return value;
   }
 
-  /** The number of the function that stands for stacks which do not reach their root. */
+  /** Number of the truncated stacks. */
   truncatedFunction() { return this.firstGroup + this.groupLabels.length; }
 
-  /** By function: its module; below 0 for none. */
+  /** By function: its module, negative for none. */
   moduleOf() {
     return this.once("moduleOf", String(this.groupLabels.length), () => {
       const of = new Int32Array(this.truncatedFunction() + 1).fill(-1);
@@ -93,7 +93,7 @@ export class Labels {
     });
   }
 
-  /** By function: its source file as a number of the names; below 0 for none. */
+  /** By function: its source file as an index of names, negative for none. */
   fileOf() {
     return this.once("fileOf", String(this.groupLabels.length), () => {
       const of = new Int32Array(this.truncatedFunction() + 1).fill(-1);
@@ -102,7 +102,7 @@ export class Labels {
     });
   }
 
-  /** By function: the one that it is a part of (`parse.cold` of `parse`), if that is known in its module; else itself. */
+  /** By function: the function of its module that it is a part of (`parse` for `parse.cold`), else itself. */
   wholeOf() {
     return this.once("wholeOf", String(this.functions), () => {
       /** @type {Map<string, number>} */
@@ -120,7 +120,7 @@ export class Labels {
     return this.once("identity", String(n), () => Int32Array.from({ length: n }, (_, f) => f));
   }
 
-  /** The name of a function, or of what stands in the place of one.
+  /** Name of a function, or of a module, group or truncated stack.
    * @param {number} f @param {boolean} [short] */
   name(f, short) {
     if (f >= this.functions) {
@@ -137,28 +137,28 @@ export class Labels {
     return text;
   }
 
-  /** The path of a function's module.
+  /** Path of a function's module.
    * @param {number} f */
   module(f) {
     const module = this.moduleOf()[f];
     return module === undefined || module < 0 ? "" : this.named.modules[module].path;
   }
 
-  /** A function's source file.
+  /** Source file of a function.
    * @param {number} f */
   file(f) {
     const file = this.fileOf()[f];
     return file === undefined || file < 0 ? "" : this.named.names[file];
   }
 
-  /** A line of a function by its number in the tables: the file, which may be another one than the function's, and the line.
+  /** Resolves the number of a line in the tables to the line and its file, which may differ from the function's file.
    * @param {number} f @param {number} number @returns {{ file: string, line: number }} */
   lineOf(f, number) {
     const other = number >= ELSEWHERE ? this.named.elsewhere?.[number - ELSEWHERE] : undefined;
     return other ? { file: this.named.names[other[0]] ?? "", line: other[1] } : { file: this.file(f), line: number };
   }
 
-  /** What kind of code a node is of.
+  /** Kind of code of a node.
    * @param {number} flags @param {number} f */
   kind(flags, f) {
     if (f >= this.firstGroup) return "group";
@@ -167,7 +167,7 @@ export class Labels {
     return flags & INLINED ? "inlined" : "user";
   }
 
-  /** Functions that a search finds, and the cost of the stacks that have one.
+  /** Functions that match a search, and the total cost of the stacks that contain one.
    * @param {((name: string) => boolean) | null} test */
   find(test) {
     if (!test) return null;
@@ -184,8 +184,8 @@ export class Labels {
   }
 }
 
-/** Marks for functions of one name in one module: the shortest distinct of file, file with line, path with line; an address
- * without a declaration.
+/** Marks that distinguish functions of equal name and module. A mark is the shortest unique one of file, file with
+ * line, and path with line, or an address if there is no declaration.
  * @param {Named} head @returns {Map<number, string>} */
 function marksOf({ functions, names }) {
   /** @type {Map<string, number[]>} */

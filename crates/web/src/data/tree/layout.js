@@ -1,18 +1,18 @@
 // @ts-check
-// Where the frames of a graph lie: rows of boxes, from the frame that is zoomed into; what is too narrow is not visited.
+// Layout of a graph: rows of boxes, starting from the zoomed frame. Subtrees that are too narrow are skipped.
 import { NONE } from "../columns.js";
 import { pathTo, wideChildren } from "./tree.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
-/** What is drawn: a tree with what its nodes weigh. Without `title` there is no frame for all of it.
+/** Input of a graph: a tree with the weights of its nodes. Without `title`, there is no frame for the total.
  * @typedef {{ tree: Tree, total: Float64Array, all: number, title: string }} Picture */
-/** A frame: its node (NONE for all), where it begins, how wide it is; `outer` are those that were zoomed past.
+/** Box of a frame: its node (NONE for the total), position and width. `outer` is true for callers of the zoomed frame.
  * @typedef {{ node: number, x: number, w: number, outer: boolean }} Box */
 
-/** Frames narrower than this are not drawn. */
+/** Minimum width of a drawn frame. */
 const LEAST = 0.5;
 
-/** The boxes by row, the outermost first, each row from left to right.
+/** Boxes by row, outermost row first, each row from left to right.
  * @param {Picture} picture @param {number} zoom a node, or NONE @param {number} width
  * @returns {Box[][]} */
 export function layout(picture, zoom, width) {
@@ -43,7 +43,7 @@ export function layout(picture, zoom, width) {
   return rows;
 }
 
-/** The box of a row at a place.
+/** Box of a row at a position.
  * @param {Box[] | undefined} row @param {number} x @returns {Box | null} */
 export function boxAt(row, x) {
   if (!row) return null;

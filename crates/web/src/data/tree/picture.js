@@ -1,30 +1,30 @@
 // @ts-check
-// What a graph shows of samples in blocks: the frames outside of stacks, and below them the nodes that are wide enough to
-// be drawn, of each block anew. A tree of all nodes of all groups would have many times those of the recording.
+// Picture of samples in blocks: the outer frames, and below them the visible nodes of each block. Complete trees of all
+// groups would have many times the nodes of the recording.
 import { NONE } from "../columns.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./blocks.js").Blocks} Blocks */
 /** @typedef {import("./blocks.js").Block} Block */
 /** @typedef {import("../samples/weights.js").Weights} Weights */
-/** Weights of the nodes of a side: what ends at each node, and that with all below it.
+/** Weights of the nodes on a side: own and inclusive.
  * @typedef {{ own: Weights, total: Weights }} Drawn */
 
-/** Nodes of a smaller part of what is zoomed are left out: half a pixel of a graph of 2,048. */
+/** Minimum share of the zoomed part that a drawn node has: half a pixel of a graph 2,048 pixels wide. */
 export const LEAST = 1 / 4096;
 
-/** The part of a tree with its blocks that is drawn.
- * @param {Blocks} blocks @param {number} sides one, or both of a comparison
+/** Drawn part of a tree with its blocks.
+ * @param {Blocks} blocks @param {number} sides 1, or 2 for a comparison
  * @param {number[]} zoom functions from an outermost frame inwards @param {number} [least]
  * @returns {{ tree: Tree, drawn: Drawn[] }} */
 export function drawn(blocks, sides, zoom, least = LEAST) {
   const { outer, rest } = outerOf(blocks, zoom), limits = [];
   for (let side = 0; side < sides; side++) limits.push(least * widthOf(blocks, outer, rest, side));
-  // The outermost of the frames at hand is told with all that is below it.
+  // The outermost frame of the zoom path is drawn completely.
   return new Painter(blocks, limits).paint(blocks.below(blocks.wayOut(outer).at(-1) ?? NONE));
 }
 
-/** How far a way leads outside of stacks, and the rest of it.
+/** Longest prefix of a path that consists of outer frames, and the rest of the path.
  * @param {Blocks} blocks @param {number[]} zoom */
 function outerOf({ func, parent }, zoom) {
   let outer = NONE, depth = 0;
@@ -36,7 +36,7 @@ function outerOf({ func, parent }, zoom) {
   return { outer, rest: zoom.slice(depth) };
 }
 
-/** What the node costs that a way leads to, below a frame outside of stacks.
+/** Cost of the node at the end of a path below an outer frame.
  * @param {Blocks} blocks @param {number} outer @param {number[]} way @param {number} side */
 function widthOf(blocks, outer, way, side) {
   const all = blocks.below(outer);
@@ -57,23 +57,23 @@ function widthOf(blocks, outer, way, side) {
   return blocks.cost(range.from, range.to, side);
 }
 
-/** Makes the nodes of block after block. */
+/** Creates the visible nodes, block by block. */
 class Painter {
-  /** @param {Blocks} blocks @param {number[]} limits by side: the smallest cost that is drawn */
+  /** @param {Blocks} blocks @param {number[]} limits by side: the minimum drawn cost */
   constructor(blocks, limits) {
     this.blocks = blocks;
     this.limits = limits;
-    /** By side: what is drawn begins at so much of these sums; without sums, at so many entries. */
+    /** By side: the prefix sums that determine widths (null: each entry counts 1), and the minimum in their unit. */
     this.sums = limits.map((_, side) => blocks.entries.sides[side].cost || blocks.entries.sides[side].n);
     this.least = limits.map((limit, side) => blocks.entries.sides[side].cost ? limit : limit / blocks.entries.sides[side].factor);
-    /** The nodes that are made: frames outside of stacks, or nodes of the tree. */
+    /** Created nodes: outer frames, or nodes of the tree. */
     this.parent = /** @type {number[]} */ ([]);
     this.node = /** @type {number[]} */ ([]);
-    /** Their entries, and where those of their own end. */
+    /** Entries of each node, and the end of its own entries. */
     this.from = /** @type {number[]} */ ([]);
     this.end = /** @type {number[]} */ ([]);
     this.to = /** @type {number[]} */ ([]);
-    /** By frame outside of stacks: its node; and by side and frame, what it costs. */
+    /** By outer frame: its node; and by side and outer frame, its costs. */
     this.outer = new Uint32Array(blocks.func.length).fill(NONE);
     this.outerCosts = limits.map((_, side) => blocks.outerCosts(side));
   }
@@ -96,17 +96,17 @@ class Painter {
   /** @param {Block} block */
   block(block) {
     const { blocks } = this, { first, framed, last, outer } = block;
-    // A frame outside of stacks may be wide though neither of its blocks is.
+    // An outer frame may be wide even if none of its blocks is.
     for (const one of blocks.wayOut(outer)) if (this.outerCosts.some((costs, side) => costs[one].all.cost >= this.limits[side])) this.frameOf(one);
     if (!this.isWide(first, last)) return;
     const root = this.frameOf(outer);
     let at = this.node.length;
     this.inside(NONE, { from: framed, to: last }, root);
-    // Nodes that were made have theirs looked at in turn.
+    // The nodes created so far are expanded in turn.
     for (; at < this.node.length; at++) this.inside(this.node[at], { from: this.end[at], to: this.to[at] }, at);
   }
 
-  /** Makes those nodes that are wide enough right below a node.
+  /** Creates the wide children of a node.
    * @param {number} node @param {import("./blocks.js").Range} below its entries below it @param {number} above */
   inside(node, below, above) {
     const { blocks } = this;
@@ -115,7 +115,7 @@ class Painter {
     });
   }
 
-  /** Whether entries are drawn.
+  /** Returns true if entries are wide enough to be drawn.
    * @param {number} from @param {number} to */
   isWide(from, to) {
     const { sums, least } = this;
@@ -126,14 +126,14 @@ class Painter {
     return false;
   }
 
-  /** The node of a frame outside of stacks.
+  /** Node of an outer frame, created if necessary.
    * @param {number} outer @returns {number} */
   frameOf(outer) {
     if (outer === NONE || this.outer[outer] !== NONE) return outer === NONE ? NONE : this.outer[outer];
     return this.outer[outer] = this.push(this.frameOf(this.blocks.parent[outer]), -1 - outer, 0, 0, 0);
   }
 
-  /** @param {number} parent @param {number} node below 0 for a frame outside of stacks
+  /** @param {number} parent @param {number} node negative for an outer frame
    * @param {number} from @param {number} end @param {number} to */
   push(parent, node, from, end, to) {
     this.parent.push(parent);
@@ -143,7 +143,7 @@ class Painter {
     return this.node.push(node) - 1;
   }
 
-  /** What the nodes cost on a side.
+  /** Weights of the nodes on a side.
    * @param {number} side @returns {Drawn} */
   weights(side) {
     const { n, cost, squares, factor } = this.blocks.entries.sides[side], { from, end, to } = this;

@@ -1,15 +1,15 @@
 // @ts-check
-// Nodes of a tree in the order of a walk that takes each node before all that is below it: what is below a node is a range.
+// Preorder of a tree's nodes: each subtree is a contiguous range.
 import { NONE } from "../columns.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
-/** By node, its place in the walk; by place, the node, and how many nodes it is with all below it.
+/** By node: its position in preorder. By position: the node, and the size of its subtree.
  * @typedef {{ at: Uint32Array, node: Uint32Array, size: Uint32Array }} Preorder */
 
 /** @type {WeakMap<Tree, Preorder>} */
 const known = new WeakMap();
 
-/** The order of a tree, which is made once for it.
+/** Preorder of a tree, cached per tree.
  * @param {Tree} tree @returns {Preorder} */
 export function preorderOf(tree) {
   let made = known.get(tree);
@@ -21,7 +21,7 @@ export function preorderOf(tree) {
 function preorder({ n, parent }) {
   const below = new Uint32Array(n).fill(1), at = new Uint32Array(n), node = new Uint32Array(n), size = new Uint32Array(n);
   for (let i = n - 1; i >= 0; i--) if (parent[i] !== NONE) below[parent[i]] += below[i];
-  // By node: where the next one right below it goes.
+  // By node: position of its next child.
   const next = new Uint32Array(n);
   let root = 0;
   for (let i = 0; i < n; i++) {
@@ -35,10 +35,10 @@ function preorder({ n, parent }) {
   return { at, node, size };
 }
 
-/** The first of some sorted places that is not before a place.
+/** First index of a sorted list with a value of `place` or more.
  * @param {Uint32Array} places @param {number} from @param {number} to @param {number} place */
 export function firstPlace(places, from, to, place) {
-  // Most often it is near.
+  // Starts near `from`, the most frequent case.
   let step = 1, low = from;
   while (low + step < to && places[low + step - 1] < place) { low += step; step *= 2; }
   let high = Math.min(to, low + step);

@@ -1,32 +1,32 @@
 // @ts-check
-// Filters of frames: each makes a new tree of an older one, and says where the nodes of that went.
+// Frame filters: each derives a new tree and maps the nodes of the old tree to it.
 import { NONE } from "../columns.js";
 import { TreeBuilder, childrenOf, nearestSame } from "./tree.js";
 
 /** @typedef {import("./tree.js").Tree} Tree */
 /** @typedef {import("./tree.js").Children} Children */
-/** A filter of frames: the action, and the function or module. `recursion` and `merge` without one are for all, as is
- * `parts`: parts of functions (`.cold`, `.part.0`) stand for their functions.
+/** Filter of frames: an action, and a function or module. `recursion` and `merge` without `at` apply to all. `parts`
+ * applies to all and replaces parts of functions (`.cold`, `.part.0`) by their functions.
  * @typedef {{ kind: "focus" | "keep" | "drop" | "hide" | "charge" | "fold" | "recursion" | "module" | "hideModule" | "merge" | "parts",
  *   at?: number }} FrameFilter */
-/** Where nodes went: a node of the new tree, ROOT where no frame is left, GONE where the samples are left out.
+/** Mapping of nodes: a node of the new tree, ROOT if no frame is left, GONE if the samples are removed.
  * @typedef {{ tree: Tree, to: Uint32Array }} Moved */
 
-/** Samples whose innermost frame went here have no frame any more. */
+/** Target of samples that have no frame left. */
 export const ROOT = NONE;
-/** Samples whose innermost frame went here are not counted. */
+/** Target of samples that are not counted. */
 export const GONE = NONE - 1;
 
-/** The kinds of filters of frames. */
+/** Kinds of frame filters. */
 export const FRAME_FILTERS = ["focus", "keep", "drop", "hide", "charge", "fold", "recursion", "module", "hideModule", "merge", "parts"];
 
-/** Applies a filter. Where most nodes stay what they are, the new tree has the numbers of the old one: nodes that are gone
- * stay in it and cost nothing.
+/** Applies a filter. If most nodes are unchanged, the new tree retains the old numbers, and removed nodes stay in it
+ * without cost.
  * @param {Tree} tree @param {FrameFilter} filter
- * @param {Int32Array} moduleOf by function; below 0 for none
- * @param {number} functions the number of the function that stands for the first module, when frames are merged
+ * @param {Int32Array} moduleOf by function; negative for none;
+ * @param {number} functions the number of the first module among functions, for merged frames;
  * @param {() => Children} [children] those of the tree
- * @param {() => Int32Array} [wholes] by function: the one that it is a part of, or itself
+ * @param {() => Int32Array} [wholes] by function: the function that it is a part of, or itself
  * @returns {Moved} */
 export function transform(tree, filter, moduleOf, functions, children = () => childrenOf(tree), wholes = () => Int32Array.of()) {
   const at = filter.at ?? -1, { parent, func } = tree;
@@ -55,7 +55,7 @@ export function transform(tree, filter, moduleOf, functions, children = () => ch
     case "hide": return removed(tree, children(), (i) => func[i] === at);
     case "hideModule": return removed(tree, children(), (i) => moduleOf[func[i]] === at);
     case "recursion": {
-      // Of all functions, few nodes have one of the same function outside of them.
+      // Few nodes have a caller of the same function, so these nodes are precomputed.
       const again = at < 0 ? nearestOf(tree, children) : null;
       return removed(tree, children(), (i) => again ? again[i] !== NONE : func[i] === at, true);
     }
@@ -63,7 +63,7 @@ export function transform(tree, filter, moduleOf, functions, children = () => ch
       let inside = 0;
       for (let i = 0; i < tree.n; i++) if (moduleOf[func[i]] === at) inside++;
       if (inside * 2 < tree.n) return only(tree, moduleOf, at);
-      // Where most frames are of it, it is quicker to take the others out.
+      // If most frames belong to the module, removing the others is faster.
       const moved = removed(tree, children(), (i) => moduleOf[func[i]] !== at);
       return { tree: moved.tree, to: moved.to.map((node) => node === ROOT ? GONE : node) };
     }
@@ -73,10 +73,10 @@ export function transform(tree, filter, moduleOf, functions, children = () => ch
   }
 }
 
-/** By tree: what was found out of it. @type {WeakMap<Tree, Uint32Array>} */
+/** By tree: cached result of `nearestSame`. @type {WeakMap<Tree, Uint32Array>} */
 const nearest = new WeakMap();
 
-/** The nearest nodes of the same functions, which do not change with a tree.
+/** Nearest callers of the same function; a tree does not change, so they are cached.
  * @param {Tree} tree @param {() => Children} children */
 function nearestOf(tree, children) {
   let known = nearest.get(tree);
@@ -84,7 +84,7 @@ function nearestOf(tree, children) {
   return known;
 }
 
-/** What is inside of a function.
+/** Subtrees of a function.
  * @param {Tree} tree @param {number} at @returns {Moved} */
 function focused(tree, at) {
   const { n, parent, func } = tree, to = new Uint32Array(n), made = new TreeBuilder(n);
@@ -95,7 +95,7 @@ function focused(tree, at) {
   return { tree: made.done(), to };
 }
 
-/** The frames of a module alone.
+/** Frames of one module only.
  * @param {Tree} tree @param {Int32Array} moduleOf @param {number} at @returns {Moved} */
 function only(tree, moduleOf, at) {
   const { n, parent, func } = tree, to = new Uint32Array(n), leaf = new Uint32Array(n), made = new TreeBuilder(n);
@@ -107,9 +107,10 @@ function only(tree, moduleOf, at) {
   return { tree: made.done(), to: leaf };
 }
 
-/** Takes nodes out: what is below them goes to their callers, and there together with what is alike.
+/** Removes nodes: their children move to their callers and merge with equal siblings.
  * @param {Tree} tree @param {Children} children @param {(node: number) => boolean} isOut
- * @param {boolean} [again] whether a node goes only where a node of the same function is outside of it, and to that one
+ * @param {boolean} [again] true to remove a node only if a caller has the same function, and to merge it into that
+ * caller
  * @returns {Moved} */
 function removed(tree, children, isOut, again) {
   const { n, func, flags, src } = tree, old = tree.parent, parent = old.slice(), to = new Uint32Array(n);
@@ -124,7 +125,7 @@ function removed(tree, children, isOut, again) {
     to[i] = i;
     if (outside === p && !mixed[slot]) continue;
     if (!mixed[slot]) {
-      // A node with children of its own gets others, too.
+      // A node with children of its own receives others, so equal ones must be found.
       mixed[slot] = 1;
       for (let k = children.start[slot]; k < children.start[slot + 1]; k++) {
         const child = children.list[k];
@@ -137,7 +138,7 @@ function removed(tree, children, isOut, again) {
   return { tree: { n, parent, func, flags, src }, to };
 }
 
-/** Nodes by their callers, functions and flags. */
+/** Hash set of nodes by caller, function and flags. */
 class Siblings {
   /** @param {Uint32Array} parent @param {Uint32Array} func @param {Uint8Array} flags */
   constructor(parent, func, flags) {
@@ -148,7 +149,7 @@ class Siblings {
     this.slots = new Uint32Array(1 << 10);
   }
 
-  /** The node that is alike, or this one where there is none: it is found from then on.
+  /** Returns an equal node of the set, or adds this one and returns it.
    * @param {number} node @returns {number} */
   add(node) {
     const at = this.place(node);
@@ -177,15 +178,15 @@ class Siblings {
   }
 }
 
-/** The nearest node of a function at this one or outside of it.
+/** Nearest node of a function, starting from this one outwards.
  * @param {Uint32Array} parent @param {Uint32Array} func @param {number} node @param {number} wanted */
 function above(parent, func, node, wanted) {
   while (node !== ROOT && func[node] !== wanted) node = parent[node];
   return node;
 }
 
-/** Frames of one module that follow each other become one, which stands for the module.
- * @param {Tree} tree @param {number} module below 0: of all modules
+/** Merges consecutive frames of one module into one frame of that module.
+ * @param {Tree} tree @param {number} module negative for all modules
  * @param {Int32Array} moduleOf @param {number} functions @returns {Moved} */
 function merged(tree, module, moduleOf, functions) {
   const made = new TreeBuilder(tree.n), to = new Uint32Array(tree.n), { parent, func } = tree;
@@ -198,7 +199,7 @@ function merged(tree, module, moduleOf, functions) {
   return { tree: made.done(), to };
 }
 
-/** Parts of functions as their functions.
+/** Replaces parts of functions by their functions.
  * @param {Tree} tree @param {Int32Array} wholes @returns {Moved} */
 function whole(tree, wholes) {
   const made = new TreeBuilder(tree.n), to = new Uint32Array(tree.n), { parent, func } = tree;
@@ -209,7 +210,7 @@ function whole(tree, wholes) {
   return { tree: made.done(), to };
 }
 
-/** One move after another.
+/** Composition of two mappings.
  * @param {Uint32Array} first @param {Uint32Array} then */
 export function composed(first, then) {
   const to = new Uint32Array(first.length);

@@ -1,26 +1,26 @@
 // @ts-check
-// Prefix trees of functions as columns: how they are made, in which order children are, what nodes cost with all below.
+// Prefix trees of functions in columns: construction, order of children, inclusive costs.
 import { NONE } from "../columns.js";
 
-/** A node stands for a function under its callers. Parents come before their children; `src` is a node that it was made
- * of, in the tree of functions that everything begins with.
+/** A node is a function under its callers. Parents precede their children. `src` is one of its source nodes in the
+ * initial tree of functions.
  * @typedef {{ n: number, parent: Uint32Array, func: Uint32Array, flags: Uint8Array, src: Uint32Array }} Tree */
-/** Children of node p: `list[start[p + 1]]` up to `list[start[p + 2]]`; those of the root begin at `start[0]`.
+/** Children of node p: `list[start[p + 1]]` up to `list[start[p + 2]]`; roots begin at `start[0]`.
  * @typedef {{ start: Uint32Array, list: Uint32Array }} Children */
 
-/** Makes a tree in which the children of a node differ by function or flags. Most nodes get their children from one node
- * of an older tree, where they differ already: these are not looked up. */
+/** Builder of a tree; siblings differ in function or flags. Most nodes take all children from one node of an older
+ * tree, already distinct there, so these need no look-up. */
 export class TreeBuilder {
-  /** @param {number} size how many nodes are expected */
+  /** @param {number} size expected number of nodes */
   constructor(size) {
     this.n = 0;
     this.parent = new Uint32Array(size + 16);
     this.func = new Uint32Array(size + 16);
     this.flags = new Uint8Array(size + 16);
     this.src = new Uint32Array(size + 16);
-    /** Which node of the older tree a node was made for first. */
+    /** By node: the first node of the older tree that it was created for. */
     this.owner = new Uint32Array(size + 16);
-    /** Whether a node's children are looked up by now, and its children (plus 1) as a list. */
+    /** By node: 1 if its children are in the hash table, and its children (plus 1) as a linked list. */
     this.shared = new Uint8Array(size + 16);
     this.first = new Uint32Array(size + 16);
     this.next = new Uint32Array(size + 16);
@@ -28,7 +28,7 @@ export class TreeBuilder {
     this.slots = new Uint32Array(1 << 10);
   }
 
-  /** The child of a node (or of the root, NONE) for node `i` of an older tree, whose caller there is `p`.
+  /** Child of a node (or of the root, NONE) for node `i` of an older tree; `p` is the parent of `i` there.
    * @param {number} parent @param {Tree} old @param {number} i @param {number} p */
   copy(parent, old, i, p) {
     if (parent !== NONE && this.owner[parent] === p && !this.shared[parent]) {
@@ -42,7 +42,7 @@ export class TreeBuilder {
     return id;
   }
 
-  /** As `copy`, of an older tree whose siblings may be alike, one after the other.
+  /** Like `copy`, for an older tree with equal siblings, which must be adjacent.
    * @param {number} parent @param {Tree} old @param {number} i @param {number} p @param {number} flags */
   merge(parent, old, i, p, flags) {
     const func = old.func[i];
@@ -60,7 +60,7 @@ export class TreeBuilder {
     return id;
   }
 
-  /** The child of a node (or of the root, NONE) for a function; it is made where there is none.
+  /** Child of a node (or of the root, NONE) for a function; created if necessary.
    * @param {number} parent @param {number} func @param {number} flags @param {number} src */
   child(parent, func, flags, src) {
     if (parent !== NONE && !this.shared[parent]) {
@@ -82,7 +82,7 @@ export class TreeBuilder {
     this.first[parent] = id + 1;
   }
 
-  /** The slot of a child, or where it belongs.
+  /** Slot of a child, or its free slot.
    * @param {number} parent @param {number} func @param {number} flags */
   find(parent, func, flags) {
     const mask = this.slots.length - 1;
@@ -97,7 +97,7 @@ export class TreeBuilder {
     return at;
   }
 
-  /** Makes a node one that is found.
+  /** Adds a node to the hash table.
    * @param {number} id */
   insert(id) {
     if (++this.hashed * 2 > this.slots.length) {
@@ -108,7 +108,7 @@ export class TreeBuilder {
     this.slots[this.find(this.parent[id], this.func[id], this.flags[id])] = id + 1;
   }
 
-  /** A new node, whatever there is.
+  /** Appends a node without a look-up.
    * @param {number} parent @param {number} func @param {number} flags @param {number} src */
   push(parent, func, flags, src) {
     if (this.n === this.parent.length) this.grow();
@@ -142,7 +142,7 @@ export class TreeBuilder {
   }
 }
 
-/** The children of every node, in the order of their functions' numbers.
+/** Children of every node, sorted by the number of their function.
  * @param {Tree} tree @returns {Children} */
 export function childrenOf(tree) {
   const { n, func, parent } = tree, start = new Uint32Array(n + 2);
@@ -154,13 +154,13 @@ export function childrenOf(tree) {
     list[at] = i;
     if (at > start[slot] && func[list[at - 1]] > func[i]) unsorted.add(slot);
   }
-  // Nodes are mostly made in that order; the children of the others are sorted.
+  // Most lists are already sorted; only the others are sorted here.
   for (const slot of unsorted) list.subarray(start[slot], start[slot + 1]).sort((a, b) => func[a] - func[b] || a - b);
   return { start, list };
 }
 
-/** The children that cost something, of the nodes that cost so much at least and of the root, in the order of their
- * functions' numbers: what a graph shows of a large tree is little of it.
+/** Children with a cost, of the root and of the nodes that cost at least `least`, sorted by the number of their
+ * function. A graph shows only a small part of a large tree.
  * @param {Tree} tree @param {Float64Array} total @param {number} least
  * @returns {Map<number, number[]>} */
 export function wideChildren(tree, total, least) {
@@ -177,14 +177,14 @@ export function wideChildren(tree, total, least) {
   return lists;
 }
 
-/** Where the children of a node begin and end in the list.
+/** Start and end of a node's children in the list.
  * @param {Children} children @param {number} node @returns {[number, number]} */
 export function range(children, node) {
   const slot = node === NONE ? 0 : node + 1;
   return [children.start[slot], children.start[slot + 1]];
 }
 
-/** What nodes cost with all below them.
+/** Inclusive costs of nodes.
  * @param {Tree} tree @param {Float64Array} own */
 export function totals(tree, own) {
   const total = own.slice(), parent = tree.parent;
@@ -194,8 +194,8 @@ export function totals(tree, own) {
   return total;
 }
 
-/** Marks the nodes that have no node of the same key outside of them: the inclusive cost of a key is theirs.
- * @param {Tree} tree @param {Children} children @param {Int32Array} keyOf by function; below 0 for none
+/** Marks the nodes without a caller of the same key: the inclusive cost of a key is the sum of theirs.
+ * @param {Tree} tree @param {Children} children @param {Int32Array} keyOf by function; negative for none
  * @param {number} keys */
 export function outermost(tree, children, keyOf, keys) {
   const { start, list } = children, { func } = tree;
@@ -220,13 +220,13 @@ export function outermost(tree, children, keyOf, keys) {
   }
 }
 
-/** By node: the nearest node outside of it that is of the same function, else NONE.
+/** By node: its nearest caller of the same function, else NONE.
  * @param {Tree} tree @param {Children} children */
 export function nearestSame(tree, children) {
   const { start, list } = children, { n, func, parent } = tree, same = new Uint32Array(n);
   let most = 0;
   for (let i = 0; i < n; i++) if (func[i] > most) most = func[i];
-  // By function: the innermost node of the way that is gone.
+  // By function: its innermost node on the current path.
   const open = new Uint32Array(most + 1).fill(NONE), next = new Uint32Array(n + 1);
   let at = start[0], end = start[1], node = NONE;
   for (;;) {
@@ -249,7 +249,7 @@ export function nearestSame(tree, children) {
   }
 }
 
-/** The nodes from an outermost function to this one.
+/** Path of nodes from the outermost function to this one.
  * @param {Tree} tree @param {number} node @returns {number[]} */
 export function pathTo(tree, node) {
   const path = [];

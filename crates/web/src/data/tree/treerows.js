@@ -1,18 +1,17 @@
 // @ts-check
-// The trees as rows that are opened one by one: top-down from what stands outermost, bottom-up from what ran.
+// Call trees as expandable rows: top-down from the outermost frames, bottom-up from the leaf functions.
 import { NONE } from "../columns.js";
 
 /** @typedef {import("../model.js").Model} Model */
 /** @typedef {import("./blocks.js").Blocks} Blocks */
 /** @typedef {import("./tree.js").Tree} Tree */
-/** A function below its callers: what it costs alone and with all below it, the squares of that, and what is below it.
+/** Function below its callers: own and inclusive cost, the squares of the latter, and its callees.
  * @typedef {{ func: number, flags: number, own: number, total: number, squares: number, more: boolean, inside: () => Callee[] }} Callee */
-/** Callers of what ran: a function under those that it called; and where that is: a node (or a frame outside of the tree,
- * counted on behind its nodes), the node that ran (NONE where there is none), the cost and its squares. Places are found
- * when they are asked for.
+/** Function above the functions that it called, and its locations. A location is a node (or an outer frame, numbered
+ * after the nodes), the leaf node (NONE if there is none), its cost and the squares. Locations are computed on demand.
  * @typedef {{ func: number, cost: number, squares: number, called: boolean, places: () => [number, number, number, number][] }} Caller */
 
-/** The outermost frames, those that cost most first.
+/** Outermost frames, in descending order of cost.
  * @param {Model} model @returns {Callee[]} */
 export function topDown(model) {
   const blocks = model.blocks(), costs = blocks.outerCosts();
@@ -26,7 +25,7 @@ export function topDown(model) {
   return inside(NONE);
 }
 
-/** What is right below a node in a block.
+/** Children of a node in a block.
  * @param {Blocks} blocks @param {number} node @param {import("./blocks.js").Range} below the entries below it
  * @returns {Callee[]} */
 function callees(blocks, node, below) {
@@ -44,7 +43,7 @@ function callees(blocks, node, below) {
 /** @param {Callee[]} rows */
 const inOrder = (rows) => rows.sort((a, b) => b.total - a.total);
 
-/** Functions by their own cost.
+/** Functions with their own cost.
  * @param {Model} model @returns {Caller[]} */
 export function bottomUp(model) {
   const tree = /** @type {Tree} */ (model.tree), { own, ownN, ownSquares } = /** @type {any} */ (model.costs), blocks = model.blocks();
@@ -70,7 +69,7 @@ export function bottomUp(model) {
   return inOrderOfCost([...rows, ...bare.rows.values()]);
 }
 
-/** Where a function ran.
+/** Locations of a function as a leaf.
  * @param {Tree} tree @param {number} f @param {Float64Array} ownN @param {Float64Array} own @param {Float64Array} squares */
 function placesOf(tree, f, ownN, own, squares) {
   /** @type {[number, number, number, number][]} */
@@ -79,7 +78,7 @@ function placesOf(tree, f, ownN, own, squares) {
   return places;
 }
 
-/** Who called it there.
+/** Callers of a row.
  * @param {Model} model @param {Caller} caller @returns {Caller[]} */
 export function callersOf(model, caller) {
   const tree = /** @type {Tree} */ (model.tree), blocks = model.blocks(), by = new Callers(tree, blocks);
@@ -96,7 +95,7 @@ export function callersOf(model, caller) {
   return inOrderOfCost([...by.rows.values()]);
 }
 
-/** Whether something stands outside of a node that ran.
+/** Returns true if a leaf node has an outer frame.
  * @param {Blocks} blocks @param {number} ran */
 function isInside(blocks, ran) {
   const { start, list, blockOf } = blocks.byPlace(), place = blocks.order.at[ran];
@@ -106,7 +105,7 @@ function isInside(blocks, ran) {
   return false;
 }
 
-/** What stands outside of a node that ran, block by block.
+/** Adds the outer frames of a leaf node, block by block.
  * @param {Blocks} blocks @param {number} nodes @param {number} ran @param {Callers} by */
 function outermost(blocks, nodes, ran, by) {
   const { start, list, blockOf } = blocks.byPlace(), place = blocks.order.at[ran];
@@ -116,7 +115,7 @@ function outermost(blocks, nodes, ran, by) {
   }
 }
 
-/** Callers by function. */
+/** Rows of callers, by function. */
 class Callers {
   /** @param {Tree} tree @param {Blocks} blocks */
   constructor(tree, blocks) {
@@ -140,7 +139,7 @@ class Callers {
     row.list.push([place, ran, cost, squares]);
   }
 
-  /** Whether something stands outside of a place.
+  /** Returns true if a location has a caller.
    * @param {number} place @param {number} ran */
   isCalled(place, ran) {
     const { tree, blocks } = this;

@@ -1,5 +1,5 @@
 // @ts-check
-// One function on both sides: what calls it and what it calls, before beside after, on one scale.
+// Both sides of one function: its callers and callees, before and after, on a common scale.
 import { leanColour } from "../../data/colour.js";
 import { NONE } from "../../data/columns.js";
 import { lean } from "../../data/compare/compare.js";
@@ -44,7 +44,7 @@ export function bothSidesView(app) {
     const key = `${f} ${app.model.treeKey}`, isFresh = key !== shown, { compared } = app;
     shown = key;
     const pictures = sides.map(({ side }) => sandwich({ tree: compared.tree, costs: app.model.once(`side ${side}`, app.model.treeKey, () => sideCosts(compared, side)), functions: app.model.functions, moduleOf: () => app.model.moduleOf() }, f));
-    // Both sides have one scale: what is less is narrower.
+    // Both sides share a scale, so that a smaller cost is narrower.
     const all = Math.max(...pictures.map((one) => one.callees.all));
     sides.forEach(({ side, title, callers, callees }, at) => {
       const whole = compared.all[side];
@@ -61,7 +61,7 @@ export function bothSidesView(app) {
     next: (step) => rows.pick((rows.at + step + rows.rows.length) % Math.max(1, rows.rows.length)) };
 }
 
-/** What a cost is on both sides, in a sentence.
+/** Costs on both sides as a sentence.
  * @param {string} word @param {import("../../data/compare/change.js").Change} change @param {DiffApp} app */
 function tell(word, change, app) {
   const { scale } = app, interval = range(change, scale);
@@ -70,7 +70,7 @@ function tell(word, change, app) {
     (interval ? ` (95 %: ${interval})` : "") + (change.marked ? ", more than chance." : ", may be chance.");
 }
 
-/** The colour of a function: what it costs with all that it calls, where that is no chance.
+/** Colour of a function by its inclusive change if that is significant, else by its own.
  * @param {DiffApp} app @param {number} f */
 function colourOf(app, f) {
   const row = app.model.rowOf?.get(f);

@@ -1,5 +1,5 @@
 // @ts-check
-// Functions or modules with what they cost before and after, as a table; and how a difference is told and coloured.
+// Tables of functions or modules with costs before and after; descriptions and colours of differences.
 import { leanColour } from "../../data/colour.js";
 import { NONE } from "../../data/columns.js";
 import { lean, ranked } from "../../data/compare/compare.js";
@@ -11,21 +11,21 @@ import { Rows } from "../elements/rows.js";
 /** @typedef {import("../../data/compare/compare.js").Comparison} Comparison */
 /** @typedef {[number, number, string]} Scale */
 
-/** Why something is not compared, by number. */
+/** Reasons for rows that are not compared, by number. */
 export const REASONS = ["", "not compared: its module has no partner on the other side", "not compared: it has no name on one side"];
 
-/** The ends of an interval.
+/** Bounds of an interval, as text.
  * @param {import("../../data/compare/change.js").Change} change @param {Scale} scale */
 export function range({ low, high }, [divisor, digits]) {
   if (Number.isNaN(low)) return "";
   return [low, high].map((value) => scaled(value, [divisor, digits, ""], true)).join(" … ");
 }
 
-/** The cost by which rows are sorted, and to which intervals and ratios belong.
+/** Cost that determines the order of rows; intervals and ratios refer to it.
  * @param {Shell} app @returns {"own" | "total"} */
 const chosen = (app) => app.state.sort === "total" ? "total" : "own";
 
-/** A table of changes.
+/** Table of changes.
  * @param {Shell} app
  * @param {{ label: string, what: string, name: (key: number) => string, full: (key: number) => string, module?: (key: number) => string,
  *   scale: () => Scale, notCompared?: (key: number) => number, act: (row: Row) => void, menu: (row: Row, x: number, y: number) => void, hit?: (key: number) => boolean,
@@ -59,7 +59,7 @@ export function changeRows(app, { label, what, name, full, module, scale, notCom
   return rows;
 }
 
-/** Rows in the order that was chosen; those that are not compared come last, by their costs.
+/** Sorts rows by the selected column; rows that are not compared come last, by cost.
  * @param {Shell} app @param {Row[]} rows @param {(key: number) => string} name @param {(key: number) => number} [notCompared]
  * @returns {Row[]} */
 export function inOrder(app, rows, name, notCompared) {
@@ -72,11 +72,11 @@ export function inOrder(app, rows, name, notCompared) {
   return ranked(rows, chosen(app));
 }
 
-/** A cost with its share of all; costs that are shares are that already.
+/** Cost with its share of the total; costs that are shares need no other.
  * @param {number} value @param {number} all @param {Scale} scale */
 export const withShare = (value, all, scale) => scaled(value, scale) + (scale[2].endsWith("%") ? " of all" : `, ${percent(value, all)} of all`);
 
-/** What is told about a node: its costs on both sides, and whether that may be chance.
+/** Description of a node: its costs on both sides, and whether the difference is significant.
  * @param {Comparison} compared @param {number} node @param {string} name @param {Scale} scale @param {Uint8Array} sure
  * @param {number} [notCompared] */
 export function describeChange(compared, node, name, scale, sure, notCompared = 0) {
@@ -90,13 +90,13 @@ export function describeChange(compared, node, name, scale, sure, notCompared = 
   return lines;
 }
 
-/** The colour of a node: grey where it may be chance.
+/** Colour of a node; grey if the difference is not significant.
  * @param {Comparison} compared @param {number} node @param {Uint8Array} sure @param {"light" | "dark"} theme */
 export function changeColour(compared, node, sure, theme) {
   if (node === NONE) return leanColour(0, false, theme);
   return leanColour(lean(compared.before[node], compared.after[node]), sure[node] === 1, theme);
 }
 
-/** Whether a node is on one side only.
+/** Returns true if a node exists on one side only.
  * @param {Comparison} compared @param {number} node */
 export const isOneSided = (compared, node) => node !== NONE && (compared.before[node] === 0) !== (compared.after[node] === 0);

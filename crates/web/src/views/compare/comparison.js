@@ -1,5 +1,5 @@
 // @ts-check
-// Two times of one recording beside each other: the baseline and what is chosen.
+// Comparison of two times of one recording: the baseline and the current selection.
 import { Comparison } from "../../data/compare/compare.js";
 import { amount, scaleOf } from "../../data/numbers.js";
 import { selection } from "../../data/samples/select.js";
@@ -13,14 +13,14 @@ import { Graph } from "../graphs/graph.js";
 /** @typedef {import("../app.js").ViewPart} ViewPart */
 /** @typedef {import("../../data/model.js").Costs} Costs */
 
-/** A side of the comparison: rates by the second.
+/** Side of the comparison, as rates per second.
  * @param {Costs} costs @param {number} seconds @returns {import("../../data/compare/compare.js").Run} */
 function run(costs, seconds) {
   const all = { n: costs.allN, cost: costs.all, squares: costs.allSquares };
   return { own: { n: costs.ownN, cost: costs.own, squares: costs.ownSquares }, all, whole: all, factor: 1 / seconds };
 }
 
-/** Two selections of samples together.
+/** Sum of the costs of two selections of samples.
  * @param {Costs} one @param {Costs} other @returns {Costs} */
 function bothOf(one, other) {
   const sum = (/** @type {Float64Array} */ a, /** @type {Float64Array} */ b) => a.map((value, at) => value + b[at]);
@@ -51,7 +51,7 @@ export function comparisonView(app) {
     const { tree, children } = /** @type {any} */ (app.model), runs = [run(before, seconds), run(app.costs, secondsOf(chosen.from, chosen.to))];
     const functions = new Comparison(tree, children, [[runs[0]], [runs[1]]], "rates", false);
     const found = functions.byKey(app.model.identity(), app.model.truncatedFunction() + 1, (f) => f < app.model.firstGroup);
-    // The graph has the groups, too.
+    // The graph shows groups, too.
     const shown = app.model.bothSides(baseline), compared = !shown ? functions
       : new Comparison(shown.tree, shown.children, [[{ ...runs[0], own: shown.own[0] }], [{ ...runs[1], own: shown.own[1] }]], "rates", false);
     return { before, compared, found, chosen, sure: compared.sureNodes(new Map(found.rows.map((row) => [row.key, row]))) };
@@ -79,7 +79,7 @@ export function comparisonView(app) {
   return { id: "compare", title: "Compare", panel, draw, resize: () => { graph.resize(); rows.draw(); } };
 }
 
-/** Buttons that choose what widths are of.
+/** Buttons that select the side that determines widths.
  * @param {import("../shell.js").Shell} app */
 export function sidesOf(app) {
   const buttons = /** @type {const} */ (["before", "both", "after"]).map((side) => make("button", { type: "button", "data-side": side, text: side, click: () => app.change({ side }) }));

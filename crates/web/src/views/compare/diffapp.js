@@ -1,5 +1,5 @@
 // @ts-check
-// The page of a difference: the state with its engine, and texts and colours of what changed.
+// Page of a comparison: its state, the engine, and descriptions and colours of changes.
 import { NONE } from "../../data/columns.js";
 import { DiffModel } from "../../data/compare/diff.js";
 import { changeColour, describeChange, isOneSided } from "./changes.js";
@@ -22,7 +22,7 @@ export class DiffApp extends Shell {
 
   get scale() { return this.tables.head.scale; }
 
-  /** Both sides as they are looked at. */
+  /** Comparison in the current view. */
   get compared() { return /** @type {Comparison} */ (this.model.compared); }
 
   /** Functions with their changes.

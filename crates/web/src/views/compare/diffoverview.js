@@ -1,5 +1,5 @@
 // @ts-check
-// What was compared and how, what to keep in mind, and what changed most.
+// Overview of a comparison: recordings, method, notes, and the largest changes.
 import { baseName } from "../../data/names.js";
 import { ranked } from "../../data/compare/compare.js";
 import { amount, duration, percent, ratio, scaled } from "../../data/numbers.js";
@@ -54,7 +54,7 @@ function facts(runs, head) {
   return list;
 }
 
-/** What changed most by a cost.
+/** Largest changes of a cost.
  * @param {DiffApp} app @param {"own" | "total"} which */
 function changes(app, which) {
   const marked = ranked(app.rows.filter((row) => row[which].marked), which), word = which === "own" ? "own" : "inclusive";
@@ -70,7 +70,7 @@ function changes(app, which) {
   return made;
 }
 
-/** The functions that are not compared, those of the largest costs.
+/** Costliest functions that are not compared.
  * @param {DiffApp} app */
 function leftOut(app) {
   const { model, compared } = app, all = app.rows.filter((row) => model.notCompared(row.key));

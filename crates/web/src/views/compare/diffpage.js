@@ -1,5 +1,5 @@
 // @ts-check
-// Puts the page of a difference together.
+// Composition of the page of a comparison.
 import { leanColour } from "../../data/colour.js";
 import { amount } from "../../data/numbers.js";
 import { functionMenu } from "../actions.js";
@@ -39,14 +39,14 @@ export function startDiffPage(app) {
   });
 }
 
-/** The union of both sides' stacks.
+/** View of the union of both sides' stacks.
  * @param {DiffApp} app @param {boolean} down @returns {ViewPart} */
 function union(app, down) {
   const sides = sidesOf(app);
   return flameView(app, down, { tools: [sides.element], hatched: (node) => app.hatched(node), legend: (element) => { sides.press(); drawLegend(app, element); } });
 }
 
-/** What colours mean.
+/** Draws the legend of colours.
  * @param {DiffApp} app @param {HTMLElement} legend */
 function drawLegend(app, legend) {
   const entry = (/** @type {string} */ colour, /** @type {string} */ text) => {

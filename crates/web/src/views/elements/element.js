@@ -1,7 +1,7 @@
 // @ts-check
-// Elements of the page.
+// Creation and look-up of page elements.
 
-/** Makes an element; `attributes` that are functions are listeners, those that are false are left out.
+/** Creates an element. Attributes that are functions become listeners; those that are false are omitted.
  * @param {string} tag @param {Record<string, any>} [attributes] @param {...(Node | string)} inner
  * @returns {HTMLElement} */
 export function make(tag, attributes, ...inner) {
@@ -25,7 +25,7 @@ export const input = (id) => /** @type {HTMLInputElement} */ (byId(id));
 /** @param {string} id */
 export const select = (id) => /** @type {HTMLSelectElement} */ (byId(id));
 
-/** A canvas as large as its place, sharp at any ratio of pixels; what is drawn is in pixels of the page.
+/** Sizes a canvas for any pixel ratio; drawing uses CSS pixels.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
 export function sized(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
@@ -40,6 +40,6 @@ export function sized(canvas, width, height) {
   return pen;
 }
 
-/** A colour of the style.
+/** Colour from the style sheet.
  * @param {string} name */
 export const styled = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

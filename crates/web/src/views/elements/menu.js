@@ -1,5 +1,5 @@
 // @ts-check
-// The menu of a thing: opened by a right click, a long touch or a key; walked through with arrow keys.
+// Context menu, opened by a right click, a long touch or a key; navigated with arrow keys.
 import { byId, make } from "./element.js";
 import { hideTip } from "./tip.js";
 

@@ -1,10 +1,10 @@
 // @ts-check
-// A table of any length: only the rows in sight are elements. With levels it is a tree whose rows open.
+// Table of any length: only visible rows are elements. With levels, it is a tree with expandable rows.
 import { make } from "./element.js";
 
-/** A row as the table shows it; `data` is what it stands for.
+/** Row of the table; `data` is its subject.
  * @template T @typedef {{ data: T, level: number, canOpen: boolean, isOpen: boolean }} Row */
-/** A column: its title, its width, what a row has in it (text, or text and a class), and what it is sorted by.
+/** Column: its title, width, cell contents (text and optional class), and sort key.
  * @template T @typedef {{ title: string, width: string, kind: "number" | "name" | "where", sort?: string,
  *   text: (data: T) => string, mark?: (data: T) => string, hint?: (data: T) => string }} Column */
 
@@ -41,7 +41,7 @@ export class Rows {
     });
   }
 
-  /** Shows these; what was opened is opened again by the owner.
+  /** Shows new rows; the owner expands rows again that were expanded before.
    * @param {T[]} data @param {boolean} [keepPlace] */
   show(data, keepPlace) {
     this.rows = data.map((one) => this.row(one, 1));
@@ -134,7 +134,7 @@ export class Rows {
     this.options.picked?.(this.rows[this.at].data);
   }
 
-  /** Opens a row, or closes it.
+  /** Expands or collapses a row.
    * @param {number} index @param {boolean} [wanted] */
   toggle(index, wanted) {
     const row = this.rows[index];
@@ -181,7 +181,7 @@ export class Rows {
     event.preventDefault();
   }
 
-  /** The row that holds the one at hand. */
+  /** Index of the parent of the current row. */
   outer() {
     let at = this.at;
     while (at > 0 && this.rows[at].level >= this.rows[this.at].level) at--;

@@ -1,8 +1,8 @@
 // @ts-check
-// What is told about the thing under the mouse, beside the mouse.
+// Tooltip next to the mouse that describes the object under it.
 import { byId, make } from "./element.js";
 
-/** Shows lines at a place of the window; the first is a title.
+/** Shows lines at a position in the window; the first is a title.
  * @param {string[]} lines @param {number} x @param {number} y */
 export function showTip(lines, x, y) {
   const tip = byId("tip");

@@ -1,5 +1,5 @@
 // @ts-check
-// The flame graph and the icicle, with the way to what is zoomed, and what colours mean.
+// Flame graph and icicle, with the path to the zoomed frame and a legend of colours.
 import { NONE } from "../../data/columns.js";
 import { nodeAt } from "../../data/tree/around.js";
 import { kindColour, moduleColour } from "../../data/colour.js";
@@ -14,7 +14,7 @@ import { Graph } from "./graph.js";
 /** @typedef {import("../shell.js").ViewPart} ViewPart */
 /** @typedef {import("../../data/tree/around.js").CostPicture} CostPicture */
 
-/** Modules in the legend. */
+/** Number of modules in the legend. */
 const SHOWN = 7;
 
 /** @param {Shell} app @param {boolean} down
@@ -42,11 +42,11 @@ export function flameView(app, down, { legend: drawLegend, tools = [], hatched }
   const next = (/** @type {number} */ step) => {
     if (!app.found) return;
     const { tree, total } = /** @type {CostPicture} */ (graph.picture), { hits } = app.found, inside = new Set();
-    // What is drawn and found, those that cost most first.
+    // Drawn matches, in descending order of cost.
     for (const row of graph.rows) for (const box of row) if (box.node !== NONE && hits[tree.func[box.node]]) inside.add(box.node);
     const all = [...inside].sort((a, b) => total[b] - total[a] || a - b);
     if (!all.length) {
-      // All of them are too narrow to be drawn: the one that costs most is zoomed to.
+      // All matches are too narrow to be drawn: zoom to the costliest one.
       const way = app.model.widest(hits);
       if (way.length) app.change({ zoom: way });
       return;
@@ -58,7 +58,7 @@ export function flameView(app, down, { legend: drawLegend, tools = [], hatched }
   return { id: down ? "icicle" : "flame", title, panel, draw, resize: () => graph.resize(), next };
 }
 
-/** The functions from the outermost frame of a picture to a node.
+/** Path of functions from the outermost frame of a picture to a node.
  * @param {CostPicture} picture @param {number} node */
 const wayTo = ({ tree }, node) => pathTo(tree, node).map((at) => tree.func[at]);
 
@@ -67,12 +67,12 @@ function drawCrumbs(app, crumbs, path) {
   const button = (/** @type {string} */ text, /** @type {number[]} */ zoom, /** @type {boolean} */ here) =>
     make("button", { type: "button", "aria-current": here ? "true" : false, title: text, click: () => app.change({ zoom }), text });
   const steps = path.map((f, index) => button(app.label(f), path.slice(0, index + 1), index === path.length - 1));
-  // Of a long way, the first and the last ones.
+  // A long path shows only its first and last frames.
   const cut = steps.length > 7 ? [...steps.slice(0, 2), make("span", { text: `… ${steps.length - 6} more …` }), ...steps.slice(-4)] : steps;
   crumbs.replaceChildren(button("all", [], !path.length), ...cut);
 }
 
-/** What colours mean.
+/** Draws the legend of colours.
  * @param {App} app @param {HTMLElement} legend */
 export function drawLegend(app, legend) {
   const entry = (/** @type {string} */ colour, /** @type {string} */ text, /** @type {(() => void) | null} */ act) => {

@@ -1,6 +1,6 @@
 // @ts-check
-// A graph of frames on a canvas, as large as the window: only rows in sight are drawn, only frames of half a pixel or
-// more are laid out.
+// Graph of frames on a canvas of the size of its window: only visible rows are drawn, and only frames of half a pixel
+// or more are laid out.
 import { GUESSED, INLINED, JOINED, NONE } from "../../data/columns.js";
 import { INK } from "../../data/colour.js";
 import { boxAt, layout } from "../../data/tree/layout.js";
@@ -30,10 +30,10 @@ export class Graph {
     this.at = NONE;
     /** @type {Box[][]} */
     this.rows = [];
-    /** The size that they are laid out for, in pixels of the page. */
+    /** Size used for the layout, in CSS pixels. */
     this.width = 0;
     this.seen = 0;
-    /** @type {number | null} The frame that a finger touched. */
+    /** @type {number | null} Frame of the last touch. */
     this.touched = null;
     this.canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { tabindex: 0, role: "application",
       "aria-label": `${options.label}. Arrow keys go from frame to frame, Enter zooms, Escape zooms out, m opens a menu.` }));
@@ -44,7 +44,7 @@ export class Graph {
     this.listen();
   }
 
-  /** Shows a picture; keeps the place where the reader scrolled to unless it is another zoom.
+  /** Shows a picture; retains the scroll position if the zoom is the same.
    * @param {CostPicture} picture @param {number} zoom @param {boolean} [fresh] */
   show(picture, zoom, fresh) {
     const at = this.again(picture, this.at), moved = fresh || !this.picture || zoom !== this.again(picture, this.zoom);
@@ -56,8 +56,7 @@ export class Graph {
     this.draw();
   }
 
-  /** The node of another picture that stands for the same functions as one of this; trees of recordings that grow are made
-   * again.
+  /** Node of another picture with the same path of functions, since the trees of a live recording are rebuilt.
    * @param {CostPicture} picture @param {number} node */
   again(picture, node) {
     if (!this.picture || node === NONE || picture.tree === this.picture.tree) return node < picture.tree.n ? node : NONE;
@@ -78,7 +77,7 @@ export class Graph {
     this.draw();
   }
 
-  /** Lays the frames out in the space that there is. */
+  /** Lays out the frames in the available space. */
   place() {
     if (!this.picture || !this.element.clientWidth) return;
     const atEnd = !this.down && this.element.scrollTop + this.element.clientHeight >= this.element.scrollHeight - 2;
@@ -90,7 +89,7 @@ export class Graph {
     if (atEnd) this.element.scrollTop = this.element.scrollHeight;
   }
 
-  /** Where a row begins, from the top of the space.
+  /** Top of a row, relative to the scrolled space.
    * @param {number} row */
   top(row) { return this.down ? row * ROW : /** @type {number} */ (this.height) - (row + 1) * ROW; }
 
@@ -139,7 +138,7 @@ export class Graph {
     }
   }
 
-  /** A label, cut on the right where it is too long.
+  /** Draws a label, truncated on the right if it is too long.
    * @param {CanvasRenderingContext2D} pen @param {string} text @param {number} x @param {number} y
    * @param {number} width @param {number} flags @param {string} ink */
   write(pen, text, x, y, width, flags, ink) {
@@ -157,7 +156,7 @@ export class Graph {
     pen.fillText(shown, x, y + ROW / 2);
   }
 
-  /** The frame under the mouse.
+  /** Frame under the mouse.
    * @param {MouseEvent} event @returns {Box | null} */
   under(event) {
     const area = this.canvas.getBoundingClientRect();
@@ -192,7 +191,7 @@ export class Graph {
     canvas.addEventListener("click", (event) => {
       const box = this.under(event);
       if (!box) { this.touched = null; hideTip(); return; }
-      // A finger has no place to hover: the first touch tells, the second one zooms.
+      // On touch screens, the first touch shows the description and the second one zooms.
       if (this.touch && this.touched !== box.node) {
         this.touched = box.node;
         showTip(this.describe(box.node), event.clientX, event.clientY);
@@ -214,7 +213,7 @@ export class Graph {
     canvas.addEventListener("blur", () => this.draw());
   }
 
-  /** Goes to a frame and brings it into sight.
+  /** Selects a frame and scrolls to it.
    * @param {number} node */
   pick(node) {
     this.at = node;
@@ -227,7 +226,7 @@ export class Graph {
     this.options.tell(this.describe(node).join(" · "));
   }
 
-  /** @param {number} node @returns {number[]} The frames inside that are drawn, from left to right. */
+  /** @param {number} node @returns {number[]} Its drawn children, from left to right. */
   inside(node) {
     const { children } = /** @type {CostPicture} */ (this.picture), drawn = new Set();
     for (const row of this.rows) for (const box of row) drawn.add(box.node);
@@ -264,7 +263,7 @@ export class Graph {
   }
 }
 
-/** Diagonal lines over a frame: colours alone are not seen by all.
+/** Draws diagonal lines over a frame, since colours alone are not visible to all readers.
  * @param {CanvasRenderingContext2D} pen @param {number} x @param {number} y @param {number} w */
 function hatch(pen, x, y, w) {
   const height = ROW - 1;

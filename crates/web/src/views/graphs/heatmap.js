@@ -1,5 +1,5 @@
 // @ts-check
-// The heat map: when how many samples were taken, to a fiftieth of a second; cells, ranges and baselines are chosen here.
+// Heat map: samples over time, in cells of a fiftieth of a column, and the selection of cells, ranges and baselines.
 import { heatColour } from "../../data/colour.js";
 import { ROWS, heatCells, heatShape } from "../../data/samples/heat.js";
 import { amount, duration } from "../../data/numbers.js";
@@ -22,7 +22,7 @@ export function heatView(app) {
   /** @type {{ cells: Uint32Array, found: Uint32Array | null, most: number }} */
   let map = { cells: new Uint32Array(0), found: null, most: 0 };
   let wide = 8, high = 8, at = 0, anchor = 0, isBase = false, isDown = false;
-  /** Where the recording has grown, cells are others. */
+  /** Recomputes the cells of a recording that has grown. */
   const renew = () => {
     if (tables === app.tables) return;
     ({ tables } = app);

@@ -1,6 +1,6 @@
 // @ts-check
-// The timeline: a lane for all threads, one for threads that are called alike, one for each thread, all on one scale.
-// Dragging selects a time; names select threads. Only lanes in sight are counted and drawn.
+// Timeline: one lane for all threads, one per group of threads with equal names, and one per thread, all on one scale.
+// Dragging selects a time; names select threads. Only visible lanes are counted and drawn.
 import { NONE } from "../../data/columns.js";
 import { folded } from "../../data/names.js";
 import { amount, axisStep } from "../../data/numbers.js";
@@ -9,7 +9,7 @@ import { threadMenu } from "../actions.js";
 import { byId, input, make, sized, styled } from "../elements/element.js";
 
 /** @typedef {import("../app.js").App} App */
-/** A lane: its threads, and the lanes that it opens into.
+/** Lane: its threads, and the lanes into which it expands.
  * @typedef {{ name: string, ids: number[], count: number, level: number, inside: Lane[], isOpen: boolean }} Lane */
 
 const HEIGHT = 22;
@@ -37,14 +37,14 @@ export class Lanes {
     new ResizeObserver(() => this.draw()).observe(this.scroll);
   }
 
-  /** The lane of all threads. @returns {Lane} */
+  /** Lane of all threads. @returns {Lane} */
   all() {
     const all = busyThreads(this.app.model).filter((one) => one.count > 0);
     const total = all.reduce((sum, one) => sum + one.count, 0);
     return { name: `all ${amount(all.length)} threads`, ids: all.map((one) => one.id), count: total, level: 0, inside: this.groups(all), isOpen: true };
   }
 
-  /** Where the recording has grown, all is counted again; what the reader opened stays open. */
+  /** Recounts a recording that has grown; expanded lanes stay expanded. */
   renew() {
     if (this.tables === this.app.tables) return;
     this.tables = this.app.tables;
@@ -56,7 +56,7 @@ export class Lanes {
     this.most = 0;
   }
 
-  /** Threads by their names without numbers, where several have one.
+  /** Groups threads by their names without numbers; a thread with a unique name has its own lane.
    * @param {{ id: number, count: number }[]} all @returns {Lane[]} */
   groups(all) {
     /** @type {Map<string, { id: number, count: number }[]>} */
@@ -72,7 +72,7 @@ export class Lanes {
         level: 1, inside: list.map((one) => lane(one, 2)), isOpen: list.length <= 4 && by.size <= 4 }).sort((a, b) => b.count - a.count);
   }
 
-  /** @returns {Lane[]} The lanes that are open. */
+  /** @returns {Lane[]} The visible lanes. */
   open() {
     if (this.whole.ids.length === 1) return [this.whole.inside[0]];
     const [only] = this.whole.inside;
@@ -102,8 +102,8 @@ export class Lanes {
     this.drawAxis();
   }
 
-  /** One scale for all lanes of threads: the most samples that any of the busiest has in a bin. That of all threads is
-   * as many times higher as it must be. */
+  /** Sets one scale for all lanes of threads: the maximum number of samples per bin among the busiest. Lanes of several
+   * threads may use a larger one. */
   scale() {
     if (this.most) return;
     this.most = 1;
@@ -113,7 +113,7 @@ export class Lanes {
     }
   }
 
-  /** Samples of threads by pixel; those whose stacks do not reach their root beside them.
+  /** Samples of threads per pixel, and those with truncated stacks.
    * @param {number[]} ids */
   count(ids) {
     const key = ids.length === this.whole.ids.length ? "all" : ids.length === 1 ? String(ids[0]) : ids[0] + "+" + ids.length;
@@ -238,7 +238,7 @@ export class Lanes {
       const start = this.drag, end = timeAt(event);
       this.drag = null;
       if (start === null) return;
-      // A click without a way is none, or takes the selection back.
+      // A click without dragging removes the time selection.
       if (Math.abs(end - start) * canvas.clientWidth < 3 * this.app.tables.span) {
         this.app.change({ filters: this.app.state.filters.filter((filter) => filter.kind !== "time") });
         this.draw();
@@ -247,7 +247,7 @@ export class Lanes {
     });
   }
 
-  /** Looks at the threads of a lane; with `more`, at them beside those that are chosen.
+  /** Selects the threads of a lane; with `more`, in addition to the selected ones.
    * @param {Lane} lane @param {boolean} more */
   pick(lane, more) {
     const { app } = this, others = app.state.filters.filter((filter) => filter.kind !== "threads");
@@ -259,7 +259,7 @@ export class Lanes {
     app.change({ filters: isSame || !known.size ? others : [...others, { kind: "threads", ids: [...known].sort((a, b) => a - b) }] });
   }
 
-  /** A time that was typed. What is still as it was told means the exact time, not its digits. */
+  /** Applies typed times. An unchanged field stands for the exact time, not for its rounded digits. */
   typed() {
     const { told } = this, span = this.app.tables.span;
     const read = (/** @type {"from" | "to"} */ id, /** @type {number} */ otherwise) => {
@@ -271,7 +271,7 @@ export class Lanes {
     this.app.addFilter({ kind: "time", from: read("from", 0), to: read("to", span) });
   }
 
-  /** What the fields of the bar say. */
+  /** Shows the selected time in the fields of the bar. */
   tell() {
     const { from, to } = this.shownTime(), whole = to === NONE && from === 0, { span } = this.app.tables;
     const tell = (/** @type {number} */ time) => ({ time, text: whole ? "" : this.app.seconds(time).toFixed(6) });

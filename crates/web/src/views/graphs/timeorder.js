@@ -1,5 +1,5 @@
 // @ts-check
-// The stacks of one thread in the order of time.
+// Stacks of one thread in order of time.
 import { INK } from "../../data/colour.js";
 import { boxAt } from "../../data/tree/layout.js";
 import { amount, axisStep } from "../../data/numbers.js";
@@ -138,7 +138,7 @@ export function orderView(app) {
   canvas.addEventListener("focus", paint);
   canvas.addEventListener("blur", paint);
   box.addEventListener("scroll", () => { hideTip(); paint(); });
-  /** Where the recording has grown, there are more samples. */
+  /** Updates the list of threads after the recording has grown. */
   const renew = () => {
     if (tables === app.tables) return;
     ({ tables } = app);

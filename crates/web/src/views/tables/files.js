@@ -1,5 +1,5 @@
 // @ts-check
-// What was opened or refused for each module, and what to give.
+// Files of the modules: opened or missing, with advice on options.
 import { percent } from "../../data/numbers.js";
 import { make } from "../elements/element.js";
 import { Rows } from "../elements/rows.js";
@@ -22,7 +22,7 @@ export function filesView(app) {
     status.textContent = `${path}${buildId ? `, build-id ${buildId}` : ""}: ${opened ? `opened ${opened}` : "nothing was opened"}.` +
       (loss ? ` Stacks ended here: ${loss.reason}. ${loss.help ? `What helps: ${loss.help}.` : ""}` : "") + give;
   };
-  // Of a file that no stack leads through, nothing was needed.
+  // A file that occurs in no stack was not needed.
   const what = (/** @type {number} */ at) => moduleAt(at).kind === "file" && !app.model.moduleCosts().total[at] ? "not needed"
     : KINDS[/** @type {keyof typeof KINDS} */ (moduleAt(at).kind)];
   /** @type {Rows<number>} */

@@ -1,5 +1,5 @@
 // @ts-check
-// Functions as a table, and the sandwich: one function, what calls it above it, what it calls below it.
+// Table of functions, and the sandwich: one function between its callers and its callees.
 import { sandwich } from "../../data/tree/around.js";
 import { NONE } from "../../data/columns.js";
 import { percent, spread } from "../../data/numbers.js";
@@ -12,7 +12,7 @@ import { where } from "./trees.js";
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../app.js").ViewPart} ViewPart */
 
-/** A table of functions.
+/** Table of functions.
  * @param {App} app @param {boolean} isWide @param {(f: number) => void} act @returns {Rows<number>} */
 function functionRows(app, isWide, act) {
   const cost = (/** @type {"own" | "total"} */ which) => (/** @type {number} */ f) => {
@@ -50,7 +50,7 @@ function functionRows(app, isWide, act) {
   return rows;
 }
 
-/** The functions that are found, in the order that was chosen.
+/** Functions that match the search, in the selected order.
  * @param {App} app */
 function sortedFunctions(app) {
   const { own, total, n } = app.model.functionCosts(), found = [], hits = app.found?.hits;
@@ -90,7 +90,7 @@ export function sandwichView(app) {
     head.title = app.model.name(f);
     const key = `${f} ${app.model.treeKey}`, isFresh = key !== shown;
     shown = key;
-    // Shares are of everything, not of the function.
+    // Shares refer to the total, not to the function.
     for (const [graph, picture] of /** @type {[Graph, any][]} */ ([[callers, above], [callees, below]])) {
       graph.options.describe = (node) => app.describe({ ...picture, all: app.costs.all, allN: app.costs.allN }, node, graph.zoom);
       graph.show(picture, isFresh ? NONE : graph.again(picture, graph.zoom), isFresh);

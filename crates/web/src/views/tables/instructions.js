@@ -1,6 +1,6 @@
 // @ts-check
-// The machine code in which a function was sampled: its instructions with what each costs, or, where these cannot be
-// had, the addresses of the samples.
+// Machine code that contains samples of a function: its instructions with their costs, or a note on the samples without
+// code.
 import { codeLines, endOf, hex, placesOf } from "../../data/code.js";
 import { amount, percent, spread } from "../../data/numbers.js";
 import { make } from "../elements/element.js";
@@ -10,7 +10,7 @@ import { Rows } from "../elements/rows.js";
 /** @typedef {import("../../data/code.js").CodeBlock} CodeBlock */
 /** @typedef {import("../../data/code.js").CodeLine} CodeLine */
 
-/** Parts of the machine code, of the function and of those that it was inlined into, that can be chosen. */
+/** Maximum number of selectable parts of machine code: the function itself, and the functions it was inlined into. */
 const MOST = 12;
 
 export class Instructions {
@@ -37,7 +37,7 @@ export class Instructions {
     this.element = make("div", { class: "column" }, this.head, this.note, this.list, this.rows.element);
     /** @type {{ block: CodeBlock, lines: CodeLine[], name: string, own: number }[]} */
     this.parts = [];
-    /** What was asked for last: answers for something else are late. */
+    /** Number of the latest request; answers to earlier ones are ignored. */
     this.asked = 0;
     this.shown = "";
   }
@@ -71,7 +71,7 @@ export class Instructions {
     this.shown = key;
   }
 
-  /** Shows the part that was chosen, from where most samples were taken.
+  /** Shows the selected part, scrolled to its most sampled instruction.
    * @param {boolean} [keepPlace] */
   choose(keepPlace) {
     const part = this.parts[Number(this.list.value) || 0];

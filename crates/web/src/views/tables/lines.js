@@ -1,5 +1,5 @@
 // @ts-check
-// One function: its source with what each line costs, and its instructions.
+// Source view of one function: lines with their costs, and instructions.
 import { linesOf } from "../../data/tree/around.js";
 import { baseName } from "../../data/names.js";
 import { amount, percent, spread } from "../../data/numbers.js";
@@ -9,10 +9,10 @@ import { Rows } from "../elements/rows.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../app.js").ViewPart} ViewPart */
-/** `file` is that of lines in another file than the function's.
+/** Line of the source; `file` is set if the line is in another file than its function.
  * @typedef {{ line: number, own: number, total: number, text: string, file?: string }} Line */
 
-/** Lines around those that cost something. */
+/** Number of context lines around those with a cost. */
 const AROUND = 6;
 
 /** @param {App} app @returns {ViewPart} */
@@ -39,7 +39,7 @@ export function sourceView(app) {
     if (f < 0 || f >= app.model.functions) f = own.subarray(0, app.model.functions).reduce((best, cost, at) => cost > own[best] ? at : best, 0);
     if (!app.model.functions) return;
     const found = linesOf(app.model, f), file = app.model.file(f), text = file ? app.texts.known(file) : null;
-    // What is asked for is drawn when it is there; then it is known.
+    // A requested text is drawn when it arrives; it is cached by then.
     if (text === undefined) app.texts.ask(file).then(() => { if (app.state.view === "source") draw(); });
     head.textContent = app.label(f);
     head.title = app.model.name(f);
@@ -60,7 +60,7 @@ export function sourceView(app) {
       }
     }
     shown.sort((a, b) => a.line - b.line);
-    // Lines of other files, such as an included body, follow those of the function's own file.
+    // Lines of other files, such as an included body, follow those of the function's file.
     others.sort((a, b) => (a.file || "").localeCompare(b.file || "") || a.line - b.line);
     if (text) shown = withText(shown, text).concat(others);
     else (shown = shown.concat(others)).sort((a, b) => b.own - a.own || b.total - a.total || a.line - b.line);
@@ -71,7 +71,7 @@ void code.show(f);
   return { id: "source", title: "Source", panel, draw, resize: () => { lines.draw(); code.rows.draw(); } };
 }
 
-/** The lines of the function's text, from a few before the first to a few behind the last one that costs something.
+/** Lines of the function's text, with context before the first and after the last line with a cost.
  * @param {Line[]} rows @param {string[]} text @returns {Line[]} */
 function withText(rows, text) {
   const known = rows.filter((row) => row.line > 0), unknown = rows.filter((row) => row.line === 0);

@@ -1,5 +1,5 @@
 // @ts-check
-// Modules and source files as tables.
+// Tables of modules and source files.
 import { functionsOfFile } from "../../data/tree/around.js";
 import { moduleColour } from "../../data/colour.js";
 import { baseName } from "../../data/names.js";

@@ -1,5 +1,5 @@
 // @ts-check
-// The trees as tables: top-down from the outermost functions, bottom-up from those that ran.
+// Call trees as tables: top-down from the outermost functions, bottom-up from leaf functions.
 import { baseName } from "../../data/names.js";
 import { percent, spread } from "../../data/numbers.js";
 import { bottomUp, callersOf, topDown } from "../../data/tree/treerows.js";
@@ -9,16 +9,16 @@ import { Rows } from "../elements/rows.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../app.js").ViewPart} ViewPart */
-/** A row: a function, what it costs, the way to it, and how to go on.
+/** Row: a function, its costs, its path, and its children.
  * @typedef {{ func: number, total: number, own: number, squares: number, path: string, inside: () => Item[], more: boolean }} Item */
 
-/** Rows below this part of everything are not opened on their own. */
+/** Minimum share of the parent's cost for automatic expansion. */
 const HOT = 0.5;
 
 /** @param {App} app @param {"top" | "bottom"} which @returns {ViewPart} */
 export function treeView(app, which) {
   const isTop = which === "top";
-  /** @type {Set<string>} What the reader opened, whatever filters there are. */
+  /** @type {Set<string>} Paths of the rows that the reader expanded, independent of filters. */
   const opened = new Set();
   const share = (/** @type {(item: Item) => number} */ of) => (/** @type {Item} */ item) => of(item) ? `${app.cost(of(item))}  ${percent(of(item), app.costs.all)}` : "";
   /** @type {Rows<Item>} */
@@ -54,7 +54,7 @@ export function treeView(app, which) {
       .filter((item) => isTop || !app.found || app.found.hits[item.func]);
     const at = rows.rows[rows.at]?.data.path;
     rows.show(items, true);
-    // What was open is opened again, from the outside inwards.
+    // Expands the rows that were expanded before, outermost first.
     for (let index = 0; index < rows.rows.length; index++) {
       if (opened.has(rows.rows[index].data.path) && rows.rows[index].canOpen) {
         const row = rows.rows[index];
@@ -74,7 +74,7 @@ export function treeView(app, which) {
   return { id: which === "top" ? "topdown" : "bottomup", title: isTop ? "Top-down" : "Bottom-up", panel, draw, next, resize: () => rows.draw() };
 }
 
-/** Opens a row, and inside of it what costs more than half of that, and so on.
+/** Expands a row, then its first child if that has at least half of the row's cost, and so on.
  * @param {Rows<Item>} rows */
 function openHot(rows) {
   let at = rows.at;
@@ -88,7 +88,7 @@ function openHot(rows) {
   rows.pick(at);
 }
 
-/** Where a function is, in short.
+/** Short location of a function: its source file or module.
  * @param {App} app @param {number} f */
 export function where(app, f) { return baseName(app.model.file(f)) || baseName(app.model.module(f)); }
 

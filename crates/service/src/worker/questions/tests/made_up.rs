@@ -1,4 +1,4 @@
-//! Profiles at random, small ones in which much is alike.
+//! Random small profiles with many equal parts.
 
 use address::{ModuleId, Pid, Tid, Timestamp};
 use profile::{
@@ -7,7 +7,7 @@ use profile::{
     Table, ThreadId, ThreadRow,
 };
 
-/// Numbers drawn by a fixed rule.
+/// Deterministic pseudo-random numbers.
 pub(super) struct Numbers(u64);
 
 impl Numbers {
@@ -23,7 +23,7 @@ impl Numbers {
     }
 }
 
-/// A profile.
+/// Returns a random profile.
 pub(super) fn profile(numbers: &mut Numbers) -> Profile {
     let mut strings = Strings::default();
     let module = |path| ModuleRow { path, opened: None, build_id: None, kind: ModuleKind::Elf };
@@ -65,7 +65,7 @@ pub(super) fn profile(numbers: &mut Numbers) -> Profile {
     }
 }
 
-/// Locations with none to three functions each, of twelve.
+/// Returns locations with up to three functions each, out of twelve.
 fn code(
     numbers: &mut Numbers,
     strings: &mut Strings,
@@ -102,7 +102,7 @@ fn stacks(numbers: &mut Numbers) -> Table<StackId, StackRow> {
     rows.collect()
 }
 
-/// Up to 300 samples; in some profiles times are missing, or not in order.
+/// Returns up to 300 samples; in some profiles times are missing or out of order.
 fn samples(numbers: &mut Numbers) -> Table<profile::SampleId, SampleRow> {
     let (order, missing) = (numbers.below(3), numbers.below(3));
     let most = numbers.below(60) + 1;

@@ -1,4 +1,4 @@
-//! Answers are those of the model, byte for byte, whatever the profile and the question are.
+//! Comparison of answers with those of a simple model, byte for byte, for random profiles and queries.
 
 mod made_up;
 mod model;
@@ -25,7 +25,7 @@ fn answers_are_those_that_counting_each_sample_gives() {
             asked[usize::from(answer.is_ok_and(|text| !text.ends_with("\"rows\":[]}")))] += 1;
         }
     }
-    // Most questions have something to tell.
+    // Most queries have a non-empty answer.
     assert!(asked[1] > asked[0], "{asked:?}");
 }
 
@@ -44,7 +44,7 @@ fn long_texts_are_cut() {
     }
 }
 
-/// A question at random.
+/// Returns a random query.
 fn query(numbers: &mut Numbers) -> Query {
     let mut some = |all: &[&str]| -> Vec<String> {
         let taken = all.iter().filter(|_| numbers.below(15) == 0);

@@ -1,4 +1,4 @@
-//! The model: each question counts all samples, stack by stack, and adds them up by name in the order in which they come.
+//! Reference model: each query counts all samples, stack by stack, and sums them by name in order of occurrence.
 
 use hashbrown::HashMap;
 use options::{CostKind, GroupBy, QueryFilter, Weight};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::query::{Query, View};
 use profile::query::engine::Patterns;
 
-/// Samples of one stack, thread, event and processor.
+/// Samples with equal stack, thread, event and processor.
 struct Stack {
     thread: ThreadId,
     event: EventId,
@@ -20,7 +20,7 @@ struct Stack {
     complete: bool,
 }
 
-/// The answer as JSON, or why there is none.
+/// Returns the answer as JSON, or the reason that there is none.
 pub(super) fn answer(
     profile: &Profile,
     query: &Query,
@@ -83,7 +83,7 @@ fn has(profile: &Profile, name: Option<StringId>, patterns: &[String]) -> bool {
     name.is_some_and(|name| patterns.are_in(profile.strings.get(name)))
 }
 
-/// The samples that pass the filter, in order of the first of each stack.
+/// Returns the samples that pass the filter, in order of the first sample of each stack.
 fn stacks(
     profile: &Profile,
     functions: &Functions,
@@ -129,7 +129,7 @@ fn stacks(
     stacks
 }
 
-/// Leaves out stacks by `focus` and `ignore`, and functions by the other patterns.
+/// Removes stacks by `focus` and `ignore`, and functions by the other patterns.
 fn choose_functions(
     profile: &Profile,
     functions: &Functions,
@@ -167,7 +167,7 @@ fn choose_functions(
     }
 }
 
-/// A row without its numbers.
+/// Returns a row without its numbers.
 fn named(profile: &Profile, fields: &[(&str, Option<StringId>)]) -> Vec<(String, Value)> {
     let text = |id| String::from_utf8_lossy(profile.strings.get(id)).into_owned();
     let fields = fields.iter().filter(|(name, id)| *name == "name" || id.is_some());
@@ -189,16 +189,16 @@ fn text(row: Vec<(String, Value)>, numbers: &[(&str, Option<u64>)]) -> String {
     format!("{{{}}}", all.join(","))
 }
 
-/// What is counted of a key.
+/// Sums of one key.
 struct Sum {
     row: Vec<(String, Value)>,
     own: u64,
     inclusive: u64,
-    /// The last stack that was counted: one with a function twice counts once.
+    /// Last counted stack, so that a stack that contains a function twice is counted once.
     last: usize,
 }
 
-/// The keys of a stack by which it is added up, each with its row.
+/// Returns the grouping keys of a stack, each with its row.
 fn keys(
     profile: &Profile,
     functions: &Functions,
@@ -284,7 +284,7 @@ fn top(
     (rows, cut)
 }
 
-/// A node of the tree: its function, the node that it is below, its depth, its own weight and that with all below.
+/// Node of the tree: function, parent, depth, own weight, and inclusive weight.
 type Node = (FunctionId, Option<usize>, usize, u64, u64);
 
 fn tree(
