@@ -112,8 +112,8 @@ impl IdentifiedFiles {
         found.map(IdentifiedFile).map_err(NoFile)
     }
 
-    /// Symbolizes addresses of files, which are file addresses, sorted and distinct per file. The answers are in the
-    /// same order.
+    /// Symbolizes addresses of files. They are file addresses, sorted and distinct for each file. The answers are in
+    /// the same order.
     ///
     /// # Errors
     /// If this needs more memory than the options allow.

@@ -1,5 +1,5 @@
-//! Options that refer to more options, which are files with hints and the debuginfod servers of the environment; and
-//! the refusal of shared folders.
+//! Options that refer to more options (files with hints, the debuginfod servers of the environment), and the refusal of
+//! shared folders.
 
 use std::borrow::Cow;
 use std::io::{self, Read as _};

@@ -27,7 +27,7 @@ impl Generation {
     }
 }
 
-/// The current generation. It is replaced as a whole once it is used up; running runs keep theirs until the last of
+/// The current generation. It is replaced as a whole once it is used up; runs in progress keep theirs until the last of
 /// them ends.
 #[derive(Debug)]
 pub(crate) struct Kept {

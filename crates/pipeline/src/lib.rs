@@ -138,7 +138,7 @@ impl Pipeline {
         Self { spelling, ..self }
     }
 
-    /// Drops the cached files. Running runs are not affected.
+    /// Drops the cached files. Runs in progress are not affected.
     pub fn clear(&self) {
         self.kept.clear();
     }

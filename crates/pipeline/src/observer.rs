@@ -61,8 +61,8 @@ pub trait Observer: Debug + Send + Sync {
     /// A request lasts longer than a second. Called once for each server of a run.
     fn waiting(&self, _waiting: &Waiting<'_>) {}
 
-    /// Returns true if the run is to stop. It is called every few hundred samples and between files. After a true, the
-    /// run ends with [`Error::Cancelled`](crate::Error::Cancelled) within milliseconds.
+    /// Returns true if the run is to stop. It is called every few hundred samples and between files. Once it returns
+    /// true, the run ends with [`Error::Cancelled`](crate::Error::Cancelled) within milliseconds.
     fn is_cancelled(&self) -> bool {
         false
     }

@@ -29,7 +29,7 @@ pub(super) fn losses(
     let blamed = profile.samples.iter().filter(|it| is_blamed(it.end));
     let mut blamed: Vec<(StackId, EndReason)> =
         blamed.filter_map(|it| Some((it.stack?, it.end))).collect();
-    // There are mostly few, so that the outermost frame is looked up for each distinct chain.
+    // There are mostly few, so the outermost frame is looked up for each distinct chain.
     blamed.sort_unstable_by_key(|&(stack, end)| (stack, end as u8));
     let mut counts = hashbrown::HashMap::<(Option<ModuleId>, EndReason), u64>::new();
     for same in blamed.chunk_by(|a, b| a == b) {

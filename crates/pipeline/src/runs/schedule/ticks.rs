@@ -24,7 +24,7 @@ use crate::runs::output::{Naming, Output};
 const LOOK: Duration = Duration::from_millis(50);
 /// Least time between two look-ups of names.
 const LOOK_UP: Duration = Duration::from_secs(1);
-/// Least time between two look-ups, as a multiple of the duration of the first.
+/// Least pause after a look-up of names, as a multiple of its duration.
 const REST: u32 = 9;
 
 /// Processes a stream to its end, or until the sink has enough.
