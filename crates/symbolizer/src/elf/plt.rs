@@ -283,7 +283,7 @@ fn x86_stubs(code: &[u8], start: u64, relocations: &Relocations, form: &JumpForm
             }
         }
     }
-    // Stubs are 16 bytes long, in `.plt.got` without IBT 8, and begin at a multiple of that.
+    // Stubs begin at multiples of their size, which is 16 bytes, or 8 in `.plt.got` without IBT.
     let narrow = jumps
         .windows(2)
         .any(|pair| matches!(pair, [a, b] if b.0 - a.0 == 8 && a.0 % 8 == b.0 % 8 && a.0 % 8 == 0));

@@ -88,7 +88,7 @@ impl RecordedKernel {
         places.identity(self.id)
     }
 
-    /// Returns the names that earlier runs looked up in that list, like [`Self::read_list`] does those of the list.
+    /// Returns the names from earlier look-ups in the list that [`Self::read_list`] would read.
     ///
     /// # Errors
     /// As for [`Self::read_list`].
