@@ -93,7 +93,7 @@ pub(crate) fn readable(name: &str) -> Option<String> {
     Some(out + &clone_of(copy))
 }
 
-/// Splits off the compiler's suffix. The number of a nested function is dropped and not part of it.
+/// Splits off the compiler's suffix; drops the number of a nested function in front of it.
 fn split_copy(name: &str) -> (&str, &str) {
     let (own, copy) = name.find('.').and_then(|at| name.split_at_checked(at)).unwrap_or((name, ""));
     let digits = copy.get(1..).unwrap_or_default();

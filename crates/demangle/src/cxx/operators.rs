@@ -72,7 +72,7 @@ impl Operator {
     }
 }
 
-/// Returns the operator at an index of the table, which all indices are valid for.
+/// Returns the operator at an index that [`find`] returned.
 pub(crate) fn operator(index: u8) -> &'static Operator {
     OPERATORS.get(usize::from(index)).unwrap_or(&UNKNOWN)
 }
