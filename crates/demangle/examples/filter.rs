@@ -1,5 +1,5 @@
-//! `filter [--gnu] [--name]`: lines of standard input demangled, as `llvm-cxxfilt` does for lines with one name each.
-//! A line that is not demangled is written as it is.
+//! `filter [--gnu] [--name]`: demangles lines of standard input, like `llvm-cxxfilt` for one name per line. Other lines
+//! are written unchanged.
 
 use std::io::{BufRead as _, Write as _};
 

@@ -1,4 +1,4 @@
-//! Reads names, one a line, and writes them readable: for comparison with other demanglers.
+//! Reads names, one per line, and writes them in readable form, for comparison with other demanglers.
 //!
 //! ```text
 //! nm -j FILE | cargo run --release -p unwind-perf-demangle --example symbols [-- --short]

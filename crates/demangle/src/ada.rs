@@ -1,5 +1,5 @@
-//! Names of Ada as GNAT writes them: `ada__text_io__put__2` is `ada.text_io.put`, as gdb shows it. Names of what the
-//! compiler made and Ada has no words for (`pkg__tIP`) stay.
+//! Ada names as encoded by GNAT: `ada__text_io__put__2` becomes `ada.text_io.put`, as in gdb. Names of
+//! compiler-generated entities without an Ada syntax (`pkg__tIP`) stay mangled.
 //!
 //! Source: the comments of GNAT's `exp_dbug.ads`.
 
@@ -27,7 +27,7 @@ const OPERATORS: [(&str, &str); 19] = [
     ("Oxor", "xor"),
 ];
 
-/// What stands behind a name with three underscores.
+/// Suffixes with three underscores.
 const ATTRIBUTES: [(&str, &str); 5] = [
     ("___elabb", "'Elab_Body"),
     ("___elabs", "'Elab_Spec"),
@@ -36,7 +36,7 @@ const ATTRIBUTES: [(&str, &str); 5] = [
     ("___assign", ".\":=\""),
 ];
 
-/// What stands behind the last name: operations of types, bodies of tasks, the two forms of protected operations.
+/// Suffixes of the last part: operations of types, bodies of tasks, the two forms of protected operations.
 const ENDINGS: [(&str, &str); 10] = [
     ("SR", "'Read"),
     ("SW", "'Write"),
@@ -50,7 +50,7 @@ const ENDINGS: [(&str, &str); 10] = [
     ("P", ""),
 ];
 
-/// The readable form of a name; `None` where it is none of Ada.
+/// Returns the readable form of a name; `None` if it is not an Ada name.
 pub(crate) fn readable(name: &str) -> Option<String> {
     let library_level = name.strip_prefix("_ada_");
     let (name, copy) = split_copy(library_level.unwrap_or(name));
@@ -93,7 +93,7 @@ pub(crate) fn readable(name: &str) -> Option<String> {
     Some(out + &clone_of(copy))
 }
 
-/// A name, and what the compiler added to it; the number of a nested function is none of that.
+/// Splits off the compiler's suffix; drops the number of a nested function in front of it.
 fn split_copy(name: &str) -> (&str, &str) {
     let (own, copy) = name.find('.').and_then(|at| name.split_at_checked(at)).unwrap_or((name, ""));
     let digits = copy.get(1..).unwrap_or_default();
@@ -104,7 +104,7 @@ fn split_copy(name: &str) -> (&str, &str) {
     }
 }
 
-/// The name without the number that tells functions of one name from each other (`__2`, in bodies `__2Xn`).
+/// Removes the number of an overloaded function (`__2`, in bodies `__2Xn`).
 fn without_number(name: &str) -> &str {
     let plain = without_nesting(name);
     let rest = plain.trim_end_matches(|char: char| char.is_ascii_digit());
@@ -114,13 +114,13 @@ fn without_number(name: &str) -> &str {
     }
 }
 
-/// The name without the marks of packages that it is nested in: `X`, then `n` and `b`.
+/// Removes the marks for nesting in packages: `X`, then `n` and `b`.
 fn without_nesting(name: &str) -> &str {
     let rest = name.trim_end_matches(['n', 'b']);
     rest.strip_suffix('X').unwrap_or(name)
 }
 
-/// Whether this is an identifier as GNAT writes it: in lower case, without two underscores in a row.
+/// Returns true for an identifier in GNAT's form: lower case, not ending with an underscore.
 fn is_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase())
         && !name.ends_with('_')

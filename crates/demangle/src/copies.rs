@@ -1,6 +1,6 @@
-//! The marks that compilers append to the names of copies of functions.
+//! The suffixes that compilers append to the names of function copies.
 
-/// What compilers add to the names of copies, as it is shown: ` [clone .cold]`.
+/// Formats a compiler's suffix for a copy of a function: ` [clone .cold]`.
 pub(crate) fn clone_of(copy: &str) -> String {
     if copy.is_empty() { String::new() } else { format!(" [clone {copy}]") }
 }

@@ -1,18 +1,19 @@
-//! Names of procedures in modules of Fortran: `__phys_MOD_fib` (gfortran) and `_QMphysPfib` (flang) are `phys::fib`, as
-//! gdb shows them. What is in no module has a name like those of C (`free_sub_`), and keeps it.
+//! Names of procedures in Fortran modules: `__phys_MOD_fib` (gfortran) and `_QMphysPfib` (flang) become `phys::fib`, as
+//! in gdb.
+//! Procedures outside modules have names like those of C (`free_sub_`), which stay.
 //!
-//! Source: gfortran's names as its manual has them ("Naming conventions"); flang's `docs/BijectiveInternalNameUniquing.md`.
+//! Source: the manual of gfortran ("Naming conventions"); flang's `docs/BijectiveInternalNameUniquing.md`.
 
 use crate::copies::clone_of;
 
-/// The readable form of a name; `None` where it is of no module.
+/// Returns the readable form of a name; `None` if it is not in a module.
 pub(crate) fn readable(name: &str) -> Option<String> {
     if let Some(rest) = name.strip_prefix("_Q") {
         return flang(rest);
     }
     let (modules, procedure) = name.strip_prefix("__")?.split_once("_MOD_")?;
     let (procedure, copy) = split_copy(procedure);
-    // A submodule stands behind its module.
+    // A submodule follows its module.
     let mut names = modules.split('.');
     if !names.all(is_name) || !is_word(procedure) {
         return None;
@@ -20,7 +21,7 @@ pub(crate) fn readable(name: &str) -> Option<String> {
     Some(format!("{}::{procedure}{}", modules.replace('.', ":"), clone_of(copy)))
 }
 
-/// A name in the form of flang: names in lower case, each behind a letter that says what it is of.
+/// Parses a name in flang's form: names in lower case, each after a letter for its kind.
 fn flang(mangled: &str) -> Option<String> {
     let (mangled, copy) = split_copy(mangled);
     let mut readable = String::new();
@@ -51,12 +52,12 @@ fn flang(mangled: &str) -> Option<String> {
     None
 }
 
-/// A name, and what the compiler added to it.
+/// Splits off the compiler's suffix.
 fn split_copy(name: &str) -> (&str, &str) {
     name.find('.').and_then(|at| name.split_at_checked(at)).unwrap_or((name, ""))
 }
 
-/// Whether this is a name as compilers write it: in lower case.
+/// Returns true for a name in the compilers' form, which is lower case.
 fn is_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase())
         && name

@@ -1,11 +1,11 @@
-//! Names of Haskell in GHC's z-encoding: `base_GHCziBase_map_info` is `base:GHC.Base.map`.
+//! Names of Haskell in GHC's z-encoding: `base_GHCziBase_map_info` becomes `base:GHC.Base.map`.
 //!
-//! Only the code of functions with a module is renamed (`_info`, `_con_info`, and `_slow`, which takes its arguments from
-//! the stack); pieces of functions (`c3Jk_info`) have no name.
+//! Only the code of functions with a module is renamed (`_info`, `_con_info`, and `_slow`, which takes its arguments
+//! from the stack). Parts of functions (`c3Jk_info`) have no name.
 //!
-//! Source: GHC's `GHC.Utils.Encoding` (z-encoding) and `GHC.Cmm.CLabel` (what follows the name).
+//! Source: GHC's `GHC.Utils.Encoding` (z-encoding) and `GHC.Cmm.CLabel` (suffixes).
 
-/// The readable form of a name; `None` where it is none of a Haskell function.
+/// Returns the readable form of a name; `None` if it is not a Haskell function.
 pub(crate) fn readable(name: &str) -> Option<String> {
     let (name, note) = match name.strip_suffix("_info") {
         Some(rest) => match rest.strip_suffix("_con") {
@@ -14,7 +14,7 @@ pub(crate) fn readable(name: &str) -> Option<String> {
         },
         None => (name.strip_suffix("_slow")?, " [slow]"),
     };
-    // The encoding has no underscores.
+    // The encoding contains no underscores.
     let mut parts = name.rsplit('_');
     let (own, module, package) = (decoded(parts.next()?)?, decoded(parts.next()?)?, parts.next());
     let is_module = |part: &str| part.starts_with(|first: char| first.is_ascii_uppercase());
@@ -32,7 +32,7 @@ pub(crate) fn readable(name: &str) -> Option<String> {
     })
 }
 
-/// What is encoded; `None` where that is not by the rules.
+/// Decodes a text; `None` if it is not valid z-encoding.
 fn decoded(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars();
@@ -90,7 +90,7 @@ const fn upper(code: char) -> Option<char> {
     })
 }
 
-/// A character by its number in hexadecimal digits, up to `U`.
+/// Decodes a character from its number in hexadecimal digits, up to `U`.
 fn numbered(first: char, rest: &mut std::str::Chars<'_>) -> Option<char> {
     let mut code = first.to_digit(16)?;
     loop {
@@ -101,7 +101,7 @@ fn numbered(first: char, rest: &mut std::str::Chars<'_>) -> Option<char> {
     }
 }
 
-/// The name of a tuple by how many values it has: `Z2T` is `(,)`, `Z2H` is `(#,#)`.
+/// Decodes the name of a tuple from its number of values: `Z2T` is `(,)`, `Z2H` is `(#,#)`.
 fn tuple(first: char, rest: &mut std::str::Chars<'_>) -> Option<String> {
     const MOST: usize = 64;
     let mut count = first.to_digit(10)? as usize;

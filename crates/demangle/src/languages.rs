@@ -1,31 +1,32 @@
-//! Names of languages other than Rust and C++: those of D, Fortran and OCaml by themselves, for no name of C is like
-//! them; those of Ada and Haskell only in files that are proven to be of these languages, for a name such as `a__b` can
-//! be of C, too.
+//! Names of languages other than Rust and C++. Those of D, Fortran and OCaml are recognized by their form, which C
+//! names do not have.
+//! Those of Ada and Haskell are only recognized in files that are proven to contain these languages, since a name such
+//! as `a__b` can also be from C.
 
 use crate::{ada, d, fortran, haskell, ocaml};
 
-/// Which languages a file is proven to have code of.
+/// Languages that a file is proven to contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Languages {
-    /// Ada, as GNAT names it.
+    /// Ada, as encoded by GNAT.
     pub ada: bool,
-    /// Haskell, as GHC names it.
+    /// Haskell, as encoded by GHC.
     pub haskell: bool,
 }
 
 impl Languages {
-    /// All of them: any name that can be of one is taken for it.
+    /// All languages: any name in their form is decoded.
     pub const ALL: Self = Self { ada: true, haskell: true };
 }
 
-/// Returns true if it can be a name of a language that its file has to be proven to have code of.
+/// Returns true if the name has the form of a language that must be proven for its file.
 #[must_use]
 pub fn needs_proof(name: &str) -> bool {
     ada::readable(name).is_some() || haskell::readable(name).is_some()
 }
 
-/// The readable form of a name; `None` where it is of none of these languages. `short` leaves parameters, template
-/// arguments and numbers out.
+/// Returns the readable form of a name; `None` if it is in none of these languages. `short` omits parameters, template
+/// arguments and numbers.
 pub(crate) fn readable(name: &str, languages: Languages, short: bool) -> Option<String> {
     match name.as_bytes() {
         [b'_', b'D', ..] => d::readable(name, short),

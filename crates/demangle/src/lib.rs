@@ -1,4 +1,4 @@
-//! Readable names, out of those that compilers give to the linker: C++, Rust, D, Fortran, OCaml, Ada and Haskell.
+//! Readable names from mangled ones, for C++, Rust, D, Fortran, OCaml, Ada and Haskell.
 //!
 //! ```
 //! use demangle::{Languages, Style, demangle, demangle_in};
@@ -6,19 +6,19 @@
 //! assert_eq!(&*demangle(b"_ZN3foo3barIiEEvT_", Style::Full), b"void foo::bar<int>(int)");
 //! assert_eq!(&*demangle(b"_ZN3foo3barIiEEvT_", Style::Short), b"foo::bar");
 //! assert_eq!(&*demangle(b"_RNvCs1234_7mycrate3foo", Style::Full), b"mycrate::foo");
-//! // A symbol that is not mangled stays; its version is left out.
+//! // A symbol that is not mangled stays; its version is removed.
 //! assert_eq!(&*demangle(b"cfree@GLIBC_2.2.5", Style::Full), b"cfree");
-//! // The form of a name of Ada proves nothing: a name of C can be the same.
+//! // The form of an Ada name proves nothing: a C name can be the same.
 //! assert_eq!(&*demangle(b"ada__text_io__put", Style::Full), b"ada__text_io__put");
 //! let ada = Languages { ada: true, ..Languages::default() };
 //! assert_eq!(&*demangle_in(b"ada__text_io__put", Style::Full, ada), b"ada.text_io.put");
 //! ```
 //!
-//! Names are hostile: each costs at most in proportion to its length. The demanglers of C++ and D see to that
-//! themselves; that of Rust is bounded by its input, output and nesting.
+//! Names are untrusted: the cost of each is limited in proportion to its length. The demanglers of C++ and D ensure
+//! this themselves; that of Rust is limited by its input, output and nesting.
 //!
-//! Each language is a module; `symbol` tells which one a symbol is of. [`cxx`] is public, for names of C++ in the
-//! spelling of LLVM. The crate knows names and nothing else: neither files nor the options of a program.
+//! Each language is a module; `symbol` recognizes the language of a symbol. [`cxx`] is public, for C++ names in the
+//! spelling of LLVM. The crate handles only names, neither files nor options of a program.
 
 mod ada;
 mod copies;

@@ -1,14 +1,15 @@
-//! Names of OCaml: `camlStdlib__List__map_236` is `Stdlib.List.map_236`. The number tells functions of one name from each
-//! other (`fun_12` and `fun_14` are two functions without name), so that it stays; short names are without it, but for
-//! those.
+//! Names of OCaml: `camlStdlib__List__map_236` becomes `Stdlib.List.map_236`.
+//! The number distinguishes functions of the same name (`fun_12` and `fun_14` are two functions without a name), so it
+//! stays.
+//! Short names omit it, except for functions without a name.
 //!
-//! Source: OCaml's `Compilenv.make_symbol` and `Emitaux.emit_symbol`: modules are parted by `__`, in 5.1 by a dot; a byte
-//! that assemblers do not take is `$` and two hexadecimal digits.
+//! Source: OCaml's `Compilenv.make_symbol` and `Emitaux.emit_symbol`: modules are separated by `__`, in 5.1 by a dot; a
+//! byte that assemblers do not accept is `$` and two hexadecimal digits.
 
-/// Functions that the compiler makes, once for each module.
+/// Functions that the compiler generates, once for each module.
 const MADE: [&str; 3] = ["entry", "code_begin", "code_end"];
 
-/// The readable form of a name; `None` where it is none of OCaml.
+/// Returns the readable form of a name; `None` if it is not an OCaml name.
 pub(crate) fn readable(name: &str, short: bool) -> Option<String> {
     let path = name.strip_prefix("caml")?;
     let text = unescaped(path)?;
@@ -29,7 +30,7 @@ pub(crate) fn readable(name: &str, short: bool) -> Option<String> {
     Some(format!("{modules}.{own}"))
 }
 
-/// The name without the numbers behind it, each after an underscore.
+/// Removes the numbers at the end, each after an underscore.
 fn without_numbers(name: &str) -> &str {
     let mut plain = name;
     while let Some((own, number)) = plain.rsplit_once('_') {
@@ -42,7 +43,7 @@ fn without_numbers(name: &str) -> &str {
     plain
 }
 
-/// A name with its bytes for what it has instead of them. `None` where it has what no name has.
+/// Decodes the escaped bytes of a name; `None` if it has invalid bytes.
 fn unescaped(name: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name.bytes();

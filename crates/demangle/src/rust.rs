@@ -1,19 +1,19 @@
-//! Names of Rust, of both manglings: its demangler, bounded by input, output and nesting.
+//! Names of Rust, in both manglings. The demangler is limited by input, output and nesting.
 
 use std::fmt::Write as _;
 
 use crate::short::shortened;
 use crate::style::Style;
 
-/// Longest demangled name of Rust, in bytes; a longer one is left mangled.
+/// Length of the longest demangled Rust name, in bytes; a longer one stays mangled.
 const MAX_DEMANGLED: usize = 1 << 16;
-/// The same in proportion to the mangled name.
+/// The same limit in proportion to the mangled name.
 const DEMANGLED_PER_BYTE: usize = 64;
 const LEAST_DEMANGLED: usize = 1 << 12;
-/// Paths without text that a byte of output may stand for, on average.
+/// Paths without text allowed for a byte of output, on average.
 const SILENT_PATHS: usize = 16;
 
-/// The readable form of a name of Rust; `None` if it is none, or gets out of proportion.
+/// Returns the readable form of a Rust name; `None` if it is not one, or exceeds a limit.
 pub(crate) fn readable(name: &str, style: Style) -> Option<Vec<u8>> {
     let parsed = rustc_demangle::try_demangle(name).ok()?;
     let mut out = Bounded { text: String::new(), most: most(name.as_bytes()) };
@@ -21,8 +21,8 @@ pub(crate) fn readable(name: &str, style: Style) -> Option<Vec<u8>> {
     Some(shortened(out.text, style).into_bytes())
 }
 
-/// Bytes that a name of Rust may be demangled to. The demangler follows back references, each time it comes to one, and
-/// paths with empty names print nothing: so a name with such paths has the less output the more of them it has.
+/// Returns the limit on the output of a Rust name, in bytes. The demangler follows a back reference each time it
+/// occurs, and paths with empty names print nothing. The limit therefore decreases with the number of such paths.
 ///
 /// Source: the Rust symbol mangling (v0), "Path" (`N` and a namespace), "Undisambiguated identifier" (length 0).
 fn most(name: &[u8]) -> usize {
@@ -35,7 +35,7 @@ fn most(name: &[u8]) -> usize {
     MAX_DEMANGLED.min(most).min(most * SILENT_PATHS / (1 + silent))
 }
 
-/// Collects text and fails where it gets out of proportion.
+/// Collects text, and fails if it exceeds the limit.
 struct Bounded {
     text: String,
     most: usize,
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn names_cost_in_proportion_to_their_length() {
         assert_eq!((most(b"_RNvC1a1f"), most(&[b'a'; 2000])), (4672, 1 << 16));
-        // Paths whose names are empty, in a tuple of references to them.
+        // Paths with empty names, in a tuple of references to them.
         let silent = format!("{}C1a{}", "Nt".repeat(400), "0".repeat(400));
         assert_eq!(most(silent.as_bytes()), (4096 + 64 * 1203) * 16 / 401);
     }

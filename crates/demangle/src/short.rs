@@ -1,14 +1,14 @@
-//! Names without template and generic arguments, cut out of the text of a readable name.
+//! Short names, made by removing template and generic arguments from readable names.
 
 use crate::style::Style;
 
-/// The name as it is wanted: without template arguments where it is to be short.
+/// Returns the name in the requested style.
 pub(crate) fn shortened(name: String, style: Style) -> String {
     if style == Style::Short { without_arguments(&name).unwrap_or(name) } else { name }
 }
 
-/// The name without template and generic arguments: `a::b<c>::d` becomes `a::b::d`, `a::b::<c>` becomes `a::b`. What
-/// names a type (`<a as b>::c`) or an operator stays. `None` where the brackets do not match.
+/// Removes template and generic arguments: `a::b<c>::d` becomes `a::b::d`, `a::b::<c>` becomes `a::b`. Type names (`<a
+/// as b>::c`) and operators stay. `None` if the brackets do not match.
 fn without_arguments(name: &str) -> Option<String> {
     const OPERATOR: &str = "operator";
     let mut out = String::with_capacity(name.len());
@@ -19,7 +19,7 @@ fn without_arguments(name: &str) -> Option<String> {
             if let Some(symbol) = symbols.iter().find(|symbol| rest.starts_with(**symbol)) {
                 out.push_str(symbol);
                 rest = rest.get(symbol.len()..)?;
-                // Behind an operator's name, a space parts it from its arguments.
+                // A space separates an operator's name from its arguments.
                 rest = rest.strip_prefix(' ').filter(|rest| rest.starts_with('<')).unwrap_or(rest);
                 if rest.starts_with('<') {
                     rest = rest.get(end_of_arguments(rest)?..)?;
@@ -44,7 +44,7 @@ fn without_arguments(name: &str) -> Option<String> {
     Some(out)
 }
 
-/// Where the arguments end that a text begins with: behind the bracket that closes the first one.
+/// Returns the end of the arguments at the start of a text, after the bracket that closes the first one.
 fn end_of_arguments(text: &str) -> Option<usize> {
     let (mut depth, mut last) = (0_usize, ' ');
     for (at, char) in text.char_indices() {

@@ -1,11 +1,11 @@
-//! How much of a name is written.
+//! The parts of a name that are written.
 
-/// How much of a name is written.
+/// The parts of a name that are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub enum Style {
-    /// All of it.
+    /// All parts.
     #[default]
     Full,
-    /// The name without return type, parameters, template and generic arguments, and marks of copies.
+    /// The name without return type, parameters, template and generic arguments, and suffixes of copies.
     Short,
 }

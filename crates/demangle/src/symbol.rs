@@ -1,4 +1,4 @@
-//! Mangled names to readable ones: Rust (legacy and v0) first, because legacy Rust names look like C++, then C++,
+//! Recognition of a symbol's language: Rust (legacy and v0) first, because legacy Rust names look like C++, then C++,
 //! then other languages.
 
 use std::borrow::Cow;
@@ -7,20 +7,20 @@ use crate::languages::{self, Languages};
 use crate::style::Style;
 use crate::{cxx, rust};
 
-/// Longest mangled name that is tried, in bytes.
+/// Length of the longest mangled name that is parsed, in bytes.
 const MAX_MANGLED: usize = 1 << 16;
 
-/// The readable form of a symbol; the symbol itself where it is not mangled. A version after it (`@@GLIBC_2.34`) is left
-/// out, `@plt` stays.
+/// Returns the readable form of a symbol, or the symbol itself if it is not mangled. Removes a version
+/// (`@@GLIBC_2.34`), but not `@plt`.
 ///
-/// Names of C++, Rust, D, Fortran and OCaml are told by their form; those of Ada and Haskell are left as they are, for
-/// their form proves nothing.
+/// Names of C++, Rust, D, Fortran and OCaml are recognized by their form; those of Ada and Haskell stay, because their
+/// form proves nothing.
 #[must_use]
 pub fn demangle(symbol: &[u8], style: Style) -> Cow<'_, [u8]> {
     demangle_in(symbol, style, Languages::default())
 }
 
-/// The same for a symbol of a file that is proven to have code of these languages.
+/// Like [`demangle`], for a symbol of a file that is proven to contain these languages.
 #[must_use]
 pub fn demangle_in(symbol: &[u8], style: Style, languages: Languages) -> Cow<'_, [u8]> {
     let (name, plt) = without_version(symbol);
@@ -44,7 +44,7 @@ pub fn demangle_in(symbol: &[u8], style: Style, languages: Languages) -> Cow<'_,
     Cow::Owned(readable)
 }
 
-/// The text that a symbol is demangled from; `None` where it is left as it is.
+/// Returns the text that a symbol is demangled from; `None` if it stays as it is.
 #[must_use]
 pub fn plain_name(symbol: &[u8]) -> Option<&str> {
     if symbol.len() > MAX_MANGLED {
@@ -53,7 +53,7 @@ pub fn plain_name(symbol: &[u8]) -> Option<&str> {
     std::str::from_utf8(without_version(symbol).0).ok()
 }
 
-/// The name in front of a symbol's version, and the `@plt` after it, which may be empty.
+/// Returns the name without a version, and the `@plt` suffix, which may be empty.
 ///
 /// Source: the GNU assembler's `.symver`: `name@version`, `name@@version`.
 fn without_version(symbol: &[u8]) -> (&[u8], &[u8]) {
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn names_cost_in_proportion_to_their_length() {
-        // Each type has the one before it twice: 17 of them are 131,072.
+        // Each type contains the previous one twice: 17 of them are 131,072.
         let mut name = "_Z1f1AIiiE".to_owned();
         for index in 0..17 {
             let last = char::from(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[2 * index]);

@@ -1,5 +1,5 @@
-//! Where the table is in a file, and what it does not say itself: where the code begins, and where the trees of inlined
-//! calls are. The description of the module says that, which the runtime reads and which stands among the data.
+//! Location of the table in a file, and facts that are not in it: the address of the code and the trees of inlined
+//! calls. These come from the runtime's module data, which is part of the program's data.
 //!
 //! Source: `moduledata` in src/runtime/symtab.go of Go.
 
@@ -12,8 +12,8 @@ use crate::layout::{Layout, Version};
 use crate::parts::Parts;
 use crate::program::{Program, ProgramSegment};
 
-/// Where the table of a file is, and what it was linked for. It is of the file that it was found in; in any other it is
-/// empty or wrong, but nothing worse.
+/// Location of the table in a file, and the address that it was linked for. It is only valid for the file that it was
+/// found in; for another one, results are empty or wrong, but there is no panic.
 #[derive(Clone, Debug)]
 pub struct GoTable {
     bytes: Range<usize>,
@@ -22,16 +22,16 @@ pub struct GoTable {
     inlined_calls: Range<usize>,
 }
 
-/// A file has such a table, which cannot be read.
+/// A table that cannot be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BadGoTable {
-    /// Where it begins in the file.
+    /// Its file offset.
     pub offset: u64,
-    /// Whether steps ran out before its code was found.
+    /// True if the step limit was reached before its code was found.
     pub is_out_of_steps: bool,
 }
 
-/// The words of a file as they are once it is loaded at the addresses that it states.
+/// The words of a file as loaded at its stated addresses.
 struct Words<'i> {
     bytes: &'i [u8],
     segments: &'i [ProgramSegment],
@@ -39,15 +39,15 @@ struct Words<'i> {
     relative: Vec<(u64, u64)>,
 }
 
-/// The steps that a search may take. Each item of a loop over the file costs one.
+/// Step limit of a search. Each item of a loop over the file costs one step.
 struct Steps<'s> {
     take: &'s dyn Fn() -> bool,
     are_out: Cell<bool>,
 }
 
 impl Steps<'_> {
-    /// The items, up to the first one for which no step is left. Asking whether there is another one is a step, too: filters
-    /// in front of it may look at many.
+    /// Yields items until the steps are exhausted. The check for another item also costs a step, since filters before
+    /// it may examine many items.
     fn each<I: IntoIterator>(&self, items: I) -> impl Iterator<Item = I::Item> {
         let mut items = items.into_iter();
         std::iter::from_fn(move || {
@@ -58,17 +58,17 @@ impl Steps<'_> {
     }
 }
 
-/// Where words of the description of a module are, in words from its first, which is the address of the table.
+/// Indexes of words in the module data. Its first word is the address of the table.
 const NAMES: u64 = 1;
 const RECORDS: u64 = 13;
 const TEXT: u64 = 22;
 
 impl GoTable {
-    /// The table of a program; `None` if it has none of a known version. `take_step` is called for each item of a loop over
-    /// the file, and says whether the search may go on.
+    /// Finds the table of a program; `None` if it has none of a known version. `take_step` is called for each item of a
+    /// loop over the file, and returns whether the search may continue.
     ///
     /// # Errors
-    /// If there is one that cannot be read.
+    /// If there is a table that cannot be read.
     pub fn find(
         program: &dyn Program,
         take_step: &dyn Fn() -> bool,
@@ -86,7 +86,7 @@ impl GoTable {
         let (bytes, address) = found;
         let offset = bytes.start as u64;
         let all = program.bytes().get(bytes.clone())?;
-        // What came before 1.16 is not read.
+        // Versions before 1.16 are not read.
         let is_old = all.starts_with(&[0xfb, 0xff, 0xff, 0xff]);
         let layout = Layout::read(all);
         if is_old || layout.is_none_or(|layout| layout.functions == 0) {
@@ -124,7 +124,7 @@ impl GoTable {
         (is_code && start < end).then_some(table)
     }
 
-    /// Its functions.
+    /// Returns the functions of the table.
     #[must_use]
     pub fn functions<'i>(&self, program: &'i dyn Program) -> GoFunctions<'i> {
         let part = |range: &Range<usize>| program.bytes().get(range.clone()).unwrap_or_default();
@@ -138,7 +138,7 @@ impl GoTable {
     }
 }
 
-/// The table of a file that an external linker linked: it is among the data that is read-only once it is relocated.
+/// Finds the table in a file that an external linker linked: it is in the data that is read-only after relocation.
 fn hidden(program: &dyn Program, steps: &Steps<'_>) -> Option<(Range<usize>, u64)> {
     const ALIGNMENT: usize = 8;
     [".go.buildinfo", ".note.go.buildid"].iter().find_map(|name| program.section(name))?;
@@ -150,8 +150,8 @@ fn hidden(program: &dyn Program, steps: &Steps<'_>) -> Option<(Range<usize>, u64
     Some((place.start + at..place.end, section.address.checked_add(at as u64)?))
 }
 
-/// The trees of inlined calls: up to the end of what they are in. Since 1.26 they are in the table, and the next word of
-/// the description says where that ends.
+/// Returns the trees of inlined calls, up to the end of their segment. Since 1.26 they are in the table, and the next
+/// word of the module data is the end of the table.
 fn inlined_calls(
     words: &Words<'_>,
     module: u64,
@@ -174,7 +174,7 @@ fn inlined_calls(
 }
 
 impl Words<'_> {
-    /// The word so many words from an address.
+    /// Reads the word at an index from an address.
     fn get(&self, from: u64, index: u64) -> Option<u64> {
         let address = from.checked_add(8 * index)?;
         if let Ok(known) = self.relative.binary_search_by_key(&address, |&(word, _)| word) {
@@ -185,8 +185,8 @@ impl Words<'_> {
         u64_at(self.bytes, usize::try_from(offsets.next()??).ok()?)
     }
 
-    /// Where the description of the module is whose table is at that address: three of its words are addresses in the
-    /// table, where its head says that they are.
+    /// Returns the address of the module data for the table at an address. Three of its words are addresses in the
+    /// table, as its header states them.
     fn module(&self, table: u64, layout: &Layout) -> Option<u64> {
         let is_module = |&at: &u64| {
             let part = |offset: usize| table.checked_add(offset as u64);

@@ -1,4 +1,4 @@
-//! What the table knows of a function.
+//! A function and its data in the table.
 //!
 //! Source: `_func` in src/runtime/runtime2.go, `funcFlag` and the numbers of tables in src/internal/abi/symtab.go of Go.
 
@@ -11,32 +11,33 @@ use crate::values::GoValues;
 #[derive(Clone, Copy, Debug)]
 pub struct GoFunction<'i> {
     pub(crate) of: Parts<'i>,
-    /// What is known of it begins there.
+    /// Offset of its record in the table.
     pub(crate) record: usize,
-    /// The address of its first byte.
+    /// Address of its first byte.
     pub start: u64,
-    /// The address of the first byte that is not its own.
+    /// Address past its last byte.
     pub end: u64,
 }
 
-/// What a table of values says.
+/// Kind of values in a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GoValueKind {
     /// Bytes between the return address and the stack pointer.
     FrameSize,
-    /// The file, for [`GoFunction::file`].
+    /// Number of the file, for [`GoFunction::file`].
     File,
-    /// The line.
+    /// Line number.
     Line,
-    /// The innermost inlined call, for [`GoFunction::inlined_call`].
+    /// Number of the innermost inlined call, for [`GoFunction::inlined_call`].
     InlinedCall,
 }
 
-/// Which of the tables that only some functions have is that of inlined calls.
+/// Index of the table of inlined calls among the optional tables.
 const INLINED_CALLS: u32 = 2;
 
 impl<'i> GoFunction<'i> {
-    /// Where fields are that stand behind the address, whose size differs; and behind the first line, which not all have.
+    /// Returns the offset of a field after the address, which has a different size in each version. `behind_line` is
+    /// for fields after the first line, which not all versions have.
     const fn field(&self, at: usize) -> usize {
         let address = match self.of.layout.version {
             Version::Go116 => 4,
@@ -57,32 +58,32 @@ impl<'i> GoFunction<'i> {
         u32_at(self.of.bytes, self.field(at))
     }
 
-    /// Its name with its package, as Go writes it.
+    /// Returns its name with its package, as Go writes it.
     #[must_use]
     pub fn name(&self) -> Option<&'i [u8]> {
         self.of.name(self.number(4)?).filter(|name| !name.is_empty())
     }
 
-    /// Whether that is its name: where all functions are asked, this is the quicker question.
+    /// Returns true if it has this name. For a search through all functions this is faster than [`Self::name`].
     #[must_use]
     pub fn is_named(&self, name: &[u8]) -> bool {
         self.number(4).is_some_and(|offset| self.of.is_name(offset, name))
     }
 
-    /// Whether the runtime's own walks end with it: nothing called it that it could return to.
+    /// Returns true if the runtime's own stack walks end with it, because it has no caller.
     #[must_use]
     pub fn is_top_frame(&self) -> bool {
         self.flags() & 1 != 0
     }
 
-    /// Whether it sets the stack pointer to something that its frame sizes do not say, as functions do that go on on another
-    /// stack.
+    /// Returns true if it sets the stack pointer to a value that its frame sizes do not state, like functions that
+    /// switch stacks.
     #[must_use]
     pub fn writes_sp(&self) -> bool {
         self.flags() & 2 != 0
     }
 
-    /// Whether it was written in assembly, so that it keeps registers where it likes to.
+    /// Returns true if it was written in assembly, so that it may save registers at any location.
     #[must_use]
     pub fn is_assembly(&self) -> bool {
         self.flags() & 4 != 0
@@ -92,7 +93,7 @@ impl<'i> GoFunction<'i> {
         self.of.bytes.get(self.behind_line(37)).copied().unwrap_or(0)
     }
 
-    /// The values of a kind, piece by piece. None where it has no such table.
+    /// Returns the values of a kind, by piece of code; empty if the function has no such table.
     #[must_use]
     pub fn values(&self, kind: GoValueKind) -> GoValues<'i> {
         let offset = match kind {
@@ -109,14 +110,14 @@ impl<'i> GoFunction<'i> {
         GoValues::new(bytes.unwrap_or_default(), layout.quantum)
     }
 
-    /// Where one of the tables is that only some functions have.
+    /// Returns the offset of an optional table.
     fn further_table(&self, index: u32) -> Option<u32> {
         let count = self.number(28)?;
         let at = self.behind_line(40).checked_add(4 * index as usize)?;
         u32_at(self.of.bytes, at).filter(|_| index < count)
     }
 
-    /// The name of a file by its number in the function's unit.
+    /// Returns the name of a file by its number in the function's unit.
     #[must_use]
     pub fn file(&self, number: i32) -> Option<&'i [u8]> {
         let index = self.number(32)?.checked_add(u32::try_from(number).ok()?)?;
@@ -126,8 +127,8 @@ impl<'i> GoFunction<'i> {
         string_at(self.of.bytes, at).filter(|name| !name.is_empty())
     }
 
-    /// What an inlined call calls, by its number in the function's tree of them, and where the call is in the function that
-    /// it stands in, as bytes from this function's first.
+    /// Returns an inlined call by its number in the function's tree: the callee, and the position of the call in its
+    /// enclosing function, as an offset from this function's first byte.
     #[must_use]
     pub fn inlined_call(&self, number: i32) -> Option<GoInlinedCall<'i>> {
         const TREE: usize = 3;
@@ -150,11 +151,11 @@ impl<'i> GoFunction<'i> {
     }
 }
 
-/// A call that was inlined.
+/// An inlined call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GoInlinedCall<'i> {
-    /// What it calls.
+    /// Name of the callee.
     pub name: &'i [u8],
-    /// An instruction whose line is that of the call, as bytes from the function's first.
+    /// Offset of an instruction with the line of the call, from the function's first byte.
     pub place: u64,
 }

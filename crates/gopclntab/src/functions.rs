@@ -5,20 +5,20 @@ use crate::function::GoFunction;
 use crate::layout::Version;
 use crate::parts::Parts;
 
-/// The functions that a table lists.
+/// The functions of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct GoFunctions<'i>(pub(crate) Parts<'i>);
 
 impl<'i> GoFunctions<'i> {
-    /// Bytes of the table.
+    /// Size of the table, in bytes.
     #[must_use]
     pub const fn size(&self) -> usize {
         self.0.bytes.len()
     }
 
-    /// The function that code at an address belongs to, or returns to: the runtime makes goroutines return to the first
-    /// instruction of a function that called nobody, and the look-up one byte before is in the bytes that fill the gap in
-    /// front of it. With the address that is meant.
+    /// Returns the function that code at an address belongs to or returns to, and the address to look up in it.
+    /// The runtime makes goroutines return to the first instruction of a function that made no call. A look-up one byte
+    /// before it is in the padding after the previous function.
     #[must_use]
     pub fn returned_to(&self, address: u64) -> Option<(GoFunction<'i>, u64)> {
         const FILL: &[u8] = &[0xcc];
@@ -30,13 +30,13 @@ impl<'i> GoFunctions<'i> {
         Some((self.at(next)?, next))
     }
 
-    /// All functions, by address; without those whose records are of another one than the list says.
+    /// Returns all functions, by address, except those with records that contradict the list.
     pub fn iter(&self) -> impl Iterator<Item = GoFunction<'i>> + use<'i> {
         let functions = *self;
         (0..self.0.layout.functions).filter_map(move |index| functions.get(index))
     }
 
-    /// The function of an address. Its record has to be of the same function as the list says.
+    /// Returns the function at an address, if its record agrees with the list.
     #[must_use]
     pub fn at(&self, address: u64) -> Option<GoFunction<'i>> {
         let (mut low, mut high) = (0, self.0.layout.functions);
@@ -62,12 +62,12 @@ impl<'i> GoFunctions<'i> {
         (stated == start).then_some(function)
     }
 
-    /// The addresses that the functions lie between.
+    /// Returns the address range of all functions.
     pub(crate) fn extent(&self) -> Option<(u64, u64)> {
         Some((self.start(0)?, self.start(self.0.layout.functions)?))
     }
 
-    /// Where a function begins, or the code ends.
+    /// Returns the start of a function, or the end of the code.
     fn start(&self, index: usize) -> Option<u64> {
         let word = self.word(2 * index)?;
         match self.0.layout.version {

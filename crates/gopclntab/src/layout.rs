@@ -1,48 +1,48 @@
-//! The head of the table: which version it is, and where its parts are.
+//! The header of the table: its version, and the offsets of its parts.
 //!
 //! Source: `pcHeader` in src/runtime/symtab.go of Go, `parsePclnTab` in src/debug/gosym/pclntab.go.
 
 use crate::bytes::{u32_at, u64_at};
 
-/// The versions that are read, by the release of Go that they came with.
+/// The supported versions, named after their first Go release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Version {
     /// 1.16 and 1.17: addresses of functions are words.
     Go116,
-    /// 1.18 and 1.19: they are distances from the first byte of the code.
+    /// 1.18 and 1.19: they are offsets from the first byte of the code.
     Go118,
     /// 1.20 and later: functions state their first line.
     Go120,
 }
 
-/// Where the parts of a table are, as offsets in it.
+/// Offsets of a table's parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Layout {
     pub(crate) version: Version,
-    /// Bytes of the shortest instruction, in which distances in code are counted.
+    /// Length of the shortest instruction in bytes, which is the unit of distances in code.
     pub(crate) quantum: u64,
-    /// How many functions there are.
+    /// Number of functions.
     pub(crate) functions: usize,
-    /// Where the code begins; 0 where that is not stated.
+    /// Start of the code; 0 if it is not stated.
     pub(crate) text: u64,
     /// Names of functions.
     pub(crate) names: usize,
-    /// Which files the units have, by their own numbers.
+    /// The files of each unit, by number in the unit.
     pub(crate) units: usize,
     /// Names of files.
     pub(crate) files: usize,
     /// Values by address.
     pub(crate) values: usize,
-    /// The list of functions by address, and what is known of each.
+    /// The list of functions by address, and their records.
     pub(crate) records: usize,
 }
 
-/// Bytes of the head of the newest version: 8, and eight words.
+/// Size of the newest version's header in bytes: 8, and eight words.
 const HEAD: usize = 8 + 8 * 8;
 
 impl Layout {
-    /// The head at the beginning of some bytes, in little-endian order and with words of 8 bytes; `None` where none is, or
-    /// where a part of the table is outside of the bytes.
+    /// Reads a header in little-endian order with words of 8 bytes; `None` if there is none, or if a part of the table
+    /// is outside the bytes.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let version = match u32_at(bytes, 0)? {
             0xffff_fffa => Version::Go116,
@@ -76,7 +76,7 @@ impl Layout {
         (layout.records.checked_add(list)? <= bytes.len()).then_some(layout)
     }
 
-    /// Bytes of a word of the list of functions, in which each has two.
+    /// Size of a word in the list of functions, in bytes. Each function has two.
     pub(crate) const fn entry_word(&self) -> usize {
         match self.version {
             Version::Go116 => 8,

@@ -1,10 +1,9 @@
-//! The table of functions that Go's linker writes into every program (`.gopclntab`), for the runtime walks stacks by it. It
-//! is there where symbols and debug information were stripped: names, files and lines, inlined calls, and for each
-//! instruction how large the frame is.
+//! The table of functions that Go's linker writes into every program (`.gopclntab`), because the runtime uses it for
+//! stack walks.
+//! Stripped programs have it, too: names, files and lines, inlined calls, and the frame size at each instruction.
 //!
-//! Versions of Go 1.16 to 1.27 are read, of 64-bit little-endian files. Everything in the table is a stranger's word: what
-//! leads out of it is nothing, strings have a longest length, and the tables of values have no more steps than the code
-//! has bytes.
+//! Supports Go 1.16 to 1.27, in 64-bit little-endian files. Everything in the table is untrusted: references outside it
+//! are ignored, strings have a limited length, and tables of values have no more steps than the code has bytes.
 //!
 //! The crate reads the table of any ELF file that implements [`Program`].
 //!
@@ -40,7 +39,7 @@
 //!     }
 //! }
 //!
-//! // The search may take as many steps as it likes.
+//! // The search has no step limit.
 //! assert!(GoTable::find(&Empty, &|| true).is_none());
 //! ```
 

@@ -4,7 +4,7 @@ use crate::bytes::string_at;
 use crate::layout::Layout;
 use crate::program::Program;
 
-/// A table, and what it does not say itself.
+/// A table, and facts that are not in it.
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'i> {
     /// The file, for its code.
@@ -12,7 +12,7 @@ pub(crate) struct Parts<'i> {
     /// The table.
     pub(crate) bytes: &'i [u8],
     pub(crate) layout: Layout,
-    /// Where the code begins.
+    /// Start of the code.
     pub(crate) text: u64,
     /// The trees of inlined calls, if they were found.
     pub(crate) inlined_calls: &'i [u8],
@@ -25,12 +25,12 @@ impl std::fmt::Debug for Parts<'_> {
 }
 
 impl<'i> Parts<'i> {
-    /// The name at an offset of the names, which has to be one's beginning.
+    /// Returns the name at an offset in the names, if a name begins there.
     pub(crate) fn name(&self, offset: u32) -> Option<&'i [u8]> {
         string_at(self.bytes, self.start_of_name(offset)?)
     }
 
-    /// Whether that is the name there, without looking for its end.
+    /// Returns true if the name at an offset equals `name`, without a search for its end.
     pub(crate) fn is_name(&self, offset: u32, name: &[u8]) -> bool {
         let at = self.start_of_name(offset);
         let rest = at.and_then(|at| self.bytes.get(at..)?.strip_prefix(name));

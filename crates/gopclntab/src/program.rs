@@ -1,55 +1,55 @@
-//! The program that a table is in, as far as the table depends on it.
+//! Access to the program that contains a table.
 
 use std::ops::Range;
 
-/// An ELF file. Addresses are those that the file states.
+/// An ELF file. Addresses are file addresses.
 pub trait Program: Sync {
     /// All bytes of the file.
     fn bytes(&self) -> &[u8];
 
-    /// Whether its numbers are little-endian.
+    /// Returns true if its numbers are little-endian.
     fn is_little_endian(&self) -> bool;
 
-    /// The section of a name.
+    /// Returns the section with a name.
     fn section(&self, name: &str) -> Option<ProgramSection>;
 
-    /// Its segments of type `PT_LOAD`.
+    /// Returns its segments of type `PT_LOAD`.
     fn segments(&self) -> Vec<ProgramSegment>;
 
-    /// The words that the dynamic loader fills with addresses of this file: the address of each word, and the address that
-    /// it gets; in the order of the words.
+    /// Returns the words that the dynamic loader fills with addresses of this file: the address of each word and the
+    /// address that it gets, sorted by word.
     fn relative_words(&self) -> Vec<(u64, u64)>;
 
-    /// Bytes at an address that no instruction of the program can change.
+    /// Returns the bytes at an address, if no instruction of the program can change them.
     fn read_only_bytes(&self, address: u64, len: usize) -> Option<&[u8]>;
 }
 
 /// A section of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgramSection {
-    /// The address of its first byte.
+    /// Address of its first byte.
     pub address: u64,
-    /// Its bytes in the file; `None` if they are compressed or not all there.
+    /// File offsets of its bytes; `None` if they are compressed or truncated.
     pub bytes: Option<Range<usize>>,
 }
 
-/// A segment of a program that is mapped.
+/// A mapped segment of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProgramSegment {
-    /// The address of its first byte.
+    /// Address of its first byte.
     pub address: u64,
-    /// The offset of its first byte in the file.
+    /// File offset of its first byte.
     pub offset: u64,
-    /// How many bytes of it are in the file.
+    /// Size in the file, in bytes.
     pub file_size: u64,
-    /// Whether it is mapped as code.
+    /// True if it is mapped as code.
     pub is_executable: bool,
-    /// Whether the program can write to it.
+    /// True if the program can write to it.
     pub is_writable: bool,
 }
 
 impl ProgramSegment {
-    /// How far behind its first byte an address is, if the file has the byte there.
+    /// Returns the offset of an address in the segment, if the file has the byte.
     pub(crate) fn holds(&self, address: u64) -> Option<u64> {
         let within = address.wrapping_sub(self.address);
         (within < self.file_size).then_some(within)

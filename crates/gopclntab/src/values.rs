@@ -1,14 +1,14 @@
-//! Values by address: frame sizes, files, lines, places in the tree of inlined calls. Each table of a function is a list
-//! of steps: what is added to the value, and how much code has it.
+//! Values by address: frame sizes, files, lines, positions in the tree of inlined calls. Each table of a function is a
+//! list of steps, with the change of the value and the length of the code that has it.
 //!
 //! Source: `pcvalue` and `step` in src/runtime/symtab.go of Go; design document "Go 1.2 Runtime Symbol Information".
 
-/// A piece of code that has one value.
+/// A piece of code with one value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GoValue {
-    /// Where the piece ends, as bytes from the function's first.
+    /// End of the piece, as an offset from the function's first byte.
     pub end: u64,
-    /// Its value; -1 where there is none.
+    /// Its value; -1 if there is none.
     pub value: i32,
 }
 
@@ -27,7 +27,7 @@ impl<'i> GoValues<'i> {
         Self { rest: bytes, quantum, last: GoValue { end: 0, value: -1 }, is_first: true }
     }
 
-    /// A number of seven bits a byte; one of more than 32 bits is damage.
+    /// Reads a number with seven bits per byte; more than 32 bits are damage.
     fn number(&mut self) -> Option<u32> {
         let mut number = 0_u32;
         for shift in [0, 7, 14, 21, 28] {
@@ -47,7 +47,7 @@ impl<'i> GoValues<'i> {
             return None;
         }
         let code = u64::from(self.number()?) * self.quantum;
-        // Each step has code, but for the first: so there are no more of them than the function has bytes.
+        // All steps but the first have code, so their number is at most the function's length in bytes.
         if code == 0 && !self.is_first {
             return None;
         }
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn steps_add_up() {
-        // +1 for 4 bytes, +24 for 300, -24 for 1; the end, and what is behind it.
+        // +1 for 4 bytes, +24 for 300, -24 for 1; the end, and bytes after it.
         let bytes = [2, 4, 48, 0xac, 2, 47, 1, 0, 2, 9];
         assert_eq!(pairs(&bytes), [(4, 0), (304, 24), (305, 0)]);
         let doubled: Vec<_> = GoValues::new(&bytes, 4).map(|it| it.end).collect();

@@ -1,4 +1,4 @@
-//! Tables of all versions, with what they say of functions; and damaged ones.
+//! Tests of tables of all versions, and of damaged ones.
 
 use budget::{Budget, Limit, Meter, Resource};
 use gopclntab::{BadGoTable, GoFunction, GoFunctions, GoTable, GoValueKind};
@@ -13,7 +13,7 @@ const TABLE: u64 = 0x5000;
 const TREES: u64 = 0x6000;
 const DATA: u64 = 0x7000;
 
-/// Two functions: `main.outer` with a frame of 24 bytes, in which `main.inner` is inlined, and `runtime.goexit`.
+/// Builds two functions: `main.outer` with a frame of 24 bytes and the inlined `main.inner`, and `runtime.goexit`.
 fn builder(magic: u32, stated_text: u64) -> GoTableBuilder {
     let outer = GoFunctionSpec {
         name: "main.outer".to_owned(),
@@ -56,7 +56,7 @@ fn program(section: &str, made: GoTableBytes, further: Vec<Section>) -> Image {
     Image::from_vec("program".as_ref(), elf.build()).expect("an ELF file")
 }
 
-/// The table of a file, and the meter of the file.
+/// Finds the table of a file, with a step limit in proportion to the file.
 fn find(image: &Image) -> Option<Result<GoTable, BadGoTable>> {
     let meter = Meter::new(&Budget::default(), image.bytes().len());
     GoTable::find(image, &|| meter.steps(1).is_ok())
@@ -101,7 +101,7 @@ fn the_module_says_where_the_code_is() {
     let image = program(".gopclntab", made.clone(), Vec::new());
     let table = find(&image).expect("a table").expect("a good one");
     check(&table.functions(&image), true);
-    // Without it, functions are nowhere.
+    // Without it, functions have no addresses.
     let made = GoTableBytes { module: vec![0; 0x180], ..made };
     let image = program(".gopclntab", made, Vec::new());
     assert_eq!(find(&image).map(|found| found.is_ok()), Some(false));
@@ -130,7 +130,7 @@ fn what_fills_the_gap_before_a_function_is_of_that() {
         (function.start, meant)
     };
     assert_eq!(meant(0x103e), (0x1010, 0x103e));
-    // The code of the program is `nop`, but for the byte before 0x1040.
+    // The code of the program is `nop`, except for the byte before 0x1040.
     assert_eq!(meant(0x103f), (0x1040, 0x1040));
     assert_eq!(meant(0x10ff), (0x1040, 0x10ff));
 }
@@ -166,12 +166,12 @@ proptest! {
     }
 }
 
-/// More steps than any table of these can have.
+/// More steps than any of these tables can have.
 const fn made_len() -> usize {
     0x1000
 }
 
-/// Words are looked at once for each segment that states them, so the size of the file has to account for the segments.
+/// A word is looked up in each segment, so the step limit must allow for the number of segments.
 #[test]
 fn looking_for_the_module_is_charged() {
     let made = builder(0xffff_fff1, 0).build(TABLE, TREES);

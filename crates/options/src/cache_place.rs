@@ -1,4 +1,4 @@
-//! The folder of the cache.
+//! Location and size of the cache.
 
 use std::path::PathBuf;
 
@@ -6,17 +6,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::json;
 
-/// The folder in which names and unwind rules are cached, and its size.
+/// The folder of the cache for names and unwind rules, and its size.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CachePlace {
     /// The folder. It is created when the first answers are stored.
     pub folder: PathBuf,
-    /// Bytes that its files have at most after a run.
+    /// Limit on the bytes of its files after a run.
     pub most: u64,
 }
 
 impl CachePlace {
-    /// Bytes that are kept by default.
+    /// Default of `most`, in bytes.
     pub const USUAL_SIZE: u64 = 1 << 30;
 
     /// A folder of the default size.
@@ -26,7 +26,7 @@ impl CachePlace {
     }
 }
 
-/// Two options: the folder, and its size, which means something only with the folder.
+/// Two options: the folder, and its size, which has no meaning without the folder.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Json {

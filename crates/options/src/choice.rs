@@ -1,10 +1,10 @@
-//! Closed choices: enums whose values are keywords.
+//! Closed choices: enums with keywords as values.
 
 use std::fmt::Debug;
 
 /// A closed choice. Its keywords are interface: they do not change.
 pub trait Choice: Copy + PartialEq + Debug + Send + Sync + 'static {
-    /// Every value, in the order in which users see them.
+    /// All values, in the order of the documentation.
     const ALL: &'static [Self];
 
     /// The keyword.
@@ -14,7 +14,7 @@ pub trait Choice: Copy + PartialEq + Debug + Send + Sync + 'static {
     fn about(self) -> &'static str;
 }
 
-/// A text that is no keyword of a choice.
+/// A text that is not a keyword of a choice.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{found:?} is none of {}", expected.join(", "))]
 pub struct UnknownChoice {
@@ -39,10 +39,10 @@ macro_rules! choices {
         }
 
         impl $name {
-            /// Every value, in the order in which users see them.
+            /// All values, in the order of the documentation.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// Every keyword, in the same order.
+            /// All keywords, in the same order.
             pub const WORDS: &[&str] = &[$($word,)*];
 
             /// The keyword. It is interface: it does not change.

@@ -1,4 +1,4 @@
-//! The closed choices of users.
+//! The closed choices that users make.
 
 use crate::choice::choices;
 
@@ -13,7 +13,7 @@ choices! {
         None = "none",
     }
 
-    /// Continuation of truncated callchains with frames that other samples of the thread show.
+    /// Continuation of truncated callchains with frames from other samples of the thread.
     #[allow(rustdoc::broken_intra_doc_links, reason = "`[gap]` is the name of a frame")]
     Join, default Gaps {
         /// Not at all
@@ -34,7 +34,7 @@ choices! {
         OffCpu = "off-cpu",
     }
 
-    /// Key by which samples are added up in tables.
+    /// Grouping of samples in tables.
     GroupBy, default Function {
         /// Functions
         Function = "function",

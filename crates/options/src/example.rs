@@ -1,4 +1,4 @@
-//! Options of which none has its default.
+//! Options without a default value among them.
 
 use std::num::{NonZeroU16, NonZeroUsize};
 
@@ -9,7 +9,7 @@ use crate::{
     Options, SampleFilter, Servers, TimePoint, TimeRange,
 };
 
-/// Options of which none has its default, for tests of code that passes options on.
+/// Options that all differ from their defaults, for tests of code that passes options on.
 #[must_use]
 pub fn every_option() -> Options {
     let path = |text: &str| text.into();

@@ -9,42 +9,42 @@ use serde_json::{Map, Value};
 
 use crate::{Hint, OptionsError, json};
 
-/// Prefixes of paths, and their replacements, in the order in which they are tried.
+/// Prefixes of paths and their replacements, tried in order.
 pub type PathMap = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Places that are searched for files. A file is used only if its build-id is the recorded one.
+/// Search paths for files. A file is used only if its build-id is the recorded one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileSearch {
-    /// Files for the modules with their build-ids, identities or names; or `RECORDED=FILE`, see [`given_file`]. A text that
-    /// names an existing file is that file.
+    /// Files for the modules with their build-ids, identities or names; or `RECORDED=FILE`, see [`given_file`]. A text
+    /// that is the path of an existing file means that file.
     #[serde(with = "json::paths")]
     pub modules: Vec<PathBuf>,
     /// Prefixes of recorded paths, and their replacements.
     #[serde(with = "path_map")]
     pub path_map: PathMap,
-    /// Folders that stand for `/`. If there is one, recorded paths are looked up below these folders alone.
+    /// Folders that replace `/`. If there is one, recorded paths are only looked up in these folders.
     #[serde(rename = "sysroot", with = "json::paths")]
     pub sysroots: Vec<PathBuf>,
-    /// Build-id caches, and archives of `perf archive`. None: the store of `record`, and
-    /// `~/.debug`; with a sysroot none.
+    /// Build-id stores, and archives of `perf archive`. If empty, the store of `record` and `~/.debug`; with a sysroot
+    /// none.
     #[serde(rename = "buildid_dirs", with = "json::paths")]
     pub build_id_stores: Vec<PathBuf>,
-    /// Folders of separate debug files. None: `/usr/lib/debug` below each sysroot.
+    /// Folders of separate debug files. If empty, `/usr/lib/debug` in each sysroot.
     #[serde(with = "json::paths")]
     pub debug_dirs: Vec<PathBuf>,
-    /// Folders in and below which files are looked up by their names.
+    /// Folders that are searched for files by name, including their subfolders.
     #[serde(with = "json::paths")]
     pub extra_dirs: Vec<PathBuf>,
     /// Folders with the `perf-PID.map` files of JIT compilers, searched before `/tmp`.
     #[serde(with = "json::paths")]
     pub perf_map_dirs: Vec<PathBuf>,
-    /// Whether the maps of JIT compilers are read whoever owns them; else only those of this user and of the superuser.
+    /// If true, perf maps of JIT compilers are read for any owner; otherwise only those of this user and of root.
     #[serde(deserialize_with = "json::truth")]
     pub trust_perf_maps: bool,
-    /// Debuginfod servers to query for files that are found nowhere.
+    /// Debuginfod servers to query for files that are not found otherwise.
     pub debuginfod: Servers,
-    /// Whether files that debuginfod servers gave before are taken from their cache, though no server is queried.
+    /// If true, files in the cache of debuginfod are used although no server is queried.
     #[serde(deserialize_with = "json::truth")]
     pub fetched: bool,
     /// Contents of memory that the recording does not state.
@@ -53,7 +53,7 @@ pub struct FileSearch {
     /// Files with more hints, one per line. They are read before the run.
     #[serde(rename = "map_file", with = "json::paths")]
     pub map_files: Vec<PathBuf>,
-    /// Folders below which source files are looked up, for output that shows source text.
+    /// Folders that are searched for source files, for output that shows source text.
     #[serde(with = "json::paths")]
     pub source_dirs: Vec<PathBuf>,
     /// A list of the kernel's symbols in the form of `/proc/kallsyms`.
@@ -117,15 +117,15 @@ impl FileSearch {
         json::object::read(object)
     }
 
-    /// The options that differ from their defaults, as a JSON object.
+    /// Returns the options that differ from their defaults, as a JSON object.
     #[must_use]
     pub fn to_object(&self) -> Map<String, Value> {
         json::object::write(self)
     }
 
-    /// Applies a function to every path that this machine opens, in place.
+    /// Applies a function to every path that this host opens, in place.
     pub fn for_each_path(&mut self, mut change: impl FnMut(&mut PathBuf)) {
-        // Every field is named, so that a new one cannot be forgotten.
+        // All fields are named, so that a new one cannot be forgotten.
         let Self {
             modules,
             path_map: _,
@@ -166,8 +166,8 @@ impl FileSearch {
     }
 }
 
-/// The two parts of `RECORDED=FILE`: a recorded path or name, and the file that is used for it without a proof. `None` if
-/// there is no `=`, or a part is empty.
+/// Splits `RECORDED=FILE`: a recorded path or name, and the file to use for it without verification. `None` if there is
+/// no `=`, or if a part is empty.
 #[must_use]
 pub fn given_file(module: &Path) -> Option<(Vec<u8>, PathBuf)> {
     let text = module.as_os_str().as_bytes();
@@ -177,30 +177,30 @@ pub fn given_file(module: &Path) -> Option<(Vec<u8>, PathBuf)> {
     is_whole.then(|| (recorded.to_vec(), PathBuf::from(OsStr::from_bytes(file))))
 }
 
-/// `RECORDED=FILE` of its two parts.
+/// Joins the two parts of `RECORDED=FILE`.
 fn given(recorded: &[u8], file: &Path) -> PathBuf {
     PathBuf::from(OsString::from_vec([recorded, b"=", file.as_os_str().as_bytes()].concat()))
 }
 
-/// Addresses of debuginfod servers, which begin with `http://` or `https://`. In JSON a list, or text with spaces
-/// between the addresses, or `true` for the servers of the environment.
+/// Addresses of debuginfod servers, which begin with `http://` or `https://`. In JSON they are a list, or a text with
+/// spaces between the addresses, or `true` for the servers of the environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Servers {
     /// The addresses.
     pub urls: Vec<String>,
-    /// Whether the servers that the variable `DEBUGINFOD_URLS` names are meant as well. They are looked up before the run.
+    /// If true, adds the servers in the variable `DEBUGINFOD_URLS`, which is read before the run.
     pub environment: bool,
 }
 
 impl Servers {
-    /// Whether no server is meant.
+    /// Returns true if there is no server.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.urls.is_empty() && !self.environment
     }
 
-    /// The servers in a list with spaces between them. Lists of elfutils may hold words such as `ima:enforcing`, which
-    /// are not servers.
+    /// Parses a list of servers separated by spaces. Lists of elfutils may contain keywords such as `ima:enforcing`,
+    /// which are not servers.
     #[must_use]
     pub fn of_list(list: &str) -> Self {
         let urls = list.split_whitespace().filter(|url| !url.starts_with("ima:"));
@@ -238,10 +238,10 @@ impl<'de> Deserialize<'de> for Servers {
     }
 }
 
-/// Reads `FROM=TO`: a prefix of recorded paths, and its replacement.
+/// Parses `FROM=TO`: a prefix of recorded paths, and its replacement.
 ///
 /// # Errors
-/// A clause that says what is expected.
+/// The expected form, as a clause.
 pub fn parse_path_map(text: &[u8]) -> Result<(Vec<u8>, Vec<u8>), String> {
     let at = text.iter().position(|&byte| byte == b'=').filter(|&at| at > 0);
     let pair = at.and_then(|at| Some((text.get(..at)?.to_vec(), text.get(at + 1..)?.to_vec())));

@@ -1,15 +1,16 @@
 //! The vocabulary of options: every option of a run and every closed choice, as plain types with one JSON form.
 //!
-//! The command, the service, its worker, bundles and the Python package use these types. Adding an option means adding
-//! a field here, an argument to the command, and the code that obeys the field.
+//! The command, the service, its worker, bundles and the Python package use these types. To add an option, add a field
+//! here, an argument of the command, and the code that uses the field.
 //!
 //! # JSON
-//! The options of a run are one flat object, read by [`Options::from_json`] and written by [`Options::to_json`]. Every
-//! name may be missing. An unknown name is an error that names it. The writer omits options that have their default
-//! value. The reader takes more forms than the writer uses: one value for a list of one, and texts as a user types
-//! them (`"pid": "1,2"`, `"max_memory": "2G"`, `"symbols": "false"`).
+//! The options of a run are one flat object, read by [`Options::from_json`] and written by [`Options::to_json`].
+//! All names are optional. An unknown name is an error that names it. The writer omits options with their default
+//! value.
+//! The reader accepts more forms than the writer produces: one value for a list of one, and texts as a user types them
+//! (`"pid": "1,2"`, `"max_memory": "2G"`, `"symbols": "false"`).
 //!
-//! Paths and names of threads are bytes. They are JSON strings if they are UTF-8, else `{"hex": "2f61ff"}`, two
+//! Paths and names of threads are bytes. They are JSON strings if they are UTF-8, else `{"hex": "2f61ff"}` with two
 //! lower-case digits per byte ([`Bytes`]). Numbers of 64 bits are JSON numbers.
 
 mod cache_place;

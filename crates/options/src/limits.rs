@@ -6,20 +6,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::{MemoryLimit, json};
 
-/// Resources that a run may take.
+/// Resources that a run may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Limits {
-    /// Memory for all that the run holds, except mapped files. Half of it is for files.
+    /// Limit on the memory of the run, except mapped files. Half of it is for files.
     #[serde(rename = "max_memory")]
     pub memory: MemoryLimit,
-    /// Number of threads; `None` for one per processor. The caller of a run makes the pool of threads.
+    /// Number of threads; `None` for one per processor. The caller of a run creates the thread pool.
     #[serde(deserialize_with = "jobs")]
     pub jobs: Option<NonZeroU16>,
 }
 
 impl Limits {
-    /// Number of threads as rayon takes it: 0 for one per processor.
+    /// Returns the number of threads for rayon: 0 for one per processor.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.jobs.map_or(0, |jobs| jobs.get().into())

@@ -1,16 +1,17 @@
-//! The filter of a question about a profile.
+//! The filter of a query on a profile.
 
 use serde::{Deserialize, Serialize};
 
-/// Samples and functions that a question is about. An empty list lets all pass.
+/// Samples and functions that a query covers. An empty list selects all.
 ///
-/// Functions, modules and names of threads are given by regular expressions, one of which has to match a part of the
-/// text. First `focus` and `ignore` choose stacks as they were recorded; then `hide`, `module`, `charge` and
-/// `collapse_recursion` take functions out of them.
+/// Functions, modules and thread names are given by regular expressions, and one of them has to match a part of the
+/// text.
+/// First `focus` and `ignore` select recorded stacks. Then `hide`, `module`, `charge` and `collapse_recursion` remove
+/// functions from them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct QueryFilter {
-    /// Begin and end, in seconds from the first sample on.
+    /// Begin and end, in seconds from the first sample.
     pub time: Option<(f64, f64)>,
     /// Thread ids.
     pub threads: Vec<i32>,
@@ -18,20 +19,20 @@ pub struct QueryFilter {
     pub processes: Vec<i32>,
     /// Names of threads.
     pub comm: Vec<String>,
-    /// Name of the event; the first that has samples by default.
+    /// Name of the event; by default the first with samples.
     pub event: Option<String>,
-    /// Functions: only stacks with one of them are counted.
+    /// Functions: only stacks with one of them count.
     pub focus: Vec<String>,
-    /// Functions: stacks with one of them are not counted.
+    /// Functions: stacks with one of them do not count.
     pub ignore: Vec<String>,
-    /// Functions that are taken out of the stacks; their own cost goes to their callers.
+    /// Functions to remove from the stacks; their own cost goes to their callers.
     pub hide: Vec<String>,
-    /// Modules: functions of other modules are taken out of the stacks.
+    /// Modules: functions of other modules are removed from the stacks.
     pub module: Vec<String>,
-    /// Functions that are taken out of the stacks with all that they called; the cost goes to their callers.
+    /// Functions to remove from the stacks together with their callees; the cost goes to their callers.
     pub charge: Vec<String>,
-    /// Whether a function that is in a stack already is taken out, with the functions between: its callees are called
-    /// by the outermost one.
+    /// If true, a recursive call is removed together with the functions between it and the outermost one, which becomes
+    /// the caller of its callees.
     pub collapse_recursion: bool,
 }
 
@@ -43,7 +44,8 @@ impl QueryFilter {
         [comm, focus, ignore, hide, module, charge]
     }
 
-    /// The filter with each list sorted and without duplicates: equal for filters that choose the same.
+    /// Returns the filter with each list sorted and without duplicates, which makes filters with the same meaning
+    /// equal.
     #[must_use]
     pub fn normalized(&self) -> Self {
         fn sorted<T: Clone + Ord>(list: &[T]) -> Vec<T> {

@@ -14,33 +14,33 @@ use crate::{
 /// The default of [`Options::max_frames`].
 pub const MAX_FRAMES: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
 
-/// How a recording is turned into a profile.
+/// Options of a run from a recording to a profile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
-    /// Samples that are wanted.
+    /// Selection of samples.
     #[serde(flatten)]
     pub samples: SampleFilter,
-    /// Places that are searched for files.
+    /// Search paths for files.
     #[serde(flatten)]
     pub files: FileSearch,
-    /// Names that are looked up for an address.
+    /// Options of the look-up of names.
     #[serde(flatten)]
     pub names: NameOptions,
-    /// Most user frames of a callchain; the rest is cut off at the outer end.
+    /// Limit on the user frames of a callchain; outer frames beyond it are omitted.
     #[serde(deserialize_with = "json::count")]
     pub max_frames: NonZeroUsize,
-    /// How far truncated callchains are continued with frames of other samples.
+    /// Continuation of truncated callchains with frames from other samples.
     #[serde(deserialize_with = "join")]
     pub join: Join,
-    /// Whether callchains show the frames that tail calls removed.
+    /// If true, callchains include the frames that tail calls removed.
     #[serde(deserialize_with = "json::truth")]
     pub tail_calls: bool,
-    /// Whether times off the processor are wanted, as samples of an event of their own (`Profile::off_cpu`). Only runs
-    /// of a recording as a whole give them.
+    /// If true, adds off-CPU times as samples of an additional event (`Profile::off_cpu`). Only runs on a whole
+    /// recording support it.
     #[serde(deserialize_with = "json::truth")]
     pub off_cpu: bool,
-    /// Resources that the run may take.
+    /// Resources that the run may use.
     #[serde(flatten)]
     pub limits: Limits,
     /// Cache of names and unwind rules across runs; `None` for no cache. The output does not depend on it. Runs on
@@ -66,7 +66,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Reads the options from the text of a JSON object. Missing options, and those that are null, have their defaults.
+    /// Reads the options from the text of a JSON object. Missing and null options have their defaults.
     ///
     /// # Errors
     /// If the text is not a JSON object, an option is unknown, or its value cannot be used.
@@ -74,7 +74,7 @@ impl Options {
         Self::from_object(serde_json::from_str(text)?)
     }
 
-    /// The same for an object.
+    /// Reads the options from a JSON object.
     ///
     /// # Errors
     /// If an option is unknown, or its value cannot be used.
@@ -87,19 +87,19 @@ impl Options {
         json::object::read(object)
     }
 
-    /// The options that differ from their defaults, as a JSON object.
+    /// Returns the options that differ from their defaults, as a JSON object.
     #[must_use]
     pub fn to_object(&self) -> Map<String, Value> {
         json::object::write(self)
     }
 
-    /// The same as text.
+    /// Returns the options that differ from their defaults, as JSON text.
     #[must_use]
     pub fn to_json(&self) -> String {
         Value::Object(self.to_object()).to_string()
     }
 
-    /// Puts a folder in front of every relative path, for a reader in another folder.
+    /// Prefixes every relative path with a folder, for a reader in another folder.
     pub fn make_absolute(&mut self, folder: &Path) {
         self.files.for_each_path(|path| *path = folder.join(&*path));
         if let Some(place) = &mut self.cache {
@@ -108,7 +108,7 @@ impl Options {
     }
 }
 
-/// The keyword, or `true` for the default, or `false` for [`Join::Off`].
+/// Reads the keyword, or `true` for the default, or `false` for [`Join::Off`].
 fn join<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Join, D::Error> {
     let value = Value::deserialize(deserializer)?;
     let truth = match &value {
@@ -132,7 +132,7 @@ mod tests {
     fn every_option_round_trips() {
         let options = every_option();
         let object = options.to_object();
-        // An option of its default is not written: a new field has to be set above.
+        // Options with their default are not written, so a new field must be set in `every_option`.
         let all: Map<_, _> = match serde_json::to_value(Options::default()).unwrap() {
             Value::Object(all) => all,
             _ => Map::new(),
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(object.keys().collect::<Vec<_>>(), all.keys().collect::<Vec<_>>());
         assert_eq!(Options::from_object(object.clone()).unwrap(), options);
         assert_eq!(Options::from_json(&options.to_json()).unwrap(), options);
-        // Each alone.
+        // Each option alone.
         for (name, value) in object {
             if name == "cache_size" {
                 continue;

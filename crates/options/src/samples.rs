@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::{OptionsError, TimeRange, json};
 
-/// Samples that are wanted. An empty list wants all of them. Memory maps are always replayed in full.
+/// Selection of samples. An empty list selects all. Memory maps are always replayed completely.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SampleFilter {
@@ -16,14 +16,13 @@ pub struct SampleFilter {
     /// Thread ids.
     #[serde(rename = "tid", with = "json::ids")]
     pub tids: Vec<Tid>,
-    /// Names of threads; `*` stands for any bytes, `?` for one.
+    /// Names of threads; `*` matches any bytes, `?` one byte.
     #[serde(rename = "comm", with = "json::names")]
     pub comms: Vec<Vec<u8>>,
-    /// Paths of control groups, with `*` and `?` as in names of threads.
+    /// Paths of control groups, with `*` and `?` as in thread names.
     #[serde(rename = "cgroup", with = "json::names")]
     pub cgroups: Vec<Vec<u8>>,
-    /// Names of events, as the recording has them, with `*` and `?` as in those of threads, with modifiers (`:u`) or
-    /// without.
+    /// Names of events in the recording, with `*` and `?` as in thread names, with modifiers (`:u`) or without.
     #[serde(rename = "event", deserialize_with = "json::texts")]
     pub events: Vec<String>,
     /// Numbers of processors.
@@ -42,7 +41,7 @@ impl SampleFilter {
         json::object::read(object)
     }
 
-    /// The names of the options.
+    /// Returns the names of the options.
     #[must_use]
     pub fn names() -> Vec<String> {
         json::object::names::<Self>()

@@ -1,6 +1,6 @@
-//! How long a run goes on after it was cancelled, in each of its stages:
-//! `cargo run --release -p unwind-perf-pipeline --example cancel -- perf.data`. Runs the recording once as a whole, then again and
-//! again, each time cancelled a tenth later.
+//! Measures how fast each stage of a run reacts to cancellation:
+//! `cargo run --release -p unwind-perf-pipeline --example cancel -- perf.data`.
+//! It first runs the recording completely, then repeatedly, cancelled a tenth later each time.
 #![allow(clippy::print_stdout, reason = "an example talks to people")]
 
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ impl Observer for Stop {
     }
 }
 
-/// Runs a recording, cancelled after `patience`; gives how long it took in all.
+/// Runs a recording, cancelled after `patience`; returns the total time.
 fn run(recording: PathBuf, patience: Duration) -> Result<Duration, Error> {
     let stop = Arc::new(Stop::default());
     let observer: Arc<dyn Observer> = stop.clone();

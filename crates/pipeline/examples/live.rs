@@ -1,7 +1,7 @@
-//! Watches a recording while it is made, a line each time something is new:
+//! Follows a recording live and prints a line for each output:
 //! `perf record -k CLOCK_MONOTONIC -F 499 -m 16 --buildid-mmap --call-graph dwarf -o - -- PROGRAM | live`
 //!
-//! At the end it tells how old samples were when they were handed on, which is exact with a clock (`-k`) of this machine.
+//! At the end it prints the age of samples at their output, which is exact with a clock (`-k`) of this host.
 #![allow(clippy::print_stdout, reason = "the example prints")]
 
 use std::io;
@@ -15,10 +15,10 @@ use pipeline::{
 };
 use profile::Profile;
 
-/// Prints what is new.
+/// Prints the new rows.
 #[derive(Default)]
 struct Lines {
-    /// The ages of all samples when they were handed on, in milliseconds.
+    /// Ages of all samples at their output, in milliseconds.
     ages: Vec<u64>,
 }
 

@@ -1,4 +1,5 @@
-//! The functions that cost most: `cargo run --release -p unwind-perf-pipeline --example top_functions -- perf.data [SYSROOT]`.
+//! Prints the most expensive functions:
+//! `cargo run --release -p unwind-perf-pipeline --example top_functions -- perf.data [SYSROOT]`.
 #![allow(clippy::print_stdout, reason = "an example talks to people")]
 
 use std::path::PathBuf;

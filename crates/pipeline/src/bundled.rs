@@ -1,4 +1,4 @@
-//! Recordings in bundles: the bundle stands for the machine, and says where files were looked for when it was made.
+//! Recordings in bundles: the bundle replaces the host and states the file search options of the run that made it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,27 +12,27 @@ use crate::Pipeline;
 use crate::error::Error;
 use crate::source::Source;
 
-/// A recording on the machine that it is read on: where it is a bundle, that is the bundle.
+/// A recording and the host to read it on: the bundle itself, if the recording is one.
 #[derive(Debug)]
 pub struct Settled {
-    /// The pipeline of that machine.
+    /// The pipeline of that host.
     pub pipeline: Pipeline,
     /// The recording on it.
     pub source: Source,
-    /// The options, with where files are there.
+    /// The options of the run. A bundle replaces those on the search for files by its own.
     pub options: Options,
     /// The bundle.
     pub bundle: Option<Bundle>,
 }
 
 impl Settled {
-    /// The machine.
+    /// The host.
     #[must_use]
     pub fn host(&self) -> &Arc<dyn Host> {
         &self.pipeline.host
     }
 
-    /// The machine that the bundle stands for.
+    /// The host that the bundle stands for.
     #[must_use]
     pub fn bundle_host(&self) -> Option<&BundleHost> {
         self.bundle.as_ref().map(|bundle| &**bundle.host())
@@ -40,10 +40,10 @@ impl Settled {
 }
 
 impl Pipeline {
-    /// Opens a bundle, where the source is one. All that takes a source does so itself.
+    /// Opens the bundle, if the source is one. Functions that take a [`Source`] call this themselves.
     ///
     /// # Errors
-    /// Where a bundle cannot be read, or the options say where files are, of which it knows its own.
+    /// If a bundle cannot be read, or if the options say how to find files although a bundle has its own.
     pub fn settle(&self, mut source: Source, options: &Options) -> Result<Settled, Error> {
         let Some((path, bundle)) = self.bundle(&mut source)? else {
             let (pipeline, options) = (self.clone(), options.clone());
@@ -58,13 +58,13 @@ impl Pipeline {
             pipeline: Self::within(host, ImageLimits::default(), self.budget())
                 .spelling(self.spelling),
             source: Source::Path(facts.recording),
-            // What a bundle has may be anybody's.
+            // Bundles are untrusted, so their answers do not enter the cache.
             options: Options { files: facts.search, cache: None, ..options.clone() },
             bundle: Some(bundle),
         })
     }
 
-    /// The bundle that a source is; `None` where it is something else.
+    /// Opens the bundle that `source` is; `None` if it is something else.
     fn bundle(&self, source: &mut Source) -> Result<Option<(PathBuf, Bundle)>, Error> {
         let path = match source {
             Source::Path(path) => path,
@@ -82,7 +82,7 @@ impl Pipeline {
             return Ok(None);
         }
         let Ok(file) = self.host.open(path, Origin::User) else { return Ok(None) };
-        // Until it is known to be a bundle.
+        // The file counts as a recording until it proves to be a bundle.
         memory_is_for(MemoryPart::Recording);
         if !is_bundle(&file.content) {
             return Ok(None);
@@ -97,19 +97,19 @@ impl Pipeline {
     }
 }
 
-/// The options of files as a bundle states them. Servers are not queried again: their files are in the bundle.
+/// File search options as a bundle states them. Servers are not queried again: their files are in the bundle.
 #[must_use]
 pub fn search_in_bundle(files: &FileSearch) -> FileSearch {
     let fetched = files.fetched || !files.debuginfod.is_empty();
     FileSearch { debuginfod: Servers::default(), fetched, source_dirs: Vec::new(), ..files.clone() }
 }
 
-/// The first option that a bundle, which brings its files, has no use for.
+/// Returns the name of the first option that has no effect on a bundle, because it brings its files.
 fn without_effect(files: &FileSearch) -> Option<String> {
     let local = FileSearch {
         debuginfod: Servers::default(),
         fetched: false,
-        // These folders are searched for the user of the bundle.
+        // The folders of sources are searched on the user's host.
         source_dirs: Vec::new(),
         ..files.clone()
     };

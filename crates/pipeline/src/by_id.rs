@@ -1,4 +1,4 @@
-//! Files that are asked for by build-id, without a recording: the names of their addresses, and their code.
+//! Access by build-id to files, their symbols and their code, without a recording.
 
 use std::fs::File;
 use std::ops::Range;
@@ -23,7 +23,7 @@ use crate::files::Files;
 use crate::limits::check_memory;
 use crate::setting::Setting;
 
-/// The files of a machine by their build-ids.
+/// The files of a host by their build-ids.
 #[derive(Debug)]
 pub struct IdentifiedFiles {
     files: Files,
@@ -32,23 +32,23 @@ pub struct IdentifiedFiles {
     memory: Arc<Memory>,
 }
 
-/// Why there is no file of a build-id.
+/// The reason that no file of a build-id was found.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct NoFile(image_store::LoadError);
 
-/// A file of the build-id that was asked for.
+/// A file with the requested build-id.
 #[derive(Clone, Debug)]
 pub struct IdentifiedFile(Arc<LoadedImage>);
 
 impl IdentifiedFile {
-    /// The file that was opened.
+    /// The path of the opened file.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.0.image().path()
     }
 
-    /// The address, as the file states it, of what lies at an offset in it; `None` where that is mapped nowhere.
+    /// Returns the file's own address of the byte at an offset; `None` if the offset is not mapped.
     #[must_use]
     pub fn address_of(&self, offset: FileOffset) -> Option<Svma> {
         let image = self.0.image();
@@ -56,18 +56,18 @@ impl IdentifiedFile {
     }
 }
 
-/// A file with a section that is to be handed to another process.
+/// A file with a section, to be handed to another process.
 #[derive(Debug)]
 pub struct OpenedSection {
     /// A descriptor of the file.
     pub file: File,
     /// Its path.
     pub path: PathBuf,
-    /// The section's bytes, as offsets in the file.
+    /// File offsets of the section's bytes.
     pub range: Range<u64>,
 }
 
-/// A file to be handed to another process, as it is now.
+/// A file to be handed to another process, opened again to verify its current content.
 struct OpenedImage {
     file: File,
     path: PathBuf,
@@ -80,13 +80,13 @@ impl OpenedImage {
     }
 }
 
-/// Where the section of that very name lies in a file, where that has bytes for it.
+/// Returns the file offsets of the section of exactly this name; `None` if it has no bytes in the file.
 fn section_range(image: &Image, name: &[u8]) -> Option<Range<u64>> {
     image.sections().iter().filter(|section| &*section.name == name).find_map(|it| it.in_file())
 }
 
 impl IdentifiedFiles {
-    /// Opens what the options name.
+    /// Opens the stores and folders that the options name.
     pub(crate) fn new(setting: &Setting<'_>) -> Result<Self, Error> {
         Ok(Self {
             files: Files::of_no_recording(setting)?,
@@ -96,11 +96,12 @@ impl IdentifiedFiles {
         })
     }
 
-    /// The file of a build-id: in stores by build-id, as the options say, or at one of `places`, where it is known to have
-    /// been. `name` is the recorded name of the module, which tells kernels (`[kernel.kallsyms]`).
+    /// Returns the file of a build-id from the build-id stores of the options, or from one of `places`, its last known
+    /// paths.
+    /// `name` is the recorded name of the module, which identifies kernels (`[kernel.kallsyms]`).
     ///
     /// # Errors
-    /// Why there is none.
+    /// If there is none: the reason.
     pub fn find(
         &self,
         name: &[u8],
@@ -111,17 +112,17 @@ impl IdentifiedFiles {
         found.map(IdentifiedFile).map_err(NoFile)
     }
 
-    /// What is known of addresses of files: those of each sorted and distinct, as the file states them. The answers are in
+    /// Symbolizes addresses of files. They are file addresses, sorted and distinct for each file. The answers are in
     /// the same order.
     ///
     /// # Errors
-    /// Where more memory is needed than the options allow.
+    /// If this needs more memory than the options allow.
     pub fn names(
         &self,
         wanted: &[(IdentifiedFile, Vec<Svma>)],
     ) -> Result<(Symbols, Strings), Error> {
         let images = &*self.files.images;
-        // Separate files are looked for on all threads.
+        // Finds separate debug files on all threads.
         wanted.par_iter().for_each(|(file, _)| {
             let _ = SymbolSource::of_loaded(&file.0, images);
         });
@@ -147,17 +148,17 @@ impl IdentifiedFiles {
         Ok((symbols, strings))
     }
 
-    /// A descriptor of a file that was found, to be handed to another process, and its path. What it leads to was looked at
-    /// anew: it is an ELF file of that build-id.
+    /// Returns a descriptor of a found file, to be handed to another process, and its path.
+    /// The descriptor's content is read again to verify that it is an ELF file of that build-id.
     ///
     /// # Errors
-    /// Where it is another file now, or lies in one.
+    /// If the path now has another file, or if the image is embedded in another file.
     pub fn open(&self, id: BuildId, file: &IdentifiedFile) -> Result<(File, PathBuf), ImageError> {
         self.open_image(id, file.0.image()).map(OpenedImage::file)
     }
 
-    /// The same for what has the debug information of a build-id: the separate debug file, else the file itself, where it
-    /// has its own. `None` where nothing has.
+    /// Opens the file with the debug information of a build-id, as [`Self::open`] does: the separate debug file, or the
+    /// file itself if it has `.debug_info`. `None` if there is neither.
     ///
     /// # Errors
     /// As for [`Self::open`].
@@ -176,8 +177,8 @@ impl IdentifiedFiles {
         own.map(|image| self.open_image(id, image).map(OpenedImage::file))
     }
 
-    /// The same for what has bytes of a section of that name, with the range of the file that they are: the separate debug
-    /// file, else the file itself. `None` where neither has.
+    /// Opens the file with a section of this name, as [`Self::open`] does, and returns the section's file range.
+    /// The separate debug file is preferred to the file itself. `None` if neither has bytes for the section.
     ///
     /// # Errors
     /// As for [`Self::open`].
@@ -197,7 +198,7 @@ impl IdentifiedFiles {
         }))
     }
 
-    /// The separate debug file.
+    /// Returns the separate debug file.
     fn debug_image(&self, id: BuildId, file: Option<&IdentifiedFile>) -> Option<Arc<Image>> {
         let images = &self.files.images;
         match file {
@@ -219,11 +220,11 @@ impl IdentifiedFiles {
         Err(HostError::missing(path).into())
     }
 
-    /// The instructions from an address on: `length` bytes of them, or up to the end of the function where `to_end` says
-    /// so and unwind information tells where that is.
+    /// Disassembles `length` bytes from `start`. With `to_end`, continues to the end of the function if unwind
+    /// information states it.
     ///
     /// # Errors
-    /// Where the code cannot be read.
+    /// If the code cannot be read.
     pub fn instructions(
         &self,
         file: &IdentifiedFile,

@@ -7,22 +7,22 @@ use unwinder::FunctionStarts;
 
 use crate::runs::Analysis;
 
-/// Why the code of a function cannot be shown.
+/// The reason that the code of a function cannot be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoCode {
     /// The module's file was not opened.
     #[error("the module's file was not opened")]
     NoFile,
-    /// Nothing says how long the function is.
+    /// No unwind information states the length of the function.
     #[error("no unwind information says where the function ends")]
     NoEnd,
-    /// There are no instructions.
+    /// The bytes cannot be disassembled.
     #[error(transparent)]
     NoInstructions(#[from] NoInstructions),
 }
 
-/// Reads the code of many functions: what is known of a module is found out once.
+/// Disassembler for functions of a profile, with cached function starts for each module.
 #[derive(Debug)]
 pub struct CodeReader<'a> {
     analysis: &'a Analysis,
@@ -30,7 +30,7 @@ pub struct CodeReader<'a> {
 }
 
 impl Analysis {
-    /// Reads the code of functions.
+    /// Returns a reader for the code of functions.
     #[must_use]
     pub fn code(&self) -> CodeReader<'_> {
         CodeReader { analysis: self, starts: HashMap::new() }
@@ -38,10 +38,10 @@ impl Analysis {
 }
 
 impl CodeReader<'_> {
-    /// The instructions of the function that covers an address of a module, as the file states it.
+    /// Returns the instructions of the function that covers a file address of a module.
     ///
     /// # Errors
-    /// Where the file was not opened, or does not say where the function is, or its code cannot be read.
+    /// If the file was not opened, if it does not state the bounds of the function, or if its code cannot be read.
     pub fn instructions(
         &mut self,
         module: ModuleId,

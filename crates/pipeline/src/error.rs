@@ -1,4 +1,4 @@
-//! Why there is no profile.
+//! Errors: the reasons that a run has no profile.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,20 +7,20 @@ use budget::MemoryExceeded;
 use host::{Distrust, HostError};
 use options::HintError;
 
-/// A run has no result. The cause, where there is one, is the [`source`](std::error::Error::source).
+/// Error of a run. Its cause, if there is one, is the [`source`](std::error::Error::source).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A file that the user named is missing or cannot be read.
     #[error(transparent)]
     Host(#[from] HostError),
-    /// A file without a byte.
+    /// A file of length 0.
     #[error("{} is empty", path.display())]
     Empty {
         /// The file.
         path: PathBuf,
     },
-    /// Bytes of the recording went missing while it was read.
+    /// The recording was truncated while it was read.
     #[error("{} was cut short while it was read", path.display())]
     CutShort {
         /// The recording.
@@ -32,63 +32,63 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
-    /// What is no recording, or whose header is damaged.
+    /// A file that is not a recording, or one with a damaged header.
     #[error("cannot read {}", path.display())]
     Recording {
         /// Its path or name.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The damage.
         source: perf_data::Error,
     },
-    /// Nothing says which processor was recorded, and stacks cannot be unwound without.
+    /// The recording does not state its processor architecture, which unwinding needs.
     #[error("the recording does not tell its processor")]
     UnknownProcessor,
-    /// The filter has a time that depends on those of the first and last sample, which the header does not state.
+    /// The filter has a time relative to the first or last sample, but the header does not state their times.
     #[error(
         "the recording does not state the times of its first and last sample; give seconds of its clock"
     )]
     NoSampleTimes,
-    /// The filter names control groups, and the recording has none.
+    /// The filter names control groups, but the recording has none.
     #[error("the recording has no control groups; record it with perf record --all-cgroups")]
     NoCgroups,
-    /// The filter names processors, and the samples state none.
+    /// The filter names processors, but the samples state none.
     #[error(
         "the samples do not state their processors; record with perf record -a or --sample-cpu"
     )]
     NoCpus,
-    /// Times off the processor were asked for, and the recording has no switches.
+    /// Off-CPU times were requested, but the recording has no context switches.
     #[error(
         "the recording has no context switches; record it with: perf record -e cpu-clock -e sched:sched_switch \
          --switch-events --call-graph dwarf"
     )]
     NoSwitches,
-    /// Times off the processor were asked for, and no thread ran while it was recorded.
+    /// Off-CPU times were requested, but no thread ran during the recording.
     #[error(
         "no thread ran while it was recorded (threads that were asleep: {threads}), and how long is not known, for nothing \
          in the recording has a time; record for longer, or look with gdb -p PID where they wait"
     )]
     NothingRan {
-        /// How many threads.
+        /// Number of sleeping threads.
         threads: u64,
     },
-    /// Times off the processor were asked for, and the recording does not tell when threads came back.
+    /// Off-CPU times were requested, but the recording does not state when threads were switched in.
     #[error(
         "the recording shows {switches} times when threads left their processors, but not when they came back; record it \
          with --switch-events as well, or all processors (-a)"
     )]
     NoReturns {
-        /// How often threads left.
+        /// Number of switch-outs.
         switches: u64,
     },
-    /// Times off the processor were asked for, and no sample that is wanted shows one.
+    /// Off-CPU times were requested, but no sample that passes the filters shows one.
     #[error(
         "no sample that passes the filters shows a time off the processor (threads left their processors {switches} times)"
     )]
     NoOffCpuSamples {
-        /// How often threads left.
+        /// Number of switch-outs.
         switches: u64,
     },
-    /// Times off the processor were asked for while the profile grows: they are known at its end.
+    /// Off-CPU times were requested for a growing profile, but they are only available at the end.
     #[error("times off the processor are known at the end of a recording only")]
     OffCpuWhileGrowing,
     /// The filter names an event that was not recorded.
@@ -96,40 +96,40 @@ pub enum Error {
     UnknownEvent {
         /// The name in the filter.
         name: String,
-        /// The names that there are.
+        /// The recorded event names.
         recorded: Vec<String>,
     },
-    /// What was named as a store of files by build-id is neither a folder nor an archive.
+    /// A path given as a build-id store is neither a folder nor an archive.
     #[error("neither a directory nor an archive")]
     NoBuildIdStore {
         /// Its path.
         path: PathBuf,
-        /// Why it cannot be unpacked.
+        /// The error of unpacking.
         source: io::Error,
     },
-    /// A folder with files of earlier runs that other users have a part in.
+    /// A folder for files of earlier runs that other users can write.
     #[error("{distrust}; name a folder of this user that no other one can write (chmod go-w)")]
     SharedFolder {
-        /// The name of the option in [`options`], or of one that the caller has.
+        /// The name of the option in [`options`], or of an option of the caller.
         option: &'static str,
         /// The folder.
         path: PathBuf,
-        /// The part that others have in it.
+        /// The reason that the folder is not trusted.
         distrust: Distrust,
     },
     /// Hints that contradict each other.
     #[error(transparent)]
     Hints(#[from] module_map::HintError),
-    /// The file that a hint names cannot be opened.
+    /// The file of a hint cannot be opened.
     #[error(transparent)]
     HintFile(#[from] image_store::ImageError),
-    /// The relocatable file that a hint names has no code.
+    /// The relocatable file of a hint has no code.
     #[error("map hint {hint}: the file has no code")]
     HintWithoutCode {
         /// The hint.
         hint: String,
     },
-    /// The relocatable file that a hint names has several sections with code, and the hint does not say which.
+    /// The relocatable file of a hint has several sections with code, and the hint does not state an offset.
     #[error(
         "map hint {hint}: the file has several sections with code, so the hint needs an offset: {first}, {second}, …"
     )]
@@ -141,23 +141,23 @@ pub enum Error {
         /// The second.
         second: String,
     },
-    /// What was named as a debuginfod server is no address of one.
+    /// A debuginfod server given by the user is not an HTTP address.
     #[error("expected an address that begins with http:// or https://")]
     NotAServer {
-        /// What was named.
+        /// The given address.
         url: String,
     },
-    /// A variable of the environment that limits downloads has another value than a whole number.
+    /// An environment variable that limits downloads is not a whole number.
     #[error("{name}={value}: expected a whole number of {unit} (0: no limit)")]
     Variable {
         /// The variable.
         name: &'static str,
         /// Its value.
         value: String,
-        /// What it counts.
+        /// The unit of the value.
         unit: &'static str,
     },
-    /// The servers of the environment are wanted, and it names none.
+    /// The servers of the environment were requested, but it names none.
     #[error("no debuginfod server is named, and DEBUGINFOD_URLS is not set")]
     NoServers,
     /// A file with hints cannot be read.
@@ -178,16 +178,16 @@ pub enum Error {
         /// The cause.
         source: HintError,
     },
-    /// There is no folder in which fetched files could be kept.
+    /// There is no folder to store fetched files in.
     #[error("no directory to keep fetched files in: set HOME")]
     NoCacheFolder,
-    /// The limit of memory was reached.
+    /// The memory limit was reached.
     #[error("the recording needs more than {} MB, which ended at {exceeded}", exceeded.limit >> 20)]
     MemoryLimit {
-        /// The limit, what was read when it was reached, and what was held.
+        /// The limit, the section being read and the memory held at that time.
         exceeded: Box<MemoryExceeded>,
     },
-    /// What is made of a growing profile could not be written.
+    /// The output of a growing profile could not be written.
     #[error("cannot write")]
     Output(#[source] io::Error),
     /// A bundle cannot be read.
@@ -195,10 +195,10 @@ pub enum Error {
     Bundle {
         /// The bundle.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The damage.
         source: bundle::Error,
     },
-    /// The options say where files are, but a bundle has its own.
+    /// The options say how to find files, but a bundle has its own.
     #[error("{} is a bundle, which brings its files; {option} has no effect on it", path.display())]
     BundleHasFiles {
         /// The bundle.
@@ -209,7 +209,7 @@ pub enum Error {
     /// The observer stopped the run.
     #[error("cancelled")]
     Cancelled,
-    /// The recording changed while it was read, again and again.
+    /// The replay was aborted because the recording changed repeatedly while it was read.
     #[error("the replay was broken off")]
     BrokenOff,
 }

@@ -1,5 +1,5 @@
-//! Options that name more options: files with hints, and the debuginfod servers of the environment. And folders that are
-//! refused.
+//! Options that refer to more options (files with hints, the debuginfod servers of the environment), and the refusal of
+//! shared folders.
 
 use std::borrow::Cow;
 use std::io::{self, Read as _};
@@ -10,12 +10,11 @@ use options::{FileSearch, Hint, Servers};
 
 use crate::error::Error;
 
-/// The options with the hints that their files have, and with the servers of the environment in place of the wish for
-/// them.
+/// Returns the options with the hints of their files added, and with the servers of the environment if requested.
 ///
 /// # Errors
-/// If a file with hints cannot be read or has a line that is not a hint, the environment names no server, or other users
-/// have a part in a build-id cache.
+/// If a file with hints cannot be read or has an invalid line, if the environment names no server, or if other users
+/// can write a build-id store.
 pub(crate) fn resolved<'f>(
     files: &'f FileSearch,
     host: &dyn Host,
@@ -39,7 +38,7 @@ pub(crate) fn resolved<'f>(
     Ok(Cow::Owned(files))
 }
 
-/// Refuses a named folder with files of earlier runs if other users have a part in it.
+/// Refuses a named folder with files of earlier runs if other users can write it.
 pub(crate) fn refuse_shared(
     option: &'static str,
     path: &Path,
@@ -51,14 +50,14 @@ pub(crate) fn refuse_shared(
     }
 }
 
-/// The debuginfod servers that the environment names.
+/// Returns the debuginfod servers that the environment names.
 #[must_use]
 pub fn servers_of_environment(host: &dyn Host) -> Servers {
     let list = host.variable("DEBUGINFOD_URLS").unwrap_or_default();
     Servers::of_list(&list.to_string_lossy())
 }
 
-/// Adds the hints of a file that the user named, which may be a FIFO: one per line, and comments that begin with `#`.
+/// Adds the hints of a file that the user named, one per line; `#` begins a comment. The file may be a FIFO.
 fn read_hints(path: &Path, host: &dyn Host, hints: &mut Vec<Hint>) -> Result<(), Error> {
     let failed = |source| Error::MapFile { path: path.to_owned(), source };
     let stream = host.stream(path, Origin::User).map_err(|error| match error {

@@ -1,4 +1,4 @@
-//! What is kept between runs: opened images and the unwind rules that were made of them.
+//! State shared by successive runs: opened images and the unwind rules made of them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,12 +6,12 @@ use budget::Budget;
 use image_store::{ImageLimits, SharedImages};
 use unwinder::Engine;
 
-/// Images and rules that belong together: rules are kept by the serials of the images.
+/// Images and their unwind rules, which are cached by the serials of the images.
 #[derive(Clone, Debug)]
 pub(crate) struct Generation {
     pub(crate) images: Arc<SharedImages>,
     pub(crate) engine: Arc<Engine>,
-    /// What files and recordings may cost.
+    /// Limits on the cost of files and recordings.
     pub(crate) budget: Budget,
 }
 
@@ -21,14 +21,14 @@ impl Generation {
         Self { images: Arc::new(SharedImages::new(limits)), engine, budget }
     }
 
-    /// Whether hardly any serials are left, or rules found no place.
+    /// Returns true if serials are nearly exhausted, or if the cache of rules is full.
     fn is_used_up(&self) -> bool {
         self.images.is_used_up() || self.engine.is_full()
     }
 }
 
-/// The current generation. One that is used up is given up as a whole; runs that are under way keep theirs, which goes
-/// when the last of them ends.
+/// The current generation. It is replaced as a whole once it is used up; runs in progress keep theirs until the last of
+/// them ends.
 #[derive(Debug)]
 pub(crate) struct Kept {
     limits: ImageLimits,
@@ -41,9 +41,9 @@ impl Kept {
         Self { limits, budget, current: Mutex::new(Generation::new(limits, budget)) }
     }
 
-    /// What a run that begins now uses.
+    /// Returns the generation for a run that begins now.
     pub(crate) fn generation(&self) -> Generation {
-        // A panic of another thread leaves a whole value.
+        // A panic in another thread leaves a valid value.
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if current.is_used_up() {
             *current = Generation::new(self.limits, self.budget);
@@ -51,7 +51,7 @@ impl Kept {
         current.clone()
     }
 
-    /// Gives up what is kept.
+    /// Drops the cached state.
     pub(crate) fn clear(&self) {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         *current = Generation::new(self.limits, self.budget);

@@ -1,21 +1,21 @@
-//! What the samples were of that a filter left out.
+//! Description of the samples that a filter rejected.
 
 use address::{Pid, Tid, Timestamp};
 use module_map::Timeline;
 use perf_data::Event;
 
-/// What the samples were of that a filter left out.
+/// Threads, control groups, events, processors and times of the samples that a filter rejected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Their threads, under each of their names, sorted.
+    /// Their threads, once for each name, sorted.
     pub threads: Vec<(Pid, Tid, Vec<u8>)>,
     /// The paths of their control groups, sorted.
     pub cgroups: Vec<Vec<u8>>,
     /// The names of their events, in the order of the recording.
     pub events: Vec<String>,
-    /// The numbers of their processors, sorted, if processors were asked for.
+    /// The numbers of their processors, sorted, if the filter names processors.
     pub cpus: Vec<u32>,
-    /// The first and the last of their times.
+    /// The first and last of their times.
     pub times: Option<(Timestamp, Timestamp)>,
 }
 
@@ -34,7 +34,7 @@ impl LeftOut {
         indexes.sort_unstable();
         let events = indexes.iter().filter_map(|&index| events.get(usize::from(index)));
         let events = events.map(|event| event.name.clone()).collect();
-        // One thread has as many entries as it has groups.
+        // A thread has one entry for each of its control groups.
         threads.dedup();
         let mut cpus: Vec<u32> = found.cpus.iter().copied().collect();
         cpus.sort_unstable();

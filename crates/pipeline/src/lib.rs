@@ -1,9 +1,10 @@
 //! From a recording to a profile: open, replay, symbolize.
 //!
-//! A [`Pipeline`] stands for a machine and for what is kept between runs. [`Pipeline::analyze`] makes the [`Profile`] of
-//! a recording as a whole; [`Pipeline::analyze_in_steps`] hands it on while it grows, for hours if wanted;
-//! [`Pipeline::maps`] replays the maps alone. What a run is to do is said in [`Options`], plain values that come from arguments, a request or a test alike.
-//! An [`Observer`] learns how far the run has come, and can stop it. All work is done on the current rayon pool.
+//! A [`Pipeline`] combines a host with the state shared by successive runs.
+//! [`Pipeline::analyze`] returns the [`Profile`] of a whole recording, [`Pipeline::analyze_in_steps`] also delivers it
+//! while it grows, and [`Pipeline::maps`] replays only the maps.
+//! [`Options`] describe a run. They are plain values, whether they come from arguments, a request or a test.
+//! An [`Observer`] receives the progress of a run and can stop it. All work is done on the current rayon pool.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -11,13 +12,13 @@
 //! use pipeline::{Observer, Options, Pipeline, Source, Unobserved};
 //! use synth::{Endian, EventAttr, PerfDataBuilder, SampleBuilder};
 //!
-//! // A recording of one sample: thread 7 at 0x40_1000, with no file that says what that is.
+//! // A recording of one sample: thread 7 at 0x40_1000, in no mapping.
 //! let mut recording = PerfDataBuilder::new(Endian::Little);
 //! recording.event("cycles:u", EventAttr::dwarf(0xff_0fff), &[1]);
 //! recording.describe_events();
 //! recording.sample(&SampleBuilder::at(0x40_1000, 7, 7, 20));
 //!
-//! // A machine that has the recording and no other file.
+//! // A host with the recording and no other file.
 //! let machine = MemoryHost::new();
 //! machine.insert("perf.data", recording.build());
 //!
@@ -33,7 +34,7 @@
 //! # Ok::<(), pipeline::Error>(())
 //! ```
 //!
-//! `examples/top_functions.rs` prints the functions that cost most.
+//! `examples/top_functions.rs` prints the most expensive functions.
 //!
 //! [`Profile`]: profile::Profile
 
@@ -94,8 +95,8 @@ pub use source::Source;
 pub use symbolizer::{Instruction, ResolvedAddress, Symbols, WhyNoName};
 pub use timings::Timings;
 
-/// The way from recordings to profiles, on one machine. Opened files and what was made of them are kept from run to
-/// run, so that the next recording of the same programs finds them parsed; clones share what is kept.
+/// The path from recordings to profiles on one host. Opened files and their unwind rules are cached across runs, so
+/// that the next recording of the same programs is faster. Clones share the cache.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     host: Arc<dyn Host>,
@@ -104,46 +105,46 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// A pipeline that asks that machine for files. Recordings of strangers get one of their own, whose host refuses
-    /// what they name.
+    /// Creates a pipeline that opens files by `host`. Untrusted recordings need a pipeline with a host that refuses the
+    /// files that they name.
     #[must_use]
     pub fn new(host: Arc<dyn Host>) -> Self {
         Self::keeping(host, ImageLimits::default())
     }
 
-    /// The same; so many opened files are kept at most.
+    /// Like [`Self::new`], with limits on the cached files.
     #[must_use]
     pub fn keeping(host: Arc<dyn Host>, limits: ImageLimits) -> Self {
         Self::within(host, limits, Budget::default())
     }
 
-    /// The same; recordings and files may cost as much as `budget` says.
+    /// Like [`Self::keeping`], with limits on the cost of recordings and files.
     #[must_use]
     pub fn within(host: Arc<dyn Host>, limits: ImageLimits, budget: Budget) -> Self {
         let kept = Arc::new(Kept::new(limits, budget));
         Self { host, kept, spelling: Spelling::KEYS }
     }
 
-    /// The same way on another machine that has the same files, and so shares what is kept: one of these with a
-    /// recording that another process opened.
+    /// Returns a pipeline for another host that has the same files, and shares the cache with it.
+    /// An example is a host with a recording that another process opened.
     #[must_use]
     pub fn on(&self, host: Arc<dyn Host>) -> Self {
         Self { host, kept: Arc::clone(&self.kept), spelling: self.spelling }
     }
 
-    /// The same, for users who write options so: advice of the output names some.
+    /// Sets the spelling of options in the advice of the output.
     #[must_use]
     pub fn spelling(self, spelling: Spelling) -> Self {
         Self { spelling, ..self }
     }
 
-    /// Gives up the files that are kept. Runs that are under way are not disturbed.
+    /// Drops the cached files. Runs in progress are not affected.
     pub fn clear(&self) {
         self.kept.clear();
     }
 
-    /// Reads what options of files name: files with hints, and the debuginfod servers of the environment. Runs do it
-    /// themselves; whoever wants to know of mistakes before calls this.
+    /// Reads the options that file options refer to: files with hints, and the debuginfod servers of the environment.
+    /// Runs do this themselves; call it to find mistakes before a run.
     ///
     /// # Errors
     /// If a file with hints cannot be read or has a line that is not a hint, or the environment names no server.
@@ -154,8 +155,8 @@ impl Pipeline {
     /// Opens, replays and symbolizes a recording.
     ///
     /// # Errors
-    /// Where there is no recording, an option does not fit it, a limit is reached, or the observer stops the run.
-    /// Damage is no error but a finding.
+    /// If the recording cannot be opened, an option does not fit it, a limit is reached, or the observer stops the run.
+    /// Damage is not an error but a finding.
     pub fn analyze(
         &self,
         source: Source,
@@ -167,10 +168,10 @@ impl Pipeline {
         Ok(Analysis { is_of_bundle: bundle.is_some(), ..analysis })
     }
 
-    /// The same step by step: `sink` gets the profile while it grows, by the schedule of `stream`.
+    /// Like [`Self::analyze`], in steps: `sink` receives the profile while it grows, by the schedule of `stream`.
     ///
-    /// By [`Ticks`] a recording is watched while it is made, for hours in bounded memory; the result is the profile of the
-    /// samples that are kept.
+    /// With [`Ticks`], a recording is followed while it is made, for hours in bounded memory. The result is the profile
+    /// of the retained samples.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -205,7 +206,7 @@ impl Pipeline {
     ///     }
     /// }
     ///
-    /// // The output of `perf record -o -`: two samples of one place.
+    /// // The output of `perf record -o -`: two samples at one address.
     /// let mut recording = PerfDataBuilder::new(Endian::Little);
     /// recording.event("cycles:u", EventAttr::dwarf(0xff_0fff), &[1]);
     /// recording.describe_events();
@@ -243,7 +244,7 @@ impl Pipeline {
     ) -> Result<Analysis, Error> {
         let Settled { pipeline, source, mut options, bundle } = self.settle(source, options)?;
         if matches!(stream.schedule, Schedule::Ticks(_)) {
-            // Names are looked up again and again, a few each time; a file of names would be written anew as often.
+            // A tick looks up a few names; the cache would rewrite its file at each.
             options.cache = None;
         }
         let setting = pipeline.setting(&options, observer);
@@ -251,19 +252,20 @@ impl Pipeline {
         Ok(Analysis { is_of_bundle: bundle.is_some(), ..analysis })
     }
 
-    /// What the header of a recording says: a profile without samples.
+    /// Returns the header of a recording as a profile without samples.
     ///
     /// # Errors
-    /// Where there is no file, or none that is a recording.
+    /// If the file does not exist or is not a recording.
     pub fn head(&self, source: Source) -> Result<Profile, Error> {
         let Settled { pipeline, source, .. } = self.settle(source, &Options::default())?;
         runs::head(&*pipeline.host, source)
     }
 
-    /// Opens a recording for those who read its records themselves, and then ask whether it was whole until the end.
+    /// Opens a recording for callers that read its records themselves. The watch shows whether it was complete to the
+    /// end.
     ///
     /// # Errors
-    /// Where there is no file, or one that cannot be read.
+    /// If the file does not exist or cannot be read.
     pub fn open(&self, source: Source) -> Result<(Input, RecordingWatch), Error> {
         let Settled { pipeline, source, .. } = self.settle(source, &Options::default())?;
         let opened = runs::open(&*pipeline.host, source)?;
@@ -284,11 +286,10 @@ impl Pipeline {
         MapReplay::open(&pipeline.setting(&options, observer), source)
     }
 
-    /// The files of the machine by their build-ids, as the options say where they are: what can be asked without a
-    /// recording.
+    /// Returns access by build-id to the files of the host, without a recording. `options` say how to find them.
     ///
     /// # Errors
-    /// Where an archive or the address of a server that the options name cannot be used.
+    /// If an archive or a server address in the options cannot be used.
     pub fn identified_files(
         &self,
         options: &Options,
@@ -297,7 +298,7 @@ impl Pipeline {
         IdentifiedFiles::new(&self.setting(options, observer))
     }
 
-    /// What recordings and files may cost.
+    /// Returns the limits on the cost of recordings and files.
     fn budget(&self) -> Budget {
         self.kept.generation().budget
     }

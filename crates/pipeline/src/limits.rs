@@ -1,8 +1,9 @@
-//! How much memory a run may hold.
+//! The memory limit of a run.
 //!
-//! What grows with a recording are address spaces, modules, and the tables of distinct stacks, frames and names; nothing
-//! of them can be left out. So the limit makes what is prefetched smaller, files get half of it, and where all of it
-//! together passes the limit, the run ends with an error rather than by the kernel's killing.
+//! Memory grows with address spaces, modules, and the tables of distinct stacks, frames and names, all of which are
+//! needed.
+//! The limit therefore reduces prefetching and gives files half of it.
+//! If the total exceeds the limit, the run ends with an error instead of being killed by the kernel.
 
 use budget::{Budget, Limit, Memory, Resource};
 use options::Limits;
@@ -10,20 +11,20 @@ use perf_data::SessionOptions;
 
 use crate::error::Error;
 
-/// Prefetches less where the usual batches would take more than a part of the limit.
+/// Reduces prefetching if the default batches would take more than a share of the limit.
 pub(crate) fn prefetch(limits: Limits, options: SessionOptions) -> SessionOptions {
     let Some(bytes) = limits.memory.bytes() else { return options };
     SessionOptions {
         batch_bytes: options.batch_bytes.min(bytes / 8),
         pending_bytes: options.pending_bytes.min(bytes / 2),
         expansion_bytes: options.expansion_bytes.min((bytes / 4) as usize),
-        // What waits there is not counted.
+        // Batches that wait there are not counted.
         ahead: None,
         ..options
     }
 }
 
-/// What files may cost: what is in memory of them is no more than half of the limit, since a run needs tables, too.
+/// Returns a budget that gives files at most half of the memory limit, since a run also needs tables.
 pub(crate) fn file_budget(limits: Limits, budget: Budget) -> Budget {
     let Some(bytes) = limits.memory.bytes() else { return budget };
     let limit = budget.limit(Resource::HeldInAll);
@@ -31,7 +32,7 @@ pub(crate) fn file_budget(limits: Limits, budget: Budget) -> Budget {
     budget.with(Resource::HeldInAll, Limit { most, ..limit })
 }
 
-/// Ends a run that asked for more memory than it may hold: what it has is not complete.
+/// Returns an error if the run exceeded its memory limit, because its result is incomplete.
 pub(crate) fn check_memory(memory: &Memory) -> Result<(), Error> {
     match memory.exceeded() {
         Some(exceeded) => Err(Error::MemoryLimit { exceeded: Box::new(exceeded.clone()) }),

@@ -1,4 +1,4 @@
-//! The observer of a run: it learns how far the run has come, and is asked whether the run is still wanted.
+//! The observer of a run, which receives its progress and can cancel it.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use host::{MemoryPart, memory_is_for};
 
-/// What a run does at the moment.
+/// A stage of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Stage {
     /// The recording is opened and read.
@@ -20,15 +20,15 @@ pub enum Stage {
 /// A file that is being fetched from a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Download<'a> {
-    /// What it is: kind and build-id.
+    /// Kind and build-id of the file.
     pub name: &'a str,
-    /// Where it comes from.
+    /// Address that it is fetched from.
     pub url: &'a str,
-    /// Bytes that are here.
+    /// Bytes received.
     pub done: u64,
-    /// All bytes; 0 where the server does not say.
+    /// Size in bytes; 0 if the server does not state it.
     pub total: u64,
-    /// Whether no more will come, of it or at all.
+    /// True if the download ended, with success or without.
     pub ended: bool,
 }
 
@@ -39,35 +39,36 @@ pub struct Waiting<'a> {
     pub server: &'a str,
     /// The file: kind and build-id.
     pub name: &'a str,
-    /// Time that the server has to send something; `None` is no limit.
+    /// Time within which the server must send something; `None` is no limit.
     pub limit: Option<Duration>,
 }
 
-/// Watches a run. All methods may be called from several threads, and return soon: the work waits for them.
+/// Observer of a run. Methods may be called from several threads and must return quickly, because the run waits for
+/// them.
 pub trait Observer: Debug + Send + Sync {
     /// A stage began.
     fn stage(&self, _stage: Stage) {}
 
-    /// So many samples there will be, if the rest of the recording is like what was read.
+    /// Receives the expected number of samples, extrapolated from the part that was read.
     fn expected(&self, _samples: u64) {}
 
-    /// So many samples are unwound.
+    /// Receives the number of unwound samples.
     fn done(&self, _samples: u64) {}
 
-    /// A download has come further.
+    /// Receives the progress of a download.
     fn download(&self, _download: &Download<'_>) {}
 
     /// A request lasts longer than a second. Called once for each server of a run.
     fn waiting(&self, _waiting: &Waiting<'_>) {}
 
-    /// Whether the run is to stop. Asked for every few hundred samples and between files; once it says yes, the run
-    /// ends with [`Error::Cancelled`](crate::Error::Cancelled) within milliseconds.
+    /// Returns true if the run is to stop. It is called every few hundred samples and between files. Once it returns
+    /// true, the run ends with [`Error::Cancelled`](crate::Error::Cancelled) within milliseconds.
     fn is_cancelled(&self) -> bool {
         false
     }
 }
 
-/// A stage begins: the observer learns it, and the memory that the process takes is for it.
+/// Reports a stage to the observer, and attributes the memory of the process to it.
 pub(crate) fn begin(observer: &Arc<dyn Observer>, stage: Stage) {
     memory_is_for(match stage {
         Stage::Reading => MemoryPart::Recording,
@@ -77,7 +78,7 @@ pub(crate) fn begin(observer: &Arc<dyn Observer>, stage: Stage) {
     observer.stage(stage);
 }
 
-/// Nobody watches.
+/// An observer that does nothing.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Unobserved;
 

@@ -6,9 +6,10 @@ use std::path::Path;
 use bundle::HashWriter;
 use host::{Host, Origin};
 
-/// The key of a recording: equal for equal files, wherever they are. `None` if it cannot be read.
+/// Returns the key of a recording, which is equal for equal files at any path; `None` if it cannot be read.
 ///
-/// It is the hash of its size, its beginning and its end, which have its times and its first and last samples.
+/// It hashes the size, the first and the last 64 KiB of the file, which include its times and its first and last
+/// samples.
 #[must_use]
 pub fn recording_key(host: &dyn Host, recording: &Path) -> Option<String> {
     const PART: usize = 64 << 10;

@@ -1,5 +1,4 @@
-//! The mapped files that samples of a recording have frames in, with the files that their names come from: later
-//! runs need them.
+//! The mapped files with frames of samples, and the files with their symbols, which later runs need.
 
 use std::sync::Arc;
 
@@ -16,27 +15,27 @@ use crate::Analysis;
 /// A mapped file with frames.
 #[derive(Debug)]
 pub struct SampledFile<'a> {
-    /// The path that it was recorded with.
+    /// The recorded path.
     pub path: &'a [u8],
-    /// Frames of samples in it.
+    /// Number of frames of samples in it.
     pub frames: u64,
-    /// Whether it is at hand.
+    /// Its availability.
     pub at_hand: FileAtHand<'a>,
 }
 
-/// Whether a mapped file is at hand.
+/// Availability of a mapped file.
 #[derive(Debug)]
 pub enum FileAtHand<'a> {
-    /// The recorded file, and then the files that belong to it.
+    /// The recorded file, followed by the files that belong to it.
     Proven(Vec<FilePart<'a>>),
-    /// Nothing proves that the file at the recorded path is the recorded one.
+    /// Nothing verifies that the file at the recorded path is the recorded one.
     Unproven,
-    /// It is not at hand.
+    /// The file is missing.
     Gone,
 }
 
 impl Analysis {
-    /// The files that samples have frames in, those with most frames first. Separate debug files are looked for.
+    /// Returns the files with frames of samples, most frames first, with their separate debug files.
     /// `recording` is the key of the recording, for files without a recorded build-id.
     #[must_use]
     pub fn sampled_files(&self, recording: &str) -> Vec<SampledFile<'_>> {
@@ -73,7 +72,7 @@ fn frames_by_module(profile: &Profile) -> HashMap<ModuleId, u64> {
     counts
 }
 
-/// Whether the file of a module is at hand; `None` if the module is no file.
+/// Returns the availability of a module's file; `None` if the module is not a file.
 fn at_hand<'a>(
     module: &'a Arc<Module>,
     images: &'a ImageStore,
@@ -88,10 +87,10 @@ fn at_hand<'a>(
         Err(_) => return Some(FileAtHand::Gone),
     };
     let entry = match images.proof(module) {
-        // Made of a dump of JIT code, or given by the user.
+        // Made from a dump of JIT code, or given by the user.
         Some(FileProof::Given) => return None,
         Some(FileProof::BuildId) => {
-            // The whole build-id is in the file; records have 20 bytes at most.
+            // The file has the whole build-id; records have 20 bytes at most.
             file.image()
                 .build_id()
                 .or(images.deciding_build_id(module))
@@ -108,7 +107,7 @@ fn at_hand<'a>(
     })
 }
 
-/// A file, and the files that belong to it.
+/// Returns a file and the files that belong to it.
 fn parts<'a>(
     module: &'a Module,
     file: &'a LoadedImage,
@@ -124,7 +123,7 @@ fn parts<'a>(
     let own = file.image();
     let mut parts = vec![part(entry.clone(), "elf", own)];
     if let Some(debug) = file.debug(images) {
-        // It is found by the build-id, or by the name of the link beside the file that is opened.
+        // A debug file is found by build-id, or by the link's file name next to the opened file.
         match (debug.build_id(), own.build_id()) {
             (Some(id), Some(own)) if id == own => {
                 parts.push(part(StoreEntry::of_build_id(id), "debug", debug));
@@ -137,12 +136,12 @@ fn parts<'a>(
     {
         parts.push(part(StoreEntry::of_build_id(id), "debug", alt));
     }
-    // It is looked for beside the file that is opened, too.
+    // A package is also found next to the opened file.
     parts.extend(file.package(images).map(|package| part(entry, "elf.dwp", package)));
     parts
 }
 
-/// The name of a debug file that a link names, unless another file of an entry has it.
+/// Returns the name of a debug file for its link, unless an entry uses that name for another file.
 fn link_name(debug: &Image) -> Option<&str> {
     let name = debug.path().file_name()?.to_str()?;
     (!["elf", "elf.dwp", "debug", "unwind-perf"].contains(&name)).then_some(name)

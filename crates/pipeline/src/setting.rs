@@ -1,4 +1,4 @@
-//! What a run is given.
+//! The inputs of a run.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use options::{Options, Spelling};
 use crate::kept::Generation;
 use crate::observer::Observer;
 
-/// What a run is given: the machine, what is kept, what to do, who watches.
+/// The inputs of a run: host, shared state, options and observer.
 #[derive(Debug)]
 pub(crate) struct Setting<'a> {
     pub(crate) host: &'a Arc<dyn Host>,
     pub(crate) kept: Generation,
     pub(crate) options: &'a Options,
     pub(crate) observer: &'a Arc<dyn Observer>,
-    /// The names of options in advice.
+    /// The spelling of options in advice.
     pub(crate) spelling: Spelling,
-    /// What the run holds in memory.
+    /// Memory accounting of the run.
     pub(crate) memory: Arc<Memory>,
-    /// The names and unwind rules of runs before.
+    /// The names and unwind rules of earlier runs.
     pub(crate) cache: Option<Arc<Cache>>,
 }

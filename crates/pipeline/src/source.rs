@@ -1,14 +1,14 @@
-//! Where a recording comes from.
+//! The source of a recording.
 
 use std::path::{Path, PathBuf};
 
 use host::ByteStream;
 
-/// Where a recording comes from.
+/// The source of a recording.
 pub enum Source {
-    /// A file, a FIFO, or the folder of `perf record --threads`. What is in it is found out by its content.
+    /// A file, a FIFO, or the folder of `perf record --threads`. The format is detected from the content.
     Path(PathBuf),
-    /// Bytes that come one after the other, such as standard input or a socket, and what to call them in messages.
+    /// A byte stream such as standard input or a socket, and its name in messages.
     Stream {
         /// The name in messages.
         name: PathBuf,

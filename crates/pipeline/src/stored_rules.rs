@@ -1,4 +1,4 @@
-//! The unwind rules of runs before: out of the folder of kept answers, and what a run made into it.
+//! The unwind rules of earlier runs: read from the cache, and stored in it after a run.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use image_store::Image;
 use rayon::prelude::*;
 use unwinder::{KeptRules, NewRules, RULES, RuleBytes, RuleStore, RuleTable};
 
-/// The rules that a folder has, for one run.
+/// Returns the cached rules for one run.
 pub(crate) fn stored_rules(cache: &Arc<Cache>, memory: &Arc<Memory>) -> KeptRules {
     KeptRules::new(Box::new(Stored(Arc::clone(cache))), memory)
 }
 
-/// Keeps what a run made. Nothing is kept of a file of which bytes went missing meanwhile: it has no key any more.
+/// Stores the new rules of a run. A file that was truncated meanwhile has no key, so its rules are not stored.
 pub(crate) fn keep_rules(rules: &KeptRules, cache: &Cache) {
     rules.take_new().into_par_iter().for_each(|NewRules { file, rules }| {
         if let Some(key) = Key::of_rules(file.image(), RULES) {
@@ -25,14 +25,14 @@ pub(crate) fn keep_rules(rules: &KeptRules, cache: &Cache) {
     });
 }
 
-/// The rules of a file; `None` where they cannot be of it.
+/// Returns the rules of a file; `None` if they cannot belong to it.
 fn table_of(image: &Image, rows: RuleRows) -> Option<RuleTable> {
     let RuleRows { first, offsets, numbers, rules } = rows;
     let rules: Vec<RuleBytes> = rules.into_iter().map(RuleBytes).collect();
     RuleTable::new(image, Svma(first), offsets, numbers, &rules)
 }
 
-/// A folder as the unwinder asks it.
+/// The cache as a rule store of the unwinder.
 #[derive(Debug)]
 struct Stored(Arc<Cache>);
 

@@ -1,26 +1,26 @@
-//! Where the time of a run went.
+//! Time spent in the stages of a run.
 
 use std::time::{Duration, Instant};
 
 use replay::ReplayTimings;
 use symbolizer::SymbolTimings;
 
-/// The stages of a run in the order in which they were first passed, with their times, and some counters.
+/// The stages of a run in the order of their first end, with their durations, and some counters.
 #[derive(Clone, Debug)]
 pub struct Timings {
     start: Instant,
     last: Instant,
     stages: Vec<(&'static str, Duration)>,
-    /// Within the replay.
+    /// Timings within the replay.
     pub replay: ReplayTimings,
-    /// Within the look-up of names.
+    /// Timings within the look-up of names.
     pub symbols: SymbolTimings,
-    /// Files that were opened and read.
+    /// Number of files that were opened and read.
     pub images: u32,
 }
 
 impl Timings {
-    /// A run that begins now.
+    /// Starts the timings of a run.
     #[must_use]
     pub fn start() -> Self {
         let now = Instant::now();
@@ -34,7 +34,7 @@ impl Timings {
         }
     }
 
-    /// The stage of that name ended now. A stage that comes again, once for each batch, is added up.
+    /// Ends a stage now. The durations of a repeated stage, such as one per batch, are added up.
     pub fn ended(&mut self, stage: &'static str) {
         let now = Instant::now();
         let time = now - self.last;
@@ -45,13 +45,13 @@ impl Timings {
         }
     }
 
-    /// The stages and the time of each.
+    /// Returns the stages and the duration of each.
     #[must_use]
     pub fn stages(&self) -> &[(&'static str, Duration)] {
         &self.stages
     }
 
-    /// From the start to the end of the last stage.
+    /// Returns the time from the start to the end of the last stage.
     #[must_use]
     pub fn total(&self) -> Duration {
         self.last - self.start

@@ -1,4 +1,4 @@
-//! Millions of samples are watched in memory that does not grow with them.
+//! Tests that memory does not grow with millions of samples that are followed live.
 #![allow(clippy::disallowed_methods, reason = "the test looks at its own process")]
 
 use std::io::{self, Write as _};
@@ -11,12 +11,12 @@ use pipeline::{
 };
 use synth::{Endian, EventAttr, PerfDataBuilder, PipeLayout, SampleBuilder, UserRecord};
 
-/// Samples, those of a round, and how far they are apart: five minutes of ten thousand a second.
+/// Number of samples, samples in a round, and nanoseconds between samples: five minutes at ten thousand a second.
 const SAMPLES: u64 = 3_000_000;
 const ROUND: u64 = 1000;
 const APART: u64 = 100_000;
 
-/// Resident memory, in KiB.
+/// Returns the resident memory, in KiB.
 ///
 /// Source: proc(5), `VmRSS` of /proc/PID/status.
 fn resident() -> u64 {
@@ -25,7 +25,7 @@ fn resident() -> u64 {
     line.split_whitespace().next().and_then(|text| text.parse().ok()).expect("a number")
 }
 
-/// Notes how much memory there is.
+/// Records the use of memory.
 #[derive(Debug, Default)]
 struct Memory {
     samples: u64,
@@ -53,7 +53,7 @@ fn records() -> PerfDataBuilder {
     records
 }
 
-/// Alone in its program, so that nothing else takes memory beside it.
+/// The only test of its program, so that nothing else takes memory.
 #[test]
 fn memory_does_not_grow_with_the_samples() {
     let (stream, mut out) = io::pipe().expect("a pipe");
@@ -62,7 +62,7 @@ fn memory_does_not_grow_with_the_samples() {
         out.write_all(&records.build_pipe(&PipeLayout::default()))?;
         for round in 0..SAMPLES / ROUND {
             for sample in round * ROUND..(round + 1) * ROUND {
-                // A thousand places, in each of them again and again.
+                // About a thousand addresses, repeatedly.
                 let (ip, tid) = (0x40_0000 + sample % 1009, 7 + (sample % 5) as u32);
                 records.sample(&SampleBuilder::at(ip, 7, tid, 1 + sample * APART));
             }
@@ -94,7 +94,7 @@ fn memory_does_not_grow_with_the_samples() {
     writer.join().expect("no panic").expect("all was read");
     let analysis = analysis.expect("a profile");
     assert_eq!(memory.samples, SAMPLES);
-    // Ten seconds, and as many again as come before they are forgotten.
+    // Ten seconds, plus as many samples as arrive before the next drop.
     assert!(analysis.profile.samples.len() >= 100_000 && memory.kept < 1_000_000, "{memory:?}");
     assert!(memory.most < memory.after_some + memory.after_some / 2 + (32 << 10), "{memory:?}");
 }

@@ -1,4 +1,4 @@
-//! A process that analyses one recording after the other: what a run took is given back.
+//! Tests that a process that analyzes many recordings in sequence releases the resources of each run.
 #![allow(clippy::disallowed_methods, reason = "tests look at the machine itself")]
 
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use pipeline::{FileSearch, Observer, Options, Pipeline, Source, Unobserved};
 
 const RUNS: usize = 1000;
 
-/// Recordings of small programs by several linkers and compilers, and how many samples each has.
+/// Recordings of small programs by several linkers and compilers, with the number of samples in each.
 const CASES: [(&str, usize); 4] =
     [("spin-lld", 31), ("spin-bfd", 32), ("exceptions", 40), ("plt", 19)];
 
@@ -17,7 +17,7 @@ fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name)
 }
 
-/// Resident memory, in KiB.
+/// Returns the resident memory, in KiB.
 ///
 /// Source: proc(5), `VmRSS` of /proc/PID/status.
 fn resident() -> u64 {
@@ -30,8 +30,8 @@ fn open_files() -> usize {
     std::fs::read_dir("/proc/self/fd").expect("the descriptors of this process").count()
 }
 
-/// Alone in its program, so that nothing else takes memory beside it; on one thread, since the C library keeps freed
-/// memory for each thread, which depends on the thread that was first to do a piece of work.
+/// The only test of its program, so that nothing else takes memory. It runs on one thread, because the C library caches
+/// freed memory per thread, and the use of threads varies.
 #[test]
 fn a_thousand_recordings_leave_nothing_behind() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");

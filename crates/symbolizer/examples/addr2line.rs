@@ -1,6 +1,6 @@
-//! Prints inline chains the way `addr2line -afiC -e FILE` does, to compare with other tools:
+//! Prints inline chains like `addr2line -afiC -e FILE`, for comparison with other tools:
 //! `addr2line [--short] [--raw] [--no-inlines] [--debug FILE] [--alt FILE] [--split FILE] [--time] FILE < ADDRESSES`.
-//! Addresses are hexadecimal, one a line; the answers come in the order of the input.
+//! Addresses are hexadecimal, one per line; the answers have the order of the input.
 
 use std::io::{BufRead as _, Write as _};
 use std::path::Path;

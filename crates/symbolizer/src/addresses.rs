@@ -1,14 +1,14 @@
-//! The requested addresses of a file with an index that answers "which is the first one at or after x" in about one
-//! memory access, since that is asked for every symbol and every unit of the file.
+//! The requested addresses of a file, with an index that finds the first address at or after x in about one memory
+//! access. It is queried for every symbol and every unit of the file.
 
 use address::Svma;
 
-/// Sorted addresses and the first of them in each of equal buckets of the space between the lowest and the highest.
+/// Sorted addresses, with an index of equal buckets from the lowest to the highest address.
 pub(crate) struct AddressIndex<'a> {
     addresses: &'a [Svma],
     base: u64,
     shift: u32,
-    /// For each bucket, the index of the first address in it or after it; one more at the end.
+    /// For each bucket, the index of the first address in or after it; one more entry at the end.
     buckets: Vec<u32>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> AddressIndex<'a> {
         self.addresses
     }
 
-    /// Index of the first address that is not below `start`; their number where there is none.
+    /// Returns the index of the first address that is not below `start`, or the number of addresses if there is none.
     #[inline]
     pub(crate) fn lower_bound(&self, start: u64) -> usize {
         if start <= self.base {
@@ -55,7 +55,7 @@ impl<'a> AddressIndex<'a> {
         first as usize + within.partition_point(|a| a.0 < start)
     }
 
-    /// Index of the first address in `start..end`.
+    /// Returns the index of the first address in `start..end`.
     #[inline]
     pub(crate) fn first_in(&self, start: u64, end: u64) -> Option<usize> {
         let index = self.lower_bound(start);
@@ -63,9 +63,9 @@ impl<'a> AddressIndex<'a> {
     }
 }
 
-/// Which slots are not taken yet, each found in about constant time.
+/// A set of open slots that finds the next open one in about constant time.
 pub(crate) struct OpenSlots {
-    /// For each slot one at or after it, which is open or leads to such a one.
+    /// For each slot, itself if it is open, else a later slot to continue from.
     next: Vec<u32>,
 }
 
@@ -74,7 +74,7 @@ impl OpenSlots {
         Self { next: (0..=len as u32).collect() }
     }
 
-    /// The first open slot at or after one.
+    /// Returns the first open slot at or after `from`.
     pub(crate) fn next(&mut self, from: usize) -> usize {
         let mut at = from;
         while let Some(&next) = self.next.get(at)
@@ -101,12 +101,12 @@ impl OpenSlots {
 pub(crate) struct Cover {
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// What covers.
+    /// Index of the covering item.
     pub(crate) item: u32,
 }
 
-/// Goes through addresses and covers, both sorted by (start), and gives for each address up to `N` covers that hold
-/// it, the one with the greatest start first; of equal starts the one that is later in `covers`. The work is linear.
+/// Calls `give` for each address with up to `N` covers that contain it, greatest start first; among equal starts, the
+/// later in `covers` is first. Both inputs are sorted by start. Takes linear time.
 pub(crate) fn sweep<const N: usize>(
     addresses: &[Svma],
     covers: &[Cover],

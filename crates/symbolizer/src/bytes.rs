@@ -1,4 +1,4 @@
-//! A cursor over bytes of either byte order. Reads past the end give `None`; nothing here panics.
+//! A cursor over bytes of either byte order. Reads past the end return `None`; nothing here panics.
 
 use budget::{Allowance, Exhausted};
 
@@ -43,7 +43,7 @@ impl<'a> ByteCursor<'a> {
         Some(array)
     }
 
-    /// The next bytes, which stay where they are.
+    /// Returns the next bytes without advancing.
     #[inline]
     pub(crate) fn peek<const N: usize>(&self) -> Option<[u8; N]> {
         self.bytes.get(self.at..)?.first_chunk::<N>().copied()
@@ -74,7 +74,7 @@ impl<'a> ByteCursor<'a> {
         Some(if self.big_endian { u64::from_be_bytes(raw) } else { u64::from_le_bytes(raw) })
     }
 
-    /// An unsigned number of 1 to 8 bytes.
+    /// Reads an unsigned number of 1, 2, 3, 4 or 8 bytes.
     #[inline]
     pub(crate) fn uint(&mut self, size: u8) -> Option<u64> {
         match size {
@@ -91,10 +91,10 @@ impl<'a> ByteCursor<'a> {
         }
     }
 
-    /// Unsigned LEB128; bits above 64 are dropped.
+    /// Reads an unsigned LEB128 number; bits above 64 are dropped.
     #[inline]
     pub(crate) fn uleb(&mut self) -> Option<u64> {
-        // Nearly all are of one byte or two.
+        // Nearly all have one or two bytes.
         match *self.bytes.get(self.at..)? {
             [first, ..] if first < 0x80 => {
                 self.at += 1;
@@ -112,7 +112,7 @@ impl<'a> ByteCursor<'a> {
         }
     }
 
-    /// A number of any length, and where it ends.
+    /// Returns a number of any length, and the offset of its end.
     #[cold]
     fn long_uleb(mut self) -> Option<(u64, usize)> {
         let (mut value, mut shift) = (0, 0_u32);
@@ -128,7 +128,7 @@ impl<'a> ByteCursor<'a> {
         }
     }
 
-    /// Signed LEB128; bits above 64 are dropped.
+    /// Reads a signed LEB128 number; bits above 64 are dropped.
     #[inline]
     pub(crate) fn sleb(&mut self) -> Option<i64> {
         let mut value = 0_u64;
@@ -154,7 +154,7 @@ impl<'a> ByteCursor<'a> {
         Some(())
     }
 
-    /// Bytes up to a NUL, which is skipped.
+    /// Returns the bytes up to a NUL, and advances past it.
     #[inline]
     pub(crate) fn c_string(&mut self) -> Option<&'a [u8]> {
         let rest = self.bytes.get(self.at..)?;
@@ -164,25 +164,25 @@ impl<'a> ByteCursor<'a> {
     }
 }
 
-/// A string of which the end may not be known yet: many may end with the same bytes, which are not to be gone through
-/// for each of them.
+/// A string with a possibly unknown end. Many strings may share one long tail, and scanning it for each would be too
+/// expensive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NameText<'a> {
-    /// The string, or all that is behind its start.
+    /// The string, or all bytes from its start if its end is unknown.
     bytes: &'a [u8],
     is_open: bool,
 }
 
 impl<'a> NameText<'a> {
-    /// Strings of which the end is looked for at once, in bytes.
+    /// Length up to which the end is searched immediately, in bytes.
     const SHORT: usize = 4096;
 
-    /// A string that is known.
+    /// A complete string.
     pub(crate) const fn whole(bytes: &'a [u8]) -> Self {
         Self { bytes, is_open: false }
     }
 
-    /// The string at `offset`. `None` where it is outside.
+    /// Returns the string at `offset`; `None` if it is outside the section.
     pub(crate) fn at(section: &'a [u8], offset: u64) -> Option<Self> {
         let rest = section.get(usize::try_from(offset).ok()?..)?;
         let near = rest.get(..Self::SHORT).unwrap_or(rest);
@@ -197,15 +197,15 @@ impl<'a> NameText<'a> {
         !self.is_open && self.bytes.is_empty()
     }
 
-    /// The string where its end was found at once: paths and names that are looked up are not longer.
+    /// Returns the string if its end was found immediately. Paths and names for look-ups are not longer.
     pub(crate) fn short(self) -> Option<&'a [u8]> {
         (!self.is_open).then_some(self.bytes)
     }
 
-    /// The string, whose bytes are taken. `None` where it does not end.
+    /// Returns the string and takes its bytes from the allowance; `None` if it has no end.
     ///
     /// # Errors
-    /// Where there are not so many left.
+    /// If the allowance has fewer bytes left.
     pub(crate) fn take(self, bytes: &mut Allowance) -> Result<Option<&'a [u8]>, Exhausted> {
         if !self.is_open {
             return bytes.take(self.bytes.len() as u64).map(|()| Some(self.bytes));
@@ -219,14 +219,14 @@ impl<'a> NameText<'a> {
     }
 }
 
-/// The bytes from `offset` up to the next NUL.
+/// Returns the bytes from `offset` to the next NUL.
 pub(crate) fn c_string_at(bytes: &[u8], offset: u64) -> Option<&[u8]> {
     let rest = bytes.get(usize::try_from(offset).ok()?..)?;
     rest.get(..find_nul(rest)?)
 }
 
-/// Position of the first NUL, eight bytes at a time. Names are short, so that this is inlined instead of a call of
-/// `memchr`, which is for long searches.
+/// Returns the position of the first NUL, testing eight bytes at a time. It is inlined because names are short; a call
+/// of `memchr` pays off for long searches.
 #[inline]
 fn find_nul(bytes: &[u8]) -> Option<usize> {
     const LOW: u64 = 0x0101_0101_0101_0101;

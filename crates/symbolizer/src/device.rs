@@ -1,4 +1,4 @@
-//! Names that simpleperf wrote into the recording: for files that only the device has.
+//! Names that simpleperf wrote into the recording, for files that only the device has.
 
 use std::fmt;
 
@@ -9,22 +9,22 @@ use options::Demangle;
 
 use crate::naming::readable;
 
-/// A file of the device with the symbols that the recording has of it.
+/// A file of the device, with its recorded symbols.
 #[derive(Clone, Debug)]
 pub struct DeviceFile<'r> {
-    /// Its path as in map records.
+    /// Its path, as in map records.
     pub path: &'r [u8],
-    /// What it is.
+    /// Its kind.
     pub kind: DeviceFileKind,
-    /// The smallest address of its executable segments, as the file states it.
+    /// Smallest file address of its executable segments.
     pub min_vaddr: u64,
-    /// Where that address is in the file, where it is recorded.
+    /// File offset of that address, if it is recorded.
     pub offset_of_min_vaddr: Option<u64>,
     /// Its symbols, in any order.
     pub symbols: Vec<DeviceSymbol<'r>>,
 }
 
-/// What a file of the device is.
+/// Kind of a file of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeviceFileKind {
@@ -34,12 +34,12 @@ pub enum DeviceFileKind {
     KernelModule,
     /// An ELF file.
     Elf,
-    /// Something whose symbols are at addresses in memory, such as code of a just-in-time compiler.
+    /// Anything with symbols at memory addresses, such as code of a just-in-time compiler.
     Other,
 }
 
 impl DeviceFileKind {
-    /// The kind that simpleperf numbers so.
+    /// Returns the kind for a number of simpleperf.
     ///
     /// Source: simpleperf's `dso.h`, `enum DsoType`.
     #[must_use]
@@ -56,15 +56,15 @@ impl DeviceFileKind {
 /// A symbol of a file of the device.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceSymbol<'r> {
-    /// Its address as the file states it; in memory for what has no file.
+    /// File address, or address in memory if there is no file.
     pub address: u64,
     /// Size in bytes.
     pub size: u32,
-    /// Its name, mangled.
+    /// Mangled name.
     pub name: &'r [u8],
 }
 
-/// The names of files by their paths.
+/// Symbols of the device's files, by path.
 pub struct DeviceSymbols<'r> {
     files: HashMap<&'r [u8], DeviceFile<'r>>,
     demangle: Demangle,
@@ -77,7 +77,7 @@ impl fmt::Debug for DeviceSymbols<'_> {
 }
 
 impl<'r> DeviceSymbols<'r> {
-    /// Takes what the recording has; of several files of one path the first counts.
+    /// Indexes the recorded files; the first of several with the same path is used.
     #[must_use]
     pub fn new(recorded: impl IntoIterator<Item = DeviceFile<'r>>, demangle: Demangle) -> Self {
         let mut files = HashMap::new();
@@ -88,16 +88,16 @@ impl<'r> DeviceSymbols<'r> {
         Self { files, demangle }
     }
 
-    /// Name and start of the function at a place of a module for which no file is at hand: an offset in its file, or
-    /// an address in memory where it has none. The start is counted as the place is.
+    /// Returns the name and start of the function at `relative` in a module without an opened file: a file offset, or a
+    /// memory address if the module has no file. The start is in the same address space.
     #[must_use]
     pub fn lookup(&self, module: &Module, relative: u64) -> Option<(Vec<u8>, u64)> {
         let file = self.files.get(&*module.path)?;
         let base = match file.kind {
             DeviceFileKind::KernelModule => file.min_vaddr.wrapping_sub(module.first_mapped?.1.0),
-            // The places of code that a just-in-time compiler made are addresses in memory.
+            // Positions in code of a just-in-time compiler are addresses in memory.
             DeviceFileKind::Elf if is_jit_symfile(&module.path) => 0,
-            // Older recorders do not state where the smallest address is in the file: mostly at itself.
+            // Older recorders do not state the file offset of the smallest address; it is mostly equal to the address.
             DeviceFileKind::Elf if module.kind != MappedKind::Anonymous => {
                 file.min_vaddr.wrapping_sub(file.offset_of_min_vaddr.unwrap_or(file.min_vaddr))
             }
@@ -110,7 +110,7 @@ impl<'r> DeviceSymbols<'r> {
         is_in.then(|| (self.name(symbol.name), symbol.address.wrapping_sub(base)))
     }
 
-    /// Names of the loader have a prefix in front of the mangled name, which simpleperf shows as `[linker]`.
+    /// The loader's symbols have a prefix before the mangled name, which simpleperf shows as `[linker]`.
     fn name(&self, name: &[u8]) -> Vec<u8> {
         match name.strip_prefix(b"__dl_") {
             Some(rest) if self.demangle != Demangle::None => {
@@ -121,8 +121,8 @@ impl<'r> DeviceSymbols<'r> {
     }
 }
 
-/// Whether this is what simpleperf wrote of code that a just-in-time compiler made: `perf.data_jit_app_cache:100-200`, in
-/// older versions `TemporaryFile-aBcDeF` with or without such a range.
+/// Returns true if simpleperf made this file from code of a just-in-time compiler: `perf.data_jit_app_cache:100-200`,
+/// in older versions `TemporaryFile-aBcDeF`, with or without such a range.
 ///
 /// Source: simpleperf's `JITDebugReader.cpp`.
 fn is_jit_symfile(path: &[u8]) -> bool {

@@ -1,4 +1,4 @@
-//! Machine code as text: of x86, of 64 and of 32 bits, by the decoder of iced.
+//! Disassembly of x86 code, 64 and 32 bits, by iced.
 
 use address::{Arch, Svma};
 use iced_x86::{Decoder, DecoderOptions, Formatter as _, GasFormatter, Instruction as Decoded};
@@ -7,7 +7,7 @@ use image_store::Image;
 /// An instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// Where it is, as the file states it.
+    /// File address.
     pub address: Svma,
     /// Its length in bytes.
     pub len: u8,
@@ -15,7 +15,7 @@ pub struct Instruction {
     pub text: String,
 }
 
-/// Why there are no instructions.
+/// The reason that code cannot be disassembled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoInstructions {
@@ -25,18 +25,18 @@ pub enum NoInstructions {
     /// The file does not hold the bytes.
     #[error("the file does not hold the code")]
     NoBytes,
-    /// There is more than a function has.
+    /// The range is longer than any function that is shown.
     #[error("the function is too long")]
     TooLong,
 }
 
-/// The longest function that is shown, in bytes.
+/// Length of the longest function that is shown, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// The instructions of a range of a file's code. What is none is `(bad)`, a byte of it.
+/// Disassembles a range of a file's code. An invalid byte becomes `(bad)`.
 ///
 /// # Errors
-/// Where the code is of another processor, not in the file, or longer than a function.
+/// If the code is for another processor, not in the file, or too long.
 pub fn disassemble(
     image: &Image,
     start: Svma,

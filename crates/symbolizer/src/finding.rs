@@ -1,22 +1,22 @@
-//! What a run found damaged or missing while it went on.
+//! Damage and missing files that were found during a run.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use budget::{Exhausted, Resource};
 
-/// Damage, or a missing file, by which names or lines were lost. One for each kind and file of a request.
+/// Damage or a missing file that lost names or lines. One for each kind and file of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SymbolFinding {
     /// Index of the request.
     pub request: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: SymbolFindingKind,
-    /// The file that is damaged, or that names the missing one.
+    /// The file that is damaged, or that refers to the missing one.
     pub path: PathBuf,
-    /// Where it was found, ascending, each once: offsets in the section that the kind names.
+    /// Its positions, ascending and distinct: offsets in the section that the kind names.
     pub places: Vec<u64>,
-    /// What the file calls the missing one, that of the first place.
+    /// Name of the missing file, as stated at the first position.
     pub missing: Option<Vec<u8>>,
 }
 
@@ -24,12 +24,12 @@ pub struct SymbolFinding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum SymbolFindingKind {
-    /// A section of symbols or debug information could not be decompressed or lies outside the file; places are the
-    /// offsets of its bytes in the file.
+    /// A section of symbols or debug information could not be decompressed, or is outside the file. Positions are file
+    /// offsets.
     Section,
-    /// `.debug_info`: the header or root of a unit could not be read; units after it are not seen.
+    /// `.debug_info`: the header or root of a unit could not be read; later units are skipped.
     UnitHeader,
-    /// `.debug_info`: the version or the root of a unit could not be read; those after it are.
+    /// `.debug_info`: the version or the root of a unit could not be read; later units are read.
     UnitRoot,
     /// `.debug_info`: entries of a unit could not be read to their end.
     Entries,
@@ -37,17 +37,16 @@ pub enum SymbolFindingKind {
     Reference,
     /// `.debug_line`: the line program of a unit could not be read to its end.
     LineProgram,
-    /// `.debug_info`: a unit whose contents are in another file, which was not found (split DWARF: `.dwo`, `.dwp`).
+    /// `.debug_info`: the file with the contents of a unit was not found (split DWARF: `.dwo`, `.dwp`).
     SplitUnitMissing,
-    /// The supplementary file, which holds what several files share, was not found (dwz). Its place is 0.
+    /// The supplementary file with parts shared by several files was not found (dwz). The position is 0.
     AltFileMissing,
-    /// The file needs more of a resource than one of its size may: what is behind it is left out. Its place is how much
-    /// there was.
+    /// The file exceeds the limit on a resource for its size; the rest is omitted. The position is the limit.
     OverBudget(Resource),
 }
 
 impl SymbolFindingKind {
-    /// The word for it in outputs.
+    /// Identifier in outputs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,5 +1,5 @@
-//! Names, inlined calls and lines out of the table that Go's linker writes into programs, for addresses of which nothing
-//! else knows them: stripped programs have no other source.
+//! Names, inlined calls and lines from the function table of Go's linker, for addresses without any other source.
+//! Stripped programs have no other.
 
 use address::Svma;
 use budget::{Allowance, Exhausted, Held};
@@ -12,17 +12,17 @@ use crate::dwarf::{
     UnitResult,
 };
 
-/// Deepest chain of inlined calls.
+/// Limit on the chain of inlined calls.
 const MAX_INLINES: usize = 256;
 
-/// What is wanted of each address.
+/// Requested parts of each answer.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     pub(crate) inlines: bool,
     pub(crate) lines: bool,
 }
 
-/// Finds the frames of sorted addresses. The error is what ran out: what is found until then stands.
+/// Finds the frames of sorted addresses. The error is the exceeded limit; frames found before it are returned.
 pub(crate) fn resolve<'f>(
     functions: &GoFunctions<'f>,
     addresses: &[Svma],
@@ -75,14 +75,14 @@ struct Resolver<'f> {
     result: UnitResult<'f>,
 }
 
-/// The value at a place of a function; none where that is negative.
+/// Returns the value at an offset in a function; `None` if it is negative.
 fn value_at(values: &[GoValue], place: u64) -> Option<i32> {
     let at = values.partition_point(|piece| piece.end <= place);
     values.get(at).map(|piece| piece.value).filter(|&value| value >= 0)
 }
 
 impl<'f> Resolver<'f> {
-    /// Takes a step, and one more for each 64 bytes of a name, which is hashed.
+    /// Takes a step, plus one for each 64 bytes of a name, which is hashed.
     fn spend(&mut self, name: &[u8]) -> bool {
         let taken = self.steps.take(1 + name.len() as u64 / 64);
         self.exhausted = self.exhausted.or(taken.err());

@@ -1,15 +1,15 @@
-//! Which languages a file has code of, found out when the first name comes that it matters for: the names of large
-//! libraries take long to look through, and hardly any program needs that.
+//! The languages of a file's code, determined at the first name that depends on them. Searching the names of large
+//! libraries is slow, and hardly any program needs it.
 
 use std::sync::OnceLock;
 
 use demangle::{Languages, needs_proof};
 use memchr::memmem;
 
-/// What the names of a file's symbols prove.
+/// The languages that the names of a file's symbols prove.
 #[derive(Debug, Default)]
 pub(crate) struct Proof<'t> {
-    /// The strings of its tables of symbols.
+    /// The strings of its symbol tables.
     tables: Vec<&'t [u8]>,
     found: OnceLock<Languages>,
 }
@@ -19,7 +19,7 @@ impl<'t> Proof<'t> {
         Self { tables: tables.into_iter().collect(), found: OnceLock::new() }
     }
 
-    /// The languages of the file, as far as they matter for the readable form of this name.
+    /// Returns the languages of the file, if they matter for the readable form of this name.
     pub(crate) fn languages_for(&self, name: &str) -> Languages {
         if self.tables.is_empty() || !needs_proof(name) {
             return Languages::default();
@@ -27,7 +27,7 @@ impl<'t> Proof<'t> {
         *self.found.get_or_init(|| self.look())
     }
 
-    /// A file has, or calls, functions of GNAT's or GHC's run-time system.
+    /// Searches for functions of GNAT's or GHC's run-time system, which such a file defines or calls.
     fn look(&self) -> Languages {
         let has = |name: &[u8]| self.tables.iter().any(|table| memmem::find(table, name).is_some());
         Languages { ada: has(b"\0__gnat_"), haskell: has(b"\0stg_ap_") || has(b"\0stg_upd_frame") }

@@ -1,9 +1,8 @@
-//! Names for addresses: ELF symbols, inline chains and lines out of DWARF, `/proc/kallsyms`, JIT maps.
+//! Names for addresses: ELF symbols, inline chains and lines from DWARF, `/proc/kallsyms`, JIT maps.
 //!
-//! An address in a program means little to people; they want to know which function it is in, which functions were
-//! inlined there, and which line of which file that is. A [`Request`] is a file with a sorted set of addresses as the
-//! file states them; [`symbolize`] gives for each its frames, the innermost function first, or the reason why there is
-//! no name:
+//! Users need the function of an address, the functions that were inlined there, and the source line.
+//! A [`Request`] is a file with a sorted set of its addresses. [`symbolize`] returns the frames of each, innermost
+//! first, or the reason that there is no name:
 //!
 //! ```
 //! use std::path::Path;
@@ -43,30 +42,31 @@
 //! # Ok::<(), image_store::ImageError>(())
 //! ```
 //!
-//! What is damaged or missing on the way is in [`Symbols::findings`]; [`LostNames`] adds that up for a whole recording.
+//! Damaged and missing parts are in [`Symbols::findings`]; [`LostNames`] adds them up for a whole recording.
 //!
 //! # How it works
 //!
-//! The *set* of distinct addresses of each file is known, so that each table of the file is gone through once for all
-//! of them: the symbol table is never sorted, the line program never stored, and a DIE tree is read only where a unit
-//! holds an address. Work is spread over files and over the units of each; the result is the same for any number of
-//! threads.
+//! The *set* of distinct addresses of each file is known, so each table of the file is read once for all of them: the
+//! symbol table is not sorted, the line program not stored, and a DIE tree is only read if its unit contains an
+//! address.
+//! Work is distributed over files and over the units of each; the result is the same for any number of threads.
 //!
 //! ```text
 //!   Request: Image + debug file + sorted addresses
 //!     |-- elf:   one pass over .symtab and .dynsym --> symbol per address; PLT stubs
 //!     |-- dwarf: roots of .debug_info --------------> addresses per unit
 //!     |          each hit unit: DIE walk, line program -> frames with local names and files
-//!     |-- go:    the table of functions of Go programs, where nothing else has names
-//!     '-- run:   the order of all that; distinct names demangled once, frames by address
+//!     |-- go:    the table of functions of Go programs, if nothing else has names
+//!     '-- run:   the order of these steps; distinct names demangled once, frames by address
 //!
-//!   kernel: which kernel was recorded, its files, its list of symbols     RecordedKernel
+//!   kernel: the recorded kernel, its files, its list of symbols           RecordedKernel
 //!   device: names that simpleperf wrote into the recording                DeviceSymbols
 //! ```
 //!
-//! Known differences from `perf script`: data objects name no code, a label without size does not cut the function
-//! that encloses it, symbols without size end with their section, and where the frame description of another
-//! function begins, and inlined frames are looked up at the same address as the symbol.
+//! Known differences from `perf script`:
+//! - Data objects do not name code, and a label without a size does not truncate the enclosing function.
+//! - Symbols without a size end with their section, and at the frame description of another function.
+//! - Inlined frames are looked up at the same address as the symbol.
 
 mod addresses;
 mod bytes;

@@ -1,5 +1,5 @@
-//! What is to be said of names and lines that are missing, over all runs for one recording: a sentence for each kind of
-//! damage and file, and one for each reason why addresses have no names.
+//! The account of missing names and lines over all runs for one recording: a sentence for each kind of damage and file,
+//! and one for each reason that addresses have no names.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,10 +10,10 @@ use address::Svma;
 use crate::finding::{SymbolFinding, SymbolFindingKind};
 use crate::request::WhyNoName;
 
-/// Files of each kind that have a row of their own, those with the most places first.
+/// Limit on the files of each kind with their own row, those with the most positions first.
 const MAX_FILES: usize = 5;
 
-/// Gathers what runs found damaged or missing, and the addresses that they could not name.
+/// Collects the damage and missing files found by runs, and the addresses without a name.
 #[derive(Debug, Default)]
 pub struct LostNames {
     findings: BTreeMap<SymbolFindingKind, BTreeMap<PathBuf, FoundDamage>>,
@@ -23,18 +23,18 @@ pub struct LostNames {
 /// A row of the account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostNamesRow {
-    /// The word for its kind: [`SymbolFindingKind::as_str`] or [`WhyNoName::as_str`].
+    /// Identifier of its kind: [`SymbolFindingKind::as_str`] or [`WhyNoName::as_str`].
     pub kind: &'static str,
-    /// A sentence on the file, with its first place.
+    /// A sentence on the file, with its first position.
     pub message: String,
-    /// How many places there are: sections, units, line programs, or distinct addresses.
+    /// Number of positions: sections, units, line programs, or distinct addresses.
     pub count: u64,
 }
 
 #[derive(Debug, Default)]
 struct FoundDamage {
     places: BTreeSet<u64>,
-    /// What is missing at the first place.
+    /// The missing file at the first position.
     missing: Option<Vec<u8>>,
 }
 
@@ -45,7 +45,7 @@ struct NamelessAddresses {
 }
 
 impl LostNames {
-    /// Takes in the findings of a run. What a run before it found at the same place is not counted again.
+    /// Adds the findings of a run. Positions that an earlier run found are not counted again.
     pub fn add_findings(&mut self, findings: Vec<SymbolFinding>) {
         for finding in findings {
             let SymbolFinding { kind, path, places, missing, .. } = finding;
@@ -57,13 +57,13 @@ impl LostNames {
         }
     }
 
-    /// Whether anything is damaged or not at hand. Addresses that no symbol covers are neither.
+    /// Returns true if anything is damaged or missing. Addresses that no symbol covers do not count.
     #[must_use]
     pub fn has_damage(&self) -> bool {
         !self.findings.is_empty()
     }
 
-    /// Takes in addresses of a file that have no function name: how many, and the lowest. Each is to be given once.
+    /// Adds addresses of a file without a function name, as their number and the lowest. Each must be added once.
     pub fn add_addresses(&mut self, file: &Path, count: u64, lowest: Svma, why: WhyNoName) {
         let files = self.nameless.entry(why).or_default();
         match files.get_mut(file) {
@@ -77,7 +77,7 @@ impl LostNames {
         }
     }
 
-    /// Takes in what was gathered elsewhere, of other addresses.
+    /// Merges another account, of other addresses.
     pub fn merge(&mut self, other: Self) {
         for (kind, files) in other.findings {
             let known = self.findings.entry(kind).or_default();
@@ -100,8 +100,8 @@ impl LostNames {
         }
     }
 
-    /// The account: by kind of damage, of each the files with the most places first and one row for all further files;
-    /// then by reason the addresses without a name.
+    /// Returns the account: for each kind of damage the files with the most positions and one row for all others, then
+    /// for each reason the addresses without a name.
     #[must_use]
     pub fn rows(&self) -> Vec<LostNamesRow> {
         let mut rows = Vec::new();
@@ -124,8 +124,8 @@ impl LostNames {
     }
 }
 
-/// The row on addresses without a name: their number, and the file that has most of them. Stripped files are common,
-/// so that they have no row each.
+/// Returns the row on addresses without a name: their number, and the file with most of them. Stripped files are
+/// common, so they have no rows of their own.
 fn nameless(why: WhyNoName, files: &BTreeMap<PathBuf, NamelessAddresses>) -> Option<LostNamesRow> {
     let (path, most) = files.iter().min_by_key(|(_, found)| Reverse(found.count))?;
     let mut place = path.display().to_string();
@@ -146,7 +146,7 @@ fn nameless(why: WhyNoName, files: &BTreeMap<PathBuf, NamelessAddresses>) -> Opt
     Some(LostNamesRow { kind: why.as_str(), message, count })
 }
 
-/// The rows of the files with the greatest counts, of equal ones in the order of their paths, and one for the rest.
+/// Returns the rows of the files with the greatest counts, equal ones by path, and one row for the rest.
 fn limited(mut rows: Vec<LostNamesRow>) -> Vec<LostNamesRow> {
     rows.sort_by_key(|row| Reverse(row.count));
     let rest = rows.split_off(rows.len().min(MAX_FILES));

@@ -1,12 +1,12 @@
-//! Readable names as the options ask for them.
+//! Readable names, in the form that the options request.
 
 use std::borrow::Cow;
 
 use demangle::{Languages, Style, demangle_in};
 use options::Demangle;
 
-/// The readable form of a symbol of a file that is proven to have code of these languages; the symbol itself if names
-/// are to stay mangled.
+/// Returns the readable form of a symbol of a file with proven languages, or the symbol itself if names are to stay
+/// mangled.
 pub(crate) fn readable(symbol: &[u8], how: Demangle, languages: Languages) -> Cow<'_, [u8]> {
     match how {
         Demangle::Full => demangle_in(symbol, Style::Full, languages),

@@ -1,4 +1,4 @@
-//! The observer of a run: it learns what took how long, and is asked whether the run is still wanted.
+//! The observer of a run, which receives stage timings and can cancel it.
 
 use std::fmt::Debug;
 use std::sync::{Mutex, PoisonError};
@@ -8,34 +8,34 @@ use std::time::Duration;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum SymbolStage {
-    /// Symbol tables, and what says which units are needed; of what was prefetched, what was left to do.
+    /// Symbol tables, and the data that determines the needed units; of prefetched data, the remaining work.
     Loading,
-    /// Functions, inlines and lines out of the units that were hit.
+    /// Functions, inlined calls and lines from the units that contain requested addresses.
     LookingUp,
-    /// Demangling, and putting the answers together.
+    /// Demangling, and assembly of the answers.
     Naming,
 }
 
-/// Watches a run. Called from several threads.
+/// Observer of a run. Called from several threads.
 pub trait SymbolObserver: Debug + Sync {
     /// A stage has ended.
     fn ended(&self, stage: SymbolStage, took: Duration);
 
-    /// Whether the run is to end as soon as it can: asked for each file and each unit. What the run gives then is not
-    /// complete.
+    /// Returns true if the run is to end as soon as possible; called for each file and each unit. The result is then
+    /// incomplete.
     fn is_cancelled(&self) -> bool {
         false
     }
 }
 
-/// Where the time of runs went. In a [`Mutex`] an observer that adds them up.
+/// Time spent in the stages of runs. In a [`Mutex`], it is an observer that adds them up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SymbolTimings {
-    /// For [`SymbolStage::Loading`].
+    /// Time in [`SymbolStage::Loading`].
     pub loading: Duration,
-    /// For [`SymbolStage::LookingUp`].
+    /// Time in [`SymbolStage::LookingUp`].
     pub looking_up: Duration,
-    /// For [`SymbolStage::Naming`].
+    /// Time in [`SymbolStage::Naming`].
     pub naming: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! What is asked of the symbolizer, and what it answers.
+//! Input and output of the symbolizer.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,8 +13,8 @@ use profile::{InlineRow, StringId};
 use crate::finding::SymbolFinding;
 use crate::observer::SymbolObserver;
 
-/// The files that know about the addresses of one module. Their identity (build-id, CRC) was checked when they
-/// were found.
+/// The files with information on the addresses of one module. Their identity (build-id, CRC) was checked when they were
+/// found.
 #[derive(Clone, Copy)]
 pub struct SymbolSource<'a> {
     /// The file that was mapped at run time.
@@ -23,16 +23,16 @@ pub struct SymbolSource<'a> {
     pub debug: Option<&'a Image>,
     /// The supplementary file that `debug` (or `image`) names in `.gnu_debugaltlink` or `.debug_sup` (dwz).
     pub alt: Option<&'a Image>,
-    /// A further file of which only the symbol table is used: the unpacked `.gnu_debugdata`.
+    /// Another file with a symbol table: the unpacked `.gnu_debugdata`. Nothing else of it is used.
     pub mini: Option<&'a Image>,
-    /// Where the files of split DWARF (`.dwo`, `.dwp`) are found.
+    /// Finder for the files of split DWARF (`.dwo`, `.dwp`).
     pub split: Option<&'a dyn SplitFinder>,
 }
 
 /// Finds the files of split DWARF. Called from several threads.
 pub trait SplitFinder: Sync {
-    /// The image with the `.debug_info.dwo` of the unit with this id; `directory` is its compilation directory and
-    /// `name` its `DW_AT_dwo_name`. A package (`.dwp`) is the answer for all units in it.
+    /// Returns the image with the `.debug_info.dwo` of the unit with this id; `directory` is its compilation directory
+    /// and `name` its `DW_AT_dwo_name`. For all units in a package (`.dwp`), returns the package.
     fn find(&self, id: u64, directory: &[u8], name: &[u8]) -> Option<&Image>;
 }
 
@@ -50,31 +50,31 @@ impl fmt::Debug for SymbolSource<'_> {
     }
 }
 
-/// What to find out, and who watches.
+/// Options of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'o> {
-    /// Functions that were inlined at the address.
+    /// If true, looks up the functions that were inlined at the address.
     pub inlines: bool,
-    /// File, line and column.
+    /// If true, looks up file, line and column.
     pub lines: bool,
-    /// How names are written.
+    /// Form of the names.
     pub demangle: Demangle,
-    /// Who observes the run, and can cancel it.
+    /// Observer that can cancel the run.
     pub observer: Option<&'o dyn SymbolObserver>,
-    /// What each file may cost.
+    /// Limits for each file.
     pub budget: Budget,
-    /// What is held in memory for the run: one that holds too much is cancelled.
+    /// Memory accounting; the run is cancelled if it exceeds the limit.
     pub memory: Option<&'o Arc<Memory>>,
 }
 
 impl Options<'_> {
-    /// Whether the run is no longer wanted.
+    /// Returns true if the run is cancelled.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.observer.is_some_and(SymbolObserver::is_cancelled)
             || self.memory.is_some_and(|memory| memory.is_exceeded())
     }
 
-    /// Nothing yet, of what is held for a use.
+    /// Returns a memory account for a use, starting at 0.
     pub(crate) fn held(&self, of: MemoryUse) -> Held {
         self.memory.map_or(Held::NOWHERE, |memory| Held::new(memory, of))
     }
@@ -96,14 +96,14 @@ impl Default for Options<'_> {
 /// The addresses of one module.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// Where to look.
+    /// The files to look up in.
     pub source: SymbolSource<'a>,
-    /// What to look up, sorted and distinct, as stated by the file; callers are return address - 1 already.
+    /// File addresses to look up, sorted and distinct. Those of callers are already return address - 1.
     pub addresses: &'a [Svma],
 }
 
-/// The version of what is answered. To be counted up with every change by which a file has another answer, so that
-/// nobody takes an answer of before for one of now.
+/// Version of the answers. Increment it with every change of the answers for a file, so that outdated cached answers
+/// are not used.
 pub const ANSWERS: u32 = 1;
 
 /// The answers to all requests.
@@ -113,31 +113,31 @@ pub struct Symbols {
     pub frames: Vec<InlineRow>,
     /// For each request, its addresses in their order.
     pub addresses: Vec<Vec<ResolvedAddress>>,
-    /// What was damaged or missing, in the order of the requests, the kinds and the files.
+    /// Damage and missing files, sorted by request, kind and file.
     pub findings: Vec<SymbolFinding>,
 }
 
-/// What is known about one address. It does not depend on which other addresses are asked for, but where inlined functions
-/// are left out, and where a budget runs out; [`ANSWERS`] is its version.
+/// The answer for one address. It does not depend on the other requested addresses, unless inlined functions are
+/// omitted or a budget is exhausted. [`ANSWERS`] is its version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedAddress {
-    /// Where the function that is not inlined begins.
+    /// Start of the function that is not inlined.
     pub function_start: Option<Svma>,
-    /// Rows of [`Symbols::frames`], innermost function first, the one that is not inlined last; empty where nothing
-    /// is known.
+    /// Rows of [`Symbols::frames`], innermost function first, the one that is not inlined last. Empty if nothing was
+    /// found.
     pub frames: Range<u32>,
-    /// Why the function that is not inlined has no name; `None` where it has one.
+    /// The reason that the function that is not inlined has no name; `None` if it has one.
     pub reason: Option<WhyNoName>,
-    /// What debug information calls that function, where the name of the symbol took its place and is another one. No
-    /// frame has it, but it was made a string before the symbol's.
+    /// The name of that function in debug information, if the symbol's name differs and replaced it. No frame has it,
+    /// but it was interned before the symbol's.
     pub replaced: Option<StringId>,
 }
 
-/// Why an address has no function name.
+/// The reason that an address has no function name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum WhyNoName {
-    /// The module has no file, or it was not found. Never the answer of [`symbolize`](crate::symbolize) itself.
+    /// The module has no file, or it was not found. [`symbolize`](crate::symbolize) itself never returns this.
     NoFile,
     /// The file has neither symbols nor debug information.
     NoSymbols,
@@ -146,7 +146,7 @@ pub enum WhyNoName {
 }
 
 impl WhyNoName {
-    /// The word for it in outputs.
+    /// Identifier in outputs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

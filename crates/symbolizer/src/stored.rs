@@ -1,15 +1,15 @@
-//! Sources out of the image store: a loaded file with its separate debug files, and the files of its split units.
+//! Sources from the image store: a loaded file with its separate debug files, and the files of its split units.
 
 use image_store::{Image, ImageStore, LoadedImage};
 
 use crate::request::{SplitFinder, SymbolSource};
 
-/// The split units of one loaded file, which the store finds when they are asked for.
+/// The split units of one loaded file, which the store finds on request.
 #[derive(Debug)]
 pub struct StoredSplits<'l> {
     /// The linked file.
     pub file: &'l LoadedImage,
-    /// The store that it is of.
+    /// Its store.
     pub images: &'l ImageStore,
 }
 
@@ -20,14 +20,14 @@ impl SplitFinder for StoredSplits<'_> {
 }
 
 impl<'a> SymbolSource<'a> {
-    /// A loaded file with all that the store has beside it, but for split units. Finds and opens the separate files,
-    /// where that was not done yet.
+    /// Returns a loaded file with all its separate files from the store, except for split units. Finds and opens them
+    /// if necessary.
     #[must_use]
     pub fn of_loaded(file: &'a LoadedImage, images: &'a ImageStore) -> Self {
         Self { mini: file.mini(images), ..Self::of_files(file, images) }
     }
 
-    /// The same without what is unpacked of the file: what tells of which files answers come, and costs little.
+    /// Like [`Self::of_loaded`], without unpacked data. It is cheap, and identifies the files that answers come from.
     #[must_use]
     pub fn of_files(file: &'a LoadedImage, images: &'a ImageStore) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Names of C++ as people write them, out of the names that compilers give to the linker.
+//! C++ names in source form, from the mangled names in object files.
 //!
 //! ```
 //! use demangle::cxx::{Demangler, Options};
@@ -9,26 +9,27 @@
 //! assert_eq!(demangler.demangle(b"main", Options::default()), None);
 //! ```
 //!
-//! # What is read
+//! # Input
 //!
-//! The mangling of the Itanium C++ ABI, which GCC and Clang use on everything but Windows, with what both write beyond
-//! it: C++20 and C++23, blocks, vendor types and qualifiers, Objective-C protocols, clone suffixes. Rust, Swift and D
-//! have manglings of their own and are not read.
+//! The mangling of the Itanium C++ ABI, which GCC and Clang use everywhere but on Windows, with the extensions of both:
+//! C++20 and C++23, blocks, vendor types and qualifiers, Objective-C protocols, clone suffixes.
+//! Rust, Swift and D have their own manglings, which are not read here.
 //!
-//! # What is written
+//! # Output
 //!
-//! What `llvm-cxxfilt` of LLVM 19 writes, byte for byte, or, where that is asked for, the same with the spellings of
-//! binutils, GDB and perf for what has no spelling in C++ ([`Spelling`]).
+//! The output of `llvm-cxxfilt` from LLVM 19, byte for byte. Optionally, entities without a C++ syntax are spelled as
+//! by binutils, GDB and perf ([`Spelling`]).
 //!
-//! # How
+//! # Algorithm
 //!
 //! One pass parses a name into a tree of 16-byte nodes in one vector (`tree`); a second pass prints it. Substitutions
-//! and template parameters are indices of what they stand for, which is therefore parsed once, and as a rule printed
-//! once: its text is copied. A [`Demangler`] keeps its vectors from name to name.
+//! and template parameters are indices of their targets, so each target is parsed once. It is mostly also printed once,
+//! and its text copied.
+//! A [`Demangler`] reuses its vectors for the next name.
 //!
-//! Names are hostile: the length of a name and its nesting are limited, the steps of printing and the length of the
-//! output by the length of the name. A name that reaches a limit is not demangled. The cost of a name is at most linear in
-//! its length, so that of many names is at most linear in their bytes.
+//! Names are untrusted: their length and nesting are limited, and the steps and length of the output are limited by the
+//! length of the name. A name that exceeds a limit is not demangled.
+//! The cost of a name is at most linear in its length, and that of many names at most linear in their bytes.
 
 mod node;
 mod operators;
@@ -43,12 +44,12 @@ use print::Printer;
 pub(crate) use symbol::readable;
 use tree::Tree;
 
-/// Longest mangled name, in bytes.
+/// Length of the longest mangled name, in bytes.
 const MAX_MANGLED: usize = 1 << 16;
-/// Bytes of output that are kept room for between names.
+/// Output capacity that is retained between names, in bytes.
 const KEPT: usize = 1 << 13;
 
-/// How to spell what C++ has no spelling for.
+/// Spelling of entities without a C++ syntax.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub enum Spelling {
     /// As `llvm-cxxfilt`: `'lambda0'(int)`, `'unnamed'`, `a<b<c>>`, `f() (.cold)`.
@@ -59,27 +60,27 @@ pub enum Spelling {
     Gnu,
 }
 
-/// Which parts of a name to write.
+/// The parts of a name to write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub enum Parts {
     /// All of them.
     #[default]
     All,
-    /// The qualified name: no return type, no parameters, no template arguments, no suffix. A function that the name is
-    /// local to has its parameters.
+    /// The qualified name: no return type, no parameters, no template arguments, no suffix. If the name is local to a
+    /// function, the parameters of that function are included.
     Name,
 }
 
-/// How to write a name.
+/// Output options for a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub struct Options {
-    /// How to spell what C++ has no spelling for.
+    /// Spelling of entities without a C++ syntax.
     pub spelling: Spelling,
-    /// Which parts of the name to write.
+    /// The parts of the name to write.
     pub parts: Parts,
 }
 
-/// Demangles one name after the other; it keeps its memory, up to a limit, from name to name.
+/// Demangles names one after the other. It retains its memory, up to a limit.
 #[derive(Debug, Default)]
 pub struct Demangler {
     tree: Tree,
@@ -88,8 +89,8 @@ pub struct Demangler {
 }
 
 impl Demangler {
-    /// The readable form of a mangled name: `_Z…`, or `__Z…` as macOS has it, with or without suffixes that a
-    /// compiler appended. `None` for everything else, and for names that come to a limit.
+    /// Returns the readable form of a mangled name: `_Z…`, or `__Z…` as on macOS, with or without compiler suffixes.
+    /// `None` for all other names, and for names that exceed a limit.
     ///
     /// The text is UTF-8 if the name is.
     pub fn demangle(&mut self, name: &[u8], options: Options) -> Option<&[u8]> {

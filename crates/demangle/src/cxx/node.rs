@@ -1,15 +1,15 @@
-//! What a mangled name consists of: the kinds of nodes. A node is 16 bytes; lists and signatures are beside the tree.
+//! The kinds of nodes in a mangled name. A node has 16 bytes; lists and signatures are stored outside the tree.
 
 use std::num::NonZeroU32;
 
 use crate::cxx::operators::{Precedence, operator};
 
-/// A node of a tree: its place there, from 1 on, so that none takes no more room than one.
+/// Index of a node in its tree, plus one. An `Option` of it has the same size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Id(NonZeroU32);
 
 impl Id {
-    /// The node at an index. A name has at most a few nodes a byte, and its length is limited.
+    /// Returns the id for an index. It fits, because a name has few nodes per byte and its length is limited.
     #[inline]
     pub(crate) fn at(index: usize) -> Self {
         Self(NonZeroU32::MIN.saturating_add(index as u32))
@@ -21,21 +21,21 @@ impl Id {
     }
 }
 
-/// A piece of the mangled name, by its place there.
+/// A slice of the mangled name, by offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Text {
     pub(crate) at: u32,
     pub(crate) length: u32,
 }
 
-/// Several nodes, by their place in the tree's vector of lists.
+/// A list of nodes, as a range in the tree's vector of lists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct List {
     pub(crate) at: u32,
     pub(crate) length: u32,
 }
 
-/// A word that is the same for all names.
+/// A constant text.
 pub(crate) type Word = &'static &'static str;
 
 /// `const`, `volatile` and `restrict`, as bits.
@@ -48,7 +48,7 @@ impl Qualifiers {
     pub(crate) const RESTRICT: u8 = 4;
 }
 
-/// What a member function may be called on.
+/// The ref-qualifier of a member function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Reference {
     #[default]
@@ -57,19 +57,19 @@ pub(crate) enum Reference {
     Right,
 }
 
-/// What a function takes and returns.
+/// Parameters, result and qualifiers of a function.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Signature {
     pub(crate) result: Option<Id>,
     pub(crate) parameters: List,
-    /// The exception specification of a function type, the attributes of a function.
+    /// The exception specification of a function type, or the attributes of a function.
     pub(crate) tail: Option<Id>,
     pub(crate) requires: Option<Id>,
     pub(crate) qualifiers: Qualifiers,
     pub(crate) reference: Reference,
 }
 
-/// The abbreviations of `std` that are not `St`.
+/// The abbreviations of `std` entities, except `St`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Std {
     Allocator,
@@ -80,7 +80,7 @@ pub(crate) enum Std {
     Iostream,
 }
 
-/// What an invented name of a template parameter stands for.
+/// The kind of template parameter that an invented name stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Invented {
     Type,
@@ -98,7 +98,7 @@ pub(crate) enum Node {
         scope: Id,
         name: Id,
     },
-    /// The same where the name is an identifier, as in most parts of names: one node instead of two.
+    /// The same for an identifier as the name, as in most parts of names: one node instead of two.
     Scoped {
         scope: Id,
         name: Text,
@@ -111,7 +111,7 @@ pub(crate) enum Node {
         encoding: Id,
         entity: Id,
     },
-    /// An entity in a default argument; the number counts parameters from the last one.
+    /// An entity in a default argument. The number counts parameters from the last one.
     DefaultArgument {
         number: Text,
         entity: Id,
@@ -135,7 +135,7 @@ pub(crate) enum Node {
     },
     Arguments(List),
     Global(Id),
-    /// An abbreviation; `true` as it is written in front of a constructor.
+    /// An abbreviation; `true` for the form in front of a constructor.
     Std(Std, bool),
     Constructor {
         class: Id,
@@ -147,7 +147,7 @@ pub(crate) enum Node {
         count: Text,
         declarator: Id,
     },
-    /// Behind the name of a closure type: template parameters, then `Constrained`, then `Parameters`.
+    /// Follows the name of a closure type: template parameters, then `Constrained`, then `Parameters`.
     Declarator {
         templates: List,
         rest: Id,
@@ -163,7 +163,7 @@ pub(crate) enum Node {
     Bindings(List),
     ConversionOperator(Id),
     LiteralOperator(Id),
-    /// A parameter that is `auto`: the template parameter with this number, from 0 on.
+    /// An `auto` parameter: the template parameter with this number, from 0.
     Auto(u32),
     Function {
         name: Id,
@@ -180,16 +180,16 @@ pub(crate) enum Node {
     EnableIf(List),
     ExplicitObject(Id),
     // Template parameters.
-    /// Elements that a template argument pack stands for, outside of an expansion's reach.
+    /// Elements of a template argument pack, outside an expansion.
     ArgumentPack(List),
-    /// A parameter that is a pack: one of its elements, by the expansion around it.
+    /// A parameter that is a pack; the enclosing expansion selects one of its elements.
     ParameterPack(List),
     Expansion(Id),
-    /// A parameter whose argument comes behind it.
+    /// A parameter that precedes its argument.
     Forward {
         target: Option<Id>,
     },
-    /// An argument that has its parameter's declaration in front of it, which is not shown.
+    /// An argument preceded by its parameter's declaration, which is not printed.
     DeclaredArgument(Id),
     Invented(Invented, u32),
     TypeParameter(Id),
@@ -362,7 +362,7 @@ pub(crate) enum Node {
         what: u8,
         value: Text,
     },
-    /// The hexadecimal digits of a value with the letter of its type.
+    /// The hexadecimal digits of a value, with the letter of its type.
     Float {
         what: u8,
         digits: Text,
@@ -381,12 +381,12 @@ pub(crate) enum Node {
     List(List),
 }
 
-/// Bits of `New` and `Delete`.
+/// Flags of `New` and `Delete`.
 pub(crate) const IS_GLOBAL: u8 = 1;
 pub(crate) const IS_ARRAY: u8 = 2;
 
 impl Node {
-    /// How tightly the node binds as an operand.
+    /// Returns the precedence of the node as an operand.
     pub(crate) fn precedence(&self) -> Precedence {
         match self {
             Self::Binary { operator: index, .. }
@@ -407,7 +407,7 @@ impl Node {
     }
 }
 
-/// What a declaration has around a name, as far as it is known before packs are expanded.
+/// Property of a declaration, possibly unknown before packs are expanded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Has {
     No,
@@ -416,8 +416,8 @@ pub(crate) enum Has {
     Unknown,
 }
 
-/// The shape of a node: whether it has a part to the right of what it declares, and whether it is an array or a
-/// function, which pointers to it are written around.
+/// The shape of a node: whether it has a part to the right of the declared name, and whether it is an array or a
+/// function. The declarator of a pointer to these is written inside them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Shape {
     pub(crate) right: Has,
@@ -433,7 +433,7 @@ impl Shape {
     pub(crate) const UNKNOWN: Self =
         Self { right: Has::Unknown, array: Has::Unknown, function: Has::Unknown };
 
-    /// The shape of a pointer to something of this shape.
+    /// Returns the shape of a pointer to a node of this shape.
     pub(crate) fn of_pointer(self) -> Self {
         Self { right: self.right, ..Self::PLAIN }
     }

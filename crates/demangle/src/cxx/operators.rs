@@ -1,7 +1,6 @@
-//! The operators of C++ by their two letters: how each is written as the name of a function and in an expression, and
-//! how tightly it binds.
+//! The operators of C++ by their two letters: their text as function names and in expressions, and their precedence.
 
-/// How tightly an expression binds, from the tightest on; decides which operands are written in parentheses.
+/// Precedence of an expression, tightest first; determines the parentheses around operands.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub(crate) enum Precedence {
@@ -26,14 +25,14 @@ pub(crate) enum Precedence {
     Comma,
 }
 
-/// What an operator does with its operands.
+/// Form of an operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Prefix,
     Postfix,
     Binary,
     Subscript,
-    /// Access to a member; `true` where the member has a name, so that the operator can be a function.
+    /// Access to a member; `true` if the operator can be a function.
     Member(bool),
     /// `true` for arrays.
     New(bool),
@@ -42,11 +41,11 @@ pub(crate) enum Kind {
     Call,
     Conversion,
     Conditional,
-    /// Can be a function, but has no place in an expression.
+    /// Can be a function, but not part of an expression.
     NameOnly,
-    /// `static_cast<T>(e)` and its like.
+    /// `static_cast<T>(e)` and similar casts.
     NamedCast,
-    /// `sizeof`, `alignof`, `typeid`; `true` where a type follows.
+    /// `sizeof`, `alignof`, `typeid`; `true` if the operand is a type.
     Of(bool),
 }
 
@@ -56,29 +55,29 @@ pub(crate) struct Operator {
     code: [u8; 2],
     pub(crate) kind: Kind,
     pub(crate) precedence: Precedence,
-    /// The function's name, or the word of a cast or of an operator that is a word.
+    /// The function's name, or the keyword of a cast or of an operator that is a keyword.
     pub(crate) name: &'static str,
 }
 
 impl Operator {
-    /// How the operator is written between, before or behind its operands.
+    /// Returns the text between, before or after the operands.
     pub(crate) fn symbol(&self) -> &'static str {
         let symbol = self.name.strip_prefix("operator").unwrap_or(self.name);
         symbol.strip_prefix(' ').unwrap_or(symbol)
     }
 
-    /// Whether a function can be named by it.
+    /// Returns true if the operator can be a function.
     pub(crate) fn is_function(&self) -> bool {
         !matches!(self.kind, Kind::NamedCast | Kind::Of(_) | Kind::Member(false))
     }
 }
 
-/// The operator at an index of the table; an index that is not in it is never made.
+/// Returns the operator at an index that [`find`] returned.
 pub(crate) fn operator(index: u8) -> &'static Operator {
     OPERATORS.get(usize::from(index)).unwrap_or(&UNKNOWN)
 }
 
-/// The index of the operator with these letters.
+/// Returns the index of the operator with these letters.
 pub(crate) fn find(code: [u8; 2]) -> Option<u8> {
     let index = OPERATORS.binary_search_by(|operator| operator.code.cmp(&code)).ok()?;
     u8::try_from(index).ok()
@@ -114,7 +113,7 @@ const OPERATORS: &[Operator] = &[
     op(*b"dl", Kind::Delete(false), Precedence::Unary, "operator delete"),
     op(*b"ds", Kind::Member(false), Precedence::MemberPointer, "operator.*"),
     op(*b"dt", Kind::Member(false), Precedence::Postfix, "operator."),
-    // LLVM gives the division the precedence of an assignment, which shows in parentheses.
+    // LLVM gives the division the precedence of an assignment, which affects parentheses.
     op(*b"dv", Kind::Binary, Precedence::Assignment, "operator/"),
     op(*b"eO", Kind::Binary, Precedence::Assignment, "operator^="),
     op(*b"eo", Kind::Binary, Precedence::Xor, "operator^"),

@@ -1,4 +1,4 @@
-//! What compilers append to the names of functions that they clone: `.cold`, `.isra.0`, `.llvm.1234`.
+//! Suffixes of compilers for cloned functions: `.cold`, `.isra.0`, `.llvm.1234`.
 //!
 //! Source: GCC's `clone_function_name`, LLVM's `ThinLTO` promotion, `llvm::getUniqueInternalLinkagePostfix`.
 
@@ -24,7 +24,7 @@ pub(crate) fn write(out: &mut Vec<u8>, mut suffix: &[u8], spelling: Spelling) {
     }
 }
 
-/// Where a clone's word ends with its numbers: `.isra.0` in `.isra.0.cold`; at the end where it has another form.
+/// Returns the end of a clone's keyword and its numbers: `.isra.0` in `.isra.0.cold`; the whole length for other forms.
 fn end_of_clone(suffix: &[u8]) -> usize {
     let mut end = suffix.len();
     for (at, pair) in suffix.windows(2).enumerate().skip(1) {

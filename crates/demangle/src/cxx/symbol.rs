@@ -1,11 +1,11 @@
-//! Symbols of C++ with the spellings of binutils, GDB and perf for symbols that C++ has no word for.
+//! C++ symbols, with the spellings of binutils, GDB and perf for entities without a C++ syntax.
 
 use std::cell::RefCell;
 
 use super::{Demangler, Options, Parts, Spelling};
 use crate::style::Style;
 
-/// The readable form of a name of C++; `None` if it is none, or comes to a limit.
+/// Returns the readable form of a C++ name; `None` if it is not one, or exceeds a limit.
 pub(crate) fn readable(name: &[u8], style: Style) -> Option<Vec<u8>> {
     thread_local! {
         static DEMANGLER: RefCell<Demangler> = RefCell::default();
@@ -18,9 +18,10 @@ pub(crate) fn readable(name: &[u8], style: Style) -> Option<Vec<u8>> {
     DEMANGLER.with_borrow_mut(|demangler| demangler.demangle(name, options).map(<[u8]>::to_vec))
 }
 
-/// What older compilers named the functions by that run before and after the program: the first name of the file.
+/// Parses the names that older compilers gave to functions that run before and after the program. They contain the
+/// first name of the file.
 ///
-/// Source: GCC's `get_file_function_name`: `_GLOBAL__I_` and `_GLOBAL__D_`, with `.` or `$` where labels may have them.
+/// Source: GCC's `get_file_function_name`: `_GLOBAL__I_` and `_GLOBAL__D_`, with `.` or `$` if labels may contain them.
 fn keyed_to(name: &[u8]) -> Option<(&'static [u8], &[u8])> {
     let rest = name.strip_prefix(b"_GLOBAL_")?;
     let rest = rest.strip_prefix(b"_").or(rest.strip_prefix(b".")).or(rest.strip_prefix(b"$"))?;

@@ -1,20 +1,20 @@
-//! The tree that a name is parsed into: small nodes in one vector, which refer to each other by index, and which is
-//! used again for the next name. A substitution or a template parameter is the index of what it stands for, so it
-//! is a graph without copies.
+//! The tree of a parsed name: small nodes in one vector, which refer to each other by index. The vector is reused for
+//! the next name.
+//! A substitution or a template parameter is the index of its target, which makes the tree a graph without copies.
 
 use crate::cxx::node::{Id, List, Node, Shape, Signature};
 
-/// A node with what is known of it.
+/// A node and its cached properties.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) node: Node,
     pub(crate) shape: Shape,
-    /// Whether a substitution refers to the node, so that it is printed more than once.
+    /// True if a substitution refers to the node, so that it is printed more than once.
     pub(crate) is_shared: bool,
     pub(crate) printed: Printed,
 }
 
-/// Where the text of a node is in the output, in bytes; the length is 0 if the node was not printed yet.
+/// Range of a node's text in the output, in bytes; the length is 0 if it was not printed yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Printed {
     pub(crate) start: u32,
@@ -31,15 +31,15 @@ pub(crate) struct Tree {
     entries: Vec<Entry>,
     lists: Vec<Id>,
     signatures: Vec<Signature>,
-    /// Whether a node refers to a template argument that comes after it: only then there can be circles.
+    /// True if a node refers to a later template argument; only then are circles possible.
     pub(crate) has_forward: bool,
 }
 
-/// What stands where no node is, which does not happen.
+/// Placeholder for a missing node, which does not occur.
 static NOTHING: Entry =
     Entry { node: Node::Word(&""), shape: Shape::PLAIN, is_shared: false, printed: Printed::NOT };
 
-/// The builtin types by their letters, from `a` on; they are the first nodes of every tree.
+/// The builtin types by letter, from `a`; they are the first nodes of every tree.
 ///
 /// Source: Itanium C++ ABI, 5.1.5.2 "Builtin types".
 pub(crate) static BUILTINS: [&str; 26] = [
@@ -83,11 +83,11 @@ impl Default for Tree {
     }
 }
 
-/// Nodes and list elements that a tree keeps room for between names.
+/// Capacity that a tree retains between names, in nodes and list elements.
 const KEPT: usize = 1 << 12;
 
 impl Tree {
-    /// Makes room for the next name.
+    /// Clears the tree for the next name.
     pub(crate) fn clear(&mut self) {
         self.entries.truncate(BUILTINS.len());
         self.lists.clear();
@@ -100,7 +100,7 @@ impl Tree {
         }
     }
 
-    /// The builtin type of a letter, which every tree has.
+    /// Returns the builtin type of a letter, which every tree has.
     #[inline]
     pub(crate) fn builtin(letter: u8) -> Option<Id> {
         let index = letter.checked_sub(b'a').filter(|index| *index < 26)?;
@@ -108,7 +108,7 @@ impl Tree {
         BUILTINS.get(usize::from(index)).filter(|word| !word.is_empty()).map(|_| id)
     }
 
-    /// Adds a node that has nothing to its right, as most have.
+    /// Adds a node without a right part, as most are.
     #[inline]
     pub(crate) fn add(&mut self, node: Node) -> Id {
         self.add_shaped(node, Shape::PLAIN)
@@ -120,7 +120,7 @@ impl Tree {
         Id::at(self.entries.len() - 1)
     }
 
-    /// Adds a list that is the end of a stack of nodes from a position on, and takes it from there.
+    /// Moves the nodes from a position of the stack to its end into a new list.
     pub(crate) fn add_list(&mut self, stack: &mut Vec<Id>, from: usize) -> List {
         let (at, length) = (self.lists.len(), stack.len() - from);
         self.lists.extend_from_slice(stack.get(from..).unwrap_or_default());
@@ -128,25 +128,25 @@ impl Tree {
         List { at: at as u32, length: length as u32 }
     }
 
-    /// Adds what a function takes and returns; gives its index.
+    /// Adds the signature of a function; returns its index.
     pub(crate) fn add_signature(&mut self, signature: Signature) -> u32 {
         self.signatures.push(signature);
         self.signatures.len() as u32 - 1
     }
 
-    /// A node.
+    /// Returns a node with its properties.
     #[inline]
     pub(crate) fn entry(&self, id: Id) -> &Entry {
         self.entries.get(id.index()).unwrap_or(&NOTHING)
     }
 
-    /// A node without what is known of it.
+    /// Returns a node.
     #[inline]
     pub(crate) fn node(&self, id: Id) -> Node {
         self.entry(id).node
     }
 
-    /// Notes that a substitution refers to a node.
+    /// Records that a substitution refers to a node.
     #[inline]
     pub(crate) fn set_shared(&mut self, id: Id) {
         if let Some(entry) = self.entries.get_mut(id.index()) {
@@ -154,13 +154,13 @@ impl Tree {
         }
     }
 
-    /// The shape of a node.
+    /// Returns the shape of a node.
     #[inline]
     pub(crate) fn shape(&self, id: Id) -> Shape {
         self.entry(id).shape
     }
 
-    /// Notes where in the output the text of a node is.
+    /// Records the range of a node's text in the output.
     pub(crate) fn set_printed(&mut self, id: Id, printed: Printed) {
         if let Some(entry) = self.entries.get_mut(id.index()) {
             entry.printed = printed;
@@ -174,13 +174,13 @@ impl Tree {
         }
     }
 
-    /// The elements of a list.
+    /// Returns the elements of a list.
     pub(crate) fn list(&self, list: List) -> &[Id] {
         let at = list.at as usize;
         self.lists.get(at..at + list.length as usize).unwrap_or_default()
     }
 
-    /// An element of a list.
+    /// Returns an element of a list.
     #[inline]
     pub(crate) fn element(&self, list: List, index: u32) -> Option<Id> {
         if index >= list.length {
@@ -189,7 +189,7 @@ impl Tree {
         self.lists.get(list.at as usize + index as usize).copied()
     }
 
-    /// What a function takes and returns.
+    /// Returns the signature of a function.
     pub(crate) fn signature(&self, index: u32) -> Signature {
         self.signatures.get(index as usize).copied().unwrap_or_default()
     }

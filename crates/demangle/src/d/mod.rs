@@ -1,6 +1,6 @@
-//! Names of D: `_D3foo3barFiZv` is `foo.bar(int)`. What they are written like is what the GNU tools (gdb, `c++filt`) show.
+//! Names of D: `_D3foo3barFiZv` is `foo.bar(int)`. The output equals that of the GNU tools (gdb, `c++filt`).
 //!
-//! Names are hostile: back references can double a name at each step, so nesting, steps and output are bounded.
+//! Names are untrusted: back references can double a name at each step, so nesting, steps and output are limited.
 //!
 //! Source: the D specification, "Application Binary Interface", "Name Mangling".
 
@@ -13,8 +13,8 @@ mod values;
 
 use parser::Parser;
 
-/// The readable form of a D symbol; `None` where it is none, or not to be read. `short` leaves parameters and template
-/// arguments out.
+/// Returns the readable form of a D symbol; `None` if it is not one or cannot be parsed. `short` omits parameters and
+/// template arguments.
 pub(crate) fn readable(name: &str, short: bool) -> Option<String> {
     if name == "_Dmain" {
         return Some("D main".to_owned());
@@ -25,7 +25,7 @@ pub(crate) fn readable(name: &str, short: bool) -> Option<String> {
     };
     let rest =
         name.strip_prefix("_D").filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))?;
-    // What compilers add to the names of copies comes behind a dot, which no mangled name has.
+    // Suffixes for copies begin with a dot, which no mangled name contains.
     let (mangled, copy) =
         rest.find('.').and_then(|at| rest.split_at_checked(at)).unwrap_or((rest, ""));
     let mut parser = Parser::new(mangled.as_bytes(), short);
@@ -38,9 +38,9 @@ pub(crate) fn readable(name: &str, short: bool) -> Option<String> {
     Some(out)
 }
 
-/// The symbol that a thunk leads to, which moves the object from one of its interfaces to its start.
+/// Returns the target of a thunk, which adjusts the object pointer from an interface to the object's start.
 ///
-/// Source: the names that gdc gives to thunks: `_DT`, `i` or `n` for the sign, the distance, the symbol.
+/// Source: gdc's names of thunks: `_DT`, `i` or `n` for the sign, the distance, the symbol.
 fn thunk(name: &str) -> Option<&str> {
     let distance = name.strip_prefix("_DT")?.strip_prefix(['i', 'n'])?;
     let target = distance.trim_start_matches(|char: char| char.is_ascii_digit());

@@ -1,13 +1,13 @@
-//! The place in a mangled name, with what its reading may cost.
+//! The position in a mangled name, and the remaining budget of its parsing.
 
-/// Nesting of names, types and values in each other.
+/// Limit on the nesting of names, types and values.
 const MAX_NESTING: u32 = 96;
-/// Steps, and bytes of output, that a name may take: so many for each of its bytes, and some more. Of 18,000 names in
-/// use all can be read with half of that.
+/// Limit on the steps and output bytes of a name, for each of its bytes, plus a minimum. For 18,000 names in use, half
+/// of it is enough.
 const WORK_PER_BYTE: usize = 128;
 const LEAST_WORK: usize = 1 << 10;
 
-/// A mangled name without its `_D`, and the place in it.
+/// A mangled name without its `_D`, and the current position.
 pub(super) struct Parser<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -53,40 +53,40 @@ impl<'a> Parser<'a> {
         Some(byte)
     }
 
-    /// Passes over `text` where it comes next.
+    /// Skips `text` if it is next; returns true if so.
     pub(super) fn eat(&mut self, text: &[u8]) -> bool {
         let found = self.rest().starts_with(text);
         self.at += if found { text.len() } else { 0 };
         found
     }
 
-    /// The next bytes, as text.
+    /// Returns the next bytes, as text.
     pub(super) fn take(&mut self, len: usize) -> Option<&'a str> {
         let taken = self.rest().get(..len)?;
         self.at += len;
         std::str::from_utf8(taken).ok()
     }
 
-    /// A decimal number.
+    /// Parses a decimal number.
     pub(super) fn number(&mut self) -> Option<usize> {
         let digits = self.digits()?;
         digits.parse().ok()
     }
 
-    /// The digits of a decimal number.
+    /// Parses the digits of a decimal number.
     pub(super) fn digits(&mut self) -> Option<&'a str> {
         let len = self.rest().iter().take_while(|byte| byte.is_ascii_digit()).count();
         if len == 0 { None } else { self.take(len) }
     }
 
-    /// Adds to a text, as far as a name may grow.
+    /// Appends to a text, within the budget.
     pub(super) fn put(&mut self, out: &mut String, part: &str) -> Option<()> {
         self.left = self.left.checked_sub(part.len() + 1)?;
         out.push_str(part);
         Some(())
     }
 
-    /// Reads what is in something else.
+    /// Parses a nested part, within the limits.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         self.left = self.left.checked_sub(1)?;
         self.nesting += 1;
@@ -95,9 +95,9 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Reads at the place that a back reference (`Q` and a number) is to, and goes on behind the reference.
+    /// Parses at the target of a back reference (`Q` and a number), and continues after the reference.
     ///
-    /// Source: the D specification, `NumberBackRef`: base 26, the last digit in lower case, counted from the `Q` on.
+    /// Source: the D specification, `NumberBackRef`: base 26, the last digit in lower case, relative to the `Q`.
     pub(super) fn referred<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let from = self.at;
         self.eat(b"Q").then_some(())?;

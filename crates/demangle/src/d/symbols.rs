@@ -1,9 +1,9 @@
-//! Qualified names: identifiers, templates with their arguments, functions that others are declared in.
+//! Qualified names: identifiers, templates with their arguments, and enclosing functions.
 
 use super::parser::Parser;
 
-/// Members that compilers make, and what they are: in front of what they are of. The last letter is no part of the name,
-/// but says that there is no type.
+/// Compiler-generated members, with the text before the name of their scope. The last letter is not part of the name,
+/// but marks a missing type.
 const MADE: [(&str, &str); 5] = [
     ("6__initZ", "initializer for "),
     ("6__vtblZ", "vtable for "),
@@ -13,7 +13,7 @@ const MADE: [(&str, &str); 5] = [
 ];
 
 impl Parser<'_> {
-    /// A symbol: its qualified name, and its type, of which nothing is written.
+    /// Parses a symbol: its qualified name, and its type, which is not written.
     pub(super) fn symbol(&mut self, out: &mut String) -> Option<()> {
         let is_typed = self.qualified(out, true)?;
         if !is_typed && !self.eat(b"Z") {
@@ -22,13 +22,13 @@ impl Parser<'_> {
         Some(())
     }
 
-    /// A qualified name; whether its type was read with it. `with_type`: the symbol's type comes behind it, whose
-    /// modifiers are written.
+    /// Parses a qualified name; returns true if its type was parsed with it. With `with_type` the symbol's type
+    /// follows, and its modifiers are written.
     pub(super) fn qualified(&mut self, out: &mut String, with_type: bool) -> Option<bool> {
         let begin = out.len();
         let mut parts = 0;
         loop {
-            // Symbols without name have no part.
+            // Symbols without a name have no part.
             while self.eat(b"0") {}
             let made =
                 MADE.iter().find(|(name, _)| parts > 0 && self.rest().starts_with(name.as_bytes()));
@@ -55,8 +55,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a name comes next that only tells static variables of one function from those of another: `__S` and
-    /// digits.
+    /// Returns true if the next name is `__S` and digits, which only distinguishes static variables of equal functions.
     fn is_fake_parent(&self) -> bool {
         let mut ahead = Parser::new(self.rest(), true);
         let name = ahead.number().and_then(|len| ahead.take(len));
@@ -64,7 +63,7 @@ impl Parser<'_> {
         digits.is_some_and(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit()))
     }
 
-    /// Whether a further part of a qualified name comes next.
+    /// Returns true if another part of a qualified name follows.
     fn begins_name(&self) -> bool {
         match self.rest() {
             [b'0'..=b'9', ..] | [b'_', b'_', b'T' | b'U', ..] => true,
@@ -73,7 +72,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a back reference comes next that is to an identifier, not to a type.
+    /// Returns true if the next part is a back reference to an identifier, not to a type.
     fn refers_to_name(&self) -> bool {
         let mut ahead = Parser::new(self.all(), true);
         ahead.seek(self.at());
@@ -81,9 +80,9 @@ impl Parser<'_> {
         ahead.referred(|it| is_digit(it)).is_some()
     }
 
-    /// The type of a function without what it returns, where it comes next: what it takes is written. It is taken for one
-    /// only if a symbol, or the type that it returns, can come behind it. Whether all of the type was read, as where a back
-    /// reference is to it.
+    /// Parses a function type without its result, and writes its parameters.
+    /// It counts as a function only if a symbol or the result type can follow; otherwise the position is restored.
+    /// Returns true if the whole type was parsed, as for a back reference to it.
     fn function_of_name(&mut self, out: &mut String, with_type: bool) -> bool {
         if self.peek() != Some(b'M') && !self.is_convention() {
             return false;
@@ -118,14 +117,14 @@ impl Parser<'_> {
         })
     }
 
-    /// What a function takes, of whose type all but what it returns comes next.
+    /// Parses calling convention, attributes and parameters of a function type.
     fn taken(&mut self, parameters: &mut String) -> Option<()> {
         self.convention(&mut String::new())?;
         self.attributes(&mut String::new())?;
         self.parameters(parameters)
     }
 
-    /// An identifier, a template, or a back reference to one.
+    /// Parses an identifier, a template, or a back reference to one.
     fn identifier(&mut self, out: &mut String) -> Option<()> {
         if self.peek()? == b'Q' {
             return self.referred(|it| it.identifier(out));
@@ -144,14 +143,14 @@ impl Parser<'_> {
         let name = match name {
             "__ctor" => "this",
             "__dtor" => "~this",
-            // Its parameters are in its name.
+            // Its parameters are part of its name.
             "__postblit" if self.eat(b"MFZ") => "this(this)",
             name => name,
         };
         self.put(out, name)
     }
 
-    /// A template with its arguments.
+    /// Parses a template with its arguments.
     fn template(&mut self, out: &mut String) -> Option<()> {
         self.take(3)?;
         self.nested(|it| it.identifier(out))?;
@@ -161,7 +160,7 @@ impl Parser<'_> {
             if !std::mem::take(&mut is_first) {
                 self.put(&mut arguments, ", ")?;
             }
-            // What was matched by a specialisation.
+            // Marks an argument that matched a specialisation.
             self.eat(b"H");
             self.nested(|it| it.argument(&mut arguments))?;
         }
@@ -173,7 +172,7 @@ impl Parser<'_> {
         Some(())
     }
 
-    /// An argument of a template: a type, a value, a symbol, or a name in another mangling.
+    /// Parses a template argument: a type, a value, a symbol, or a name in another mangling.
     fn argument(&mut self, out: &mut String) -> Option<()> {
         match self.next()? {
             b'T' => self.type_name(out),
@@ -193,8 +192,8 @@ impl Parser<'_> {
         }
     }
 
-    /// A symbol as an argument: a mangled or a qualified name. Older compilers put its length in front, whose digits run
-    /// into those of the name.
+    /// Parses a symbol as an argument: a mangled or a qualified name. Older compilers put its length first, and these
+    /// digits are not separated from those of the name.
     fn symbol_argument(&mut self, out: &mut String) -> Option<()> {
         if self.eat(b"_D") {
             return self.symbol(out);
@@ -227,7 +226,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a text can be an identifier: letters of any alphabet, digits and underscores.
+/// Returns true if a text can be an identifier: letters of any alphabet, digits and underscores.
 fn is_identifier(name: &str) -> bool {
     let first = name.chars().next();
     first.is_some_and(|first| !first.is_ascii_digit())

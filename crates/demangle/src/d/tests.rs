@@ -1,4 +1,4 @@
-//! Names of D as the GNU tools show them, and hostile ones.
+//! Tests of D names in the output of the GNU tools, and of hostile names.
 
 use super::readable;
 
@@ -97,7 +97,7 @@ fn back_references() {
         &format!("{name}!(char).toLower(const(char))"),
         &format!("{name}.toLower"),
     );
-    // The type of a delegate, again as that of the function.
+    // The type of a delegate, referred to as that of the function.
     check("_D1m1fMFNbDFiZvZ1wMQi", "m.f(void(int) delegate).w(int)", "m.f.w");
 }
 
@@ -126,21 +126,21 @@ fn what_is_no_name_of_d() {
     }
 }
 
-/// What nests or doubles itself is given up.
+/// Names that nest deeply or double repeatedly are rejected.
 #[test]
 fn hostile_names_have_an_end() {
     let deep = |part: &str| format!("_D1m1fF{}iZv", part.repeat(10_000));
     for part in ["P", "A", "x", "H", "DF", "PF", "Hi", "S__T1a"] {
         assert_eq!(readable(&deep(part), false), None, "{part}");
     }
-    // Each type is a map of the one before to itself: 2^30 types.
+    // Each type maps the previous type to itself: 2^30 types.
     let mut doubling = "_D1m1fFHii".to_owned();
     for step in 0..30 {
         doubling.push_str(if step == 0 { "HQeQg" } else { "HQgQi" });
     }
     doubling.push_str("Zv");
     assert_eq!(readable(&doubling, false), None);
-    // A name of many parts stays in proportion.
+    // The output of a name with many parts is in proportion to it.
     let long = format!("_D{}FZv", "1a".repeat(20_000));
     assert_eq!(readable(&long, false).map(|name| name.len()), Some(40_001));
 }

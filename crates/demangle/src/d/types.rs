@@ -1,9 +1,9 @@
-//! Types, and what functions take.
+//! Types, and the parameters of functions.
 
 use super::parser::Parser;
 
 impl Parser<'_> {
-    /// A type.
+    /// Parses a type.
     pub(super) fn type_name(&mut self, out: &mut String) -> Option<()> {
         let kind = self.peek()?;
         if kind == b'Q' {
@@ -61,7 +61,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A type of two letters, the first of which was read.
+    /// Parses a type of two letters, after the first.
     fn other_type(&mut self, out: &mut String, first: u8) -> Option<()> {
         match [first, self.next()?] {
             [b'N', b'h'] => {
@@ -76,14 +76,14 @@ impl Parser<'_> {
         }
     }
 
-    /// What a type is under, where such a modifier comes next.
+    /// Parses a type modifier, if one is next.
     fn modifier(&mut self) -> Option<&'static str> {
         [(&b"O"[..], "shared"), (b"x", "const"), (b"y", "immutable"), (b"Ng", "inout")]
             .into_iter()
             .find_map(|(code, word)| self.eat(code).then_some(word))
     }
 
-    /// The modifiers of what a method is called on, each with a space in front.
+    /// Writes the modifiers of a method's object, each after a space.
     pub(super) fn modifiers(&mut self, out: &mut String) -> Option<()> {
         while let Some(word) = self.modifier() {
             self.put(out, " ")?;
@@ -96,7 +96,7 @@ impl Parser<'_> {
         matches!(self.peek(), Some(b'F' | b'U' | b'W' | b'V' | b'R' | b'Y'))
     }
 
-    /// How a function is called.
+    /// Writes the calling convention of a function.
     pub(super) fn convention(&mut self, out: &mut String) -> Option<()> {
         let text = match self.next()? {
             b'F' => "",
@@ -110,7 +110,7 @@ impl Parser<'_> {
         self.put(out, text)
     }
 
-    /// The attributes of a function, each with a space in front.
+    /// Writes the attributes of a function, each after a space.
     pub(super) fn attributes(&mut self, out: &mut String) -> Option<()> {
         while let [b'N', code, ..] = *self.rest() {
             let word = match code {
@@ -133,7 +133,7 @@ impl Parser<'_> {
         Some(())
     }
 
-    /// A function as a type: `extern(C) int(char) pure`.
+    /// Parses a function type: `extern(C) int(char) pure`.
     fn function(&mut self, out: &mut String) -> Option<()> {
         let (mut attributes, mut parameters) = (String::new(), String::new());
         self.convention(out)?;
@@ -146,7 +146,7 @@ impl Parser<'_> {
         Some(())
     }
 
-    /// A function together with what it is called on; the `D` was read.
+    /// Parses a delegate, a function with its context, after the `D`.
     fn delegate(&mut self, out: &mut String) -> Option<()> {
         let mut modifiers = String::new();
         self.modifiers(&mut modifiers)?;
@@ -159,7 +159,7 @@ impl Parser<'_> {
         self.put(out, &modifiers)
     }
 
-    /// What a function takes, up to the end of the list.
+    /// Parses the parameters of a function, up to the end of the list.
     pub(super) fn parameters(&mut self, out: &mut String) -> Option<()> {
         let mut is_first = true;
         loop {
@@ -185,7 +185,7 @@ impl Parser<'_> {
         self.next().map(|_| ())
     }
 
-    /// How a parameter is passed.
+    /// Writes the storage classes of a parameter.
     fn storage(&mut self, out: &mut String) -> Option<()> {
         let words = [
             (&b"M"[..], "scope "),
@@ -201,7 +201,7 @@ impl Parser<'_> {
         Some(())
     }
 
-    /// A list of types; the `B` was read.
+    /// Parses a list of types, after the `B`.
     fn tuple(&mut self, out: &mut String) -> Option<()> {
         let count = self.number()?;
         self.put(out, "Tuple!(")?;

@@ -1,11 +1,11 @@
-//! Values that are arguments of templates.
+//! Values as arguments of templates.
 
 use std::fmt::Write as _;
 
 use super::parser::Parser;
 
 impl Parser<'_> {
-    /// What kind of type the value is of whose type comes next: its first letter, behind back references.
+    /// Returns the first letter of the next type, after resolving back references. It determines the form of the value.
     pub(super) fn kind_of_value(&mut self) -> Option<u8> {
         let at = self.at();
         let kind = match self.peek()? {
@@ -16,7 +16,7 @@ impl Parser<'_> {
         kind
     }
 
-    /// A value of a type: of that kind, and with that name.
+    /// Parses a value; `kind` and `name` are those of its type.
     pub(super) fn value(&mut self, out: &mut String, kind: u8, name: &str) -> Option<()> {
         match self.peek()? {
             b'n' => {
@@ -32,7 +32,7 @@ impl Parser<'_> {
                 self.next()?;
                 self.integer(out, kind)
             }
-            // Older compilers left the letter out.
+            // Older compilers omitted the letter.
             b'0'..=b'9' => self.integer(out, kind),
             b'e' => {
                 self.next()?;
@@ -66,7 +66,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A number, a character or a truth value.
+    /// Parses a number, a character or a boolean.
     fn integer(&mut self, out: &mut String, kind: u8) -> Option<()> {
         let digits = self.digits()?;
         match kind {
@@ -98,7 +98,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A number with a fraction, in hexadecimal digits.
+    /// Parses a floating-point number in hexadecimal digits.
     fn real(&mut self, out: &mut String) -> Option<()> {
         for (code, text) in [(&b"NAN"[..], "NaN"), (b"INF", "Inf"), (b"NINF", "-Inf")] {
             if self.eat(code) {
@@ -115,7 +115,7 @@ impl Parser<'_> {
         self.put(out, &format!("{sign}0x{first}.{fraction}p{exponent_sign}{exponent}"))
     }
 
-    /// A text: the width of its characters, its bytes, and those in hexadecimal digits.
+    /// Parses a string: the width of its characters, its length in bytes, and these as hexadecimal digits.
     fn text(&mut self, out: &mut String) -> Option<()> {
         let width = self.next()?;
         let len = self.number()?;
@@ -143,7 +143,7 @@ impl Parser<'_> {
         self.put(out, &text)
     }
 
-    /// Several values between brackets; those of a map are pairs.
+    /// Parses several values and writes them in brackets. In a map they are pairs.
     fn list(&mut self, out: &mut String, brackets: [&str; 2], is_map: bool) -> Option<()> {
         let count = self.number()?;
         let [open, close] = brackets;

@@ -1,11 +1,12 @@
-//! Names that nobody's compiler made: they end soon, without a panic, and with an output that is limited.
+//! Tests of names that no compiler made: they are rejected or demangled quickly, without a panic and with limited
+//! output.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use demangle::cxx::{Demangler, Options, Parts, Spelling};
 
 const NAMES: &str = include_str!("names.txt");
-/// Longest output: the limit, and the last piece that goes over it.
+/// Longest output: the limit, plus the last piece, which may exceed it.
 const MAX_OUTPUT: usize = 1 << 16;
 
 fn is_demangled(name: &str) -> bool {
@@ -43,7 +44,7 @@ fn nesting_is_limited() {
     assert!(!is_demangled(&nested(520)));
 }
 
-/// Types that refer to each other and are not nested in the mangled name.
+/// Types that refer to each other, without nesting in the mangled name.
 #[test]
 fn depth_by_substitution_is_limited() {
     let mut name = "_Z1f1a".to_owned();
@@ -56,10 +57,10 @@ fn depth_by_substitution_is_limited() {
     assert!(!is_demangled(&name));
 }
 
-/// Each parameter is two of the one before: 2^60 characters.
+/// Each parameter contains the previous one twice: 2^60 characters.
 #[test]
 fn doubling_is_limited() {
-    // Of each step, how many substitutions it adds.
+    // The last number is the number of substitutions that each step adds.
     for (first, doubled, added) in
         [("1bIiE", "1aI{}{}E", 2), ("1bIJEE", "1aIJ{}{}EE", 2), ("Fi1bE", "Fv{}{}E", 1)]
     {
@@ -116,7 +117,7 @@ fn circles_end() {
     }
 }
 
-/// Numbers that look like chance and are the same each time.
+/// Reproducible pseudo-random numbers.
 ///
 /// Source: Vigna, `SplitMix64`.
 struct Random(u64);
@@ -164,7 +165,7 @@ fn damaged_names_are_read_or_left() {
         if let Some(readable) = demangler.demangle(&name, option) {
             assert!(readable.len() <= 2 * MAX_OUTPUT);
             read += 1;
-            // What was demangled before makes no difference.
+            // Earlier names make no difference.
             let again = Demangler::default().demangle(&name, option).map(<[u8]>::to_vec);
             assert_eq!(demangler.demangle(&name, option).map(<[u8]>::to_vec), again);
         }

@@ -1,4 +1,4 @@
-//! Names of C++ as text: those of compilers, and those that no compiler made.
+//! Tests of C++ names: those of compilers, and those that no compiler made.
 
 mod hostile;
 mod names;

@@ -1,8 +1,9 @@
-//! Names that GCC 12 and Clang 19 gave to the programs beside this file (`programs/*.cpp`, compiled with `-std=c++20`,
-//! Clang's also with `-std=c++23 -fblocks`), and how they read.
+//! Tests of names that GCC 12 and Clang 19 gave to the programs in `programs/*.cpp`. They were compiled with
+//! `-std=c++20`, by Clang also with `-std=c++23 -fblocks`.
 //!
-//! `names.txt` has each with what `llvm-cxxfilt` of LLVM 19 prints, and, where that differs, the spelling of binutils.
-//! `beyond_llvm.txt` has those that LLVM 19 leaves mangled, with what `c++filt` of binutils 2.40 says of them.
+//! `names.txt` has each name with the output of `llvm-cxxfilt` from LLVM 19 and, if that differs, the spelling of
+//! binutils.
+//! `beyond_llvm.txt` has names that LLVM 19 leaves mangled, with the output of `c++filt` from binutils 2.40.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -11,7 +12,7 @@ use demangle::cxx::{Demangler, Options, Parts, Spelling};
 const NAMES: &str = include_str!("names.txt");
 const BEYOND: &str = include_str!("beyond_llvm.txt");
 
-/// The names of a list: mangled, as LLVM spells it, as binutils does.
+/// Parses a list of names: mangled, in the spelling of LLVM, in that of binutils.
 fn names(list: &str) -> Vec<(&str, &str, &str)> {
     let mut names: Vec<(&str, &str, &str)> = Vec::new();
     for line in list.lines() {

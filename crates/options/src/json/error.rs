@@ -18,7 +18,7 @@ pub enum OptionsError {
     Value {
         /// The name of the option.
         name: String,
-        /// A clause that says what is wrong.
+        /// The reason, as a clause.
         reason: String,
     },
 }

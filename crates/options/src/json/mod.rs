@@ -1,4 +1,4 @@
-//! JSON forms of options: single values, and objects that name every option that is not known.
+//! JSON forms of options: single values, and objects, which reject unknown options by name.
 
 mod error;
 pub(crate) mod object;

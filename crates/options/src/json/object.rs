@@ -23,7 +23,7 @@ where
         Ok(options) => return Ok(options),
         Err(error) => error,
     };
-    // Errors of members that are parts of a group do not say which member they are about.
+    // Errors of members in a group do not name the member.
     let reason = |alone| serde_json::from_value::<T>(Value::Object(alone)).err();
     let wrong = object.into_iter().find_map(|(name, value)| {
         let error = reason(Map::from_iter([(name.clone(), value)]))?;
@@ -32,7 +32,7 @@ where
     Err(wrong.unwrap_or(OptionsError::Json(error)))
 }
 
-/// The options that differ from their defaults.
+/// Returns the options that differ from their defaults.
 pub(crate) fn write<T: Default + Serialize>(options: &T) -> Map<String, Value> {
     let usual = all(&T::default());
     let mut object = all(options);
@@ -40,16 +40,16 @@ pub(crate) fn write<T: Default + Serialize>(options: &T) -> Map<String, Value> {
     object
 }
 
-/// The names of all options.
+/// Returns the names of all options.
 pub(crate) fn names<T: Default + Serialize>() -> Vec<String> {
     all(&T::default()).into_iter().map(|(name, _)| name).collect()
 }
 
-/// Every option.
+/// Returns all options.
 fn all(options: &impl Serialize) -> Map<String, Value> {
     match serde_json::to_value(options) {
         Ok(Value::Object(object)) => object,
-        // Options are objects whose keys are text.
+        // Options are objects with text keys.
         _ => Map::new(),
     }
 }

@@ -1,5 +1,5 @@
-//! Forms of values in JSON that several options share. Readers take more than writers write: one value for a list of
-//! one, and text for numbers and truth values.
+//! JSON forms of values that several options share. Readers accept more than writers produce: one value for a list of
+//! one, and text for numbers and booleans.
 
 use std::num::NonZeroUsize;
 
@@ -26,7 +26,7 @@ impl<T> OneOrMany<T> {
     }
 }
 
-/// A list of values, or one value, whose errors are kept.
+/// Reads a list of values, or one value. Errors of the values are passed on.
 pub(crate) fn each<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {
@@ -38,12 +38,12 @@ pub(crate) fn each<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     values.into_iter().map(read).collect()
 }
 
-/// The parts of a text between commas.
+/// Splits a text at commas.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split(',')
 }
 
-/// `true` and `false`, also as text.
+/// Reads `true` or `false`, also as text.
 pub(crate) fn truth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "expected true or false")]
@@ -60,7 +60,7 @@ pub(crate) fn truth<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, 
     }
 }
 
-/// A number above 0, also as text.
+/// Reads a number above 0, also as text.
 pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NonZeroUsize, D::Error> {
     let count = match NumberOrText::deserialize(deserializer)? {
         NumberOrText::Number(number) => usize::try_from(number).ok().and_then(NonZeroUsize::new),
@@ -69,7 +69,7 @@ pub(crate) fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NonZer
     count.ok_or_else(|| D::Error::custom("expected a number above 0"))
 }
 
-/// A number, or text that means one.
+/// A number, or a text form of one.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a number that is not negative, or text")]
 pub(crate) enum NumberOrText {
@@ -143,7 +143,7 @@ pub(crate) mod ids {
     }
 }
 
-/// A list of texts; text alone is a list with commas.
+/// Reads a list of texts; a text alone is a list with commas.
 pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     Ok(match OneOrMany::<String>::deserialize(deserializer)? {
         OneOrMany::One(text) => parts(&text).map(str::to_owned).collect(),
@@ -151,7 +151,7 @@ pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<St
     })
 }
 
-/// A list of names, which are bytes; text alone is a list with commas.
+/// A list of names, which are bytes; a text alone is a list with commas.
 pub(crate) mod names {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -208,7 +208,7 @@ pub(crate) mod paths {
     }
 }
 
-/// A path that may be missing.
+/// An optional path.
 pub(crate) mod path {
     use std::path::PathBuf;
 
@@ -231,7 +231,7 @@ pub(crate) mod path {
     }
 }
 
-/// A size of memory that may be missing: bytes, or text such as `2G`.
+/// Reads an optional size of memory: bytes, or text such as `2G`.
 pub(crate) fn size<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let text = match Option::<NumberOrText>::deserialize(deserializer)? {
         None => return Ok(None),

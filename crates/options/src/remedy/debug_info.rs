@@ -1,4 +1,4 @@
-//! Separate debug information, as advice names it.
+//! Separate debug information in advice.
 
 use address::BuildId;
 
@@ -7,38 +7,38 @@ use super::{Spelling, Ways};
 /// Separate debug information of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DebugInfo {
-    /// The names that the file has without it.
+    /// The symbols that the file has without it.
     pub symbols: Symbols,
-    /// How it is proven.
+    /// The evidence that it belongs to the file.
     pub proof: DebugProof,
-    /// Whether a distribution's package has the file, rather than somebody who can build it again.
+    /// True if the file is from a distribution's package, false if the user can rebuild it.
     pub packaged: bool,
-    /// The options that may lead to it.
+    /// The options that may find it.
     pub ways: Ways,
 }
 
-/// The symbols that a file has.
+/// The symbols in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Symbols {
     /// None.
     Stripped,
-    /// Those that it exports.
+    /// Only exported ones.
     Exported,
 }
 
-/// The proof that separate debug information belongs to a file.
+/// The evidence that separate debug information belongs to a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DebugProof {
     /// The build-id.
     Id(BuildId),
     /// The name in `.gnu_debuglink`, with its checksum.
     Link(String),
-    /// Nothing: no file would be used.
+    /// None: no file would be used.
     Nothing,
 }
 
 impl DebugInfo {
-    /// How to give it; `None` if none would be used.
+    /// Returns the advice to provide it; `None` if no file would be used.
     pub(super) fn given(&self, spelling: Spelling) -> Option<String> {
         let ways = self.ways;
         match &self.proof {
@@ -60,7 +60,7 @@ impl DebugInfo {
         }
     }
 
-    /// Why names are missing, and how to give them.
+    /// Returns the reason that names are missing, and the advice to provide them.
     pub(super) fn for_names(&self, spelling: Spelling) -> String {
         let lack = match self.symbols {
             Symbols::Stripped => "it is stripped",

@@ -1,5 +1,5 @@
-//! Advice as a choice with its facts. Its sentences name options as the user writes them: the command, a request
-//! and a Python call have a [`Spelling`] each.
+//! Advice as a choice with its facts. Its sentences name options in the user's form: the command, a request and a
+//! Python call each have a [`Spelling`].
 
 mod debug_info;
 mod spelling;
@@ -14,38 +14,38 @@ pub use ways::Ways;
 /// An action that would help.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Remedy {
-    /// The file of a module, which is not at hand.
+    /// The missing file of a module.
     File {
-        /// Its build-id, by which it is proven.
+        /// Its build-id, which verifies it.
         id: Option<BuildId>,
-        /// The options that may lead to it.
+        /// The options that may find it.
         ways: Ways,
     },
-    /// The recorded file, whose path leads to another one.
+    /// The recorded file, if its path has another file now.
     RecordedFile {
         /// Its name, without folders.
         name: String,
     },
     /// Nothing: a page that the kernel maps into processes.
     KernelPage,
-    /// A recording without return probes in the function that the chain ends in.
+    /// A recording without return probes in the function at the end of the chain.
     NoReturnProbes,
-    /// Nothing: code of a guest or of the hypervisor, of which the recording has addresses alone.
+    /// Nothing: code of a guest or of the hypervisor; the recording only has its addresses.
     OtherMachine,
-    /// Another copy of a file that cannot be read.
+    /// Another copy of an unreadable file.
     ReadableCopy,
-    /// A copy of a file whose unwind information is damaged.
+    /// A copy of a file with damaged unwind information.
     SoundCopy,
     /// Separate debug information, for names.
     DebugInfo(DebugInfo),
     /// Separate debug information, or a build with unwind tables.
     UnwindTables {
-        /// How its debug information may be found; `None` if it was read, or cannot be found.
+        /// The ways to find its debug information; `None` if it was read, or cannot be found.
         debug: Option<DebugInfo>,
     },
-    /// Memory of a process, of which no file is known.
+    /// The file for memory of a process without a file.
     Memory {
-        /// The process, if it is that of one alone.
+        /// The process, if the memory belongs to only one.
         owner: Option<Pid>,
     },
     /// The file that a range of memory is a copy of, if there is one.
@@ -54,10 +54,10 @@ pub enum Remedy {
         pid: Pid,
         /// Its address.
         start: Avma,
-        /// Bytes.
+        /// Size in bytes.
         len: u64,
     },
-    /// A map or a dump of a just-in-time compiler.
+    /// A map or a dump from a just-in-time compiler.
     JitNames,
     /// Trust in the maps of other users.
     TrustMaps,
@@ -69,24 +69,24 @@ pub enum Remedy {
     NameList,
     /// A list of the kernel's symbols, saved on the recorded machine.
     SaveList,
-    /// Build-ids in the map records, for who watches a recording.
+    /// Build-ids in the map records, to follow a recording live.
     BuildIdsWhileWatched,
-    /// The event of threads leaving processors, beside others.
+    /// The event of threads leaving processors, in addition to others.
     SwitchEvent,
     /// Each such event, not only some of them.
     EachSwitchEvent,
-    /// Records of threads coming back.
+    /// Records of threads returning to processors.
     SwitchRecords,
 }
 
-/// The command that keeps copies of files.
+/// The note on the command that stores copies of files.
 const KEPT: &str = "unwind-perf record would have kept it";
 
-/// How to build a program so that it can be unwound.
+/// The advice to build a program with unwind information.
 const UNWINDABLE: &str = "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer";
 
 impl Remedy {
-    /// A sentence for people, without a full stop.
+    /// Returns a sentence for users, without a full stop.
     #[must_use]
     pub fn sentence(&self, spelling: Spelling) -> String {
         let file = || spelling.with(OptionName::Modules, "FILE");
@@ -141,7 +141,7 @@ impl Remedy {
         }
     }
 
-    /// A word for programs, such as `give-file`.
+    /// Returns an identifier for programs, such as `give-file`.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -189,7 +189,7 @@ fn memory(owner: Option<Pid>, spelling: Spelling) -> String {
     )
 }
 
-/// Memory, by process, address and size, that can be a copy of a file's code.
+/// Returns the advice for memory that may be a copy of a file's code; `memory` is process, address and size.
 fn copied(memory: &str, spelling: Spelling) -> String {
     let hint = spelling.with(OptionName::Map, &format!("OBJECT@{memory},OFFSET"));
     format!("if it is a copy of a file's code, say so: {hint}")

@@ -32,7 +32,7 @@ option_names! {
     Sysroot = "sysroot",
     /// Folders of separate debug files.
     DebugDirs = "debug_dirs",
-    /// Servers that have files by build-id.
+    /// Servers that provide files by build-id.
     Debuginfod = "debuginfod",
     /// Folders with maps of just-in-time compilers.
     PerfMapDirs = "perf_map_dirs",
@@ -42,36 +42,36 @@ option_names! {
     Map = "map",
     /// A list of the kernel's symbols.
     Kallsyms = "kallsyms",
-    /// The events that are counted.
+    /// The events to count.
     Event = "event",
     /// The number of rows of a table.
     Limit = "limit",
-    /// Two modules that are compared.
+    /// Two modules to compare.
     Pair = "pair",
-    /// The measure by which costs are divided before they are compared.
+    /// Divisor of costs before their comparison.
     Normalize = "normalize",
 }
 
-/// How a user writes options.
+/// A user's form of options.
 #[derive(Clone, Copy, Debug)]
 pub struct Spelling {
-    /// The name of an option.
+    /// Returns the name of an option.
     pub of: fn(OptionName) -> &'static str,
     /// The text between a name and its value.
     pub assignment: &'static str,
 }
 
 impl Spelling {
-    /// That of requests and of Python: `modules=FILE`.
+    /// The form in requests and in Python: `modules=FILE`.
     pub const KEYS: Self = Self { of: OptionName::key, assignment: "=" };
 
-    /// The name of an option.
+    /// Returns the name of an option.
     #[must_use]
     pub fn name(self, option: OptionName) -> &'static str {
         (self.of)(option)
     }
 
-    /// An option with a value.
+    /// Returns an option with a value.
     #[must_use]
     pub fn with(self, option: OptionName, value: &str) -> String {
         format!("{}{}{value}", self.name(option), self.assignment)

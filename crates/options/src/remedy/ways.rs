@@ -1,30 +1,30 @@
-//! The options that may still lead to a file.
+//! The options that may still find a file.
 
 use super::{OptionName, Spelling};
 
-/// The options that may still lead to a file: a folder that was named and does not have it is not named again.
+/// The options that may still find a file. Folders that were given and do not have it are not advised again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ways {
-    /// Further folders, searched by name.
+    /// More folders to search by name.
     pub extra_dir: bool,
-    /// A folder in front of recorded paths.
+    /// A folder that replaces `/` in recorded paths.
     pub sysroot: bool,
     /// Folders of debug files.
     pub debug_dir: bool,
-    /// Servers that have files by build-id.
+    /// Servers that provide files by build-id.
     pub debuginfod: bool,
-    /// Whether a package that is installed here would be found.
+    /// True if a package installed on this host would be found.
     pub install: bool,
 }
 
 impl Ways {
-    /// Those to memory that has no file with a name: none that looks for a path.
+    /// Returns the options for memory without a file name, without those that use paths.
     #[must_use]
     pub const fn by_content(self) -> Self {
         Self { sysroot: false, ..self }
     }
 
-    /// The options for a file that is mapped: `a, b or c`.
+    /// Formats the options for a mapped file: `a, b or c`.
     pub(super) fn to_file(self, has_id: bool, spelling: Spelling) -> String {
         one_of(&[
             Some(spelling.with(OptionName::Modules, "FILE")),
@@ -34,7 +34,7 @@ impl Ways {
         ])
     }
 
-    /// The options for a debug file.
+    /// Formats the options for a debug file.
     pub(super) fn to_debug_file(self, has_id: bool, spelling: Spelling) -> String {
         one_of(&[
             self.debug_dir.then(|| spelling.with(OptionName::DebugDirs, "DIR")),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes. In JSON `"text"`, or `{"hex": "…"}` if they are not UTF-8. Every sequence of bytes has one such form.
+/// Bytes. In JSON `"text"`, or `{"hex": "…"}` if they are not UTF-8. Every sequence of bytes has exactly one such form.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(try_from = "Json", into = "Json")]
 pub struct Bytes(Vec<u8>);
@@ -19,13 +19,13 @@ enum Json {
 }
 
 impl Bytes {
-    /// The bytes of a path.
+    /// Returns the bytes of a path.
     #[must_use]
     pub fn of_path(path: &Path) -> Self {
         Self::of_os(path.as_os_str())
     }
 
-    /// The bytes of a string of the operating system.
+    /// Returns the bytes of a string of the operating system.
     #[must_use]
     pub fn of_os(text: &OsStr) -> Self {
         Self(text.as_bytes().to_vec())
@@ -37,13 +37,13 @@ impl Bytes {
         self.0
     }
 
-    /// The string of the operating system with these bytes.
+    /// Returns the string of the operating system with these bytes.
     #[must_use]
     pub fn to_os_string(&self) -> OsString {
         OsString::from_vec(self.0.clone())
     }
 
-    /// The path with these bytes.
+    /// Returns the path with these bytes.
     #[must_use]
     pub fn to_path(&self) -> PathBuf {
         PathBuf::from(self.to_os_string())
@@ -76,13 +76,13 @@ impl TryFrom<Json> for Bytes {
     }
 }
 
-/// Two lower-case hexadecimal digits per byte.
+/// Encodes each byte as two lower-case hexadecimal digits.
 #[must_use]
 pub fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The bytes that pairs of hexadecimal digits state; `None` if the text has anything else.
+/// Decodes pairs of hexadecimal digits; `None` if the text has anything else.
 #[must_use]
 pub fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digits = text.chars().map(|digit| digit.to_digit(16)).collect::<Option<Vec<u32>>>()?;

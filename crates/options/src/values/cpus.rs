@@ -1,12 +1,12 @@
-//! Processors that are wanted.
+//! Selection of processors.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-/// The most processors of a range. Source: `NR_CPUS` of the kernel is at most 8192.
+/// Limit on the processor numbers of a range. Source: `NR_CPUS` of the kernel is at most 8192.
 const MOST: u32 = 1 << 16;
 
-/// Processors by number, as `0,2-3`; in JSON a number, a list of numbers, or such text.
+/// Parses processor numbers such as `0,2-3`. In JSON they are a number, a list of numbers, or such text.
 ///
 /// # Errors
 /// If a part is neither a number nor a range of numbers.

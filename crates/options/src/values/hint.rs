@@ -1,4 +1,4 @@
-//! Map hints: a range of memory of a process holds bytes of a file.
+//! Map hints: a range of process memory contains bytes of a file.
 
 use std::path::PathBuf;
 
@@ -7,69 +7,69 @@ use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
 
-/// Whose memory a hint speaks of.
+/// The processes that a hint applies to.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum HintScope {
     /// A process and the children that it forks.
     Process(Pid),
-    /// Every process of that thread name.
+    /// Every process with this thread name.
     Comm(Box<[u8]>),
     /// Every process.
     All,
 }
 
-/// A range of memory and the file whose bytes it holds: `OBJECT@PID,START,LEN[,OFFSET]`. In JSON it is an object, since
-/// the file's name may be of any bytes; that text is read, too.
+/// A range of memory, and the file that its bytes are from: `OBJECT@PID,START,LEN[,OFFSET]`. In JSON it is an object,
+/// since file names may contain any bytes; the text form is accepted, too.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Json", into = "Members")]
 pub struct Hint {
     /// The file.
     pub object: PathBuf,
-    /// Whose memory.
+    /// The processes.
     pub scope: HintScope,
-    /// The first address.
+    /// Its first address.
     pub start: Avma,
-    /// How many bytes.
+    /// Its length in bytes.
     pub len: u64,
-    /// The offset in the file of the first byte; `None` where the hint does not say.
+    /// File offset of the first byte; `None` if the hint does not state it.
     pub offset: Option<FileOffset>,
 }
 
-/// A hint that cannot be used.
+/// An invalid hint.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HintError {
-    /// Not of the form.
+    /// The text does not have the expected form.
     #[error("map hint {text:?}: {what}; expected OBJECT@PID,START,LEN[,OFFSET]")]
     Form {
         /// The hint.
         text: String,
-        /// What is wrong.
+        /// The reason.
         what: &'static str,
     },
-    /// Two hints speak of the same bytes.
+    /// Two hints cover the same bytes.
     #[error("map hints overlap: {first} and {second}")]
     Overlap {
-        /// The one.
+        /// One hint.
         first: String,
-        /// The other.
+        /// The other hint.
         second: String,
     },
 }
 
 impl Hint {
-    /// Reads a hint. Numbers are hexadecimal with `0x` or where they have the digits a to f, else decimal; the process
-    /// is an id, `*` for all, or `comm:NAME`.
+    /// Parses a hint. Numbers are hexadecimal with `0x` or if they have the digits a to f, else decimal. The process is
+    /// an id, `*` for all, or `comm:NAME`.
     ///
     /// # Errors
-    /// Where the text is not of the form, or the range is empty or passes the end of the address space.
+    /// If the text does not have the form, or if the range is empty or passes the end of the address space.
     pub fn parse(text: &str) -> Result<Self, HintError> {
         let form = |what| HintError::Form { text: text.to_owned(), what };
         let (object, rest) = text.rsplit_once('@').ok_or_else(|| form("there is no @"))?;
         if object.is_empty() {
             return Err(form("there is no file"));
         }
-        // A thread name may hold commas: the numbers are taken from the end.
+        // A thread name may contain commas, so the numbers are parsed from the end.
         let words: Vec<&str> = rest.split(',').collect();
         let n_numbers =
             if words.len() >= 4 && number(words[words.len() - 3]).is_some() { 3 } else { 2 };
@@ -90,17 +90,17 @@ impl Hint {
         Ok(Self { object: object.into(), scope, start: Avma(start), len, offset })
     }
 
-    /// The address past the last byte.
+    /// Returns the address past the last byte.
     #[must_use]
     pub const fn end(&self) -> Avma {
         self.start.add(self.len)
     }
 
-    /// Refuses hints that speak of the same bytes of the same process. A hint for one process may refine one for all
-    /// or for a name; the narrower one wins.
+    /// Rejects hints that cover the same bytes of the same process. A hint for one process may refine one for all or
+    /// for a name; the narrower one wins.
     ///
     /// # Errors
-    /// Two that overlap: the first ones by address.
+    /// The first two, by address, that overlap.
     pub fn check(hints: &[Self]) -> Result<(), HintError> {
         let mut sorted: Vec<&Self> = hints.iter().collect();
         sorted.sort_by(|a, b| (&a.scope, a.start).cmp(&(&b.scope, b.start)));
@@ -203,7 +203,7 @@ impl TryFrom<Json> for Hint {
     }
 }
 
-/// What is wrong with a range of no bytes.
+/// Error text for an empty or overflowing range.
 const NO_RANGE: &str = "the range is empty or passes the end of the address space";
 
 fn scope_of(text: &str) -> Option<HintScope> {
@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(Hint::check(&hints[1..]), Ok(()));
     }
 
-    /// 100,000 hints take a moment; comparing each with each would take minutes.
+    /// Checking 100,000 hints is fast; comparing all pairs would take minutes.
     #[test]
     fn many_hints_are_checked_at_once() {
         let hint = |number: u64| Hint {

@@ -1,22 +1,22 @@
 //! Sizes of memory.
 
-/// Bytes that the program itself and its caches need.
+/// Memory that the program itself and its caches need, in bytes.
 const LEAST: u64 = 32 << 20;
 
 /// A limit of memory. In JSON a number of bytes or text such as `2G`, `"none"`, or null.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemoryLimit {
-    /// Whatever the program does if nobody says: a library has no limit, the command half of the machine's memory.
+    /// The default: a library has no limit, the command half of the host's memory.
     #[default]
     Usual,
     /// No limit.
     None,
-    /// So many bytes.
+    /// A limit in bytes.
     Bytes(u64),
 }
 
 impl MemoryLimit {
-    /// The bytes that were named.
+    /// Returns the explicit limit in bytes.
     #[must_use]
     pub const fn bytes(self) -> Option<u64> {
         match self {
@@ -25,7 +25,7 @@ impl MemoryLimit {
         }
     }
 
-    /// The bytes, if a program has so many as its usual limit.
+    /// Returns the limit in bytes; `usual` is the program's default.
     #[must_use]
     pub const fn or_usual(self, usual: Option<u64>) -> Option<u64> {
         match self {
@@ -35,7 +35,7 @@ impl MemoryLimit {
         }
     }
 
-    /// Reads a limit: `none`, or a size as [`parse_memory`] does.
+    /// Parses a limit: `none`, or a size as in [`parse_memory`].
     ///
     /// # Errors
     /// As for [`parse_memory`].
@@ -44,10 +44,10 @@ impl MemoryLimit {
     }
 }
 
-/// Reads a size of memory: `500M`, `2G`, or a number of bytes. Units are powers of 1024.
+/// Parses a size of memory: `500M`, `2G`, or a number of bytes. Units are powers of 1024.
 ///
 /// # Errors
-/// A clause that says what is wrong, if the text is not a size, or the size is too small to run at all.
+/// The reason, as a clause, if the text is not a size, or if the size is too small for any run.
 pub fn parse_memory(text: &str) -> Result<u64, String> {
     let bytes = parse_size(text)?;
     if bytes < LEAST {
@@ -56,10 +56,10 @@ pub fn parse_memory(text: &str) -> Result<u64, String> {
     Ok(bytes)
 }
 
-/// Reads a size of any kind: `500M`, `2G`, or a number of bytes. Units are powers of 1024.
+/// Parses a size of any kind: `500M`, `2G`, or a number of bytes. Units are powers of 1024.
 ///
 /// # Errors
-/// A clause that says what is wrong, if the text is not a size.
+/// The reason, as a clause, if the text is not a size.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match text.get(digits.len()..).unwrap_or_default().to_ascii_uppercase().as_str() {

@@ -6,23 +6,23 @@ use std::str::FromStr;
 /// Divisor of the costs of a recording.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Normalization {
-    /// The seconds that it was recorded for.
+    /// Its duration in seconds.
     Time,
-    /// All of its cost.
+    /// Its total cost.
     Share,
-    /// Nothing, and each sample counts 1, whatever it stands for.
+    /// None; each sample counts 1, regardless of its weight.
     Samples,
-    /// The work that was done while it was recorded, such as a number of requests.
+    /// The work done during the recording, such as a number of requests.
     Work {
-        /// In each recording of the side before.
+        /// Work in each baseline recording.
         before: f64,
-        /// In each recording of the side after.
+        /// Work in each candidate recording.
         after: f64,
     },
 }
 
 impl Normalization {
-    /// The keyword on the command line and in output formats.
+    /// Returns the keyword on the command line and in output formats.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl Normalization {
     }
 }
 
-/// As it is read: `time`, `share`, `samples` or `A=NUMBER,B=NUMBER`.
+/// Formats it as it is parsed: `time`, `share`, `samples` or `A=NUMBER,B=NUMBER`.
 impl fmt::Display for Normalization {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

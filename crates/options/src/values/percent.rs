@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-/// A share in percent, stored exactly: a share that equals the limit does not exceed it.
+/// A share in percent, stored exactly, so that a share equal to the limit does not exceed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Percent {
-    /// As it was written.
+    /// The text as it was given.
     text: String,
     billionths: u64,
 }
 
-/// Digits after the point that are held.
+/// Number of stored digits after the point.
 const DIGITS: usize = 9;
 
 impl Percent {
@@ -23,13 +23,13 @@ impl Percent {
 }
 
 impl Percent {
-    /// In billionths of the whole, rounded down.
+    /// Returns the share in billionths of the whole, rounded down.
     #[must_use]
     pub const fn billionths(&self) -> u64 {
         self.billionths / 100
     }
 
-    /// From 0 to 1.
+    /// Returns the share, from 0 to 1.
     #[must_use]
     pub fn share(&self) -> f64 {
         self.billionths as f64 / (100.0 * 10_f64.powi(DIGITS as i32))
@@ -42,18 +42,18 @@ impl fmt::Display for Percent {
     }
 }
 
-/// Reads a share in percent, with or without the sign.
+/// Parses a share in percent, with or without the sign.
 ///
 /// # Errors
-/// A clause that says what is expected.
+/// The expected form, as a clause.
 pub fn parse_share(text: &str) -> Result<Percent, String> {
     parse_percent(text.strip_suffix('%').unwrap_or(text).trim_end())
 }
 
-/// Reads a number from 0 to 100 with up to nine decimals.
+/// Parses a number from 0 to 100 with up to nine decimals.
 ///
 /// # Errors
-/// A clause that says what is expected.
+/// The expected form, as a clause.
 pub fn parse_percent(text: &str) -> Result<Percent, String> {
     let number = || {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));

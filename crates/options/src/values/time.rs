@@ -1,4 +1,4 @@
-//! Points and ranges in time of a recording.
+//! Points and ranges of time in a recording.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,10 +8,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::parse_percent;
 
-/// A point in time of a recording.
+/// A point of time in a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimePoint {
-    /// On the recording's clock.
+    /// On the recording's clock, in nanoseconds.
     At(Timestamp),
     /// Nanoseconds after the first sample.
     AfterFirst(u64),
@@ -19,9 +19,9 @@ pub enum TimePoint {
     Share(u64),
 }
 
-/// A range of time. Its text is `A,B` in seconds of the recording's clock, `+A,+B` in seconds from the first sample on,
-/// or `A%,B%` or `A%-B%` in parts of the time from the first sample to the last. In JSON it is that text, or a list of
-/// two numbers of seconds, either of which may be null.
+/// A range of time. Its text is `A,B` in seconds of the recording's clock, or `+A,+B` in seconds from the first sample.
+/// `A%,B%` or `A%-B%` are parts of the time from the first sample to the last.
+/// In JSON it is that text, or a list of two numbers of seconds; each may be null.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeRange {
     /// The earliest time; `None` for the first sample.
@@ -31,11 +31,11 @@ pub struct TimeRange {
 }
 
 impl TimeRange {
-    /// The form of the text, for messages.
+    /// The expected form of the text, for messages.
     pub const EXPECTED: &str =
         "expected A,B in seconds, +A,+B in seconds from the first sample on, or A%-B%";
 
-    /// Whether it is the whole recording.
+    /// Returns true if it is the whole recording.
     #[must_use]
     pub const fn is_all(&self) -> bool {
         self.from.is_none() && self.to.is_none()
@@ -84,10 +84,10 @@ fn point(text: &str) -> Result<Option<TimePoint>, String> {
     Ok(parse_seconds(text)?.map(|time| TimePoint::At(Timestamp(time))))
 }
 
-/// Reads seconds with up to nine decimals. Returns nanoseconds, exactly, or `None` for an open end.
+/// Parses seconds with up to nine decimals. Returns nanoseconds, exactly, or `None` for an open end.
 ///
 /// # Errors
-/// A clause that says what is wrong.
+/// The reason, as a clause.
 pub fn parse_seconds(text: &str) -> Result<Option<u64>, String> {
     let text = text.trim();
     if text.is_empty() {

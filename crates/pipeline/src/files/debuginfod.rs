@@ -1,7 +1,7 @@
-//! Files from debuginfod servers, only where the user named one. What was fetched is kept where other clients keep
-//! theirs, so that it is fetched once for all of them; what no server has is not asked for again for ten minutes. A server
-//! is not believed: what comes is kept only where it is an ELF file of the wanted build-id, complete, and of a size that
-//! such files have.
+//! Files from debuginfod servers that the user named. Fetched files go to the cache that all debuginfod clients share.
+//! If no server has a file, it is not requested again for ten minutes.
+//! Servers are untrusted: a file is stored only if it is a complete ELF file of the wanted build-id and of plausible
+//! size.
 //!
 //! Source: `debuginfod_find_debuginfo(3)`, "CACHE".
 
@@ -22,15 +22,16 @@ use crate::files::request::{NotGiven, Request, Requests, no_time};
 use crate::files::servers::Server;
 use crate::observer::Observer;
 
-/// That long nobody is asked again for what no server has. Source: `debuginfod_find_debuginfo(3)`, `cache_miss_s`.
+/// Lifetime of a cached miss: a file that no server had is not requested again before it ends.
+/// Source: `debuginfod_find_debuginfo(3)`, `cache_miss_s`.
 const MISS: Duration = Duration::from_secs(600);
-/// All that is fetched in a run, in bytes as they are kept.
+/// Limit on the bytes fetched in a run, as stored.
 const LARGEST_IN_ALL: u64 = 32 << 30;
 
-/// The fetcher that asks the servers that are named; none where there are none, and nothing is kept of them.
+/// Returns a fetcher for the named servers; `None` if none is named and the cache is not to be used either.
 ///
 /// # Errors
-/// Where a server is no address, the environment has limits that are no numbers, or no folder can keep files.
+/// If a server is not an HTTP address, if a limit in the environment is not a number, or if there is no cache folder.
 pub(crate) fn fetcher(
     search: &FileSearch,
     host: &Arc<dyn Host>,
@@ -60,8 +61,9 @@ pub(crate) fn fetcher(
     }))))
 }
 
-/// Source: `debuginfod_find_debuginfo(3)`: `DEBUGINFOD_CACHE_PATH`, else `$XDG_CACHE_HOME/debuginfod_client`, else
+/// Returns the cache folder: `DEBUGINFOD_CACHE_PATH`, else `$XDG_CACHE_HOME/debuginfod_client`, else
 /// `$HOME/.cache/debuginfod_client`.
+/// Source: `debuginfod_find_debuginfo(3)`.
 fn cache_dir(host: &dyn Host) -> Option<PathBuf> {
     let named = |name| host.variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     named("DEBUGINFOD_CACHE_PATH")
@@ -74,25 +76,25 @@ struct Client {
     cache: PathBuf,
     requests: Requests,
     state: Mutex<State>,
-    /// Told how far downloads have come, and what is waited for.
+    /// Receives the progress of downloads and the requests that last long.
     observer: Arc<dyn Observer>,
 }
 
-/// What a run knows so far.
+/// The state of the downloads of a run.
 #[derive(Default)]
 struct State {
-    /// In the order in which they are asked.
+    /// In query order.
     servers: Vec<Server>,
     asked: HashMap<(BuildId, FetchKind), Option<PathBuf>>,
-    /// Bytes that were fetched.
+    /// Bytes fetched so far.
     fetched: u64,
-    /// Time that requests took.
+    /// Total time of all requests.
     spent: Duration,
 }
 
 impl Fetch for Client {
     fn fetch(&self, id: BuildId, kind: FetchKind) -> Option<PathBuf> {
-        // Held while fetching: one request at a time is fair to a server, and nothing is fetched twice.
+        // Locked during the fetch: one request at a time is fair to a server, and no file is fetched twice.
         let mut state = self.state();
         if let Some(known) = state.asked.get(&(id, kind)) {
             return known.clone();
@@ -115,8 +117,9 @@ impl Client {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the cache has the file, or says that no server had it lately; `None` where it says nothing. Other clients
-    /// write an empty file for what no server has.
+    /// Returns true if the cache has the file, false if it states that no server had it lately; `None` if it states
+    /// neither.
+    /// debuginfod clients write an empty file if no server has the wanted one.
     fn is_cached(&self, path: &Path, id: BuildId) -> Option<bool> {
         let origin = Origin::Stored { root: &self.cache };
         let FileStat { kind, stamp } = self.host.stat(path, origin).ok()?;
@@ -128,15 +131,15 @@ impl Client {
             let age = i128::try_from(now).ok()?.checked_sub(stamp.modified)?;
             return (0..i128::try_from(MISS.as_nanos()).ok()?).contains(&age).then_some(false);
         }
-        // What another client kept may be no such file.
+        // The cached file of another client may be a different one.
         let image = Image::open(&*self.host, path, origin).ok()?;
         image.build_id().is_some_and(|found| found.matches(&id)).then_some(true)
     }
 
-    /// Asks the servers, one after the other.
+    /// Queries the servers one after the other.
     fn ask(&self, state: &mut State, id: BuildId, kind: FetchKind, path: &Path) -> bool {
         let State { servers, fetched, spent, .. } = state;
-        // Where nobody is to be asked, nothing is noted.
+        // A miss is recorded only if every server was queried and has no such file.
         let mut is_nowhere = !servers.is_empty();
         for server in servers {
             if !server.is_asked() {
@@ -168,7 +171,7 @@ impl Client {
             }
         }
         if is_nowhere {
-            // Without a note the next run asks again.
+            // If the miss cannot be recorded, the next run queries again.
             let _ = replace_file(path, |_| Ok(()));
         }
         false

@@ -1,5 +1,4 @@
-//! What a server sends: no more than was stated or is sensible, not too slowly, an ELF file from its first bytes on, and
-//! in the end a whole one of the wanted build-id.
+//! Checks on downloads: size, speed, ELF magic, completeness and build-id.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -9,21 +8,21 @@ use address::BuildId;
 use host::{Origin, RealHost};
 use image_store::Image;
 
-/// Bytes between two reports.
+/// Bytes between two progress reports.
 const REPORTED: u64 = 256 << 10;
 
-/// Bytes that a server has to send in each [`answer`](super::limits::DownloadLimits::answer) time.
+/// Least number of bytes that a server has to send in each [`answer`](super::limits::DownloadLimits::answer) time.
 ///
 /// Source: `debuginfod-client-config(7)`, `DEBUGINFOD_TIMEOUT`.
 pub(crate) const LEAST: u64 = 100 << 10;
 
-/// A body that ends with an error if it comes too slowly.
+/// A response body; reading it fails if it arrives too slowly.
 #[derive(Debug)]
 pub(crate) struct Paced<R> {
     body: R,
     /// Time for each [`LEAST`] bytes; `None` is no limit.
     time: Option<Duration>,
-    /// When the current time began, and the bytes that came since.
+    /// Start of the current period, and the bytes received since.
     since: Instant,
     bytes: u64,
 }
@@ -48,20 +47,21 @@ impl<R: Read> Read for Paced<R> {
     }
 }
 
-/// What is known of a body before it comes.
+/// Size limits of a body, known before it arrives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Download {
-    /// Its bytes, where the server states them.
+    /// Its size in bytes, if the server states it.
     pub(crate) size: Option<u64>,
-    /// More than that is not taken.
+    /// Largest accepted size, in bytes.
     pub(crate) most: u64,
 }
 
 impl Download {
-    /// Copies the body; `report` is told how much came, and says whether to go on. Returns how much it was.
+    /// Copies the body and returns its size in bytes.
+    /// `report` receives the number of bytes copied so far and returns whether to continue.
     ///
     /// # Errors
-    /// Where it is no ELF file, is too large, is not of the stated size, or cannot be read or written.
+    /// If the body is not an ELF file, too large or not of the stated size, or if it cannot be read or written.
     pub(crate) fn copy(
         &self,
         body: &mut impl Read,
@@ -71,7 +71,7 @@ impl Download {
         const MAGIC: &[u8] = b"\x7fELF";
         let mut buffer = vec![0; 1 << 16];
         let (mut total, mut last_reported) = (0_u64, 0);
-        // The magic, however it is cut into pieces.
+        // Reads the magic, which may arrive in several pieces.
         let mut first = buffer.get_mut(..MAGIC.len()).unwrap_or_default();
         while !first.is_empty() {
             let n = body.read(first)?;
@@ -111,10 +111,10 @@ impl Download {
     }
 }
 
-/// Whether a file that was fetched is whole and of the wanted build-id.
+/// Checks that a fetched file is complete and has the wanted build-id.
 ///
 /// # Errors
-/// Where it is not.
+/// If it is not.
 pub(crate) fn check(path: &Path, size: u64, id: BuildId) -> io::Result<()> {
     let image = Image::open(&RealHost, path, Origin::User);
     let image = image.map_err(|_| io::Error::other("what it sent is damaged or cut off"))?;

@@ -23,17 +23,17 @@ pub(super) struct HintedFile {
     code: Code,
 }
 
-/// The offset of code that a hint does not state.
+/// A file offset of code, for hints that state none.
 enum Code {
-    /// Any file but a relocatable one begins at 0.
+    /// Default offset: 0, except in a relocatable file.
     From(FileOffset),
     /// A relocatable file without code.
     Nowhere,
-    /// A relocatable file with several sections of code, of which these are the first.
+    /// A relocatable file with several sections of code; these are the first two.
     InSeveral(String, String),
 }
 
-/// Opens the files of hints, each once, however many hints are of it.
+/// Opens the files of hints, each once, even if several hints name it.
 pub(super) fn open_hints<'h>(hints: &'h [Hint], host: &dyn Host) -> Result<HintedFiles<'h>, Error> {
     Hint::check(hints)?;
     let mut files: BTreeMap<&Path, HintedFile> = BTreeMap::new();
@@ -64,7 +64,7 @@ pub(super) fn open_hints<'h>(hints: &'h [Hint], host: &dyn Host) -> Result<Hinte
     Ok(HintedFiles { hints: opened, files })
 }
 
-/// The place of the code in a relocatable file.
+/// Returns the offset of the code in a relocatable file.
 fn code_of(image: &Image) -> Code {
     let mut code = image.sections().iter().filter(|s| s.executable && s.has_bytes());
     match (code.next(), code.next()) {
@@ -74,7 +74,7 @@ fn code_of(image: &Image) -> Code {
     }
 }
 
-/// A section's name and offset, for people.
+/// Formats a section's name and offset for a message.
 fn place_of(section: &Section) -> String {
     format!("{} at {:#x}", String::from_utf8_lossy(&section.name), section.offset().0)
 }

@@ -1,4 +1,4 @@
-//! Limits of downloads: times and sizes, as the variables of debuginfod's clients state them.
+//! Time and size limits of downloads, from the environment variables of debuginfod clients.
 //!
 //! Source: `debuginfod-client-config(7)`, "ENVIRONMENT VARIABLES".
 
@@ -11,21 +11,21 @@ use crate::error::Error;
 
 /// Largest file that is retained, in bytes.
 const LARGEST: u64 = 8 << 30;
-/// Longest time that is counted; a longer one is as good as none, and sums of times cannot overflow.
+/// Longest time limit, in seconds. It prevents sums of times from overflowing.
 const LONGEST: u64 = 365 * 24 * 3600;
 
 /// Limits of the downloads of a run; `None` is no limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct DownloadLimits {
-    /// For a connection to a server.
+    /// Time to connect to a server.
     pub(crate) connect: Option<Duration>,
-    /// For the beginning of an answer, and for each further [`LEAST`](super::download::LEAST) bytes.
+    /// Time to the first byte of an answer, and for each further [`LEAST`](super::download::LEAST) bytes.
     pub(crate) answer: Option<Duration>,
-    /// All of one file.
+    /// Time for one file.
     pub(crate) file: Option<Duration>,
-    /// All requests of a run together.
+    /// Time for all requests of a run together.
     pub(crate) run: Option<Duration>,
-    /// Bytes of one file.
+    /// Largest size of one file, in bytes.
     pub(crate) largest: u64,
 }
 
@@ -54,7 +54,7 @@ impl DownloadLimits {
         }
         if let Some(seconds) = number(host, "DEBUGINFOD_MAXTIME", "seconds")? {
             limits.file = time(seconds);
-            // Who allows one file more than the default of a whole run wants it to come.
+            // A user who allows one file more than the default of a run wants that file to arrive.
             limits.run = limits.file.and_then(|file| Some(file.max(limits.run?)));
         }
         if let Some(bytes) = number(host, "DEBUGINFOD_MAXSIZE", "bytes")? {
@@ -65,7 +65,7 @@ impl DownloadLimits {
     }
 }
 
-/// The whole number that a variable holds; `None` if it is unset or empty.
+/// Parses a variable as a whole number; `None` if it is unset or empty.
 fn number(host: &dyn Host, name: &'static str, unit: &'static str) -> Result<Option<i64>, Error> {
     let Some(value) = host.variable(name).filter(|value| !value.is_empty()) else {
         return Ok(None);
@@ -80,7 +80,7 @@ fn number(host: &dyn Host, name: &'static str, unit: &'static str) -> Result<Opt
     }
 }
 
-/// A time in seconds; zero and less is no limit.
+/// Converts a number of seconds; zero or less is no limit.
 fn time(seconds: i64) -> Option<Duration> {
     let seconds = u64::try_from(seconds).ok().filter(|seconds| *seconds > 0)?;
     Some(Duration::from_secs(seconds.min(LONGEST)))

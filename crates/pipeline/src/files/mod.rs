@@ -1,4 +1,4 @@
-//! The files of a run: how they are found, by the options and by the recorder, and what memory holds.
+//! The files of a run: stores, folders and servers of the options, files of the recorder, and map hints.
 
 #[cfg(feature = "debuginfod")]
 mod debuginfod;
@@ -39,12 +39,12 @@ use hinted::{HintedFile, HintedFiles, open_hints};
 
 pub use source_files::SourceFiles;
 
-/// Where the files of a run come from.
+/// Sources of the files of a run.
 #[derive(Debug)]
 pub struct Files {
-    /// The images, opened when they are first wanted.
+    /// The images, opened on first use.
     pub images: Arc<ImageStore>,
-    /// What memory holds: the hint, the build-id of its object, where in the object it begins.
+    /// Map hints, each with the build-id of its object and the file offset of its first byte.
     hints: Vec<(Hint, Option<BuildId>, FileOffset)>,
     /// The processor that was recorded.
     arch: Option<Arch>,
@@ -53,11 +53,11 @@ pub struct Files {
 }
 
 impl Files {
-    /// Opens what the options name; everything else is opened when a module asks for it.
+    /// Opens the stores, archives and hints that the options name; images are opened on first use.
     ///
     /// # Errors
-    /// Where an archive, a hint or the address of a server cannot be used, or other users have a part in a named folder
-    /// with files of earlier runs.
+    /// If an archive, a hint or the address of a server cannot be used, or if other users can write a named folder with
+    /// files of earlier runs.
     pub(crate) fn new(
         setting: &Setting<'_>,
         head: &Head,
@@ -70,7 +70,8 @@ impl Files {
         Ok(Self { arch: head.machine().arch, ..Self::of_machine(setting, machine, recording)? })
     }
 
-    /// The same where there is no recording: files are those of this machine, but nothing of it is taken without a proof.
+    /// Like [`Self::new`], without a recording: files are those of this host, but each must prove its identity by its
+    /// build-id.
     ///
     /// # Errors
     /// As for [`Self::new`].
@@ -114,7 +115,7 @@ impl Files {
         Ok(Self { images, hints, arch: None, _archives: archives })
     }
 
-    /// A timeline that knows what the options say about memory, and nothing else yet.
+    /// Returns a timeline with the map hints of the options and no recorded mappings.
     #[must_use]
     pub fn timeline(&self) -> Timeline {
         let mut timeline = Timeline::within(&self.images.options().memory);
@@ -128,7 +129,7 @@ impl Files {
     }
 }
 
-/// What a recording says of its machine.
+/// The recorded machine, as the recording describes it.
 #[derive(Clone, Copy)]
 struct RecordedMachine<'r> {
     hostname: Option<&'r [u8]>,
@@ -151,14 +152,14 @@ fn file_options(
         [] => sysroots.iter().map(|root| root.join(DEBUG_DIR.trim_start_matches('/'))).collect(),
         dirs => dirs.to_vec(),
     };
-    // That of a system has the standard layout, and very many files.
+    // The debug folder of a system has the standard layout and too many files to list.
     let is_system = |dir: &PathBuf| dir.ends_with(DEBUG_DIR.trim_start_matches('/'));
     let named_debug_dirs =
         search.debug_dirs.iter().filter(|dir| !is_system(dir)).cloned().collect();
     let same = |recorded: Option<&[u8]>, here: &[u8]| recorded == Some(here);
     let (mut modules, mut given) = (Vec::new(), Vec::new());
     for module in &search.modules {
-        // A file whose name has a `=` is that file.
+        // A module path with `=` that exists as a file is a path, not a pair.
         match given_file(module).filter(|_| !host.is_file(module, Origin::User)) {
             Some(pair) => given.push(pair),
             None => modules.push(module.clone()),
@@ -211,18 +212,18 @@ fn fetcher(
     }
 }
 
-/// The build-id caches.
+/// The build-id stores.
 #[derive(Default)]
 struct BuildIdDirs {
     dirs: Vec<PathBuf>,
     /// The unpacked archives among them.
     archives: Vec<Archive>,
-    /// Why usual ones are not among them.
+    /// Reasons that default stores are not used.
     distrusted: Vec<Distrust>,
 }
 
 impl BuildIdDirs {
-    /// Those that the options name, else the usual ones.
+    /// Returns the stores of the options, or the default ones if none is named.
     ///
     /// # Errors
     /// If an archive cannot be unpacked.
@@ -238,7 +239,7 @@ impl BuildIdDirs {
             found.dirs.push(archive.dir().to_owned());
             found.archives.push(archive);
         }
-        // With a sysroot, nothing is opened that is neither in it nor named by the user.
+        // With a sysroot, only files in it and files named by the user are opened.
         if found.dirs.is_empty() && search.sysroots.is_empty() {
             for dir in usual_build_id_dirs(host) {
                 match host.distrust(&dir) {
@@ -251,19 +252,19 @@ impl BuildIdDirs {
     }
 }
 
-/// The folders of the stores with copies for this recording alone.
+/// Returns the folders in the stores that hold copies for this recording alone.
 fn recorded_copies(stores: &[PathBuf], recording: Option<&Path>, host: &dyn Host) -> Vec<PathBuf> {
     let Some(recording) = recording else { return Vec::new() };
     let folders = stores.iter().map(|store| (store, store.join(RECORDED_COPIES)));
     let mut folders =
         folders.filter(|(store, all)| host.is_dir(all, Origin::Stored { root: store })).peekable();
-    // Without such copies, as a rule, nothing is read for them.
+    // Most stores have no such copies; then the recording is not read for its key.
     let key = folders.peek().and_then(|_| recording_key(host, recording));
     let below = |key: String| folders.map(move |(_, all)| all.join(&key)).collect();
     key.map_or_else(Vec::new, below)
 }
 
-/// The build-id caches that are searched if none is named: the store that `record` fills, and perf's own.
+/// Returns the default build-id stores: the one that `record` fills, and perf's own.
 pub fn usual_build_id_dirs(host: &dyn Host) -> impl Iterator<Item = PathBuf> {
     host.file_store().into_iter().chain(host.home().map(|home| home.join(".debug")))
 }

@@ -1,4 +1,4 @@
-//! A request for one file at one server: the wait for its answer, and the way of the answer into the cache.
+//! A request for one file from one server, and the transfer of its answer into the cache.
 //!
 //! Source: debuginfod(8), "WEBAPI": `/buildid/BUILDID/debuginfo`, `/buildid/BUILDID/executable`, `X-DEBUGINFOD-SIZE`.
 
@@ -18,30 +18,30 @@ use crate::files::download::{Download as Body, LEAST, Paced, check};
 use crate::files::limits::DownloadLimits;
 use crate::observer::{Download, Observer, Waiting};
 
-/// A request that lasts longer is reported to the observer.
+/// Requests that last longer than this are reported to the observer.
 const NOTICED: Duration = Duration::from_secs(1);
 
-/// Why a server did not give a file.
+/// The reason that a server did not deliver a file.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum NotGiven {
-    /// It says that it has none.
+    /// The server does not have it.
     NotThere,
     /// The user stopped the run.
     Stopped,
-    /// The file is not wanted, for a reason that does not speak against the server.
+    /// The file is not wanted, for a reason that is not the server's fault.
     NotWanted(String),
-    /// What went wrong.
+    /// An error, as a text.
     Failed(String),
-    /// It kept the run waiting until the time was over.
+    /// The server did not respond within the time limit.
     Hung(String),
 }
 
-/// The client that makes requests.
+/// HTTP client with the limits of a run.
 #[derive(Debug)]
 pub(crate) struct Requests {
     agent: ureq::Agent,
     pub(crate) limits: DownloadLimits,
-    /// What packed answers may become.
+    /// Limits the unpacked size of compressed answers.
     budget: Budget,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Request<'a> {
     pub(crate) kind: FetchKind,
     /// The file in the cache.
     pub(crate) path: &'a Path,
-    /// Time that the run has left for requests; `None` is no limit.
+    /// Time left for requests of this run; `None` is no limit.
     pub(crate) time: Option<Duration>,
     /// Bytes that the run may still fetch.
     pub(crate) bytes: u64,
@@ -73,8 +73,9 @@ impl Requests {
         Self { agent, limits, budget }
     }
 
-    /// Fetches a file; returns its size. Once the request lasts longer than a second, the observer is told, unless
-    /// `is_announced`, which is true afterwards.
+    /// Fetches a file and returns its size in bytes.
+    /// If the request lasts longer than a second, reports it to the observer and sets `is_announced`, unless it is set
+    /// already.
     pub(crate) fn send(
         &self,
         request: &Request<'_>,
@@ -95,7 +96,7 @@ impl Requests {
                 }
                 lasts
             };
-            // Without a thread there is no report, which is no reason to do without the file.
+            // Without a thread there is no report, but the file is fetched all the same.
             let watch = thread::Builder::new().spawn_scoped(scope, watch);
             let given = self.fetch(request, &name, observer);
             drop(running);
@@ -131,7 +132,7 @@ impl Requests {
         given
     }
 
-    /// Puts what a server sends into the cache, if it is what was asked for.
+    /// Stores the body in the cache, if it is the requested file.
     fn keep(
         &self,
         response: &mut ureq::http::Response<ureq::Body>,
@@ -158,7 +159,7 @@ impl Requests {
         }
     }
 
-    /// What the head of an answer says of its body.
+    /// Returns the size limits of the body, from the head of an answer.
     fn body_of(
         &self,
         response: &ureq::http::Response<ureq::Body>,
@@ -174,13 +175,13 @@ impl Requests {
             let limit = format!("it has {size} bytes, and DEBUGINFOD_MAXSIZE is {largest}");
             return Err(NotGiven::NotWanted(limit));
         }
-        // Of a packed body the length is that of the packed one.
+        // The content length of a compressed body is the compressed length.
         let limit = self.budget.limit(Resource::UnpackedBytes);
         let most = length.filter(|_| packed).map_or(largest, |length| limit.of(length));
         Ok(Body { size, most: most.min(largest).min(request.bytes) })
     }
 
-    /// Why a body did not come to its end.
+    /// Returns the reason that a body did not arrive completely.
     fn broken_off(&self, error: io::Error, request: &Request<'_>) -> NotGiven {
         let is_slow = error.kind() == io::ErrorKind::TimedOut;
         match ureq::Error::from(error) {
@@ -193,7 +194,7 @@ impl Requests {
         }
     }
 
-    /// A limit of time was reached.
+    /// Converts a timeout of the client to its reason.
     fn hung(&self, reason: Timeout, request: &Request<'_>) -> NotGiven {
         let limits = &self.limits;
         match reason {
@@ -201,7 +202,7 @@ impl Requests {
                 "there was no connection within {}",
                 seconds(limits.connect)
             )),
-            // The file may be large; a smaller one can come in time.
+            // The file may be large; a smaller one can arrive in time.
             Timeout::Global
                 if limits.file.is_some_and(|file| request.time.is_none_or(|time| file < time)) =>
             {
@@ -214,7 +215,7 @@ impl Requests {
     }
 }
 
-/// The time of a run is used up.
+/// Error text for the time limit of a run.
 pub(crate) fn no_time(limits: &DownloadLimits) -> String {
     format!("the {} for all requests of a run are over", seconds(limits.run))
 }

@@ -1,24 +1,24 @@
-//! The servers of a run: which are asked, and what went wrong with each.
+//! The servers of a run and their failures.
 
 use image_store::{FileFinding, FileFindingKind};
 
 use crate::files::request::NotGiven;
 
-/// A server that failed so often is not asked again in a run.
+/// Number of failures after which a server is not queried again in a run.
 const FAILURES: u64 = 3;
 
-/// A server and what a run knows of it.
+/// A server and its failures in this run.
 #[derive(Debug, Default)]
 pub(crate) struct Server {
     /// Its address, without a slash at the end.
     pub(crate) url: String,
-    /// The first thing that went wrong, and how many files did not come.
+    /// The first failure, and the number of files that failed.
     trouble: Option<(String, u64)>,
-    /// How often it failed.
+    /// Number of failures.
     failures: u64,
-    /// It kept the run waiting in vain.
+    /// The server timed out.
     is_hung: bool,
-    /// The observer knows that it is waited for.
+    /// The observer has been told that the run waits for this server.
     pub(crate) is_announced: bool,
 }
 
@@ -27,12 +27,12 @@ impl Server {
         Self { url: url.trim_end_matches('/').to_owned(), ..Self::default() }
     }
 
-    /// Returns true if the server is asked for further files.
+    /// Returns true if the server is still queried.
     pub(crate) fn is_asked(&self) -> bool {
         !self.is_hung && self.failures < FAILURES
     }
 
-    /// Notes why a file did not come.
+    /// Records the reason that a file was not delivered.
     pub(crate) fn failed(&mut self, reason: &NotGiven) {
         let text = match reason {
             NotGiven::NotThere | NotGiven::Stopped => return,
@@ -49,7 +49,7 @@ impl Server {
         self.trouble.get_or_insert_with(|| (text.clone(), 0)).1 += 1;
     }
 
-    /// The finding of what went wrong.
+    /// Returns the finding that reports the failures.
     pub(crate) fn finding(&self) -> Option<FileFinding> {
         let (error, count) = self.trouble.as_ref()?;
         let again = if self.is_hung { "; it was not asked again" } else { "" };

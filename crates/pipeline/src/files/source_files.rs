@@ -9,11 +9,11 @@ use options::FileSearch;
 
 use super::source_name::SourceName;
 
-/// Bytes of one file that are taken at most, where it is not for the user alone.
+/// Limit on the bytes of a file that is shown to others.
 const MOST_OF_FILE: usize = 2 << 20;
 
-/// What names of source files end with: debug information is as foreign as the recording, and nobody expects other
-/// files of theirs in a page that they send.
+/// File name extensions of sources. Debug information is untrusted, and users do not expect a page that they share to
+/// include other files of theirs.
 const ENDINGS: &[&str] = &[
     "S", "adb", "ads", "asm", "c", "c++", "cc", "cpp", "cu", "cxx", "d", "def", "f", "f90", "go",
     "h", "h++", "hh", "hpp", "hs", "hxx", "inc", "inl", "ipp", "java", "jl", "js", "kt", "l", "m",
@@ -23,34 +23,34 @@ const ENDINGS: &[&str] = &[
 /// The current folder.
 const HERE: &str = ".";
 
-/// The source files of a machine, by their names in debug information.
+/// The source files of a host, by their names in debug information.
 #[derive(Debug)]
 pub struct SourceFiles<'a> {
     search: &'a FileSearch,
     host: &'a dyn Host,
-    /// The machine of the user, if `host` is another one.
+    /// The user's host, if `host` is another one.
     local: Option<&'a dyn Host>,
 }
 
-/// A place where a file may be.
+/// A candidate path of a source file.
 #[derive(Debug, PartialEq, Eq)]
 struct Place {
     path: PathBuf,
     /// The folder that the path must not leave.
     root: PathBuf,
-    /// Whether the user named the folder on the own machine.
+    /// True if the folder is on the user's own host.
     is_local: bool,
 }
 
 impl<'a> SourceFiles<'a> {
-    /// Searches a machine as the options of a run say.
+    /// Searches a host by the options of a run.
     #[must_use]
     pub const fn new(search: &'a FileSearch, host: &'a dyn Host) -> Self {
         Self { search, host, local: None }
     }
 
-    /// The same for a recording in a bundle, which stands for `host`. The folders of
-    /// [`source_dirs`](FileSearch::source_dirs) are on the machine `local`, and its current folder is not searched.
+    /// Searches a bundle, which is `host`, and the folders of [`source_dirs`](FileSearch::source_dirs) on the user's
+    /// host `local`. The current folder is not searched.
     #[must_use]
     pub const fn of_bundle(
         search: &'a FileSearch,
@@ -60,7 +60,7 @@ impl<'a> SourceFiles<'a> {
         Self { search, host, local: Some(local) }
     }
 
-    /// The bytes of a source file, for the user alone; `None` if it is at none of its places.
+    /// Returns the content of a source file, for the user alone; `None` if it is not found.
     #[must_use]
     pub fn text(&self, name: &[u8]) -> Option<Vec<u8>> {
         let read = |place: Place| {
@@ -70,7 +70,7 @@ impl<'a> SourceFiles<'a> {
         self.places(name).into_iter().find_map(read)
     }
 
-    /// The same for others to see: only texts with the endings of sources, of 2 MiB at most.
+    /// Like [`Self::text`], for output that others see: only texts of at most 2 MiB with an extension of sources.
     #[must_use]
     pub fn text_to_show(&self, name: &[u8]) -> Option<Vec<u8>> {
         let ending = Path::new(OsStr::from_bytes(name)).extension()?.to_str()?;
@@ -86,7 +86,8 @@ impl<'a> SourceFiles<'a> {
         })
     }
 
-    /// A name for messages: without `.`, `..` and `//`, and with `./` in front if it is relative to the current folder.
+    /// Returns a name for messages: without `.`, `..` and `//`, and with a leading `./` if it is relative to the
+    /// current folder.
     #[must_use]
     pub fn plain_name(name: &[u8]) -> Vec<u8> {
         let Some(plain) = SourceName::new(name) else { return name.to_vec() };
@@ -97,11 +98,12 @@ impl<'a> SourceFiles<'a> {
         self.local.filter(|_| place.is_local).unwrap_or(self.host)
     }
 
-    /// The places of a file, in the order in which they are tried: where the user maps its path to; the recorded path,
-    /// below each sysroot if there is one; below the folders of sources; for a relative name, below the current folder.
+    /// Returns the candidate paths of a file in search order: the path that the user's path map gives, then the
+    /// recorded path, in each sysroot if there is one.
+    /// Suffixes below the source folders follow, and for a relative name the current folder.
     fn places(&self, name: &[u8]) -> Vec<Place> {
         let Some(plain) = SourceName::new(name) else { return Vec::new() };
-        // A build with the working directory mapped to `/proc/self/cwd` means the current folder.
+        // `/proc/self/cwd` as the build's working directory stands for the current folder.
         let relative = plain.below_current_folder();
         let forms = || std::iter::once(&plain).chain(&relative);
         let mut places = Vec::new();
@@ -126,8 +128,8 @@ impl<'a> SourceFiles<'a> {
         places
     }
 
-    /// An absolute path as it is recorded, which the file system resolves, then without `..`: folders of a build may be
-    /// gone.
+    /// Adds an absolute path as recorded, for the file system to resolve, then without `..`: folders of the build may
+    /// be missing.
     fn add_recorded(&self, name: &[u8], plain: &SourceName<'_>, places: &mut Vec<Place>) {
         let mut roots: Vec<&Path> = self.search.sysroots.iter().map(PathBuf::as_path).collect();
         if roots.is_empty() {
@@ -167,7 +169,7 @@ mod tests {
         }
     }
 
-    /// The machine has files whose text is their path.
+    /// A host with files that contain their own paths.
     fn machine(paths: &[&str]) -> MemoryHost {
         let machine = MemoryHost::new();
         for path in paths {
@@ -246,10 +248,10 @@ mod tests {
             assert_eq!(found(&[("li", "/x"), ("/", "/x"), ("/lib", "/x")], name), None);
         }
         assert_eq!(found(&[("..", "/x")], "../a.c").as_deref(), Some("/x/a.c"));
-        // The mapped name may be relative, and nothing may stand in its place.
+        // A mapped name may be relative, and may be empty.
         assert_eq!(found(&[("/b", "./rel")], "/b/a.c").as_deref(), Some("./rel/a.c"));
         assert_eq!(found(&[("/b", "")], "/b/a.c").as_deref(), Some("./a.c"));
-        // A folder of the build that is gone.
+        // The first folder of the recorded path no longer exists.
         assert_eq!(found(&[], "/gone/../x/a.c").as_deref(), Some("/x/a.c"));
     }
 

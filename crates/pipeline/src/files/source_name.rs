@@ -4,13 +4,13 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-/// Bytes of the longest name. Source: `PATH_MAX` of Linux.
+/// Length of the longest name, in bytes. Source: `PATH_MAX` of Linux.
 const LONGEST: usize = 4096;
 
-/// Parts of a suffix at most, so that a hostile name does not cost thousands of look-ups.
+/// Limit on the suffixes of a name, so that an untrusted name does not cost thousands of look-ups.
 const MOST_PARTS: usize = 64;
 
-/// The folder that a process calls its current one, which builds put in the place of theirs.
+/// The path of a process's current folder, which builds substitute for their own.
 const CURRENT: [&[u8]; 3] = [b"proc", b"self", b"cwd"];
 
 /// A name without `.`, `..` and empty parts, except `..` at the start of a relative name.
@@ -21,7 +21,7 @@ pub(super) struct SourceName<'n> {
 }
 
 impl<'n> SourceName<'n> {
-    /// Reads a name; `None` if it is too long to be a path.
+    /// Parses a name; `None` if it is too long to be a path.
     pub(super) fn new(name: &'n [u8]) -> Option<Self> {
         if name.len() > LONGEST {
             return None;
@@ -43,7 +43,7 @@ impl<'n> SourceName<'n> {
         self.is_absolute
     }
 
-    /// The name, with `./` in front if it is relative.
+    /// Returns the name, with a leading `./` if it is relative.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let up = self.parts.first() == Some(&&b".."[..]);
         let head: &[u8] = match (self.is_absolute, up) {
@@ -54,13 +54,14 @@ impl<'n> SourceName<'n> {
         [head, &self.parts.join(&b'/')].concat()
     }
 
-    /// The relative name that a name below `/proc/self/cwd` stands for.
+    /// Returns the relative name for a name below `/proc/self/cwd`.
     pub(super) fn below_current_folder(&self) -> Option<Self> {
         let rest = self.parts.strip_prefix(&CURRENT).filter(|_| self.is_absolute)?;
         Some(Self { is_absolute: false, parts: rest.to_vec() })
     }
 
-    /// The rest of the name after a prefix of whole parts; `None` if it does not begin so, or nothing is left.
+    /// Returns the rest after a prefix of whole parts; `None` if the name does not begin with it, or if nothing
+    /// remains.
     pub(super) fn rest_after(&self, prefix: &[u8]) -> Option<PathBuf> {
         let prefix = SourceName::new(prefix)?;
         if prefix.is_absolute != self.is_absolute {
@@ -71,7 +72,7 @@ impl<'n> SourceName<'n> {
         (!rest.is_empty()).then(|| joined(rest))
     }
 
-    /// The name without its root and without `..`, then without its first part, and so on.
+    /// Returns the suffixes of the name, longest first, without its root and leading `..`.
     pub(super) fn suffixes(&self) -> impl Iterator<Item = PathBuf> {
         let parts = without_parents(&self.parts);
         let first = parts.len().saturating_sub(MOST_PARTS);
@@ -79,7 +80,7 @@ impl<'n> SourceName<'n> {
     }
 }
 
-/// Parts behind those that lead out of a folder.
+/// Returns the parts after the leading `..`.
 fn without_parents<'p, 'n>(parts: &'p [&'n [u8]]) -> &'p [&'n [u8]] {
     let n_up = parts.iter().take_while(|&&part| part == b"..").count();
     parts.get(n_up..).unwrap_or_default()

@@ -1,24 +1,24 @@
-//! The names of frames that stand for functions that no sample shows: `[gap]` and `[tail calls]`.
+//! The names of frames that stand for unknown functions: `[gap]` and `[tail calls]`.
 //!
-//! The replay gives each kind a location of its own, so its name stands at no other frame.
+//! The replay gives each kind its own location, so the name applies to no other frame.
 
 use profile::{FoundBy, FrameId, FrameRow, InlineId, InlineRow, LocationId, LocationRow};
 use profile::{Strings, Table};
 
-/// The kinds of such frames with their names.
+/// The kinds of these frames, with their names.
 const NAMES: [(FoundBy, &[u8]); 2] =
     [(FoundBy::Gap, b"[gap]"), (FoundBy::TailCalls, b"[tail calls]")];
 
-/// Where the locations of such frames are, by kind.
+/// Indexes of the locations of these frames, by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct GapLocations([Option<usize>; NAMES.len()]);
 
-/// The functions of such frames, each with the index of its location.
+/// The functions of these frames, each with the index of its location.
 pub(crate) type GapFunctions = Vec<(usize, InlineRow)>;
 
 impl GapLocations {
-    /// Finds the locations, counted from `first` on. A kind that no chain has, or whose location is an earlier one, has
-    /// none.
+    /// Finds the locations of each kind, as indexes from `first`. A kind has none if no chain has it, or if its
+    /// location is before `first`.
     pub(crate) fn find(frames: &Table<FrameId, FrameRow>, first: LocationId) -> Self {
         let mut found = [None; NAMES.len()];
         for frame in frames.iter().filter(|frame| frame.found_by.is_gap()) {
@@ -30,7 +30,7 @@ impl GapLocations {
         Self(found)
     }
 
-    /// The one function of each kind that has a location.
+    /// Returns the function of each kind that has a location.
     pub(crate) fn functions(self, strings: &mut Strings) -> GapFunctions {
         let named = self.0.iter().zip(NAMES);
         let function = |(at, (_, name)): (&Option<usize>, (FoundBy, &[u8]))| {
@@ -39,7 +39,7 @@ impl GapLocations {
         named.filter_map(function).collect()
     }
 
-    /// Names these frames among the locations, and nothing else.
+    /// Names only these frames among the locations.
     pub(crate) fn name(
         self,
         locations: &mut [LocationRow],

@@ -1,5 +1,5 @@
-//! Names out of files: one request a file, for all its addresses; of those that runs before asked for, the answers are
-//! taken from the cache.
+//! Names from files: one request per file for all its addresses. Answers to requests of earlier runs come from the
+//! cache.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,14 +27,14 @@ pub(super) struct Nameless {
     pub(super) file: Arc<LoadedImage>,
 }
 
-/// A file, and its addresses, each with the index of the location that it is of.
+/// A file and its addresses, each with the index of its location.
 struct Wanted {
     file: Arc<LoadedImage>,
     places: Vec<(u64, u32)>,
 }
 
 impl Wanted {
-    /// The distinct addresses, ascending.
+    /// Returns the distinct addresses, ascending.
     fn addresses(&mut self) -> Vec<Svma> {
         self.places.sort_unstable();
         let mut addresses: Vec<Svma> = self.places.iter().map(|&(svma, _)| Svma(svma)).collect();
@@ -43,8 +43,8 @@ impl Wanted {
     }
 }
 
-/// The split units of a file, and whether somebody asked for one: which files those are, and that they are not there, is
-/// proven by nothing that answers are kept under.
+/// The split units of a file, and whether one was requested. The cache key covers neither the content nor the absence
+/// of these files, so such answers are not cached.
 struct WatchedSplits<'l> {
     splits: StoredSplits<'l>,
     asked: AtomicBool,
@@ -57,7 +57,7 @@ impl SplitFinder for WatchedSplits<'_> {
     }
 }
 
-/// What is asked of files.
+/// Returns the options of the look-up in files.
 pub(crate) fn symbol_options<'o>(
     names: &NameOptions,
     images: &'o ImageStore,
@@ -73,7 +73,7 @@ pub(crate) fn symbol_options<'o>(
 }
 
 impl Sources<'_> {
-    /// The addresses of all files, by file.
+    /// Returns all addresses in files, grouped by file.
     fn wanted(&self, named: &mut Named<'_>, kernel: &HashMap<ModuleId, KernelFile>) -> Vec<Wanted> {
         let mut files: Vec<Wanted> = Vec::new();
         let mut index = HashMap::new();
@@ -100,7 +100,7 @@ impl Sources<'_> {
         files
     }
 
-    /// Asks the files; gives the addresses that they do not name.
+    /// Looks up the names in the files; returns the addresses without one.
     pub(super) fn files(
         &self,
         named: &mut Named<'_>,
@@ -128,7 +128,7 @@ impl Sources<'_> {
         nameless
     }
 
-    /// Takes from the cache what is there, asks for the rest, and keeps that.
+    /// Takes known answers from the cache, looks up the rest in the files, and caches that.
     fn recall_or_ask(
         &self,
         cache: &Cache,
@@ -148,7 +148,7 @@ impl Sources<'_> {
         let mut new = Strings::default();
         let (symbols, asked_splits) = self.ask(files, &missing, watch, &mut new);
         let fresh = Fresh { symbols: &symbols, strings: &new };
-        // What was broken off is not complete, and nothing says so.
+        // An interrupted look-up is incomplete, but its answers do not show that.
         if !self.observer.is_cancelled() && !images.options().memory.is_exceeded() {
             let may_keep =
                 |(wanted, asked): (&Wanted, &bool)| !asked && wanted.file.is_whole(images);
@@ -158,7 +158,7 @@ impl Sources<'_> {
         recalled.complete(fresh, strings)
     }
 
-    /// Asks the files for these addresses; tells for which of them split units were looked for.
+    /// Looks up these addresses in the files; returns for each file whether split units were requested.
     fn ask(
         &self,
         files: &[Wanted],
@@ -174,7 +174,7 @@ impl Sources<'_> {
         let splits: Vec<WatchedSplits<'_>> = splits.collect();
         let asked = files.par_iter().zip(&splits).zip(addresses);
         let requests = asked.map(|((Wanted { file, .. }, split), addresses)| {
-            // Of a file that is not asked nothing is unpacked.
+            // Without addresses, no section of the file is unpacked.
             let source = if addresses.is_empty() {
                 SymbolSource::of(file.image())
             } else {
@@ -193,7 +193,7 @@ impl Sources<'_> {
 }
 use options::NameOptions;
 
-/// Notes where the names of a file's addresses are, and which have none.
+/// Records the answers for a file's addresses, and adds those without a name to `nameless`.
 fn take_answers(
     named: &mut Named<'_>,
     request: u32,
@@ -214,7 +214,7 @@ fn take_answers(
             let (address, file) = (Svma(svma), Arc::clone(file));
             nameless.push(Nameless { location, address, why, file });
         }
-        // What the file cannot name may still be in the kernel's list.
+        // If the file has no name for an address, the kernel's list may still have one.
         if let (false, Some(slot)) =
             (answer.frames.is_empty(), named.sources.get_mut(location as usize))
         {

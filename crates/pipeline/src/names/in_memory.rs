@@ -1,4 +1,4 @@
-//! Names of code that is in memory: by address, from the map that its process wrote, whatever kind of memory it is.
+//! Names of code in memory, looked up by address in the map that its process wrote, for any kind of memory.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use profile::{LocationId, LocationRow, Profile, StackId};
 use super::Sources;
 use super::named::Named;
 
-/// Where code is in processes that ran it.
+/// Addresses of code in the processes that ran it.
 pub(super) type Places = Vec<(Pid, Avma)>;
 
-/// Places that are kept of one location: processes that share code have it at a few addresses.
+/// Limit on the addresses stored for a location: processes that share code have it at few addresses.
 const MOST_PLACES: usize = 4;
-/// Generations of forks of which maps are searched.
+/// Limit on the number of ancestor processes with maps that are searched.
 const MOST_FORKS: usize = 16;
 
-/// The maps of processes.
+/// The perf maps, by process.
 type Maps = HashMap<Pid, Arc<PerfMapFile>>;
 
 impl Sources<'_> {
-    /// Where the locations from `first` on are in processes, if they are in shared memory or in a file that was unlinked: in
-    /// no file that is proven. Keyed by their number after `first`.
+    /// Returns the addresses in processes of the locations from `first`, keyed by their index after `first`.
+    /// Only locations in shared memory or in an unlinked file are included, because no verified file covers them.
     pub(super) fn places_in_memory(
         &self,
         profile: &Profile,
@@ -48,7 +48,7 @@ impl Sources<'_> {
         for sample in &profile.samples {
             let Some(thread) = self.threads.by_id(sample.thread) else { continue };
             let mut next = sample.stack;
-            // The nodes further out of one that was visited were visited with it.
+            // The callers of a visited node were visited with it.
             while let Some(node) = next.filter(|&node| seen.insert((thread.pid, node)))
                 && let Some(row) = profile.stacks.get(node)
             {
@@ -70,7 +70,7 @@ impl Sources<'_> {
         places
     }
 
-    /// Returns true if code of a module is found by address: no file that is proven covers it.
+    /// Returns true if code of the module is looked up by address, because no verified file covers it.
     fn is_in_memory(&self, module: ModuleId) -> bool {
         let Some(module) = self.timeline.modules().by_id(module) else { return false };
         matches!(
@@ -80,8 +80,8 @@ impl Sources<'_> {
         )
     }
 
-    /// Names the code of just-in-time compilers by the maps of their processes. `in_memory` has the addresses of code that
-    /// is in memory with a name.
+    /// Names code of just-in-time compilers by the maps of their processes. `in_memory` holds the addresses of code in
+    /// shared or unlinked memory.
     pub(super) fn jit(&self, named: &mut Named<'_>, in_memory: &HashMap<usize, Places>) {
         let mut pids: HashSet<Pid> = HashSet::new();
         for location in named.locations.iter() {
@@ -113,7 +113,7 @@ impl Sources<'_> {
         });
     }
 
-    /// The processes whose memory a location is in: the own one, then those that it was forked from.
+    /// Returns the processes with the memory of a location: its own, then those that it was forked from.
     fn owners(&self, location: &LocationRow) -> impl Iterator<Item = Pid> {
         let modules = self.timeline.modules();
         let module = location.module.and_then(|module| modules.by_id(module));
@@ -123,7 +123,7 @@ impl Sources<'_> {
         chain.take(MOST_FORKS).filter_map(|module| module.owner)
     }
 
-    /// The map of a process, if it can be of that process.
+    /// Returns the map of a process, if the file can belong to that process.
     fn perf_map(&self, pid: Pid) -> Option<Arc<PerfMapFile>> {
         let file = self.images.perf_map(pid)?;
         let clock = self.head.features().clock_data;

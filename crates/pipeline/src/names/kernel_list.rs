@@ -1,4 +1,4 @@
-//! The names of the kernel's list: out of the list, or of what runs before looked up in it.
+//! Names from the kernel's symbol list, or from the cached results of earlier look-ups in it.
 
 use address::Avma;
 use cache::{Cache, Key};
@@ -10,8 +10,8 @@ use symbolizer::{
 use super::Sources;
 
 impl Sources<'_> {
-    /// The names for these addresses of the kernel. The list is read where one of them was never looked up in it, or what
-    /// was may not be so any more.
+    /// Returns the names for these kernel addresses. The list is read if one of them was never looked up in it, or if a
+    /// cached result may be outdated.
     pub(super) fn kernel_names(
         &self,
         kernel: &RecordedKernel,
@@ -30,7 +30,8 @@ impl Sources<'_> {
             return Ok(names);
         }
         let names = kernel.read_list(places, self.timeline, prefetched)?;
-        // A list with damage is read again by each run, which reports it. What was read is of a moment between the two.
+        // A damaged list is not cached, so that each run reads and reports it. The list may also have changed while it
+        // was read.
         if names.is_whole() && identity().is_some_and(|after| after == before) {
             self.keep(cache, &key, &names, addresses);
         }

@@ -1,5 +1,5 @@
-//! Names for the distinct addresses of a replay: one request a file, whatever number of modules and processes it
-//! served; the kernel and JIT code from their own lists. They are filled into the locations of the profile.
+//! Names for the distinct addresses of a replay: one request per file for all its modules and processes, and separate
+//! lists for the kernel and JIT code. The names are stored in the locations of the profile.
 
 mod gap;
 mod in_files;
@@ -40,41 +40,41 @@ use crate::observer::Observer;
 
 pub(crate) use self::prefetch::{Prefetch, PrefetchRest};
 
-/// What is to be said of the kernel's names, and of names that are missing.
+/// Report on the names of the kernel, and on missing names.
 #[derive(Debug, Default)]
 pub struct NameReport {
-    /// Why the kernel has none, in plain words; only where kernel code was mapped.
+    /// The reason that the kernel has no names, as text; only if kernel code was mapped.
     pub kernel_refused: Option<String>,
-    /// Whether that is because no list of its symbols was found.
+    /// True if the reason is that no list of its symbols was found.
     pub kernel_unlisted: bool,
-    /// Whether that is because the list is damaged.
+    /// True if the reason is that the list is damaged.
     pub kernel_damaged: bool,
-    /// What would give it names.
+    /// The remedy for missing kernel names.
     pub kernel_remedy: Option<Remedy>,
-    /// Whether nothing but the release and the place of the kernel says that its names are of the recorded one.
+    /// True if only the release and the address of the kernel show that its names belong to the recorded one.
     pub kernel_by_release: bool,
-    /// Build-ids that several modules of the kernel were recorded with, which therefore prove nothing.
+    /// Build-ids that several kernel modules were recorded with. They identify no file.
     pub shared_ids: Vec<BuildId>,
-    /// What was lost in files that are damaged, incomplete or not at hand.
+    /// Names lost to damaged, incomplete or unavailable files.
     pub lost: LostNames,
-    /// Whether names were looked up at all.
+    /// True if names were looked up.
     pub looked_up: bool,
-    /// Locations whose function has no name, but is known by its start.
+    /// Locations with a nameless function that is identified by its start.
     pub by_start: Vec<LocationId>,
-    /// Where the time for the files went.
+    /// Time spent on files, by stage.
     pub timings: SymbolTimings,
-    /// Why names could not be kept for the next run.
+    /// The reason that names could not be cached for the next run.
     pub not_kept: Option<String>,
 }
 
 impl NameReport {
-    /// Advice for a kernel without names: a list, if none was found.
+    /// Returns the remedy for a kernel without names, if no list was found.
     #[must_use]
     pub fn kernel_help(&self) -> Option<&Remedy> {
         self.kernel_remedy.as_ref().filter(|_| self.kernel_unlisted)
     }
 
-    /// That the kernel has no names by its list, and whether it has none by files, either.
+    /// Reports the reason that the list has no names. It counts as a refusal only if no kernel file has names either.
     fn of_kernel(refused: Option<&NoKernelNames>, has_no_file: bool) -> Self {
         Self {
             kernel_remedy: refused.and_then(NoKernelNames::remedy),
@@ -85,7 +85,7 @@ impl NameReport {
         }
     }
 
-    /// Takes in what is to be said of further names.
+    /// Adds the report on further names.
     pub(crate) fn add(&mut self, other: Self) {
         self.kernel_damaged |= other.kernel_damaged;
         self.kernel_refused = self.kernel_refused.take().or(other.kernel_refused);
@@ -103,26 +103,26 @@ impl NameReport {
     }
 }
 
-/// Where names are looked for.
+/// Sources of names.
 #[derive(Clone, Copy)]
 pub(crate) struct Sources<'a> {
     pub(crate) options: &'a NameOptions,
     /// A list of the kernel's symbols that the user named.
     pub(crate) kallsyms: Option<&'a Path>,
     pub(crate) head: &'a Head,
-    /// The recording's path; a kernel's symbol list can lie beside it.
+    /// The recording's path; a list of kernel symbols can be next to it.
     pub(crate) recording: &'a Path,
     pub(crate) timeline: &'a Timeline,
     /// The threads of samples.
     pub(crate) threads: &'a [Thread],
     pub(crate) images: &'a ImageStore,
     pub(crate) observer: &'a dyn Observer,
-    /// The names of runs before.
+    /// The names of earlier runs.
     pub(crate) cache: Option<&'a Cache>,
 }
 
-/// Looks up all locations from `first` on and fills in what is known of them. The kernel's symbol list is read beside
-/// the files, where it was not prefetched, and only where it is needed.
+/// Looks up all locations from `first` and stores their names. The kernel's symbol list is read only if needed, in
+/// parallel with the files unless it was prefetched.
 pub(crate) fn resolve(
     profile: &mut Profile,
     first: LocationId,
@@ -189,7 +189,7 @@ pub(crate) fn resolve(
     }
 }
 
-/// Adds up where the time goes, and passes on that the run is to stop.
+/// Adds up the time of each stage and forwards a cancellation.
 #[derive(Debug)]
 struct NameWatch<'o> {
     timings: Mutex<SymbolTimings>,
@@ -206,7 +206,7 @@ impl SymbolObserver for NameWatch<'_> {
     }
 }
 
-/// A file of the device as the recording has it.
+/// Converts a file of the device from the recording's form.
 fn device_file<'r>(file: &SimpleperfFile<'r>) -> DeviceFile<'r> {
     let symbols = file.symbols.iter();
     DeviceFile {
@@ -220,11 +220,11 @@ fn device_file<'r>(file: &SimpleperfFile<'r>) -> DeviceFile<'r> {
     }
 }
 
-/// What the files lack, once everything was asked.
+/// Returns the missing names of files, after all sources were tried.
 fn lost_names(named: &mut Named<'_>, nameless: &[Nameless]) -> LostNames {
     let mut lost = LostNames::default();
     lost.add_findings(std::mem::take(&mut named.symbols.findings));
-    // Looking for a path takes longer than all else here.
+    // Looking up a path takes longer than everything else here.
     let mut of_files = HashMap::new();
     for Nameless { location, address, why, file } in nameless {
         if !matches!(named.sources.get(*location as usize), Some(NameSource::List(_))) {
@@ -249,7 +249,7 @@ impl Sources<'_> {
         });
     }
 
-    /// What nothing else named, by the names of the recording itself.
+    /// Names locations that have no name yet by the symbols in the recording itself.
     fn device(&self, named: &mut Named<'_>, symbols: &DeviceSymbols<'_>) {
         named.name(|_, location, source| {
             if !source.is_nothing() || self.file_of(location).is_some() {
@@ -261,14 +261,14 @@ impl Sources<'_> {
         });
     }
 
-    /// The build-ids that the header lists, by path.
+    /// Returns the build-ids that the header lists, with their paths.
     fn listed_build_ids(&self) -> Vec<(&[u8], BuildId)> {
         let features = self.head.features();
         let entries = features.build_ids.iter();
         entries.filter_map(|entry| Some((entry.name, entry.build_id?))).collect()
     }
 
-    /// The addresses of kernel code.
+    /// Returns the addresses of kernel code.
     fn in_kernel(&self, locations: &[LocationRow]) -> Vec<Avma> {
         let kernel = |it: &&LocationRow| self.kind_of(it) == Some(MappedKind::Kernel);
         locations.iter().filter(kernel).map(|it| Avma(it.relative)).collect()
@@ -278,7 +278,7 @@ impl Sources<'_> {
         Some(self.timeline.modules().get(location.module?.index())?.kind)
     }
 
-    /// The opened file of a location's module.
+    /// Returns the opened file of a location's module.
     fn file_of(&self, location: &LocationRow) -> Option<&Arc<LoadedImage>> {
         self.images.outcome(self.timeline.modules().get(location.module?.index())?)?.ok()
     }

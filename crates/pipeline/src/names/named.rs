@@ -1,4 +1,4 @@
-//! Where the names of locations were found, and how they get into the locations.
+//! Sources of the names of locations, and their transfer into the locations.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,31 +11,31 @@ use symbolizer::Symbols;
 
 use super::gap::{GapFunctions, GapLocations};
 
-/// Locations that are filled in as one.
+/// Number of locations that a task fills in.
 const CHUNK: usize = 1 << 12;
 
-/// The locations that are looked up, and what is known about them.
+/// The locations to look up, and their answers.
 pub(crate) struct Named<'p> {
     pub(crate) locations: &'p mut [LocationRow],
-    /// The locations of frames that are no functions.
+    /// The locations of frames that are not functions.
     gaps: GapLocations,
-    /// For each location, where its names are.
+    /// The source of the names of each location.
     pub(crate) sources: Vec<NameSource>,
-    /// The answers for files.
+    /// The answers from files.
     pub(crate) symbols: Symbols,
-    /// For kernel locations that a file names, how far they lay from where the file states them.
+    /// For kernel locations with a name from a file: recorded address minus file address.
     pub(crate) slides: HashMap<u32, u64>,
-    /// The answers for everything else.
+    /// The answers from all other sources.
     listed: Vec<ListedFunction>,
 }
 
-/// Where the names of a location are.
+/// Source of the names of a location.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NameSource {
     Nothing,
-    /// Request and index in it.
+    /// Index of the request, and of the address in it.
     File(u32, u32),
-    /// Index of the functions that lists named.
+    /// Index into the functions from lists.
     List(u32),
 }
 
@@ -45,14 +45,14 @@ impl NameSource {
     }
 }
 
-/// A function of the kernel or of JIT code: its name, and where it begins as the location's address is counted.
+/// A kernel or JIT function: its name and its start, in the address space of the location.
 #[derive(Debug)]
 struct ListedFunction {
     name: Vec<u8>,
     start: u64,
 }
 
-/// What a location gets: functions, and how far it is past the start of the outermost.
+/// Number of functions of a location, and its offset in the outermost of them.
 struct Filled {
     n_inlines: u32,
     function_offset: Option<u64>,
@@ -70,8 +70,9 @@ impl<'p> Named<'p> {
         }
     }
 
-    /// Asks `find` for the name of each location, by its number, and the start of its function; it is given where names are already.
-    /// Locations that are lent the same name of the same function share it: names may be long.
+    /// Calls `find` with the index, row and current source of each location, including named ones. It returns the name
+    /// and the start of the function.
+    /// Locations with the same borrowed name and start share one copy, since names may be long.
     pub(crate) fn name<'n>(
         &mut self,
         find: impl Fn(usize, &LocationRow, NameSource) -> Option<(Cow<'n, [u8]>, u64)>,
@@ -91,13 +92,13 @@ impl<'p> Named<'p> {
         }
     }
 
-    /// The location of that index, if nothing names it as yet.
+    /// Returns the location at an index, if it has no name yet.
     pub(super) fn nameless(&self, at: u32) -> Option<LocationRow> {
         let source = self.sources.get(at as usize)?;
         self.locations.get(at as usize).filter(|_| source.is_nothing()).copied()
     }
 
-    /// Where the function begins that its file names for a location.
+    /// Returns the start of the function that the file names for a location.
     pub(super) fn function_start(&self, at: u32) -> Option<Svma> {
         match *self.sources.get(at as usize)? {
             NameSource::File(request, at) => {
@@ -107,19 +108,19 @@ impl<'p> Named<'p> {
         }
     }
 
-    /// A function for [`Self::take_listed`].
+    /// Adds a function for [`Self::take_listed`] and returns its index.
     pub(super) fn list(&mut self, name: Vec<u8>, start: u64) -> u32 {
         list(&mut self.listed, name, start)
     }
 
-    /// The location of that index is in a function of [`Self::list`].
+    /// Assigns a function of [`Self::list`] to the location at an index.
     pub(super) fn take_listed(&mut self, at: u32, function: u32) {
         if let Some(source) = self.sources.get_mut(at as usize) {
             *source = NameSource::List(function);
         }
     }
 
-    /// Fills in the locations; their functions are added to `inlines` in the order of the locations.
+    /// Stores the functions in the locations, and adds them to `inlines` in the order of the locations.
     pub(crate) fn fill_in(self, strings: &mut Strings, inlines: &mut Table<InlineId, InlineRow>) {
         let listed = self.intern_listed(strings);
         let gaps = self.gaps.functions(strings);
@@ -147,7 +148,7 @@ impl<'p> Named<'p> {
         }
     }
 
-    /// The strings of the functions of lists, in the order of the locations.
+    /// Interns the names of the listed functions in the order of the locations.
     fn intern_listed(&self, strings: &mut Strings) -> Vec<Option<StringId>> {
         let mut ids = vec![None; self.listed.len()];
         for source in &self.sources {
@@ -182,7 +183,7 @@ impl<'p> Named<'p> {
         (filled, rows)
     }
 
-    /// Adds the functions at a location; gives where the outermost of them begins.
+    /// Adds the functions at a location; returns the start of the outermost.
     fn push_functions(
         &self,
         index: usize,
@@ -212,12 +213,12 @@ impl<'p> Named<'p> {
     }
 }
 
-/// A function without a place in it.
+/// Returns the row of a function as a whole, without a line in it.
 fn whole_function(row: &InlineRow) -> InlineRow {
     InlineRow { file: row.declared_file.or(row.file), line: 0, column: 0, ..*row }
 }
 
-/// Adds a function; gives its index.
+/// Adds a function; returns its index.
 fn list(listed: &mut Vec<ListedFunction>, name: Vec<u8>, start: u64) -> u32 {
     listed.push(ListedFunction { name, start });
     listed.len() as u32 - 1
@@ -230,7 +231,7 @@ mod tests {
 
     const GAP: GapLocations = GapLocations::gap_at(1);
 
-    /// The start of a function, a gap, an address where nothing is mapped.
+    /// The start of a function, a gap, and an unmapped address.
     fn locations() -> [LocationRow; 3] {
         let nowhere = LocationRow::unnamed(None, 0);
         [LocationRow::unnamed(Some(ModuleId(0)), 0x10), nowhere, nowhere]

@@ -1,6 +1,6 @@
-//! What the look-up of symbols needs whatever the addresses are, begun while the replay still runs: debug files are found
-//! and unpacked, the kernel's list is read. Only for what frames were found in, so that nothing is read in vain; and
-//! what was not begun, or is not done, is done by the look-up.
+//! Prefetch for the symbol look-up while the replay still runs, for work that does not depend on the addresses: finding
+//! and unpacking debug files, and reading the kernel's list.
+//! Only files with frames are prefetched. The look-up does the rest.
 //!
 //! ```text
 //!   pool           | walk w1 | walk w2 | ... | last repair and merge | look-up
@@ -25,21 +25,21 @@ use symbolizer::{KernelListPlaces, KernelListPrefetch, SymbolSource};
 use crate::names::in_files::symbol_options;
 use crate::setting::Setting;
 
-/// What was begun. Beside the walk threads of their own do the work, since the pool's would not be free for the walk
-/// meanwhile.
+/// Prefetches that were started. During the walk, dedicated threads do the work, since pool threads would be missing
+/// from the walk.
 #[derive(Debug, Default)]
 pub(crate) struct Prefetch {
-    /// So many modules with frames were looked at.
+    /// Number of modules with frames that were examined.
     modules: usize,
-    /// The serials of files that were begun.
+    /// The serials of files with a started prefetch.
     begun: HashSet<u32>,
-    /// To the thread of the files, which is started with the first.
+    /// Channel to the thread that prefetches files, which starts with the first file.
     files: Option<Sender<Arc<LoadedImage>>>,
     list: Option<KernelListPrefetch>,
 }
 
 impl Prefetch {
-    /// Begins with what a replay has found since the last call, by threads of its own.
+    /// Starts prefetches for modules found since the last call, on dedicated threads.
     pub(crate) fn look(
         &mut self,
         partial: &Partial<'_>,
@@ -52,7 +52,7 @@ impl Prefetch {
         }
     }
 
-    /// What a replay whose samples are all walked has found since the last call, for the threads of the pool.
+    /// Returns the modules found since the last call, for prefetches on the pool after all samples are walked.
     pub(crate) fn rest<'s>(
         &mut self,
         partial: &Partial<'_>,
@@ -70,7 +70,7 @@ impl Prefetch {
         }
     }
 
-    /// The files that are to be begun; the kernel's list is begun here.
+    /// Returns the new files to prefetch; starts the prefetch of the kernel's list.
     fn new_files(
         &mut self,
         partial: &Partial<'_>,
@@ -80,11 +80,12 @@ impl Prefetch {
     ) -> Vec<Arc<LoadedImage>> {
         let mut files = Vec::new();
         let Setting { options, cache, .. } = setting;
-        // With one job nothing is done beside other work.
+        // With one thread, nothing runs in parallel.
         if !options.names.look_up || rayon::current_num_threads() < 2 {
             return files;
         }
-        // A download could delay one that a walk waits for. What is unpacked in advance counts against a limit.
+        // A download could delay one that a walk waits for. With a memory limit, sections unpacked early would count
+        // against it.
         let may_unpack =
             images.options().fetcher.is_none() && options.limits.memory.bytes().is_none();
         let modules = partial.timeline.modules();
@@ -108,12 +109,12 @@ impl Prefetch {
         files
     }
 
-    /// The kernel's list, where it was begun.
+    /// Takes the kernel's list, if its prefetch was started.
     pub(crate) const fn take_list(&mut self) -> Option<KernelListPrefetch> {
         self.list.take()
     }
 
-    /// To the thread of the files.
+    /// Sends a file to the thread that prefetches files.
     fn send(&mut self, file: Arc<LoadedImage>, images: &Arc<ImageStore>, setting: &Setting<'_>) {
         let files = self.files.get_or_insert_with(|| {
             let (files, begun) = channel::<Arc<LoadedImage>>();
@@ -125,12 +126,12 @@ impl Prefetch {
             std::thread::spawn(move || begun.iter().for_each(begin));
             files
         });
-        // The thread ends with the sender, never before it.
+        // The thread ends after the sender is dropped, never before.
         let _ = files.send(file);
     }
 }
 
-/// What was not begun when the walk had ended.
+/// Files without a started prefetch at the end of the walk.
 pub(crate) struct PrefetchRest<'s> {
     files: Vec<Arc<LoadedImage>>,
     images: Arc<ImageStore>,
@@ -139,8 +140,7 @@ pub(crate) struct PrefetchRest<'s> {
 }
 
 impl PrefetchRest<'_> {
-    /// Begins with it on the pool, and returns when it is done; files that are left when the run is cancelled stay as they
-    /// are.
+    /// Prefetches them on the pool and waits. Files that remain when the run is cancelled are skipped.
     pub(crate) fn unpack(self, is_cancelled: impl Fn() -> bool + Sync) {
         let Self { files, images, names, cache } = self;
         let wanted = files.into_par_iter().with_max_len(1).filter(|_| !is_cancelled());
@@ -150,8 +150,8 @@ impl PrefetchRest<'_> {
     }
 }
 
-/// Finds the separate files, and unpacks what names are in. What runs before found out of a file is read instead: mostly
-/// that is all that is needed.
+/// Finds the separate debug files and unpacks the sections with names. If the cache has an entry for the file, loads
+/// that instead, which mostly is sufficient.
 fn begin(
     file: &LoadedImage,
     images: &ImageStore,

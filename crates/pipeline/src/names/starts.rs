@@ -1,5 +1,5 @@
-//! Names for functions that have none but whose start is known from unwind information: the module and the address of
-//! the start, as the file states it (`cc1plus+0x45a0`). So what is of one function stays together.
+//! Names for nameless functions with a start known from unwind information: the module and the file address of the
+//! start (`cc1plus+0x45a0`). This groups the addresses of one function.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use unwinder::FunctionStarts;
 
 use super::named::Named;
 
-/// A location that nothing named: its index, its address in the file, and the file.
+/// A location without a name: its index, its file address, and the file.
 pub(super) struct NamelessPlace {
     pub(super) location: u32,
     pub(super) address: Svma,
     pub(super) file: Arc<LoadedImage>,
 }
 
-/// Names locations by where their functions begin; gives the indexes of those that it could name, in their order. `places`
-/// are those of one file after the other, of each by address.
+/// Names locations by the starts of their functions; returns the indexes of the named ones, ascending. `places` are
+/// grouped by file and sorted by address.
 pub(super) fn name_by_start(
     named: &mut Named<'_>,
     places: &[NamelessPlace],
@@ -29,7 +29,7 @@ pub(super) fn name_by_start(
     images: &ImageStore,
 ) -> Vec<u32> {
     let mut files: HashMap<u32, FunctionStarts> = HashMap::new();
-    // The function of the place before, and its file: mostly it is that of the next place, too.
+    // The file and function of the previous location, which mostly is that of the next one, too.
     let mut last: Option<(u32, Range<Svma>)> = None;
     let mut names: HashMap<(Option<ModuleId>, Svma), Option<u32>> = HashMap::new();
     let mut done = Vec::new();
@@ -58,7 +58,7 @@ pub(super) fn name_by_start(
     done
 }
 
-/// `module+0xstart`.
+/// Returns `module+0xstart`.
 fn name_of(location: &LocationRow, start: Svma, timeline: &Timeline) -> Option<Vec<u8>> {
     let module = timeline.modules().get(location.module?.index())?;
     let name = module.path.rsplit(|&byte| byte == b'/').next()?;

@@ -1,5 +1,5 @@
-//! The name of signal trampolines, which are known by their code: C libraries leave theirs without a symbol, so that a
-//! symbol without a size before it (musl's `setjmp`) would name it.
+//! Names of signal trampolines, which are recognized by their code. C libraries have no symbol for them, so a preceding
+//! symbol without a size (musl's `setjmp`) would name them.
 
 use std::sync::Arc;
 
@@ -10,11 +10,12 @@ use unwinder::signal_trampoline;
 
 use super::named::Named;
 
-/// What they are called in C libraries that name them.
+/// The name in C libraries that have a symbol for it.
 const NAME: &[u8] = b"__restore_rt";
 
-/// Names the locations of a file that are in a trampoline, each an address of the file and an index; gives the indexes of
-/// those. What a symbol names that begins there, or whose size reaches there, keeps its name.
+/// Names the locations of a file that are in a trampoline and returns their indexes. `places` are pairs of file address
+/// and index.
+/// If a symbol begins at the trampoline, or if its size covers it, the symbol's name stays.
 pub(super) fn name_trampolines(
     named: &mut Named<'_>,
     file: &Arc<LoadedImage>,
@@ -22,7 +23,7 @@ pub(super) fn name_trampolines(
 ) -> Vec<u32> {
     let mut done = Vec::new();
     let mut functions: HashMap<u64, u32> = HashMap::new();
-    // Made for the first trampoline: symbols are gone through once.
+    // Collected at the first trampoline, so that symbols are read only once.
     let mut sized: Option<Vec<(u64, u64)>> = None;
     for &(svma, location) in places {
         let Some(start) = signal_trampoline(file.image(), Svma(svma)) else { continue };

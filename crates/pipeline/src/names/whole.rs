@@ -1,11 +1,11 @@
-//! Parts of functions under the names of their functions.
+//! Names of function parts, replaced by the names of their functions.
 
 use hashbrown::HashMap;
 use options::NameOptions;
 use profile::{InlineId, InlineRow, LocationRow, StringId, Strings, Table, whole_function};
 
-/// Gives parts of functions (`parse.cold`, `parse.part.0`) the names of these, if `options` ask for that. Then the start
-/// of the function is unknown, since its part begins elsewhere.
+/// Renames function parts (`parse.cold`, `parse.part.0`) to their functions, if `options` request it. The function
+/// offset is then unknown, since the part begins elsewhere.
 pub(super) fn name_whole(
     options: &NameOptions,
     locations: &mut [LocationRow],

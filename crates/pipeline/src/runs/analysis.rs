@@ -1,4 +1,4 @@
-//! What came of a recording, and how a run is put into it at its end.
+//! The result of a run, and its assembly at the end of the run.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -21,70 +21,71 @@ use crate::left_out::LeftOut;
 use crate::names::NameReport;
 use crate::timings::Timings;
 
-/// What came of a recording.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Analysis {
     /// The profile.
     pub profile: Profile,
-    /// Whether something is lost because the recording, or a file with names, is damaged or not at hand: what, is in the
-    /// findings of the profile's summary.
+    /// True if something is lost because the recording, or a file with names, is damaged or missing. The findings in
+    /// the profile's summary describe it.
     pub is_damaged: bool,
-    /// What is wrong with the recording's bytes. It is in the profile's summary, too, in words.
+    /// Damage of the recording's bytes. The profile's summary has it as text.
     pub findings: Findings,
-    /// What the recording's header says.
+    /// The recording's header.
     pub head: Arc<Head>,
-    /// What the samples were of that the filter left out; where nothing passed it, that is what there is to choose from.
+    /// Description of the samples that the filter rejected, to choose from if none passed.
     pub left_out: LeftOut,
-    /// Where the time went.
+    /// Time spent, by stage.
     pub timings: Timings,
-    /// When the recording was written last, in nanoseconds since 1970; `None` where it is no file.
+    /// Modification time of the recording, in nanoseconds since 1970; `None` if it is not a file.
     pub written: Option<i128>,
-    /// Why names and rules could not be kept for the next run, though the options ask for that. No finding: what came out is whole.
+    /// The reason that names and rules could not be cached for the next run, although the options request it. It is not
+    /// a finding, because the result is complete.
     pub not_kept: Option<String>,
-    /// Whether the recording is in a bundle, which stands for the machine.
+    /// True if the recording is in a bundle, which replaces the host.
     pub is_of_bundle: bool,
-    /// What the profile was made from. It takes time to take it apart, which a process that ends need not do.
+    /// The sources of the profile, in a box, because dropping them takes time that an exiting process can skip.
     pub(crate) sources: Box<AnalysisSources>,
 }
 
 impl Analysis {
-    /// The files that were opened for modules: path, and the build-id that is in the file.
+    /// Returns the files that were opened for modules, as path and the build-id in the file.
     pub fn opened_files(&self) -> impl Iterator<Item = (&Path, Option<BuildId>)> {
         let images = &self.sources.files.images;
         let opened = self.modules().iter().filter_map(|module| images.outcome(module)?.ok());
         opened.map(|file| (file.image().path(), file.image().build_id()))
     }
 
-    /// The proof that the file of a module is the recorded one; `None` if no file was used.
+    /// Returns the proof that the file of a module is the recorded one; `None` if no file was used.
     #[must_use]
     pub fn proof(&self, module: &Module) -> Option<FileProof> {
         self.sources.files.images.proof(module)
     }
 
-    /// The modules as they were recorded; those of the profile have the same ids.
+    /// Returns the modules as recorded, with the same ids as in the profile.
     #[must_use]
     pub fn modules(&self) -> &[Arc<Module>] {
         self.sources.timeline.modules()
     }
 
-    /// The machine that answered: the one of the pipeline, or the bundle that the recording is in.
+    /// Returns the host of the run: that of the pipeline, or the bundle that the recording is in.
     #[must_use]
     pub fn host(&self) -> &Arc<dyn Host> {
         &self.sources.files.images.options().host
     }
 }
 
-/// What a profile was made from.
+/// The sources of a profile.
 #[derive(Debug)]
 pub(crate) struct AnalysisSources {
     pub(crate) timeline: Timeline,
     pub(crate) files: Files,
-    /// The input's bytes, to which the timeline and the files may refer. Nobody reads on; the lock lets threads share the
-    /// rest.
+    /// The input's bytes, to which the timeline and the files may refer. Nothing reads from it; the mutex makes the
+    /// struct `Sync`.
     _session: Mutex<Session>,
 }
 
-/// A run at its end: all samples are walked, all addresses have their names.
+/// A run at its end: all samples are walked and all addresses are looked up.
 pub(super) struct Ended {
     pub(super) session: Session,
     pub(super) found: Findings,
@@ -122,7 +123,7 @@ impl Ended {
         limits.extend(findings::unknown_instructions(&engine));
         profile.summary.names_lost |= !limits.is_empty();
         profile.summary.findings.extend(limits);
-        // Names are there; some formats cut them.
+        // The names are complete; only some formats truncate them.
         profile.summary.findings.extend(findings::long_texts(&profile));
         timings.symbols = report.timings;
         timings.images = images.n_images();

@@ -1,5 +1,5 @@
-//! A run from its source to its profile: opens the recording, drives it the wanted way, and accounts for all of it. If the
-//! quick way was in vain, the recording starts over here.
+//! A run from its source to its profile: opens the recording, drives it by the requested schedule, and accounts for it.
+//! If the fast path fails, it starts the recording over.
 
 use module_map::Timeline;
 use perf_data::{Event, Findings, Head, Input, SampleType, Session};
@@ -24,11 +24,11 @@ use crate::setting::Setting;
 use crate::source::Source;
 use crate::timings::Timings;
 
-/// Opens, replays and symbolizes a recording, and gives its profile at the end. If the quick way was in vain, the
-/// recording is opened again and goes the slow way.
+/// Opens, replays and symbolizes a recording, and returns its profile at the end. If the fast path fails, the recording
+/// is opened again for the slow path.
 pub(crate) fn analyze(setting: &Setting<'_>, source: Source) -> Result<Analysis, Error> {
     let mut timings = Timings::start();
-    // A recording that can be read only once must be replayed right at once.
+    // A recording that can be read only once goes the slow path immediately.
     let again = can_be_read_again(&**setting.host, &source).then(|| source.name().to_owned());
     let way = Way::AtEnd { quick: again.is_some() };
     if let Some(analysis) = attempt(setting, source, way, &mut NoSink, &mut timings)? {
@@ -39,7 +39,7 @@ pub(crate) fn analyze(setting: &Setting<'_>, source: Source) -> Result<Analysis,
     attempt(setting, source, way, &mut NoSink, &mut timings)?.ok_or(Error::BrokenOff)
 }
 
-/// Opens, replays and symbolizes a recording step by step.
+/// Opens, replays and symbolizes a recording in steps.
 pub(crate) fn analyze_in_steps(
     setting: &Setting<'_>,
     source: Source,
@@ -53,7 +53,7 @@ pub(crate) fn analyze_in_steps(
     attempt(setting, source, way, sink, &mut Timings::start())?.ok_or(Error::BrokenOff)
 }
 
-/// One way through a recording; `None` if it was in vain.
+/// Takes a recording one path; `None` if the path failed.
 fn attempt(
     setting: &Setting<'_>,
     source: Source,
@@ -91,14 +91,14 @@ fn attempt(
     analysis
 }
 
-/// Whether samples have registers and stacks, for which the processor has to be known; recorded callchains do without.
+/// Returns true if samples have registers and stacks, which need a known processor; recorded callchains do not.
 fn has_stacks(session: &Session) -> bool {
     let wanted = |event: &Event| event.attr.sample_type.has(SampleType::REGS_USER);
     session.head().events().iter().any(wanted)
 }
 
 impl Run<'_> {
-    /// Takes a recording the way from its first batch to the account of the run.
+    /// Takes a recording from its first batch to the account of the run.
     fn drive(
         &self,
         reading: Reading,
@@ -135,7 +135,7 @@ impl Run<'_> {
         self.account(walked, way, files, timeline, timings).map(Some)
     }
 
-    /// Puts the profile together: names that are missing yet, and the account of the run.
+    /// Completes the profile: outstanding names and the account of the run.
     fn account(
         &self,
         walked: Walked,
@@ -178,7 +178,7 @@ impl Run<'_> {
         Ok(analysis)
     }
 
-    /// Adds the times off the processor and the modules, and looks up the names of all locations.
+    /// Adds off-CPU times and modules, and looks up the names of all locations.
     fn name_all(
         &self,
         replay: &mut Replay,

@@ -1,4 +1,4 @@
-//! The tables of a profile that are not the replay's: the recording, its events, modules, threads.
+//! Tables of a profile that do not come from the replay: recording, events, modules, threads.
 
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -11,7 +11,7 @@ use profile::{
 };
 use replay::Thread;
 
-/// Takes in what the header says: the recording, and events that were not known by then.
+/// Stores the facts of the header: the recording, and events that are new since the last call.
 pub(crate) fn add_head(profile: &mut Profile, head: &Head) {
     let Profile { recording, events, strings, .. } = profile;
     *recording = recording_info(head, strings);
@@ -19,7 +19,7 @@ pub(crate) fn add_head(profile: &mut Profile, head: &Head) {
     events.extend(new.map(|event| event_row(event, strings)));
 }
 
-/// Where the recorder did not say what time of day it was, the last sample is taken to be as old as the file.
+/// If the recorder did not state the time of day, assumes that the last sample is as old as the file.
 pub(crate) fn guess_wall_clock(profile: &mut Profile, recorded_until: Option<i128>) {
     let last = profile.samples.iter().filter_map(|sample| sample.time()).max();
     if let (None, Some(until), Some(last)) = (profile.recording.wall_clock, recorded_until, last) {
@@ -27,14 +27,14 @@ pub(crate) fn guess_wall_clock(profile: &mut Profile, recorded_until: Option<i12
     }
 }
 
-/// Takes in the modules; the file of one may have been opened since the last time.
+/// Stores the modules again, since the file of one may have been opened since the last time.
 pub(crate) fn add_modules(profile: &mut Profile, timeline: &Timeline, images: &ImageStore) {
     let modules = timeline.modules().iter();
     let strings = &mut profile.strings;
     profile.modules = modules.map(|module| module_row(module, images, strings)).collect();
 }
 
-/// Takes in the threads that are new. `fold`: whether those of a pool have one name.
+/// Adds the new threads. With `fold`, the threads of a pool share one name.
 pub(crate) fn add_threads(
     profile: &mut Profile,
     threads: &[Thread],

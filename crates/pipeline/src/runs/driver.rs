@@ -1,5 +1,5 @@
-//! The driver of a run: a recording that is read, its replay, and the output so far. A schedule moves it on and decides
-//! when the profile is handed to the sink.
+//! The driver of a run: the recording that is read, its replay, and the output so far. A schedule advances it and
+//! decides when the profile goes to the sink.
 //!
 //! ```text
 //!   at end      read | walk | read | walk ...                                         | names
@@ -23,11 +23,11 @@ use crate::names::NameReport;
 pub(super) struct Reading {
     pub(super) session: Session,
     pub(super) found: Findings,
-    /// Whether its bytes come one after another, and more may come at any time.
+    /// True if its bytes arrive over time, so that more may follow.
     pub(super) is_stream: bool,
 }
 
-/// A recording that is being read, replayed and handed on.
+/// A recording that is being read, replayed and sent to the sink.
 pub(super) struct Driver<'r> {
     pub(super) run: &'r Run<'r>,
     pub(super) reading: Reading,
@@ -35,12 +35,12 @@ pub(super) struct Driver<'r> {
     pub(super) output: Output<'r>,
 }
 
-/// A recording of which all samples are in the tables.
+/// A recording with all samples in the tables.
 pub(super) struct Walked {
     pub(super) session: Session,
     pub(super) found: Findings,
     pub(super) replay: Replay,
-    /// The kernel's list, if it was prefetched and nothing has asked for it yet.
+    /// The kernel's list, if it was prefetched and not used yet.
     pub(super) prefetched: Option<KernelListPrefetch>,
     /// The account of the names so far.
     pub(super) report: NameReport,
@@ -58,23 +58,23 @@ impl<'r> Driver<'r> {
         Self { run, reading, replayer, output }
     }
 
-    /// The next batch of the recording. For one of a stream it waits no longer than `wait`.
+    /// Returns the next batch of the recording. On a stream, waits at most `wait`.
     pub(super) fn next(&mut self, wait: Duration) -> NextBatch {
         let Reading { session, found, is_stream } = &mut self.reading;
         session.next_batch_within(if *is_stream { wait } else { Duration::MAX }, found)
     }
 
-    /// Takes in the facts of a batch apart from its samples.
+    /// Records the facts of a batch apart from its samples.
     pub(super) fn take_in(&mut self, batch: &Batch) {
         self.output.take_in(batch, &self.reading.session, self.replayer.partial().profile);
     }
 
-    /// Begins to unpack the files that symbols will be looked up in.
+    /// Starts unpacking the files for the symbol look-up.
     pub(super) fn prefetch(&mut self) {
         self.output.prefetch(&self.replayer.partial());
     }
 
-    /// Finishes all samples. The files that are not unpacked yet are unpacked beside it.
+    /// Finishes all samples, and unpacks the remaining files in parallel.
     pub(super) fn end(&mut self) {
         let Self { run, replayer, output, .. } = self;
         replayer.settle(*run);
@@ -82,7 +82,7 @@ impl<'r> Driver<'r> {
         rayon::join(|| replayer.end(*run), || rest.unpack(|| run.is_cancelled()));
     }
 
-    /// The result, after [`Self::end`].
+    /// Returns the result, after [`Self::end`].
     pub(super) fn finish(self) -> Walked {
         let Self { run, reading, replayer, output } = self;
         let Reading { session, found, .. } = reading;

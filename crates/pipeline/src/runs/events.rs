@@ -1,4 +1,4 @@
-//! The filter of the options as the replay knows it: events by their indexes in the recording, times on its clock.
+//! The filter of the options in the replay's form: events as indexes in the recording, times on its clock.
 
 use address::Timestamp;
 use options::{SampleFilter, TimePoint};
@@ -7,9 +7,9 @@ use replay::{Filter, has_cgroups, has_cpus, matches_pattern};
 
 use crate::error::Error;
 
-/// The filter for a recording with that head.
+/// Returns the filter for a recording with this header.
 ///
-/// `times` gives the times of the first and the last sample, and is asked only where points in time are relative.
+/// `times` returns the times of the first and last sample. It is called only if a time in the filter is relative.
 pub(crate) fn filter(
     wanted: &SampleFilter,
     head: &Head,
@@ -45,8 +45,8 @@ pub(crate) fn filter(
     })
 }
 
-/// The events of a name: those that are called so, else those that fit it as a pattern, else those that do so without
-/// their modifiers.
+/// Returns the events of a name: those with exactly this name, else those that match it as a pattern, else those that
+/// match without their modifiers.
 fn matching(name: &str, events: &[Event]) -> Vec<u16> {
     let indexes = |fits: &dyn Fn(&str) -> bool| -> Vec<u16> {
         let fitting = events.iter().zip(0..).filter(|(event, _)| fits(&event.name));
@@ -63,7 +63,7 @@ fn matching(name: &str, events: &[Event]) -> Vec<u16> {
     indexes(&|event| matches_pattern(name.as_bytes(), without_modifiers(event).as_bytes()))
 }
 
-/// The name of an event without the letters after its last colon that say where it counts. Tracepoints have a colon, too.
+/// Removes the modifiers of an event's name, the letters after the last colon. Tracepoints have a colon, too.
 ///
 /// Source: perf-list(1), "EVENT MODIFIERS".
 fn without_modifiers(event: &str) -> &str {
@@ -73,7 +73,7 @@ fn without_modifiers(event: &str) -> &str {
     }
 }
 
-/// The point on the recording's clock, with the times of its first and last sample.
+/// Converts a point in time to the recording's clock, given the times of its first and last sample.
 fn resolve(point: TimePoint, times: Option<(Timestamp, Timestamp)>) -> Result<Timestamp, Error> {
     let (first, last) = match (point, times) {
         (TimePoint::At(time), _) => return Ok(time),

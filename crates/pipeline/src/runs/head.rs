@@ -1,4 +1,4 @@
-//! The head of a recording, without a look at its samples.
+//! The header of a recording as a profile, without reading its samples.
 
 use host::Host;
 use perf_data::{Findings, Session, SessionOptions};
@@ -9,7 +9,7 @@ use super::input::{check_whole, open};
 use crate::error::Error;
 use crate::source::Source;
 
-/// What the header says, as a profile without samples.
+/// Returns the header as a profile without samples.
 pub(crate) fn head(host: &dyn Host, source: Source) -> Result<Profile, Error> {
     let opened = open(host, source)?;
     let path = opened.path;

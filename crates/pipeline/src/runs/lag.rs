@@ -1,4 +1,4 @@
-//! How old samples are: by the recording's clock, where it is one of this machine, else by when they came.
+//! Age of samples: by the recording's clock if it runs on this host, else by their arrival.
 
 use std::time::{Duration, Instant};
 
@@ -8,18 +8,18 @@ use perf_data::Head;
 
 use super::sink::Lag;
 
-/// The clock that tells how old samples are.
+/// The clock that measures the age of samples.
 #[derive(Debug)]
 pub(super) struct LagClock {
-    /// The number of the recording's clock, where that can be asked here.
+    /// Id of the recording's clock, if this host has it.
     clock: Option<i32>,
     begin: Instant,
-    /// From the times of the recording to the time since the begin, by the samples that were quickest.
+    /// Smallest observed difference between arrival, in nanoseconds since `begin`, and recorded time.
     quickest: Option<i128>,
 }
 
 impl LagClock {
-    /// The clock of a recording. One of another machine runs differently.
+    /// Returns the clock of a recording. The clock of another host is not used, since it runs differently.
     pub(super) fn new(head: &Head, host: &dyn Host) -> Self {
         let attr = head.events().iter().map(|event| &event.attr).next();
         let stated = attr.filter(|attr| attr.flags.use_clockid()).map(|attr| attr.clockid);
@@ -32,13 +32,13 @@ impl LagClock {
         self.begin.elapsed().as_nanos().cast_signed()
     }
 
-    /// Samples came, of which the last has that time.
+    /// Records the arrival of samples; `last` is the time of the last one.
     pub(super) fn arrived(&mut self, last: Timestamp) {
         let delay = self.now() - i128::from(last.0);
         self.quickest = Some(self.quickest.map_or(delay, |quickest| quickest.min(delay)));
     }
 
-    /// How old a sample is.
+    /// Returns the age of a sample.
     pub(super) fn lag(&self, time: Timestamp, host: &dyn Host) -> Option<Lag> {
         let of_nanos =
             |nanos: i128| Duration::from_nanos(u64::try_from(nanos.max(0)).unwrap_or(u64::MAX));

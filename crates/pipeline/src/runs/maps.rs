@@ -1,4 +1,4 @@
-//! The maps of a recording without its stacks: what was mapped where, for those who ask for nothing else.
+//! The maps of a recording without its stacks, for commands that need only the mappings.
 
 use std::sync::Arc;
 
@@ -15,21 +15,21 @@ use crate::limits::{check_memory, prefetch};
 use crate::setting::Setting;
 use crate::source::Source;
 
-/// A recording whose maps are replayed, record by record.
+/// A replay of the mappings of a recording, record by record.
 #[derive(Debug)]
 pub struct MapReplay {
     session: Session,
     files: Files,
     watch: RecordingWatch,
     memory: Arc<Memory>,
-    /// What was mapped where, as far as the records were replayed.
+    /// The mappings after the records replayed so far.
     pub timeline: Timeline,
-    /// What is wrong with the recording.
+    /// Damage of the recording.
     pub findings: Findings,
 }
 
 impl MapReplay {
-    /// Opens a recording; nothing but what its header lists is known then.
+    /// Opens a recording; the timeline then has only the build-ids in its header.
     pub(crate) fn open(setting: &Setting<'_>, source: Source) -> Result<Self, Error> {
         let Opened { input, path, size, damage, .. } = open(&**setting.host, source)?;
         let watch = RecordingWatch::new(path.clone(), damage);
@@ -45,36 +45,36 @@ impl MapReplay {
         Ok(Self { session, files, watch, memory, timeline, findings })
     }
 
-    /// What the header says.
+    /// Returns the recording's header.
     #[must_use]
     pub fn head(&self) -> &Head {
         self.session.head()
     }
 
-    /// Where files come from.
+    /// Returns the sources of files.
     #[must_use]
     pub const fn files(&self) -> &Files {
         &self.files
     }
 
-    /// To be asked after the last batch, before anything is made of the maps.
+    /// Checks that the replay is valid. Call it after the last batch, before the maps are used.
     ///
     /// # Errors
-    /// Where bytes of the recording went missing while it was read, or the maps take too much memory.
+    /// If the recording was truncated while it was read, or if the maps exceed the memory limit.
     pub fn check_whole(&self) -> Result<(), Error> {
         check_memory(&self.memory)?;
         self.watch.check()
     }
 
-    /// The next part of the recording, `None` at its end. Its records are to be applied, in their order, to
-    /// [`Self::timeline`]: see [`Self::apply`].
+    /// Returns the next part of the recording; `None` at its end. The caller applies its records, in order, to
+    /// [`Self::timeline`] by [`Self::apply`].
     pub fn next_batch(&mut self) -> Option<Batch> {
         let batch = self.session.next_batch(&mut self.findings)?;
         learn_files(&mut self.timeline, &batch);
         Some(batch)
     }
 
-    /// Moves the timeline over a record.
+    /// Applies a record to the timeline.
     pub fn apply(&mut self, record: &TimedRecord<'_>) {
         apply_record(&mut self.timeline, record);
     }

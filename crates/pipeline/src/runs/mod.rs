@@ -1,4 +1,4 @@
-//! The runs: a recording as a whole, while it is unwound, or its maps alone; and what they share, from opening to the
+//! Runs of a whole recording, of one that grows, or of its maps alone, and their shared parts from opening to the
 //! account.
 
 mod account;

@@ -1,5 +1,5 @@
-//! Times off the processor as samples of a profile: of an event of their own, beside what was recorded. A thread that was
-//! asleep all the time has one, whose stack is a frame `[asleep]`.
+//! Off-CPU times as samples of an additional event. A thread that slept during the whole recording has one sample, with
+//! the single frame `[asleep]`.
 
 use options::{Remedy, Spelling};
 use profile::{
@@ -13,13 +13,13 @@ use crate::error::Error;
 
 /// The name of the event.
 const NAME: &[u8] = b"off-cpu";
-/// The name of the frame that stands for the stack of a thread without a switch.
+/// The name of the frame that replaces the stack of a thread without a switch.
 const ASLEEP: &[u8] = b"[asleep]";
 
-/// Adds the times to the samples, each at the time at which its thread left.
+/// Adds a sample for each off-CPU time, at the time of the switch-out.
 ///
 /// # Errors
-/// Where there are none that could be shown.
+/// If there is no time to show.
 pub(super) fn add_off_cpu(profile: &mut Profile, times: &OffCpuTimes) -> Result<(), Error> {
     let event = profile.events.next_id();
     let mut added: Vec<SampleRow> = Vec::with_capacity(times.spans.len());
@@ -40,10 +40,10 @@ pub(super) fn add_off_cpu(profile: &mut Profile, times: &OffCpuTimes) -> Result<
             _ => Error::NoOffCpuSamples { switches },
         });
     }
-    // What leaves at one time stays in the order of the samples that show it.
+    // Times with the same begin stay in the order of the samples that show them.
     added.sort_by_key(|row| row.time());
     merge(profile, added);
-    // A software event, of which each is counted.
+    // A software event with period 1.
     let name = profile.strings.intern(NAME);
     profile.events.push(EventRow { name, kind: 1, config: 0, frequency: false, rate: 1 });
     profile.off_cpu = Some(event);
@@ -51,7 +51,7 @@ pub(super) fn add_off_cpu(profile: &mut Profile, times: &OffCpuTimes) -> Result<
     Ok(())
 }
 
-/// Adds a sample without a stack for each thread that was asleep all the time, and lists the threads without a switch.
+/// Adds a sample without a stack for each thread that always slept, and lists the threads without a switch.
 fn add_asleep(profile: &mut Profile, times: &OffCpuTimes, added: &mut Vec<SampleRow>) {
     let event = profile.events.next_id();
     let rows = times.unswitched.iter().map(|it| UnswitchedThread {
@@ -80,8 +80,8 @@ fn add_asleep(profile: &mut Profile, times: &OffCpuTimes, added: &mut Vec<Sample
     }
 }
 
-/// Gives the samples of threads that were asleep all the time their frame. It has a location of its own, so that its name
-/// stands at no other frame. To be called when all other locations have their names.
+/// Adds the frame of the samples of threads that always slept. It has its own location, so that its name applies to no
+/// other frame. Call it after all other locations have their names.
 pub(super) fn name_asleep(profile: &mut Profile) {
     let is_asleep = |row: &SampleRow| row.end == EndReason::NoSwitch;
     if !profile.samples.iter().any(is_asleep) {
@@ -100,7 +100,7 @@ pub(super) fn name_asleep(profile: &mut Profile) {
     }
 }
 
-/// The sample of that key.
+/// Returns the sample with this key.
 fn find(profile: &Profile, key: SampleKey) -> Option<&SampleRow> {
     let (time, event) = (Some(key.time), EventId::new(key.event));
     let rows = profile.samples.as_slice();
@@ -109,7 +109,7 @@ fn find(profile: &Profile, key: SampleKey) -> Option<&SampleRow> {
     same_time.find(|row| row.thread == ThreadId::new(key.thread) && row.event == event)
 }
 
-/// Puts samples among the others: after those of the same time.
+/// Inserts samples by time, after recorded samples of the same time.
 fn merge(profile: &mut Profile, added: Vec<SampleRow>) {
     let recorded = std::mem::take(&mut profile.samples);
     let mut all = Vec::with_capacity(recorded.len() + added.len());
@@ -124,7 +124,7 @@ fn merge(profile: &mut Profile, added: Vec<SampleRow>) {
     profile.samples = Table::from_vec(all);
 }
 
-/// What is to be said of the times.
+/// Returns the findings on off-CPU times.
 pub(super) fn off_cpu_findings(times: &OffCpuTimes, spelling: Spelling) -> Vec<FindingRow> {
     let (unshown, nanoseconds) = times.without_sample;
     let seconds = nanoseconds as f64 / 1e9;

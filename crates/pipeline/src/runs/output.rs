@@ -1,4 +1,4 @@
-//! The output of a run so far: which rows of the growing profile have names, and which were handed to the sink.
+//! The output of a run so far: the rows of the growing profile that have names, and those that were sent to the sink.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,39 +18,39 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::names::{NameReport, Prefetch, PrefetchRest, resolve};
 
-/// Whether locations that have no name yet get one before the profile is handed on.
+/// Whether nameless locations are looked up before the profile goes to the sink.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Naming {
-    /// They do.
+    /// They are looked up first.
     First,
-    /// They get one another time.
+    /// They are looked up later.
     Later,
 }
 
-/// The rows that were handed to the sink, and the state for the next ones.
+/// The rows that were sent to the sink, and the state for the next ones.
 pub(super) struct Output<'r> {
     run: &'r Run<'r>,
     files: &'r Files,
     pub(super) sink: &'r mut dyn Sink,
     head: Arc<Head>,
-    /// The clock of a recording that is watched.
+    /// The clock of a recording that is followed live.
     clock: Option<LagClock>,
     prefetch: Prefetch,
     report: NameReport,
     pub(super) account: RunAccount,
-    /// Samples that were read.
+    /// Number of samples read.
     pub(super) read: usize,
-    /// How often the tables began anew.
+    /// Number of times that the tables were cleared.
     generation: u32,
-    /// Samples that are in the tables no more.
+    /// Number of samples that are no longer in the tables.
     gone: u64,
-    /// Those of them that were of this generation.
+    /// Number of those in this generation.
     forgotten: u64,
-    /// The tables when they were handed on last.
+    /// Table sizes at the last output.
     pub(super) before: TableSizes,
-    /// When that was, and how much the kernel had lost by then.
+    /// Time of the last output, and the lost records and lost samples at that time.
     handed_on: (Instant, u64, u64),
-    /// The first location without a name, and the first when something was handed on last.
+    /// The first location without a name, now and at the last output.
     named: LocationId,
     named_before: LocationId,
 }
@@ -83,17 +83,17 @@ impl<'r> Output<'r> {
         }
     }
 
-    /// The run that this is the output of.
+    /// The run with this output.
     pub(super) const fn run(&self) -> &'r Run<'r> {
         self.run
     }
 
-    /// From now on the account says how old the newest sample is.
+    /// Starts to report the age of the newest sample in the account.
     pub(super) fn watch_lag(&mut self) {
         self.clock = Some(LagClock::new(&self.head, &**self.run.setting.host));
     }
 
-    /// Hands on the facts of the header.
+    /// Sends the facts of the header to the sink.
     pub(super) fn begin(&mut self, profile: &mut Profile) -> Result<(), Error> {
         let Self { sink, head, account, .. } = self;
         add_head(profile, head);
@@ -103,7 +103,7 @@ impl<'r> Output<'r> {
         sink.begin(head, profile, account).map_err(Error::Output)
     }
 
-    /// Takes in the facts of a batch apart from its samples.
+    /// Records the facts of a batch apart from its samples.
     pub(super) fn take_in(&mut self, batch: &Batch, session: &Session, profile: &mut Profile) {
         self.head = Arc::clone(batch.head());
         add_head(profile, batch.head());
@@ -118,32 +118,32 @@ impl<'r> Output<'r> {
         }
     }
 
-    /// Begins to unpack the files that symbols will be looked up in.
+    /// Starts unpacking the files for the symbol look-up.
     pub(super) fn prefetch(&mut self, partial: &Partial<'_>) {
         self.prefetch.look(partial, &self.files.images, self.run.setting, self.run.path());
     }
 
-    /// The files of a replay whose samples are all walked that are not unpacked yet.
+    /// Returns the files that are not unpacked yet, after all samples are walked.
     pub(super) fn unpack_rest(&mut self, partial: &Partial<'_>) -> PrefetchRest<'r> {
         self.prefetch.rest(partial, &self.files.images, self.run.setting, self.run.path())
     }
 
-    /// Whether there are locations without a name.
+    /// Returns true if there are locations without a name.
     pub(super) fn has_unnamed(&self, profile: &Profile) -> bool {
         profile.locations.next_id() != self.named
     }
 
-    /// Looks up the names of the locations that have none.
+    /// Looks up the names of the locations without one.
     pub(super) fn name(&mut self, partial: Partial<'_>) {
         let Partial { profile, timeline, threads, .. } = partial;
         let sources = self.run.sources(&self.head, timeline, threads, self.files);
-        // Processes that still run have compiled more.
+        // Processes that still run may have compiled more code.
         self.files.images.forget_perf_maps();
         self.report.add(resolve(profile, self.named, sources, self.prefetch.take_list()));
         self.named = profile.locations.next_id();
     }
 
-    /// Hands on the rows that are new.
+    /// Sends the new rows to the sink.
     pub(super) fn hand_on(&mut self, partial: Partial<'_>, naming: Naming) -> Result<(), Error> {
         let Partial { profile, timeline, threads, met } = partial;
         add_modules(profile, timeline, &self.files.images);
@@ -171,7 +171,7 @@ impl<'r> Output<'r> {
         Ok(())
     }
 
-    /// Brings the account up to date.
+    /// Updates the account.
     fn count(&mut self, profile: &Profile) {
         let Self { account, clock, gone, run, .. } = self;
         account.samples = *gone + profile.samples.len() as u64;
@@ -180,12 +180,12 @@ impl<'r> Output<'r> {
             .and_then(|(newest, clock)| clock.lag(newest, &**run.setting.host));
     }
 
-    /// When something was handed on last.
+    /// Time of the last output.
     pub(super) const fn last(&self) -> Instant {
         self.handed_on.0
     }
 
-    /// Whether there is something to hand on.
+    /// Returns true if there is something new to output.
     pub(super) fn has_changed(&self, profile: &Profile) -> bool {
         let Self { account, before, forgotten, handed_on, .. } = self;
         before.samples < forgotten + profile.samples.len() as u64
@@ -193,18 +193,18 @@ impl<'r> Output<'r> {
             || (handed_on.1, handed_on.2) != (account.lost_records, account.lost_samples)
     }
 
-    /// All samples so far, with those that are in the tables no more.
+    /// Number of all samples so far, including those that are no longer in the tables.
     pub(super) const fn samples(&self, profile: &Profile) -> u64 {
         self.gone + profile.samples.len() as u64
     }
 
-    /// The first samples of the table were forgotten.
+    /// Records that the first samples of the table were dropped.
     pub(super) const fn forget(&mut self, samples: u64) {
         self.forgotten += samples;
         self.gone += samples;
     }
 
-    /// The tables are empty again.
+    /// Resets the state after the tables were cleared.
     pub(super) fn begin_anew(&mut self, profile: &mut Profile) {
         add_head(profile, &self.head);
         self.generation += 1;
@@ -217,8 +217,8 @@ impl<'r> Output<'r> {
         self.report.by_start.clear();
     }
 
-    /// The account of the names, and the kernel's list if nothing has asked for it. The summary of `profile` becomes that
-    /// of the samples that are kept.
+    /// Returns the account of the names, and the kernel's list if it was not used. If samples were dropped, updates the
+    /// summary of `profile` to the retained ones.
     pub(super) fn finish(
         mut self,
         profile: &mut Profile,
@@ -230,7 +230,7 @@ impl<'r> Output<'r> {
     }
 }
 
-/// The summary of a profile of which samples were forgotten, or whose tables began anew so often.
+/// Updates the summary of a profile after samples were dropped. `anew` is the number of times that tables were cleared.
 fn account_for_kept(profile: &mut Profile, anew: u32) {
     let walker = StackWalker::new(profile);
     let frames = profile.samples.ids().map(|sample| walker.depth(sample)).sum();

@@ -1,4 +1,4 @@
-//! What every run has from its start to its end: the machine, the options, who watches.
+//! State that every run has from start to end: host, options and observer.
 
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
@@ -23,27 +23,27 @@ use crate::observer::Observer;
 use crate::setting::Setting;
 use crate::stored_rules::{keep_rules, stored_rules};
 
-/// A run. It watches the replay.
+/// A run. It observes the replay.
 #[derive(Debug)]
 pub(crate) struct Run<'a> {
     pub(crate) setting: &'a Setting<'a>,
     pub(crate) options: &'a Options,
     pub(crate) observer: &'a Arc<dyn Observer>,
-    /// The recording's name in messages; a kernel's symbol list can lie beside it.
+    /// The recording's name in messages; a list of kernel symbols can be next to it.
     path: PathBuf,
-    /// Bytes of the recording, where it is one file.
+    /// Size of the recording in bytes, if it is one file.
     pub(crate) size: Option<u64>,
-    /// Gives back the pages of a plain file.
+    /// Releases the pages of a plain file.
     pages: Option<DonePages>,
-    /// The unwind rules of runs before.
+    /// The unwind rules of earlier runs.
     rules: Option<Arc<KeptRules>>,
 }
 
-/// What the file of a recording says of it.
+/// Facts about a recording from its file.
 pub(crate) struct RecordingFile {
-    /// What it is called, without the folders; `None` for standard input.
+    /// File name without folders; `None` for standard input.
     pub(crate) name: Option<Box<[u8]>>,
-    /// When it was written last, in nanoseconds since 1970; `None` where it is no file.
+    /// Modification time, in nanoseconds since 1970; `None` if it is not a file.
     pub(crate) written: Option<i128>,
 }
 
@@ -54,12 +54,12 @@ impl<'a> Run<'a> {
         Self { setting, options, observer, path, size, pages: None, rules }
     }
 
-    /// The same, which gives back the pages of what was walked. In a plain file positions are offsets.
+    /// Makes the run release the pages of walked samples. In a plain file, positions are offsets.
     pub(crate) fn giving_back(self, pages: Option<DonePages>) -> Self {
         Self { pages, ..self }
     }
 
-    /// The files of a recording with that head.
+    /// Opens the files of a recording with this header.
     pub(crate) fn files(&self, head: &Head) -> Result<Files, Error> {
         Files::new(self.setting, head, self.recorded_until(), Some(&self.path))
     }
@@ -69,20 +69,20 @@ impl<'a> Run<'a> {
         &self.path
     }
 
-    /// When the recording was written last, in nanoseconds since 1970; `None` where it is no file.
+    /// Returns the modification time of the recording, in nanoseconds since 1970; `None` if it is not a file.
     pub(crate) fn recorded_until(&self) -> Option<i128> {
         let stat = self.setting.host.stat(&self.path, Origin::User).ok()?;
         (stat.kind == FileKind::Regular).then_some(stat.stamp.modified)
     }
 
-    /// What its file says of it.
+    /// Returns the facts about the recording from its file.
     pub(crate) fn file(&self) -> RecordingFile {
         let name = self.path.file_name().filter(|_| self.path != Path::new("-"));
         let name = name.map(|name| name.as_bytes().into());
         RecordingFile { name, written: self.recorded_until() }
     }
 
-    /// How a recording is read unless something else is wanted of it.
+    /// Returns the default options for reading a recording.
     pub(crate) fn usual_reading(&self) -> SessionOptions {
         SessionOptions {
             switches: self.options.off_cpu,
@@ -92,12 +92,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The rules that are kept.
+    /// The engine with the cached rules.
     pub(crate) fn engine(&self) -> Arc<Engine> {
         Arc::clone(&self.setting.kept.engine)
     }
 
-    /// A replay that uses the rules that are kept.
+    /// Returns a replay that uses the cached rules.
     pub(crate) fn replayer<'r>(
         &self,
         timeline: &'r mut Timeline,
@@ -108,7 +108,7 @@ impl<'a> Run<'a> {
         replayer.keeping(self.rules.clone())
     }
 
-    /// Keeps the unwind rules that were made, for the next run; notes why that could not be done.
+    /// Stores the new unwind rules for the next run; reports the reason if that fails.
     pub(crate) fn keep_rules(&self, report: &mut NameReport) {
         if let (Some(rules), Some(cache)) = (&self.rules, &self.setting.cache) {
             keep_rules(rules, cache);
@@ -135,7 +135,7 @@ impl ReplayObserver for Run<'_> {
 }
 
 impl Run<'_> {
-    /// Where names are looked for.
+    /// Returns the sources of names.
     pub(crate) fn sources<'a>(
         &'a self,
         head: &'a Head,
@@ -156,7 +156,7 @@ impl Run<'_> {
         }
     }
 
-    /// Ends the run where nobody wants it any more, or where it holds too much.
+    /// Returns an error if the run was cancelled or exceeded its memory limit.
     pub(crate) fn go_on(&self) -> Result<(), Error> {
         check_memory(&self.setting.memory)?;
         if self.observer.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
@@ -167,8 +167,8 @@ impl Run<'_> {
         check_memory(&self.setting.memory).err().unwrap_or(recording)
     }
 
-    /// When the first and the last sample were taken: where the head does not say it and the recording is a file, that
-    /// is read once more.
+    /// Returns the times of the first and last sample. If the header does not state them and the recording is a file,
+    /// that is read once more.
     fn sample_times(&self, head: &Head) -> Result<Option<(Timestamp, Timestamp)>, Error> {
         match head.features().sample_time {
             None if self.recorded_until().is_some() => {
@@ -178,7 +178,7 @@ impl Run<'_> {
         }
     }
 
-    /// How to replay a recording with that head.
+    /// Returns the options to replay a recording with this header.
     pub(crate) fn replay_options(
         &self,
         head: &Head,
@@ -197,7 +197,7 @@ impl Run<'_> {
         })
     }
 
-    /// How many samples there will be, if the rest of the file is like what was read.
+    /// Estimates the number of samples, assuming that the rest of the file is like the part read so far.
     pub(crate) fn expected(&self, samples: u64, counts: &RecordCounts) -> u64 {
         let read = u128::from(counts.total().bytes.max(1));
         let all = self.size.map_or(0, |size| u128::from(samples) * u128::from(size) / read);
@@ -205,12 +205,12 @@ impl Run<'_> {
     }
 }
 
-/// So many threads that walk need one that finds records ahead, beside the one that reads.
+/// Number of walking threads that need one thread to scan records ahead, besides the reader.
 const WALKERS: usize = 4;
-/// Bytes that such a thread goes through at a time. Twice as many for each of them are in memory before they are walked.
+/// Bytes that such a thread scans at a time. Each of them has twice as many in memory before they are walked.
 const CHUNK: usize = 1 << 20;
 
-/// How a recording is scanned ahead that is walked by so many threads: few need nobody for it.
+/// Returns the look-ahead for a recording that `jobs` threads walk. Few threads need none.
 fn scan_ahead(jobs: usize) -> Option<ScanAhead> {
     let threads = (jobs / WALKERS).min(16);
     (threads > 0).then_some(ScanAhead { threads, chunk_bytes: CHUNK })

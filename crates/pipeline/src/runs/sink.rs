@@ -1,4 +1,4 @@
-//! The sink of a run: it takes a profile while the profile grows, and an account of how the run goes.
+//! The sink of a run, which receives the growing profile and an account of the run.
 
 use std::fmt;
 use std::io;
@@ -14,12 +14,12 @@ use profile::{LocationId, Profile, SampleRow};
 
 use crate::names::NameReport;
 
-/// Takes a profile while it grows. A row keeps its id as long as the generation is the same, and new rows come after it.
+/// Receives a profile while it grows. A row keeps its id within a generation, and new rows are appended.
 pub trait Sink {
     /// Called once, before anything is unwound: the profile has the facts of the header.
     ///
     /// # Errors
-    /// If nothing can be written; the run ends.
+    /// If the output cannot be written; the run ends.
     fn begin(
         &mut self,
         _head: &Head,
@@ -35,24 +35,25 @@ pub trait Sink {
     /// The profile has grown, or the account has changed.
     ///
     /// # Errors
-    /// If nothing can be written; the run ends.
+    /// If the output cannot be written; the run ends.
     fn grown(&mut self, grown: &Grown<'_>) -> io::Result<()>;
 
     /// A share of the samples, from 0 to 1, is unwound.
     ///
     /// # Errors
-    /// If nothing can be written; the run ends.
+    /// If the output cannot be written; the run ends.
     fn progress(&mut self, _share: f64) -> io::Result<()> {
         Ok(())
     }
 
-    /// Whether the run is to end as if the stream had ended. A run by ticks asks at least ten times a second.
+    /// Returns true if the run is to end as if the stream had ended. A run by ticks calls this at least ten times a
+    /// second.
     fn is_enough(&self) -> bool {
         false
     }
 }
 
-/// The sink of a run whose profile is complete when it is handed on.
+/// The sink of a run that only outputs the complete profile.
 #[derive(Debug)]
 pub(crate) struct NoSink;
 
@@ -67,14 +68,14 @@ impl Sink for NoSink {
 pub struct Grown<'a> {
     /// The profile.
     pub profile: &'a Profile,
-    /// Counts up each time the tables begin anew: earlier ids and numbers of samples are void then.
+    /// Number of times that the tables were cleared. Ids and sample numbers of earlier generations are invalid.
     pub generation: u32,
-    /// The sizes of the tables when they were last handed on in this generation. Rows behind are new. Modules can also
-    /// change, since their files are opened later.
+    /// The table sizes at the last output in this generation. Later rows are new. Modules can also change, since their
+    /// files are opened later.
     pub before: TableSizes,
-    /// The number of the first sample of the profile: so many of this generation are forgotten.
+    /// Number of dropped samples of this generation, which is the number of the first sample in the profile.
     pub forgotten: u64,
-    /// Locations that were given their names since the last time; those behind have none yet.
+    /// Locations looked up since the last output; later ones have no name yet.
     pub named: Range<LocationId>,
     /// The modules, and the mappings of each process.
     pub timeline: &'a Timeline,
@@ -82,12 +83,12 @@ pub struct Grown<'a> {
     pub images: &'a ImageStore,
     /// The account of the names so far.
     pub names: &'a NameReport,
-    /// How the run goes.
+    /// The account of the run.
     pub account: &'a RunAccount,
 }
 
 impl Grown<'_> {
-    /// The new samples that are not forgotten already, and the number of the first of them.
+    /// Returns the new samples that are not dropped yet, and the number of the first of them.
     #[must_use]
     pub fn new_samples(&self) -> (u64, &[SampleRow]) {
         let first = self.before.samples.max(self.forgotten);
@@ -96,33 +97,33 @@ impl Grown<'_> {
     }
 }
 
-/// How many rows the tables have that only grow.
+/// Number of rows in each append-only table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TableSizes {
-    /// Strings.
+    /// Number of strings.
     pub strings: usize,
-    /// Events.
+    /// Number of events.
     pub events: usize,
-    /// Modules.
+    /// Number of modules.
     pub modules: usize,
-    /// Inline frames.
+    /// Number of inlined frames.
     pub inlines: usize,
-    /// Locations.
+    /// Number of locations.
     pub locations: usize,
-    /// Frames.
+    /// Number of frames.
     pub frames: usize,
-    /// Nodes of stacks.
+    /// Number of nodes of stacks.
     pub stacks: usize,
-    /// Layouts.
+    /// Number of layouts.
     pub layouts: usize,
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
-    /// Samples of this generation, with those that are forgotten.
+    /// Number of samples of this generation, including the dropped ones.
     pub samples: u64,
 }
 
 impl TableSizes {
-    /// The sizes of a profile of which so many samples are forgotten.
+    /// Returns the table sizes of a profile with this many dropped samples.
     pub(super) fn of(profile: &Profile, forgotten: u64) -> Self {
         Self {
             strings: profile.strings.len(),
@@ -139,42 +140,42 @@ impl TableSizes {
     }
 }
 
-/// How a run goes.
+/// The account of a run in progress.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RunAccount {
     /// Bytes of all records that were read.
     pub bytes: u64,
-    /// Samples that are unwound, with those that are forgotten.
+    /// Number of unwound samples, including the dropped ones.
     pub samples: u64,
-    /// An estimate of the number of samples at the end. It is not made for a recording that is watched.
+    /// Estimated number of samples at the end; 0 for a run by ticks.
     pub expected: usize,
-    /// Records that the kernel says it lost.
+    /// Number of records that the kernel reported as lost.
     pub lost_records: u64,
-    /// Samples that the kernel says it lost.
+    /// Number of samples that the kernel reported as lost.
     pub lost_samples: u64,
-    /// The time of the newest sample of the profile, on the recording's clock.
+    /// Time of the newest sample of the profile, on the recording's clock.
     pub newest: Option<Timestamp>,
-    /// How old it is, if the recording is watched.
+    /// Its age, if the recording is followed live.
     pub lag: Option<Lag>,
     /// Options that the recording should have been made with.
     pub warnings: Vec<LiveWarning>,
 }
 
-/// How old a sample is.
+/// Age of a sample.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lag {
-    /// From its time until now.
+    /// Time from the sample until now.
     pub age: Duration,
-    /// Whether that is by the recording's own clock. Else it is by the quickest samples of the stream, which count as new
-    /// when they come: what all samples wait for in the recorder is not in it.
+    /// True if measured by the recording's own clock. Otherwise the fastest samples of the stream count as age 0 on
+    /// arrival, so that the delay common to all samples is not included.
     pub is_exact: bool,
 }
 
-/// What a recording that is watched should have been made with.
+/// An option that a recording should have been made with to be followed live.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LiveWarning {
-    /// `--buildid-mmap`: maps come without build-ids, and the list of them comes at the end.
+    /// `--buildid-mmap`: mappings have no build-ids, and the list of build-ids follows only at the end.
     NoBuildIds,
 }
 

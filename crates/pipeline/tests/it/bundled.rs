@@ -1,4 +1,4 @@
-//! A bundle in the place of a recording: the same profile from it alone, and findings for what it does not know.
+//! Tests of bundles as sources: the profile is the same as on the host, and missing answers are findings.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use host::{Host, MemoryHost};
 use pipeline::{Analysis, Error, Observer, Options, Pipeline, Source, Unobserved};
 use synth::{Endian, EventAttr, Feature, PerfDataBuilder, SampleBuilder};
 
-/// A machine with a recording of one sample.
+/// A host with a recording of one sample.
 fn machine() -> MemoryHost {
     let mut recording = PerfDataBuilder::new(Endian::Little);
     recording.event("cycles:u", EventAttr::dwarf(0xff_0fff), &[1]);
@@ -25,7 +25,7 @@ fn analyze(host: Arc<dyn Host>, path: &str, options: &Options) -> Result<Analysi
     Pipeline::new(host).analyze(Source::Path(path.into()), options, &observer)
 }
 
-/// A machine that has nothing but the bundle of what `ask` asks for.
+/// A host that has only the bundle with the answers that `ask` requests.
 fn bundled(ask: impl FnOnce(Arc<dyn Host>)) -> Arc<dyn Host> {
     let journal = JournalHost::new(Arc::new(machine()), Path::new("perf.data"));
     ask(journal.clone());
@@ -63,7 +63,7 @@ fn a_bundle_stands_for_its_machine() {
 
 #[test]
 fn what_it_does_not_know_is_a_finding() {
-    // Nothing but the head was read when it was made.
+    // Only the head was read when the bundle was made.
     let elsewhere = bundled(|host| {
         Pipeline::new(host).head(Source::Path("perf.data".into())).expect("a head");
     });

@@ -1,4 +1,4 @@
-//! Nothing outside of the folders that the user named is opened, whatever paths a recording has.
+//! Tests that only files in folders that the user named are opened, for any paths in a recording.
 #![allow(clippy::disallowed_methods, reason = "tests make the files that they look for")]
 
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ use synth::{ElfBuilder, MmapFile, Record, SampleBuilder, SampleId, Section, Segm
 
 use crate::support::with_callchains;
 
-/// The machine, which notes each question and refuses none by itself.
+/// The real host, which records each request and refuses none by itself.
 #[derive(Debug, Default)]
 struct Watched(Mutex<Vec<(PathBuf, Option<PathBuf>)>>);
 
@@ -102,7 +102,7 @@ fn recording(paths: &[String]) -> Vec<u8> {
     data.build()
 }
 
-/// The names of all frames.
+/// All strings of a profile, which include the names of all frames.
 fn names(profile: &Profile) -> Vec<String> {
     let strings = profile.strings.iter();
     strings.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
@@ -167,7 +167,7 @@ fn no_path_of_a_recording_leaves_the_folders() {
     only_inside(&host, &at);
 }
 
-/// Each question was about a file in one of the folders, the recording, or a fixed place.
+/// Asserts that each request was for a file in one of the folders, the recording, or a fixed path.
 fn only_inside(host: &Watched, at: &dyn Fn(&str) -> PathBuf) {
     let roots = ["jail", "cache", "debug"].map(at);
     let fixed = ["/proc/sys/kernel/hostname", "/proc/sys/kernel/osrelease", "/sys/kernel/notes"];

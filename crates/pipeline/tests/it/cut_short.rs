@@ -1,4 +1,4 @@
-//! A recording that somebody cuts short while its records are read: those who read them themselves are told.
+//! Tests that the truncation of a recording while it is read is reported to callers that read its records themselves.
 #![allow(clippy::disallowed_methods, reason = "tests make the files that they read")]
 
 use std::fs::OpenOptions;
@@ -11,7 +11,7 @@ use perf_data::{Findings, visit_records};
 use pipeline::{Error, Observer, Options, Pipeline, Source, Unobserved};
 use synth::{Endian, EventAttr, PerfDataBuilder, SampleBuilder};
 
-/// A recording that is large enough to be mapped.
+/// Writes a recording that is large enough to be mapped.
 fn recording(path: &Path) {
     let mut data = PerfDataBuilder::new(Endian::Little);
     data.event("cycles:u", EventAttr::dwarf(0xff_0fff), &[1]);
@@ -69,7 +69,7 @@ fn maps_that_are_replayed() {
         }
         while let Some(batch) = maps.next_batch() {
             for entry in batch.samples() {
-                // Damage is what the last question is about.
+                // Damage is checked at the end.
                 let _ = batch.sample(entry);
             }
         }

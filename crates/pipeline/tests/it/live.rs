@@ -1,4 +1,4 @@
-//! A recording that is watched while it is made: what is there is handed on before its end, in bounded memory.
+//! Tests of recordings that are followed live: output before their end, in bounded memory.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -17,10 +17,10 @@ use profile::Profile;
 use synth::{Endian, EventAttr, PerfDataBuilder, PipeLayout, SampleBuilder, UserRecord};
 
 const SECOND: u64 = 1_000_000_000;
-/// Far above what is needed, also on a machine that does other things.
+/// Far more than the tests need, even on a busy host.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Writes what a recorder would.
+/// Writes the stream of a recorder.
 struct Recorder {
     out: io::PipeWriter,
     records: PerfDataBuilder,
@@ -28,7 +28,7 @@ struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder and the stream that it writes.
+    /// Returns a recorder and the stream that it writes.
     fn new() -> (Self, Source) {
         let (stream, mut out) = io::pipe().expect("a pipe");
         let mut records = PerfDataBuilder::new(Endian::Little);
@@ -39,7 +39,7 @@ impl Recorder {
         (Self { out, records, samples: 0 }, Source::Stream { name: "-".into(), bytes })
     }
 
-    /// Writes so many rounds of ten samples, a tenth of a second each; every sample is at another address.
+    /// Writes rounds of ten samples, a tenth of a second each, with a distinct address for each sample.
     fn record(&mut self, rounds: u64) {
         for _ in 0..rounds {
             for _ in 0..10 {
@@ -54,13 +54,13 @@ impl Recorder {
     }
 }
 
-/// Tells what it got.
+/// Forwards each output to the test.
 struct Watcher {
     seen: Sender<Seen>,
     enough: Arc<AtomicBool>,
 }
 
-/// A profile that has grown, in numbers.
+/// Facts about a profile that has grown.
 #[derive(Debug)]
 struct Seen {
     generation: u32,
@@ -103,7 +103,7 @@ impl Observer for Stop {
     }
 }
 
-/// A run on a thread of its own.
+/// A run on its own thread.
 struct Watched {
     seen: Receiver<Seen>,
     enough: Arc<AtomicBool>,
@@ -127,7 +127,7 @@ fn watch(source: Source, ticks: Ticks) -> Watched {
     Watched { seen: receiver, enough, stop, run }
 }
 
-/// No time is to pass between one and the next.
+/// Outputs without any pause.
 const EAGER: Ticks = Ticks { tick: Duration::ZERO, keep: None, table_bytes: u64::MAX };
 
 #[test]
@@ -136,7 +136,7 @@ fn what_has_come_is_handed_on_before_the_end() {
     let watched = watch(source, EAGER);
     recorder.record(20);
     let mut all = 0;
-    // All are there but those of the last half second, which wait for what comes after them.
+    // All have arrived except those of the last half second, which wait for later ones.
     while all < 150 {
         let seen = watched.seen.recv_timeout(LIMIT).expect("samples");
         assert_eq!((seen.generation, seen.first), (0, all));
@@ -164,7 +164,7 @@ fn a_run_ends_while_it_waits_for_bytes() {
     watched.stop.0.store(true, Ordering::Relaxed);
     let error = watched.run.join().expect("no panic").expect_err("cancelled");
     assert!(matches!(error, Error::Cancelled), "{error}");
-    // The stream is not read any more.
+    // The stream is no longer read.
     while recorder.out.write_all(&[0; 4096]).is_ok() {}
 
     let (recorder, source) = Recorder::new();
@@ -201,7 +201,7 @@ fn old_samples_are_forgotten_and_their_stacks_stay() {
     let analysis = watched.run.join().expect("no panic").expect("a profile");
     let Profile { samples, stacks, summary, .. } = &analysis.profile;
     kept = watched.seen.iter().map(|seen| seen.kept).fold(kept, usize::max);
-    // A little more than two seconds, and no more than some steps together.
+    // A little more than two seconds, and at most a few steps.
     assert!(kept < 1000 && samples.len() >= 200, "{kept}, {}", samples.len());
     assert_eq!(
         (stacks.len(), summary.samples, summary.frames),

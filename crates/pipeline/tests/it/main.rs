@@ -1,4 +1,5 @@
-//! Whole runs, from a recording to a profile. Tests that look at the memory of their process have programs of their own.
+//! Tests of whole runs, from a recording to a profile. Tests that measure the memory of their process have their own
+//! programs.
 
 mod bundled;
 mod confined;

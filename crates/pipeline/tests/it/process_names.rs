@@ -1,5 +1,4 @@
-//! Names of processes: those of programs that were executed and of records that the recorder made, at the time of each
-//! sample.
+//! Tests of process names at the time of each sample, from exec records and from records that the recorder made.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use synth::{
 
 const SAMPLE_TYPE: u64 = sample_type::IP | sample_type::TID | sample_type::TIME;
 
-/// Something that happens in a recording.
+/// An event in a recording.
 #[derive(Clone, Copy)]
 enum Happens {
     /// A sample of a thread of a process.
@@ -29,7 +28,7 @@ enum Happens {
 }
 use Happens::{Exec, Exit, Fork, Listed, ListedTask, Renamed, Sample};
 
-/// When, of which process and thread, what.
+/// Time, process, thread and event.
 type Event = (u64, u32, u32, Happens);
 
 fn recording(flags: u64, events: &[Event]) -> Vec<u8> {
@@ -57,7 +56,7 @@ fn recording(flags: u64, events: &[Event]) -> Vec<u8> {
     data.build()
 }
 
-/// Of each sample: its time, its process, its thread's name, its process's name.
+/// Returns for each sample its time, its process, its thread's name and its process's name.
 fn names_in(flags: u64, events: &[Event], samples: SampleFilter) -> Vec<String> {
     let host = MemoryHost::new();
     host.insert("perf.data", recording(flags, events));
@@ -79,7 +78,7 @@ fn names(events: &[Event]) -> Vec<String> {
     names_in(attr_flag::SAMPLE_ID_ALL, events, SampleFilter::default())
 }
 
-/// A server whose main thread sleeps: no sample is of it.
+/// A server with a sleeping main thread, which has no sample.
 #[test]
 fn a_process_is_not_called_as_its_threads() {
     let events = [
@@ -117,7 +116,7 @@ fn each_program_of_a_process_has_its_name() {
     assert_eq!(names(&events), ["11 5: env of env", "31 5: own of own", "41 5: thread of own"]);
 }
 
-/// A child has the name of its parent until it executes a program, whatever its main thread is called.
+/// A child has the name of its parent until it executes a program, even if its main thread is renamed.
 #[test]
 fn a_fork_has_the_name_of_its_parent() {
     let events = [
@@ -143,8 +142,8 @@ fn a_fork_has_the_name_of_its_parent() {
     assert_eq!(names(&events), expected);
 }
 
-/// A process that the recorder listed has the name that it listed, and not that of the one that started it long ago.
-/// Kernel threads execute nothing: they are called as they call themselves.
+/// A listed process has its listed name, not that of the process that started it long ago.
+/// Kernel threads execute no program: their process is named after the thread.
 #[test]
 fn listed_processes_and_kernel_threads() {
     let events = [
@@ -169,7 +168,7 @@ fn listed_processes_and_kernel_threads() {
     assert_eq!(names(&events), expected);
 }
 
-/// If only threads have names, the process has that of the thread that was sampled first, whatever a filter leaves out.
+/// If only threads have names, the process has that of the thread that was sampled first, regardless of filters.
 #[test]
 fn names_of_threads_alone() {
     let events = [

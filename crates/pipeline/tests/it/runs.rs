@@ -1,4 +1,4 @@
-//! Runs in a machine in memory: results, errors, cancelling.
+//! Tests of runs on a host in memory: results, errors, cancellation.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use synth::{
 
 use crate::support::with_callchains;
 
-/// Samples of kernel chains of 32 frames, no two alike.
+/// A recording of samples with distinct kernel chains of 32 frames.
 fn recording(samples: u64) -> Vec<u8> {
     builder(samples).build()
 }
@@ -59,7 +59,7 @@ fn a_recording_in_memory() {
     );
 }
 
-/// Threads in control groups: one that is named, one that changes to another, one whose path was not recorded.
+/// Threads in control groups: one in a named group, one that changes its group, one in a group without a recorded path.
 #[test]
 fn control_groups() {
     let recording = |recorded: bool| {
@@ -105,8 +105,8 @@ fn control_groups() {
     assert!(matches!(paths(false, &["*"]), Err(Error::NoCgroups)));
 }
 
-/// Samples at the times 1 to 11, without a word of that in the head, or with zeros, as perf writes them with compressed
-/// records.
+/// Samples at times 1 to 11. The header does not state these times, states zeros as perf does with compressed records,
+/// or states times that are right or wrong.
 #[test]
 fn relative_times_without_the_times_of_the_samples() {
     let stated = [None, Some((0, 0)), Some((1, 11)), Some((1, 5))];
@@ -127,14 +127,14 @@ fn relative_times_without_the_times_of_the_samples() {
         let profile = analysis.expect("a recording").profile;
         profile.samples.iter().filter_map(|row| Some(row.time()?.0)).collect::<Vec<u64>>()
     });
-    // The middle is 6 where the last sample is at 11; what is stated is believed.
+    // The middle is 6 if the last sample is at 11; times in the header are trusted.
     assert_eq!(
         found,
         [vec![6, 7, 8, 9], vec![6, 7, 8, 9], vec![6, 7, 8, 9], vec![3, 4, 5, 6, 7, 8, 9]]
     );
 }
 
-/// Nothing comes out of packed records where the pipeline's budget has nothing for them.
+/// If the pipeline's budget is 0 for compressed records, none of them is read.
 #[test]
 fn the_budget_of_a_pipeline_is_that_of_its_readers() {
     let mut data = builder(10);
@@ -159,7 +159,7 @@ fn the_budget_of_a_pipeline_is_that_of_its_readers() {
     assert_eq!(run(budget), (0, true, true));
 }
 
-/// The ends of rounds say nothing where no record waits for them, however many there are.
+/// Round ends without waiting records have no effect, at any number.
 #[test]
 fn rounds_without_records() {
     const ROUNDS: usize = 50_000;
@@ -207,7 +207,7 @@ fn errors_say_what_is_wrong() {
     assert!(matches!(large, Error::MemoryLimit { exceeded } if exceeded.limit == 1000));
 }
 
-/// What a run holds is one sum: stacks and processes that fit each by itself do not fit together.
+/// The memory of a run is one sum: stacks and processes that fit separately do not fit together.
 #[test]
 fn all_that_is_held_counts_together() {
     let data = |samples: u64, forks: u32| {
@@ -241,7 +241,7 @@ fn all_that_is_held_counts_together() {
     assert_eq!(run(2000, 2, limit / 10), "stacks");
 }
 
-/// A recording that the user names is opened; what it names is not.
+/// A recording that the user names is opened; files that it names are not.
 #[test]
 fn a_careful_machine_opens_the_recording() {
     let host = MemoryHost::new();
@@ -251,7 +251,7 @@ fn a_careful_machine_opens_the_recording() {
     assert_eq!(analysis.expect("a recording").profile.samples.len(), 3);
 }
 
-/// Says stop at the n-th time that it is asked.
+/// Cancels the run at the n-th call.
 #[derive(Debug)]
 struct Patience(AtomicUsize);
 

@@ -1,8 +1,8 @@
-//! The recordings that several tests begin with.
+//! Recordings that several tests start from.
 
 use synth::{Endian, EventAttr, PerfDataBuilder, attr_flag, sample_type};
 
-/// A recording of one event, number 7, whose samples have callchains.
+/// A recording with one event, number 7, that has samples with callchains.
 pub(crate) fn with_callchains() -> PerfDataBuilder {
     let mut data = PerfDataBuilder::new(Endian::Little);
     let sample_type = sample_type::IDENTIFIER

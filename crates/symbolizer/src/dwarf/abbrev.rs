@@ -1,4 +1,4 @@
-//! Abbreviation tables, compiled for a unit's encoding: what an entry is to the walk, and how to step over it.
+//! Abbreviation tables, compiled for a unit's encoding: the role of an entry in the walk, and the steps to skip it.
 //!
 //! Source: DWARF 5, 7.5.3 "Abbreviations Tables".
 
@@ -10,19 +10,19 @@ use hashbrown::HashMap;
 use crate::bytes::ByteCursor;
 use crate::dwarf::form::{self, Encoding, Spec, Value};
 
-/// What an entry means for the search.
+/// The role of an entry in the search for functions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     /// `DW_TAG_subprogram` with code.
     Function,
     /// `DW_TAG_inlined_subroutine` with code.
     Inlined,
-    /// One of both without code: a declaration, or what others are instances of. What is below it is not of the function
-    /// around it.
+    /// A subprogram or inlined subroutine without code: a declaration or an abstract instance. Entries below it do not
+    /// belong to the enclosing function.
     Codeless,
-    /// Functions are looked for below it, always.
+    /// A scope with children that are always searched for functions.
     Scope,
-    /// Functions are rarely below it: it is jumped over where the file says how.
+    /// An entry that rarely has functions below it; it is skipped if the file states its sibling.
     Other,
 }
 
@@ -32,23 +32,23 @@ pub(crate) enum AttributeStep {
     Fixed(u32),
     Leb,
     Form(DwForm),
-    /// `DW_AT_sibling`, of this size in bytes.
+    /// `DW_AT_sibling`, with its size in bytes.
     Sibling(u8),
-    /// An attribute that the walk wants, by its index.
+    /// An attribute that the walk reads, as an index into the specs.
     Wanted(u32),
 }
 
-/// How the attributes of an entry lie, for a quick step over all of them.
+/// Layout of an entry's attributes, for a fast skip of all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Shape {
-    /// So many bytes, whatever the entry.
+    /// A fixed number of bytes.
     Fixed(u32),
-    /// One LEB128 number with so many bytes before and after it, as in all types that state their alignment.
+    /// One LEB128 number with fixed numbers of bytes before and after it, as in types with an alignment.
     OneLeb(u32, u32),
     Other,
 }
 
-/// Steps of a table: from one index to before another.
+/// A range of steps in a table.
 #[derive(Clone, Copy, Debug)]
 struct StepRange {
     first: u32,
@@ -67,7 +67,7 @@ pub(crate) struct Abbrev {
     pub(crate) children: bool,
     shape: Shape,
     steps: StepRange,
-    /// The steps to what is wanted of a function or an inlined call with code.
+    /// The steps that read the wanted attributes of a function or an inlined call with code.
     reads: StepRange,
     specs: (u32, u32),
 }
@@ -75,18 +75,18 @@ pub(crate) struct Abbrev {
 /// A table of abbreviations.
 #[derive(Debug)]
 pub(crate) struct Abbrevs {
-    /// By code - 1, which is how all producers number them.
+    /// Indexed by code - 1, since all producers number them consecutively.
     dense: Vec<Abbrev>,
     others: HashMap<u64, Abbrev>,
     specs: Vec<Spec>,
     steps: Vec<AttributeStep>,
     encoding: Encoding,
-    /// Whether it is longer than it may be.
+    /// True if the table exceeds its limit.
     pub(crate) cut: bool,
 }
 
 impl Abbrevs {
-    /// What it takes, in bytes.
+    /// Size in memory, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.dense.capacity() * size_of::<Abbrev>()
             + self.others.allocation_size()
@@ -94,8 +94,7 @@ impl Abbrevs {
             + self.steps.capacity() * size_of::<AttributeStep>()
     }
 
-    /// Compiles the table at `offset` of `.debug_abbrev`, of which it may take so many bytes. What cannot be read ends
-    /// it.
+    /// Compiles the table at `offset` of `.debug_abbrev`, up to `allowed` bytes. An unreadable abbreviation ends it.
     pub(crate) fn parse(section: &[u8], offset: u64, allowed: u64, encoding: Encoding) -> Self {
         let mut table = Self {
             dense: Vec::new(),
@@ -150,7 +149,7 @@ impl Abbrevs {
         Some(())
     }
 
-    /// What an entry with these attributes is to the walk.
+    /// Returns the role of an entry with these attributes.
     fn role(&self, tag: DwTag, first: usize) -> Role {
         let role = role(tag);
         let mut specs = self.specs.get(first..).unwrap_or_default().iter();
@@ -161,12 +160,13 @@ impl Abbrevs {
         }
     }
 
-    /// Compiles the attributes from `first` on to steps over them or to what is wanted of them.
+    /// Compiles the attributes from `first` into steps: with `read` steps that read the wanted ones, else steps that
+    /// skip all.
     fn push_steps(&mut self, first: usize, read: bool) -> StepRange {
         let Self { specs, steps, encoding, .. } = self;
         let start = steps.len();
         let own = specs.get(first..).unwrap_or_default();
-        // Of attributes that are stated again the last one counts, so that only few are wanted.
+        // The last of repeated attributes counts.
         let last: [Option<usize>; WANTED.len()] = if read {
             WANTED.map(|name| own.iter().rposition(|spec| spec.name == name))
         } else {
@@ -206,7 +206,7 @@ impl Abbrevs {
         self.specs.get(abbrev.specs.0 as usize..abbrev.specs.1 as usize).unwrap_or(&[])
     }
 
-    /// Steps over the attributes of an entry; gives its sibling's offset in the unit, or 0.
+    /// Skips the attributes of an entry; returns its sibling's offset in the unit, or 0.
     #[inline]
     pub(crate) fn skip(&self, cursor: &mut ByteCursor<'_>, abbrev: &Abbrev) -> Option<u64> {
         match abbrev.shape {
@@ -228,7 +228,7 @@ impl Abbrevs {
         Some(sibling)
     }
 
-    /// Gives name and value of the attributes that are wanted of a function or an inlined call with code.
+    /// Calls `give` with name and value of the wanted attributes of a function or an inlined call with code.
     pub(crate) fn read<'a>(
         &self,
         cursor: &mut ByteCursor<'a>,
@@ -240,7 +240,7 @@ impl Abbrevs {
         Some(())
     }
 
-    /// Takes steps; gives the offset of the sibling in the unit, or 0, and where the attributes end.
+    /// Executes steps; returns the sibling's offset in the unit, or 0, and the end of the attributes.
     fn steps<'a>(
         &self,
         mut cursor: ByteCursor<'a>,
@@ -264,7 +264,7 @@ impl Abbrevs {
     }
 }
 
-/// The attributes of functions that the walk looks at.
+/// The attributes of functions that the walk reads.
 const WANTED: [DwAt; 7] = [
     dw::DW_AT_sibling,
     dw::DW_AT_low_pc,
@@ -275,7 +275,7 @@ const WANTED: [DwAt; 7] = [
     dw::DW_AT_call_line,
 ];
 
-/// Where a table ends at the latest that may take so many bytes from `offset` on.
+/// Returns the last possible end of a table at `offset` that may have `allowed` bytes.
 fn end_of(section: &[u8], offset: u64, allowed: u64) -> usize {
     usize::try_from(offset.saturating_add(allowed)).unwrap_or(usize::MAX).min(section.len())
 }
@@ -300,17 +300,17 @@ fn role(tag: DwTag) -> Role {
     }
 }
 
-/// A tag as it is written; those of vendors above 16 bits do not exist.
+/// Converts a tag. Vendors define none above 16 bits.
 fn tag(code: u64) -> DwTag {
     DwTag(u16::try_from(code).unwrap_or(u16::MAX))
 }
 
-/// Whether a form is one of an offset in the unit, of a fixed size.
+/// Returns true for the forms of an offset in the unit with a fixed size.
 const fn is_sibling_form(form: DwForm) -> bool {
     matches!(form, dw::DW_FORM_ref1 | dw::DW_FORM_ref2 | dw::DW_FORM_ref4 | dw::DW_FORM_ref8)
 }
 
-/// The next attribute of an abbreviation; the inner `None` at their end.
+/// Reads the next attribute of an abbreviation; the inner `None` is the end of the list.
 #[expect(clippy::option_option, reason = "damage and the end of the list are different things")]
 pub(crate) fn next_spec(cursor: &mut ByteCursor<'_>) -> Option<Option<Spec>> {
     let name = cursor.uleb()?;
@@ -320,7 +320,7 @@ pub(crate) fn next_spec(cursor: &mut ByteCursor<'_>) -> Option<Option<Spec>> {
     }
     let implicit =
         if form == u64::from(dw::DW_FORM_implicit_const.0) { cursor.sleb()? } else { 0 };
-    // Vendor attributes above 16 bits do not exist; such a form is refused where it is read.
+    // Vendors define no attributes above 16 bits; such a form is rejected when it is read.
     Some(Some(Spec {
         name: DwAt(u16::try_from(name).unwrap_or(u16::MAX)),
         form: DwForm(u16::try_from(form).unwrap_or(u16::MAX)),
@@ -328,9 +328,8 @@ pub(crate) fn next_spec(cursor: &mut ByteCursor<'_>) -> Option<Option<Spec>> {
     }))
 }
 
-/// Finds one abbreviation without compiling the table: a unit's root is nearly always the first. Gives its tag and
-/// leaves the cursor at its attributes. `None` also where it is not within the bytes that may still be read, of which
-/// those before it are used.
+/// Finds one abbreviation without compiling the table, because a unit's root nearly always has the first one.
+/// Returns its tag and a cursor at its attributes, and takes the bytes up to there from the allowance.
 pub(crate) fn find<'a>(
     section: &'a [u8],
     offset: u64,
@@ -360,8 +359,8 @@ pub(crate) fn find<'a>(
     }
 }
 
-/// Whether entries of the table at `offset`, which may take so many bytes, can be functions with addresses; also where
-/// it cannot be read.
+/// Returns true if the table at `offset`, up to `allowed` bytes, describes functions with addresses, or if it cannot be
+/// read.
 pub(crate) fn describe_code(section: &[u8], offset: u64, allowed: u64) -> bool {
     let section = section.get(..end_of(section, offset, allowed)).unwrap_or(section);
     let mut cursor = ByteCursor::new(section, usize::try_from(offset).unwrap_or(usize::MAX), false);
@@ -384,14 +383,14 @@ pub(crate) fn describe_code(section: &[u8], offset: u64, allowed: u64) -> bool {
     describes().unwrap_or(true)
 }
 
-/// Steps over the attributes of an abbreviation, past their end. Of a large file that is most of what is read
-/// of its table of abbreviations.
+/// Skips the attributes of an abbreviation and their end. In a large file, most of the abbreviation bytes are read
+/// here.
 fn skip_specs(cursor: &mut ByteCursor<'_>) -> Option<()> {
     const IMPLICIT: u8 = dw::DW_FORM_implicit_const.0 as u8;
     loop {
         match cursor.peek() {
             Some([0, 0]) => return cursor.skip(2),
-            // Nearly all names and forms are of one byte.
+            // Nearly all names and forms have one byte.
             Some([name, form]) if (name | form) < 0x80 && form != IMPLICIT => cursor.skip(2)?,
             _ if next_spec(cursor)?.is_none() => return Some(()),
             _ => {}

@@ -1,4 +1,4 @@
-//! Which units hold the requested addresses, by the ranges that the units state.
+//! Candidate units for the requested addresses, by the ranges that the units state.
 
 use budget::{Held, Resource};
 use hashbrown::HashMap;
@@ -9,19 +9,19 @@ use crate::dwarf::form::{Encoding, Value};
 use crate::dwarf::ranges::{Pcs, each_range};
 use crate::dwarf::unit::Unit;
 
-/// How many units are tried for an address where the ranges of several hold it.
+/// Limit on the units that are tried for an address that is in the ranges of several.
 pub(crate) const CANDIDATES: usize = 3;
 
-/// Covers that are kept before those are left out that cannot be chosen.
+/// Number of covers at which those that cannot be chosen are dropped.
 const MANY: usize = 1 << 20;
 
-/// For each address the units whose ranges hold it, the one with the nearest start first.
+/// For each address the units with ranges that contain it, nearest start first.
 #[derive(Default)]
 pub(crate) struct Candidates {
     pub(crate) units: Vec<[Option<u32>; CANDIDATES]>,
-    /// What ran out before all ranges were read.
+    /// The resource that was exhausted before all ranges were read.
     pub(crate) exhausted: Option<Resource>,
-    /// The units whose ranges could not be read to their end.
+    /// Offsets of the units with unreadable ranges.
     pub(crate) damage: Vec<u64>,
 }
 
@@ -32,7 +32,7 @@ impl Candidates {
         let mut ranges = file.costs.whole(Resource::AddressRanges);
         let (mut exhausted, mut damage) = (None, Vec::new());
         let mut users: HashMap<ListKey<'_>, usize> = HashMap::new();
-        // Of units with the same list the last ones are chosen, so that it is read for them only.
+        // Among units with the same list the last ones are chosen, so the list is only read for them.
         for (number, unit) in file.units.iter().enumerate().rev() {
             if let Some(list) = unit.root.ranges {
                 let users = users.entry(list_key(unit, list)).or_default();
@@ -43,7 +43,7 @@ impl Candidates {
             }
             let root = &unit.root;
             let pcs = Pcs { low: root.low_pc, high: root.high_pc, ranges: root.ranges };
-            // Damaged lists give what was read of them.
+            // A damaged list yields the ranges before the damage.
             let read = each_range(file, unit, &pcs, |start, end| {
                 covers.add(Cover { start, end, item: number as u32 });
                 let enough = ranges.take(1);
@@ -67,7 +67,7 @@ impl Candidates {
     }
 }
 
-/// What the ranges of a list depend on.
+/// All values that determine the ranges of a list.
 type ListKey<'a> = (Value<'a>, Option<Value<'a>>, [Option<u64>; 2], Encoding);
 
 fn list_key<'a>(unit: &Unit<'a>, list: Value<'a>) -> ListKey<'a> {
@@ -75,7 +75,7 @@ fn list_key<'a>(unit: &Unit<'a>, list: Value<'a>) -> ListKey<'a> {
     (list, root.low_pc, [root.rnglists_base, root.addr_base], unit.encoding)
 }
 
-/// Ranges of units that hold requested addresses.
+/// Ranges of units that contain requested addresses.
 struct Covers<'c> {
     index: &'c AddressIndex<'c>,
     covers: Vec<Cover>,
@@ -96,7 +96,7 @@ impl Covers<'_> {
         self.covers.push(cover);
     }
 
-    /// Of the covers that hold the same addresses, only those with the greatest starts can be chosen.
+    /// Among covers that contain the same addresses, drops those that cannot be chosen: only the greatest starts are.
     fn thin_out(&mut self) {
         let index = self.index;
         let held = |cover: &Cover| (index.lower_bound(cover.start), index.lower_bound(cover.end));
@@ -115,7 +115,7 @@ impl Covers<'_> {
         });
     }
 
-    /// By their starts, of equal ones those of later units last.
+    /// Returns the covers sorted by start; among equal starts, later units are last.
     fn sorted(mut self) -> Vec<Cover> {
         self.covers.sort_by_key(|cover| (cover.start, cover.item));
         self.covers

@@ -1,19 +1,19 @@
-//! What a file's debug information may cost. Each unit and each table has a part of its own, in proportion to its size,
-//! so that the result does not depend on which thread comes first.
+//! Limits on the cost of a file's debug information. Each unit and table has its own share, in proportion to its size,
+//! so that the result does not depend on the order of threads.
 
 use budget::{Allowance, Budget, Resource};
 
 use crate::dwarf::file::DwarfSections;
 use crate::dwarf::unit::Unit;
 
-/// Addresses of a unit's functions that may be marked, for each of its addresses: inlined calls nest.
+/// Marks of function addresses allowed for each address of a unit, since inlined calls nest.
 const NESTING: u64 = 64;
-/// Frames that may be made for each address of a unit, beyond those that its size allows.
+/// Frames allowed for each address of a unit, beyond those that its size allows.
 const FRAMES: u64 = 16;
 /// Bytes and attributes that may be read for names, for each entry that may be visited.
 const NAME_READS: u64 = 32;
 
-/// What one file may cost.
+/// Limits for one file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileCosts {
     budget: Budget,
@@ -24,7 +24,7 @@ pub(crate) struct FileCosts {
     strings: u64,
 }
 
-/// What is left for the entries of one unit.
+/// The remaining budget for the entries of one unit.
 #[derive(Debug)]
 pub(crate) struct UnitCosts {
     /// Ranges that are read, and addresses that are found in them.
@@ -33,14 +33,14 @@ pub(crate) struct UnitCosts {
     pub(crate) names: Allowance,
     /// Frames that are made.
     pub(crate) frames: Allowance,
-    /// What ran out first.
+    /// The first resource that was exhausted.
     pub(crate) exhausted: Option<Resource>,
-    /// The first entry with a reference that cannot be read.
+    /// Offset of the first entry with an unreadable reference.
     pub(crate) unread: Option<u64>,
 }
 
 impl UnitCosts {
-    /// Whether so much can still be had of an allowance; notes where not.
+    /// Takes an amount from an allowance. Returns false and records the resource if it is exhausted.
     #[inline]
     pub(crate) fn spend(
         left: &mut Allowance,
@@ -58,7 +58,7 @@ impl UnitCosts {
 }
 
 impl UnitCosts {
-    /// Notes an entry with a reference that cannot be read. An exhausted budget is another matter.
+    /// Records an entry with an unreadable reference, unless the budget is exhausted.
     pub(crate) fn note_unread(&mut self, entry: usize) {
         if self.exhausted.is_none() {
             self.unread.get_or_insert(entry as u64);
@@ -82,7 +82,7 @@ impl FileCosts {
         }
     }
 
-    /// The size of what a resource is used for.
+    /// Returns the size of the data that a resource is used for.
     const fn size(&self, resource: Resource) -> u64 {
         match resource {
             Resource::Abbreviations => self.abbrev,
@@ -93,28 +93,28 @@ impl FileCosts {
         }
     }
 
-    /// How much of a resource the whole file may use.
+    /// Returns the limit of a resource for the whole file.
     pub(crate) fn limit(&self, resource: Resource) -> u64 {
         self.budget.limit(resource).of(self.size(resource))
     }
 
-    /// That as an allowance, for one thread.
+    /// Returns that limit as an allowance for one thread.
     pub(crate) fn whole(&self, resource: Resource) -> Allowance {
         Allowance::new(resource, self.limit(resource))
     }
 
-    /// The same where further bytes count, of other files.
+    /// Like [`Self::whole`], with `further` bytes of other files.
     pub(crate) fn whole_with(&self, resource: Resource, further: u64) -> Allowance {
         self.budget.allowance(resource, self.size(resource).saturating_add(further))
     }
 
-    /// How many bytes of tables that overlap each of so many may take beyond where the next one begins.
+    /// Returns the bytes that each of `tables` tables may overlap the next one.
     pub(crate) fn overlap(&self, resource: Resource, tables: usize) -> u64 {
         let rest = self.limit(resource).saturating_sub(self.size(resource));
         rest / (tables as u64).max(1)
     }
 
-    /// The part of a unit, which is asked for so many addresses.
+    /// Returns the share of a unit with this number of requested addresses.
     pub(crate) fn unit(&self, unit: &Unit<'_>, addresses: usize) -> UnitCosts {
         let bytes = (unit.end - unit.offset) as u64;
         let part = |resource| {

@@ -9,24 +9,24 @@ use crate::dwarf::costs::UnitCosts;
 use crate::dwarf::file::DwarfFile;
 use crate::dwarf::form::{self, Value};
 
-/// A file with the supplementary one that it refers to.
+/// A file and the supplementary file that it refers to.
 #[derive(Clone, Copy)]
 pub(crate) struct DwarfPair<'f, 's> {
     pub(crate) file: &'f DwarfFile<'s>,
     pub(crate) alt: Option<&'f DwarfFile<'s>>,
 }
 
-/// An entry: in the supplementary file or not, at an offset of `.debug_info`.
+/// An entry at an offset of `.debug_info`, in the file or in its supplementary one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct EntryRef {
     pub(crate) in_alt: bool,
     pub(crate) offset: usize,
 }
 
-/// Longest chain of entries that is followed.
+/// Limit on the length of a chain of references.
 const MAX_CHAIN: usize = 16;
 
-/// What one entry says.
+/// The attributes of one entry.
 #[derive(Default)]
 struct EntryNames<'a> {
     linkage: Option<NameText<'a>>,
@@ -36,7 +36,7 @@ struct EntryNames<'a> {
     /// `DW_AT_decl_file` and `DW_AT_decl_line`.
     file: Option<u64>,
     line: Option<u64>,
-    /// Whether a name is stated that cannot be read.
+    /// True if a stated name cannot be read.
     is_unread: bool,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct FoundName<'f> {
     pub(crate) declared: Option<EntryRef>,
 }
 
-/// Where a function is declared: a line of a file of its unit's line program.
+/// Declaration of a function: a line of a file of its unit's line program.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct FoundDeclaration {
     /// The entry that states the file, and the number of the file in the line program of that entry's unit.
@@ -64,7 +64,8 @@ pub(crate) struct FoundFunction<'f> {
     pub(crate) declaration: FoundDeclaration,
 }
 
-/// The linkage name of the function, else its plain name, along the chain of abstract origins and specifications.
+/// Returns the linkage name of the function, else its plain name, from the chain of abstract origins and
+/// specifications.
 pub(crate) fn function_name<'f>(
     files: DwarfPair<'f, '_>,
     entry: EntryRef,
@@ -73,7 +74,7 @@ pub(crate) fn function_name<'f>(
     describe(files, entry, costs, |found| found.name.is_some()).name
 }
 
-/// Name and declaration of the function, each from the first entry of the chain that states it.
+/// Returns name and declaration of the function, each from the first entry of the chain that states it.
 pub(crate) fn function<'f>(
     files: DwarfPair<'f, '_>,
     entry: EntryRef,
@@ -86,7 +87,7 @@ pub(crate) fn function<'f>(
     describe(files, entry, costs, is_whole)
 }
 
-/// Follows the chain of abstract origins and specifications until `is_enough` accepts its linkage name and declaration.
+/// Follows the chain of abstract origins and specifications until `is_enough` accepts the result.
 fn describe<'f>(
     files: DwarfPair<'f, '_>,
     entry: EntryRef,
@@ -115,7 +116,7 @@ fn describe<'f>(
     found
 }
 
-/// The plain name of an entry, and the line where it is declared.
+/// Returns the plain name of an entry, and the line of its declaration.
 pub(crate) fn plain_name<'f>(
     files: DwarfPair<'f, '_>,
     entry: EntryRef,
@@ -125,19 +126,19 @@ pub(crate) fn plain_name<'f>(
     (named.plain, named.line)
 }
 
-/// The entry that an inlined call or a concrete function is an instance of; else itself. Many share one.
+/// Returns the entry that an inlined call or a concrete function is an instance of, else itself. Many share one.
 pub(crate) fn origin(files: DwarfPair<'_, '_>, entry: usize, costs: &mut UnitCosts) -> EntryRef {
     let own = EntryRef { in_alt: false, offset: entry };
     read(files, own, costs).and_then(|named| named.origin).unwrap_or(own)
 }
 
-/// What an entry says. Its attributes, and the bytes that they have, count for the unit that asks.
+/// Reads the attributes of an entry. Their number and bytes count for the unit of the query.
 fn read<'f>(
     files: DwarfPair<'f, '_>,
     entry: EntryRef,
     costs: &mut UnitCosts,
 ) -> Option<EntryNames<'f>> {
-    // That there is no supplementary file is told otherwise.
+    // A missing supplementary file is reported elsewhere.
     if costs.names.left() == 0 || (entry.in_alt && files.alt.is_none()) {
         return None;
     }
@@ -163,7 +164,7 @@ fn read_entry<'f>(
     let mut is_unread = false;
     let mut string = |value: Value<'f>| {
         let text = file.string(unit, value, files.alt);
-        // Who has no name to state leaves the attribute out.
+        // A producer without a name omits the attribute.
         let is_read = text.is_some_and(|text| !text.is_empty());
         is_unread |= !is_read && value.is_stored_string(files.alt.is_some());
         text.filter(|name| !name.is_empty())

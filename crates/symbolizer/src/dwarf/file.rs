@@ -1,4 +1,4 @@
-//! The DWARF sections of one file, its units, and what needs several sections: strings, addresses, ranges.
+//! The DWARF sections of one file, its units, and access that needs several sections: strings, addresses, ranges.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -19,7 +19,7 @@ use crate::dwarf::unit::{Unit, UnitList, read_units};
 
 pub(crate) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 
-/// Raw sections.
+/// Contents of the sections.
 #[derive(Default)]
 pub(crate) struct DwarfSections<'a> {
     pub(crate) info: Cow<'a, [u8]>,
@@ -32,7 +32,7 @@ pub(crate) struct DwarfSections<'a> {
     pub(crate) rnglists: Cow<'a, [u8]>,
     pub(crate) addr: Cow<'a, [u8]>,
     pub(crate) big_endian: bool,
-    /// Offsets in the file of sections that could not be read.
+    /// File offsets of unreadable sections.
     pub(crate) damage: Vec<u64>,
 }
 
@@ -49,15 +49,15 @@ const NAMES: [&str; 9] = [
     ".debug_addr",
 ];
 
-/// The sections that [`DwarfSections::load`] will ask for; `None` where it will not find anything.
+/// Returns the sections that [`DwarfSections::load`] will read; `None` if there is no `.debug_info`.
 pub(crate) fn sections_to_load(image: &Image) -> Option<Vec<&Section>> {
     image.section(".debug_info")?;
     Some(NAMES.iter().filter_map(|name| image.section(name)).collect())
 }
 
 impl<'a> DwarfSections<'a> {
-    /// Reads (and unpacks, in parallel) the sections of an image, or with `split` those of a `.dwo` file. `None`
-    /// where it has no `.debug_info`.
+    /// Reads and unpacks, in parallel, the sections of an image, or with `split` those of a `.dwo` file. `None` if
+    /// there is no `.debug_info`.
     pub(crate) fn load(image: &'a Image, split: bool) -> Option<Self> {
         let named = |name: &str| {
             if split { image.section(&format!("{name}.dwo")) } else { image.section(name) }
@@ -90,17 +90,17 @@ impl<'a> DwarfSections<'a> {
         })
     }
 
-    /// For the decoders of gimli.
+    /// Byte order for the decoders of gimli.
     pub(crate) fn endian(&self) -> RunTimeEndian {
         if self.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little }
     }
 }
 
-/// Whether a section has nothing but zeros, as holes of files have: no compiler writes so many.
+/// Returns true if a section has only zeros, like a hole in the file, and more of them than compilers write.
 fn is_overwritten(image: &Image, name: &str, data: &[u8]) -> bool {
     let most = match name {
         ".debug_str" | ".debug_line_str" => 2,
-        // Before they are relocated, addresses are zeros.
+        // Before relocation, addresses are zeros.
         ".debug_ranges" | ".debug_addr" if image.is_relocatable() => usize::MAX,
         // Lists of discarded code may be empty.
         ".debug_ranges" => 64,
@@ -109,23 +109,23 @@ fn is_overwritten(image: &Image, name: &str, data: &[u8]) -> bool {
     data.len() > most && data.iter().all(|&byte| byte == 0)
 }
 
-/// The units of a file and its abbreviation tables, which are compiled when they are first needed.
+/// The units of a file and its abbreviation tables, which are compiled on first use.
 pub(crate) struct DwarfFile<'s> {
     pub(crate) sections: &'s DwarfSections<'s>,
     pub(crate) units: Vec<Unit<'s>>,
     tables: Vec<Table>,
-    /// In a split file, the unit that was looked for.
+    /// In a split file, the requested unit.
     pub(crate) main_unit: Option<usize>,
-    /// Where the length of a unit could not be read.
+    /// Offset of a unit with an unreadable length.
     pub(crate) damage: Option<u64>,
-    /// The units of which only the length could be read.
+    /// Offsets of the units with a readable length only.
     pub(crate) bad_units: Vec<u64>,
-    /// What ran out before the last unit.
+    /// The resource that was exhausted before the last unit.
     pub(crate) exhausted: Option<Resource>,
     pub(crate) costs: FileCosts,
-    /// What its tables take, and how what is made of it is held.
+    /// Memory accounting for its tables, and parent of that for data made of it.
     pub(crate) held: Held,
-    /// The line programs by ascending offsets.
+    /// The line programs, by ascending offset.
     programs: OnceLock<Vec<LineProgram>>,
 }
 
@@ -136,7 +136,7 @@ struct LineProgram {
     files: OnceLock<Option<(FileTables, Held)>>,
 }
 
-/// A table of abbreviations: where it is, and how many bytes it may have.
+/// A table of abbreviations, with the limit on its bytes.
 struct Table {
     offset: u64,
     allowed: u64,
@@ -146,7 +146,7 @@ struct Table {
 }
 
 impl<'s> DwarfFile<'s> {
-    /// Reads the units of the sections. What is made of them is held as `held` is.
+    /// Reads the units of the sections. `held` accounts for their memory.
     pub(crate) fn new(sections: &'s DwarfSections<'s>, budget: &Budget, held: &Held) -> Self {
         let costs = FileCosts::new(budget, sections);
         let roots = RootAbbrevs::new(&sections.abbrev, costs.whole(Resource::Abbreviations));
@@ -154,7 +154,7 @@ impl<'s> DwarfFile<'s> {
         let UnitList { mut units, damage, bad_units, exhausted } =
             read_units(&sections.info, roots, entries, sections.big_endian);
         let tables = number_tables(&mut units, &costs, sections.abbrev.len() as u64);
-        // Of each unit where its line program begins, too.
+        // Includes a line program for each unit.
         let bytes = units.capacity() * (size_of::<Unit<'_>>() + size_of::<LineProgram>())
             + tables.capacity() * size_of::<Table>();
         Self {
@@ -171,7 +171,7 @@ impl<'s> DwarfFile<'s> {
         }
     }
 
-    /// The abbreviations of a unit.
+    /// Returns the abbreviations of a unit.
     pub(crate) fn abbrevs(&self, unit: &Unit<'_>) -> Option<&Abbrevs> {
         let Table { offset, allowed, encoding, compiled, .. } =
             self.tables.get(unit.table as usize)?;
@@ -184,15 +184,15 @@ impl<'s> DwarfFile<'s> {
         Some(abbrevs)
     }
 
-    /// Whether entries of a unit can be functions with addresses.
+    /// Returns true if entries of a unit can be functions with addresses.
     pub(crate) fn describes_code(&self, unit: &Unit<'_>) -> bool {
         let Some(table) = self.tables.get(unit.table as usize) else { return false };
         let section = &self.sections.abbrev;
         *table.describes_code.get_or_init(|| describe_code(section, table.offset, table.allowed))
     }
 
-    /// `.debug_line` up to where the line program at `offset` has to end: programs do not overlap, but for as many bytes
-    /// as the budget has for that.
+    /// Returns `.debug_line` up to the limit of the line program at `offset`. Programs do not overlap, except for the
+    /// bytes that the budget has for that.
     pub(crate) fn line_section(&self, offset: u64) -> &'s [u8] {
         let programs = self.programs();
         let line: &'s [u8] = &self.sections.line;
@@ -214,7 +214,7 @@ impl<'s> DwarfFile<'s> {
         })
     }
 
-    /// The files of a unit's line program, read once for all units that refer to it.
+    /// Returns the files of a unit's line program, which is read once for all units that refer to it.
     pub(crate) fn file_names(&self, unit: &Unit<'_>) -> Option<FileNames<'_, 's>> {
         let program = unit.root.line_program?;
         let (section, big_endian) = (self.line_section(program), self.sections.big_endian);
@@ -230,7 +230,7 @@ impl<'s> DwarfFile<'s> {
         files.as_ref().map(|(tables, _)| tables.in_section(section, big_endian))
     }
 
-    /// The unit that holds the entry at an offset of `.debug_info`.
+    /// Returns the unit with the entry at an offset of `.debug_info`.
     pub(crate) fn unit_at(&self, offset: usize) -> Option<&Unit<'s>> {
         let next = self.units.partition_point(|unit| unit.offset <= offset);
         self.units
@@ -238,7 +238,7 @@ impl<'s> DwarfFile<'s> {
             .filter(|unit| unit.entries <= offset && offset < unit.end)
     }
 
-    /// The string of an attribute; those of a supplementary file are looked up in `alt`.
+    /// Returns the string of an attribute; `alt` is the supplementary file.
     pub(crate) fn string<'v: 'r, 'r>(
         &'r self,
         unit: &Unit<'_>,
@@ -265,7 +265,7 @@ impl<'s> DwarfFile<'s> {
         }
     }
 
-    /// An address attribute.
+    /// Returns the address of an attribute.
     pub(crate) fn address(&self, unit: &Unit<'_>, value: Value<'_>) -> Option<u64> {
         match value {
             Value::Address(address) => Some(address),
@@ -286,8 +286,8 @@ impl<'s> DwarfFile<'s> {
     }
 }
 
-/// Gives the units the numbers of their tables. Tables do not overlap, so that each may go to where the next one begins;
-/// what the budget has beyond that is for all of them.
+/// Assigns table numbers to the units. Tables do not overlap, so each may extend to the next one; the rest of the
+/// budget is shared by all.
 fn number_tables(units: &mut [Unit<'_>], costs: &FileCosts, size: u64) -> Vec<Table> {
     let mut numbers: HashMap<(u64, Encoding), u32> = HashMap::new();
     let mut tables = Vec::new();
@@ -306,7 +306,7 @@ fn number_tables(units: &mut [Unit<'_>], costs: &FileCosts, size: u64) -> Vec<Ta
     let table = |(offset, encoding): (u64, Encoding)| {
         let next = offsets.partition_point(|&other| other <= offset);
         let own = offsets.get(next).copied().unwrap_or(size).saturating_sub(offset);
-        // Units of two encodings may share a table, such as those of two versions; more do not.
+        // Units of two encodings, such as two versions, may share a table; more do not.
         let users = with_encodings.entry(offset).or_default();
         *users += 1;
         let own = if *users <= SHARED_TABLES { own } else { 0 };
@@ -316,5 +316,5 @@ fn number_tables(units: &mut [Unit<'_>], costs: &FileCosts, size: u64) -> Vec<Ta
     tables.into_iter().map(table).collect()
 }
 
-/// Encodings for which a table is compiled as a whole.
+/// Limit on the encodings that a table is fully compiled for.
 const SHARED_TABLES: u32 = 2;

@@ -1,4 +1,4 @@
-//! Attribute values: reading the few that are wanted, and stepping over all others without looking at them.
+//! Attribute values: reading the few wanted ones, and skipping all others.
 //!
 //! Source: DWARF 5, 7.5.6 "Form Encodings"; the GNU forms of split and supplementary DWARF 4.
 
@@ -7,7 +7,7 @@ use gimli::{DwAt, DwForm};
 
 use crate::bytes::ByteCursor;
 
-/// How numbers are written in a unit.
+/// Sizes and version that determine the encoding of a unit's attributes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Encoding {
     pub(crate) version: u16,
@@ -23,7 +23,7 @@ impl Encoding {
     }
 }
 
-/// An attribute's value as far as it is wanted. Offsets are relative to the start of what they name.
+/// The value of an attribute, for the forms that are used. Offsets are relative to the start of their target.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Value<'a> {
     Address(u64),
@@ -32,23 +32,23 @@ pub(crate) enum Value<'a> {
     Uint(u64),
     Sint(i64),
     String(&'a [u8]),
-    /// `.debug_str`.
+    /// Offset in `.debug_str`.
     Str(u64),
-    /// `.debug_line_str`.
+    /// Offset in `.debug_line_str`.
     LineStr(u64),
     /// Index into `.debug_str_offsets`.
     StrIndex(u64),
-    /// `.debug_str` of the supplementary file.
+    /// Offset in `.debug_str` of the supplementary file.
     AltStr(u64),
-    /// Another section, which the attribute names.
+    /// Offset in another section, which the attribute determines.
     SectionOffset(u64),
     /// Index of a list of the unit.
     ListIndex(u64),
-    /// An entry of the same unit.
+    /// Offset of an entry in the same unit.
     UnitRef(u64),
-    /// An entry of `.debug_info`.
+    /// Offset of an entry in `.debug_info`.
     InfoRef(u64),
-    /// An entry of `.debug_info` of the supplementary file.
+    /// Offset of an entry in `.debug_info` of the supplementary file.
     AltRef(u64),
     Other,
 }
@@ -61,7 +61,7 @@ pub(crate) struct Spec {
     pub(crate) implicit: i64,
 }
 
-/// The size of a form, where it is the same for every value.
+/// Returns the size of a form, if it is the same for every value.
 pub(crate) const fn fixed_size(form: DwForm, encoding: Encoding) -> Option<u8> {
     Some(match form {
         dw::DW_FORM_flag_present | dw::DW_FORM_implicit_const => 0,
@@ -91,7 +91,7 @@ pub(crate) const fn fixed_size(form: DwForm, encoding: Encoding) -> Option<u8> {
     })
 }
 
-/// Whether the form is one LEB128 number.
+/// Returns true if the form is one LEB128 number.
 pub(crate) const fn is_leb(form: DwForm) -> bool {
     matches!(
         form,
@@ -107,7 +107,7 @@ pub(crate) const fn is_leb(form: DwForm) -> bool {
     )
 }
 
-/// Steps over a value.
+/// Skips a value.
 pub(crate) fn skip(cursor: &mut ByteCursor<'_>, form: DwForm, encoding: Encoding) -> Option<()> {
     if let Some(size) = fixed_size(form, encoding) {
         return cursor.skip(size.into());
@@ -130,8 +130,8 @@ pub(crate) fn skip(cursor: &mut ByteCursor<'_>, form: DwForm, encoding: Encoding
     cursor.skip(len)
 }
 
-/// The form that stands in front of a `DW_FORM_indirect` value; not again an indirect one, nor an implicit constant,
-/// which has its value in the abbreviation.
+/// Reads the form in front of a `DW_FORM_indirect` value. It is neither indirect again nor an implicit constant, which
+/// has its value in the abbreviation.
 fn indirect(cursor: &mut ByteCursor<'_>) -> Option<DwForm> {
     u16::try_from(cursor.uleb()?)
         .ok()
@@ -191,7 +191,7 @@ pub(crate) fn read<'a>(
 }
 
 impl Value<'_> {
-    /// Whether it says where a string is, in a section of its file or, if that is there, of the supplementary one.
+    /// Returns true if it refers to a string in a section of its file, or of the supplementary one if `has_alt`.
     pub(crate) const fn is_stored_string(self, has_alt: bool) -> bool {
         match self {
             Self::Str(_) | Self::LineStr(_) | Self::StrIndex(_) => true,
@@ -200,7 +200,7 @@ impl Value<'_> {
         }
     }
 
-    /// A number that is not negative.
+    /// Returns the value if it is a non-negative number.
     pub(crate) fn number(self) -> Option<u64> {
         match self {
             Self::Uint(value) => Some(value),
@@ -209,7 +209,7 @@ impl Value<'_> {
         }
     }
 
-    /// An offset into another section; before DWARF 4 plain numbers.
+    /// Returns the value if it is an offset into another section; before DWARF 4 these are plain numbers.
     pub(crate) const fn section_offset(self) -> Option<u64> {
         match self {
             Self::SectionOffset(value) | Self::Uint(value) => Some(value),

@@ -1,27 +1,28 @@
 //! DWARF 2 to 5: from sorted addresses of a file to units, and from a unit's addresses to frames.
 //!
-//! # Why there is a reader of its own
+//! # Why not `addr2line`
 //!
-//! The usual way is a context of the crate `addr2line` on top of gimli, which is asked for one address at a time: it
-//! keeps a sorted table of the ranges of all units, and for each unit that was asked for all its functions and all its
-//! rows. That is right where questions come one by one. Here the whole sorted set of a file's addresses is known before
-//! anything is read, and most of what a unit holds is of no use:
+//! The crate `addr2line`, on top of gimli, is queried for one address at a time. It stores a sorted table of the ranges
+//! of all units, and all functions and rows of each queried unit.
+//! Here, all addresses of a file are known in advance and sorted, and most contents of a unit are not needed:
 //!
-//! - Entries are most of the bytes, and most of them are types and variables. Abbreviations are compiled to steps, so
-//!   that an entry is skipped in one addition where its size is fixed, and subtrees without a wanted address by
-//!   `DW_AT_sibling`. gimli looks at the form of each attribute.
-//! - A line program is run once against the sorted addresses and none of its rows is kept.
-//! - Names are read only of scopes that hold an address, and demangled once for all files.
-//! - Units are independent, so that all threads work on the units of all files.
+//! - Entries are most of the bytes, and most entries are types and variables. Abbreviations are compiled to steps, so
+//!   that an entry of fixed size is skipped by one addition. Subtrees without a wanted address are skipped by
+//!   `DW_AT_sibling`. gimli dispatches on the form of each attribute.
+//! - A line program is executed once against the sorted addresses, and its rows are not stored.
+//! - Names are read only for scopes that contain an address, and demangled once for all files.
+//! - Units are independent, so all threads work on the units of all files.
 //!
-//! Of a program of 1,032 MB (662 MB of entries, 86 MB of line programs) of which 46 of 300 units are hit, symbols are
-//! loaded in 18 to 38 ms and functions and lines found in 51 to 61 ms, on two threads; with all of a run's other work
-//! 227 MB are resident (`docs/BENCHMARKING.md`, "A large file"). `addr2line` was not timed beside it. What guards the
-//! reader: all frames of some thousand random addresses equal those of `llvm-symbolizer` but for names that share an
-//! address (`docs/COMPARE.md`), and damaged files are read in tests without a panic.
+//! Measured on a program of 1,032 MB with 662 MB of entries and 86 MB of line programs, on two threads, with addresses
+//! in 46 of 300 units: symbols are loaded in 18 to 38 ms, functions and lines found in 51 to 61 ms.
+//! With all other work of a run, 227 MB are resident (`docs/BENCHMARKING.md`, "A large file"). `addr2line` was not
+//! measured.
 //!
-//! gimli decodes what is not read often: range lists, the index of packages; and its
-//! constants name tags, attributes and forms.
+//! All frames of some thousand random addresses equal those of `llvm-symbolizer`, except for names that share an
+//! address (`docs/COMPARE.md`). Tests read damaged files without a panic.
+//!
+//! gimli decodes the rarely used parts, which are range lists and the index of packages. Its constants name tags,
+//! attributes and forms.
 
 mod abbrev;
 mod candidates;

@@ -1,7 +1,7 @@
-//! The address ranges of an entry, without those that the linker cut off.
+//! The address ranges of an entry, without those of code that the linker discarded.
 //!
 //! Source: DWARF 5, 2.17 "Code Addresses, Ranges and Base Addresses", 7.25 and 7.28 "Range List Table"; lld and gold
-//! write 0, 1, -1 or -2 as the address of code that was discarded.
+//! write 0, 1, -1 or -2 as the address of discarded code.
 
 use gimli::{
     DebugAddr, DebugAddrBase, DebugRanges, DebugRngLists, DebugRngListsBase, DebugRngListsIndex,
@@ -12,7 +12,7 @@ use crate::dwarf::file::{DwarfFile, Slice};
 use crate::dwarf::form::Value;
 use crate::dwarf::unit::Unit;
 
-/// The attributes that say where an entry's code is.
+/// The attributes with the code addresses of an entry.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Pcs<'a> {
     pub(crate) low: Option<Value<'a>>,
@@ -26,7 +26,7 @@ impl Pcs<'_> {
     }
 }
 
-/// Calls `give` with each range; stops where it returns false. `None` where the list is damaged.
+/// Calls `give` with each range until it returns false. `None` if the list is damaged.
 pub(crate) fn each_range(
     file: &DwarfFile<'_>,
     unit: &Unit<'_>,
@@ -38,7 +38,7 @@ pub(crate) fn each_range(
     }
     let (Some(low), Some(high)) = (pcs.low, pcs.high) else { return Some(()) };
     let start = file.address(unit, low)?;
-    // DWARF 4 made it an offset where it is a constant.
+    // Since DWARF 4, a constant is an offset from the start.
     let end = match high.number() {
         Some(size) => start.checked_add(size)?,
         None => file.address(unit, high)?,
@@ -88,7 +88,7 @@ fn each_of_list(
     };
     let addr = DebugAddr::from(Slice::new(&sections.addr, endian));
     let addr_base = DebugAddrBase(usize::try_from(unit.root.addr_base.unwrap_or(0)).ok()?);
-    // No list of DWARF 5 is written without ranges, also of code that is discarded later.
+    // Producers write no DWARF 5 list without ranges, even for code that is discarded later.
     if encoding.version >= 5 {
         lists.raw_ranges(offset, encoding).ok()?.next().ok()??;
     }
@@ -101,12 +101,12 @@ fn each_of_list(
     Some(())
 }
 
-/// Whether a range is one of code that exists.
+/// Returns true if the range is not empty and its code was not discarded.
 fn is_alive(unit: &Unit<'_>, start: u64, end: u64) -> bool {
     start < end && !is_tombstone(unit.encoding.address_size, start)
 }
 
-/// Whether an address stands for discarded code. Nothing that runs is at 0, nor at 1.
+/// Returns true if an address marks discarded code. No code is at 0 or 1.
 pub(crate) const fn is_tombstone(address_size: u8, address: u64) -> bool {
     let max = if address_size >= 8 { u64::MAX } else { (1 << (address_size as u32 * 8)) - 1 };
     address <= 1 || address >= max - 1

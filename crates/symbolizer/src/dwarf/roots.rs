@@ -1,5 +1,5 @@
-//! The abbreviations of unit roots, each compiled once for all units that have it: their attributes may be without
-//! bytes, so that a unit of twelve bytes could have any number of them.
+//! The abbreviations of unit roots, each compiled once for all units that use it. Attributes may have no bytes, so even
+//! a unit of twelve bytes could have any number of them.
 
 use budget::{Allowance, Exhausted};
 use gimli::constants as dw;
@@ -13,18 +13,18 @@ use crate::dwarf::form::{self, Encoding, Spec, Value};
 /// A step over the attributes of a root.
 #[derive(Clone, Copy, Debug)]
 enum RootStep {
-    /// So many bytes.
+    /// Skips a number of bytes.
     Fixed(u32),
-    /// A value of a size of its own.
+    /// Skips a value of variable size.
     Skip(Spec),
-    /// One that is wanted.
+    /// Reads a wanted value.
     Read(Spec),
 }
 
-/// What is known of an abbreviation of roots; `None` where it cannot be read.
+/// Tag and steps of a root's abbreviation; `None` if it cannot be read.
 type Root = Option<(DwTag, (u32, u32))>;
 
-/// The abbreviations that roots of a section had so far.
+/// The abbreviations that roots of a section have used so far.
 #[derive(Debug)]
 pub(crate) struct RootAbbrevs<'a> {
     section: &'a [u8],
@@ -39,11 +39,11 @@ impl<'a> RootAbbrevs<'a> {
         Self { section, known: HashMap::new(), steps: Vec::new(), bytes }
     }
 
-    /// Reads a root: gives its tag, and name and value of the attributes that are wanted. `None` where it cannot be
-    /// read.
+    /// Reads a root: calls `give` with name and value of each wanted attribute, and returns the tag. `None` if the root
+    /// cannot be read.
     ///
     /// # Errors
-    /// Where more of the abbreviations would have to be read than may be.
+    /// If the limit on abbreviation bytes is exceeded.
     pub(crate) fn read<'i>(
         &mut self,
         cursor: &mut ByteCursor<'i>,
@@ -98,7 +98,7 @@ impl<'a> RootAbbrevs<'a> {
 
     fn push_steps(&mut self, specs: &[Spec], encoding: Encoding) {
         let start = self.steps.len();
-        // Of attributes that are stated again the last one counts.
+        // The last of repeated attributes counts.
         let last = WANTED.map(|name| specs.iter().rposition(|spec| spec.name == name));
         for (at, spec) in specs.iter().enumerate() {
             let step = match form::fixed_size(spec.form, encoding) {
@@ -116,7 +116,7 @@ impl<'a> RootAbbrevs<'a> {
     }
 }
 
-/// The attributes of roots that are of use.
+/// The attributes of roots that are used.
 const WANTED: [DwAt; 15] = [
     dw::DW_AT_name,
     dw::DW_AT_stmt_list,

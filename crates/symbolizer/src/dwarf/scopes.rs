@@ -1,6 +1,6 @@
-//! The scopes of functions that have no linkage name: the namespaces, classes and functions around the entry that
-//! declares one. Entries do not say what they are in, so the entries of a unit are gone through once where a function of
-//! it needs that.
+//! The scopes of functions without a linkage name: the namespaces, classes and functions around the entry that declares
+//! one.
+//! Entries do not refer to their parents, so all entries of a unit are read once if one of its functions needs a scope.
 //!
 //! ```text
 //!   namespace geo            [10,90)
@@ -24,37 +24,38 @@ use crate::dwarf::unit::Unit;
 /// A name in front of a function's own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ScopeName<'f> {
-    /// As it is.
+    /// A name to use unchanged.
     Plain(NameText<'f>),
-    /// That of a function, perhaps mangled.
+    /// The name of a function, possibly mangled.
     Function(NameText<'f>),
     /// A namespace without a name.
     AnonymousNamespace,
-    /// A class or union without a name, and its line where that is known.
+    /// A class or union without a name, and its line if it is stated.
     AnonymousClass(Option<u64>),
 }
 
 /// Deepest nesting of scopes.
 const MAX_DEPTH: usize = 32;
 
-/// The scopes of the units that were asked for, by the places of the units.
+/// The scopes of the queried units, by unit.
 #[derive(Debug, Default)]
 pub(crate) struct Scopes {
     units: HashMap<EntryRef, Vec<ScopeEntry>>,
 }
 
-/// An entry that is a scope, with what is below it.
+/// An entry that is a scope, with the range of its children.
 #[derive(Clone, Copy, Debug)]
 struct ScopeEntry {
     start: usize,
     end: usize,
     tag: DwTag,
-    /// The scope around it.
+    /// The enclosing scope.
     parent: Option<u32>,
 }
 
 impl Scopes {
-    /// The names around the entry that declares a function, outermost first; none where the language has no such scopes.
+    /// Returns the names around the entry that declares a function, outermost first; none if the language has no such
+    /// scopes.
     pub(crate) fn around<'f>(
         &mut self,
         files: DwarfPair<'f, '_>,
@@ -80,7 +81,7 @@ impl Scopes {
                     break;
                 };
                 names.push(ScopeName::Function(text));
-                // A linkage name has all that is around it.
+                // A linkage name includes all enclosing scopes.
                 next = declared;
                 break;
             }
@@ -92,7 +93,7 @@ impl Scopes {
         names
     }
 
-    /// The scopes around an entry, innermost first.
+    /// Returns the scopes around an entry, innermost first.
     fn parents(
         &mut self,
         files: DwarfPair<'_, '_>,
@@ -124,8 +125,8 @@ impl Scopes {
     }
 }
 
-/// Whether functions of a unit can be in namespaces and classes without saying so by a linkage name: C++. Units that hold
-/// what others share may not state their language.
+/// Returns true if functions of a unit may be in namespaces and classes without a linkage name that says so: C++.
+/// Partial units may not state their language.
 fn has_scopes(unit: &Unit<'_>) -> bool {
     let language = unit.root.language.and_then(|code| u16::try_from(code).ok()).map(DwLang);
     match language {
@@ -154,7 +155,7 @@ const fn is_scope(tag: DwTag) -> bool {
     )
 }
 
-/// Whether nothing below an entry is declared there that could be a scope, so that it is jumped over.
+/// Returns true if an entry declares no scopes below it, so that its children are skipped.
 const fn declares_nothing(tag: DwTag) -> bool {
     matches!(
         tag,
@@ -165,8 +166,7 @@ const fn declares_nothing(tag: DwTag) -> bool {
     )
 }
 
-/// The scopes of a unit by their offsets. `None` where an entry cannot be read, or more would have to be gone through
-/// than may be.
+/// Reads the scopes of a unit, by offset. `None` if an entry cannot be read, or if the limit is exceeded.
 fn read_scopes(
     file: &DwarfFile<'_>,
     unit: &Unit<'_>,
@@ -176,7 +176,7 @@ fn read_scopes(
     let sections = &file.sections;
     let mut cursor = ByteCursor::new(&sections.info, unit.entries, sections.big_endian);
     let mut scopes: Vec<ScopeEntry> = Vec::new();
-    // For each entry that is open, the scope that it is, or is in.
+    // For each open entry, its scope or the enclosing one, and whether it is a scope itself.
     let mut open: Vec<(Option<u32>, bool)> = Vec::new();
     while cursor.at() < unit.end {
         let start = cursor.at();

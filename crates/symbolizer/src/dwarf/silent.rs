@@ -1,5 +1,5 @@
-//! Units that may hold code without saying where: what their functions and rows cover is found out once for all
-//! addresses that no other unit holds, so that a unit is asked only for those that it knows.
+//! Units that may have code but state no ranges. Their functions and rows are read once for all addresses that are in
+//! no other unit's ranges, so that a unit is queried only for addresses that it covers.
 
 use std::ops::Range;
 
@@ -16,18 +16,18 @@ use crate::dwarf::units::no_lines;
 use crate::dwarf::walk::function_ranges;
 use crate::finding::SymbolFindingKind;
 
-/// What the units say that state no ranges.
+/// The units without ranges that cover requested addresses.
 #[derive(Default)]
 pub(crate) struct SilentUnits {
-    /// For each address, the unit to ask.
+    /// For each address, the unit to query.
     pub(crate) units: Vec<Option<u32>>,
-    /// What was found damaged or missing.
+    /// Damaged or missing parts.
     pub(crate) damage: Vec<(SymbolFindingKind, u64)>,
 }
 
 impl SilentUnits {
-    /// Those of a file, for addresses that no unit's ranges hold. The first unit with a function there is asked, else
-    /// the first with rows.
+    /// Reads the units without ranges, for addresses in no unit's ranges. The first unit with a function at an address
+    /// is chosen, else the first with rows.
     pub(crate) fn find(
         file: &DwarfFile<'_>,
         index: &AddressIndex<'_>,
@@ -90,7 +90,7 @@ impl SilentUnits {
         found
     }
 
-    /// Gives a unit the addresses of a range that no unit has yet.
+    /// Assigns a unit to the addresses of a range that have none yet.
     fn paint(
         &mut self,
         open: &mut OpenSlots,
@@ -111,8 +111,8 @@ impl SilentUnits {
     }
 }
 
-/// Units that state no ranges, but whose functions or rows may have addresses. Most that state none have no code at
-/// all.
+/// Returns true if a unit states no ranges, but its functions or rows may have addresses. Most units without ranges
+/// have no code at all.
 fn may_hold_code(file: &DwarfFile<'_>, unit: &Unit<'_>) -> bool {
     let root = &unit.root;
     let is_silent =
@@ -123,12 +123,12 @@ fn may_hold_code(file: &DwarfFile<'_>, unit: &Unit<'_>) -> bool {
             || root.line_program.is_some_and(|offset| lines::has_rows(file.sections, offset)))
 }
 
-/// Where the functions of a unit are, as far as addresses are asked for there.
+/// The ranges of a unit's functions that contain requested addresses.
 #[derive(Default)]
 struct FunctionRanges {
     ranges: Vec<(u64, u64)>,
     damage: Option<(SymbolFindingKind, u64)>,
-    /// What they take.
+    /// Memory accounting for the ranges.
     held: Held,
 }
 
@@ -142,7 +142,7 @@ fn functions(file: &DwarfFile<'_>, unit: &Unit<'_>, index: &AddressIndex<'_>) ->
         if index.first_in(start, end).is_some() && found.ranges.last() != Some(&(start, end)) {
             found.ranges.push((start, end));
             if found.ranges.len() == found.ranges.capacity() {
-                // They double next.
+                // The vector doubles at the next push.
                 found.held.set((2 * size_of_val(found.ranges.as_slice())) as u64);
             }
         }

@@ -1,6 +1,6 @@
-//! Split DWARF: units whose entries are in a `.dwo` file, or together with others in a `.dwp` file.
+//! Split DWARF: units with their entries in a `.dwo` file, or together with other units in a `.dwp` file.
 //!
-//! The skeleton unit in the linked file keeps the line program, the addresses and (in DWARF 4) the range lists.
+//! The skeleton unit in the linked file has the line program, the addresses and (in DWARF 4) the range lists.
 //!
 //! Source: DWARF 5, 3.1.2 "Skeleton Compilation Unit Entries", 7.3.5 "DWARF Package Files"; for DWARF 4 the GNU
 //! extension of the same shape.
@@ -19,7 +19,7 @@ use crate::dwarf::unit::Unit;
 pub(crate) struct SplitImage<'a> {
     path: &'a Path,
     sections: DwarfSections<'a>,
-    /// `.debug_cu_index`: only packages have one.
+    /// `.debug_cu_index`; only packages have one.
     index: Cow<'a, [u8]>,
 }
 
@@ -39,22 +39,22 @@ impl<'a> SplitImage<'a> {
         self.path
     }
 
-    /// Bytes of its entries.
+    /// Size of its entries, in bytes.
     pub(crate) fn entries_size(&self) -> u64 {
         self.sections.info.len() as u64
     }
 
-    /// Bytes of its strings and its entries.
+    /// Size of its strings and entries, in bytes.
     pub(crate) fn strings_size(&self) -> u64 {
         (self.sections.info.len() + self.sections.str.len()) as u64
     }
 
-    /// Offsets in the file of sections that could not be read.
+    /// File offsets of unreadable sections.
     pub(crate) fn damage(&self) -> &[u64] {
         &self.sections.damage
     }
 
-    /// The sections as the unit `id` sees them, completed by those of the linked file.
+    /// Returns the sections of the unit `id`, completed by those of the linked file.
     pub(crate) fn sections_of<'s>(
         &'s self,
         id: u64,
@@ -94,12 +94,12 @@ impl<'a> SplitImage<'a> {
     }
 }
 
-/// Whether the entries of a unit are elsewhere: the id that both halves share.
+/// Returns the id that skeleton and split unit share; `None` if the unit's own file has its entries.
 pub(crate) fn split_id(unit: &Unit<'_>) -> Option<u64> {
     unit.root.dwo_id.filter(|_| unit.root.dwo_name.is_some())
 }
 
-/// The units of a split file, of which the one of `skeleton` is completed by what the skeleton says.
+/// Reads the units of a split file, and completes them by attributes of `skeleton`.
 pub(crate) fn split_file<'s>(
     sections: &'s DwarfSections<'s>,
     skeleton: &Unit<'s>,
@@ -111,7 +111,7 @@ pub(crate) fn split_file<'s>(
     for unit in &mut file.units {
         let root = &mut unit.root;
         let (offset_size, version) = (u64::from(unit.encoding.offset_size), unit.encoding.version);
-        // A contribution begins with a header, which the base stands after; DWARF 4 has none.
+        // The base is after the header of a contribution; DWARF 4 has no header.
         let headers = if version >= 5 { (2 * offset_size, 8 + offset_size) } else { (0, 0) };
         root.str_offsets_base = root.str_offsets_base.or(Some(headers.0));
         root.rnglists_base = root.rnglists_base.or(Some(headers.1));
@@ -119,7 +119,7 @@ pub(crate) fn split_file<'s>(
         root.low_pc = skeleton.root.low_pc;
         unit.ranges_base = skeleton.root.gnu_ranges_base.unwrap_or(0);
     }
-    // A package's slice holds one unit; a `.dwo` file may hold type units beside it. One of another id is of another
+    // A package's slice has one unit; a `.dwo` file may also have type units. A unit with another id is from another
     // build.
     file.main_unit =
         file.units.iter().position(|unit| unit.root.dwo_id == Some(id)).or_else(|| {

@@ -23,16 +23,16 @@ pub(crate) struct Unit<'a> {
     pub(crate) end: usize,
     pub(crate) encoding: Encoding,
     pub(crate) abbrev_offset: u64,
-    /// Which of the file's abbreviation tables.
+    /// Index of its abbreviation table in the file.
     pub(crate) table: u32,
-    /// What the root is.
+    /// Tag of the root.
     pub(crate) tag: DwTag,
     pub(crate) root: UnitRoot<'a>,
-    /// Added to the offsets of range lists: 0 but in a split unit of DWARF 4.
+    /// Added to the offsets of range lists; 0 except in a split unit of DWARF 4.
     pub(crate) ranges_base: u64,
 }
 
-/// The attributes of a unit's root, as they are written.
+/// The attributes of a unit's root, undecoded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UnitRoot<'a> {
     pub(crate) name: Option<Value<'a>>,
@@ -52,19 +52,19 @@ pub(crate) struct UnitRoot<'a> {
     pub(crate) language: Option<u64>,
 }
 
-/// The units of a section, and what is wrong with them.
+/// The units of a section, and its damage.
 #[derive(Default)]
 pub(crate) struct UnitList<'a> {
     pub(crate) units: Vec<Unit<'a>>,
-    /// Where reading failed.
+    /// Offset at which reading failed.
     pub(crate) damage: Option<u64>,
-    /// The units of which only the length can be read.
+    /// Offsets of the units with a readable length only.
     pub(crate) bad_units: Vec<u64>,
-    /// What ran out before the end.
+    /// The limit that was exceeded before the end.
     pub(crate) exhausted: Option<Exhausted>,
 }
 
-/// The units of a section. Each counts as many entries, so that their number is in proportion to its size.
+/// Reads the units of a section. Each takes `UNIT_COST` of `entries`, so their number is bounded by the size.
 pub(crate) fn read_units<'a>(
     info: &'a [u8],
     mut roots: RootAbbrevs<'_>,
@@ -79,7 +79,7 @@ pub(crate) fn read_units<'a>(
             list.damage = Some(at as u64);
             break;
         };
-        // Linkers fill gaps with zeros, which are units without contents.
+        // Linkers fill gaps with zeros, which read as units of length 0.
         let is_empty = cursor.at() == end;
         let gap_from = *gap.get_or_insert(at);
         if !is_empty {
@@ -103,21 +103,20 @@ pub(crate) fn read_units<'a>(
     list
 }
 
-/// Zeros between units at most; more are units that were overwritten.
+/// Largest gap of zeros between units, in bytes; more zeros are overwritten units.
 const LARGEST_GAP: usize = 64;
 
-/// Entries that a unit counts as. The smallest that says anything has some forty bytes.
+/// Number of entries that a unit counts as. The smallest useful unit has about forty bytes.
 const UNIT_COST: u64 = 32;
 
-/// What is before the root of a unit.
+/// The part of a unit before its root.
 struct UnitHeader {
     encoding: Encoding,
     abbrev_offset: u64,
     dwo_id: Option<u64>,
 }
 
-/// The unit at a place, behind whose length the cursor is; `None` where its version is not known, or its root cannot
-/// be read.
+/// Reads a unit; the cursor is past its length. `None` if the version is unknown or the root cannot be read.
 fn read_unit<'a>(
     mut cursor: ByteCursor<'a>,
     roots: &mut RootAbbrevs<'_>,
@@ -135,8 +134,9 @@ fn read_unit<'a>(
     }))
 }
 
-/// A cursor behind the length of a unit, which ends with the unit; where that is, and the size of offsets. `None` where
-/// the length cannot be.
+/// Reads the length of a unit. Returns a cursor past it that is limited to the unit, the unit's end, and the size of
+/// offsets.
+/// `None` if the length is invalid.
 fn unit_extent(info: &[u8], at: usize, big: bool) -> Option<(ByteCursor<'_>, usize, u8)> {
     let mut cursor = ByteCursor::new(info, at, big);
     let (length, offset_size) = match cursor.u32()? {
@@ -144,11 +144,11 @@ fn unit_extent(info: &[u8], at: usize, big: bool) -> Option<(ByteCursor<'_>, usi
         short => (u64::from(short), 4),
     };
     let end = usize::try_from(length).ok()?.checked_add(cursor.at())?;
-    // The last unit of a cut file is not read: its contents would be guesses.
+    // The last unit of a truncated file is not read, because its contents would be guesses.
     Some((ByteCursor::new(info.get(..end)?, cursor.at(), big), end, offset_size))
 }
 
-/// Source: DWARF 5, 7.5.1.
+/// Reads the header of a unit. Source: DWARF 5, 7.5.1.
 fn read_header(cursor: &mut ByteCursor<'_>, offset_size: u8) -> Option<UnitHeader> {
     let version = cursor.u16()?;
     let (address_size, abbrev_offset, dwo_id);
@@ -175,7 +175,7 @@ fn read_header(cursor: &mut ByteCursor<'_>, offset_size: u8) -> Option<UnitHeade
     matches!(address_size, 2 | 4 | 8).then_some(UnitHeader { encoding, abbrev_offset, dwo_id })
 }
 
-/// The tag of a unit's root, and those of its attributes that are of use.
+/// Reads the tag of a unit's root, and its wanted attributes.
 fn read_root<'a>(
     cursor: &mut ByteCursor<'a>,
     roots: &mut RootAbbrevs<'_>,

@@ -1,4 +1,4 @@
-//! What a unit says about the addresses that it holds.
+//! The frames of a unit's addresses.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::dwarf::unit::Unit;
 use crate::dwarf::walk::{ScopeId, UnitWalk, walk};
 use crate::finding::SymbolFindingKind;
 
-/// Deepest chain of inlined calls; what is above is left out, but for the function itself.
+/// Limit on the chain of inlined calls; outer ones are omitted, except for the function itself.
 const MAX_INLINES: usize = 256;
 
 /// The addresses of one unit.
@@ -28,7 +28,7 @@ pub(crate) struct UnitJob<'j> {
     pub(crate) unit: u32,
     /// Sorted.
     pub(crate) addresses: &'j [Svma],
-    /// For each address, whether the name of its outermost function is known already.
+    /// For each address, whether the name of its outermost function is already found.
     pub(crate) named: &'j [bool],
     pub(crate) inlines: bool,
     pub(crate) lines: bool,
@@ -41,14 +41,14 @@ profile::row_ids! {
     pub(crate) UnitPathId(u32);
 }
 
-/// The name of a function, and those of what it is in, outermost first, where its own does not say that.
+/// The name of a function, and the names of its scopes, outermost first, if its own name does not include them.
 #[derive(Clone, Debug)]
 pub(crate) struct FunctionName<'f> {
     pub(crate) own: NameText<'f>,
     pub(crate) scopes: Vec<ScopeName<'f>>,
 }
 
-/// A frame, with the names and files of its unit.
+/// A frame, with indexes of names and files of its unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnitFrame {
     pub(crate) function: Option<UnitNameId>,
@@ -59,15 +59,15 @@ pub(crate) struct UnitFrame {
     pub(crate) declared: UnitDeclaration,
 }
 
-/// Where a function is declared.
+/// Declaration of a function.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct UnitDeclaration {
     pub(crate) file: Option<UnitPathId>,
-    /// From 1; 0 if it is not known.
+    /// From 1; 0 if unknown.
     pub(crate) line: u32,
 }
 
-/// What is known about an address of the unit.
+/// The frames of an address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UnitAddress {
     pub(crate) first_frame: u32,
@@ -76,7 +76,7 @@ pub(crate) struct UnitAddress {
     pub(crate) function_start: Option<u64>,
 }
 
-/// What a unit says.
+/// The frames, names and files of a unit's addresses.
 #[derive(Default)]
 pub(crate) struct UnitResult<'f> {
     pub(crate) addresses: Vec<UnitAddress>,
@@ -84,12 +84,12 @@ pub(crate) struct UnitResult<'f> {
     pub(crate) functions: Table<UnitNameId, FunctionName<'f>>,
     pub(crate) files: Table<UnitPathId, FilePath<'f>>,
     pub(crate) damage: Vec<(SymbolFindingKind, u64)>,
-    /// What it takes.
+    /// Memory accounting for the result.
     held: Held,
 }
 
 impl UnitResult<'_> {
-    /// Counts what it takes as held as `held` is.
+    /// Accounts for the memory of the result under `held`.
     pub(crate) fn count(&mut self, held: &Held) {
         let bytes = self.addresses.capacity() * size_of::<UnitAddress>()
             + self.frames.capacity() * size_of::<UnitFrame>()
@@ -99,13 +99,13 @@ impl UnitResult<'_> {
     }
 }
 
-/// Where the entries and the rows of a unit are.
+/// The files with the entries and rows of a unit.
 #[derive(Clone, Copy)]
 pub(crate) struct UnitSources<'l, 'f, 's> {
     pub(crate) files: DwarfPair<'f, 's>,
     /// The file with the entries of a skeleton unit.
     pub(crate) split: Option<&'f DwarfFile<'s>>,
-    /// What the unit's line program says, where several units share it: the rows of all their addresses.
+    /// The rows of the addresses of all units that share the line program, if there are several.
     pub(crate) lines: Option<&'l SharedLines<'f>>,
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn resolve<'f>(sources: UnitSources<'_, 'f, '_>, job: &UnitJob<'_>) -
     result
 }
 
-/// The rows of a unit's addresses.
+/// Returns the rows of a unit's addresses.
 fn unit_lines<'f>(
     sources: UnitSources<'_, 'f, '_>,
     unit: &Unit<'_>,
@@ -174,7 +174,7 @@ fn unit_lines<'f>(
     damage: &mut Vec<(SymbolFindingKind, u64)>,
 ) -> Option<UnitLines<'f>> {
     let file = sources.files.file;
-    // A program without rows is of use to the places where functions were inlined only.
+    // A line program without rows is only needed for the call sites of inlined functions.
     let wanted = |offset: u64| !walked.scopes.is_empty() || lines::has_rows(file.sections, offset);
     let offset = unit.root.line_program.filter(|&offset| job.lines && wanted(offset))?;
     let size = unit.encoding.address_size;
@@ -190,7 +190,7 @@ fn unit_lines<'f>(
     found.ok()
 }
 
-/// What is to be said of a line program that cannot be read.
+/// Returns the finding for an unreadable line program.
 pub(crate) fn no_lines(
     file: &DwarfFile<'_>,
     why: NoLines,
@@ -207,21 +207,21 @@ pub(crate) fn no_lines(
 
 struct Resolver<'r, 'f, 's> {
     files: DwarfPair<'f, 's>,
-    /// Where the entries are: the same, or the split file.
+    /// Files of the entries: the same, or the split file.
     entries: DwarfPair<'f, 's>,
     unit: &'f Unit<'s>,
-    /// Offset of the unit that holds the entries.
+    /// Offset of the unit with the entries.
     entries_unit: usize,
     lines: Option<UnitLines<'f>>,
     walk: &'r UnitWalk,
-    /// For each scope the index of its function, once it was asked for.
+    /// For each scope the index of its function, once it was requested.
     functions_of_scopes: Vec<Option<usize>>,
-    /// By the entry that instances share, the index of the function.
+    /// The index of the function, by the entry that instances share.
     known: HashMap<EntryRef, usize>,
     functions: Vec<KnownFunction<'f>>,
-    /// By the unit of the line program and the number of the file in it.
+    /// By the unit of the line program, and the number of the file in it.
     paths: HashMap<(EntryRef, u64), Option<UnitPathId>>,
-    /// What entries are in, of units with functions without linkage names.
+    /// Scopes of units that have functions without linkage names.
     scopes: Scopes,
     inlines: bool,
     costs: UnitCosts,
@@ -232,7 +232,7 @@ struct Resolver<'r, 'f, 's> {
 #[derive(Clone, Copy)]
 struct KnownFunction<'f> {
     found: Option<FoundName<'f>>,
-    /// The id of its name, once it was asked for.
+    /// The id of its name, once it was requested.
     name: Option<Option<UnitNameId>>,
     declared: UnitDeclaration,
 }
@@ -279,7 +279,7 @@ impl<'f> Resolver<'_, 'f, '_> {
         self.result.addresses.push(UnitAddress { first_frame, n_frames, function_start });
     }
 
-    /// Whether one more frame may be made beside the function itself.
+    /// Takes the budget of one more frame besides the function itself; returns false if it is exhausted.
     fn has_frames(&mut self) -> bool {
         let UnitCosts { frames, exhausted, .. } = &mut self.costs;
         UnitCosts::spend(frames, 1, exhausted)
@@ -298,7 +298,7 @@ impl<'f> Resolver<'_, 'f, '_> {
         self.result.frames.push(UnitFrame { function, file, line, column, inlined, declared });
     }
 
-    /// The index of the function that a scope is an instance of.
+    /// Returns the index of the function that a scope is an instance of.
     fn function(&mut self, scope: ScopeId) -> Option<usize> {
         if let Some(Some(known)) = self.functions_of_scopes.by_id(scope) {
             return Some(*known);
@@ -336,12 +336,12 @@ impl<'f> Resolver<'_, 'f, '_> {
         known.map(|known| known.declared).unwrap_or_default()
     }
 
-    /// A declaration with its file as a path of the unit.
+    /// Converts a declaration, with its file as a path of the unit.
     fn declaration(&mut self, found: FoundDeclaration) -> UnitDeclaration {
         let file = found.file.and_then(|(EntryRef { in_alt, offset }, number)| {
             let from = if in_alt { self.files.alt? } else { self.entries.file };
             let unit = from.unit_at(offset)?;
-            // Source: DWARF 4, 2.14: 0 is no file. DWARF 5 numbers files from 0 on.
+            // Source: DWARF 4, 2.14: 0 is no file. DWARF 5 numbers files from 0.
             if number == 0 && unit.encoding.version < 5 {
                 return None;
             }
@@ -351,7 +351,7 @@ impl<'f> Resolver<'_, 'f, '_> {
         UnitDeclaration { file, line: found.line.map_or(0, small) }
     }
 
-    /// A file of the unit's own line program; of a split unit, that of its skeleton.
+    /// Returns a file of the unit's own line program; for a split unit, that of its skeleton.
     fn own_path(&mut self, number: u64) -> Option<UnitPathId> {
         if self.lines.is_some() {
             return self.path(number);
@@ -359,7 +359,7 @@ impl<'f> Resolver<'_, 'f, '_> {
         self.path_of(self.files.file, self.unit, false, number)
     }
 
-    /// A file of the line program of any unit.
+    /// Returns a file of the line program of any unit.
     fn path_of(
         &mut self,
         file: &'f DwarfFile<'_>,
@@ -372,7 +372,7 @@ impl<'f> Resolver<'_, 'f, '_> {
             return known;
         }
         let names = file.file_names(unit);
-        // That of the unit itself is told of as such.
+        // The unit's own line program has its own finding.
         let is_own = !in_alt && unit.offset == self.unit.offset;
         if names.is_none() && unit.root.line_program.is_some() && !is_own {
             self.costs.note_unread(unit.entries);
@@ -383,7 +383,7 @@ impl<'f> Resolver<'_, 'f, '_> {
         path
     }
 
-    /// A file of the rows of the unit.
+    /// Returns a file that a row of the unit refers to.
     fn path(&mut self, number: u64) -> Option<UnitPathId> {
         let lines = self.lines.as_ref()?;
         let key = (EntryRef { in_alt: false, offset: self.unit.offset }, number);
@@ -397,7 +397,7 @@ impl<'f> Resolver<'_, 'f, '_> {
         path
     }
 
-    /// The path of a file of a unit's line program; the unit is in that file, or in the supplementary one.
+    /// Joins the path of a file of a unit's line program. `in_alt` is true if the unit is in the supplementary file.
     fn join(
         &mut self,
         file: &'f DwarfFile<'_>,

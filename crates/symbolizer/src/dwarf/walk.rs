@@ -1,5 +1,5 @@
-//! One pass over the entries of a unit that finds, for each requested address, the function and the inlined calls
-//! that hold it.
+//! One pass over the entries of a unit that finds, for each requested address, the function and the inlined calls that
+//! contain it.
 //!
 //! ```text
 //!   subprogram f          [100,200)   scope 0
@@ -8,7 +8,7 @@
 //!   subprogram unused     [200,300)   holds no address: jumped over by DW_AT_sibling
 //! ```
 //!
-//! Where ranges overlap, the later entry wins, which also lets the deeper one win.
+//! If ranges overlap, the later entry wins, and thus also the deeper one.
 
 use address::Svma;
 use gimli::DwAt;
@@ -28,42 +28,42 @@ profile::row_ids! {
     pub(crate) ScopeId(u32);
 }
 
-/// A function or an inlined call that holds a requested address.
+/// A function or an inlined call that contains a requested address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     /// The scope that it was inlined into; `None` for a function.
     pub(crate) parent: Option<ScopeId>,
-    /// The function that it is in; `None` for a function.
+    /// The function that contains it; `None` for a function.
     pub(crate) function: Option<ScopeId>,
     /// Offset of its entry in `.debug_info`.
     pub(crate) entry: usize,
     /// Lowest address of its code.
     pub(crate) low_pc: u64,
-    /// Where it was called, for inlined ones: file, line, column.
+    /// Call site of an inlined call: file, line, column.
     pub(crate) call: (u64, u64, u64),
 }
 
-/// What a walk found.
+/// The result of a walk.
 #[derive(Debug, Default)]
 pub(crate) struct UnitWalk {
     pub(crate) scopes: Table<ScopeId, Scope>,
     /// For each address, its innermost scope.
     pub(crate) innermost: Vec<Option<ScopeId>>,
-    /// Where entries could not be read.
+    /// Offset of an unreadable entry.
     pub(crate) damage: Option<usize>,
-    /// Whether that is because the table of abbreviations is longer than it may be.
+    /// True if the cause is an abbreviation table over its limit.
     pub(crate) cut: bool,
 }
 
 impl UnitWalk {
-    /// What it takes, in bytes, with a name for each scope.
+    /// Size in memory, in bytes, including a name for each scope.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.scopes.heap_bytes()
             + self.scopes.len() * size_of::<u64>()
             + self.innermost.capacity() * size_of::<Option<ScopeId>>()
     }
 
-    /// A walk of so many addresses that found nothing yet.
+    /// An empty result for a number of addresses.
     pub(crate) fn of(addresses: usize) -> Self {
         Self { innermost: vec![None; addresses], ..Self::default() }
     }
@@ -89,8 +89,8 @@ pub(crate) fn walk(
         functions: None,
     };
     walker.run();
-    // Nested functions lie outside the code of the function around them: what was jumped over is looked through
-    // where an address is left.
+    // Nested functions are outside the code of the enclosing function. If an address is left, the skipped subtrees are
+    // walked too.
     if walker.jumped && walker.found.innermost.contains(&None) {
         walker.jump = false;
         walker.found = UnitWalk::of(addresses.len());
@@ -99,7 +99,7 @@ pub(crate) fn walk(
     walker.found
 }
 
-/// Gives the ranges of a unit's functions that are not inlined. The result is where an entry could not be read.
+/// Calls `give` with the ranges of a unit's functions that are not inlined. Returns the offset of an unreadable entry.
 pub(crate) fn function_ranges(
     file: &DwarfFile<'_>,
     unit: &Unit<'_>,
@@ -128,11 +128,11 @@ struct UnitWalker<'w, 's> {
     addresses: &'w [Svma],
     found: UnitWalk,
     jumped: bool,
-    /// Whether subtrees without a requested address are jumped over.
+    /// True if subtrees without a requested address are skipped.
     jump: bool,
-    /// Hostile input nests ranges over all addresses.
+    /// Budget for ranges and names: hostile input can nest ranges over all addresses.
     costs: &'w mut UnitCosts,
-    /// Who is told of the ranges of all functions, where that is what is asked for.
+    /// Receives the ranges of all functions, if these are requested.
     functions: Option<&'w mut dyn FnMut(u64, u64)>,
 }
 
@@ -170,7 +170,7 @@ impl<'s> UnitWalker<'_, 's> {
         }
     }
 
-    /// Goes through all entries; the error is the offset of one that cannot be read.
+    /// Reads all entries; the error is the offset of an unreadable one.
     fn entries(&mut self) -> Result<(), usize> {
         let (abbrevs, end) = (self.abbrevs, self.unit.end);
         let mut cursor = ByteCursor::new(
@@ -212,7 +212,7 @@ impl<'s> UnitWalker<'_, 's> {
                 let target =
                     usize::try_from(sibling).ok().and_then(|to| to.checked_add(self.unit.offset));
                 let target = target.ok_or(at)?;
-                // Only forward, so that the walk ends.
+                // Only forward, so that the walk terminates.
                 if target > cursor.at() && target <= end {
                     self.jumped = true;
                     cursor.seek(target);
@@ -225,9 +225,9 @@ impl<'s> UnitWalker<'_, 's> {
         Ok(())
     }
 
-    /// Checks that nothing but zeros follows the entries of the unit, which end at `at`. Other bytes there are entries whose
-    /// place in the tree is lost: the error.
-    /// So are many zeros: they were entries before they were overwritten.
+    /// Checks that only zeros follow the entries of the unit, which end at `at`. Other bytes are entries with a lost
+    /// position in the tree, which is an error.
+    /// Many zeros are an error, too: they are overwritten entries.
     fn only_padding(&self, at: usize) -> Result<(), usize> {
         const LONGEST: usize = 64;
         let rest = self.file.sections.info.get(at..self.unit.end).unwrap_or_default();
@@ -237,8 +237,8 @@ impl<'s> UnitWalker<'_, 's> {
         rest.iter().position(|&byte| byte != 0).map_or(Ok(()), |first| Err(at + first))
     }
 
-    /// The scope below a function, or a call that was inlined into `parent`, and where to go on after it when nothing is
-    /// in it.
+    /// Reads a function, or a call that was inlined into `parent`. Returns its scope if it contains a requested
+    /// address, else the offset of its sibling.
     fn function(
         &mut self,
         cursor: &mut ByteCursor<'s>,
@@ -252,7 +252,7 @@ impl<'s> UnitWalker<'_, 's> {
         Some((scope, if scope.is_none() { attributes.sibling } else { 0 }))
     }
 
-    /// Makes a scope of an entry where its ranges hold a requested address.
+    /// Adds a scope for an entry with ranges that contain a requested address.
     fn open(
         &mut self,
         attributes: &Attributes<'s>,
@@ -288,7 +288,7 @@ impl<'s> UnitWalker<'_, 's> {
                 .count();
             let enough = UnitCosts::spend(ranges, 1 + within as u64, exhausted);
             for slot in innermost.iter_mut().skip(first).take(within) {
-                // An inlined call is only one of its parent's addresses.
+                // An inlined call only covers addresses of its parent.
                 if parent.is_none() || slot.is_some() {
                     *slot = Some(scope);
                     used = true;

@@ -1,10 +1,10 @@
-//! What bounds symbols in a file: executable sections, and frame descriptions.
+//! Limits on the extent of symbols in a file: executable sections and frame descriptions.
 
 use image_store::Image;
 
 use crate::elf::descriptions::Descriptions;
 
-/// What bounds symbols in a file.
+/// Limits on the extent of symbols in a file.
 pub(crate) struct CodeBounds<'a> {
     /// The address ranges of executable sections, which bound symbols and separate code from data. They are disjoint.
     sections: Vec<(u64, u64)>,
@@ -17,7 +17,7 @@ impl<'a> CodeBounds<'a> {
         let mut ranges: Vec<_> =
             code.map(|s| (s.svma.0, s.svma.0.saturating_add(s.size))).collect();
         ranges.sort_unstable();
-        // What several hold is of the first of them.
+        // An overlap belongs to the first section.
         let mut end = 0;
         for range in &mut ranges {
             range.0 = range.0.max(end);
@@ -27,14 +27,14 @@ impl<'a> CodeBounds<'a> {
         Self { sections: ranges, descriptions: Descriptions::of(image) }
     }
 
-    /// The executable section around an address.
+    /// Returns the executable section around an address.
     pub(crate) fn section(&self, address: u64) -> Option<(u64, u64)> {
         let after = self.sections.partition_point(|range| range.0 <= address);
         let before = after.checked_sub(1).and_then(|before| self.sections.get(before));
         before.copied().filter(|range| address < range.1)
     }
 
-    /// The first address that cannot be of the function at `start`, by the frame descriptions of the file.
+    /// Returns the first address that cannot belong to the function at `start`, by the frame descriptions of the file.
     pub(crate) fn function_end(&self, start: u64) -> Option<u64> {
         self.descriptions.end(start)
     }

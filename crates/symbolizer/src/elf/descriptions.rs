@@ -1,8 +1,9 @@
-//! How far a function can reach by the call frame information of its file: up to the end of its own description, and no
-//! further than the next one begins. That bounds symbols which state no size.
+//! Limits on functions from call frame information: the end of a function's own description, and the start of the next
+//! one.
+//! They bound symbols without a size.
 //!
-//! Only the table of `.eh_frame_hdr` in its usual encoding is asked, which all linkers write; a file without it has no
-//! such bounds.
+//! Only the table of `.eh_frame_hdr` in its usual encoding is read, which all linkers write. Without it there are no
+//! such limits.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -14,18 +15,18 @@ use image_store::Image;
 
 use crate::bytes::ByteCursor;
 
-/// Version 1, any pointer of four bytes, a count of four bytes, and offsets from the header of four bytes with a sign.
+/// Version 1, any pointer of four bytes, a count of four bytes, and signed four-byte offsets from the header.
 ///
 /// Source: LSB core, `.eh_frame_hdr`; `DW_EH_PE_udata4`, `DW_EH_PE_datarel | DW_EH_PE_sdata4`.
 const COUNT_ENCODING: u8 = 0x03;
 const TABLE_ENCODING: u8 = 0x3b;
 const TABLE: usize = 12;
 const PAIR: usize = 8;
-/// Longest entry that the description of a function may refer to, in bytes: compilers write some 20, and each is read
-/// once for every symbol without size.
+/// Limit on the length of a CIE, in bytes. Compilers write about 20, and it is read again for every symbol without a
+/// size.
 const MAX_CIE: u32 = 1 << 10;
 
-/// The frame descriptions of a file, which are looked for once they are asked for.
+/// The frame descriptions of a file, located on first use.
 pub(crate) struct Descriptions<'a> {
     image: &'a Image,
     found: OnceCell<Option<Table<'a>>>,
@@ -39,7 +40,7 @@ struct Table<'a> {
     frames: Cow<'a, [u8]>,
     bases: BaseAddresses,
     frames_address: u64,
-    /// How many pairs of the header are there.
+    /// Number of pairs in the header.
     count: usize,
     big_endian: bool,
     address_size: u8,
@@ -50,13 +51,13 @@ impl<'a> Descriptions<'a> {
         Self { image, found: OnceCell::new() }
     }
 
-    /// The first address after `start` (both as the file states them) that cannot be of the function there.
+    /// Returns the first file address after `start` that cannot belong to the function at `start`.
     pub(crate) fn end(&self, start: u64) -> Option<u64> {
         let table = self.found.get_or_init(|| Table::find(self.image)).as_ref()?;
         let next = table.first_after(start);
         let own = next.checked_sub(1).and_then(|own| table.range(own));
         let own = own.filter(|own| own.0 <= start && start < own.1).map(|own| own.1);
-        // A damaged table may not be sorted.
+        // A damaged table may be unsorted.
         let next = table.start(next).filter(|&next| next > start);
         own.into_iter().chain(next).min()
     }
@@ -89,7 +90,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// A word of a pair: where its function begins (0), or where its description is (4).
+    /// Returns a word of a pair: the start of its function (`at` 0), or the address of its description (`at` 4).
     fn word(&self, pair: usize, at: usize) -> Option<u64> {
         let place = TABLE + pair * PAIR + at;
         let word = ByteCursor::new(&self.header, place, self.big_endian).u32()? as i32;
@@ -100,7 +101,7 @@ impl<'a> Table<'a> {
         if pair < self.count { self.word(pair, 0) } else { None }
     }
 
-    /// The first pair whose function begins after an address.
+    /// Returns the first pair with a function that begins after an address.
     fn first_after(&self, address: u64) -> usize {
         let (mut low, mut high) = (0, self.count);
         while low < high {
@@ -114,7 +115,7 @@ impl<'a> Table<'a> {
         low
     }
 
-    /// From where to where the description of a pair reaches.
+    /// Returns the range of the description of a pair.
     fn range(&self, pair: usize) -> Option<(u64, u64)> {
         let offset = usize::try_from(self.word(pair, 4)?.checked_sub(self.frames_address)?).ok()?;
         let word = |at: usize| ByteCursor::new(&self.frames, at, self.big_endian).u32();

@@ -1,5 +1,5 @@
-//! Names of symbols, and which of two is preferred. Many names may end with the same bytes, so that what is read of them
-//! is counted.
+//! Names of symbols, and the preference among two. Many names may share one tail of bytes, so the bytes read are
+//! limited.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::{Ordering, Reverse};
@@ -11,18 +11,18 @@ use budget::{Allowance, Budget, Exhausted, Held, Resource};
 use crate::bytes::NameText;
 use crate::elf::symbols::SymbolTable;
 
-/// Reads the names of the symbols of some tables.
+/// Reader for the names in several symbol tables.
 pub(crate) struct NameReader<'t, 'a> {
     pub(crate) tables: &'t [SymbolTable<'a>],
     left: RefCell<Allowance>,
     exhausted: Cell<Option<Exhausted>>,
-    /// The tables with symbols that cannot be.
+    /// The tables with invalid symbols.
     damaged: RefCell<BTreeSet<u32>>,
-    /// How what is made of the tables is held.
+    /// Memory accounting for data made of the tables.
     pub(crate) held: Held,
 }
 
-/// Where a name is: the table, and the offset in its strings.
+/// Location of a name: the table, and the offset in its strings.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct NamePlace {
     pub(crate) table: u32,
@@ -30,7 +30,7 @@ pub(crate) struct NamePlace {
 }
 
 impl<'t, 'a> NameReader<'t, 'a> {
-    /// A reader whose names are in proportion to the strings.
+    /// Creates a reader with a limit on name bytes, in proportion to the strings.
     pub(crate) fn new(tables: &'t [SymbolTable<'a>], budget: &Budget, held: &Held) -> Self {
         let bytes = tables.iter().map(|table| table.strings().len() as u64).sum();
         Self {
@@ -42,17 +42,17 @@ impl<'t, 'a> NameReader<'t, 'a> {
         }
     }
 
-    /// Where names were too many bytes.
+    /// The exceeded limit on name bytes, if it was.
     pub(crate) fn exhausted(&self) -> Option<Exhausted> {
         self.exhausted.get()
     }
 
-    /// Notes that a table has a symbol that no linker writes: without anything, or with a name that is not there.
+    /// Records that a table has a symbol that no linker writes: an empty one, or one with an invalid name.
     pub(crate) fn note_damage(&self, table: u32) {
         self.damaged.borrow_mut().insert(table);
     }
 
-    /// Those tables: the file of each, and its place in that.
+    /// Returns those tables: the file of each, and its offset in it.
     pub(crate) fn damaged(&self) -> Vec<(PathBuf, u64)> {
         let place = |&table: &u32| {
             let (path, at) = self.tables.get(table as usize)?.place;
@@ -61,7 +61,7 @@ impl<'t, 'a> NameReader<'t, 'a> {
         self.damaged.borrow().iter().filter_map(place).collect()
     }
 
-    /// The name at a place, which is counted. `None` where there is none, or names were too many bytes.
+    /// Reads a name and takes its bytes from the limit. `None` if it is invalid or the limit is exceeded.
     pub(crate) fn name(&self, place: NamePlace) -> Option<&'t [u8]> {
         let NamePlace { table, offset } = place;
         let text = NameText::at(self.tables.get(table as usize)?.strings(), offset.into())?;
@@ -74,15 +74,15 @@ impl<'t, 'a> NameReader<'t, 'a> {
         }
     }
 
-    /// Counts further bytes of names; whether they may still be had.
+    /// Takes further bytes of names from the limit; returns false if it is exceeded.
     pub(crate) fn count(&self, bytes: u64) -> bool {
         let taken = self.left.borrow_mut().take(bytes);
         self.exhausted.set(self.exhausted.get().or(taken.err()));
         taken.is_ok()
     }
 
-    /// Which of two names is preferred: `Less` where `b` is. Fewer underscores, then the longer one, then the first in
-    /// the order of the bytes.
+    /// Compares two names: `Less` if `b` is preferred. Fewer leading underscores win, then the longer name, then the
+    /// first in byte order.
     pub(crate) fn preference(&self, a: NamePlace, b: NamePlace) -> Ordering {
         if a == b {
             return Ordering::Equal;
@@ -91,7 +91,7 @@ impl<'t, 'a> NameReader<'t, 'a> {
     }
 }
 
-/// How a name compares: see [`NameReader::preference`].
+/// Sort key of a name; see [`NameReader::preference`].
 pub(crate) type NameKey<'t> = (Reverse<usize>, usize, Reverse<&'t [u8]>);
 
 pub(crate) fn name_key(name: Option<&[u8]>) -> NameKey<'_> {

@@ -1,7 +1,7 @@
 //! Names for the stubs of the procedure linkage table: `foo@plt`.
 //!
-//! A stub is known by the slot of the global offset table that it jumps through, which is looked up among the
-//! relocations; the layout of the sections does not matter.
+//! A stub is identified by the GOT slot that it jumps through, which is looked up in the relocations. The layout of the
+//! sections does not matter.
 //!
 //! Source: System V psABI for x86-64 and for i386, "Procedure Linkage Table" (lazy, IBT, `-z now`); ELF for the ARM 64-bit
 //! Architecture, "Procedure Linkage Table"; names as by `dso__synthesize_plt_symbols` in tools/perf/util/symbol-elf.c.
@@ -31,11 +31,11 @@ pub(crate) struct PltName {
     pub(crate) name: Vec<u8>,
 }
 
-/// An address, where what it is in begins, and the slot of that stub, or what the section is called where it is before
-/// the first one.
+/// A requested address as an index, the start of its stub, and the stub's slot; or the section's start and name, if the
+/// address is before the first stub.
 type Hit<'i> = (usize, u64, Result<u64, &'i [u8]>);
 
-/// The stubs at the requested addresses, but for those that have a name already.
+/// Returns the stubs at the requested addresses that have no name yet.
 pub(crate) fn names(
     image: &Image,
     names: &NameReader<'_, '_>,
@@ -45,7 +45,7 @@ pub(crate) fn names(
 ) -> Vec<PltName> {
     let mut relocations = None;
     let mut hits: Vec<Hit<'_>> = Vec::new();
-    // Sections may overlap: an address is of the first one.
+    // Sections may overlap; an address belongs to the first.
     let mut open = OpenSlots::new(index.all().len());
     let named = is_named.iter().enumerate().filter(|(_, named)| **named);
     named.for_each(|(at, _)| open.close(at));
@@ -96,17 +96,17 @@ fn is_plt(name: &[u8]) -> bool {
     matches!(name, b".plt" | b".plt.sec" | b".plt.got" | b".iplt")
 }
 
-/// What a relocation puts into a slot.
+/// The value that a relocation stores in a slot.
 #[derive(Clone, Copy)]
 enum SlotTarget {
     Symbol(u32),
-    /// What the resolver at this address returns.
+    /// The result of the resolver at this address.
     Indirect(u64),
 }
 
 struct Relocations {
     slots: HashMap<u64, SlotTarget>,
-    /// Slots of `.rela.plt` by position, to which the `push` of a lazy stub refers.
+    /// Slots of `.rela.plt` in order, since the `push` of a lazy stub states an index.
     order: Vec<u64>,
 }
 
@@ -144,7 +144,7 @@ impl Relocations {
         all
     }
 
-    /// Those of an i386 file, which state no addend: that is in the slot.
+    /// Reads the relocations of an i386 file. They have no addend; it is in the slot.
     ///
     /// Source: ELF, `Elf32_Rel`; psABI i386, "Relocation".
     fn read_x86(image: &Image) -> Self {
@@ -176,7 +176,7 @@ impl Relocations {
         all
     }
 
-    /// The resolvers behind slots, sorted.
+    /// Returns the resolvers of slots, sorted.
     fn resolvers(&self, slots: impl Iterator<Item = u64>) -> Vec<u64> {
         let mut resolvers: Vec<u64> = slots
             .filter_map(|slot| match self.slots.get(&slot) {
@@ -201,7 +201,7 @@ impl Relocations {
                 names.name(NamePlace { table: number, offset: table.symbol(index)?.name })
             }),
             SlotTarget::Indirect(resolver) => {
-                // The same for many stubs, each of which has its name.
+                // Many stubs may share a resolver, and each has its own copy of the name.
                 let name = resolvers.get(&resolver).copied();
                 name.filter(|name| names.count(name.len() as u64))
             }
@@ -213,18 +213,19 @@ impl Relocations {
     }
 }
 
-/// The word of 32 bits that an i386 file has at an address.
+/// Returns the 32-bit word of an i386 file at an address.
 fn word_at(image: &Image, svma: u64) -> Option<u64> {
     let offset = image.offset_of_svma(Svma(svma))?.sub(image.base().0);
     let bytes = image.bytes().get(usize::try_from(offset.0).ok()?..)?;
     Some(u32::from_le_bytes(*bytes.first_chunk()?).into())
 }
 
-/// What the number in a stub's jump means.
+/// The meaning of the operand of a stub's jump.
 enum JumpForm {
-    /// `jmp *slot(%rip)`: it is counted from the next instruction.
+    /// `jmp *slot(%rip)`: relative to the next instruction.
     Relative,
-    /// i386: `jmp *slot`, and `jmp *offset(%ebx)` with this address in the register, that of the table of slots.
+    /// i386: `jmp *slot`, or `jmp *offset(%ebx)` with this address in the register, which is that of the table of
+    /// slots.
     Absolute(u64),
 }
 
@@ -238,7 +239,7 @@ impl JumpForm {
         Self::Absolute(slots.map_or(0, |section| section.svma.0))
     }
 
-    /// The slot of a jump at an address.
+    /// Returns the slot of a jump at an address.
     fn slot(&self, opcode: [u8; 2], number: u32, address: u64) -> Option<u64> {
         match (self, opcode) {
             (Self::Relative, [0xff, 0x25]) => {
@@ -253,18 +254,18 @@ impl JumpForm {
         }
     }
 
-    /// Which of the relocations of the table a `push` states.
+    /// Returns the index of the relocation that a `push` states.
     const fn index(&self, number: u32) -> usize {
         match self {
             Self::Relative => number as usize,
-            // It is the offset of the relocation.
+            // The operand is the offset of the relocation.
             Self::Absolute(_) => number as usize / 8,
         }
     }
 }
 
-/// A jump through a slot (`ff 25`, `ff a3`), or `push n` with a jump to the header (`68 .. e9`) in the lazy half of an IBT
-/// table.
+/// Finds stubs: a jump through a slot (`ff 25`, `ff a3`), or `push n` with a jump to the header (`68 .. e9`) in the
+/// lazy half of an IBT table.
 fn x86_stubs(code: &[u8], start: u64, relocations: &Relocations, form: &JumpForm) -> Vec<Stub> {
     let mut jumps: Vec<(u64, u64)> = Vec::new();
     for (at, window) in code.windows(6).enumerate() {
@@ -282,7 +283,7 @@ fn x86_stubs(code: &[u8], start: u64, relocations: &Relocations, form: &JumpForm
             }
         }
     }
-    // Stubs are 16 bytes apart, in `.plt.got` without IBT 8; they begin at a multiple of that.
+    // Stubs begin at multiples of their size, which is 16 bytes, or 8 in `.plt.got` without IBT.
     let narrow = jumps
         .windows(2)
         .any(|pair| matches!(pair, [a, b] if b.0 - a.0 == 8 && a.0 % 8 == b.0 % 8 && a.0 % 8 == 0));
@@ -299,7 +300,7 @@ fn x86_stubs(code: &[u8], start: u64, relocations: &Relocations, form: &JumpForm
     stubs
 }
 
-/// `adrp x16, page; ldr x17, [x16, #offset]`, with `bti c` before it or not.
+/// Finds stubs: `adrp x16, page; ldr x17, [x16, #offset]`, optionally after `bti c`.
 fn aarch64_stubs(code: &[u8], start: u64, slots: &HashMap<u64, SlotTarget>) -> Vec<Stub> {
     let (words, _) = code.as_chunks::<4>();
     let word = |at: usize| words.get(at).map(|bytes| u32::from_le_bytes(*bytes));
@@ -316,7 +317,7 @@ fn aarch64_stubs(code: &[u8], start: u64, slots: &HashMap<u64, SlotTarget>) -> V
         let slot = (address & !0xfff)
             .wrapping_add_signed(pages << 12)
             .wrapping_add(u64::from(load >> 10 & 0xfff) * 8);
-        // That of the header has no relocation.
+        // The slot of the header has no relocation.
         if !slots.contains_key(&slot) {
             continue;
         }

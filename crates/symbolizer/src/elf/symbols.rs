@@ -1,5 +1,5 @@
-//! The symbol that covers each requested address, found in one pass over the raw symbol tables. Nothing is sorted but
-//! the few symbols that cover an address.
+//! The symbol that covers each requested address, found in one pass over the raw symbol tables. Only the few symbols
+//! that cover an address are sorted.
 //!
 //! Source: gABI, "Symbol Table"; ELF for the ARM (64-bit) Architecture, "Mapping symbols"; the preference among
 //! symbols of one address is that of `choose_best_symbol` in tools/perf/util/symbol.c.
@@ -33,7 +33,7 @@ pub(crate) struct SymbolTable<'a> {
     wide: bool,
     big_endian: bool,
     thumb: bool,
-    /// The file, and the place of the table in it.
+    /// The file, and the offset of the table in it.
     pub(crate) place: (&'a Path, FileOffset),
 }
 
@@ -49,14 +49,14 @@ pub(crate) struct Symbol {
 }
 
 impl<'a> SymbolTable<'a> {
-    /// The table `symbols` of the image with the strings in `strings`; `None` where it has none. The error is where a
-    /// section of them is in the file, which cannot be read.
+    /// Reads the table `symbols` of the image with the strings in `strings`; `None` if it has none. The error is the
+    /// file offset of an unreadable section.
     pub(crate) fn new(
         image: &'a Image,
         symbols: &str,
         strings: &str,
     ) -> Result<Option<Self>, FileOffset> {
-        // A separate debug file keeps the headers of sections that it does not have.
+        // A separate debug file also has headers of sections that it does not contain.
         let section = |name| image.section(name).filter(|section| section.has_bytes());
         let (Some(symbols), Some(strings)) = (section(symbols), section(strings)) else {
             return Ok(None);
@@ -113,7 +113,7 @@ impl<'a> SymbolTable<'a> {
         &self.strings
     }
 
-    /// The first bytes of a name.
+    /// Returns the strings from a name on.
     fn name_start(&self, offset: u32) -> &[u8] {
         self.strings.get(offset as usize..).unwrap_or_default()
     }
@@ -128,7 +128,7 @@ impl Symbol {
         self.info >> 4
     }
 
-    /// Whether it has nothing: only the first one of a table is so.
+    /// Returns true if it is empty, which only the first one of a table is.
     const fn is_null(&self) -> bool {
         let Self { name, info, other, section, value, size } = *self;
         name == 0 && info == 0 && other == 0 && section == 0 && value == 0 && size == 0
@@ -138,37 +138,37 @@ impl Symbol {
         matches!(self.kind(), STT_FUNC | STT_GNU_IFUNC)
     }
 
-    /// Whether it may name code: functions and visible labels that are defined in a section.
+    /// Returns true if it may name code: a function or visible label that is defined in a section.
     #[inline]
     const fn may_name_code(&self) -> bool {
         let defined = self.section != SHN_UNDEF
             && (self.section < SHN_LORESERVE || self.section == SHN_XINDEX);
-        // STV_INTERNAL and STV_HIDDEN labels are not for the outside.
+        // STV_INTERNAL and STV_HIDDEN labels are not visible.
         let label = self.kind() == STT_NOTYPE && !matches!(self.other & 3, 1 | 2);
         defined && self.name != 0 && (self.is_function() || label)
     }
 }
 
-/// What covers an address.
+/// The symbol that covers an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CoveringSymbol<'t> {
     pub(crate) start: u64,
     pub(crate) name: &'t [u8],
 }
 
-/// A symbol that is a candidate, with where its name is.
+/// A candidate symbol, with the location of its name.
 #[derive(Clone, Copy)]
 struct Candidate {
-    /// What it covers, which begins at the symbol where that has a size.
+    /// Start of the covered range, which is the symbol's value if the symbol has a size.
     start: u64,
     end: u64,
     table: u32,
     symbol: Symbol,
 }
 
-/// The covering symbol of each address: the one with the greatest start that still covers it. A symbol without size
-/// covers up to the next symbol, the next function that has a frame description, or the end of its own description or
-/// section.
+/// Returns the covering symbol of each address: the one with the greatest start that still covers it.
+/// A symbol without a size extends to the next symbol, the next function with a frame description, or the end of its
+/// own description or section.
 pub(crate) fn lookup<'t>(
     names: &NameReader<'t, '_>,
     code: &CodeBounds<'_>,
@@ -196,13 +196,13 @@ pub(crate) fn lookup<'t>(
         let candidate = item.and_then(|item| candidates.get(item as usize));
         if let (Some(slot), Some(candidate)) = (found.get_mut(address), candidate) {
             let place = candidate.name_place();
-            // Neighbours mostly lie in the same function.
+            // Neighbours are mostly in the same function.
             let name = match last {
                 Some((known, name)) if known == place => name,
                 _ => names.name(place),
             };
             last = Some((place, name));
-            // Names that cannot be read were empty; those that are too many are none.
+            // A name that cannot be read becomes empty; a name over the limit becomes `None`.
             let is_missing = name.is_none() && names.exhausted().is_some();
             if !is_missing && name.is_none_or(<[u8]>::is_empty) {
                 names.note_damage(candidate.table);
@@ -217,8 +217,8 @@ pub(crate) fn lookup<'t>(
     found
 }
 
-/// Sorts by start, and those of the same start by preference. Names are compared only where nothing else decides, and
-/// those of many symbols not more often than there are distinct ones.
+/// Sorts by start, then by preference. Names are compared only if nothing else decides, and each distinct name is read
+/// once.
 fn sort(candidates: &mut [Candidate], names: &NameReader<'_, '_>) {
     candidates.sort_unstable_by(|a, b| {
         a.start
@@ -301,13 +301,13 @@ fn collect(
     }
 }
 
-/// `$a`, `$d`, `$t`, `$x` and their like mark what follows as code or data and name nothing.
+/// Mapping symbols, such as `$a`, `$d`, `$t` and `$x`, mark the following bytes as code or data and name nothing.
 fn is_mapping_symbol(name: &[u8]) -> bool {
     matches!(name, [b'$', b'a' | b'd' | b't' | b'x', ..])
 }
 
-/// Makes candidates of the symbols without size that are the nearest before an address. A mere label does not cut a
-/// function with a size that goes on after it.
+/// Adds candidates for the symbols without a size that are nearest before an address. A label does not truncate a
+/// function with a size that extends past it.
 fn extend_sizeless(
     index: &AddressIndex<'_>,
     code: &CodeBounds<'_>,
@@ -350,26 +350,26 @@ impl Candidate {
     }
 }
 
-/// What decides between two symbols with the same start before their names do.
+/// Sort key of symbols with the same start, compared before their names.
 fn simple(candidate: &Candidate) -> (bool, bool, bool, bool) {
     let s = &candidate.symbol;
     (s.size > 0, s.kind() != STT_NOTYPE, s.bind() != STB_WEAK, s.bind() == STB_GLOBAL)
 }
 
-/// What decides where the names do not.
+/// Order of symbols with equal names.
 fn last_resort(a: &Candidate, b: &Candidate) -> Ordering {
     let key = |c: &Candidate| (c.table, c.end, c.symbol.section, c.symbol.info);
     key(a).cmp(&key(b))
 }
 
-/// Which of two symbols with the same start is preferred: `Less` where `b` is. Total, so that the result does not
-/// depend on how the symbols were sorted.
+/// Compares two symbols with the same start: `Less` if `b` is preferred. The order is total, so that the result does
+/// not depend on the order of the symbols.
 fn preference(a: &Candidate, b: &Candidate, names: &NameReader<'_, '_>) -> Ordering {
     let by_name = || names.preference(a.name_place(), b.name_place());
     simple(a).cmp(&simple(b)).then_with(by_name).then_with(|| last_resort(a, b))
 }
 
-/// The functions that begin exactly at some addresses, which are sorted, by the same preference.
+/// Returns the functions that begin exactly at `starts`, which are sorted, by the same preference.
 pub(crate) fn functions_at<'t>(
     names: &NameReader<'t, '_>,
     starts: &[u64],

@@ -1,4 +1,4 @@
-//! Why there are no names of kernel code.
+//! Errors: the reasons that kernel code has no names.
 
 use std::path::{Path, PathBuf};
 
@@ -9,37 +9,37 @@ use options::Remedy;
 
 use crate::kernel::kallsyms::KallsymsError;
 
-/// Why no list of kernel symbols is used.
+/// The reason that no list of kernel symbols is used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoKernelNames {
     /// The list cannot be read.
     #[error("{}", with_cause(.0))]
     Unreadable(#[from] HostError),
-    /// The list is of no use.
+    /// The list is unusable.
     #[error("{}: {source}", path.display())]
     Useless {
         /// The list.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: KallsymsError,
     },
-    /// The list takes more memory than there is for files.
+    /// The list needs more memory than files may have.
     #[error("{} asks for {why}", path.display())]
     TooMuch {
         /// The list.
         path: PathBuf,
-        /// What ran out.
+        /// The exceeded limit.
         why: Exhausted,
     },
-    /// The list is of a kernel that is not the recorded one.
+    /// The list belongs to another kernel.
     #[error("{} is of another kernel: its code ends at {:#x}, that of the recorded one at {:#x}", path.display(), listed.0, recorded.0)]
     OtherKernel {
         /// The list.
         path: PathBuf,
-        /// Where its code ends, moved to where the recorded kernel lay.
+        /// End of its code, relocated to the address of the recorded kernel.
         listed: Avma,
-        /// Where the code of the recorded kernel ends.
+        /// End of the recorded kernel's code.
         recorded: Avma,
     },
     /// No list was found, and the running kernel is not the recorded one.
@@ -47,28 +47,29 @@ pub enum NoKernelNames {
     OtherRunning {
         /// The build-id of the recorded kernel.
         recorded: BuildId,
-        /// That of the running one.
+        /// The build-id of the running kernel.
         running: BuildId,
     },
-    /// No list was found, and the recorded kernel's build-id is not known.
+    /// No list was found, and the recorded kernel's build-id is unknown.
     #[error("the recording does not say which kernel it was, and the running one is not it")]
     NotRecorded,
-    /// No list was found, and with a sysroot the running kernel is not asked.
+    /// No list was found, and with a sysroot the running kernel is not used.
     #[error("with a sysroot the running kernel is not asked for its symbols")]
     NotAsked,
-    /// No list was found, and the running kernel's build-id is not known.
+    /// No list was found, and the running kernel's build-id is unknown.
     #[error("the running kernel states no build-id")]
     RunningUnknown,
 }
 
 impl NoKernelNames {
-    /// Returns true if a list is there that is none: all of it was lost or overwritten. Some systems have an empty one.
+    /// Returns true if the list has bytes but no symbols, because all of it was lost or overwritten. Some systems have
+    /// an empty list.
     #[must_use]
     pub const fn is_damage(&self) -> bool {
         matches!(self, Self::Useless { source: KallsymsError::Empty { size }, .. } if *size > 0)
     }
 
-    /// Returns true if no list was found: the sentence says why, and its reader has to name one.
+    /// Returns true if no list was found. The message states the reason, and the user has to name a list.
     #[must_use]
     pub const fn has_no_list(&self) -> bool {
         matches!(
@@ -77,7 +78,7 @@ impl NoKernelNames {
         )
     }
 
-    /// What would give the kernel's code names; `None` if nothing is known to.
+    /// Returns the remedy for missing names; `None` if none is known.
     #[must_use]
     pub fn remedy(&self) -> Option<Remedy> {
         let is_running = |path: &Path| path == Path::new("/proc/kallsyms");
@@ -102,7 +103,7 @@ impl NoKernelNames {
     }
 }
 
-/// The sentence, with what the system said.
+/// Returns the message, with the system's error.
 fn with_cause(error: &HostError) -> String {
     match error {
         HostError::Io { source, .. } => format!("{error}: {source}"),

@@ -1,4 +1,4 @@
-//! Files of kernel code, and how far the code lay from where they state it.
+//! Files of kernel code, and the displacement of the recorded code from their addresses.
 
 use std::sync::Arc;
 
@@ -9,24 +9,24 @@ use module_map::{MappedKind, Timeline};
 
 use crate::kernel::identity::is_kernel_itself;
 
-/// A file of kernel code, and how far the code lay from where the file states it.
+/// A file of kernel code, and the displacement of the recorded code from its addresses.
 #[derive(Debug, Clone)]
 pub struct KernelFile {
     /// The file.
     pub file: Arc<LoadedImage>,
-    /// What is added to an address of the file, wrapping, to have that of the recorded kernel.
+    /// Recorded address minus file address, wrapping.
     pub slide: u64,
 }
 
 impl KernelFile {
-    /// The address that the file states for an address of the recorded kernel.
+    /// Returns the file address of an address in the recorded kernel.
     #[must_use]
     pub const fn svma(&self, avma: u64) -> Svma {
         Svma(avma.wrapping_sub(self.slide))
     }
 }
 
-/// The files of kernel code that are proven to be the recorded ones by their build-ids.
+/// Returns the files of kernel code that are verified by their build-ids.
 pub(super) fn find(
     timeline: &Timeline,
     images: &ImageStore,
@@ -56,15 +56,14 @@ pub(super) fn find(
     files
 }
 
-/// How far the kernel was moved when it booted: the recorder's address of its reference symbol, less the file's.
+/// Returns the displacement of the kernel: the recorder's address of its reference symbol, minus the file's.
 fn kernel_slide(timeline: &Timeline, file: &LoadedImage) -> Option<u64> {
     let (symbol, recorded) = timeline.kernel_reference()?;
     let stated = file.image().symbol_address(symbol)?;
     Some(recorded.0.wrapping_sub(stated.0))
 }
 
-/// Where the maps of kernel code would begin if they began with their files, by module: a module's code begins where its
-/// first map does.
+/// Returns the address of offset 0 of each module's first mapping. A module's code begins at its first mapping.
 fn module_starts(timeline: &Timeline) -> HashMap<ModuleId, u64> {
     let kernel = timeline.kernel();
     let mut starts = HashMap::new();

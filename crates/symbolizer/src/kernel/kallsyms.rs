@@ -1,21 +1,21 @@
-//! `/proc/kallsyms`, of the running machine or kept beside a recording.
+//! `/proc/kallsyms`, of the running kernel or stored with a recording.
 //!
-//! Source: `s_show` in kernel/kallsyms.c: `address type name[\t[module]]`; the types kept and the ends of symbols
-//! follow tools/perf/util/symbol.c.
+//! Source: `s_show` in kernel/kallsyms.c: `address type name[\t[module]]`; symbol types and the ends of symbols follow
+//! tools/perf/util/symbol.c.
 
 use address::Avma;
 
-/// Why a list of kernel symbols cannot be used.
+/// The reason that a list of kernel symbols cannot be used.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KallsymsError {
     /// The addresses were hidden from the process that read the list.
     #[error("all {lines} addresses are zero: they were hidden (kernel.kptr_restrict)")]
     Restricted {
-        /// Lines with a symbol.
+        /// Number of lines with a symbol.
         lines: usize,
     },
-    /// No line is one of a symbol.
+    /// No line has a symbol.
     #[error("expected lines of \"address type name\", found none in {size} bytes")]
     Empty {
         /// Size of the list in bytes.
@@ -30,46 +30,47 @@ pub struct KernelSymbol<'a> {
     pub name: &'a [u8],
     /// The module without brackets; `None` for the kernel itself.
     pub module: Option<&'a [u8]>,
-    /// Where it begins.
+    /// Its address.
     pub start: Avma,
 }
 
-/// A function of the kernel or of a module, from its start to the next one.
+/// A function of the kernel or of a module, up to the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelFunction<'a> {
     /// Its name.
     pub name: &'a [u8],
-    /// Where it begins.
+    /// Its start.
     pub start: Avma,
-    /// Where the next one begins.
+    /// Start of the next one.
     pub end: Avma,
 }
 
-/// The symbols of a kernel: the list, and where its lines are, sorted by their addresses.
+/// The symbols of a kernel: the text of the list, and its lines sorted by address.
 #[derive(Debug)]
 pub struct Kallsyms {
     text: Vec<u8>,
-    /// Address, and where the line begins.
+    /// Address, and offset of the line.
     symbols: Vec<(Avma, usize)>,
     n_damaged: usize,
 }
 
 const PAGE: u64 = 0x1000;
-/// Bytes before a name: an address of 16 digits, a type, two spaces, and the end of the line before.
+/// Bytes before a name: an address of 16 digits, a type, two spaces, and the previous line's end.
 const MAX_HEAD: usize = 20;
-/// Longest line. Source: `KSYM_NAME_LEN` in include/linux/kallsyms.h is 512, `MODULE_NAME_LEN` less than 64.
+/// Length of the longest line. Source: `KSYM_NAME_LEN` in include/linux/kallsyms.h is 512, `MODULE_NAME_LEN` less than
+/// 64.
 const MAX_LINE: usize = 1024;
 
 impl Kallsyms {
-    /// Reads a list. Lines that are none of a symbol, or are longer than the kernel writes, are skipped.
+    /// Parses a list. Lines without a symbol, or longer than the kernel writes, are skipped.
     ///
     /// # Errors
-    /// Where it has no symbol, or where all addresses are zero.
+    /// If it has no symbol, or if all addresses are zero.
     pub fn parse(text: Vec<u8>) -> Result<Self, KallsymsError> {
         let mut lines = 0;
         let mut zero = 0;
         let mut n_damaged = 0;
-        // No list has zeros, so that lines are not gone through for them.
+        // Intact lists have no NUL, so lines are only searched for NULs if the list has one.
         let has_zeros = memchr::memchr(0, &text).is_some();
         let mut symbols = Vec::with_capacity(text.len() / 40);
         let mut start = 0;
@@ -95,14 +96,14 @@ impl Kallsyms {
         if zero == lines {
             return Err(KallsymsError::Restricted { lines });
         }
-        // Those of the kernel itself are sorted already, and the sort sees that. It is stable.
+        // The kernel's own symbols are already sorted, which this stable sort exploits.
         symbols.sort_by_key(|&(start, _)| start);
         keep_best(&mut symbols, |at| symbol_at(&text, at).map(|symbol| rank(symbol.name)));
         Ok(Self { text, symbols, n_damaged })
     }
 
-    /// The symbol that covers the address: up to the next one; the last one of the kernel and of each module to the
-    /// end of the page after its own.
+    /// Returns the symbol that covers the address. It extends to the next one; the last one of the kernel and of each
+    /// module extends to the end of the page after its own.
     #[must_use]
     pub fn lookup(&self, address: Avma) -> Option<KernelSymbol<'_>> {
         let after = self.symbols.partition_point(|&(start, _)| start <= address);
@@ -114,8 +115,8 @@ impl Kallsyms {
         (next_is_near || address.0 <= end).then_some(symbol)
     }
 
-    /// The function that covers the address, where that is sure to last: as long as the kernel runs and has the same modules.
-    /// The last symbol of the kernel or of a module has no end, and code that is made at run time comes and goes.
+    /// Returns the function that covers the address, if it stays valid while the kernel runs with the same modules.
+    /// The last symbol of the kernel or of a module has no end, and code generated at run time changes.
     #[must_use]
     pub fn lasting_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
         let after = self.symbols.partition_point(|&(start, _)| start <= address);
@@ -127,11 +128,11 @@ impl Kallsyms {
         lasts.then_some(KernelFunction { name, start, end })
     }
 
-    /// The address of the kernel's own symbol of that name, of whatever type it is.
+    /// Returns the address of the kernel's own symbol with this name, of any type.
     #[must_use]
     pub fn address_of(&self, name: &[u8]) -> Option<Avma> {
         let lines = memchr::memmem::find_iter(&self.text, name).filter_map(|at| {
-            // An address and a type are before it, and it ends there: of a long line only that is looked at.
+            // Only the bytes around the name are checked: an address and a type before it, and white space after it.
             let before = self.text.get(at.saturating_sub(MAX_HEAD)..at)?;
             let ends = |next: &u8| next.is_ascii_whitespace();
             if before.last() != Some(&b' ') || !self.text.get(at + name.len()).is_none_or(ends) {
@@ -147,26 +148,26 @@ impl Kallsyms {
         named.next().map(|symbol| symbol.start)
     }
 
-    /// The number of lines that are damaged.
+    /// Number of damaged lines.
     #[must_use]
     pub const fn n_damaged(&self) -> usize {
         self.n_damaged
     }
 
-    /// How many there are.
+    /// Number of symbols.
     #[must_use]
     pub fn len(&self) -> usize {
         self.symbols.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no symbols.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.symbols.is_empty()
     }
 }
 
-/// Of symbols at one address, the one with the greatest rank; of equally good ones the first.
+/// Retains the symbol with the greatest rank at each address; among equal ranks the first.
 fn keep_best<R: Ord>(symbols: &mut Vec<(Avma, usize)>, rank: impl Fn(usize) -> R) {
     symbols.dedup_by(|later, kept| {
         let aliases = later.0 == kept.0;
@@ -177,7 +178,7 @@ fn keep_best<R: Ord>(symbols: &mut Vec<(Avma, usize)>, rank: impl Fn(usize) -> R
     });
 }
 
-/// The symbol of the line that begins there.
+/// Returns the symbol of the line at an offset.
 fn symbol_at(text: &[u8], at: usize) -> Option<KernelSymbol<'_>> {
     let rest = text.get(at..)?;
     let near = rest.get(..MAX_LINE + 1).unwrap_or(rest);
@@ -190,8 +191,8 @@ fn symbol_at(text: &[u8], at: usize) -> Option<KernelSymbol<'_>> {
     parse_line(near.get(..end)?).map(|(_, symbol)| symbol)
 }
 
-/// What the list keeps of a line: type, address, and a slice that begins with the name. Nearly all lines have an address
-/// of 16 digits.
+/// Returns type, address, and a slice that begins with the name. This has a fast path for addresses of 16 digits, which
+/// nearly all lines have.
 fn line_head(line: &[u8]) -> Option<(u8, Avma, &[u8])> {
     if let Some((&[ref digits @ .., b' ', kind, b' '], name)) = line.split_first_chunk::<19>()
         && name.first().is_some_and(|first| !first.is_ascii_whitespace())
@@ -202,15 +203,14 @@ fn line_head(line: &[u8]) -> Option<(u8, Avma, &[u8])> {
     parse_line(line).map(|(kind, symbol)| (kind, symbol.start, symbol.name))
 }
 
-/// The number that 16 hexadecimal digits stand for. For speed: a list has such a number in each of some hundred thousand
-/// lines, and this is part of what took reading one from 103 to 40 million instructions. `memchr` does not do: it finds
-/// bytes, and here all of them are converted; the standard library converts one digit at a time.
+/// Converts 16 hexadecimal digits. This is for speed, since a list has some hundred thousand lines: it helped to reduce
+/// reading one from 103 to 40 million instructions. The standard library converts one digit at a time.
 fn hex_16(digits: &[u8]) -> Option<u64> {
     let (high, low) = digits.split_first_chunk::<8>()?;
     Some(hex_8(*high)? << 32 | hex_8(*low.first_chunk::<8>()?)?)
 }
 
-/// Eight digits, each in a byte of one word, converted together.
+/// Converts eight digits together, each in a byte of one word.
 fn hex_8(digits: [u8; 8]) -> Option<u64> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let word = u64::from_be_bytes(digits);
@@ -227,7 +227,7 @@ fn hex_8(digits: [u8; 8]) -> Option<u64> {
     Some((fours | (fours >> 16)) & 0xffff_ffff)
 }
 
-/// Returns true if a line that is none of a symbol was one. Symbols without an address, as `nm` lists them, begin with
+/// Returns true if a line without a symbol is damaged. Symbols without an address, as `nm` lists them, begin with
 /// spaces.
 fn is_damaged(line: &[u8]) -> bool {
     line.first().is_some_and(|first| !first.is_ascii_whitespace() && *first != b'#')
@@ -255,12 +255,13 @@ fn parse_line(line: &[u8]) -> Option<(u8, KernelSymbol<'_>)> {
     (!name.is_empty()).then_some((kind, KernelSymbol { name, module, start: Avma(address) }))
 }
 
-/// Local labels that stand for no function.
+/// Returns true for local labels, which do not name functions.
 fn is_hidden(name: &[u8]) -> bool {
     name.starts_with(b".L") || name.starts_with(b"L0") || name.starts_with(b"$")
 }
 
-/// Which alias is kept: the greater. Fewer underscores, then no wrapper of a system call, then the longer name.
+/// Rank of an alias; the greatest is retained. Fewer leading underscores, then no system call wrapper, then the longer
+/// name.
 fn rank(name: &[u8]) -> (std::cmp::Reverse<usize>, bool, usize) {
     let underscores = name.iter().take_while(|&&byte| byte == b'_').count();
     let wrapper = name.starts_with(b"SyS_") || name.starts_with(b"compat_SyS_");
@@ -318,7 +319,7 @@ mod tests {
         assert_eq!(n_damaged(damaged), 3);
     }
 
-    /// A line that no kernel writes names nothing, however often a name is in it.
+    /// A line that no kernel writes is ignored, even if it contains a name many times.
     #[test]
     fn lines_that_are_too_long_are_skipped() {
         let long = b"_text".repeat(MAX_LINE);

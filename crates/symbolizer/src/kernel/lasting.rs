@@ -1,4 +1,4 @@
-//! What says of a list of kernel symbols, from one run to the next, that it is the same but for what does not last.
+//! Identity of a list of kernel symbols across runs, which covers everything but short-lived symbols.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -13,12 +13,12 @@ use crate::kernel::list_file::{KernelListFile, KernelListPlaces};
 
 /// Bytes of the running kernel's list that are read: some lines, with the addresses of the first symbols.
 const BEGINNING: u64 = 2048;
-/// A file that was changed so short a time ago may have been changed again since.
+/// Least age of a file's last change. A younger file may have changed again without a new time.
 const NEAR: Duration = Duration::from_secs(2);
 
 impl KernelListPlaces<'_> {
-    /// The same as [`RecordedKernel::list_identity`](super::RecordedKernel::list_identity), once the records say which
-    /// kernel it is.
+    /// Returns the same as [`RecordedKernel::list_identity`](super::RecordedKernel::list_identity), once the records
+    /// state the kernel's build-id.
     #[must_use]
     pub fn identity_so_far(self, timeline: &Timeline) -> Option<Vec<u8>> {
         self.identity(mapped_id(timeline))
@@ -35,7 +35,7 @@ impl KernelListPlaces<'_> {
     }
 }
 
-/// A list in a file: which file it is, and when it was changed last.
+/// Returns the identity of a list in a file: the file and its modification time.
 fn of_file(host: &dyn Host, file: &KernelListFile) -> Option<Vec<u8>> {
     let stat = host.stat(&file.path, file.origin()).ok()?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_nanos() as i128;
@@ -47,8 +47,8 @@ fn of_file(host: &dyn Host, file: &KernelListFile) -> Option<Vec<u8>> {
     Some([&b"file"[..], &numbers, &stamp.modified.to_le_bytes()].concat())
 }
 
-/// The list of the running kernel: which boot it is; the beginning of the list, which tells where the kernel lies, and
-/// whether this process may see addresses; and the modules with where they lie.
+/// Returns the identity of the running kernel's list: the boot; the beginning of the list, which shows the kernel's
+/// address and whether this process may see addresses; and the modules with their addresses.
 ///
 /// Source: random(4), `boot_id`; `m_show` in kernel/module/procfs.c: name, size, uses, users, state, address.
 fn of_running(host: &dyn Host) -> Option<Vec<u8>> {

@@ -1,4 +1,4 @@
-//! The symbols of the recorded kernel: a list, how far the kernel lay from it, and whether it is of that kernel.
+//! The symbols of the recorded kernel: a list, its displacement, and the check that it belongs to that kernel.
 
 use std::fmt;
 use std::path::Path;
@@ -9,12 +9,12 @@ use module_map::Timeline;
 use crate::kernel::error::NoKernelNames;
 use crate::kernel::kallsyms::{Kallsyms, KernelFunction};
 
-/// Symbols of a kernel: a list, or what was looked up in it before.
+/// Symbols of a kernel: a list, or the cached results of earlier look-ups in it.
 pub trait KernelSymbols: fmt::Debug + Send + Sync {
-    /// The symbol that covers an address: its name, and where it begins.
+    /// Returns name and start of the symbol that covers an address.
     fn lookup(&self, address: Avma) -> Option<(&[u8], Avma)>;
 
-    /// The address of the kernel's own symbol of that name.
+    /// Returns the address of the kernel's own symbol with this name.
     fn address_of(&self, name: &[u8]) -> Option<Avma>;
 
     /// Returns true if no line of the list is damaged.
@@ -44,33 +44,33 @@ impl KernelSymbols for Kallsyms {
     }
 }
 
-/// The symbols by which the end of the kernel's code is known.
+/// The symbols that mark the end of the kernel's code.
 const ENDS: [&[u8]; 2] = [b"_etext", b"_edata"];
 
-/// The symbols that [`KernelNames`] asks a list for by name, to prove that it is of the recorded kernel.
+/// Returns the symbols that [`KernelNames`] looks up by name, to verify that a list belongs to the recorded kernel.
 #[must_use]
 pub fn kernel_proofs(timeline: &Timeline) -> Vec<&[u8]> {
     timeline.kernel_reference().map(|(symbol, _)| symbol).into_iter().chain(ENDS).collect()
 }
 
-/// A kernel symbol list, and how far the recorded kernel lay from it.
+/// A list of kernel symbols, and the displacement of the recorded kernel from it.
 #[derive(Debug)]
 pub struct KernelNames {
     list: Box<dyn KernelSymbols>,
     slide: u64,
-    /// Whether nothing but the release and the place of the kernel says that the list is of the recorded one.
+    /// True if only the release and the address of the kernel show that the list belongs to the recorded one.
     pub by_release: bool,
 }
 
 impl KernelNames {
-    /// The symbol that covers an address of the recorded kernel: its name, and where it begins there.
+    /// Returns name and start of the symbol that covers an address of the recorded kernel.
     #[must_use]
     pub fn lookup(&self, address: Avma) -> Option<(&[u8], Avma)> {
         let (name, start) = self.list.lookup(address.sub(self.slide))?;
         Some((name, start.add(self.slide)))
     }
 
-    /// The function that covers an address of the recorded kernel, where it lasts, as the list has it.
+    /// Returns the lasting function that covers an address of the recorded kernel, with the addresses of the list.
     #[must_use]
     pub fn lasting_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
         self.list.lasting_function(address.sub(self.slide))
@@ -82,13 +82,13 @@ impl KernelNames {
         self.list.is_whole()
     }
 
-    /// The address of a symbol, as the list has it.
+    /// Returns the address of a symbol in the list.
     #[must_use]
     pub fn listed_address_of(&self, name: &[u8]) -> Option<Avma> {
         self.list.address_of(name)
     }
 
-    /// The names of the list of that path, unless it is of another kernel.
+    /// Returns the names of a list, unless it belongs to another kernel. `path` is for the error.
     pub(super) fn proven(
         list: Box<dyn KernelSymbols>,
         path: &Path,
@@ -110,16 +110,16 @@ impl KernelNames {
         }
     }
 
-    /// Where the recorded kernel has what the list has under that name.
+    /// Returns the address in the recorded kernel of a symbol of the list.
     fn address_of(&self, symbol: &[u8]) -> Option<Avma> {
         Some(self.list.address_of(symbol)?.add(self.slide))
     }
 
-    /// Where the code of the list's kernel ends and where that of the recorded one does, if they differ. A list has no
+    /// Returns the ends of the code of the list's kernel and of the recorded one, if they differ. A list has no
     /// build-id, but recorders write the address of `_etext` or `_edata` as the end of the kernel's map.
     ///
     /// Source: `machine__get_running_kernel_start` in `tools/perf/util/machine.c`. Recorders that do not find the
-    /// symbols write the start of the next module, which is at the start of a page.
+    /// symbols write the start of the next module, which is page-aligned.
     fn other_end(&self, timeline: &Timeline) -> Option<(Avma, Avma)> {
         const PAGE: u64 = 0x1000;
         let (_, reference) = timeline.kernel_reference()?;

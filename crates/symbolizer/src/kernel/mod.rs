@@ -1,12 +1,12 @@
-//! Names of kernel code: from the files and the list that are proven to be of the recorded kernel, or none. Names of
-//! another kernel are worse than none.
+//! Names of kernel code, only from files and lists that are verified to belong to the recorded kernel. Names of another
+//! kernel are worse than none.
 //!
 //! ```text
-//!   build-ids of the map records, of the header --> which kernel it was (identity)
-//!     |-- files of that build-id, and how far each was moved when it was loaded (files)
-//!     '-- a list of symbols: named by the user, kept beside the recording or in a build-id cache, or that of the
-//!         running kernel where its build-id is the same, or where none was recorded its release and place (list_file); how far it was moved, and the proof that it is
-//!         not of another kernel (list)
+//!   build-ids of the map records and of the header --> the recorded kernel (identity)
+//!     |-- files with that build-id, and the displacement of each when it was loaded (files)
+//!     '-- a list of symbols: named by the user, stored with the recording or in a build-id store, or that of the
+//!         running kernel with the same build-id, or without a build-id the same release and address (list_file);
+//!         its displacement, and the check that it does not belong to another kernel (list)
 //! ```
 
 mod error;
@@ -29,19 +29,19 @@ pub use kallsyms::{Kallsyms, KallsymsError, KernelFunction, KernelSymbol};
 pub use list::{KernelNames, KernelSymbols, kernel_proofs};
 pub use list_file::{KernelListPlaces, KernelListPrefetch};
 
-/// What is known of the recorded kernel before a list of its symbols is read.
+/// Facts about the recorded kernel, known before a list of its symbols is read.
 #[derive(Debug)]
 pub struct RecordedKernel {
     id: Option<BuildId>,
     /// Files of the kernel and of its modules, by module.
     pub files: HashMap<ModuleId, KernelFile>,
-    /// Build-ids that several modules were recorded with, which therefore prove nothing.
+    /// Build-ids that several modules were recorded with. They identify no file.
     pub shared_ids: Vec<BuildId>,
 }
 
 impl RecordedKernel {
-    /// The build-id of the recorded kernel, and the files of it and of its modules, by their build-ids. `header` is
-    /// the table of names and build-ids in the recording's header.
+    /// Determines the build-id of the recorded kernel, and finds the files of it and of its modules by their build-ids.
+    /// `header` is the table of names and build-ids in the recording's header.
     #[must_use]
     pub fn find(header: &[(&[u8], BuildId)], timeline: &Timeline, images: &ImageStore) -> Self {
         let shared_ids = identity::shared_ids(timeline);
@@ -49,12 +49,12 @@ impl RecordedKernel {
         Self { id, files: files::find(timeline, images, id, &shared_ids), shared_ids }
     }
 
-    /// Reads the list of symbols, or takes what was prefetched: the file that the user named, else that beside the
-    /// recording, else that of the build-id cache, else that of the running kernel where its build-id is the recorded
-    /// one. It takes a while, and nothing needs it that a file can name.
+    /// Reads the list of symbols, or takes the prefetched one. Sources in order: the file that the user named, the
+    /// recording's folder, the build-id store, and the running kernel if it has the recorded build-id.
+    /// It is slow, and only needed for addresses that no file can name.
     ///
     /// # Errors
-    /// Where there is none, it cannot be read, or it is of another kernel.
+    /// If there is none, if it cannot be read, or if it belongs to another kernel.
     pub fn read_list(
         &self,
         places: KernelListPlaces<'_>,
@@ -64,7 +64,7 @@ impl RecordedKernel {
         let file = places.find(self.id)?;
         let list = KernelListPrefetch::take_or_read(prefetched, places.images, &file);
         let list = match list {
-            // The list of the running kernel was but a try.
+            // The list of the running kernel was only an attempt.
             Err(NoKernelNames::Unreadable(_)) if file.by_release => {
                 return Err(NoKernelNames::NotRecorded);
             }
@@ -81,14 +81,14 @@ impl RecordedKernel {
         KernelNames::proven(Box::new(list), &file.path, file.by_release, timeline)
     }
 
-    /// What says of the list that [`Self::read_list`] would read, from one run to the next, that it is the same but for what
-    /// does not last; `None` where nothing does.
+    /// Returns the identity across runs of the list that [`Self::read_list`] would read, which covers everything but
+    /// short-lived symbols; `None` if it cannot be determined.
     #[must_use]
     pub fn list_identity(&self, places: KernelListPlaces<'_>) -> Option<Vec<u8>> {
         places.identity(self.id)
     }
 
-    /// The names of symbols that were looked up in that list before, as [`Self::read_list`] has those of the list.
+    /// Returns the names from earlier look-ups in the list that [`Self::read_list`] would read.
     ///
     /// # Errors
     /// As for [`Self::read_list`].

@@ -1,8 +1,8 @@
-//! The build-id in ELF notes, as the running kernel shows its own.
+//! The build-id in ELF notes, which is the running kernel's form of it.
 
 use address::BuildId;
 
-/// The build-id in a notes section.
+/// Returns the build-id in a notes section.
 ///
 /// Source: ELF notes: name size, descriptor size, type, each of 4 bytes; name and descriptor padded to 4.
 pub(super) fn build_id_of_notes(notes: &[u8]) -> Option<BuildId> {

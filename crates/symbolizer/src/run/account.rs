@@ -1,4 +1,4 @@
-//! Gathers what a run found damaged or missing: one finding for each kind and file of a request.
+//! Collects the damage and missing files of a run: one finding for each kind and file of a request.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ impl Account {
         self.places.entry((request, kind, path.to_owned())).or_default().push(place);
     }
 
-    /// What was found before any unit was asked.
+    /// Adds the findings before the query of units.
     fn files(
         &mut self,
         number: u32,
@@ -75,7 +75,7 @@ impl Account {
         }
     }
 
-    /// What a unit's answer says.
+    /// Adds the findings of a unit.
     fn unit(
         &mut self,
         done: &FinishedUnit<'_>,
@@ -84,7 +84,7 @@ impl Account {
     ) {
         let main = loaded.main_image.map(Image::path);
         for &(kind, place) in &done.result.damage {
-            // The entries are those of the split file, the rest is in the linked one.
+            // The entries are in the split file, the rest in the linked one.
             let is_of_entries =
                 matches!(kind, SymbolFindingKind::Entries | SymbolFindingKind::Reference);
             let split = splits.path_of(done.job.unit).filter(|_| is_of_entries);
@@ -95,7 +95,7 @@ impl Account {
     }
 }
 
-/// All that a run had and made.
+/// The inputs and results of a run.
 pub(crate) struct Found<'f> {
     pub(crate) requests: &'f [Request<'f>],
     pub(crate) loaded: &'f [LoadedFiles<'f>],
@@ -105,8 +105,8 @@ pub(crate) struct Found<'f> {
 }
 
 impl Found<'_> {
-    /// All findings, in the order of the requests, the kinds and the files. `damage` was found before units were asked;
-    /// `exhausted` are the requests whose names were too many bytes.
+    /// Returns all findings, sorted by request, kind and file. `damage` was found before units were queried;
+    /// `exhausted` are the requests that exceeded the limit on name bytes.
     pub(crate) fn findings(
         &self,
         damage: &[(u32, SymbolFindingKind, u64)],
@@ -169,13 +169,13 @@ impl Found<'_> {
     }
 }
 
-/// What the skeleton unit at an offset calls its split file.
+/// Returns the name of the split file in the skeleton unit at an offset.
 fn split_name(file: &DwarfFile<'_>, place: u64) -> Option<Vec<u8>> {
     let unit = file.units.iter().find(|unit| unit.offset as u64 == place)?;
     file.string(unit, unit.root.dwo_name?, None)?.short().map(<[u8]>::to_vec)
 }
 
-/// Whether a file states that there is a supplementary one; if its section cannot be read, it does.
+/// Returns true if a file refers to a supplementary one, or if its section for that cannot be read.
 fn names_alt(image: &Image) -> bool {
     let is_itself = |sup: &Section| {
         image.section_data(sup).is_ok_and(|sup| sup.get(2).is_some_and(|&itself| itself != 0))
@@ -184,7 +184,7 @@ fn names_alt(image: &Image) -> bool {
         || image.section(".debug_sup").is_some_and(|sup| !is_itself(sup))
 }
 
-/// What a file calls the supplementary one.
+/// Returns the name of the supplementary file.
 ///
 /// Source: GNU `.gnu_debugaltlink`: name, NUL, build-id; DWARF 5, 7.3.6: `.debug_sup` holds version (2 bytes), whether
 /// it is the supplementary file itself (1 byte), name, NUL, checksum.

@@ -1,4 +1,4 @@
-//! What passes from one round of a run to the next: the files of a request, the units to ask, and their answers.
+//! Data passed between the rounds of a run: the files of a request, the units to query, and their answers.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -12,26 +12,26 @@ use crate::dwarf::{Candidates, DwarfFile, DwarfSections, UnitResult};
 use crate::elf::SymbolTable;
 use crate::languages::Proof;
 
-/// The bytes of a request's files.
+/// The contents of a request's files.
 #[derive(Default)]
 pub(crate) struct LoadedFiles<'a> {
     pub(crate) tables: Vec<SymbolTable<'a>>,
-    /// Which of the tables is the `.dynsym` of the image.
+    /// Index of the image's `.dynsym` in `tables`.
     pub(crate) dynsym: Option<usize>,
-    /// The file that `main` is of.
+    /// The file of `main`.
     pub(crate) main_image: Option<&'a Image>,
     pub(crate) main: Option<DwarfSections<'a>>,
     pub(crate) alt: Option<DwarfSections<'a>>,
-    /// Where the table of Go functions of the image is.
+    /// The table of Go functions of the image.
     pub(crate) go: Option<GoTable>,
-    /// The resource that ran out during the search, if one did.
+    /// The limit that was exceeded in the search for it.
     pub(crate) go_exhausted: Option<Exhausted>,
-    /// Symbol tables, and tables of Go functions, that could not be read: the file, and their offsets in it.
+    /// Unreadable symbol tables and tables of Go functions: the file, and their file offsets.
     pub(crate) damage: Vec<(PathBuf, u64)>,
 }
 
 impl<'a> LoadedFiles<'a> {
-    /// Adds the symbols of a file, where it has such a table.
+    /// Adds the symbols of a file, if it has such a table.
     pub(crate) fn add_table(&mut self, image: &'a Image, symbols: &str, strings: &str) {
         match SymbolTable::new(image, symbols, strings) {
             Ok(table) => self.tables.extend(table),
@@ -39,7 +39,7 @@ impl<'a> LoadedFiles<'a> {
         }
     }
 
-    /// Finds the Go functions of a file, where it has such a table.
+    /// Finds the Go functions of a file, if it has such a table.
     pub(crate) fn find_go(&mut self, image: &'a Image, budget: &Budget) {
         let meter = Meter::new(budget, image.bytes().len());
         match GoTable::find(image, &|| meter.steps(1).is_ok()) {
@@ -51,22 +51,22 @@ impl<'a> LoadedFiles<'a> {
     }
 }
 
-/// A request's files, read as far as all addresses need it.
+/// A request's files, with the data that all addresses need.
 pub(crate) struct OpenedFiles<'l> {
     /// For each address the symbol that covers it: start and name.
     pub(crate) symbols: Vec<Option<SymbolName<'l>>>,
-    /// Whether there was anything that could have named an address.
+    /// True if there is any source of names.
     pub(crate) has_symbols: bool,
     pub(crate) main: Option<DwarfFile<'l>>,
     pub(crate) alt: Option<DwarfFile<'l>>,
     /// The Go functions of the image.
     pub(crate) go: Option<GoFunctions<'l>>,
     pub(crate) candidates: Candidates,
-    /// Which languages the file is proven to have code of.
+    /// Languages that the file is proven to contain.
     pub(crate) languages: Proof<'l>,
-    /// Symbol tables with damage: the file, and their offsets in it.
+    /// Damaged symbol tables: the file, and their file offsets.
     pub(crate) damaged_tables: Vec<(PathBuf, u64)>,
-    /// Whether the names of symbols ran out.
+    /// The exceeded limit on symbol names.
     pub(crate) no_more_names: Option<Exhausted>,
 }
 
@@ -77,18 +77,18 @@ pub(crate) struct SymbolName<'l> {
     pub(crate) name: Cow<'l, [u8]>,
 }
 
-/// Where the frames of an address are.
+/// Location of the frames of an address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer {
-    /// Index of the finished jobs.
+    /// Index of the finished job.
     pub(crate) job: u32,
     /// Index of the address in it.
     pub(crate) index: u32,
-    /// Whether no other unit needs to be asked.
+    /// True if no other unit needs to be queried.
     pub(crate) complete: bool,
 }
 
-/// Units that share a line program: the request, the offset of the program and the size of its addresses.
+/// Key of units that share a line program: the request, the offset of the program and the size of its addresses.
 pub(crate) type ProgramKey = (u32, u64, u8);
 
 /// A finished unit.
@@ -97,7 +97,7 @@ pub(crate) struct FinishedUnit<'f> {
     pub(crate) result: UnitResult<'f>,
 }
 
-/// One unit that is asked for some addresses of its file.
+/// A unit that is queried for some addresses of its file.
 pub(crate) struct PlannedUnit {
     pub(crate) request: u32,
     pub(crate) unit: u32,

@@ -1,4 +1,4 @@
-//! Puts the results of all units together: local names become strings of the profile, and each distinct mangled name is
+//! Merges the results of all units: local names become strings of the profile, and each distinct mangled name is
 //! demangled once, in parallel.
 
 use std::borrow::Cow;
@@ -24,7 +24,7 @@ profile::row_ids! {
     MangledId(u32);
 }
 
-/// Makes the answers of all requests. Frames come in the order of the addresses, names in the order of the frames.
+/// Returns the answers to all requests. Frames are in the order of the addresses, names in the order of the frames.
 pub(crate) fn merge(
     opened: &[OpenedFiles<'_>],
     splits: &[SplitImages<'_>],
@@ -65,7 +65,7 @@ pub(crate) fn merge(
     (symbols, exhausted)
 }
 
-/// The bytes that names and paths out of a file's debug information may have.
+/// Returns the limit on the bytes of names and paths from a file's debug information.
 fn name_bytes(
     file: &OpenedFiles<'_>,
     splits: &SplitImages<'_>,
@@ -81,39 +81,39 @@ fn name_bytes(
     }
 }
 
-/// What is known of a name or a path: `None` where it was not looked at, `Some(None)` where there is none.
+/// A cached name or path: `None` if it was not read yet, `Some(None)` if there is none.
 type Known<T> = Option<Option<T>>;
 
 struct Merger<'m> {
     done: &'m [FinishedUnit<'m>],
-    /// For each finished unit, the ids of its names and files that were seen.
+    /// For each finished unit, the ids of its names and files that were read.
     functions: Vec<Vec<Known<MangledId>>>,
     files: Vec<Vec<Known<StringId>>>,
-    /// Hash and id of each mangled name, so that none is hashed again when the table grows.
+    /// Hash and id of each mangled name, so that the growing table rehashes none.
     mangled: HashTable<(u64, MangledId)>,
     hasher: DefaultHashBuilder,
-    /// Each mangled name, with what its file has code of.
+    /// Each mangled name, with the languages of its file.
     order: Vec<(Cow<'m, [u8]>, Languages)>,
     /// Number of mangled names after each request.
     requests: Vec<usize>,
     demangle: Demangle,
-    /// What the file of the request has code of.
+    /// The languages of the request's file.
     languages: Option<&'m Proof<'m>>,
     /// For each frame of the answers, its function: names are demangled at the end.
     functions_of_frames: Vec<Option<MangledId>>,
-    /// Names of debug information that a symbol's took the place of: the request, the address, the name.
+    /// Names from debug information that a symbol's name replaced: the request, the address, the name.
     replaced: Vec<(u32, u32, MangledId)>,
     strings: &'m mut Strings,
     symbols: Symbols,
-    /// How many bytes of names and paths the request may still have.
+    /// Remaining bytes for names and paths of the request.
     bytes: Allowance,
     exhausted: Option<Exhausted>,
-    /// What names and frames take.
+    /// Memory accounting for names and frames.
     held: Held,
 }
 
 impl<'m> Merger<'m> {
-    /// Counts what names and frames take.
+    /// Updates the memory accounting.
     fn count(&mut self) {
         let bytes = self.strings.heap_bytes()
             + self.mangled.allocation_size()
@@ -125,7 +125,7 @@ impl<'m> Merger<'m> {
 
     fn request(&mut self, file: &'m OpenedFiles<'_>, answers: &[Option<Answer>]) {
         let mut addresses = Vec::with_capacity(answers.len());
-        // Neighbours mostly lie in the same function.
+        // Neighbours are mostly in the same function.
         let mut last: Option<(&[u8], MangledId)> = None;
         for (symbol, answer) in file.symbols.iter().zip(answers) {
             let first = self.symbols.frames.len() as u32;
@@ -165,7 +165,7 @@ impl<'m> Merger<'m> {
         self.symbols.addresses.push(addresses);
     }
 
-    /// Copies the frames of an address; gives the start of its function.
+    /// Copies the frames of an address; returns the start of its function.
     fn frames(&mut self, answer: Answer) -> Option<u64> {
         let result = &self.done.get(answer.job as usize)?.result;
         let address = result.addresses.get(answer.index as usize)?;
@@ -202,7 +202,7 @@ impl<'m> Merger<'m> {
         self.functions_of_frames.push(function);
     }
 
-    /// The id of a name of a finished unit, which a job read: its number in the unit.
+    /// Returns the id of a name of a finished unit, which is number `id` in the unit of `job`.
     fn function(
         &mut self,
         job: usize,
@@ -224,7 +224,7 @@ impl<'m> Merger<'m> {
         mangled
     }
 
-    /// The name of a function with what it is in. `None` where a name has no end.
+    /// Returns the name of a function with its scopes; `None` if a name has no end.
     fn scoped(&mut self, name: &FunctionName<'m>) -> Result<Option<Cow<'m, [u8]>>, Exhausted> {
         let Some(own) = name.own.take(&mut self.bytes)? else { return Ok(None) };
         if name.scopes.is_empty() {
@@ -244,7 +244,7 @@ impl<'m> Merger<'m> {
         Ok(Some(Cow::Owned(all)))
     }
 
-    /// The name of a scope. `is_call`: what is in it is its call operator, as in the class that a lambda is of.
+    /// Returns the name of a scope. With `is_call` the scope is a lambda's class, which has the call operator.
     fn scope(
         &mut self,
         scope: ScopeName<'m>,
@@ -264,7 +264,7 @@ impl<'m> Merger<'m> {
         })
     }
 
-    /// The id of a path of a finished unit, which a job read: its number in the unit.
+    /// Returns the string id of a path of a finished unit, which is number `id` in the unit of `job`.
     fn path(&mut self, job: usize, id: UnitPathId, path: &FilePath<'_>) -> Option<StringId> {
         let slot = self.files.get_mut(job)?.get_mut(id.index())?;
         if let Some(known) = *slot {
@@ -282,7 +282,7 @@ impl<'m> Merger<'m> {
         plain.map(|(file, name)| file.languages_for(name)).unwrap_or_default()
     }
 
-    /// The id of a mangled name, in the order of first use.
+    /// Returns the id of a mangled name, in the order of first use.
     fn mangled(&mut self, name: Cow<'m, [u8]>) -> MangledId {
         let languages = self.languages_for(&name);
         let Self { mangled, hasher, order, .. } = self;
@@ -300,7 +300,7 @@ impl<'m> Merger<'m> {
         id
     }
 
-    /// Demangles, and gives the frames their names.
+    /// Demangles, and assigns the names to the frames.
     fn finish(mut self, options: &Options<'_>, exhausted: &mut Vec<(u32, Exhausted)>) -> Symbols {
         let readable = readable_names(&self.order, options, self.strings, &mut self.held);
         if let Some((first, error)) = readable.left_out {
@@ -321,5 +321,5 @@ impl<'m> Merger<'m> {
     }
 }
 
-/// Most bytes of what stands in front of a function's own name; where there are more, that stands alone.
+/// Limit on the bytes of scopes before a function's own name; longer scopes are omitted.
 const MAX_SCOPES: usize = 1 << 14;

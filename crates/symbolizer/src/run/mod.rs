@@ -29,8 +29,8 @@ use crate::run::merge::merge;
 use crate::run::rounds::{Asked, Rounds};
 use crate::run::splits::{SplitImages, SplitView, split_files, split_images, split_views};
 
-/// Looks up all addresses of all requests, on the threads of the current rayon pool. The result does not depend on
-/// how many there are. Names of functions (demangled) and paths of files become strings of `strings`.
+/// Looks up all addresses of all requests on the threads of the current rayon pool. The result does not depend on the
+/// number of threads. Names of functions (demangled) and paths of files are interned in `strings`.
 #[must_use]
 pub fn symbolize(
     requests: &[Request<'_>],
@@ -76,7 +76,7 @@ pub fn symbolize(
     symbols
 }
 
-/// Tells the observer of a stage that has ended; gives when.
+/// Reports the end of a stage to the observer; returns its time.
 fn ended(stage: SymbolStage, start: Instant, options: &Options<'_>) -> Instant {
     let now = Instant::now();
     if let Some(observer) = options.observer {
@@ -85,19 +85,20 @@ fn ended(stage: SymbolStage, start: Instant, options: &Options<'_>) -> Instant {
     now
 }
 
-/// Does what [`symbolize`] does for a file whatever addresses are asked of it: unpacks its debug information. To be
-/// called while other work is waited for; what is unpacked is held until [`symbolize`] takes it.
+/// Prefetches the work of [`symbolize`] for a file that does not depend on the addresses: unpacks its debug
+/// information.
+/// The unpacked sections stay in memory until [`symbolize`] takes them.
 pub fn prefetch(source: &SymbolSource<'_>) {
     sections(source).into_iter().for_each(|(section, image)| image.unpack_early(section));
 }
 
-/// The same by all threads of the current pool.
+/// Like [`prefetch`], on all threads of the current pool.
 pub fn prefetch_on_pool(source: &SymbolSource<'_>) {
     let sections = sections(source).into_par_iter().with_max_len(1);
     sections.for_each(|(section, image)| image.unpack_early(section));
 }
 
-/// The sections with the debug information of a file, each with the image that has it.
+/// Returns the sections with the debug information of a file, each with its image.
 fn sections<'a>(source: &SymbolSource<'a>) -> Vec<(&'a Section, &'a Image)> {
     let of = |image: &'a Image| Some((image, dwarf::sections_to_load(image)?));
     let main = source.debug.and_then(of).or_else(|| of(source.image));

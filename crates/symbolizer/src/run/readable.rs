@@ -1,7 +1,7 @@
 //! Readable names: each distinct mangled name is demangled once, in parallel, and interned in order.
 //!
-//! A readable name may have 64 times as many bytes as the mangled one. All of them together may have far fewer: names
-//! beyond that stay mangled.
+//! A readable name may have 64 times the bytes of the mangled one. The limit on their total is much lower; names beyond
+//! it stay mangled.
 
 use std::borrow::Cow;
 
@@ -22,11 +22,11 @@ const CHUNKS: usize = 32;
 pub(super) struct ReadableNames {
     /// For each mangled name, its readable form.
     pub(super) ids: Vec<StringId>,
-    /// Number of the first name that stays mangled because the names before it have too many bytes.
+    /// Index of the first name that stays mangled because the total is too large.
     pub(super) left_out: Option<(usize, Exhausted)>,
 }
 
-/// Demangles names, each with the languages that its file has code of.
+/// Demangles names, each with the languages of its file.
 pub(super) fn readable_names(
     mangled: &[(Cow<'_, [u8]>, Languages)],
     options: &Options<'_>,
@@ -62,7 +62,7 @@ pub(super) fn readable_names(
     all
 }
 
-/// Readable names, side by side, so that the memory of each is free for the next.
+/// Readable names in one buffer, so that each temporary name is freed before the next one.
 #[derive(Default)]
 struct Chunk {
     bytes: Vec<u8>,

@@ -1,5 +1,5 @@
-//! The rounds in which units are asked: the best one of each address first, then the others where it knew no function,
-//! at last those units that do not say where their code is.
+//! The rounds of querying units: the best one for each address first, then the others if it found no function, and
+//! finally the units without ranges.
 
 use address::Svma;
 use budget::{Exhausted, MemoryUse, Resource};
@@ -17,7 +17,7 @@ use crate::go::{self, Wanted};
 use crate::request::{Options, Request};
 use crate::run::job::{Answer, FinishedUnit, OpenedFiles, PlannedUnit, ProgramKey};
 
-/// What is asked, and whom.
+/// Input of the rounds.
 pub(crate) struct Asked<'f, 'r> {
     pub(crate) requests: &'r [Request<'r>],
     pub(crate) opened: &'f [OpenedFiles<'f>],
@@ -25,14 +25,14 @@ pub(crate) struct Asked<'f, 'r> {
     pub(crate) options: &'r Options<'r>,
 }
 
-/// What came of it.
+/// Result of the rounds.
 pub(crate) struct Rounds<'f> {
     pub(crate) done: Vec<FinishedUnit<'f>>,
     /// For each request, the answers to its addresses.
     pub(crate) answers: Vec<Vec<Option<Answer>>>,
-    /// What was found before units were asked: the request, the kind and the place.
+    /// Damage found before units were queried: the request, the kind and the position.
     pub(crate) damage: Vec<(u32, SymbolFindingKind, u64)>,
-    /// The requests whose tables of Go functions took too much.
+    /// The requests that exceeded the limit on tables of Go functions.
     pub(crate) go_exhausted: Vec<(u32, Exhausted)>,
 }
 
@@ -65,7 +65,7 @@ impl<'f> Asked<'f, '_> {
         rounds
     }
 
-    /// Asks the tables of Go functions for the addresses of which no unit knows the function.
+    /// Queries the tables of Go functions for the addresses without a function from a unit.
     fn run_go(&self, rounds: &mut Rounds<'f>) {
         let files = self.requests.iter().zip(self.opened).zip(&rounds.answers);
         let jobs = (0..).zip(files).filter_map(|(number, ((request, file), answers))| {
@@ -98,7 +98,7 @@ impl<'f> Asked<'f, '_> {
         }
     }
 
-    /// The candidates of a round, for the addresses that are not answered yet.
+    /// Returns the candidates of a round, for the addresses that are not answered yet.
     fn plan(&self, answers: &[Vec<Option<Answer>>], round: usize) -> Vec<PlannedUnit> {
         let mut jobs = Vec::new();
         for (number, (file, answers)) in (0..).zip(self.opened.iter().zip(answers)) {
@@ -118,7 +118,7 @@ impl<'f> Asked<'f, '_> {
         jobs
     }
 
-    /// The units without ranges, for the addresses that no other unit holds.
+    /// Returns the units without ranges, for the addresses that no other unit contains.
     fn plan_silent(&self, damage: &mut Vec<(u32, SymbolFindingKind, u64)>) -> Vec<PlannedUnit> {
         let mut jobs = Vec::new();
         for (number, (request, file)) in (0..).zip(self.requests.iter().zip(self.opened)) {
@@ -146,7 +146,7 @@ impl<'f> Asked<'f, '_> {
         jobs
     }
 
-    /// One job for each unit of pairs of units and addresses.
+    /// Adds one job for each unit in pairs of unit and address.
     fn push_jobs(&self, number: u32, mut pairs: Vec<(u32, u32)>, jobs: &mut Vec<PlannedUnit>) {
         let Some((request, file)) =
             self.requests.get(number as usize).zip(self.opened.get(number as usize))
@@ -177,7 +177,7 @@ impl<'f> Asked<'f, '_> {
         done.par_extend(jobs.into_par_iter().with_max_len(1).map(|job| self.run_one(job, &lines)));
     }
 
-    /// Runs the line programs that several of the units have.
+    /// Executes the line programs that several of the units share.
     fn shared_lines(&self, jobs: &[PlannedUnit]) -> Vec<(ProgramKey, SharedLines<'f>)> {
         if !self.options.lines {
             return Vec::new();
@@ -209,7 +209,7 @@ impl<'f> Asked<'f, '_> {
         Some((job.request, unit.root.line_program?, unit.encoding.address_size))
     }
 
-    /// Runs one job. The lines are those of units that share them.
+    /// Executes one job. `lines` are the rows of units that share a line program.
     fn run_one(
         &self,
         job: PlannedUnit,
@@ -234,7 +234,7 @@ impl<'f> Asked<'f, '_> {
     }
 }
 
-/// Notes what a finished unit says about its addresses, where it says more than was known.
+/// Records the answers of a finished unit that are better than earlier ones.
 fn note(done: &FinishedUnit<'_>, number: u32, answers: &mut [Vec<Option<Answer>>]) {
     let Some(answers) = answers.get_mut(done.job.request as usize) else { return };
     for (index, (&address, found)) in

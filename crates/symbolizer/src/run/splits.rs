@@ -1,4 +1,4 @@
-//! Opens the split DWARF of the units that hold a requested address.
+//! Opens the split DWARF of the units that contain a requested address.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::dwarf::{DwarfFile, DwarfSections, SplitImage, split_file, split_id};
 use crate::request::{Options, Request};
 use crate::run::job::{LoadedFiles, OpenedFiles};
 
-/// The split files of a request, and which of them each skeleton unit uses.
+/// The split files of a request, and the file that each skeleton unit uses.
 pub(crate) struct SplitImages<'a> {
     images: Vec<Option<SplitImage<'a>>>,
     /// Unit and index of its image, ascending.
@@ -20,32 +20,32 @@ pub(crate) struct SplitImages<'a> {
 }
 
 impl SplitImages<'_> {
-    /// The file that holds the entries of a skeleton unit.
+    /// Returns the file with the entries of a skeleton unit.
     pub(crate) fn path_of(&self, unit: u32) -> Option<&Path> {
         let user = self.users.binary_search_by_key(&unit, |&(unit, _)| unit).ok()?;
         let (_, place) = self.users.get(user)?;
         Some(self.images.get(*place)?.as_ref()?.path())
     }
 
-    /// Bytes of the strings and the entries of all of them.
+    /// Total size of their strings and entries, in bytes.
     pub(crate) fn strings_size(&self) -> u64 {
         self.images.iter().flatten().map(SplitImage::strings_size).sum()
     }
 
-    /// The sections that could not be read: the file, and their offsets in it.
+    /// Returns the unreadable sections: the file, and their file offsets.
     pub(crate) fn damage(&self) -> impl Iterator<Item = (&Path, u64)> {
         let images = self.images.iter().flatten();
         images.flat_map(|image| image.damage().iter().map(|&place| (image.path(), place)))
     }
 }
 
-/// The sections that one split unit sees.
+/// The sections of one split unit.
 pub(crate) struct SplitView<'s> {
     unit: u32,
     sections: DwarfSections<'s>,
 }
 
-/// Asks for the split file of each skeleton unit that holds an address; a package is opened once.
+/// Finds the split file of each skeleton unit that contains an address; a package is opened once.
 pub(crate) fn split_images<'a>(request: &Request<'a>, file: &OpenedFiles<'_>) -> SplitImages<'a> {
     let mut found: Vec<&'a Image> = Vec::new();
     let mut users = Vec::new();
@@ -74,15 +74,15 @@ pub(crate) fn split_images<'a>(request: &Request<'a>, file: &OpenedFiles<'_>) ->
     SplitImages { images: found.par_iter().map(|image| SplitImage::load(image)).collect(), users }
 }
 
-/// Cuts out what each unit sees of its split file.
+/// Returns the part of its split file for each unit.
 pub(crate) fn split_views<'s>(
     images: &'s SplitImages<'_>,
     loaded: &'s LoadedFiles<'_>,
     file: &OpenedFiles<'_>,
 ) -> Vec<SplitView<'s>> {
     let Some(main) = &file.main else { return Vec::new() };
-    // A package gives each unit what is its own, and a file of one unit is read for that one: what is read again and
-    // again for many is read a few times only.
+    // In a package each unit has its own part, and a file of one unit is read for that unit. The allowance limits how
+    // often a part is read again for many units.
     let sizes = images.images.iter().flatten().map(SplitImage::entries_size);
     let mut entries = main.costs.whole_with(Resource::DebugEntries, sizes.sum());
     let view = |&(number, place): &(u32, usize)| {

@@ -1,4 +1,5 @@
-//! Inline chains of small programs by several compilers, exactly; how the files were made is in `testdata/README.md`.
+//! Tests of exact inline chains of small programs by several compilers. `testdata/README.md` says how the files were
+//! made.
 #![allow(clippy::disallowed_methods, reason = "tests read the repository's files")]
 
 use std::collections::BTreeSet;
@@ -32,7 +33,7 @@ fn image(name: &str) -> Image {
     Image::open(&RealHost, &path(name), Origin::User).expect("a test file")
 }
 
-/// The frames of an address as `function file:line`, joined by `<`, innermost first.
+/// Formats the frames of an address as `function file:line`, joined by `<`, innermost first.
 fn chain(symbols: &Named, request: usize, index: usize) -> String {
     let found = &symbols.addresses[request][index];
     let frames = &symbols.frames[found.frames.start as usize..found.frames.end as usize];
@@ -95,7 +96,7 @@ fn gcc_of_three_dwarf_versions_and_compressed() {
     }
 }
 
-/// The declarations of the functions of an address as `file:line`, innermost first.
+/// Formats the declarations of the functions of an address as `file:line`, innermost first.
 fn declarations(name: &str, address: u64, options: &Options<'_>) -> String {
     let (image, addresses) = (image(name), [Svma(address)]);
     let split = path(name).with_extension("dwo");
@@ -226,7 +227,7 @@ fn separate_and_supplementary_debug_files() {
     let (file, alt) = (image("dwz-a"), image("dwz-alt"));
     let source = SymbolSource { alt: Some(&alt), ..SymbolSource::of(&file) };
     check_source(source, &Options::default(), &GCC);
-    // Without any of them there are no names, and that is the reason.
+    // Without any of them there are no names, for this reason.
     let bare = symbolize(
         &[Request { source: SymbolSource::of(&stripped), addresses: &[Svma(0x40_1038)] }],
         &Options::default(),
@@ -337,7 +338,7 @@ fn damaged_files_never_panic() {
     }
 }
 
-/// Functions without linkage names are in the namespaces, classes and functions that their entries are in.
+/// Functions without linkage names get the scopes of their entries: namespaces, classes and functions.
 #[test]
 fn scopes_without_linkage_names() {
     let image = image("scopes-gcc");

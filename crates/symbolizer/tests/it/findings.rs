@@ -1,4 +1,4 @@
-//! What is damaged or missing is said, with the file and the place.
+//! Tests that damaged and missing parts are reported, with file and position.
 #![allow(clippy::disallowed_methods, reason = "tests read the repository's files")]
 
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn image(name: &str) -> Image {
     Image::from_vec(Path::new(name), bytes(name)).expect("an ELF file")
 }
 
-/// The file with other bytes at the start of a section, `skip` bytes into it.
+/// Returns the file with other bytes in a section, `skip` bytes after its start.
 fn patched(name: &str, section: &str, skip: usize, new: &[u8]) -> Image {
     let mut bytes = bytes(name);
     let place = image(name).section(section).expect("such a section").offset().0 as usize + skip;
@@ -39,7 +39,7 @@ fn ask(source: SymbolSource<'_>, options: &Options<'_>, address: u64) -> Named {
     symbolize(&[Request { source, addresses: &[Svma(address)] }], options)
 }
 
-/// The frames' names and what was found, as kind and sentence.
+/// Returns the names of the frames, and the findings as kind and sentence.
 fn found(symbols: &Named) -> (Vec<String>, Vec<(Kind, String)>) {
     let names = symbols.frames.iter().map(|it| symbols.text(it.function).unwrap_or_default());
     let findings = symbols.findings.iter().map(|finding| (finding.kind, finding.to_string()));
@@ -54,16 +54,16 @@ fn a_split_file_that_is_missing_or_of_another_build() {
     let file = image("split5");
     let source = SymbolSource::of(&file);
     assert_eq!(found(&ask(source, &Options::default(), 0x40_1003)), expected);
-    // In DWARF 5 the id stands at byte 12 of the unit.
+    // In DWARF 5 the id is at byte 12 of the unit.
     let other = OneSplitFile(patched("split5.dwo", ".debug_info.dwo", 12, &[0; 8]));
     let source = SymbolSource { split: Some(&other), ..source };
     assert_eq!(found(&ask(source, &Options::default(), 0x40_1003)), expected);
-    // Nothing is lost where nothing was wanted of it.
+    // Nothing is lost if nothing of it was requested.
     let names = Options { inlines: false, ..Options::default() };
     assert_eq!(found(&ask(source, &names, 0x40_1003)), (vec!["outer".to_owned()], vec![]));
 }
 
-/// Zeros end entries: after the last of them nothing but padding may be in a unit.
+/// A zero ends a list of entries; after the last one, a unit may only have padding.
 #[test]
 fn entries_after_the_end_of_their_unit() {
     let file = patched("gcc-dwarf5", ".debug_info", 0x60, &[0; 8]);
@@ -73,7 +73,7 @@ fn entries_after_the_end_of_their_unit() {
     assert_eq!((names.len(), kinds), (1, vec![Kind::Entries]));
 }
 
-/// The root of a unit belongs to it: one whose stated length ends before says nothing, and its entries are not read.
+/// A unit with a length that ends before its root is reported, and its entries are not read.
 #[test]
 fn a_unit_that_ends_within_its_header() {
     let file = patched("gcc-dwarf5", ".debug_info", 0, &[4, 0, 0, 0]);
@@ -129,7 +129,7 @@ fn damage_in_each_section() {
     }
 }
 
-/// The file with a section, or its second half, filled with a byte.
+/// Returns the file with a section, or its second half, filled with a byte.
 fn filled(name: &str, section: &str, from_half: bool, byte: u8) -> Image {
     let file = image(name);
     let len =
@@ -138,7 +138,7 @@ fn filled(name: &str, section: &str, from_half: bool, byte: u8) -> Image {
     patched(name, section, skip, &vec![byte; len - skip])
 }
 
-/// Sections that were lost, as by holes of a file, are told of, also those that entries and symbols only refer to.
+/// Overwritten sections, as by holes of a file, are reported, also those that entries and symbols only refer to.
 #[test]
 fn sections_that_were_overwritten() {
     let kinds = |section: &str, from_half: bool, byte: u8| {
@@ -161,7 +161,7 @@ fn sections_that_were_overwritten() {
     }
 }
 
-/// Where the second abbreviation begins: the first ends with two zeros.
+/// Returns the offset of the second abbreviation. The first ends with two zeros.
 fn second_abbreviation(name: &str) -> usize {
     let file = image(name);
     let section = file.section(".debug_abbrev").expect("such a section");
@@ -174,7 +174,7 @@ fn strings_of_symbols_outside_the_file() {
     const SHT_SYMTAB: u64 = 2;
     let mut bytes = bytes("gcc-dwarf5");
     let word = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
-    // e_shoff, then headers of 64 bytes with sh_type at 4, sh_size at 32 and sh_link at 40.
+    // `e_shoff`, then headers of 64 bytes with `sh_type` at 4, `sh_size` at 32 and `sh_link` at 40.
     let first = word(&bytes, 0x28) as usize;
     let headers = (first..).step_by(64);
     let symbols = headers.clone().find(|&at| word(&bytes, at) >> 32 == SHT_SYMTAB).unwrap();

@@ -1,4 +1,4 @@
-//! Names, inlined calls and lines out of the table of Go's linker.
+//! Tests of names, inlined calls and lines from the table of Go's linker.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use profile::Strings;
 use symbolizer::{Options, Request, SymbolFindingKind, SymbolSource, Symbols, symbolize};
 use synth::{ElfBuilder, GoFunctionSpec, GoTableBuilder, Section, Segment, Symbol, elf_const};
 
-/// `main.outer`, in the second half of which `main.inner` is inlined.
+/// Builds `main.outer`, with `main.inner` inlined in its second half.
 fn elf(magic: u32) -> ElfBuilder {
     let outer = GoFunctionSpec {
         name: "main.outer".to_owned(),

@@ -1,4 +1,4 @@
-//! Files without section headers: names come from the tables that the dynamic loader reads.
+//! Tests of files without section headers, with names from the tables of the dynamic loader.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ const TEXT: u64 = 0x1000;
 const TABLES: u64 = 0x2000;
 const SLOTS: u64 = 0x2f00;
 
-/// `inner` and `outer`, and a linkage table with a stub for `imported` where it is given.
+/// Builds `inner`, `outer`, and a linkage table with a stub for `imported` if one is given.
 fn file(elf: ElfBuilder, hash: HashTables, stub: &[u8]) -> Image {
     let imported = Symbol { place: SymbolPlace::Undefined, ..Symbol::function("imported", 0, 0) };
     let symbols = vec![
@@ -55,7 +55,7 @@ fn file(elf: ElfBuilder, hash: HashTables, stub: &[u8]) -> Image {
     Image::from_vec(Path::new("headerless"), elf.build()).expect("an ELF file")
 }
 
-/// Name and start of the function at each address, or why there is none.
+/// Returns name and start of the function at each address, or the reason that it has no name.
 fn names(image: &Image, addresses: &[u64]) -> Vec<Result<(String, u64), WhyNoName>> {
     let addresses: Vec<Svma> = addresses.iter().copied().map(Svma).collect();
     let source = SymbolSource::of(image);

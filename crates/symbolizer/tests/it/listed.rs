@@ -1,4 +1,4 @@
-//! Names that come from lists: the kernel's, and those that simpleperf wrote.
+//! Tests of names from lists: the kernel's, and those that simpleperf wrote.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use symbolizer::{
     KernelNames, NoKernelNames, RecordedKernel,
 };
 
-/// Where the kernel of the recording lay, and how far that is from where its list has it.
+/// Address of the recorded kernel, and its displacement from the list.
 const TEXT: u64 = 0xffff_ffff_9a00_0000;
 const SLIDE: u64 = 0x1900_0000;
 
@@ -39,14 +39,14 @@ fn with_id<'a>(event: MapEvent<'a>, id: &str) -> MapEvent<'a> {
     MapEvent { identity: FileIdentity { build_id, ..FileIdentity::default() }, ..event }
 }
 
-/// A recording of a kernel whose code ends `len` bytes from its start.
+/// A recording of a kernel with code of `len` bytes.
 fn recorded(len: u64) -> Timeline {
     let mut timeline = Timeline::new();
     timeline.map(&map(-1, TEXT, len, TEXT, "[kernel.kallsyms]_text"));
     timeline
 }
 
-/// A store on a machine that has these files, with a build-id cache and a folder of maps.
+/// A store on a host with these files, a build-id store and a folder of perf maps.
 fn store(files: &[(&str, &[u8])]) -> ImageStore {
     let host = MemoryHost::new();
     for &(path, bytes) in files {
@@ -65,7 +65,7 @@ fn places<'a>(named: Option<&'a str>, images: &'a ImageStore) -> KernelListPlace
     KernelListPlaces { named: named.map(Path::new), recording: Path::new("/recording"), images }
 }
 
-/// Reads the list `text`, which the user named.
+/// Reads the list `text` as one that the user named.
 fn read(text: &str, timeline: &Timeline) -> Result<KernelNames, NoKernelNames> {
     let images = store(&[("/list", text.as_bytes())]);
     let kernel = RecordedKernel::find(&[], timeline, &images);
@@ -101,14 +101,13 @@ fn the_list_of_another_kernel_is_refused() {
     );
 }
 
-/// The note of the build-id that the running kernel shows.
+/// Returns the build-id note of the running kernel.
 fn notes(id: &[u8; 4]) -> Vec<u8> {
     let words = [4_u32, 4, 3].map(u32::to_ne_bytes);
     [words.as_flattened(), b"GNU\0", id].concat()
 }
 
-/// How a list is found that nobody named, for a recording of the kernel with the build-id aabbccdd.
-/// Why there is no list, and the advice.
+/// Formats the reason that there is no list, and its remedy.
 fn advised(error: &NoKernelNames) -> String {
     let remedy = error.remedy().filter(|_| error.has_no_list());
     let remedy = remedy.map_or_else(String::new, |it| it.sentence(Spelling::KEYS));
@@ -193,7 +192,7 @@ fn an_id_that_several_modules_have_proves_nothing() {
     assert!(kernel.files.is_empty());
 }
 
-/// Each of very many ids is of two modules.
+/// A large number of ids, each of two modules.
 #[test]
 fn very_many_ids_that_prove_nothing() {
     const IDS: u64 = 20_000;
@@ -227,7 +226,7 @@ fn names_of_the_device() {
         let found = DeviceSymbols::new([file.clone()], demangle).lookup(&module, relative);
         found.map(|(name, start)| (String::from_utf8_lossy(&name).into_owned(), start))
     };
-    // A place is an offset in the file; the smallest address, 0x2000, is at 0x1000 of it.
+    // The address is a file offset; the smallest address, 0x2000, is at offset 0x1000.
     let named = |name: &str, start| Some((name.to_owned(), start));
     assert_eq!(ask(Demangle::Full, 0x11ff), named("inner::run()", 0x1100));
     assert_eq!(ask(Demangle::Full, 0x1000), named("[linker]outer(int)", 0x1000));

@@ -1,4 +1,5 @@
-//! Names of functions, inlined calls and lines: of small programs by several compilers, and of files that `synth` writes.
+//! Tests of names of functions, inlined calls and lines, for small programs by several compilers and for files that
+//! `synth` writes.
 
 mod chains;
 mod findings;

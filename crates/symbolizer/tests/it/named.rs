@@ -1,11 +1,11 @@
-//! Answers together with the strings that they name.
+//! Answers together with their strings.
 
 use std::ops::Deref;
 
 use profile::{StringId, Strings};
 use symbolizer::{Options, Request, Symbols};
 
-/// What came of requests.
+/// The answers to requests.
 #[derive(Debug)]
 pub(crate) struct Named {
     symbols: Symbols,
@@ -13,7 +13,7 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    /// A string as text; `None` where there is none.
+    /// Returns a string as text; `None` if there is none.
     pub(crate) fn text(&self, id: Option<StringId>) -> Option<String> {
         id.map(|id| String::from_utf8_lossy(self.strings.get(id)).into_owned())
     }

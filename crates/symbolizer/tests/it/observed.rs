@@ -1,4 +1,4 @@
-//! Whoever watches a run hears of its stages, and can end it.
+//! Tests that an observer receives the stages of a run, and can cancel it.
 #![allow(clippy::disallowed_methods, reason = "tests read the repository's files")]
 
 use std::path::Path;
@@ -12,7 +12,7 @@ use symbolizer::{Options, Request, SymbolObserver, SymbolSource, SymbolStage, Sy
 
 use crate::named::{Named, symbolize};
 
-/// Notes the stages, and lets so many questions pass before it says that the run is cancelled.
+/// Records the stages, and cancels the run after `patience` calls.
 #[derive(Debug)]
 struct Watcher {
     stages: Mutex<Vec<SymbolStage>>,
@@ -51,14 +51,14 @@ fn stages_in_their_order() {
     assert_eq!(run(Some(&watcher)), run(None));
     let stages = watcher.stages.into_inner().expect("no panic");
     assert_eq!(stages, [SymbolStage::Loading, SymbolStage::LookingUp, SymbolStage::Naming]);
-    // One question for the file, one for its unit.
+    // One call for the file, one for its unit.
     assert_eq!(watcher.asked.into_inner(), 2);
 }
 
 #[test]
 fn a_cancelled_run_reads_no_more() {
     let frames = |patience| run(Some(&Watcher::new(patience))).frames.len();
-    // Nothing; the symbol but no unit; sink, leaf, middle and outer.
+    // Nothing; the symbol without a unit; `sink`, `leaf`, `middle` and `outer`.
     assert_eq!([0, 1, 2].map(frames), [0, 1, 4]);
 }
 

@@ -1,4 +1,4 @@
-//! Symbols that state no size, as of assembly: what bounds them.
+//! Tests of the extent of symbols without a size, as in assembly.
 
 use std::path::Path;
 
@@ -16,14 +16,14 @@ const TEXT: u64 = 0x1000;
 const FRAMES: u64 = 0x3000;
 const HEADER: u64 = 0x3800;
 
-/// Functions without size and with or without a description, and described functions that no symbol names.
+/// Functions without a size, with or without a description, and described functions without a symbol.
 ///
 /// ```text
 ///   1000 a      described up to 1020
 ///   1100        described, no symbol
 ///   1300 b
 ///   1380        described, no symbol
-///   1400 c      in what is described from 13f0 up to 1440
+///   1400 c      in the range described from 13f0 up to 1440
 ///   1500 d      states a size of 16
 ///   1600 e      up to the end of the section, 2000
 /// ```
@@ -57,7 +57,7 @@ fn elf(with_header: bool) -> Vec<u8> {
     elf.build()
 }
 
-/// The names of addresses; `-` where there is none.
+/// Returns the names of addresses; `-` if there is none.
 fn names(elf: Vec<u8>, addresses: &[u64]) -> String {
     let image = Image::from_vec(Path::new("assembly"), elf).expect("an ELF file");
     let addresses: Vec<Svma> = addresses.iter().copied().map(Svma).collect();
@@ -77,7 +77,7 @@ fn they_end_where_another_function_is_described() {
     let outside = [0x1020, 0x10ff, 0x1100, 0x1250, 0x1380, 0x13a0, 0x1440, 0x1510];
     assert_eq!(names(elf(true), &inside), "aabbccdee");
     assert_eq!(names(elf(true), &outside), "--------");
-    // Without the table there is nothing to bound them but the next symbol and the section.
+    // Without the table, only the next symbol and the section bound them.
     assert_eq!(names(elf(false), &outside), "aaaabbc-");
 }
 

@@ -1,4 +1,4 @@
-//! Encodings: a function with what it takes, or data.
+//! Encodings: a function with its parameters, or data.
 //!
 //! Source: Itanium C++ ABI, 5.1.1 "General Structure".
 
@@ -19,7 +19,7 @@ impl Parser<'_> {
         Some(encoding)
     }
 
-    /// Template parameters of what comes now have nothing to do with those around it; gives what to restore.
+    /// Starts a scope without the enclosing template parameters; returns the state to restore.
     pub(super) fn new_reach(&mut self) -> Reach {
         let saved = self.reach;
         self.reach.levels_begin = self.scratch.levels.len();
@@ -79,12 +79,12 @@ impl Parser<'_> {
         Some(self.list_since(from))
     }
 
-    /// Whether an encoding ends here: what may follow one cannot begin a type.
+    /// Returns true at the end of an encoding: the bytes that can follow it begin no type.
     fn is_at_end(&self) -> bool {
         self.at >= self.input.len() || matches!(self.peek(), b'E' | b'.' | b'_')
     }
 
-    /// Gives the template parameters that were waiting since then their arguments.
+    /// Resolves the template parameters that were added to the waiting list since `from`.
     fn resolve_forwards(&mut self, from: usize) -> Option<()> {
         if self.scratch.forwards.len() == from {
             return Some(());

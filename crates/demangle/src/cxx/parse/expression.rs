@@ -22,7 +22,7 @@ impl Parser<'_> {
         Some(expression)
     }
 
-    /// An expression in which all template parameters around it are in reach.
+    /// Parses an expression that may use the template parameters of all enclosing scopes.
     pub(super) fn constraint(&mut self) -> Option<Id> {
         let saved = std::mem::replace(&mut self.in_constraint, true);
         let expression = self.expression()?;

@@ -1,4 +1,4 @@
-//! Types without a name: those of lambda expressions and of blocks, and unnamed classes.
+//! Types without a name: closure types of lambdas and blocks, and unnamed classes.
 //!
 //! Source: Itanium C++ ABI, 5.1.8 "Closure Types (Lambdas)".
 
@@ -9,7 +9,7 @@ impl Parser<'_> {
     /// `<unnamed-type-name> ::= Ut [<number>] _ | Ul <lambda-sig> E [<number>] _ | Ub [<number>] _`
     pub(super) fn unnamed_type(&mut self, is_encoding: bool) -> Option<Id> {
         if is_encoding {
-            // Template parameters are those of the innermost arguments.
+            // Template parameters refer to the innermost arguments.
             self.scratch.levels.truncate(self.reach.levels_begin);
         }
         if self.eat_two(*b"Ut") {
@@ -42,7 +42,7 @@ impl Parser<'_> {
         }
         let templates = self.list_since(from);
         if templates.length == 0 {
-            // Its parameters may still be `auto`, which then are a list of their own.
+            // Its parameters may still be `auto`; these then form their own level.
             self.scratch.levels.pop();
         }
         let before = if self.eat(b'Q') { Some(self.constraint()?) } else { None };
@@ -72,12 +72,12 @@ impl Parser<'_> {
         Some(self.add(Node::Closure { count, declarator }))
     }
 
-    /// Levels of template parameters that are in reach.
+    /// Number of levels of template parameters in scope.
     pub(super) fn levels(&self) -> usize {
         self.scratch.levels.len() - self.reach.levels_begin
     }
 
-    /// An empty list of template parameters.
+    /// Returns the index of an empty list of template parameters.
     pub(super) fn new_list(&mut self) -> usize {
         let index = self.reach.lists_used;
         match self.scratch.lists.get_mut(index) {

@@ -70,7 +70,7 @@ impl Parser<'_> {
         Some(self.add(Node::LambdaExpression(closure)))
     }
 
-    /// A number of floating point: its bytes as hexadecimal digits, the most significant first.
+    /// Parses a floating-point number: its bytes as hexadecimal digits, most significant first.
     fn float(&mut self, what: u8, count: u32) -> Option<Id> {
         self.at += 1;
         let at = self.at;

@@ -1,5 +1,5 @@
-//! The parser: one pass over a mangled name, by recursive descent, which builds the tree. Template parameters are
-//! looked up while it goes on, so nothing of the name has to be kept but the tree and the substitutions.
+//! The parser: one recursive-descent pass over a mangled name, which builds the tree. Template parameters are resolved
+//! during the pass, so only the tree and the substitutions are stored.
 //!
 //! Source: Itanium C++ ABI, 5.1 "External Names (a.k.a. Mangling)", with the extensions that LLVM and GCC write.
 
@@ -19,25 +19,25 @@ mod unresolved;
 use crate::cxx::node::{Id, List, Node, Qualifiers, Reference, Text, Word};
 use crate::cxx::tree::Tree;
 
-/// Nesting of a name, in productions that can contain themselves. With what the printer may take it is less than
-/// 256 KiB of the thread's stack in optimised builds.
+/// Limit on the nesting of recursive productions. Including the printer, it needs less than 256 KiB of stack in
+/// optimised builds.
 const MAX_DEPTH: u32 = 512;
 
-/// Largest length or index: no name is as long, and none has as many parts.
+/// Largest length or index. No name is longer or has more parts.
 const MAX_NUMBER: usize = 1 << 24;
 
-/// Vectors that are used again for the next name.
+/// Vectors that are reused for the next name.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
-    /// Nodes of lists that are not complete yet.
+    /// Nodes of incomplete lists.
     stack: Vec<Id>,
     substitutions: Vec<Id>,
     /// Lists of template arguments or parameters; `lists_used` of them are in use.
     lists: Vec<Vec<Id>>,
-    /// The lists that template parameters of each level stand in, from `levels_begin` on; `None` for a generic lambda
-    /// whose parameters are `auto`.
+    /// The list for the template parameters of each level, from `levels_begin`; `None` for a generic lambda with `auto`
+    /// parameters.
     levels: Vec<Option<usize>>,
-    /// Template parameters that wait for their arguments, with their numbers.
+    /// Template parameters that precede their arguments, with their numbers.
     forwards: Vec<(Id, u32)>,
 }
 
@@ -50,10 +50,10 @@ impl Scratch {
     }
 }
 
-/// What the name of an encoding says about the rest of it.
+/// Properties of an encoding's name that determine the rest of the encoding.
 #[derive(Debug, Default)]
 struct NameState {
-    /// Whether the name is of an encoding, and not of a type.
+    /// True if the name belongs to an encoding, not to a type.
     is_encoding: bool,
     /// A constructor, a destructor or a conversion, which have no return type.
     has_no_result: bool,
@@ -63,7 +63,7 @@ struct NameState {
     reference: Reference,
 }
 
-/// The template parameters that are in reach.
+/// The template parameters in scope.
 #[derive(Clone, Copy, Debug)]
 struct Reach {
     levels_begin: usize,
@@ -71,8 +71,7 @@ struct Reach {
     outer: Option<usize>,
 }
 
-/// A name while it is parsed. The methods that parse something give `None` where it is not there, and the name is
-/// given up then: nothing is tried twice.
+/// A name being parsed. Parsing methods return `None` on a mismatch, which aborts the name: there is no backtracking.
 #[derive(Debug)]
 pub(crate) struct Parser<'a> {
     input: &'a [u8],
@@ -81,19 +80,19 @@ pub(crate) struct Parser<'a> {
     tree: &'a mut Tree,
     scratch: &'a mut Scratch,
     reach: Reach,
-    /// Whether template arguments may follow a template parameter: not in the type of a conversion operator.
+    /// True if template arguments may follow a template parameter: not in the type of a conversion operator.
     arguments_follow: bool,
-    /// Whether arguments of template parameters may come behind them: in the type of a conversion operator.
+    /// True if template parameters may precede their arguments: in the type of a conversion operator.
     arguments_come_later: bool,
     in_constraint: bool,
-    /// The level whose template parameters may be `auto`.
+    /// The level at which template parameters may be `auto`.
     auto_level: Option<usize>,
-    /// Names invented so far, by what they stand for.
+    /// Number of names invented so far, by kind.
     invented: [u32; 3],
 }
 
 impl<'a> Parser<'a> {
-    /// A parser at the start of a name.
+    /// Creates a parser at the start of a name.
     pub(crate) fn new(input: &'a [u8], tree: &'a mut Tree, scratch: &'a mut Scratch) -> Self {
         tree.clear();
         scratch.clear();
@@ -112,7 +111,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The name as a tree, and where in the input the suffix begins that a compiler appended, with its dot.
+    /// Parses the whole name. Returns its tree, and the offset of the compiler's suffix, which begins with a dot.
     ///
     /// Source: clones of functions: GCC's `clone_function_name`; blocks: the Block ABI of Apple, `___Z..._block_invoke`.
     pub(crate) fn mangled_name(&mut self) -> Option<(Id, usize)> {
@@ -144,7 +143,7 @@ impl<'a> Parser<'a> {
         self.input.get(self.at..).unwrap_or_default()
     }
 
-    /// The next byte; 0 at the end, which no production begins with.
+    /// Returns the next byte; 0 at the end, which begins no production.
     #[inline]
     fn peek(&self) -> u8 {
         self.input.get(self.at).copied().unwrap_or(0)
@@ -171,7 +170,7 @@ impl<'a> Parser<'a> {
         is_there
     }
 
-    /// The same for two bytes, without a slice.
+    /// Like `eat_word`, for two bytes, without a slice.
     #[inline]
     fn eat_two(&mut self, word: [u8; 2]) -> bool {
         let is_there = [self.peek(), self.peek_at(1)] == word;
@@ -183,7 +182,7 @@ impl<'a> Parser<'a> {
         self.eat(byte).then_some(())
     }
 
-    /// Goes on if the name is not nested too deep; `leave` is called where what was nested is complete.
+    /// Enters a nested production; `None` if the nesting exceeds the limit. Call `leave` after it.
     #[inline]
     fn enter(&mut self) -> Option<()> {
         self.depth += 1;
@@ -216,7 +215,7 @@ impl<'a> Parser<'a> {
         self.scratch.stack.len()
     }
 
-    /// What was pushed since then, as a list.
+    /// Moves the nodes pushed since `from` into a list.
     fn list_since(&mut self, from: usize) -> List {
         self.tree.add_list(&mut self.scratch.stack, from)
     }
@@ -225,14 +224,14 @@ impl<'a> Parser<'a> {
         self.scratch.substitutions.push(id);
     }
 
-    /// The piece of the input from there to here.
+    /// Returns the slice of the input from `at` to here.
     #[inline]
     fn since(&self, at: usize) -> Text {
-        // The length of names is limited.
+        // It fits, because the length of names is limited.
         Text { at: at as u32, length: (self.at - at) as u32 }
     }
 
-    /// Digits; empty where there are none.
+    /// Parses digits; empty if there are none.
     #[inline]
     fn number(&mut self) -> Text {
         let at = self.at;
@@ -242,14 +241,14 @@ impl<'a> Parser<'a> {
         self.since(at)
     }
 
-    /// Digits behind an `n` that stands for a minus; empty where there are none.
+    /// Parses digits, optionally after an `n` for minus; empty if there are none.
     fn signed_number(&mut self) -> Text {
         let at = self.at;
         self.eat(b'n');
         if self.number().length == 0 { Text::default() } else { self.since(at) }
     }
 
-    /// The value of the digits that come next; `None` without digits.
+    /// Parses the value of the next digits; `None` without digits.
     fn positive(&mut self) -> Option<usize> {
         let first @ b'0'..=b'9' = self.peek() else { return None };
         let mut value = usize::from(first - b'0');
@@ -264,7 +263,7 @@ impl<'a> Parser<'a> {
         Some(value)
     }
 
-    /// A length and so many bytes.
+    /// Parses a length, and that many bytes.
     #[inline]
     fn counted(&mut self) -> Option<Text> {
         let length = self.positive()?;
@@ -276,7 +275,7 @@ impl<'a> Parser<'a> {
         Some(self.since(at))
     }
 
-    /// The bytes of a piece of the input.
+    /// Returns the bytes of a slice of the input.
     fn bytes(&self, text: Text) -> &'a [u8] {
         let at = text.at as usize;
         self.input.get(at..at + text.length as usize).unwrap_or_default()

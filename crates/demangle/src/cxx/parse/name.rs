@@ -14,7 +14,7 @@ impl Parser<'_> {
             _ => {
                 let (name, is_substitution) = self.unscoped_name(state)?;
                 if self.peek() != b'I' {
-                    // A substitution alone is no name.
+                    // A substitution alone is not a name.
                     return (!is_substitution).then_some(name);
                 }
                 if !is_substitution {
@@ -27,12 +27,12 @@ impl Parser<'_> {
         }
     }
 
-    /// The name of a type, or of anything that is no encoding.
+    /// Parses the name of a type, or of anything else that is not an encoding.
     pub(super) fn plain_name(&mut self) -> Option<Id> {
         self.name(&mut NameState::default())
     }
 
-    /// `<unscoped-name> ::= [St] <unqualified-name> | <substitution>`; and whether it is the latter.
+    /// `<unscoped-name> ::= [St] <unqualified-name> | <substitution>`. The flag is true for a substitution.
     pub(super) fn unscoped_name(&mut self, state: &mut NameState) -> Option<(Id, bool)> {
         let std = self.eat_two(*b"St").then(|| self.word(&"std"));
         let mut module = None;
@@ -76,8 +76,8 @@ impl Parser<'_> {
         Some(self.add(Node::Local { encoding, entity }))
     }
 
-    /// The template arguments of an entity in a function are what its parameters refer to: Clang writes so what generic
-    /// lambdas take.
+    /// Adopts the template arguments of an entity in a function, which the parameters refer to. Clang encodes the
+    /// parameters of generic lambdas so.
     fn adopt(&mut self, reach: Reach) {
         if let Some(outer) = reach.outer {
             self.scratch.levels.push(Some(outer));
@@ -86,7 +86,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `<discriminator> ::= _ <digit> | __ <number> _`; also, as older compilers wrote it, digits at the end of all.
+    /// `<discriminator> ::= _ <digit> | __ <number> _`, or digits at the very end as in older compilers.
     fn discriminator(&mut self) {
         let at = self.at;
         if self.eat(b'_') {
@@ -125,7 +125,7 @@ impl Parser<'_> {
         so_far
     }
 
-    /// `<prefix>+ E`: each is in the scope of those before it, and can be substituted later.
+    /// `<prefix>+ E`: each is in the scope of the previous ones, and can be substituted later.
     fn prefixes(&mut self, state: &mut NameState) -> Option<Option<Id>> {
         let mut so_far: Option<Id> = None;
         let mut end_of_last = 0;
@@ -136,7 +136,7 @@ impl Parser<'_> {
                 return Some(so_far);
             }
             if letter == b'M' && self.at == end_of_last {
-                // What an initialiser of a member is in; older compilers wrote it.
+                // The scope of a member's initialiser; only older compilers wrote it.
                 self.at += 1;
                 continue;
             }
@@ -171,7 +171,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A plain identifier in its scope, as most parts of names are.
+    /// Parses a plain identifier in its scope, which most parts of names are.
     #[inline(always)]
     pub(super) fn identifier_in(&mut self, scope: Option<Id>) -> Option<Id> {
         let text = self.counted().filter(|text| text.length > 0)?;
@@ -204,7 +204,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What a template is with its arguments.
+    /// Parses the arguments of a template.
     fn instance_of(&mut self, name: Id, state: &mut NameState) -> Option<Id> {
         let arguments = self.template_arguments(state.is_encoding)?;
         if matches!(self.tree.node(name), Node::Instance { .. }) {

@@ -7,7 +7,7 @@ use crate::cxx::node::{IS_ARRAY, IS_GLOBAL, Id, List, Node};
 use crate::cxx::operators::{self, Kind, operator};
 
 impl Parser<'_> {
-    /// What comes behind the letters of an operator.
+    /// Parses the operands after the letters of an operator.
     pub(super) fn operation(&mut self, index: u8, is_global: bool) -> Option<Id> {
         let kind = operator(index).kind;
         let global = if is_global { IS_GLOBAL } else { 0 };
@@ -94,7 +94,7 @@ impl Parser<'_> {
         Some(Node::Conversion { to, from: self.list_since(at) })
     }
 
-    /// `fp… | fL <digit>…` are parameters, everything else that begins with `f` is a fold.
+    /// `fp… | fL <digit>…` are parameters; all others that begin with `f` are folds.
     pub(super) fn parameter_or_fold(&mut self) -> Option<Id> {
         match (self.peek_at(1), self.peek_at(2)) {
             (b'p', _) | (b'L', b'0'..=b'9') => self.function_parameter(),

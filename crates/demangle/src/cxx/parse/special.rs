@@ -1,4 +1,4 @@
-//! What a compiler makes for a program: tables, type information, thunks, guards.
+//! Compiler-generated entities: tables, type information, thunks, guards.
 //!
 //! Source: Itanium C++ ABI, 5.1.4.1 "Virtual Tables and RTTI" to 5.1.4.6.
 
@@ -89,7 +89,7 @@ impl Parser<'_> {
         (self.eat(b'_') || !is_counted).then_some(name)
     }
 
-    /// `<call-offset> ::= h <number> _ | v <number> _ <number> _`; it is not shown.
+    /// `<call-offset> ::= h <number> _ | v <number> _ <number> _`; it is not printed.
     fn call_offset(&mut self) -> Option<()> {
         let numbers = if self.eat(b'h') {
             1

@@ -1,4 +1,4 @@
-//! Substitutions: parts of the name that were there before, and the abbreviations of `std`.
+//! Substitutions: earlier parts of the name, and the abbreviations of `std`.
 //!
 //! Source: Itanium C++ ABI, 5.1.10 "Compression".
 
@@ -7,7 +7,7 @@ use super::unqualified::abbreviation;
 use crate::cxx::node::{Id, Node};
 
 impl Parser<'_> {
-    /// `<substitution> ::= S [<seq-id>] _ | Sa | Sb | Ss | Si | So | Sd`; `St` is not, it needs a name behind it.
+    /// `<substitution> ::= S [<seq-id>] _ | Sa | Sb | Ss | Si | So | Sd`; `St` is not one, since a name must follow it.
     pub(super) fn substitution(&mut self) -> Option<Id> {
         self.expect(b'S')?;
         if let letter @ b'a'..=b'z' = self.peek() {
@@ -27,7 +27,7 @@ impl Parser<'_> {
         Some(id)
     }
 
-    /// `<seq-id>`: a number of base 36.
+    /// `<seq-id>`: a number in base 36.
     pub(super) fn sequence_number(&mut self) -> Option<usize> {
         let at = self.at;
         let mut value = 0_usize;

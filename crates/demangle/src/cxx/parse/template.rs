@@ -6,12 +6,12 @@ use super::Parser;
 use crate::cxx::node::{Has, Id, Invented, List, Node, Shape};
 
 impl Parser<'_> {
-    /// `<template-args> ::= I <template-arg>* [Q <requires>] E`. Those of an encoding are what its template parameters
-    /// refer to from there on.
+    /// `<template-args> ::= I <template-arg>* [Q <requires>] E`. Template parameters after the arguments of an encoding
+    /// refer to these.
     pub(super) fn template_arguments(&mut self, is_encoding: bool) -> Option<Id> {
         self.expect(b'I')?;
         let outer = if is_encoding { Some(self.new_outer_list()) } else { None };
-        // Whatever they are in, arguments can have arguments: they have an end.
+        // Inside the brackets, arguments may have arguments again, regardless of the context.
         let follow = std::mem::replace(&mut self.arguments_follow, true);
         let from = self.stacked();
         while !self.eat(b'E') {
@@ -22,7 +22,7 @@ impl Parser<'_> {
                 self.scratch.lists.get_mut(list)?.push(target);
             }
             if self.eat(b'Q') {
-                // The clause is not shown.
+                // The clause is not printed.
                 self.constraint()?;
                 self.expect(b'E')?;
                 break;
@@ -33,7 +33,7 @@ impl Parser<'_> {
         Some(self.add(Node::Arguments(list)))
     }
 
-    /// Forgets the template parameters that were in reach, for a list of new ones.
+    /// Removes the template parameters in scope, and returns the list for new ones.
     fn new_outer_list(&mut self) -> usize {
         self.scratch.levels.truncate(self.reach.levels_begin);
         let list = match self.reach.outer {
@@ -48,7 +48,7 @@ impl Parser<'_> {
         list
     }
 
-    /// What a template parameter stands for that has this argument.
+    /// Returns the target of a template parameter with this argument.
     fn target_of(&mut self, argument: Id) -> Id {
         match self.tree.node(argument) {
             Node::DeclaredArgument(argument) => argument,
@@ -60,7 +60,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What is known of all elements of a pack is known of the pack.
+    /// Returns the shape of a pack: a property is known if no element has it.
     fn shape_of_pack(&self, list: List) -> Shape {
         let of = |part: fn(Shape) -> Has| {
             let all = self.tree.list(list).iter().all(|&id| part(self.tree.shape(id)) == Has::No);
@@ -123,7 +123,7 @@ impl Parser<'_> {
             self.expect(b'_')?;
         }
         if self.in_constraint {
-            // Enclosing templates are in reach of a constraint, and what their arguments are is not known.
+            // Constraints may use parameters of enclosing templates, and their arguments are unknown.
             let mut text = self.since(at);
             text.length -= 1;
             return Some(self.text(text));
@@ -141,7 +141,7 @@ impl Parser<'_> {
         id
     }
 
-    /// What the parameter of a level stands for; `auto` where it is one of a lambda that has no list of them.
+    /// Returns the target of a parameter; `auto` for a lambda's parameter without a list.
     fn resolve(&mut self, level: usize, index: usize) -> Option<Id> {
         let levels = self.scratch.levels.get(self.reach.levels_begin..).unwrap_or_default();
         let list = levels.get(level).copied().flatten();
@@ -162,8 +162,8 @@ impl Parser<'_> {
         self.peek() == b'T' && matches!(self.peek_at(1), b'y' | b'p' | b't' | b'n' | b'k')
     }
 
-    /// `<template-param-decl> ::= Ty | Tk <concept> | Tn <type> | Tt <template-param-decl>* [Q <requires>] E |
-    /// Tp <template-param-decl>`; its name is invented, and put into the list.
+    /// `<template-param-decl> ::= Ty | Tk <concept> | Tn <type> | Tt <template-param-decl>* [Q <requires>] E | Tp
+    /// <template-param-decl>`. Its name is invented and added to the list.
     pub(super) fn parameter_declaration(&mut self, list: Option<usize>) -> Option<Id> {
         self.expect(b'T')?;
         let letter = self.peek();

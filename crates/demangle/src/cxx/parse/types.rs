@@ -6,7 +6,7 @@ use super::{NameState, Parser};
 use crate::cxx::node::{Id, Node, Qualifiers, Reference, Shape, Signature, Word};
 use crate::cxx::tree::Tree;
 
-/// The builtin types of `D` and a letter, without those that have a size.
+/// Returns the builtin type for `D` and a letter, except those with a size.
 fn builtin_of_two(letter: u8) -> Option<Word> {
     Some(match letter {
         b'd' => &"decimal64",
@@ -24,7 +24,7 @@ fn builtin_of_two(letter: u8) -> Option<Word> {
 }
 
 impl Parser<'_> {
-    /// `<type>`; all but builtin types and substitutions can be substituted later.
+    /// `<type>`. All but builtin types and substitutions can be substituted later.
     #[inline]
     pub(super) fn type_(&mut self) -> Option<Id> {
         if let Some(builtin) = Tree::builtin(self.peek()) {
@@ -100,7 +100,7 @@ impl Parser<'_> {
         Some(self.add(Node::Instance { name, arguments }))
     }
 
-    /// A type that begins with a substitution; and whether it is more than that.
+    /// Parses a type that begins with a substitution. The flag is true if it has more parts.
     fn substituted_type(&mut self) -> Option<(Id, bool)> {
         let mut name = self.substitution()?;
         let is_substitution = !matches!(self.tree.node(name), Node::Module { .. });
@@ -117,7 +117,7 @@ impl Parser<'_> {
         Some((name, !is_substitution))
     }
 
-    /// A type that begins with `D`; and whether it can be substituted, as builtin types cannot.
+    /// Parses a type that begins with `D`. The flag is true if it can be substituted, which builtin types cannot.
     fn type_of_d(&mut self) -> Option<(Id, bool)> {
         let letter = self.peek_at(1);
         if let Some(word) = builtin_of_two(letter) {
@@ -272,7 +272,7 @@ impl Parser<'_> {
         Some(id)
     }
 
-    /// A qualifier of a vendor, or a protocol of Objective-C: `U <length> objcproto <source-name>`.
+    /// Parses a vendor qualifier, or an Objective-C protocol: `U <length> objcproto <source-name>`.
     fn vendor_qualified(&mut self) -> Option<Id> {
         const PROTOCOL: &[u8] = b"objcproto";
         let qualifier = self.counted().filter(|name| name.length > 0)?;

@@ -8,7 +8,7 @@ use crate::cxx::operators::{self, Kind, operator};
 
 impl Parser<'_> {
     /// `<unqualified-name> ::= [<module-name>] [F] [L] (<operator-name> | <ctor-dtor-name> | <source-name> |
-    /// <unnamed-type-name> | DC <source-name>+ E) [<abi-tags>]`, put into its scope.
+    /// <unnamed-type-name> | DC <source-name>+ E) [<abi-tags>]`, with its scope added.
     pub(super) fn unqualified_name(
         &mut self,
         state: &mut NameState,
@@ -69,7 +69,7 @@ impl Parser<'_> {
         if self.is_anonymous(text) { self.word(&"(anonymous namespace)") } else { self.text(text) }
     }
 
-    /// Whether an identifier is the one that compilers give to unnamed namespaces.
+    /// Returns true for the identifier that compilers use for unnamed namespaces.
     #[inline]
     pub(super) fn is_anonymous(&self, text: Text) -> bool {
         self.input.get(text.at as usize) == Some(&b'_')
@@ -101,7 +101,7 @@ impl Parser<'_> {
         Some(self.add(Node::Bindings(list)))
     }
 
-    /// An abbreviation as it is in front of a constructor.
+    /// Returns the long form of an abbreviation, which is used in front of a constructor.
     fn written_out(&mut self, scope: Id) -> Id {
         match self.tree.node(scope) {
             Node::Std(std, false) => self.add(Node::Std(std, true)),
@@ -156,7 +156,7 @@ impl Parser<'_> {
         None
     }
 
-    /// The type that a conversion operator makes. It can name template parameters whose arguments come behind it.
+    /// Parses the target type of a conversion operator. It may refer to template parameters before their arguments.
     fn conversion_operator(&mut self, state: &mut NameState) -> Option<Id> {
         let follow = std::mem::replace(&mut self.arguments_follow, false);
         let later = self.arguments_come_later;
@@ -169,7 +169,7 @@ impl Parser<'_> {
     }
 }
 
-/// The abbreviation that a letter behind `S` is.
+/// Returns the abbreviation for a letter after `S`.
 ///
 /// Source: Itanium C++ ABI, 5.1.10 "Compression".
 pub(super) fn abbreviation(letter: u8) -> Option<Std> {

@@ -1,4 +1,4 @@
-//! Names in expressions that stand for whatever they find.
+//! Unresolved names in expressions, which depend on template parameters.
 //!
 //! Source: Itanium C++ ABI, 5.1.6 "Expressions" (`<unresolved-name>`).
 
@@ -7,7 +7,7 @@ use crate::cxx::node::{Id, Node};
 
 impl Parser<'_> {
     /// `<unresolved-name> ::= [gs] <base> | sr <unresolved-type> <base> | srN <unresolved-type> <level>+ E <base> |
-    /// [gs] sr <level>+ E <base>`; `gs` was read.
+    /// [gs] sr <level>+ E <base>`. The caller has parsed `gs`.
     pub(super) fn unresolved_name(&mut self, is_global: bool) -> Option<Id> {
         let scope = if self.eat_word(b"srN") {
             let mut scope = self.unresolved_type_with_arguments()?;
@@ -38,14 +38,14 @@ impl Parser<'_> {
 
     fn unresolved_type_with_arguments(&mut self) -> Option<Id> {
         if (self.peek(), self.peek_at(1)) == (b'S', b't') {
-            // GCC writes names of `std` here as it writes types.
+            // GCC encodes names of `std` here like types.
             return self.type_();
         }
         let name = self.unresolved_type()?;
         self.with_arguments(name)
     }
 
-    /// `[<template-args>]` behind a name.
+    /// `[<template-args>]` after a name.
     fn with_arguments(&mut self, name: Id) -> Option<Id> {
         if self.peek() != b'I' {
             return Some(name);

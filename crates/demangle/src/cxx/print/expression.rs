@@ -1,4 +1,4 @@
-//! Expressions as text: all but operators.
+//! Printing of expressions, except for operators.
 
 use super::{Printer, float};
 use crate::cxx::node::{Id, Node, Text};
@@ -165,7 +165,7 @@ impl Printer<'_> {
         self.word(" ");
     }
 
-    /// A number, in whose front an `n` is a minus.
+    /// Prints a number; a leading `n` is a minus.
     fn signed(&mut self, mut value: Text) {
         if self.input.get(value.at as usize) == Some(&b'n') {
             self.word("-");
@@ -174,7 +174,7 @@ impl Printer<'_> {
         self.text(value);
     }
 
-    /// An integer with the suffix of its type, or behind its type where it has none.
+    /// Prints an integer with the suffix of its type, or after its type if that has no suffix.
     fn integer(&mut self, what: u8, value: Text) {
         let suffix = match what {
             b'i' => Some(""),

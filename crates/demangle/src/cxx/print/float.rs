@@ -1,9 +1,9 @@
-//! Floating-point literals as hexadecimal numbers, as C's `%a` writes them: mangled names have the bytes of values.
+//! Floating-point literals as hexadecimal numbers, like `%a` in C. Mangled names have the bytes of the values.
 
 use std::io::Write as _;
 
-/// Writes the value of the digits, which the parser has counted, with the suffix of its type: `f`, `d` or `e`, as in
-/// the mangled name.
+/// Writes the value of the digits with the suffix of its type. `what` is the letter of the type in the mangled name,
+/// `f`, `d` or `e`. The parser has checked the number of digits.
 pub(super) fn write(out: &mut Vec<u8>, what: u8, digits: &[u8]) {
     let value = digits.iter().fold(0_u128, |value, &digit| {
         let digit = char::from(digit).to_digit(16).unwrap_or(0);
@@ -23,7 +23,7 @@ pub(super) fn write(out: &mut Vec<u8>, what: u8, digits: &[u8]) {
     }
 }
 
-/// Source: IEEE 754, binary64: sign, 11 bits of exponent, 52 of fraction.
+/// Writes a binary64 number. Source: IEEE 754, binary64: sign, 11 bits of exponent, 52 of fraction.
 fn double(out: &mut Vec<u8>, bits: u64) {
     let exponent = i32::try_from((bits >> 52) & 0x7ff).unwrap_or(0);
     let fraction = bits & ((1 << 52) - 1);
@@ -37,8 +37,8 @@ fn double(out: &mut Vec<u8>, bits: u64) {
     }
 }
 
-/// Source: System V psABI for x86-64, 3.1.2: the 80 bits of x87, sign, 15 bits of exponent, 64 of significand with its
-/// leading 1.
+/// Writes an x87 number of 80 bits. Source: System V psABI for x86-64, 3.1.2: sign, 15 bits of exponent, 64 of
+/// significand with its leading 1.
 fn extended(out: &mut Vec<u8>, bits: u128) {
     let exponent = i32::try_from((bits >> 64) & 0x7fff).unwrap_or(0);
     let significand = u64::try_from(bits & u128::from(u64::MAX)).unwrap_or(0);
@@ -60,7 +60,7 @@ fn sign(out: &mut Vec<u8>, is_negative: bool) {
     }
 }
 
-/// `0x1.8p+3`: the fraction has so many digits, of which the zeros at its end are left out.
+/// Writes `0x1.8p+3`. The fraction has `digits` digits; trailing zeros are omitted.
 fn number(out: &mut Vec<u8>, leading: u64, fraction: u64, digits: usize, exponent: i32) {
     // Writing to a vector does not fail.
     let _ = write!(out, "0x{leading:x}");

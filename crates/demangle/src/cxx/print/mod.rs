@@ -1,5 +1,5 @@
-//! The printer: the tree as text. A declaration in C++ is written around the name that it declares, so nodes have a
-//! left part and may have a right one. What was printed once and reads the same everywhere is copied from the output.
+//! The printer, which turns the tree into text. A C++ declaration is written around the declared name, so nodes have a
+//! left part and possibly a right one. A part that is equal everywhere is printed once and then copied from the output.
 
 mod expression;
 mod float;
@@ -13,26 +13,26 @@ use crate::cxx::operators::Precedence;
 use crate::cxx::tree::{Entry, Printed, Tree};
 use crate::cxx::{Options, Parts, Spelling};
 
-/// Longest output, in bytes.
+/// Length of the longest output, in bytes.
 const MAX_OUTPUT: usize = 1 << 16;
-/// The same in proportion to the mangled name, so that many short names cannot cost as much as long ones.
+/// Output limit in proportion to the mangled name, so that many short names cannot cost as much as long ones.
 const OUTPUT_PER_BYTE: usize = 64;
 const LEAST_OUTPUT: usize = 1 << 12;
-/// Nodes that are printed or asked for their shape: substitutions can double at each step and print nothing.
+/// Limit on the printed or examined nodes: substitutions can double at each step and print nothing.
 const MAX_STEPS: usize = 1 << 18;
 const STEPS_PER_BYTE: usize = 128;
 const LEAST_STEPS: usize = 1 << 10;
-/// Nesting of nodes; a name refers to names that refer to others, so it can be deeper than the mangled name.
+/// Limit on the nesting of nodes. It can exceed that of the mangled name, since names refer to names.
 const MAX_DEPTH: u32 = 768;
 
-/// Where the expansion of a pack is.
+/// The state of a pack's expansion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Pack {
     index: u32,
     size: u32,
 }
 
-/// Prints a tree.
+/// Printer of a tree.
 #[derive(Debug)]
 pub(crate) struct Printer<'a> {
     input: &'a [u8],
@@ -41,13 +41,13 @@ pub(crate) struct Printer<'a> {
     has_arguments: bool,
     has_parameters: bool,
     is_gnu: bool,
-    /// Brackets around the place; 0 right inside of template arguments, where a `>` would end them.
+    /// Number of open brackets; 0 directly inside template arguments, because a `>` would end them.
     brackets: u32,
-    /// The element of packs that is printed; set by the first pack that an expansion comes to.
+    /// The pack element being printed; set by the first pack inside an expansion.
     pack: Option<Pack>,
-    /// Expansions around the place.
+    /// Number of enclosing expansions.
     expansions: u32,
-    /// Nodes that are being printed and may contain themselves.
+    /// Nodes being printed that may contain themselves.
     active: Vec<Id>,
     depth: u32,
     steps: usize,
@@ -56,7 +56,7 @@ pub(crate) struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    /// A printer of a parsed name behind what is in `out`.
+    /// Creates a printer that appends to `out`.
     pub(crate) fn new(
         input: &'a [u8],
         tree: &'a mut Tree,
@@ -81,13 +81,13 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Prints a name; `None` where it gets out of proportion.
+    /// Prints a name; `None` if it exceeds a limit.
     pub(crate) fn name(mut self, name: Id) -> Option<()> {
         self.print(name);
         (!self.is_too_large && self.out.len() <= self.most_output).then_some(())
     }
 
-    /// Both parts of a node.
+    /// Prints both parts of a node.
     #[inline(always)]
     fn print(&mut self, id: Id) {
         match self.tree.entry(id).node {
@@ -139,7 +139,7 @@ impl<'a> Printer<'a> {
         self.text(name);
     }
 
-    /// What of a node comes before the name that it declares; all of it, where it declares none.
+    /// Prints the part of a node before the declared name, or the whole node if it declares none.
     fn left(&mut self, id: Id) {
         let Entry { node, is_shared, printed, .. } = *self.tree.entry(id);
         if is_shared && self.expansions == 0 && self.pack.is_none() {
@@ -147,7 +147,7 @@ impl<'a> Printer<'a> {
         }
         if self.enter() {
             match node {
-                // What most parameters are.
+                // The kinds of most parameters.
                 Node::Pointer(_) | Node::Reference { .. } | Node::Qualified { .. } => {
                     self.left_of_type(id, node);
                 }
@@ -157,7 +157,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// The same for a node that is written more than once: by copying what is there, if it reads the same everywhere.
+    /// Prints the left part of a shared node. It is copied from the output if it is equal everywhere.
     fn left_of_shared(&mut self, id: Id, node: Node, printed: Printed) {
         if printed.length > 0 {
             return self.copy(printed.start as usize, printed.length as usize);
@@ -176,7 +176,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// What of a node comes behind the name that it declares.
+    /// Prints the part of a node after the declared name.
     fn right(&mut self, id: Id) {
         let Entry { node, shape, .. } = *self.tree.entry(id);
         if shape.right != Has::No && self.enter() {
@@ -185,7 +185,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Counts a step; whether there may be one more.
+    /// Counts a step; returns false if a limit is exceeded.
     #[inline]
     fn enter(&mut self) -> bool {
         if self.depth >= MAX_DEPTH || self.steps == 0 || self.out.len() > self.most_output {
@@ -197,7 +197,7 @@ impl<'a> Printer<'a> {
         true
     }
 
-    /// Nothing is printed any more: the name gets out of proportion.
+    /// Stops printing, because the name exceeds a limit.
     #[cold]
     fn give_up(&mut self) {
         self.is_too_large = true;
@@ -211,7 +211,7 @@ impl<'a> Printer<'a> {
 
     #[inline]
     fn text(&mut self, text: Text) {
-        /// Most identifiers are not longer. So many bytes are copied by one instruction instead of a call.
+        /// Length of most identifiers, or more. This many bytes are copied by one instruction instead of a call.
         const SHORT: usize = 16;
         let (at, length) = (text.at as usize, text.length as usize);
         let from = self.input.get(at..).unwrap_or_default();
@@ -225,7 +225,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Text that is in the output already.
+    /// Copies text that is already in the output.
     fn copy(&mut self, at: usize, length: usize) {
         if at + length > self.out.len() || self.out.len() > self.most_output {
             return self.give_up();
@@ -243,21 +243,21 @@ impl<'a> Printer<'a> {
         self.word(bracket);
     }
 
-    /// A node in parentheses.
+    /// Prints a node in parentheses.
     fn enclosed(&mut self, id: Id) {
         self.open("(");
         self.print(id);
         self.close(")");
     }
 
-    /// An operand: in parentheses where it binds no tighter than that; or weaker, where `or_equal` is fine.
+    /// Prints an operand, in parentheses unless it binds more tightly than `than`, or equally if `or_equal`.
     fn operand(&mut self, id: Id, than: Precedence, or_equal: bool) {
         let precedence = self.tree.node(id).precedence();
         let is_weak = if or_equal { precedence > than } else { precedence >= than };
         if is_weak { self.enclosed(id) } else { self.print(id) }
     }
 
-    /// Nodes with commas between them; those that print nothing, as empty packs do, have none.
+    /// Prints nodes separated by commas. Nodes without text, such as empty packs, are omitted.
     fn list(&mut self, list: List) {
         let mut is_first = true;
         for index in 0..list.length {
@@ -288,7 +288,7 @@ impl<'a> Printer<'a> {
         self.close(")");
     }
 
-    /// What is in angle brackets, where a `>` would be their end.
+    /// Prints the contents of angle brackets. They contain no unbracketed `>`, which would end them.
     fn angles(&mut self, inner: impl FnOnce(&mut Self)) {
         let brackets = std::mem::take(&mut self.brackets);
         if self.is_gnu && self.out.last() == Some(&b'<') {
@@ -303,7 +303,7 @@ impl<'a> Printer<'a> {
         self.brackets = brackets;
     }
 
-    /// Does something with a node that may contain itself, unless that is what it is in.
+    /// Calls `inner` for a node that may contain itself, unless it is already being printed.
     fn guarded<T>(&mut self, id: Id, inner: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if !self.tree.has_forward {
             return Some(inner(self));

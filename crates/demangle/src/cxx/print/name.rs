@@ -1,4 +1,4 @@
-//! Names as text.
+//! Printing of names.
 
 use super::Printer;
 use crate::cxx::node::{Id, Node, Std, Text};
@@ -16,7 +16,7 @@ impl Printer<'_> {
             Node::Scoped { scope, name } => self.scoped(scope, name),
             Node::Friend { scope, name } => self.joined(scope, "::friend ", name),
             Node::Local { encoding, entity } => {
-                // Also where parameters are left out: functions with the same name have the same local names.
+                // Also if parameters are omitted elsewhere: overloads may have local entities with the same name.
                 let has_parameters = std::mem::replace(&mut self.has_parameters, true);
                 self.print(encoding);
                 self.has_parameters = has_parameters;
@@ -66,7 +66,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Template arguments, where they are to be shown.
+    /// Prints template arguments, if they are requested.
     #[inline]
     pub(super) fn arguments(&mut self, id: Id) {
         if let Node::Arguments(list) = self.tree.node(id)
@@ -137,7 +137,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The number of an unnamed entity as binutils counts: `_` is the first, `0_` the second.
+    /// Prints the number of an unnamed entity as binutils counts: `_` is the first, `0_` the second.
     fn counted(&mut self, count: Text, end: &str) {
         let at = count.at as usize;
         let digits = self.input.get(at..at + count.length as usize).unwrap_or_default();
@@ -178,7 +178,7 @@ impl Printer<'_> {
         self.word("char, std::char_traits<char>");
     }
 
-    /// The name that a constructor has: that of its class, without scope and arguments.
+    /// Prints the name of a constructor, which is that of its class without scope and arguments.
     fn base_name(&mut self, mut class: Id) {
         loop {
             class = match self.tree.node(class) {

@@ -1,4 +1,4 @@
-//! Operators with their operands as text. Parentheses are where an operand binds weaker than its operator.
+//! Printing of operators with their operands. An operand that binds less tightly than its operator gets parentheses.
 
 use super::Printer;
 use crate::cxx::node::{IS_ARRAY, IS_GLOBAL, Id, List, Node};

@@ -1,4 +1,4 @@
-//! Template parameters and packs as text.
+//! Printing of template parameters and packs.
 
 use super::{Pack, Printer};
 use crate::cxx::node::{Has, Id, Invented, List, Node};
@@ -60,20 +60,20 @@ impl Printer<'_> {
         }
     }
 
-    /// The element of a pack that is printed now; a pack that no expansion came to yet says how many there are.
+    /// Returns the current element of a pack. The first pack in an expansion sets the number of elements.
     pub(super) fn element(&mut self, list: List) -> Option<Id> {
         let pack = *self.pack.get_or_insert(Pack { index: 0, size: list.length });
         self.tree.element(list, pack.index)
     }
 
-    /// A pattern, for each element of the packs in it.
+    /// Prints a pattern for each element of the packs in it.
     pub(super) fn expansion(&mut self, pattern: Id) {
         let around = self.pack.take();
         self.expansions += 1;
         let start = self.out.len();
         self.print(pattern);
         match self.pack {
-            // There is no pack in it, which is so for a parameter of a function.
+            // It contains no pack, as for a parameter of a function.
             None => self.word("..."),
             Some(Pack { size: 0, .. }) => self.out.truncate(start),
             Some(Pack { size, .. }) => {
@@ -127,7 +127,7 @@ impl Printer<'_> {
         self.has(id, |shape| shape.function)
     }
 
-    /// Whether a node has something, or what it stands for here has.
+    /// Returns true if a node, or the current target of a parameter, has a property.
     fn has(&mut self, id: Id, part: fn(crate::cxx::node::Shape) -> Has) -> bool {
         let Entry { node, shape, .. } = *self.tree.entry(id);
         match part(shape) {
@@ -152,7 +152,7 @@ impl Printer<'_> {
         found
     }
 
-    /// What a parameter stands for here.
+    /// Returns the current target of a parameter.
     pub(super) fn resolved(&mut self, id: Id) -> Id {
         match self.tree.node(id) {
             Node::ParameterPack(list) => match self.element(list) {

@@ -1,4 +1,4 @@
-//! Types and functions as text.
+//! Printing of types and functions.
 
 use super::Printer;
 use crate::cxx::node::{Id, Node, Qualifiers, Reference, Shape, Signature, Text};
@@ -129,7 +129,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The return type of a function, and its name.
+    /// Prints the return type of a function, and its name.
     pub(super) fn left_of_function(&mut self, name: Id, signature: u32) {
         let result = self.tree.signature(signature).result;
         if let Some(result) = result.filter(|_| self.has_arguments) {
@@ -183,7 +183,7 @@ impl Printer<'_> {
         }
     }
 
-    /// What something points to, up to the sign of the pointer; arrays and functions are written around it.
+    /// Prints the target of a pointer, up to the pointer's sign. Arrays and functions enclose the sign.
     fn left_around(&mut self, to: Id, sign: &str) {
         let is_plain = self.tree.shape(to) == Shape::PLAIN;
         if is_plain {
@@ -208,7 +208,7 @@ impl Printer<'_> {
         self.right(to);
     }
 
-    /// The protocol of `id<protocol>`.
+    /// Returns the protocol of `id<protocol>`.
     fn is_objc_object(&self, to: Id) -> Option<Id> {
         let Node::Protocol { base, protocol } = self.tree.node(to) else { return None };
         let Node::Text(Text { at, length }) = self.tree.node(base) else { return None };
@@ -217,9 +217,10 @@ impl Printer<'_> {
         (name == Some(b"objc_object")).then_some(protocol)
     }
 
-    /// What a reference to references is: to the right only if all of them are. `None` where it is one to itself.
+    /// Collapses a reference to references: the result is an rvalue reference only if all of them are. `None` for a
+    /// circle.
     fn collapsed(&mut self, id: Id) -> Option<(bool, Id)> {
-        /// More references in a row than a name has that is not a circle.
+        /// Limit on consecutive references, above the number that a name without a circle can have.
         const MANY: u32 = 1 << 10;
         let Node::Reference { mut to, mut is_right } = self.tree.node(id) else { return None };
         if self.tree.shape(to) == Shape::PLAIN

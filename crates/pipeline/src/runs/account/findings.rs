@@ -1,4 +1,4 @@
-//! The account of the run: what was lost and why, what is wrong with the input, in words for people and programs.
+//! The account of a run: its losses and their causes, and the damage of its input, as text and as finding kinds.
 
 use address::{ById as _, take_dangling};
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use super::losses::losses;
 use super::nameless::nameless;
 use crate::names::NameReport;
 
-/// Fills in the losses and the findings of the summary.
+/// Stores the losses and findings in the summary.
 pub(crate) fn account(
     profile: &mut Profile,
     counts: &RecordCounts,
@@ -87,7 +87,7 @@ pub(crate) fn account(
     profile.summary.findings.extend(dangling_ids());
 }
 
-/// Mistakes of this program since the last call: ids of its own that named no row.
+/// Returns internal errors since the last call: the program's own ids that named no row.
 pub fn dangling_ids() -> impl Iterator<Item = FindingRow> {
     take_dangling().into_iter().map(|(id, count)| FindingRow {
         kind: "dangling-id".to_owned(),
@@ -97,7 +97,7 @@ pub fn dangling_ids() -> impl Iterator<Item = FindingRow> {
     })
 }
 
-/// Why the kernel has no names.
+/// Returns the finding on missing kernel names.
 fn kernel_names(names: &NameReport, spelling: Spelling) -> Option<FindingRow> {
     let reason = names.kernel_refused.as_ref()?;
     Some(FindingRow {
@@ -108,19 +108,19 @@ fn kernel_names(names: &NameReport, spelling: Spelling) -> Option<FindingRow> {
     })
 }
 
-/// What the recording says that is missing from it.
+/// Adds the losses that the recording itself reports.
 fn add_counts(summary: &mut Summary, counts: &RecordCounts) {
     summary.samples_dropped += counts.dropped_samples;
     summary.lost_records = counts.lost_events;
     summary.lost_by_event = lost_by_event(counts);
-    // Where no record reports lost samples, counters that were read may.
+    // If no record reports lost samples, the event counters may.
     let counted =
         summary.lost_by_event.iter().fold(0_u64, |sum, it| sum.saturating_add(it.samples));
     summary.lost_samples = counts.lost_samples.max(counted);
     summary.throttled = counts.of(RecordKind::THROTTLE).records;
 }
 
-/// What is to be said of how the recorded kernel was recognized.
+/// Returns findings on the way that the recorded kernel was identified.
 fn kernel_identity(names: &NameReport) -> Vec<FindingRow> {
     let mut rows = Vec::new();
     if !names.shared_ids.is_empty() {
@@ -143,7 +143,7 @@ fn kernel_identity(names: &NameReport) -> Vec<FindingRow> {
     rows
 }
 
-/// What was lost of each event. Lost samples are reported by records, by the counters' last values, or by both.
+/// Returns the losses by event. Lost samples are reported by records, by the last values of the counters, or by both.
 fn lost_by_event(counts: &RecordCounts) -> Vec<EventLoss> {
     let losses = (0..).zip(counts.losses.by_event()).map(|(event, it)| EventLoss {
         event: EventId::new(event),
@@ -153,7 +153,7 @@ fn lost_by_event(counts: &RecordCounts) -> Vec<EventLoss> {
     losses.filter(|loss| loss.samples > 0 || loss.records > 0).collect()
 }
 
-/// Whether a frame in the kernel has no name.
+/// Returns true if a kernel frame has no name.
 fn has_nameless_kernel(profile: &Profile) -> bool {
     profile.frames.iter().filter(|frame| frame.kernel).any(|frame| {
         let location = profile.locations.get(frame.location);
@@ -161,7 +161,7 @@ fn has_nameless_kernel(profile: &Profile) -> bool {
     })
 }
 
-/// Samples whose chain goes through a map that was recorded shortly after them.
+/// Returns the finding on samples with a chain through a mapping that was recorded shortly after them.
 pub(crate) fn late_maps(samples: u64) -> Option<FindingRow> {
     (samples > 0).then(|| FindingRow {
         kind: "late-map".to_owned(),
@@ -172,7 +172,7 @@ pub(crate) fn late_maps(samples: u64) -> Option<FindingRow> {
     })
 }
 
-/// Samples in code that a process mapped that shares the memory of theirs.
+/// Returns the finding on samples in code that was mapped by another process with the same memory.
 pub(crate) fn shared_memory(shared: &SharedMemory, timeline: &Timeline) -> Option<FindingRow> {
     let (pid, mapped_by, module) = shared.first?;
     let path = &timeline.modules().by_id(module)?.path;
@@ -187,7 +187,7 @@ pub(crate) fn shared_memory(shared: &SharedMemory, timeline: &Timeline) -> Optio
     })
 }
 
-/// Files that used up what their size accounts for: what comes after it was left out.
+/// Returns findings on files that exceeded the limits for their size; the rest of them was skipped.
 pub(crate) fn limits(timeline: &Timeline, engine: &Engine) -> Vec<FindingRow> {
     let row = |message: String, count| FindingRow {
         kind: "limit-reached".to_owned(),
@@ -209,7 +209,7 @@ pub(crate) fn limits(timeline: &Timeline, engine: &Engine) -> Vec<FindingRow> {
     rows
 }
 
-/// Files that contradict themselves: neither stacks through them nor their names can be believed.
+/// Returns findings on files that contradict themselves, so that neither their stacks nor their names are reliable.
 pub(crate) fn inconsistent(engine: &Engine) -> Vec<FindingRow> {
     let mut rows: Vec<_> = engine
         .contradictions()
@@ -226,7 +226,7 @@ pub(crate) fn inconsistent(engine: &Engine) -> Vec<FindingRow> {
     rows
 }
 
-/// Files with call frame instructions that nobody knows.
+/// Returns findings on files with unknown call frame instructions.
 pub(crate) fn unknown_instructions(engine: &Engine) -> Vec<FindingRow> {
     let row = |(path, unknown): (PathBuf, Vec<u8>)| {
         let unknown: Vec<_> = unknown.iter().map(|one| format!("{one:#04x}")).collect();
@@ -246,7 +246,7 @@ pub(crate) fn unknown_instructions(engine: &Engine) -> Vec<FindingRow> {
     rows
 }
 
-/// Names and paths that formats cut which repeat them for each frame.
+/// Returns the finding on names and paths that are truncated in formats that repeat them for each frame.
 pub(crate) fn long_texts(profile: &Profile) -> Option<FindingRow> {
     let count = profile.strings.long();
     (count > 0).then(|| FindingRow {
@@ -255,7 +255,7 @@ pub(crate) fn long_texts(profile: &Profile) -> Option<FindingRow> {
         count, help: None, })
 }
 
-/// Names that found no room in the table of strings.
+/// Returns the finding on names that did not fit into the string table.
 pub(crate) fn too_many_names(profile: &Profile) -> Option<FindingRow> {
     let count = profile.strings.left_out();
     (count > 0).then(|| FindingRow {
@@ -268,7 +268,7 @@ pub(crate) fn too_many_names(profile: &Profile) -> Option<FindingRow> {
     })
 }
 
-/// Memory without a file that was taken for the file that was there before.
+/// Returns the finding on memory without a file that was taken for the file mapped there before.
 fn inferred(timeline: &Timeline) -> Option<FindingRow> {
     let first = timeline.inferences().first()?;
     let module = timeline.modules().by_id(first.module)?;
@@ -286,7 +286,7 @@ fn inferred(timeline: &Timeline) -> Option<FindingRow> {
     })
 }
 
-/// Memory without a file that was taken for the file around it.
+/// Returns the finding on memory without a file that was taken for the surrounding file.
 fn moved_before(images: &ImageStore) -> Option<FindingRow> {
     let moved = images.moved_texts();
     let first = moved.first()?;
@@ -304,10 +304,10 @@ fn moved_before(images: &ImageStore) -> Option<FindingRow> {
     })
 }
 
-/// How many ranges of memory without a file are named, those of most samples first.
+/// Limit on the reported ranges of memory without a file, those with most nameless locations first.
 const HINTS: usize = 5;
 
-/// Ranges of executable memory without a file in which frames have no name, with the hint to complete.
+/// Returns findings on executable memory without a file that has nameless frames, with a map hint to complete.
 fn hints_to_give(
     profile: &Profile,
     timeline: &mut Timeline,
@@ -342,7 +342,8 @@ fn hints_to_give(
     rows.into_iter().take(HINTS).map(row).collect()
 }
 
-/// Recorded paths with `..` in them: the kernel writes none, but a path that is to lead out of a folder has some.
+/// Returns the finding on recorded paths with `..`. The kernel writes none, but a path that is crafted to leave a
+/// folder has some.
 fn parents_in_paths(timeline: &Timeline) -> Option<FindingRow> {
     let has_parent = |path: &[u8]| path.split(|&byte| byte == b'/').any(|name| name == b"..");
     let mut found = timeline.modules().iter().filter(|module| has_parent(&module.path));

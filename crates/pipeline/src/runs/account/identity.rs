@@ -1,10 +1,10 @@
-//! Findings about the identity of files: those that were refused, and those that were used without a proof.
+//! Findings on the identity of files: rejected files, and files that were used unverified.
 
 use image_store::{FileProof, ImageStore, LoadError};
 use module_map::{MappedKind, Timeline};
 use profile::FindingRow;
 
-/// Files that were refused: one finding for each module.
+/// Returns a finding for each module with a rejected file.
 pub(super) fn refused(timeline: &Timeline, images: &ImageStore) -> Vec<FindingRow> {
     let row = |error: &LoadError| {
         let kind = kind_of(error)?.to_owned();
@@ -14,14 +14,14 @@ pub(super) fn refused(timeline: &Timeline, images: &ImageStore) -> Vec<FindingRo
     outcomes.filter_map(Result::err).filter_map(row).collect()
 }
 
-/// Returns true if the file of a module that frames are in is damaged.
+/// Returns true if the file of a module with frames is damaged.
 pub(super) fn has_damaged(timeline: &Timeline, images: &ImageStore) -> bool {
     let outcomes = timeline.modules().iter().filter_map(|module| images.outcome(module));
     let mut refused = outcomes.filter_map(Result::err);
     refused.any(|error| matches!(error, LoadError::Unusable(error) if error.is_damage()))
 }
 
-/// The kind of finding for a refusal; `None` for modules that have no file.
+/// Returns the kind of finding for a rejected file; `None` for modules without a file.
 const fn kind_of(error: &LoadError) -> Option<&'static str> {
     match error {
         LoadError::BuildId { .. } => Some("build-id-mismatch"),
@@ -34,7 +34,7 @@ const fn kind_of(error: &LoadError) -> Option<&'static str> {
     }
 }
 
-/// Files that were used though nothing proves that they are the recorded ones: one finding, with an example.
+/// Returns one finding, with an example, on files that were used although nothing verifies their identity.
 pub(super) fn unverified(timeline: &Timeline, images: &ImageStore) -> Option<FindingRow> {
     let is_unverified = |module: &&std::sync::Arc<module_map::Module>| {
         module.kind == MappedKind::File && images.proof(module) == Some(FileProof::None)

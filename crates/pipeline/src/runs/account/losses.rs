@@ -1,4 +1,4 @@
-//! The modules that chains ended in before their root: how many samples, why, and what would help.
+//! Truncated chains by the module that they ended in: number of samples, reason and remedy.
 
 use address::{ById as _, ModuleId};
 use image_store::{Image, ImageStore, LoadError, LoadedImage};
@@ -8,7 +8,7 @@ use profile::{Advice, EndReason, LocationRow, ModuleLoss, Profile, StackId};
 
 use super::untried::untried;
 
-/// Samples by the module that their chain ended in before its root, where that module is to blame.
+/// Returns the truncated samples by the module that their chain ended in, for end reasons that the module causes.
 pub(super) fn losses(
     profile: &Profile,
     timeline: &Timeline,
@@ -29,7 +29,7 @@ pub(super) fn losses(
     let blamed = profile.samples.iter().filter(|it| is_blamed(it.end));
     let mut blamed: Vec<(StackId, EndReason)> =
         blamed.filter_map(|it| Some((it.stack?, it.end))).collect();
-    // Few as a rule, so that their outermost frames are looked for one by one; each distinct chain once.
+    // There are mostly few, so the outermost frame is looked up for each distinct chain.
     blamed.sort_unstable_by_key(|&(stack, end)| (stack, end as u8));
     let mut counts = hashbrown::HashMap::<(Option<ModuleId>, EndReason), u64>::new();
     for same in blamed.chunk_by(|a, b| a == b) {
@@ -53,10 +53,10 @@ pub(super) fn losses(
     losses
 }
 
-/// Where the outermost frame of a stack is.
+/// Returns the location of the outermost frame of a stack.
 fn outermost(profile: &Profile, stack: StackId) -> Option<&LocationRow> {
     let mut node = profile.stacks.get(stack)?;
-    // Parents stand before their children.
+    // Parents precede their children.
     while let Some(parent) = node.parent.and_then(|parent| profile.stacks.get(parent)) {
         node = parent;
     }
@@ -90,7 +90,7 @@ fn reason(
     }
 }
 
-/// What would let chains go on in the module.
+/// Returns the remedy that would continue chains in the module.
 fn remedy(
     module: Option<ModuleId>,
     end: EndReason,
@@ -127,13 +127,13 @@ fn remedy(
     })
 }
 
-/// Whether a file of unproven roots contradicts itself, or a part of it could not be read.
+/// Returns true if the file is inconsistent, or if a part of it could not be read.
 fn is_damaged(file: &LoadedImage) -> bool {
     let image = file.image();
     image.has_lost_sections() || image.was_cut_short()
 }
 
-/// What would help if no file is used for a module; `None` if it has none.
+/// Returns the remedy if no file was used for a module; `None` if the module has none.
 pub(super) fn absent_file(
     module: &Module,
     error: &LoadError,
@@ -152,21 +152,21 @@ pub(super) fn absent_file(
     }
 }
 
-/// The file is not there.
+/// Returns the remedy for a missing file.
 fn file(module: &Module, images: &ImageStore) -> Remedy {
     let ways = untried(images.options());
     let ways = if module.kind == MappedKind::File { ways } else { ways.by_content() };
     Remedy::File { id: module.identity.build_id, ways }
 }
 
-/// Whether all debug information of a file was read, its own or that of its debug file, as far as somebody looked for it.
+/// Returns true if the file, or its debug file if that was loaded, has `.debug_info`.
 pub(super) fn has_debug_info(file: &LoadedImage) -> bool {
     let debug = file.debug_if_loaded().map(|debug| &**debug);
     let mut files = [Some(file.image()), debug].into_iter().flatten();
     files.any(|image| image.section(".debug_info").is_some())
 }
 
-/// How the debug information of a file may be found.
+/// Returns the ways to find the debug information of a file.
 pub(super) fn debug_info(module: &Module, file: &LoadedImage, images: &ImageStore) -> DebugInfo {
     let image = file.image();
     let proof = match (image.build_id(), debug_link(image)) {
@@ -182,20 +182,20 @@ pub(super) fn debug_info(module: &Module, file: &LoadedImage, images: &ImageStor
     }
 }
 
-/// The name of a recorded file, without its folders and the mark of a deleted file.
+/// Returns the name of a recorded file, without its folders and the suffix of a deleted file.
 fn file_name(module: &Module) -> String {
     let name = module.path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     String::from_utf8_lossy(name.strip_suffix(b" (deleted)").unwrap_or(name)).into_owned()
 }
 
-/// The name of the debug file that a file states.
+/// Returns the name of the debug file that a file states.
 fn debug_link(image: &Image) -> Option<String> {
     let data = image.section_data(image.section(".gnu_debuglink")?).ok()?;
     let name = data.split(|&byte| byte == 0).next().filter(|name| !name.is_empty())?;
     Some(String::from_utf8_lossy(name).into_owned())
 }
 
-/// Whether the package manager of a distribution installs files there.
+/// Returns true if the package manager of a distribution installs files in that folder.
 fn is_packaged(path: &[u8]) -> bool {
     const FOLDERS: [&[u8]; 4] = [b"/usr/", b"/lib", b"/bin/", b"/sbin/"];
     FOLDERS.iter().any(|folder| path.starts_with(folder)) && !path.starts_with(b"/usr/local/")

@@ -1,4 +1,4 @@
-//! The modules with frames that have no name: how many, and what would give them names.
+//! The modules with nameless frames: number of frames and remedy.
 
 use address::{ById as _, ModuleId};
 use hashbrown::{HashMap, HashSet};
@@ -11,7 +11,7 @@ use profile::{Advice, LocationId, ModuleKind, NamelessModule, Profile};
 use super::losses;
 use crate::names::NameReport;
 
-/// Frames without a name by module, those with most first. A name that only states where the function starts is none.
+/// Returns the nameless frames by module, most first. A name that only states the function's start does not count.
 pub(super) fn nameless(
     profile: &Profile,
     names: &NameReport,
@@ -37,7 +37,7 @@ pub(super) fn nameless(
     rows
 }
 
-/// What would give the code of a module names; `None` if nothing is known to.
+/// Returns the remedy for missing names of a module; `None` if none is known.
 fn remedy(
     module: Option<ModuleId>,
     profile: &Profile,
@@ -61,8 +61,8 @@ fn remedy(
     }
 }
 
-/// What would name code of a file that is there. Code without a name in a file with all its symbols or debug information
-/// has none there either: it is assembly, or made by the linker.
+/// Returns the remedy for nameless code in an opened file. With the full symbol table or debug information there is
+/// none, since such code is assembly or made by the linker.
 pub(super) fn of_file(module: &Module, file: &LoadedImage, images: &ImageStore) -> Option<Remedy> {
     let debug = file.debug_if_loaded().map(|debug| &**debug);
     let mut files = [Some(file.image()), debug].into_iter().flatten();

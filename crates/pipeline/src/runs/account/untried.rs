@@ -1,9 +1,9 @@
-//! The options that may still lead to a file, by those that were given.
+//! File search options that were not given yet and may find a file.
 
 use image_store::{DEBUG_DIR, FileOptions};
 use options::Ways;
 
-/// Those that were not tried.
+/// Returns the options that were not tried.
 pub(super) fn untried(options: &FileOptions) -> Ways {
     let is_here = options.sysroots.is_empty();
     Ways {

@@ -1,4 +1,4 @@
-//! A stream as it is read while it is watched: in pieces as they come, and no longer than somebody wants them.
+//! A stream that is read live: in pieces as they arrive, and only while the run continues.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -10,19 +10,19 @@ use perf_data::{Input, LiveRead};
 
 use crate::observer::Observer;
 
-/// A stream that ends where its run does.
+/// A stream that ends with its run.
 struct LiveBytes {
     stream: ByteStream,
     observer: Arc<dyn Observer>,
     over: Arc<AtomicBool>,
 }
 
-/// Says that nobody reads the stream any more, when it is dropped.
+/// Reading end of a stream; reading stops when it is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Reader(Arc<AtomicBool>);
 
 impl Reader {
-    /// The stream as an input; reading it ends with this value, or when the observer stops the run.
+    /// Wraps the stream as an input. Reading it ends when this value is dropped or the observer stops the run.
     pub(crate) fn input(&self, stream: ByteStream, observer: &Arc<dyn Observer>) -> Input {
         let (observer, over) = (Arc::clone(observer), Arc::clone(&self.0));
         Input::Live(Box::new(LiveBytes { stream, observer, over }))

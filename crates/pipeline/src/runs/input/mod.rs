@@ -1,5 +1,5 @@
-//! The recording that a source names: a file, a FIFO or other stream, a compressed file, or the folder of
-//! `perf record --threads`. Files are mapped and read in place.
+//! The recording of a source: a file, a FIFO or other stream, a compressed file, or the folder of `perf record
+//! --threads`. Files are mapped and read in place.
 
 mod live_bytes;
 mod sample_times;
@@ -23,16 +23,16 @@ pub(crate) struct Opened {
     pub(crate) input: Input,
     /// Its name in messages.
     pub(crate) path: PathBuf,
-    /// Its bytes, where it is one file.
+    /// Its size in bytes, if it is one file.
     pub(crate) size: Option<u64>,
-    /// Gives back the pages of a plain file.
+    /// Releases the pages of a plain file.
     pub(crate) pages: Option<DonePages>,
-    /// Tells whether bytes of it went missing meanwhile.
+    /// Watches whether the recording is truncated while it is read.
     pub(crate) damage: Vec<Damage>,
 }
 
-/// Tells whether a recording that somebody reads is still what it was: bytes that others cut off meanwhile read as
-/// zeros, and what was made of those is to be thrown away.
+/// Detects that a recording was truncated while it was read. The missing bytes read as zeros, so results made from them
+/// must be discarded.
 #[derive(Debug)]
 pub struct RecordingWatch {
     path: PathBuf,
@@ -44,16 +44,16 @@ impl RecordingWatch {
         Self { path, damage }
     }
 
-    /// To be asked after the last byte was read.
+    /// Checks the recording; call it after the last byte was read.
     ///
     /// # Errors
-    /// Where bytes went missing.
+    /// If the recording was truncated.
     pub fn check(&self) -> Result<(), Error> {
         check_whole(&self.path, &self.damage)
     }
 }
 
-/// Ends the run where the recording was cut short while it was read: what was made of the rest is not what it had.
+/// Returns an error if the recording was truncated while it was read, because results of the rest are wrong.
 pub(crate) fn check_whole(path: &Path, damage: &[Damage]) -> Result<(), Error> {
     if damage.iter().any(Damage::happened) {
         return Err(Error::CutShort { path: path.to_owned() });
@@ -61,12 +61,12 @@ pub(crate) fn check_whole(path: &Path, damage: &[Damage]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Opens a recording. What is in it is found out by its content, not by its name.
+/// Opens a recording. Its format is detected from its content, not from its name.
 pub(crate) fn open(host: &dyn Host, source: Source) -> Result<Opened, Error> {
     open_with(host, source, |bytes| Input::Stream(bytes.into_reader()))
 }
 
-/// The same; `stream` says how bytes are read that come one after another.
+/// Like [`open`]; `stream` makes the input of a stream.
 pub(crate) fn open_with(
     host: &dyn Host,
     source: Source,
@@ -101,17 +101,17 @@ pub(crate) fn open_with(
     }
 }
 
-/// Whether the source can be opened again, and gives the same bytes then.
+/// Returns true if the source can be opened again and then has the same bytes.
 pub(crate) fn can_be_read_again(host: &dyn Host, source: &Source) -> bool {
     let Source::Path(path) = source else { return false };
     let stat = host.stat(path, Origin::User);
     stat.is_ok_and(|stat| matches!(stat.kind, FileKind::Regular | FileKind::Directory))
 }
 
-/// `data` and the `data.N` beside it, in the order of their numbers.
+/// Opens `data` and the `data.N` next to it, in the order of their numbers.
 fn open_folder(host: &dyn Host, folder: &Path, damage: &mut Vec<Damage>) -> Result<Input, Error> {
     let data = folder.join("data");
-    // The folder is the user's word; what is in it may be links that strangers made.
+    // The user named the folder, but its entries may be untrusted links.
     let origin = Origin::Stored { root: folder };
     if !host.is_file(&data, origin) {
         return Err(Error::NoRecordingInFolder { path: folder.to_owned() });
@@ -147,10 +147,10 @@ fn open_file(host: &dyn Host, path: &Path, origin: Origin<'_>) -> Result<Content
     Ok(file.content)
 }
 
-/// The bytes of a recording. Nobody waits until the pages of a large one are given back.
+/// The bytes of a recording. A large one is unmapped on another thread, so that the run does not wait.
 struct Freed(Option<Content>);
 
-/// What is given back at once; more is given back while other work goes on.
+/// Size up to which bytes are unmapped in place; more is unmapped on another thread.
 const SMALL: usize = 8 << 20;
 
 impl AsRef<[u8]> for Freed {
@@ -167,16 +167,16 @@ impl Drop for Freed {
     }
 }
 
-/// Gives the pages of a mapped recording back once they are done with, so that a recording does not stay in memory as a
-/// whole. A thread of its own does it, since it takes as long as mapping them did.
+/// Releases the pages of a mapped recording once they are processed, so that it does not stay in memory as a whole. A
+/// dedicated thread does it, since unmapping takes as long as mapping.
 #[derive(Debug)]
 pub(crate) struct DonePages {
     pages: Pages,
-    /// To the thread, which is started with the first pages.
+    /// Channel to the thread, which starts with the first pages.
     ranges: OnceLock<Sender<Range<usize>>>,
 }
 
-/// A multiple of every size of pages, and of what the system maps at a time where a page is missing.
+/// A multiple of every page size, and of the range that the kernel maps around a page fault.
 const STEP: usize = 64 << 10;
 
 impl DonePages {
@@ -184,7 +184,7 @@ impl DonePages {
         Self { pages, ranges: OnceLock::new() }
     }
 
-    /// Nothing at these offsets is needed soon.
+    /// Releases the pages at these offsets, which are not needed soon.
     pub(crate) fn done(&self, offsets: Range<u64>) {
         let mapped = self.pages.mapped();
         let step = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(mapped) / STEP;
@@ -198,7 +198,7 @@ impl DonePages {
             std::thread::spawn(move || done.iter().for_each(|range| pages.give_back(range)));
             ranges
         });
-        // The thread ends with the sender, never before it.
+        // The thread ends after the sender is dropped, never before.
         let _ = ranges.send(range);
     }
 }

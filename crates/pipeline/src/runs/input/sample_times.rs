@@ -1,4 +1,4 @@
-//! When the first and the last sample of a recording were taken.
+//! The times of the first and last sample of a recording.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -11,16 +11,16 @@ use super::{check_whole, open};
 use crate::error::Error;
 use crate::source::Source;
 
-/// As the samples of a file say; `None` where it has none with a time.
+/// Returns the times from the samples of a file; `None` if no sample has a time.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If the file cannot be read.
 pub(crate) fn sample_times(
     host: &dyn Host,
     path: &Path,
 ) -> Result<Option<(Timestamp, Timestamp)>, Error> {
     let opened = open(host, Source::Path(path.to_owned()))?;
-    // What is damaged is found when the samples themselves are read.
+    // Damage is reported when the samples themselves are read.
     let mut found = Findings::default();
     let mut times: Option<(Timestamp, Timestamp)> = None;
     visit_records(opened.input, &mut found, &mut |_, record| {

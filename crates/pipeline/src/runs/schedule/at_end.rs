@@ -1,5 +1,5 @@
-//! The schedule of a profile that is handed on at its end. The quick way replays batches while the file is read, in the hope
-//! that the rounds of the file keep their promise and that no file was replaced under its path.
+//! The schedule of a profile that is complete when it is output. The fast path replays batches while the file is read.
+//! It assumes that the file's rounds are in order and that no file was replaced at its path.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(crate) fn follow(
         let first = batch.first_position();
         driver.replayer.feed(batch, run);
         if let Some(first) = first {
-            // The batches before this one were walked, and what no sample is of goes with them.
+            // The batches before this one are walked; bytes between samples are released with them.
             run.walked(done..first);
             done = first.max(done);
         }

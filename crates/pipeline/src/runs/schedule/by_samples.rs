@@ -1,7 +1,7 @@
-//! The schedule of output that is written before the end: samples are walked in chunks, and after some of them, each time
-//! several times as many as before, new locations get their names and the profile is handed on.
+//! The schedule of output before the end: samples are walked in chunks. Once their number has grown several times since
+//! the last output, new locations are looked up and the profile goes to the sink.
 //!
-//! A stream is handed on as soon as nothing more is there to be read, twice a second at most.
+//! A stream is output as soon as it pauses, at most twice a second.
 
 use std::time::{Duration, Instant};
 
@@ -18,20 +18,20 @@ use crate::runs::output::{Naming, Output};
 use crate::runs::run::Run;
 use crate::timings::Timings;
 
-/// How many times as many samples as were handed on have to be there before the next are looked up: each time the files
-/// are read again.
+/// Least growth of the number of samples between two look-ups of names, as a factor, since each look-up reads the files
+/// again.
 const GROWTH: u64 = 3;
 
-/// Of a stream that does not pause so many samples have to be there at first. One that pauses has handed on some by then.
+/// Least number of samples for the first output of a stream without a pause. A stream with pauses has had output before
+/// that.
 const FIRST_OF_STREAM: u64 = 24 << 10;
 
-/// How long to wait for more of a stream before what has come is seen to.
+/// Time to wait for more of a stream before processing the samples that have arrived.
 const SOON: Duration = Duration::from_millis(20);
-/// How long to wait at a time if nothing is to be done.
+/// Time to wait for a batch if there is nothing to do.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Replays a recording and hands it on step by step. `of_stream` is the rule of a stream: of a file, parts
-/// follow from its samples.
+/// Replays a recording in steps. `of_stream` is the rule for a stream; the steps of a file depend only on its samples.
 pub(crate) fn follow(
     driver: &mut Driver<'_>,
     of_stream: StepRule,
@@ -62,7 +62,7 @@ pub(crate) fn follow(
         output.account.expected = run.expected_at_last(output.read, &reading.session);
         run.observer.expected(output.account.expected as u64);
         replayer.feed_watched(batch, run, &mut |replayer| steps.step(replayer, output))?;
-        // In a stream it may take long until more comes.
+        // In a stream it may take long until more arrives.
         if steps.wants(output.read as u64, output) {
             replayer.settle(run);
             steps.step(replayer, output)?;
@@ -79,12 +79,12 @@ pub(crate) fn follow(
 }
 
 impl Run<'_> {
-    /// How many samples there will be: if the rest of a file is like what was read. Of a stream nobody knows the end;
-    /// it is taken to be in the middle.
+    /// Estimates the number of samples: for a file, assumes that the rest is like the part read so far. For a stream of
+    /// unknown length, assumes that half of it was read.
     fn expected_at_last(&self, samples: usize, session: &Session) -> usize {
         let Some(size) = self.size else { return samples.saturating_mul(2) };
         let read = u128::from(session.counts().total().bytes.max(1));
-        // Headers and features are no records.
+        // The size includes headers and features, which are not records.
         if read * 8 > u128::from(size) * 7 {
             return samples;
         }
@@ -93,18 +93,18 @@ impl Run<'_> {
     }
 }
 
-/// The rule that a part is handed on by while more is there to be read.
+/// The rule for a step while more data is available.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StepRule {
-    /// Samples, from the first one on.
+    /// By samples, from the first one on.
     OfFile,
-    /// Samples, from a number of them on.
+    /// By samples, from a minimum number on.
     OfStream,
-    /// The clock.
+    /// By the clock.
     ByTime,
 }
 
-/// When a part is handed on.
+/// State that decides when a step is output.
 #[derive(Debug)]
 struct Steps {
     rule: StepRule,
@@ -112,7 +112,7 @@ struct Steps {
 }
 
 impl Steps {
-    /// Nothing more has come of a stream: hands on what is there, if it is time. Gives how long to wait for more.
+    /// Handles a pause of a stream: outputs new rows if it is time. Returns the time to wait for more.
     fn rest(&mut self, driver: &mut Driver<'_>) -> Result<Duration, Error> {
         let Driver { run, replayer, output, .. } = driver;
         run.go_on()?;
@@ -129,7 +129,7 @@ impl Steps {
         }
     }
 
-    /// Hands on the new rows if they are worth a look-up of names by now.
+    /// Outputs the new rows if there are enough of them for a look-up of names.
     fn step(&mut self, replayer: &mut Replayer<'_>, output: &mut Output<'_>) -> Result<(), Error> {
         let run = output.run();
         run.go_on()?;
@@ -155,7 +155,7 @@ impl Steps {
         Ok(())
     }
 
-    /// Whether so many samples are worth a look-up though more are there.
+    /// Returns true if `done` samples are enough for a look-up although more are available.
     fn wants(&self, done: u64, output: &Output<'_>) -> bool {
         let before = output.before.samples;
         let enough = match self.rule {
@@ -167,7 +167,7 @@ impl Steps {
     }
 }
 
-/// What there is to hand on.
+/// Returns the kind of rows to output.
 fn due(output: &Output<'_>, profile: &Profile) -> Due {
     if profile.samples.len() as u64 <= output.before.samples {
         Due::Nothing

@@ -1,4 +1,4 @@
-//! The schedules of a run: when a growing profile is handed on. Each moves one driver.
+//! The schedules of a run, which decide when a growing profile is output. Each advances one driver.
 
 pub(super) mod at_end;
 pub(super) mod by_samples;

@@ -1,49 +1,49 @@
-//! When what has come of a stream is handed on: as soon as nothing more is there to be done first, but not so often that
-//! it costs much.
+//! Output times of a stream: as soon as there is nothing else to do first, but with a limit on the share of time that
+//! it takes.
 
 use std::time::{Duration, Instant};
 
-/// As often as this at most.
+/// Least time between two outputs.
 const TICK: Duration = Duration::from_millis(500);
-/// Files are read again for new addresses as often as this at most.
+/// Least time between two look-ups of names, which read files again for new addresses.
 const LOOK_UP: Duration = Duration::from_secs(1);
-/// Handing on takes no more than one part of so many while the rest is waiting for more...
+/// While waiting for data, output takes at most one part in this many of the time.
 const IDLE_PARTS: u32 = 10;
-/// ...and while there is other work to do.
+/// While there is other work, output takes at most one part in this many of the time.
 const BUSY_PARTS: u32 = 64;
 
-/// Whoever hands on does it by this clock.
+/// Clock that decides when to output.
 #[derive(Debug)]
 pub(crate) struct Pace {
-    /// When something was handed on last, or when it began.
+    /// Time of the last output, or of the start.
     last: Instant,
-    /// The same of names that were looked up.
+    /// Time of the last output with a look-up of names, or of the start.
     looked_up: Instant,
-    /// How long that took.
+    /// Duration of the last output.
     took: Duration,
-    /// How long the last one took that looked names up.
+    /// Duration of the last output with a look-up of names.
     look_up: Duration,
 }
 
-/// What there is to hand on.
+/// Kind of rows to output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Due {
-    /// Nothing.
+    /// None.
     Nothing,
-    /// Samples of addresses that have their names.
+    /// Samples with addresses that have their names.
     Named,
-    /// Samples with addresses whose names have to be looked up.
+    /// Samples with addresses to look up.
     Unnamed,
 }
 
 impl Pace {
-    /// Nothing was handed on yet.
+    /// Starts the clock, before any output.
     pub(crate) fn start() -> Self {
         let now = Instant::now();
         Self { last: now, looked_up: now, took: Duration::ZERO, look_up: Duration::ZERO }
     }
 
-    /// How long it is until that is to be handed on by those who have nothing else to do; `None` where nothing is.
+    /// Returns the time until the next output if there is nothing else to do; `None` if there are no rows.
     pub(crate) fn until(&self, due: Due) -> Option<Duration> {
         let left = |after: Duration, since: Instant| after.saturating_sub(since.elapsed());
         let tick = left(TICK.max(self.took * (IDLE_PARTS - 1)), self.last);
@@ -57,12 +57,12 @@ impl Pace {
         }
     }
 
-    /// Whether something is to be handed on though there is other work to do.
+    /// Returns true if output is due although there is other work.
     pub(crate) fn is_late(&self) -> bool {
         self.last.elapsed() >= LOOK_UP.max(self.look_up.max(self.took) * (BUSY_PARTS - 1))
     }
 
-    /// Something was handed on, which took from `start` until now.
+    /// Records an output that took from `start` until now.
     pub(crate) fn handed_on(&mut self, start: Instant, due: Due) {
         self.last = Instant::now();
         self.took = self.last - start;

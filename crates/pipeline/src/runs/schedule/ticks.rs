@@ -1,5 +1,5 @@
-//! The schedule of a recording that is watched while it is made, for hours: samples are unwound as they come, handed on by
-//! a tick, get their names a little later, and are forgotten in the end.
+//! The schedule of a recording that is followed live, for hours. Samples are unwound as they arrive, output by a tick,
+//! named a little later, and finally dropped.
 //!
 //! ```text
 //!   stream  ~~~ records ~~~~ records ~~~~~~~~ records ~~~
@@ -20,14 +20,14 @@ use crate::observer::{Stage, begin};
 use crate::runs::driver::Driver;
 use crate::runs::output::{Naming, Output};
 
-/// How long to wait for a batch at a time.
+/// Longest time to wait for a batch.
 const LOOK: Duration = Duration::from_millis(50);
-/// Names are looked up as often as this at most.
+/// Least time between two look-ups of names.
 const LOOK_UP: Duration = Duration::from_secs(1);
-/// After a look-up nine times as long none begins.
+/// Least pause after a look-up of names, as a multiple of its duration.
 const REST: u32 = 9;
 
-/// Takes in a stream to its end, or until the sink has enough.
+/// Processes a stream to its end, or until the sink has enough.
 pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<Outcome, Error> {
     let run = driver.run;
     driver.replayer.repair_by_batches();
@@ -67,20 +67,20 @@ pub(crate) fn follow(driver: &mut Driver<'_>, ticks: Ticks) -> Result<Outcome, E
     Ok(Outcome::Complete)
 }
 
-/// When something is due of a recording that is watched.
+/// Clock of a recording that is followed live.
 struct TickClock {
     ticks: Ticks,
-    /// When the last look-up of names ended, and how long it took.
+    /// End of the last look-up of names, and its duration.
     look_up: Option<(Instant, Duration)>,
 }
 
 impl TickClock {
-    /// How long it is until something may be handed on.
+    /// Returns the time until the next output is allowed.
     fn until_tick(&self, output: &Output<'_>) -> Duration {
         self.ticks.tick.saturating_sub(output.last().elapsed())
     }
 
-    /// Finishes the samples that have come, forgets old ones, looks up names and hands on, each if it is time.
+    /// Finishes the samples that have arrived. Drops old ones, looks up names and outputs, each if it is due.
     fn see_to(&mut self, driver: &mut Driver<'_>) -> Result<(), Error> {
         let Driver { run, replayer, output, .. } = driver;
         replayer.settle(*run);
@@ -111,14 +111,14 @@ impl TickClock {
         Ok(())
     }
 
-    /// Samples before this time are forgotten.
+    /// Returns the time before which samples are dropped.
     fn oldest(&self, profile: &Profile) -> Option<Timestamp> {
         let keep = u64::try_from(self.ticks.keep?.as_nanos()).unwrap_or(u64::MAX);
         let newest = profile.samples.as_slice().last()?.time()?;
         Some(Timestamp(newest.0.saturating_sub(keep)))
     }
 
-    /// Whether names are to be looked up now.
+    /// Returns true if names are to be looked up now.
     fn wants_names(&self, output: &Output<'_>, profile: &Profile) -> bool {
         let rest = |(ended, took): (Instant, Duration)| ended.elapsed() >= LOOK_UP.max(took * REST);
         output.has_unnamed(profile) && self.look_up.is_none_or(rest)

@@ -1,4 +1,4 @@
-//! The way that a run takes through a recording: when the profile is handed on, and how the recording is read for that.
+//! The path of a run through a recording: the schedule of its output, and the way that the recording is read for it.
 
 use std::time::Duration;
 
@@ -8,34 +8,34 @@ use perf_data::{EagerBatches, LiveBatches, SessionOptions};
 use crate::limits::prefetch;
 use crate::runs::run::Run;
 
-/// When a growing profile is handed on.
+/// The schedule of output while a profile grows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Schedule {
-    /// Each time there are several times as many samples as were handed on, and when a stream pauses: the parts of a file
-    /// follow from the recording.
+    /// Each time the number of samples has grown several times, and when a stream pauses. The steps of a file depend
+    /// only on the recording.
     #[default]
     BySamples,
-    /// By the clock: a stream is handed on from time to time, as long as that takes a small share of the time. All samples
-    /// have their names.
+    /// By the clock: a stream is output from time to time, in a small share of the run time. All samples have their
+    /// names.
     ByTime,
-    /// By a tick, for hours: names follow a little later, and old samples are forgotten.
+    /// By a tick, for hours: names follow a little later, and old samples are dropped.
     Ticks(Ticks),
 }
 
-/// How a recording is watched while it is made.
+/// Parameters for following a recording live.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ticks {
-    /// New rows are handed on as often as this at most.
+    /// Least time between two outputs.
     pub tick: Duration,
-    /// Samples that are older, by the times of the recording, are forgotten; `None` keeps all.
+    /// Age, by the recording's clock, after which samples are dropped; `None` retains all.
     pub keep: Option<Duration>,
-    /// The tables and the facts of threads may take so many bytes. If they take more, they begin anew: all samples so far
-    /// are forgotten, with their stacks.
+    /// Limit on the bytes of the tables and of the facts of threads. If they exceed it, the tables are cleared: all
+    /// samples so far are dropped, with their stacks.
     pub table_bytes: u64,
 }
 
 impl Default for Ticks {
-    /// Twice a second; ten minutes are kept; 64 MiB beside the samples of these.
+    /// Twice a second; ten minutes are retained; 64 MiB apart from their samples.
     fn default() -> Self {
         Self {
             tick: Duration::from_millis(500),
@@ -45,62 +45,62 @@ impl Default for Ticks {
     }
 }
 
-/// How a recording is read that is handed on while it grows.
+/// Options for reading a recording with output while it grows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StreamOptions {
-    /// When it is handed on.
+    /// Schedule of the output.
     pub schedule: Schedule,
     /// The processor of a recording that does not state it.
     pub arch: Option<Arch>,
-    /// Whether a recording with stacks that does not state its processor is an error.
+    /// If true, a recording with stacks that does not state its processor is an error.
     pub needs_arch: bool,
-    /// Bytes of a stream that are put in order at a time; `None` for as many as usual.
+    /// Bytes of a stream that are sorted at a time; `None` for the default.
     pub batch_bytes: Option<u64>,
-    /// Bytes of a stream that may wait for the end of their round; `None` for as many as usual.
+    /// Bytes of a stream that may wait for the end of their round; `None` for the default.
     pub pending_bytes: Option<u64>,
 }
 
 impl StreamOptions {
-    /// The usual ones with that schedule.
+    /// The default options with this schedule.
     #[must_use]
     pub fn by(schedule: Schedule) -> Self {
         Self { schedule, ..Self::default() }
     }
 }
 
-/// The way through a recording.
+/// The path through a recording.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Way {
-    /// All of it, then the names. If it is quick, batches are replayed while the file is read. That is in vain if the
-    /// rounds of the file do not keep their promise, or if a file was replaced under its path.
+    /// The whole recording, then the names. If `quick`, batches are replayed while the file is read. This fails if the
+    /// file's rounds are out of order, or if a file was replaced at its path.
     AtEnd { quick: bool },
-    /// Step by step. Nothing that was handed on can be taken back, so this way is never in vain.
+    /// In steps. Output cannot be taken back, so this path never fails.
     InSteps(StreamOptions),
 }
 
-/// How a schedule came through a recording.
+/// The outcome of a schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     /// All samples are in the tables.
     Complete,
-    /// The quick way was in vain.
+    /// The fast path failed.
     InVain,
 }
 
-/// The first batch of a stream ends with the first round after so many bytes.
+/// The first batch of a stream ends with the first round after this many bytes.
 const FIRST_BYTES: u64 = 256 << 10;
-/// Bytes of a stream that are read at a time: it may be long until more come.
+/// Bytes of a stream that are read at a time, since more may take long to arrive.
 const READ_BYTES: usize = 256 << 10;
-/// Batches of a run by ticks are no larger, so that many can wait while names are looked up: the writer of the stream must
-/// not wait.
+/// Largest batch of a run by ticks, in bytes. Small batches let many wait during a look-up of names, so that the writer
+/// of the stream does not block.
 const TICK_BYTES: u64 = 4 << 20;
-/// So many of these wait.
+/// Limit on these waiting batches.
 const TICK_BATCHES: usize = 32;
-/// Bytes of a batch for each thread: enough slices of samples for all of them.
+/// Bytes of a batch for each thread, enough to give every thread slices of samples.
 const OF_THREAD: u64 = 16 << 20;
 
 impl Way {
-    /// How a recording is read for this way.
+    /// Returns the options for reading a recording on this path.
     pub(crate) fn reading(self, run: &Run<'_>) -> SessionOptions {
         let usual = run.usual_reading();
         let reading = match self {
@@ -132,13 +132,13 @@ impl Way {
         prefetch(run.options.limits, reading)
     }
 
-    /// Whether the recording goes on while it is read: its files may change until its end.
+    /// Returns true if the recording grows while it is read, so that its files may change until its end.
     pub(crate) const fn is_watched(self) -> bool {
         matches!(self, Self::InSteps(StreamOptions { schedule: Schedule::Ticks(_), .. }))
     }
 }
 
-/// How a file is cut into batches, three of which are in memory: few threads have enough with smaller ones than the usual.
+/// Returns the batch size of a file. Three batches are in memory, and few threads need smaller ones than the default.
 /// The profile is the same.
 fn batches() -> EagerBatches {
     let usual = EagerBatches::default();

@@ -1,4 +1,4 @@
-//! Times off the processor: what each kind of recording tells of them, to the nanosecond.
+//! Tests of off-CPU times, exact to the nanosecond, for each kind of recording.
 
 mod unswitched;
 
@@ -16,14 +16,14 @@ use synth::{
 const CLOCK: usize = 0;
 const SWITCH: usize = 1;
 
-/// Something that happens to a thread at a time.
+/// An event in the life of a thread.
 #[derive(Clone, Copy)]
 enum Happens {
-    /// A sample of the clock in user mode, at that address.
+    /// A sample of the clock in user mode, at this address.
     Runs(u64),
-    /// The same in the kernel.
+    /// A sample of the clock in the kernel.
     InKernel(u64),
-    /// A sample of the tracepoint at that address, by which another thread comes.
+    /// A sample of the tracepoint at this address, and the next thread.
     Leaves(u64, u32),
     Out,
     In,
@@ -32,10 +32,10 @@ enum Happens {
 }
 use Happens::{Begins, Ends, In, InKernel, Leaves, Out, Runs};
 
-/// How a recording is made.
+/// The kind of recording.
 #[derive(Clone, Copy)]
 struct How {
-    /// With records of switches.
+    /// With context switch records.
     records: bool,
     /// With the tracepoint.
     tracepoint: bool,
@@ -45,7 +45,7 @@ struct How {
 
 const BOTH: How = How { records: true, tracepoint: true, each: true };
 
-/// What the kernel says of the tracepoint, as short as it can be.
+/// A minimal description of the tracepoint by the kernel.
 fn tracing_data() -> Vec<u8> {
     const FORMAT: &str = "name: sched_switch\nID: 372\nformat:\n\
         \tfield:pid_t prev_pid;\toffset:0;\tsize:4;\tsigned:1;\n\
@@ -64,12 +64,12 @@ fn tracing_data() -> Vec<u8> {
     data
 }
 
-/// The machine's own id of a thread, which the tracepoint states.
+/// The host's own id of a thread, which the tracepoint states.
 const fn machine_id(tid: u32) -> u32 {
     if tid == 0 { 0 } else { tid + 1000 }
 }
 
-/// A recording of what happens to threads, each of the process 1.
+/// Returns a recording of these events of threads, all of process 1.
 fn recording(how: How, events: &[(u64, u32, Happens)]) -> Vec<u8> {
     let mut data = PerfDataBuilder::new(Endian::Little);
     let fields = sample_type::IDENTIFIER | sample_type::IP | sample_type::TID | sample_type::TIME;
@@ -122,10 +122,10 @@ fn analyze_with(bytes: Vec<u8>, options: &Options) -> Result<Analysis, Error> {
     pipeline.analyze(Source::Path(PathBuf::from("perf.data")), options, &observer)
 }
 
-/// A time off the processor: since when, of which thread, how long, and the address of the innermost frame.
+/// An off-CPU time: its begin, the thread, its duration, and the address of the innermost frame.
 type Time = (u64, i32, u64, u64);
 
-/// The times off the processor, and the findings.
+/// Returns the off-CPU times and the findings.
 fn off_cpu(analysis: &Analysis) -> (Vec<Time>, Vec<(&str, u64)>) {
     let profile = &analysis.profile;
     let mut last = None;
@@ -157,7 +157,8 @@ fn said(findings: &[(&str, u64)]) -> Vec<(String, u64)> {
     findings.iter().map(|&(kind, count)| (kind.to_owned(), count)).collect()
 }
 
-/// Between the sample of the switch and the record of the return; samples in the kernel on the way out change nothing.
+/// Times from the sample of the switch to the record of the return. Kernel samples during the switch-out change
+/// nothing.
 #[test]
 fn switches_with_samples_and_records() {
     let (times, findings) = of(
@@ -182,8 +183,8 @@ fn switches_with_samples_and_records() {
     assert_eq!(findings, said(&[("off-cpu-at-end", 1)]));
 }
 
-/// Without the tracepoint the last sample since the thread came shows where; without such a sample the time is counted
-/// apart.
+/// Without the tracepoint, the last sample since the switch-in gives the stack. Without such a sample the time is
+/// counted separately.
 #[test]
 fn records_alone() {
     let (times, findings) = of(
@@ -204,7 +205,7 @@ fn records_alone() {
     assert_eq!(findings, said(&[("off-cpu-last-sample", 2), ("off-cpu-without-sample", 1)]));
 }
 
-/// Of all processors the tracepoint alone tells who comes, by the machine's ids of threads.
+/// The tracepoint of all processors also shows switch-ins, by the host's thread ids.
 #[test]
 fn the_tracepoint_on_all_processors() {
     let (times, findings) = of(
@@ -221,7 +222,7 @@ fn the_tracepoint_on_all_processors() {
     assert_eq!(findings, said(&[("off-cpu-at-end", 1)]));
 }
 
-/// Where returns are not recorded, a sample in user mode shows that a thread is back; without it nothing is known.
+/// If returns are not recorded, a user-mode sample shows that a thread is back; without it, the end is unknown.
 #[test]
 fn returns_that_are_not_recorded() {
     let how = How { records: false, ..BOTH };
@@ -242,7 +243,8 @@ fn returns_that_are_not_recorded() {
     assert!(matches!(error, Some(Error::NoReturns { switches: 2 })), "{error:?}");
 }
 
-/// Where only some switches are sampled, as at a frequency, who comes next does not tell who runs, but records do.
+/// If only some switches are sampled, as at a frequency, the next thread of a sample proves no switch-in, but records
+/// do.
 #[test]
 fn some_switches() {
     let some = How { each: false, ..BOTH };
@@ -266,7 +268,7 @@ fn some_switches() {
     assert_eq!(findings, said(&[("off-cpu-ended-by-sample", 1)]));
 }
 
-/// The last switch of a thread is its end. Its id may be another thread's later.
+/// The last switch of a thread is its end. Another thread may have its id later.
 #[test]
 fn ends_of_threads() {
     let (times, findings) = of(
@@ -286,7 +288,7 @@ fn ends_of_threads() {
     assert_eq!((times, findings), (vec![(600, 5, 50, 0x12)], vec![]));
 }
 
-/// A switch whose return was lost is not counted, whatever comes next.
+/// A switch with a lost return is not counted, whatever follows.
 #[test]
 fn lost_returns() {
     let (times, findings) = of(
@@ -303,7 +305,7 @@ fn lost_returns() {
     assert_eq!(findings, said(&[("off-cpu-without-end", 1)]));
 }
 
-/// Filters choose samples; what they leave out still ends times.
+/// Filters select samples; rejected ones still end times.
 #[test]
 fn filters() {
     let events = [

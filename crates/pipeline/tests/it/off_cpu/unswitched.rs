@@ -1,4 +1,5 @@
-//! Threads without a context switch in the whole recording: their state, since when, and the time that they slept.
+//! Tests of threads without a context switch in the whole recording: their state, its begin, and the time that they
+//! slept.
 
 use address::{Pid, Tid, Timestamp};
 use pipeline::{Analysis, Error, Options, SampleFilter};
@@ -10,10 +11,10 @@ use synth::{
 
 use super::{analyze, analyze_with};
 
-/// Something that happens to a thread of the process 1 at a time.
+/// An event in the life of a thread of process 1.
 #[derive(Clone, Copy)]
 enum Happens {
-    /// The recorder lists the thread by that name.
+    /// The recorder lists the thread by this name.
     Listed(&'static str),
     /// A sample of the first event.
     Runs,
@@ -22,7 +23,7 @@ enum Happens {
     Renamed(&'static str),
     Begins,
     Ends,
-    /// The recorder was asked for these threads, in place of the thread of the event.
+    /// The recorder was given these threads instead of the thread of the event.
     AskedFor(&'static [u64]),
 }
 use Happens::{AskedFor, Begins, Ends, In, Listed, Out, Renamed, Runs};
@@ -32,7 +33,7 @@ type Event = (u64, u32, Happens);
 const CLOCK: (u32, u64) = (1, 0);
 const FAULTS: (u32, u64) = (1, 2);
 
-/// A recording with records of switches. `event`: type and config.
+/// Returns a recording with switch records. `event` is type and config.
 fn recording((event_type, config): (u32, u64), command: &[&str], events: &[Event]) -> Vec<u8> {
     let mut data = PerfDataBuilder::new(Endian::Little);
     let sample_type = sample_type::IP | sample_type::TID | sample_type::TIME;
@@ -69,7 +70,7 @@ fn recording((event_type, config): (u32, u64), command: &[&str], events: &[Event
     data.build()
 }
 
-/// The threads without a switch, and the times off the processor: `name/tid …`.
+/// Returns the threads without a switch and the off-CPU times, as `name/tid …`.
 fn found(analysis: &Analysis) -> (Vec<String>, Vec<String>) {
     let profile = &analysis.profile;
     let thread = |id| {
@@ -101,7 +102,7 @@ fn of(event: (u32, u64), events: &[Event]) -> (Vec<String>, Vec<String>) {
     found(&analyze(recording, SampleFilter::default()).expect("a recording"))
 }
 
-/// A server: its main thread looks every 100, a worker waits, another one computes.
+/// A server: its main thread runs every 100, one worker waits, another computes.
 const SERVER: &[Event] = &[
     (0, 1, Listed("server")),
     (0, 2, Listed("waits")),
@@ -127,7 +128,7 @@ fn asleep_and_running() {
     assert_eq!(off, ["waits/2 100+200 [asleep]", "server/1 120+80", "server/1 220+80"]);
 }
 
-/// Page faults do not show that a thread runs; where it does nothing else, nothing is known of it.
+/// Page faults do not show that a thread runs; without other evidence its state is unknown.
 #[test]
 fn without_a_clock() {
     let (unswitched, off) = of(FAULTS, SERVER);
@@ -137,7 +138,7 @@ fn without_a_clock() {
     assert_eq!(off, ["server/1 120+80", "server/1 220+80"]);
 }
 
-/// A thread that began counts from then on; one that ended had a switch at its end.
+/// A thread counts from its start; one that ended had a switch at its end.
 #[test]
 fn threads_that_begin_and_end() {
     let events = [
@@ -156,7 +157,7 @@ fn threads_that_begin_and_end() {
     assert_eq!(off, ["/1 140+20", "/2 170+30 [asleep]"]);
 }
 
-/// The recorder lists the command that it starts, which it does not record, beside the threads that were asked for.
+/// Besides the requested threads, the recorder lists the command that it starts, which it does not record.
 #[test]
 fn threads_that_were_not_asked_for() {
     let server = |tids| [&[(0, 0, AskedFor(tids))], SERVER].concat();
@@ -170,7 +171,7 @@ fn threads_that_were_not_asked_for() {
     assert_eq!(asleep(&server(&[u64::MAX])), ["waits/2 asleep 100+200"]);
 }
 
-/// Filters choose threads, and the part of the time.
+/// Filters select threads and a part of the time.
 #[test]
 fn filters() {
     let only = |samples| {
@@ -194,7 +195,7 @@ fn filters() {
     assert!(matches!(pids, Err(Error::NoOffCpuSamples { switches: 2 })), "{pids:?}");
 }
 
-/// Other processors or control groups than the recorded ones may have run the threads.
+/// Processors or control groups that were not recorded may have run the threads.
 #[test]
 fn recordings_of_some_processors() {
     let command = ["perf", "record", "-a", "-C", "0"];
@@ -211,7 +212,7 @@ fn nothing_ran() {
     assert!(matches!(error, Some(Error::NothingRan { threads: 2 })), "{error:?}");
 }
 
-/// Without the weight, nothing is counted.
+/// Without the option, nothing is counted.
 #[test]
 fn only_if_asked_for() {
     let recording = recording(CLOCK, &[], SERVER);

@@ -1,4 +1,4 @@
-//! The header of a line program: how its instructions are to be read, and its files, of which only the places are kept.
+//! The header of a line program: the parameters of its instructions, and the offsets of its directories and files.
 //!
 //! Source: DWARF 5, 6.2.4 "The Line Number Program Header"; DWARF 4, the same section, for versions 2 to 4.
 
@@ -16,7 +16,7 @@ pub(crate) struct LineHeader<'s> {
     pub(crate) line_base: i8,
     pub(crate) line_range: u8,
     pub(crate) opcode_base: u8,
-    /// How many operands the opcodes from 1 on have.
+    /// Number of operands of each opcode, from 1.
     pub(crate) operands: &'s [u8],
     pub(crate) program: &'s [u8],
     /// Its files.
@@ -25,29 +25,29 @@ pub(crate) struct LineHeader<'s> {
     section: ByteCursor<'s>,
 }
 
-/// The files of a header with the bytes that name them.
+/// The files of a header, with the bytes that name them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileNames<'t, 's> {
     tables: &'t FileTables,
     section: ByteCursor<'s>,
 }
 
-/// The places of directories and files in a header.
+/// The offsets of directories and files in a header.
 #[derive(Debug)]
 pub(crate) struct FileTables {
     encoding: Encoding,
     directories: EntryTable,
     files: EntryTable,
-    /// Where the header ends in the section.
+    /// End of the header in the section.
     end: usize,
 }
 
 /// The directories or the files of a header.
 #[derive(Debug)]
 struct EntryTable {
-    /// What each entry consists of. Before DWARF 5 that is not stated.
+    /// Content type and form of each part of an entry. Not stated before DWARF 5.
     formats: Vec<(u64, DwForm)>,
-    /// Where the entries are in the section.
+    /// Offsets of the entries in the section.
     places: Vec<u32>,
 }
 
@@ -56,7 +56,7 @@ const PATH: u64 = 1;
 const DIRECTORY: u64 = 2;
 
 impl<'s> LineHeader<'s> {
-    /// Reads the header at `offset` of a section. `None` where it is damaged, or goes on after the section's end.
+    /// Reads the header at `offset` of a section; `None` if it is damaged, or if the program exceeds the section.
     pub(crate) fn read(
         section: &'s [u8],
         offset: usize,
@@ -85,7 +85,7 @@ impl<'s> LineHeader<'s> {
             // Operations in one instruction.
             cursor.u8()?;
         }
-        // Whether rows are statements by default.
+        // The default for `is_stmt`.
         cursor.u8()?;
         let line_base = cursor.u8()?.cast_signed();
         let (line_range, opcode_base) = (cursor.u8()?, cursor.u8()?);
@@ -125,7 +125,7 @@ impl FileTables {
         (of(&self.directories) + of(&self.files)) as u64
     }
 
-    /// The same with the section that they were read from.
+    /// Combines the offsets with the section that they were read from.
     pub(crate) fn in_section<'s>(&self, section: &'s [u8], big_endian: bool) -> FileNames<'_, 's> {
         let header = section.get(..self.end).unwrap_or_default();
         FileNames { tables: self, section: ByteCursor::new(header, 0, big_endian) }
@@ -133,7 +133,7 @@ impl FileTables {
 }
 
 impl<'s> FileNames<'_, 's> {
-    /// Path and directory of an entry. Before DWARF 5 the first one has the number 1.
+    /// Returns path and directory of an entry. Before DWARF 5 the first one has the number 1.
     fn entry(&self, table: &EntryTable, number: u64) -> Option<(Value<'s>, u64)> {
         let encoding = self.tables.encoding;
         let first = u64::from(encoding.version < 5);
@@ -142,14 +142,14 @@ impl<'s> FileNames<'_, 's> {
 }
 
 impl EntryTable {
-    /// Source: DWARF 5, 6.2.4.1.
+    /// Reads a table with stated formats. Source: DWARF 5, 6.2.4.1.
     fn stated(cursor: &mut ByteCursor<'_>, encoding: Encoding) -> Option<Self> {
         let count = cursor.u8()?;
         let mut formats = Vec::with_capacity(count.into());
         for _ in 0..count {
             let content = cursor.uleb()?;
             let form = DwForm(u16::try_from(cursor.uleb()?).ok()?);
-            // Each part has bytes, so that no number of entries is more than the header's size.
+            // Each part has at least one byte, which bounds the number of entries by the header's size.
             if matches!(form, dw::DW_FORM_flag_present | dw::DW_FORM_implicit_const) {
                 return None;
             }
@@ -169,7 +169,8 @@ impl EntryTable {
         Some(table)
     }
 
-    /// Source: DWARF 4, 6.2.4: strings, those of files with three numbers, up to an empty one.
+    /// Reads a table of strings up to an empty one; each string of a file is followed by three numbers. Source: DWARF
+    /// 4, 6.2.4.
     fn terminated(cursor: &mut ByteCursor<'_>, files: bool) -> Option<Self> {
         let mut table = Self { formats: Vec::new(), places: Vec::new() };
         loop {
@@ -195,7 +196,7 @@ impl EntryTable {
         cursor.seek(*self.places.get(index)? as usize);
         if self.formats.is_empty() {
             let path = Value::String(cursor.c_string()?);
-            // Behind the path of a directory there is none.
+            // The path of a directory has no number after it.
             return Some((path, cursor.uleb().unwrap_or(0)));
         }
         let (mut path, mut directory) = (None, 0);
@@ -212,20 +213,20 @@ impl EntryTable {
     }
 }
 
-/// The path of a file as its parts: compilation directory, include directory and name, which are joined as far as the
-/// next one is not absolute.
+/// The path of a file in parts: compilation directory, include directory and name. They are joined from the last
+/// absolute part.
 #[derive(Clone, Copy)]
 pub(crate) struct FilePath<'f> {
     parts: [Option<NameText<'f>>; 3],
 }
 
 impl<'f> FilePath<'f> {
-    /// That of a path which is known as a whole.
+    /// A complete path.
     pub(crate) const fn whole(path: NameText<'f>) -> Self {
         Self { parts: [None, None, Some(path)] }
     }
 
-    /// That of a file of the program. Before DWARF 5, number 0 is the unit's own name.
+    /// Returns the path of a file of the program. Before DWARF 5, number 0 is the unit's own name.
     pub(crate) fn of(
         names: FileNames<'_, 'f>,
         file: u64,
@@ -247,15 +248,15 @@ impl<'f> FilePath<'f> {
         Some(Self { parts: [comp_dir, directory, Some(name)] })
     }
 
-    /// Whether the name of the file is stated and empty.
+    /// Returns true if the name of the file is stated and empty.
     pub(crate) fn is_nameless(&self) -> bool {
         matches!(self.parts, [_, _, Some(name)] if name.is_empty())
     }
 
-    /// Joins the parts; `None` where nothing is left. The bytes are taken.
+    /// Joins the parts; `None` if the result is empty. Takes the bytes from the allowance.
     ///
     /// # Errors
-    /// Where there are not so many left.
+    /// If the allowance has fewer bytes left.
     pub(crate) fn join(&self, bytes: &mut Allowance) -> Result<Option<Vec<u8>>, Exhausted> {
         let mut texts: [&[u8]; 3] = [&[]; 3];
         let mut first = 0;

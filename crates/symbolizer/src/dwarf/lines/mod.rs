@@ -1,4 +1,4 @@
-//! A line program, run once for all requested addresses of its unit; rows are not kept.
+//! A line program, executed once for all requested addresses of its unit; its rows are not stored.
 //!
 //! Source: DWARF 5, 6.2 "Line Number Information".
 
@@ -14,22 +14,22 @@ use crate::dwarf::file::{DwarfFile, DwarfSections};
 use crate::dwarf::lines::header::LineHeader;
 use crate::dwarf::ranges::is_tombstone;
 
-/// Where an address is in the source.
+/// Source position of an address.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub(crate) struct SourcePlace {
     /// Index of the file in the program's header.
     pub(crate) file: u64,
     pub(crate) line: u64,
     pub(crate) column: u64,
-    /// Whether a row covers the address at all.
+    /// True if a row covers the address.
     pub(crate) known: bool,
 }
 
-/// The rows of addresses and the header with its files.
+/// The rows of addresses, and the header with its files.
 pub(crate) struct UnitLines<'s> {
     pub(crate) header: Arc<LineHeader<'s>>,
     pub(crate) rows: Vec<SourcePlace>,
-    /// Whether the program could not be run to its end.
+    /// True if the program could not be executed to its end.
     pub(crate) damaged: bool,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct SharedLines<'s> {
 }
 
 impl<'s> SharedLines<'s> {
-    /// Runs the program for sorted addresses.
+    /// Executes the program for sorted addresses.
     pub(crate) fn run(
         file: &'s DwarfFile<'_>,
         address_size: u8,
@@ -51,7 +51,7 @@ impl<'s> SharedLines<'s> {
         Self { addresses, lines }
     }
 
-    /// The rows of some of the addresses.
+    /// Returns the rows of some of the addresses.
     pub(crate) fn of(&self, addresses: &[Svma]) -> Result<UnitLines<'s>, NoLines> {
         let UnitLines { header, rows, damaged } = self.lines.as_ref().map_err(|why| *why)?;
         let row = |address| rows.get(self.addresses.binary_search(address).ok()?).copied();
@@ -63,16 +63,16 @@ impl<'s> SharedLines<'s> {
     }
 }
 
-/// Why there are no rows.
+/// The reason that there are no rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NoLines {
     /// The header cannot be read.
     Damaged,
-    /// The program goes on where the next one begins.
+    /// The program overlaps the next one.
     Overlaps,
 }
 
-/// Runs the line program at `offset` of `.debug_line` for sorted addresses.
+/// Executes the line program at `offset` of `.debug_line` for sorted addresses.
 pub(crate) fn run<'s>(
     file: &'s DwarfFile<'_>,
     address_size: u8,
@@ -85,8 +85,7 @@ pub(crate) fn run<'s>(
     Ok(UnitLines { rows: machine.rows, header: Arc::new(header), damaged })
 }
 
-/// The addresses from the first to the last of each sequence of the program at `offset`; what holds none of them is
-/// left out.
+/// Returns the address range of each sequence of the program at `offset`, if it contains a requested address.
 pub(crate) fn sequences(
     file: &DwarfFile<'_>,
     address_size: u8,
@@ -106,7 +105,7 @@ pub(crate) fn sequences(
     Ok(found)
 }
 
-/// The header of the program at `offset`.
+/// Reads the header of the program at `offset`.
 fn header<'s>(
     file: &'s DwarfFile<'_>,
     address_size: u8,
@@ -122,7 +121,7 @@ fn header<'s>(
     })
 }
 
-/// Where the program at an offset ends by its length.
+/// Returns the end of the program at an offset by its stated length.
 fn program_end(line: &[u8], offset: usize, big_endian: bool) -> Option<usize> {
     let mut cursor = ByteCursor::new(line, offset, big_endian);
     let length = match cursor.u32()? {
@@ -132,7 +131,7 @@ fn program_end(line: &[u8], offset: usize, big_endian: bool) -> Option<usize> {
     usize::try_from(length).ok()?.checked_add(cursor.at())
 }
 
-/// Whether there is anything after the header of the line program at `offset`; also where it cannot be read.
+/// Returns true if bytes follow the header of the line program at `offset`, or if the header cannot be read.
 pub(crate) fn has_rows(sections: &DwarfSections<'_>, offset: u64) -> bool {
     let mut cursor = ByteCursor::new(
         &sections.line,
@@ -161,7 +160,7 @@ struct LineRegisters {
     file: u64,
     line: u64,
     column: u64,
-    /// Whether the sequence is of code that was discarded.
+    /// True if the sequence is for discarded code.
     dead: bool,
 }
 
@@ -176,17 +175,17 @@ impl LineRegisters {
 struct LineMachine<'a> {
     addresses: &'a [Svma],
     rows: Vec<SourcePlace>,
-    /// The addresses that have no row yet. Programs may go back to the same ones again and again.
+    /// The addresses without a row. Programs may return to the same addresses repeatedly.
     open: OpenSlots,
     registers: LineRegisters,
-    /// Index of the first address that is not below the last row of this sequence.
+    /// Index of the first open address that is not below the last row of this sequence.
     next: usize,
-    /// That address, `u64::MAX` where there is none.
+    /// That address, or `u64::MAX` if there is none.
     wanted: u64,
     /// The last row of this sequence.
     last: Option<(u64, SourcePlace)>,
     address_size: u8,
-    /// The lowest address of this sequence, where they are asked for.
+    /// The lowest address of this sequence, if sequences are requested.
     lowest: u64,
     each_sequence: Option<&'a mut dyn FnMut(u64, u64)>,
 }
@@ -207,7 +206,7 @@ impl<'a> LineMachine<'a> {
         }
     }
 
-    /// A row of the table: the row before it covers the addresses up to this one.
+    /// Adds a row of the table: the previous row covers the addresses up to this one.
     #[inline]
     fn row(&mut self) {
         let address = self.registers.address;
@@ -217,7 +216,7 @@ impl<'a> LineMachine<'a> {
                     self.cover(address, row);
                 }
             }
-            // The first row of the sequence, or one that goes backwards.
+            // The first row of the sequence, or one with a lower address.
             _ => {
                 self.go_to(self.addresses.partition_point(|a| a.0 < address));
                 self.lowest = self.lowest.min(address);
@@ -226,7 +225,7 @@ impl<'a> LineMachine<'a> {
         self.last = Some((address, self.registers.row()));
     }
 
-    /// Goes to the first address at or after an index that has no row yet.
+    /// Advances to the first open address at or after an index.
     fn go_to(&mut self, index: usize) {
         self.next = self.open.next(index);
         self.wanted = self.addresses.get(self.next).map_or(u64::MAX, |a| a.0);
@@ -246,7 +245,7 @@ impl<'a> LineMachine<'a> {
         }
     }
 
-    /// The end of a sequence.
+    /// Ends a sequence.
     fn end_sequence(&mut self) {
         let (lowest, end) = (self.lowest, self.registers.address);
         if let Some(each) = self.each_sequence.as_mut().filter(|_| !self.registers.dead) {
@@ -307,7 +306,7 @@ impl<'a> LineMachine<'a> {
                 }
             }
         }
-        // Each sequence has its end.
+        // Each sequence must have ended.
         self.last.is_none().then_some(())
     }
 

@@ -1,4 +1,4 @@
-//! Writes debug information by hand: DWARF 4, of 64-bit addresses.
+//! Writer of debug information: DWARF 4 with 64-bit addresses.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use synth::{ByteWriter, ElfBuilder, Endian, Section, Segment};
 
 use crate::named::{Named, symbolize};
 
-/// Where the code begins, and its size.
+/// Address of the code, and its size.
 pub(crate) const TEXT: u64 = 0x1000;
 pub(crate) const TEXT_SIZE: u64 = 0x1000;
 
@@ -22,14 +22,14 @@ pub(crate) struct Debug {
     pub(crate) more: Vec<Section>,
 }
 
-/// Bytes, one part after the other.
+/// Concatenates parts.
 pub(crate) fn bytes(parts: impl FnOnce(&mut ByteWriter)) -> Vec<u8> {
     let mut writer = ByteWriter::new(Endian::Little);
     parts(&mut writer);
     writer.into_bytes()
 }
 
-/// An abbreviation: code, tag, whether it has children, and its attributes as names and forms.
+/// Encodes an abbreviation: code, tag, presence of children, and attributes as names and forms.
 pub(crate) fn abbrev(code: u64, tag: u64, children: bool, attributes: &[(u64, u64)]) -> Vec<u8> {
     bytes(|it| {
         it.uleb(code).uleb(tag).u8(children.into());
@@ -40,21 +40,21 @@ pub(crate) fn abbrev(code: u64, tag: u64, children: bool, attributes: &[(u64, u6
     })
 }
 
-/// A section of no type in particular.
+/// A section of type `SHT_PROGBITS`.
 pub(crate) fn section(name: &str, bytes: Vec<u8>) -> Section {
     const SHT_PROGBITS: u32 = 1;
     Section::new(name, SHT_PROGBITS, bytes)
 }
 
 impl Debug {
-    /// Adds a unit with these entries, whose abbreviations are at an offset.
+    /// Adds a unit with these entries and the abbreviations at an offset.
     pub(crate) fn unit(&mut self, abbrevs: u32, entries: &[u8]) {
         self.info.extend(bytes(|it| {
             it.u32(entries.len() as u32 + 7).u16(4).u32(abbrevs).u8(8).bytes(entries);
         }));
     }
 
-    /// The file.
+    /// Builds the file.
     pub(crate) fn image(&self) -> Image {
         let mut sections = vec![Section::text(TEXT, vec![0x90; TEXT_SIZE as usize])];
         sections.push(section(".debug_info", self.info.clone()));
@@ -65,13 +65,13 @@ impl Debug {
         Image::from_vec(Path::new("hostile"), elf.build()).expect("an ELF file")
     }
 
-    /// What is known of some addresses of the code, counted from its start, within limits.
+    /// Symbolizes addresses of the code, relative to its start, within limits.
     pub(crate) fn ask(&self, addresses: &[u64], limits: &[(Resource, u64)]) -> Named {
         ask(&self.image(), addresses, limits)
     }
 }
 
-/// The same of any file.
+/// Symbolizes addresses of a file, in the same way.
 pub(crate) fn ask(image: &Image, addresses: &[u64], limits: &[(Resource, u64)]) -> Named {
     let fixed = |most| Limit { base: most, per_byte: 0, most };
     let budget = limits
@@ -82,12 +82,12 @@ pub(crate) fn ask(image: &Image, addresses: &[u64], limits: &[(Resource, u64)]) 
     symbolize(&[request], &Options { budget, ..Options::default() })
 }
 
-/// The kinds of what was found.
+/// Returns the kinds of findings.
 pub(crate) fn kinds(named: &Named) -> Vec<SymbolFindingKind> {
     named.findings.iter().map(|finding| finding.kind).collect()
 }
 
-/// The name of the function that is not inlined at each address.
+/// Returns the name of the function that is not inlined at each address.
 pub(crate) fn functions(named: &Named) -> Vec<Option<String>> {
     let addresses = named.addresses.iter().flatten();
     addresses

@@ -1,4 +1,4 @@
-//! Entries of functions: with attributes that take no bytes, with ranges over everything, nested without end.
+//! Tests of function entries: with attributes without bytes, with ranges over everything, deeply nested.
 
 use budget::Resource;
 use symbolizer::SymbolFindingKind::OverBudget;
@@ -10,7 +10,7 @@ const UNIT: u64 = 0x11;
 const FUNCTION: u64 = 0x2e;
 const INLINED: u64 = 0x1d;
 
-/// One unit over the whole code with these further abbreviations and entries.
+/// A unit over the whole code, with further abbreviations and entries.
 fn unit(abbrevs: &[Vec<u8>], entries: &[u8]) -> Debug {
     let mut debug = Debug { abbrev: abbrev(1, UNIT, true, &PLACE), ..Debug::default() };
     abbrevs.iter().for_each(|it| debug.abbrev.extend(it));
@@ -26,7 +26,7 @@ fn unit(abbrevs: &[Vec<u8>], entries: &[u8]) -> Debug {
 
 #[test]
 fn attributes_that_are_stated_again_and_again() {
-    // DW_AT_low_pc of a form without bytes, and at last the place.
+    // `DW_AT_low_pc` in a form without bytes, and finally the actual one.
     let attributes = [vec![(0x11, 0x19); 2000], vec![(3, 8)], PLACE.to_vec()].concat();
     let entries = bytes(|it| {
         for at in 0..200 {
@@ -40,7 +40,7 @@ fn attributes_that_are_stated_again_and_again() {
 
 #[test]
 fn names_behind_many_attributes() {
-    // All functions are at one place, so that each address reads the name of the last one only; inlined calls nest.
+    // All functions have the same address, so each requested address only reads the last name; inlined calls nest.
     let many = [vec![(0x3f, 0x19); 1000], PLACE.to_vec()].concat();
     let entries = bytes(|it| {
         for _ in 0..100 {
@@ -63,7 +63,7 @@ fn names_behind_many_attributes() {
 fn lists_of_ranges_that_all_functions_share() {
     let entries = vec![2; 500];
     let mut debug = unit(&[abbrev(2, FUNCTION, false, &[(0x55, 0x19)])], &entries);
-    // A flag stands for 1, and so does the offset of the list.
+    // A flag has the value 1, which is also the offset of the list.
     let list = bytes(|it| {
         it.u8(0);
         for _ in 0..100 {
@@ -89,11 +89,11 @@ fn inlined_calls_that_nest_over_all_addresses() {
     let function = abbrev(2, FUNCTION, true, &[&[(3, 8)], &PLACE[..]].concat());
     let debug = unit(&[function, abbrev(3, INLINED, true, &PLACE)], &entries);
     let addresses: Vec<u64> = (0..200).collect();
-    // 256 inlined calls of each address are given, and the function itself.
+    // Each address yields 256 inlined calls and the function itself.
     let named = debug.ask(&addresses[..1], &[]);
     assert_eq!((kinds(&named), named.frames.len()), (vec![], 257));
     assert_eq!(functions(&named), [Some("f".to_owned())]);
-    // 16 for each address, and what the unit's size accounts for: 400 entries, of which a fourth are frames.
+    // 16 for each address, plus the share of the unit's size: a fourth of 400 entries.
     let named = debug.ask(&addresses, &[(Resource::DebugEntries, 400)]);
     assert_eq!(kinds(&named), [OverBudget(Resource::DebugEntries)]);
     assert_eq!(named.frames.len(), 200 + 200 * 16 + 100);

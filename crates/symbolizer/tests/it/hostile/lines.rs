@@ -1,4 +1,4 @@
-//! Line programs: that units share, that overlap, that go back to the same addresses, with paths that end alike.
+//! Tests of line programs that are shared, overlap, return to the same addresses, or have paths with a common tail.
 
 use budget::Resource;
 use symbolizer::SymbolFindingKind::OverBudget;
@@ -8,7 +8,7 @@ use crate::named::Named;
 
 const PLACE: [(u64, u64); 2] = [(0x11, 1), (0x12, 6)];
 
-/// A program with the files `f` and the instructions; `more` bytes that its length states are not there.
+/// A program with files `f` and these instructions. Its stated length exceeds its size by `more` bytes.
 fn program(files: usize, instructions: &[u8], more: u32) -> Vec<u8> {
     let header = bytes(|it| {
         it.bytes(&[1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0]);
@@ -23,7 +23,7 @@ fn program(files: usize, instructions: &[u8], more: u32) -> Vec<u8> {
     })
 }
 
-/// Rows from an address on for so many bytes, without an end of the sequence.
+/// Rows from `start` for `size` bytes, without an end of the sequence.
 fn rows(start: u64, size: u64) -> Vec<u8> {
     bytes(|it| {
         it.bytes(&[0, 9, 2]).u64(start).u8(1).u8(2).uleb(size).u8(1);
@@ -32,7 +32,7 @@ fn rows(start: u64, size: u64) -> Vec<u8> {
 
 const END: [u8; 3] = [0, 1, 1];
 
-/// Units of 16 bytes each with line programs at these offsets.
+/// Units of 16 bytes each, with line programs at these offsets.
 fn units(offsets: impl Iterator<Item = u32>, line: Vec<u8>) -> Debug {
     let root = abbrev(1, 0x11, false, &[PLACE[0], PLACE[1], (0x10, 0x17), (0x1b, 0x0e)]);
     let mut debug = Debug { abbrev: [root, vec![0]].concat(), ..Debug::default() };
@@ -48,7 +48,7 @@ fn units(offsets: impl Iterator<Item = u32>, line: Vec<u8>) -> Debug {
     debug
 }
 
-/// Strings that have the folders of units: their ends are at each place.
+/// Strings for the folders of units, which are suffixes of each other.
 fn folder() -> synth::Section {
     section(".debug_str", [vec![b'd'; 64], vec![0]].concat())
 }
@@ -73,7 +73,7 @@ fn a_program_that_units_share_is_run_once() {
 
 #[test]
 fn programs_that_overlap() {
-    // Each states that it goes to the end of the section.
+    // Each program states that it extends to the end of the section.
     let one = program(1, &[rows(TEXT, 16 * 20), END.to_vec()].concat(), 0);
     let length = one.len();
     let line: Vec<u8> = (0..20_usize)

@@ -1,4 +1,5 @@
-//! What tables of symbols and of debug information take is counted, and a run that holds too much is cancelled.
+//! Tests that memory of symbol tables and debug information is accounted for, and that a run over the limit is
+//! cancelled.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use symbolizer::{Options, Request, SymbolSource};
 use super::debug::{Debug, TEXT, abbrev};
 use crate::named::{Named, symbolize};
 
-/// Files with so many units without anything in them.
+/// A file with empty units.
 fn with_units(units: usize) -> Debug {
     let mut debug = Debug { abbrev: abbrev(1, 0x11, false, &[]), ..Debug::default() };
     debug.abbrev.push(0);

@@ -1,5 +1,5 @@
-//! Files that would take more than their size accounts for, one family a file: what is left out is said, and what is
-//! shared is read once. Limits that are as large as the sections stand for the work, which they count.
+//! Tests of files that exceed the limits for their size, one family per file: omissions are reported, and shared parts
+//! are read once. Limits equal to the section sizes measure the work.
 
 mod debug;
 mod entries;

@@ -1,4 +1,4 @@
-//! Symbols whose names end with the same bytes.
+//! Tests of symbols with names that share a tail.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use synth::{ElfBuilder, Section, Segment, Symbol};
 
 use super::debug::{TEXT, TEXT_SIZE, ask, bytes, functions, kinds, section};
 
-/// A file of these sections and symbols, whose names are the ends of one string of 1,000 bytes.
+/// A file with these sections and symbols. Their names are suffixes of one string of 1,000 bytes.
 fn file(mut sections: Vec<Section>, symbols: Vec<u8>) -> Image {
     let strings = [&b"\0"[..], &[b'A'; 1000], b"\0"].concat();
     sections.extend([section(".symtab", symbols), section(".strtab", strings)]);
@@ -18,7 +18,7 @@ fn file(mut sections: Vec<Section>, symbols: Vec<u8>) -> Image {
     Image::from_vec(Path::new("hostile"), elf.build()).expect("an ELF file")
 }
 
-/// Functions of 16 bytes whose names are the ends of one string; with `at_once` all are at the same place.
+/// Functions of 16 bytes, with suffixes of one string as names; with `at_once` all have the same address.
 fn image(functions: u32, at_once: bool) -> Image {
     let symbols = bytes(|it| {
         it.zeros(24);
@@ -39,13 +39,13 @@ fn names_are_counted() {
     // 1000 + 999 + 998 + 997 + 996.
     assert_eq!(names.iter().flatten().count(), 5);
     assert_eq!(names[4], Some("A".repeat(996)));
-    // The same name twice is one.
+    // The same name twice counts once.
     let twice: Vec<u64> = (0..5).flat_map(|at| [16 * at + 7, 16 * at + 8]).collect();
     let named = ask(&image(100, false), &twice, &[(Resource::NameBytes, 5000)]);
     assert_eq!((kinds(&named), functions(&named).iter().flatten().count()), (vec![], 10));
 }
 
-/// Readable names are counted: those beyond the limit stay mangled.
+/// Readable names are limited: those beyond the limit stay mangled.
 #[test]
 fn readable_names_are_counted() {
     let symbols = ["_ZN1a1bEv", "_ZN1a1cEv", "_ZN1a1dEv"];
@@ -66,7 +66,7 @@ fn readable_names_are_counted() {
     assert_eq!(kinds(&named), []);
 }
 
-/// A file whose `.iplt` has 100 stubs, and all of their slots are filled by one resolver with a name of 1,000 bytes.
+/// A file with 100 stubs in `.iplt`. One resolver with a name of 1,000 bytes fills all their slots.
 fn indirect_stubs() -> Image {
     const RESOLVER: u64 = TEXT + 0x800;
     const SLOTS: u64 = 0x9000;
@@ -100,7 +100,7 @@ fn names_of_stubs_with_one_resolver_are_counted() {
     let named = ask(&indirect_stubs(), &addresses, &[(Resource::NameBytes, 5000)]);
     assert_eq!(kinds(&named), [OverBudget(Resource::NameBytes)]);
     let names = functions(&named);
-    // One for the resolver itself; the others are named by their slots.
+    // One is used for the resolver itself; the other stubs are named by their slots.
     assert_eq!(names.iter().filter(|name| name.as_ref() == Some(&full)).count(), 4);
     assert_eq!(names[99], Some("offset_0x9318@plt".to_owned()));
 }

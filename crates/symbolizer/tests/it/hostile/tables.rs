@@ -1,4 +1,4 @@
-//! Tables of abbreviations that overlap: each may go to where the next one begins.
+//! Tests of abbreviation tables that overlap: each may extend to the start of the next one.
 
 use budget::Resource;
 use symbolizer::SymbolFindingKind::OverBudget;
@@ -8,7 +8,7 @@ use super::debug::{Debug, TEXT, abbrev, bytes, functions, kinds};
 const UNIT: u64 = 0x11;
 const FUNCTION: u64 = 0x2e;
 
-/// Units whose tables begin with roots of their own and go on with the same functions.
+/// Units with tables that begin with their own root and share the functions that follow.
 fn with_tables(units: u64) -> Debug {
     let place = [(0x11, 1), (0x12, 6)];
     let root = abbrev(1, UNIT, true, &place);
@@ -39,7 +39,7 @@ fn the_last_table_has_what_all_share() {
     let names = functions(&named);
     assert_eq!(names.iter().flatten().count(), 1);
     assert_eq!(names[19].as_deref(), Some("inner"));
-    // The usual limit has enough for overlaps of small files.
+    // The default limit allows for overlaps in small files.
     let named = debug.ask(&addresses, &[]);
     assert_eq!((kinds(&named), functions(&named).iter().flatten().count()), (vec![], 20));
 }

@@ -1,4 +1,4 @@
-//! Many units: with one list of ranges, with roots of many attributes, without ranges.
+//! Tests of many units: with one list of ranges, with roots of many attributes, without ranges.
 
 use budget::Resource;
 use symbolizer::SymbolFindingKind::{self, OverBudget};
@@ -17,7 +17,7 @@ const STRING: u64 = 8;
 const SEC_OFFSET: u64 = 0x17;
 const FLAG_PRESENT: u64 = 0x19;
 
-/// Lists of ranges over the first 16 bytes of the code, from offsets of one section on.
+/// Units with lists of ranges over the first 16 bytes of the code, at offsets in one section.
 fn with_lists(units: u32, ranges: u64, offset_of: impl Fn(u32) -> u32) -> Debug {
     let mut debug =
         Debug { abbrev: abbrev(1, UNIT, false, &[(RANGES, SEC_OFFSET)]), ..Debug::default() };
@@ -93,7 +93,7 @@ fn more_units_than_their_bytes_account_for() {
     assert_eq!(kinds(&named), [OverBudget(Resource::DebugEntries)]);
 }
 
-/// Units without ranges are asked only for what their functions hold.
+/// Units without ranges are only queried for addresses in their functions.
 #[test]
 fn units_that_do_not_say_where_they_are() {
     let root = abbrev(1, UNIT, true, &[]);
@@ -111,7 +111,7 @@ fn units_that_do_not_say_where_they_are() {
         );
     }
     let addresses: Vec<u64> = (0..100).map(|unit| 16 * unit + 8).collect();
-    // A range for each function when it is looked for, and each again with its address when it is asked.
+    // Each function counts one range in the search, and one range plus its address in the query.
     let named = debug.ask(&addresses, &[]);
     assert_eq!(kinds(&named), []);
     let expected: Vec<_> = (0..100).map(|unit| Some(format!("f{unit:02}"))).collect();
@@ -129,7 +129,7 @@ fn units_that_do_not_say_where_they_are() {
     assert_eq!(functions(&twice.ask(&more, &[])), expected);
 }
 
-/// Half of the entries overwritten: the units that are gone are told, and names come from what is left.
+/// With half of the units overwritten, the damage is reported, and names come from the rest.
 #[test]
 fn half_of_the_units_overwritten() {
     for filler in [0xff, 0x01] {

@@ -1,4 +1,4 @@
-//! What helps where chains ended, by what was tried.
+//! Tests of remedies for truncated chains, which depend on the sources tried.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const NOWHERE: [(&[u8], Option<&str>); 6] = [
     (b"/nowhere/c (deleted)", None),
 ];
 
-/// Two files that are not there, one with a build-id, memory without a file, and a file that has no name.
+/// Missing files with and without a build-id, memory without a file, and a file without a name.
 fn mapped() -> Timeline {
     let mut timeline = Timeline::new();
     for (index, (path, build_id)) in (0..).zip(NOWHERE) {
@@ -42,7 +42,7 @@ fn mapped() -> Timeline {
     timeline
 }
 
-/// What helps, in words, with these options.
+/// Returns a function that gives the remedies under these options, as text.
 fn helps(options: FileOptions) -> impl Fn(Option<u32>, EndReason) -> String {
     let timeline = mapped();
     let images = ImageStore::new(options);
@@ -60,10 +60,10 @@ fn options() -> FileOptions {
     FileOptions { host: Arc::new(MemoryHost::new()), ..FileOptions::default() }
 }
 
-/// The commands that keep a file.
+/// The commands that would have stored a file.
 const KEPT: &str = "unwind-perf record would have kept it, as would perf buildid-cache --add FILE";
 
-/// The option for servers, if this build has it.
+/// Adds the option for servers, if this build has it.
 fn or_debuginfod(others: &str) -> String {
     let (first, last) = others.rsplit_once(", ").unwrap_or(("", others));
     match (cfg!(feature = "debuginfod"), first) {
@@ -85,7 +85,7 @@ fn files_that_are_missing() {
         help(Some(1), EndReason::NoModule),
         "give the file: modules=FILE, extra_dirs=DIR or sysroot=DIR; unwind-perf record would have kept it"
     );
-    // Its path leads nowhere.
+    // Its path names no file.
     let by_content = or_debuginfod("modules=FILE, extra_dirs=DIR");
     assert_eq!(
         help(Some(3), EndReason::NoModule),
@@ -193,7 +193,7 @@ fn note() -> Section {
     Section { sh_type: elf_const::SHT_NOTE, ..section(".note.gnu.build-id", bytes) }
 }
 
-/// What would let chains go on in such a program, and what would give its code names.
+/// Returns the remedies for truncated chains and for missing names of such a program.
 fn for_program(path: &str, sections: Vec<Section>, options: FileOptions) -> (String, String) {
     let (timeline, images) = program(path, sections, options);
     let module = &timeline.modules()[0];
@@ -216,19 +216,19 @@ fn programs_of_ones_own() {
     assert_eq!(for_program("/opt/app", vec![note()], options()), expected);
     // With exported symbols it is not called stripped.
     for (place, lack) in [(1, "it has exported symbols only"), (0, "it is stripped")] {
-        // A function that is defined, or imported.
+        // A defined or an imported function.
         let symbol = [&[1, 0, 0, 0, 0x12, 0, place, 0][..], &[0; 16]].concat();
         let exported = vec![note(), section(".dynsym", [vec![0; 24], symbol].concat())];
         let (_, names) = for_program("/opt/app", exported, options());
         assert_eq!(names, format!("{lack}: {given}; or build it with -g"));
     }
-    // Without a build-id, no server is asked, and a debug file is known by its name only.
+    // Without a build-id, no server is queried, and a debug file is identified only by its name.
     let link = section(".gnu_debuglink", gnu_debuglink(Endian::Little, "app.dbg", 7));
     let given = "give its debug information, the file app.dbg of the same build, with debug_dirs=DIR or modules=FILE";
     let expected =
         (format!("{given}; or {BUILD}"), format!("it is stripped: {given}; or build it with -g"));
     assert_eq!(for_program("/opt/app", vec![link], options()), expected);
-    // Nothing would be known to belong to it.
+    // Nothing would identify its debug information.
     let alone = "it is stripped, and has no build-id: build it with -g".to_owned();
     assert_eq!(for_program("/opt/app", Vec::new(), options()), (BUILD.to_owned(), alone));
 }
@@ -240,7 +240,7 @@ fn packaged_programs() {
     let (_, names) = for_program("/usr/bin/app", vec![note()], default.clone());
     let given = "install its debug information of build-id abababab, or give it";
     assert_eq!(names, format!("it is stripped: {given} with {options}"));
-    // Where the default folder is not searched, installing leads nowhere.
+    // If the default folder is not searched, installing the package has no effect.
     let named = vec![PathBuf::from("/dbg")];
     let named = FileOptions { debug_dirs: named.clone(), named_debug_dirs: named, ..default };
     let (_, names) = for_program("/usr/bin/app", vec![note()], named);
@@ -249,7 +249,7 @@ fn packaged_programs() {
     assert_eq!(names, format!("it is stripped: {given} with {options}"));
 }
 
-/// Debug information that was read is not asked for, and neither is a build with -g.
+/// If debug information was read, neither it nor a build with -g is advised.
 #[test]
 fn files_with_all_that_there_is() {
     let debug = vec![note(), section(".debug_info", vec![0])];
@@ -261,7 +261,7 @@ fn files_with_all_that_there_is() {
         "{unwind}"
     );
     assert_eq!(names, "");
-    // In the debug file, too.
+    // Debug information in the debug file counts, too.
     let host = MemoryHost::new();
     let elf = ElfBuilder {
         segments: vec![Segment::load_text(0x1000, 0x1000, 0x100)],
