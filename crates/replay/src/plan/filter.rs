@@ -1,4 +1,4 @@
-//! Which samples are wanted, and what those that are not have been of.
+//! The filter of samples, and a description of the rejected ones.
 
 use address::{Pid, Tid, Timestamp};
 use hashbrown::HashSet;
@@ -6,7 +6,7 @@ use perf_data::{Batch, Head, SampleEntry, SampleType};
 
 use crate::plan::threads::Thread;
 
-/// Which samples are wanted. An empty list wants all. Maps are replayed in full whatever is wanted.
+/// Filter of samples. An empty list accepts everything. Maps are always replayed in full.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// Process ids.
@@ -21,14 +21,14 @@ pub struct Filter {
     pub events: Vec<u16>,
     /// Numbers of processors.
     pub cpus: Vec<u32>,
-    /// The earliest time that is wanted.
+    /// Earliest accepted time.
     pub from: Option<Timestamp>,
-    /// The latest time that is wanted.
+    /// Latest accepted time.
     pub to: Option<Timestamp>,
 }
 
 impl Filter {
-    /// Whether a sample is wanted; `named` tells that of its thread's name and control group.
+    /// Returns true if a sample passes; `named` is called to test the names of its thread and control group.
     pub(crate) fn wants(&self, entry: &SampleEntry, named: impl FnOnce() -> bool) -> bool {
         let any = |empty: bool, found: bool| empty || found;
         any(self.events.is_empty(), self.events.contains(&entry.event))
@@ -37,7 +37,7 @@ impl Filter {
             && self.wants_thread(entry.pid, entry.tid, named)
     }
 
-    /// The processor of a sample, if the filter names processors: then samples are decoded for it a second time.
+    /// Returns the processor of a sample if the filter names processors; the sample is decoded a second time for it.
     #[inline]
     pub(crate) fn cpu(&self, entry: &SampleEntry, batch: &Batch) -> Option<u32> {
         if self.cpus.is_empty() {
@@ -46,13 +46,13 @@ impl Filter {
         batch.sample(entry).ok()?.cpu
     }
 
-    /// Whether samples on a processor are wanted.
+    /// Returns true if samples on a processor pass.
     #[inline]
     pub(crate) fn wants_cpu(&self, cpu: Option<u32>) -> bool {
         self.cpus.is_empty() || cpu.is_some_and(|cpu| self.cpus.contains(&cpu))
     }
 
-    /// Whether samples of a thread are wanted, of whatever event and time.
+    /// Returns true if samples of a thread pass, regardless of event and time.
     pub(crate) fn wants_thread(&self, pid: Pid, tid: Tid, named: impl FnOnce() -> bool) -> bool {
         let any = |empty: bool, found: bool| empty || found;
         any(self.pids.is_empty(), self.pids.contains(&pid))
@@ -61,13 +61,13 @@ impl Filter {
     }
 }
 
-/// Whether samples of recordings with that head have a control group.
+/// Returns true if samples of the recording have a control group.
 #[must_use]
 pub fn has_cgroups(head: &Head) -> bool {
     any_samples(head, SampleType::CGROUP)
 }
 
-/// Whether samples of recordings with that head state their processor.
+/// Returns true if samples of the recording state their processor.
 #[must_use]
 pub fn has_cpus(head: &Head) -> bool {
     any_samples(head, SampleType::CPU)
@@ -77,11 +77,11 @@ fn any_samples(head: &Head, field: SampleType) -> bool {
     head.events().iter().any(|event| event.attr.sample_type.has(field))
 }
 
-/// Whether a name fits a pattern, in which `*` stands for any number of bytes and `?` for one.
+/// Returns true if a name matches a pattern: `*` stands for any number of bytes, `?` for one.
 #[must_use]
 pub fn matches_pattern(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut from) = (0, 0);
-    // Where the last star was, and where in the name what it stands for ends.
+    // Index of the last star in the pattern, and the end in the name of its match.
     let mut star: Option<(usize, usize)> = None;
     while from < name.len() {
         match pattern.get(at) {
@@ -104,16 +104,16 @@ pub fn matches_pattern(pattern: &[u8], name: &[u8]) -> bool {
     pattern.get(at..).unwrap_or_default().iter().all(|&byte| byte == b'*')
 }
 
-/// What the samples were of that a filter left out.
+/// Threads, events, processors and times of the samples that a filter rejected.
 #[derive(Clone, Debug, Default)]
 pub struct LeftOut {
-    /// Their threads, under each of their names.
+    /// Threads, one entry for each name.
     pub threads: HashSet<Thread>,
-    /// The indexes of their events.
+    /// Event indexes.
     pub events: HashSet<u16>,
-    /// Their processors, if the filter names some.
+    /// Processors, if the filter names some.
     pub cpus: HashSet<u32>,
-    /// The first and the last of their times.
+    /// First and last time.
     pub times: Option<(Timestamp, Timestamp)>,
 }
 
