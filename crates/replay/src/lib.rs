@@ -1,5 +1,5 @@
-//! Replay of a recording: one sequential plan in time order, parallel pure walks, repair of truncated chains, and one
-//! sequential merge in sample order.
+//! Replay of a recording: one sequential plan in time order, parallel pure walks,
+//! repair of truncated chains, and one sequential merge in sample order.
 //! Four chunks are in flight: one is planned, one is walked, older ones are repaired, and the repaired ones are merged.
 //!
 //! ```text

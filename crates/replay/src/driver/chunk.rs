@@ -16,8 +16,8 @@ use crate::plan::planner::{Plan, Planned};
 use crate::slice::walk::{WalkedSlice, walk_slice};
 
 /// Samples that are walked and interned together.
-/// Slices are smaller, down to [`LEAST_SLICE`], if a chunk has fewer slices of this size than two per thread; the
-/// output is the same.
+/// Slices are smaller, down to [`LEAST_SLICE`],
+/// if a chunk has fewer slices of this size than two per thread; the output is the same.
 const SLICE: usize = 512;
 const LEAST_SLICE: usize = 128;
 /// Samples in one plan.

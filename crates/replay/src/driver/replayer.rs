@@ -79,8 +79,8 @@ pub trait ReplayObserver: Sync {
     /// Called after each merge with the total number of merged samples.
     fn done(&self, _samples: u64) {}
 
-    /// Called by walking threads: the samples in this range of positions are walked, and their bytes are not read
-    /// again.
+    /// Called by walking threads: the samples in this range of positions are walked,
+    /// and their bytes are not read again.
     /// The samples are consecutive in time; the range may contain positions of other samples.
     fn walked(&self, _positions: Range<u64>) {}
 
@@ -115,8 +115,8 @@ pub struct ReplayTimings {
 
 /// A replay in progress, fed with the batches of a recording in order.
 ///
-/// The result does not depend on the number of threads: each slice is interned separately and slices are merged in
-/// order.
+/// The result does not depend on the number of threads:
+/// each slice is interned separately and slices are merged in order.
 /// Ids therefore follow first appearance, independently of slice boundaries.
 pub struct Replayer<'r> {
     images: &'r ImageStore,
@@ -260,8 +260,8 @@ impl<'r> Replayer<'r> {
         self.planner.saw_several_files()
     }
 
-    /// One turn: plans the next chunk, walks the planned one, repairs the walked one and merges the repaired one,
-    /// concurrently.
+    /// One turn: plans the next chunk, walks the planned one,
+    /// repairs the walked one and merges the repaired one, concurrently.
     pub(crate) fn turn(
         &mut self,
         place: Option<&mut PlanPosition<'_>>,

@@ -1,5 +1,5 @@
-//! The outermost frame of a stack that no sample shows to its root: for the first thread of a program, and for a
-//! goroutine.
+//! The outermost frame of a stack that no sample shows to its root:
+//! for the first thread of a program, and for a goroutine.
 //!
 //! ```text
 //!   program    a function of the program, on the stack that the kernel made    _start, the call that does not return

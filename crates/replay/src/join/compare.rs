@@ -38,8 +38,8 @@ pub(crate) struct Known {
 const TRIED: u32 = 16;
 
 /// Returns the number of equal calls after the first `beside` remembered ones, from the outermost one inwards.
-/// Also returns the return locations of proven frames: these saved the same registers, which distinguish them from
-/// other calls.
+/// Also returns the return locations of proven frames:
+/// these saved the same registers, which distinguish them from other calls.
 pub(super) fn same_calls(
     seen: &Seen<'_>,
     calls: &[Call],
@@ -90,8 +90,8 @@ impl Comparison {
         if same { Link::SamePlace } else { Link::OtherFunction }
     }
 
-    /// Records the sample's calls that are new or replace those in `beside`. Calls equal to a remembered one may still
-    /// be active.
+    /// Records the sample's calls that are new or replace those in `beside`.
+    /// Calls equal to a remembered one may still be active.
     pub(super) fn note(&self, beside: &[Call], seen: &Seen<'_>, variety: &mut Variety) {
         let mut known = beside.iter().rev().peekable();
         for (callee, caller) in seen.calls() {

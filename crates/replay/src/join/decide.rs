@@ -41,8 +41,8 @@ impl CutChain {
         Self { sp, told, gaps }
     }
 
-    /// Completes the chain: call by call while the evidence decides, then after a gap with calls active before and
-    /// afterwards.
+    /// Completes the chain: call by call while the evidence decides,
+    /// then after a gap with calls active before and afterwards.
     /// Appends the callers to `places`; returns `None` if there are none.
     pub(crate) fn repair<'a>(
         &self,
@@ -116,8 +116,8 @@ impl CutChain {
 
 /// Returns the next outer call that the evidence decides.
 /// Either both directions show it, or one proves it and the other does not prove a different one.
-/// Equal CFAs and return addresses are not evidence: recursions from different callers have them, and successive jobs
-/// of a thread.
+/// Equal CFAs and return addresses are not evidence:
+/// recursions from different callers have them, and successive jobs of a thread.
 fn next<'v>(past: &mut View<'v>, future: &mut View<'v>) -> Option<&'v Call> {
     let both = [past.next(), future.next()];
     if let [Some((one, a)), Some((other, b))] = both {

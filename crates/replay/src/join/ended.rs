@@ -45,8 +45,8 @@ impl Ended {
     }
 
     /// Checks a new call against the contradicted ones.
-    /// If it was there earlier, the samples in between count as failed trials, and the earlier ones that showed it as
-    /// successful ones.
+    /// If it was there earlier, the samples in between count as failed trials,
+    /// and the earlier ones that showed it as successful ones.
     pub(super) fn try_out(&mut self, stack: u32, from: u64, call: &Call, trials: &mut Trials) {
         if call.cfa < from || self.0.is_empty() || !call.saved.proves(call.saved) {
             return;

@@ -1,5 +1,5 @@
-//! Calls outside of a gap: active before and after a sample, while the calls between them and its own frames are
-//! unknown.
+//! Calls outside of a gap: active before and after a sample,
+//! while the calls between them and its own frames are unknown.
 
 use unwinder::Place;
 

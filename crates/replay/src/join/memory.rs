@@ -164,8 +164,8 @@ impl Memory {
         self.starts.keep(known.start)
     }
 
-    /// Returns the view of a sample with its stored calls, the start of its stack as known now, and the reliability of
-    /// evidence.
+    /// Returns the view of a sample with its stored calls,
+    /// the start of its stack as known now, and the reliability of evidence.
     pub(crate) fn view<'a>(&'a self, known: &Known, calls: Key, trials: &'a Trials) -> View<'a> {
         self.view_from(self.starts.get(known.start), known, calls, trials)
     }
@@ -226,8 +226,8 @@ impl Memory {
         remembered.last = *samples;
     }
 
-    /// Forgets the stacks without recent samples if there are many, the outer calls of deep stacks, and the stored
-    /// calls.
+    /// Forgets the stacks without recent samples if there are many,
+    /// the outer calls of deep stacks, and the stored calls.
     pub(crate) fn forget_old(&mut self) {
         self.begin_keeping(0);
         for Remembered { calls, .. } in &mut self.stacks {

@@ -1,8 +1,8 @@
 //! Completion of truncated chains with outer frames that other samples of the same thread show.
 //!
 //! While a function runs, its frame stays in place, and so do those of all its callers.
-//! The outer frames of one sample are therefore valid for samples before and after it, unless a sample between them
-//! shows that a frame was left.
+//! The outer frames of one sample are therefore valid for samples before
+//! and after it, unless a sample between them shows that a frame was left.
 //! A frame was left if the stack pointer is above it, or if another frame overlaps it.
 //!
 //! ```text
@@ -14,12 +14,12 @@
 //!   inwards  |       |               call inside of it      |      all frames outside)    |
 //! ```
 //!
-//! [`Memory`] holds the state of one direction of time: one memory gets the samples from last to first, another from
-//! first to last.
+//! [`Memory`] holds the state of one direction of time:
+//! one memory gets the samples from last to first, another from first to last.
 //! [`CutChain`] combines the evidence of both for a sample.
 //! [`call::Link`] grades the evidence that links two frames.
-//! The reliability of weak evidence is learned from the recording: each sample that shows the true caller is a trial
-//! ([`trials`]).
+//! The reliability of weak evidence is learned from the recording:
+//! each sample that shows the true caller is a trial ([`trials`]).
 //!
 //! | | |
 //! |---|---|

@@ -66,8 +66,8 @@ impl<'a> Seen<'a> {
     }
 
     /// Returns true if none of the surrounding frames saved the same registers.
-    /// Registers that functions pass down to each other, or that recursive frames share, are the same in every
-    /// activation.
+    /// Registers that functions pass down to each other,
+    /// or that recursive frames share, are the same in every activation.
     pub(crate) fn tells_apart(&self, index: usize) -> bool {
         let Some(saved) = self.frames.get(index).map(|frame| frame.saved) else { return false };
         let around = self.frames.iter().enumerate().skip(index.saturating_sub(AROUND));

@@ -1,5 +1,5 @@
-//! Value of equal saved registers as evidence that two samples show the same call: none, if repeated calls always save
-//! the same.
+//! Value of equal saved registers as evidence that two samples show the same call:
+//! none, if repeated calls always save the same.
 //!
 //! A new call at the CFA of an earlier one, from the same code location, is another activation.
 //! Comparing the registers saved by the two shows how well these distinguish activations.
@@ -59,8 +59,8 @@ impl Variety {
         self.slots.fill(Slot { key: 0, saved: Saved::NONE });
     }
 
-    /// Records a new call or the replacement of one: index of the stack, CFA, return location, and registers that the
-    /// callee saved.
+    /// Records a new call or the replacement of one:
+    /// index of the stack, CFA, return location, and registers that the callee saved.
     pub(super) fn note(&mut self, stack: u32, cfa: u64, caller: &Place, saved: Saved) {
         if !saved.proves(saved) {
             return;
@@ -85,8 +85,8 @@ impl Variety {
         }
     }
 
-    /// Returns true if saved registers distinguish the calls with this return location, or if nothing is known about
-    /// them.
+    /// Returns true if saved registers distinguish the calls with this return location,
+    /// or if nothing is known about them.
     /// They do if they differed from the previous call's at least as often as not.
     pub(super) fn tells(&self, site: Site) -> bool {
         let site = site.0.get();

@@ -30,8 +30,8 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Weakens the proof of the first outer call if, in the other direction, its saved registers do not distinguish
-    /// calls.
+    /// Weakens the proof of the first outer call if, in the other direction,
+    /// its saved registers do not distinguish calls.
     pub(super) fn doubt(&mut self, other: &Self) {
         if self.link == Link::SameFrame && !self.proofs.hold(other.variety) {
             self.link = Link::SamePlace;

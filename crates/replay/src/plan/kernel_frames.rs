@@ -2,8 +2,8 @@
 //! the hypervisor.
 //!
 //! Addresses of a guest are unrelated to the host's kernel and processes: guests have their own modules.
-//! The registers and the stack of such a sample belong to the process that runs the guest, and are not part of its
-//! chain.
+//! The registers and the stack of such a sample belong to the process that runs the guest,
+//! and are not part of its chain.
 //!
 //! Source: `perf_guest_state` in `perf_callchain_kernel` and `perf_misc_flags` of `arch/*/events`; `perf_sample_regs_user`
 //! in kernel/events/core.c.

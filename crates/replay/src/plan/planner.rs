@@ -1,5 +1,5 @@
-//! The plan: records move the timeline in time order; each accepted sample gets the space of its process at that
-//! moment.
+//! The plan: records move the timeline in time order;
+//! each accepted sample gets the space of its process at that moment.
 //!
 //! The clocks of processors differ: a sample can precede the record of a map that it needs.
 //! A sample therefore also gets a slightly later space, for addresses that were unmapped at its own time.
@@ -71,8 +71,8 @@ fn was_sampled(sampled: &Sampled, pid: Pid, now: Timestamp) -> bool {
 }
 
 /// Moves the timeline over a row of maps of one process.
-/// Returns false, without any effect, if samples shortly before may need them: then each map must be applied
-/// separately.
+/// Returns false, without any effect, if samples shortly before may need them:
+/// then each map must be applied separately.
 #[inline]
 fn apply_row(
     timeline: &mut Timeline,

@@ -26,8 +26,8 @@ impl<'b> PlanPosition<'b> {
         self.records.is_empty() && self.samples.as_slice().is_empty()
     }
 
-    /// Returns the next records before a sample: a row of maps of one process, or one other record; empty if there is
-    /// none.
+    /// Returns the next records before a sample: a row of maps of one process,
+    /// or one other record; empty if there is none.
     /// Without a sample, returns the next ones. `names` are the known names.
     #[inline]
     pub(crate) fn row_before(
