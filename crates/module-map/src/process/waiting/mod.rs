@@ -1,4 +1,4 @@
-//! Maps that wait until a space is needed: what is known of each by then, the lists that they wait in, and the spaces that
+//! Maps that wait until a space is needed: known maps, their lists, and the spaces built from these.
 //! are made of these.
 
 mod known_map;
