@@ -9,8 +9,8 @@
 //!   ends        end of the frames of each address (u32 each)
 //!   replaced    name that another one replaced (u32 each: number of the string + 1, or 0)
 //!   marks       flag for a start, and reason for a missing name (u8 each)
-//! frames      function, file, line, column, inlined flag,
-//! declared file, declared line (u32 each; strings as number + 1)
+//!   frames      function, file, line, column, inlined flag, declared file, declared line (u32 each)
+//!               with strings as number + 1, or 0
 //!   strings     end of each (u32 each), then their bytes
 //! ```
 //!

@@ -80,7 +80,6 @@ pub use writing::temporaries::clean_up_on_signals;
 /// `..` stops there, and symlinks are followed inside; a path outside of the root is reported as missing.
 /// Below the root, pseudo file systems (`/proc`, `/sys`)
 /// and `/dev` are inaccessible, unless the root itself is in them.
-/// `/sys`) and `/dev` lead nowhere, unless the root itself lies in them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Origin<'r> {
     /// The user named the file, or a folder that lists it.

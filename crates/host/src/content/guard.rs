@@ -75,8 +75,7 @@ fn put_zeros(address: usize) -> bool {
     let from = address & !(page_size() - 1);
     // SAFETY: the signalled thread reads from this mapping, so its guard, the mapping and the mark live until
     // the handler returns. The pages from `from` to `end` belong only to that mapping, which is read-only and private:
-    // only zeros can replace unreadable bytes. mmap is a system call that takes no lock of this
-    // process.
+    // only zeros can replace unreadable bytes. mmap is a system call that takes no lock of this process.
     unsafe {
         let zeros = libc::mmap(
             from as *mut c_void,

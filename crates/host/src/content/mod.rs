@@ -212,8 +212,8 @@ impl Pages {
         if range.start >= range.end || range.end > map.len() {
             return;
         }
-        // SAFETY: `MADV_DONTNEED` loses writes to private pages; these are mapped read-only from a file, so
-        // there cannot have been any.
+        // SAFETY: `MADV_DONTNEED` loses writes to private pages;
+        // these are mapped read-only from a file, so there cannot have been any.
         let advice = unsafe {
             map.unchecked_advise_range(UncheckedAdvice::DontNeed, range.start, range.len())
         };

@@ -41,9 +41,9 @@ impl Fault {
             PAGE.store(usize::try_from(page).unwrap_or(4096), Ordering::Relaxed);
             let error = || io::Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL);
             // SAFETY: an all-zero sigaction is valid (SIG_DFL, no flags, empty mask),
-            // and the pointers are to live values of the right type. The previous action is read
-            // and stored before the handler can run; the handler has
-            // the three-argument form that SA_SIGINFO requires.
+            // and the pointers are to live values of the right type.
+            // The previous action is read and stored before the handler can run;
+            // the handler has the three-argument form that SA_SIGINFO requires.
             // SA_ONSTACK preserves the standard library's detection of stack overflows.
             unsafe {
                 let mut previous: libc::sigaction = std::mem::zeroed();
@@ -76,9 +76,8 @@ impl Fault {
             return;
         }
         let has_info = self.previous.get().is_some_and(|it| it.sa_flags & libc::SA_SIGINFO != 0);
-        // SAFETY: the handler that sigaction returned is the address
-        // of a function with the signature given by its flags, and
-        // it is called with the kernel's arguments.
+        // SAFETY: the handler that sigaction returned is the address of a function
+        // with the signature given by its flags, and it is called with the kernel's arguments.
         unsafe {
             if has_info {
                 let handler: Handler = std::mem::transmute(handler);

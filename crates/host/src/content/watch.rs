@@ -162,8 +162,8 @@ extern "C" fn on_segment_fault(signal: c_int, info: *mut siginfo_t, context: *mu
 
 /// Marks the granule of the address as read, and makes it readable. Returns whether that succeeded.
 fn let_through(found: &Found<Granules>, address: usize) -> bool {
-    // SAFETY: the signalled thread reads from this mapping, so its watch, the mapping and the bits live until
-    // the handler returns.
+    // SAFETY: the signalled thread reads from this mapping, so its watch,
+    // the mapping and the bits live until the handler returns.
     let granules = unsafe { &*found.value };
     let at = (address - found.start) / granules.size;
     if let Some(word) = granules.read.get(at / 64) {
@@ -172,8 +172,7 @@ fn let_through(found: &Found<Granules>, address: usize) -> bool {
     let start = found.start + at * granules.size;
     let len = granules.size.min(found.end - start);
     // SAFETY: the granule belongs only to that mapping, which is private and only read.
-    // mprotect is a system call that takes
-    // no lock of this process.
+    // mprotect is a system call that takes no lock of this process.
     unsafe {
         if libc::mprotect(start as *mut c_void, len, libc::PROT_READ) == 0 {
             return true;

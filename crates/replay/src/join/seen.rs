@@ -32,7 +32,7 @@ pub(super) const AROUND: usize = 16;
 pub(crate) enum SeenEnd {
     /// At the root: there are no outer frames.
     Root,
-    /// At the end of the dump; with the CFA of the last frame, if known.
+    /// For lack of stack bytes; with the CFA of the last frame, if known.
     Cut(Option<u64>),
     /// Otherwise: the outer frames are unknown and must not be joined.
     Other,

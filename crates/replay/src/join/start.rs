@@ -134,7 +134,7 @@ impl Starts {
 }
 
 /// Returns the number of outermost calls that only start the actual code:
-/// from `_start` to `main`, or from `clone` and its callee.
+/// those from `_start` to `main`, or those of `clone` and of its callee.
 /// `None` if the root is neither a process's nor a thread's.
 fn most_calls(root: &Place, code: Code<'_>) -> Option<usize> {
     /// Maximum distance of a process's first code from its entry point, in bytes.

@@ -91,8 +91,7 @@ struct ThreadState {
 /// Computes times off the processor from context switches.
 #[derive(Debug, Default)]
 pub(crate) struct OffCpu {
-    /// For each `sched:sched_switch` event, the layout of its task fields,
-    /// if every switch is sampled; `None` for other events.
+    /// By event: `Some` for `sched:sched_switch`, with the layout of the task fields if every switch is sampled.
     events: Vec<Option<Option<SchedSwitch>>>,
     /// True if switches have records, which time them better than samples: taking a sample takes time.
     has_records: bool,

@@ -1,5 +1,4 @@
 //! Maps that wait until a space is needed: known maps, their lists, and the spaces built from these.
-//! are made of these.
 
 mod known_map;
 mod lazy_space;
