@@ -1,5 +1,4 @@
-//! Processes over time: records of maps, forks,
-//! execs and exits determine the address space of each process at each time.
+//! Processes over time: records of maps, forks, execs and exits determine the address space of each process.
 //! Hints, JIT dumps and inference add to it.
 
 mod cgroups;

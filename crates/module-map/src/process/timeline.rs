@@ -271,10 +271,10 @@ impl Timeline {
     }
 
     /// Returns the current name of a process: that of its last executed program as stored by the kernel.
-    /// Before an exec it is the recorder's listed name;
-    /// a fork has its parent's. Renaming the main thread has no effect.
-    /// Without any record it is the name of the main thread,
-    /// else that of the first queried thread; `thread` is the current one.
+    /// Before an exec it is the recorder's listed name; a fork has its parent's.
+    /// Renaming the main thread has no effect.
+    /// Without any record it is the name of the main thread, else that of the first queried thread.
+    /// `thread` is the name of the current thread.
     #[inline]
     pub fn process_name(&mut self, pid: Pid, thread: CommId) -> CommId {
         self.comms.of_process(pid, thread)

@@ -75,7 +75,7 @@ impl Trials {
         self.site(Link::Gap, call).at_most_one_wrong_of(200)
     }
 
-    /// Adds the outcomes of another window.
+    /// Adds the outcomes of another thread group.
     pub(crate) fn add(&mut self, other: &Self) {
         for (key, outcomes) in &other.sites {
             self.sites.entry(*key).or_default().add(*outcomes);

@@ -275,7 +275,7 @@ impl Finder {
     }
 
     /// Returns true if a loader function can be its resolver.
-    /// On x86 a linkage table pushes words before it jumps there.
+    /// On x86 a linkage table pushes words before it jumps there, so the resolver's frame is not as a call leaves it.
     fn is_resolver(&mut self, at: Described, code: Code<'_>) -> bool {
         let is_plain = matches!(self.files.arch(at.file), Some(Arch::X86_64 | Arch::X86))
             && self.files.is_at_entry(at.file, at.start, code);

@@ -35,7 +35,7 @@ pub(super) struct Search<'s> {
 /// Intermediate result of a search.
 struct Found {
     paths: Vec<Vec<Left>>,
-    /// Targets of backward jumps: each may have run several times.
+    /// Functions of a path with a later jump back to them: each may have run several times.
     circles: Vec<Described>,
     /// Number of functions that may still be visited.
     left: usize,

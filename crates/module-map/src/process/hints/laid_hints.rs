@@ -51,7 +51,7 @@ pub(crate) type InForce = Vec<Arc<Layer>>;
 #[derive(Debug)]
 struct Scope {
     layer: Arc<Layer>,
-    /// Empty space with this layer over the broader ones, and the id of the next broader layer.
+    /// A space with only this layer and the broader ones, and the id of the next broader layer.
     base: Option<(u32, Arc<LazySpace>)>,
     /// Hints of a process that a recorded map of it overlapped.
     reached: Vec<u32>,
