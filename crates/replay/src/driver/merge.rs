@@ -77,7 +77,7 @@ impl Merged {
         })
     }
 
-    /// Empties the tables; the counters keep their values.
+    /// Empties the tables; the counters keep their values, except `unplaced`.
     pub(crate) fn begin_anew(&mut self) {
         let Self { undecoded, late_maps, shared_memory, cache_hits, cache_misses, .. } = *self;
         *self = Self {

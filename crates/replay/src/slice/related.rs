@@ -1,4 +1,4 @@
-//! Samples with code that another process mapped which shares their memory (`clone` with `CLONE_VM`).
+//! Samples with code mapped by another process that shares their memory (`clone` with `CLONE_VM`).
 
 use address::{ModuleId, Pid};
 use module_map::{RelatedSpace, Space};
