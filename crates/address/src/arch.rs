@@ -1,36 +1,36 @@
-//! The processors, and the facts about each that no other crate owns: names, ELF numbers, widths, usual register sets.
+//! Processor architectures, with the facts that no other crate owns: names, ELF numbers, widths, usual register sets.
 
 use std::fmt;
 
-/// The facts about a processor.
+/// Facts about an architecture.
 struct Facts {
-    /// The word in output.
+    /// Name in output.
     name: &'static str,
-    /// Names of its machines, as `uname -m` prints them.
+    /// Machine names, as printed by `uname -m`.
     unames: &'static [&'static str],
-    /// What further names of its machines begin with.
+    /// Common prefix of further machine names.
     uname_prefix: Option<&'static str>,
     e_machine: u16,
     /// Bits of an address; `None` if its programs have either 32 or 64.
     bits: Option<u32>,
-    /// Whether another processor has the same `e_machine` in files of the other class.
+    /// True if another architecture has the same `e_machine` in files of the other class.
     shares_e_machine: bool,
-    /// The 32-bit processor whose programs its machines run, too.
+    /// The 32-bit architecture that its machines also run.
     compat: Option<Arch>,
-    /// The user registers that recorders sample, as bits of `sample_regs_user`, if no other processor has the same set.
+    /// Usually sampled user registers, as bits of `sample_regs_user`, if no other architecture has the same set.
     usual_registers: Option<u64>,
 }
 
 macro_rules! processors {
     ($($(#[$doc:meta])* $variant:ident = $facts:expr,)*) => {
-        /// A processor: its instruction set, and the width of its words.
+        /// A processor architecture: the instruction set and the word size.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum Arch {
             $($(#[$doc])* $variant,)*
         }
 
         impl Arch {
-            /// Every processor. Of two that share an `e_machine`, the one of 64 bits comes first.
+            /// All architectures. Of two that share an `e_machine`, the 64-bit one comes first.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
             const fn facts(self) -> &'static Facts {
@@ -45,8 +45,9 @@ macro_rules! processors {
     };
 }
 
-// Sources: `uname -m` as the kernel's `UTS_MACHINE` has it; gABI, `e_machine`; `PERF_REGS_MASK` of perf's
-// `arch/*/include/perf_regs.h`. RISC-V and LoongArch have the same set of registers, so that says nothing.
+// Sources: `uname -m` as in the kernel's `UTS_MACHINE`; gABI, `e_machine`;
+// `PERF_REGS_MASK` of perf's `arch/*/include/perf_regs.h`.
+// RISC-V and LoongArch have the same set of registers, so it identifies neither.
 processors! {
     /// AMD64.
     X86_64 = Facts {
@@ -175,7 +176,7 @@ processors! {
 }
 
 impl Arch {
-    /// The processor of a machine by the name that `uname -m` prints, as recorders write it.
+    /// Returns the architecture of a machine name as printed by `uname -m` and written by recorders.
     #[must_use]
     pub fn from_uname(name: &[u8]) -> Option<Self> {
         let is_name = |arch: &Self| arch.facts().unames.iter().any(|it| it.as_bytes() == name);
@@ -186,8 +187,8 @@ impl Arch {
         all.clone().find(is_name).or_else(|| all.find(begins))
     }
 
-    /// The processor of an ELF file, by its `e_machine` and the bits of its class, 32 or 64. If the class is not known,
-    /// the processor is taken as one of 64 bits.
+    /// Returns the architecture of an ELF file, by its `e_machine` and the bits of its class, 32 or 64.
+    /// If the class is unknown, assumes 64 bits.
     ///
     /// Source: gABI, "ELF Header", `e_machine` and `EI_CLASS`.
     #[must_use]
@@ -199,14 +200,14 @@ impl Arch {
         Self::ALL.iter().copied().find(fits)
     }
 
-    /// A guess by the set of user registers that a recorder sampled, as bits of `sample_regs_user`.
+    /// Guesses the architecture from the sampled user registers, as bits of `sample_regs_user`.
     #[must_use]
     pub fn from_usual_registers(mask: u64) -> Option<Self> {
         let is_usual = |arch: &Self| arch.facts().usual_registers == Some(mask);
         Self::ALL.iter().copied().find(is_usual)
     }
 
-    /// The word for it in output, such as `x86_64`. It is interface: it does not change.
+    /// Name in output, such as `x86_64`. Part of the interface: it does not change.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.facts().name
@@ -224,7 +225,7 @@ impl Arch {
         self.facts().bits
     }
 
-    /// The processor that a 32-bit process of its machines is of, if such processes are known: `X86` of `X86_64`.
+    /// The architecture of 32-bit processes on its machines, if known: `X86` for `X86_64`.
     #[must_use]
     pub const fn compat(self) -> Option<Self> {
         self.facts().compat
@@ -299,7 +300,7 @@ mod tests {
         assert_eq!(Arch::from_usual_registers(0), None);
     }
 
-    /// The names of its machines, and the header of its files, lead back to it.
+    /// The machine names and the file headers of each architecture lead back to it.
     #[test]
     fn each_is_found_by_its_own_facts() {
         for &arch in Arch::ALL {

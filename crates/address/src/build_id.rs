@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The bytes of an ELF build-id note, 1 to 20 of them (longer ids are cut to 20, as recorders do).
+/// The bytes of an ELF build-id note, 1 to 20 of them (longer ids are truncated to 20, as by recorders).
 ///
 /// Source: `.note.gnu.build-id`, note type `NT_GNU_BUILD_ID` (3) of owner `GNU`; `PERF_RECORD_MMAP2` with
 /// `PERF_RECORD_MISC_MMAP_BUILD_ID` (Linux 5.12).
@@ -13,10 +13,10 @@ pub struct BuildId {
 }
 
 impl BuildId {
-    /// The longest id that recordings carry, in bytes.
+    /// Maximum length of an id in recordings, in bytes.
     pub const MAX_LEN: usize = 20;
 
-    /// The id with these bytes; `None` for no bytes at all or all zero, which recorders write for "unknown".
+    /// Creates an id; `None` if all bytes are zero or there are none, which recorders write for "unknown".
     #[must_use]
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let bytes = &bytes[..bytes.len().min(Self::MAX_LEN)];
@@ -28,7 +28,7 @@ impl BuildId {
         Some(id)
     }
 
-    /// The id written as hexadecimal digits, either case; `None` where it is not that.
+    /// Parses hexadecimal digits of either case; `None` if the text is invalid.
     #[must_use]
     pub fn from_hex(text: &str) -> Option<Self> {
         let digits = text.as_bytes();
@@ -50,8 +50,8 @@ impl BuildId {
         &self.bytes[..usize::from(self.len)]
     }
 
-    /// Whether two ids can name the same content. Old recorders pad short ids with zeros to 20 bytes and lose the
-    /// length, so an id equals another that differs by trailing zeros only.
+    /// Returns true if two ids can identify the same content.
+    /// Old recorders pad short ids with zeros to 20 bytes and lose the length, so trailing zeros are ignored.
     #[must_use]
     pub fn matches(&self, other: &Self) -> bool {
         self.bytes == other.bytes

@@ -1,24 +1,25 @@
-//! Ids that name no row: mistakes of this program, never of its input.
+//! Ids without a row: errors of this program, never of its input.
 //!
-//! A lookup that finds no row for an id calls [`dangling`]. With debug assertions, so in tests and in fuzzing, that
-//! panics. In release builds it is counted, and the run that takes the counts reports them.
+//! A lookup that finds no row for an id calls [`dangling`],
+//! which panics with debug assertions, and so in tests and fuzzing.
+//! In release builds the lookup is counted, and the run that takes the counts reports them.
 
 use std::any::type_name;
 use std::sync::{Mutex, PoisonError};
 
-/// An id that this program gave out: the index of a row.
+/// An id issued by this program: the index of a row.
 pub trait Id: Copy {
     /// The index of its row.
     fn index(self) -> usize;
 }
 
-/// Rows that are looked up by ids of our own.
+/// Rows with lookup by this program's ids.
 pub trait ById<T> {
-    /// The row of an id. If there is none, that is a mistake of the caller, which [`dangling`] reports.
+    /// Returns the row of an id. If there is none, that is an error of the caller, which [`dangling`] reports.
     #[cfg_attr(debug_assertions, track_caller)]
     fn by_id<I: Id>(&self, id: I) -> Option<&T>;
 
-    /// The row of an id, to be changed. See [`ById::by_id`].
+    /// Returns the row of an id, mutably. See [`ById::by_id`].
     #[cfg_attr(debug_assertions, track_caller)]
     fn by_id_mut<I: Id>(&mut self, id: I) -> Option<&mut T>;
 }
@@ -45,10 +46,10 @@ impl<T> ById<T> for [T] {
     }
 }
 
-/// By type of ids: the number of lookups that found no row.
+/// Number of lookups without a row, by type of id.
 static COUNTS: Mutex<Vec<(&'static str, u64)>> = Mutex::new(Vec::new());
 
-/// Counts a lookup of an id that names no row. `I` is the type of the id.
+/// Counts a lookup that found no row. `I` is the type of the id.
 #[cold]
 #[inline(never)]
 #[cfg_attr(debug_assertions, track_caller)]
@@ -62,7 +63,7 @@ pub fn dangling<I>() {
     }
 }
 
-/// Takes the counts since the last call: the types of ids, without their modules, and the lookups that found no row.
+/// Takes the counts since the last call: types of ids, without their modules, and numbers of lookups without a row.
 #[must_use]
 pub fn take_dangling() -> Vec<(&'static str, u64)> {
     let counts = std::mem::take(&mut *COUNTS.lock().unwrap_or_else(PoisonError::into_inner));

@@ -10,16 +10,16 @@ pub struct Pid(pub i32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Tid(pub i32);
 
-/// Nanoseconds on the recording's clock. Its origin is the recorder's business (usually boot).
+/// Nanoseconds on the recording's clock. The recorder chooses its origin (usually boot).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Timestamp(pub u64);
 
-/// An index into the table of modules: the distinct things that were mapped, in order of first appearance.
+/// An index into the table of modules: distinct mapped objects, in order of first appearance.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ModuleId(pub u32);
 
 impl ModuleId {
-    /// The id as an index of the module table.
+    /// Index of the row in the module table.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize

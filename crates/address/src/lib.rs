@@ -1,11 +1,12 @@
-//! The words that every crate of the workspace uses for confusable numbers: addresses by the space they live in,
-//! ids as newtypes, and the one type of processors. It knows nothing of recordings, files or stacks.
+//! Shared types for numbers that are easy to confuse:
+//! addresses by address space, ids as newtypes, and processor architectures.
+//! Independent of recordings, files and stacks.
 //!
-//! Three address spaces meet when a sampled address is turned into a place in a file:
+//! Three address spaces are involved in finding the file location of a sampled address:
 //!
 //! ```text
-//!   Avma  actual virtual memory address: where it was in the recorded process
-//!   Svma  stated virtual memory address: what the ELF file's headers and symbols say
+//!   Avma  actual virtual memory address: in the recorded process
+//!   Svma  stated virtual memory address: in the ELF file's headers and symbols
 //!   FileOffset  bytes from the start of the file (of the mapping's `pgoff` space)
 //!
 //!   avma = svma + bias            (one bias per mapping, from its PT_LOAD)

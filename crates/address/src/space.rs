@@ -1,4 +1,4 @@
-//! The three address spaces and the bias between two of them. All arithmetic wraps: inputs are hostile.
+//! The three address spaces and the bias between two of them. All arithmetic wraps, because input is untrusted.
 
 use std::fmt;
 
@@ -9,19 +9,19 @@ macro_rules! address {
         pub struct $name(pub u64);
 
         impl $name {
-            /// The address `delta` bytes further, wrapping at 2^64.
+            /// Returns the address `delta` bytes higher, wrapping at 2^64.
             #[must_use]
             pub const fn add(self, delta: u64) -> Self {
                 Self(self.0.wrapping_add(delta))
             }
 
-            /// The address `delta` bytes before, wrapping at 0.
+            /// Returns the address `delta` bytes lower, wrapping at 0.
             #[must_use]
             pub const fn sub(self, delta: u64) -> Self {
                 Self(self.0.wrapping_sub(delta))
             }
 
-            /// The distance in bytes from `origin` to this address, wrapping where `origin` is the larger.
+            /// Returns the distance from `origin` to this address in bytes; it wraps if `origin` is larger.
             #[must_use]
             pub const fn since(self, origin: Self) -> u64 {
                 self.0.wrapping_sub(origin.0)
@@ -47,7 +47,7 @@ address! {
     Avma
 }
 address! {
-    /// Stated virtual memory address: an address as the ELF file's headers, symbols and DWARF state it.
+    /// Stated virtual memory address: an address in the ELF file's headers, symbols and DWARF.
     Svma
 }
 address! {
@@ -55,24 +55,24 @@ address! {
     FileOffset
 }
 
-/// What has to be added to an [`Svma`] to get the [`Avma`], modulo 2^64. One per mapping of a file.
+/// The [`Avma`] of a location minus its [`Svma`], modulo 2^64. One per mapping of a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Bias(pub u64);
 
 impl Bias {
-    /// The bias of a mapping in which the stated address `svma` was found at `avma`.
+    /// Returns the bias of a mapping that has the stated address `svma` at `avma`.
     #[must_use]
     pub const fn between(avma: Avma, svma: Svma) -> Self {
         Self(avma.0.wrapping_sub(svma.0))
     }
 
-    /// Where the stated address lies in the process.
+    /// Returns the process address of a stated address.
     #[must_use]
     pub const fn to_avma(self, svma: Svma) -> Avma {
         Avma(svma.0.wrapping_add(self.0))
     }
 
-    /// What the file states for an address of the process.
+    /// Returns the stated address of a process address.
     #[must_use]
     pub const fn to_svma(self, avma: Avma) -> Svma {
         Svma(avma.0.wrapping_sub(self.0))

@@ -1,4 +1,4 @@
-//! Counting what is used.
+//! Counters of used resources.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,17 +6,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::memory::{Memory, MemoryUse};
 use crate::resource::Resource;
 
-/// Input uses more of a resource than input of its size may.
+/// Input uses more of a resource than its size allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("more than {} {resource}", with_commas(*limit))]
 pub struct Exhausted {
-    /// What ran out.
+    /// The exhausted resource.
     pub resource: Resource,
-    /// How much of it there was.
+    /// Initial allowance.
     pub limit: u64,
 }
 
-/// How much of a resource is left, for one thread.
+/// Remaining allowance of a resource, for one thread.
 #[derive(Clone, Debug)]
 pub struct Allowance {
     resource: Resource,
@@ -25,28 +25,28 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// An allowance of so much.
+    /// Creates an allowance.
     #[must_use]
     pub const fn new(resource: Resource, limit: u64) -> Self {
         Self { resource, limit, left: limit }
     }
 
-    /// How much there was to begin with.
+    /// Initial allowance.
     #[must_use]
     pub const fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// How much is left.
+    /// Remaining allowance.
     #[must_use]
     pub const fn left(&self) -> u64 {
         self.left
     }
 
-    /// Uses some.
+    /// Uses some of the allowance.
     ///
     /// # Errors
-    /// [`Exhausted`] where less than that is left; then nothing is left any more.
+    /// [`Exhausted`] if less than `amount` is left; then nothing is left any more.
     #[inline]
     pub const fn take(&mut self, amount: u64) -> Result<(), Exhausted> {
         if let Some(left) = self.left.checked_sub(amount) {
@@ -58,48 +58,48 @@ impl Allowance {
     }
 }
 
-/// How much of a resource is left, for several threads.
+/// Remaining allowance of a resource, shared by several threads.
 #[derive(Debug)]
 pub struct SharedAllowance {
     resource: Resource,
     limit: u64,
     left: AtomicU64,
-    /// Where what is taken is counted as held, too, and for what.
+    /// Memory account that is charged, too, and its use.
     memory: Option<(Arc<Memory>, MemoryUse)>,
 }
 
 impl SharedAllowance {
-    /// An allowance of so much.
+    /// Creates an allowance.
     #[must_use]
     pub const fn new(resource: Resource, limit: u64) -> Self {
         Self { resource, limit, left: AtomicU64::new(limit), memory: None }
     }
 
-    /// The same for bytes that a run holds while the allowance lives.
+    /// Also counts used bytes as held by a run while the allowance lives.
     #[must_use]
     pub fn held_in(mut self, memory: &Arc<Memory>, of: MemoryUse) -> Self {
         self.memory = Some((memory.clone(), of));
         self
     }
 
-    /// How much is left at the moment.
+    /// Remaining allowance at the moment.
     #[must_use]
     pub fn left(&self) -> u64 {
         self.left.load(Ordering::Relaxed)
     }
 
-    /// Uses some.
+    /// Uses some of the allowance.
     ///
     /// # Errors
-    /// [`Exhausted`] where less than that is left. What is left can still be taken in smaller amounts.
+    /// [`Exhausted`] if less than `amount` is left. The remainder can still be taken in smaller amounts.
     pub fn take(&self, amount: u64) -> Result<(), Exhausted> {
         self.take_for(amount, || self.resource.to_string())
     }
 
-    /// The same, with what it is used for, which is named where a run may not hold that much.
+    /// The same; `reading` names the purpose if a run exceeds its memory limit.
     ///
     /// # Errors
-    /// As for [`Self::take`].
+    /// The same as of [`Self::take`].
     pub fn take_for(&self, amount: u64, reading: impl FnOnce() -> String) -> Result<(), Exhausted> {
         let exhausted = Exhausted { resource: self.resource, limit: self.limit };
         let left = |left: u64| left.checked_sub(amount);
@@ -123,7 +123,7 @@ impl Drop for SharedAllowance {
     }
 }
 
-/// A number as it is written in text: `1,234,567`.
+/// Formats a number with commas: `1,234,567`.
 fn with_commas(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);

@@ -1,24 +1,24 @@
-//! The shape of a JSON text, found without building anything of it.
+//! The shape of a JSON text, determined without parsing it into values.
 
 /// A JSON text is nested deeper than its reader allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("JSON that is nested deeper than {limit}")]
 pub struct TooDeep {
-    /// The deepest nesting that is allowed.
+    /// Maximum depth.
     pub limit: usize,
 }
 
-/// How much a parser can make of a JSON text.
+/// Size of the result that a parser can make of a JSON text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct JsonShape {
-    /// An upper bound of its values and keys.
+    /// Upper bound of the number of values and keys.
     pub values: u64,
-    /// The deepest nesting.
+    /// Depth of the nesting.
     pub depth: usize,
 }
 
 impl JsonShape {
-    /// The shape of a text. One that is not JSON has a shape, too: the parser reports the error.
+    /// Returns the shape of a text. Text that is not JSON has a shape, too: the parser reports the error.
     ///
     /// Source: RFC 8259, sections 2 and 7.
     ///
@@ -46,7 +46,7 @@ impl JsonShape {
     }
 }
 
-/// Skips the rest of a string and its quotation mark.
+/// Skips the rest of a string and its closing quotation mark.
 fn skip_string(bytes: &mut std::slice::Iter<'_, u8>) {
     while let Some(byte) = bytes.next() {
         match byte {

@@ -1,11 +1,12 @@
-//! What untrusted input may cost, in proportion to its size.
+//! Limits on work and memory for untrusted input, in proportion to its size.
 //!
-//! Recordings and ELF files come from strangers. A few bytes of them can state a section of many gigabytes, or tables
-//! whose product is larger than anything that a program ever had. So what such input makes grow, memory or work, is
-//! counted: a [`Budget`] says for each [`Resource`] how much of it input of a size may use, an [`Allowance`] counts
-//! it, and what runs out is an [`Exhausted`] that names it, for a finding. The rest of the input is read nevertheless.
+//! Recordings and ELF files are untrusted.
+//! A few bytes can state a section of many gigabytes, or tables with a product larger than any real program.
+//! All memory and work that such input can cause is therefore counted.
+//! A [`Budget`] states for each [`Resource`] the amount that input of a size may use, and an [`Allowance`] counts it.
+//! If a resource runs out, [`Exhausted`] names it for a finding; the rest of the input is still read.
 //! Readers draw from a [`Meter`]: the steps of their loops and the bytes that they hold.
-//! What all of a run holds in memory is one count, a [`Memory`]; a run that passes its limit ends.
+//! [`Memory`] counts all memory of a run; a run that exceeds its limit ends.
 //!
 //! ```
 //! use budget::{Budget, Limit, Resource};
@@ -33,7 +34,7 @@ pub use meter::{Charged, JsonRefused, Meter};
 pub use reserve::{may_fail, try_reserve};
 pub use resource::{Limit, Resource};
 
-/// What input may use of each resource. One value for a run, passed down to whatever reads.
+/// Limits of input for each resource. One value per run, passed down to all readers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
     limits: [Limit; Resource::ALL.len()],
@@ -47,7 +48,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// The budget with another limit for one resource.
+    /// Returns the budget with another limit for one resource.
     #[must_use]
     pub fn with(mut self, resource: Resource, limit: Limit) -> Self {
         if let Some(slot) = self.limits.get_mut(resource as usize) {
@@ -56,19 +57,19 @@ impl Budget {
         self
     }
 
-    /// What input may use of a resource.
+    /// Limit of a resource.
     #[must_use]
     pub fn limit(&self, resource: Resource) -> Limit {
         self.limits.get(resource as usize).copied().unwrap_or_else(|| resource.default_limit())
     }
 
-    /// What input of so many bytes may use of a resource, counted by one thread.
+    /// Returns the allowance of a resource for input of that size, counted by one thread.
     #[must_use]
     pub fn allowance(&self, resource: Resource, input_bytes: u64) -> Allowance {
         Allowance::new(resource, self.limit(resource).of(input_bytes))
     }
 
-    /// What input of so many bytes may use of a resource, counted by several threads together.
+    /// Returns the allowance of a resource for input of that size, shared by several threads.
     #[must_use]
     pub fn shared_allowance(&self, resource: Resource, input_bytes: u64) -> SharedAllowance {
         SharedAllowance::new(resource, self.limit(resource).of(input_bytes))

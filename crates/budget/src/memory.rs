@@ -1,35 +1,35 @@
-//! What a run holds in memory: one count that all its parts share, so that the sum is what is limited.
+//! Memory accounting for one run, shared by all its stages: the limit applies to the sum.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// What memory is held for.
+/// Purpose of held memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(usize)]
 pub enum MemoryUse {
-    /// Records that were unpacked or came out of a stream, and where samples and records are.
+    /// Unpacked or streamed records, and the positions of samples and records.
     Recording,
-    /// Address spaces in all versions that are in use, modules, threads and their names.
+    /// Address spaces in all versions in use, modules, threads and their names.
     Processes,
-    /// What was unpacked, laid out or read as a whole of files.
+    /// File contents that were unpacked, assembled or read completely.
     Files,
-    /// Samples, stacks and frames, those that wait for their repair among them.
+    /// Samples, stacks and frames, including those that wait for repair.
     Stacks,
-    /// Symbol tables and debug information, as far as they were read into tables.
+    /// Symbol tables and debug information that were read into tables.
     Symbols,
-    /// Names and what they are the names of.
+    /// Names, and the locations that they belong to.
     Names,
 }
 
 impl MemoryUse {
-    /// All of them, in the order of their numbers.
+    /// All uses, in the order of their numbers.
     pub const ALL: [Self; 6] =
         [Self::Recording, Self::Processes, Self::Files, Self::Stacks, Self::Symbols, Self::Names];
 }
 
 impl fmt::Display for MemoryUse {
-    /// What it is: `address spaces and modules`.
+    /// Formats the use: `address spaces and modules`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Recording => "records",
@@ -42,19 +42,19 @@ impl fmt::Display for MemoryUse {
     }
 }
 
-/// A run asked for more memory than it may hold.
+/// A run needed more memory than it may hold.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct MemoryExceeded {
-    /// Bytes that it may hold.
+    /// Limit of the run, in bytes.
     pub limit: u64,
-    /// What was read when it asked for more.
+    /// The object being read at that time.
     pub reading: String,
-    /// What was held then, and so many bytes for each; the most first, nothing that had none.
+    /// Uses with memory held at that time, in bytes, largest first.
     pub held: Vec<(MemoryUse, u64)>,
 }
 
 impl fmt::Display for MemoryExceeded {
-    /// What was read, and what was held: `section .debug_info of /bin/a (files: 3 MB, stacks: 1 MB)`.
+    /// Formats the object being read and the memory held: `section .debug_info of /bin/a (files: 3 MB, stacks: 1 MB)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reading)?;
         for (index, (held, bytes)) in self.held.iter().enumerate() {
@@ -65,21 +65,21 @@ impl fmt::Display for MemoryExceeded {
     }
 }
 
-/// Gives the number of bytes that the process has allocated.
+/// Returns the number of bytes that the process has allocated.
 static GAUGE: OnceLock<fn() -> u64> = OnceLock::new();
 
-/// From now on a [`Memory`] with a limit counts the bytes of the gauge, too: those that the process has allocated. The first
-/// gauge stays.
+/// Makes each [`Memory`] with a limit also check the gauge: the bytes that the process has allocated.
+/// The first gauge remains.
 pub fn set_gauge(gauge: fn() -> u64) {
     let _ = GAUGE.set(gauge);
 }
 
-/// The share of the limit at which a run ends in order, before the process is ended: seven eighths of it.
+/// The gauge's value scaled by 8/7: a run ends in order at seven eighths of the limit, before the process is killed.
 fn gauged() -> u64 {
     GAUGE.get().map_or(0, |gauge| gauge().saturating_mul(8) / 7)
 }
 
-/// What a run holds. It is a count of what its parts say, not of what the allocator has; what is mapped is not counted.
+/// Memory held by a run. Counts the amounts that stages report, not the allocator's; mapped files are not counted.
 #[derive(Debug)]
 pub struct Memory {
     limit: u64,
@@ -88,14 +88,14 @@ pub struct Memory {
 }
 
 impl Default for Memory {
-    /// As much as is needed.
+    /// Without a limit.
     fn default() -> Self {
         Self::new(None)
     }
 }
 
 impl Memory {
-    /// Nothing is held, and so many bytes may be; `None` for as many as are needed.
+    /// Creates an account with a limit in bytes; `None` for no limit.
     #[must_use]
     pub fn new(limit: Option<u64>) -> Self {
         Self {
@@ -105,32 +105,32 @@ impl Memory {
         }
     }
 
-    /// How many bytes are held for a use.
+    /// Number of bytes held for a use.
     #[must_use]
     pub fn held_for(&self, of: MemoryUse) -> u64 {
         self.held.get(of as usize).map_or(0, |held| held.load(Ordering::Relaxed))
     }
 
-    /// How many bytes are held.
+    /// Number of bytes held in total.
     #[must_use]
     pub fn held(&self) -> u64 {
         self.held.iter().map(|held| held.load(Ordering::Relaxed)).sum()
     }
 
-    /// Whether more was asked for than may be held. Then the run is to end: what it has is not complete.
+    /// Returns true if the limit was exceeded. The run must then end, because its data is incomplete.
     #[must_use]
     pub fn is_exceeded(&self) -> bool {
         self.exceeded.get().is_some()
     }
 
-    /// What asked first for more than may be held.
+    /// The first request that exceeded the limit.
     #[must_use]
     pub fn exceeded(&self) -> Option<&MemoryExceeded> {
         self.exceeded.get()
     }
 
-    /// Whether so many bytes may be held beside those that are. Asked before they are taken; `reading` says what for.
-    /// Where they may not, the run is to end.
+    /// Returns whether `bytes` more may be held; if not, the run must end.
+    /// Call before allocating. `reading` names the purpose in error messages.
     pub fn allows(&self, bytes: u64, reading: impl FnOnce() -> String) -> bool {
         if self.limit == u64::MAX {
             return true;
@@ -147,14 +147,14 @@ impl Memory {
         false
     }
 
-    /// Takes bytes, whether they may be held or not.
+    /// Adds bytes without a check.
     pub(crate) fn take(&self, of: MemoryUse, bytes: u64) {
         if let Some(held) = self.held.get(of as usize) {
             held.fetch_add(bytes, Ordering::Relaxed);
         }
     }
 
-    /// Gives bytes back that were taken.
+    /// Subtracts bytes that were added.
     pub(crate) fn give_back(&self, of: MemoryUse, bytes: u64) {
         if let Some(held) = self.held.get(of as usize) {
             held.fetch_sub(bytes, Ordering::Relaxed);
@@ -162,7 +162,7 @@ impl Memory {
     }
 }
 
-/// Bytes that are held for as long as this value lives, which is beside what takes them: a clone holds as many again.
+/// Bytes held while this value lives, stored next to the data that they count. A clone holds as many bytes again.
 #[derive(Debug)]
 pub struct Held {
     memory: Option<Arc<Memory>>,
@@ -171,23 +171,23 @@ pub struct Held {
 }
 
 impl Default for Held {
-    /// What is counted nowhere.
+    /// An account of nothing.
     fn default() -> Self {
         Self::NOWHERE
     }
 }
 
 impl Held {
-    /// What is counted nowhere.
+    /// An account of nothing.
     pub const NOWHERE: Self = Self { memory: None, of: MemoryUse::Files, bytes: 0 };
 
-    /// Nothing yet.
+    /// Creates an account without bytes.
     #[must_use]
     pub fn new(memory: &Arc<Memory>, of: MemoryUse) -> Self {
         Self { memory: Some(memory.clone()), of, bytes: 0 }
     }
 
-    /// So many bytes, in the same memory and for the same use.
+    /// Returns an account with that many bytes, in the same memory and for the same use.
     #[must_use]
     pub fn another(&self, bytes: u64) -> Self {
         let mut held = Self { memory: self.memory.clone(), of: self.of, bytes: 0 };
@@ -195,18 +195,18 @@ impl Held {
         held
     }
 
-    /// How many bytes are held.
+    /// Number of held bytes.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Holds so many bytes from now on. Where they are too many, the run is to end: see [`Memory::is_exceeded`].
+    /// Sets the number of held bytes. If they are too many, the run must end: see [`Memory::is_exceeded`].
     pub fn set(&mut self, bytes: u64) {
         let Some(memory) = &self.memory else { return };
         if bytes > self.bytes {
             memory.take(self.of, bytes - self.bytes);
-            // What is held already is named as what it is.
+            // Bytes already held are named by their use.
             memory.allows(0, || self.of.to_string());
         } else if bytes < self.bytes {
             memory.give_back(self.of, self.bytes - bytes);
@@ -214,7 +214,7 @@ impl Held {
         self.bytes = bytes;
     }
 
-    /// Holds so many bytes more from now on.
+    /// Adds to the number of held bytes.
     pub fn add(&mut self, bytes: u64) {
         self.set(self.bytes.saturating_add(bytes));
     }
@@ -264,7 +264,7 @@ mod tests {
         let exceeded = memory.exceeded().expect("too much").clone();
         let expected = "section .x of /a (address spaces and modules: 6 MB, stacks: 4 MB)";
         assert_eq!((exceeded.limit, exceeded.to_string().as_str()), (10 << 20, expected));
-        // What was lost by then does not come back.
+        // Memory freed later does not restore the lost data.
         drop((stacks, spaces));
         assert!(memory.is_exceeded() && !memory.allows(1, String::new));
         let memory = Arc::new(Memory::new(Some(1)));

@@ -1,14 +1,14 @@
-//! One interface through which readers of untrusted input spend: steps that they take and bytes that they hold.
+//! Meter for readers of untrusted input: steps of their loops and bytes that they hold.
 //!
-//! A loop over the input runs over [`Meter::each`], which charges every item before it is handed out and ends when the
-//! input has used the share of its size. So no loop, nested or not, does more than the meter allows.
+//! A loop over the input uses [`Meter::each`], which charges each item before it is returned.
+//! The loop ends when the input has used its share, so no loop, even a nested one, exceeds the meter.
 
 use std::cell::Cell;
 
 use crate::json::{JsonShape, TooDeep};
 use crate::{Budget, Exhausted, Resource, try_reserve};
 
-/// The steps and bytes that one reader may still spend on one input. Loops share it, also nested ones.
+/// Remaining steps and bytes of one reader for one input. All its loops share them, including nested ones.
 #[derive(Debug)]
 pub struct Meter {
     steps: Counter,
@@ -35,7 +35,7 @@ impl Counter {
 }
 
 impl Meter {
-    /// The meter of a reader whose input has `input_bytes` bytes.
+    /// Creates the meter of a reader with an input of `input_bytes` bytes.
     #[must_use]
     pub fn new(budget: &Budget, input_bytes: usize) -> Self {
         let of = |resource| Counter::new(budget, resource, input_bytes as u64);
@@ -73,12 +73,12 @@ impl Meter {
         self.take(&self.bytes, n as u64)
     }
 
-    /// The items, each of which costs a step. They end when no step is left; [`Self::exhausted`] says so.
+    /// Returns the items and charges one step for each. They end when no step is left; see [`Self::exhausted`].
     pub fn each<I: IntoIterator>(&self, items: I) -> Charged<'_, I::IntoIter> {
         Charged { meter: self, items: items.into_iter() }
     }
 
-    /// Memory for `n` items, before any of them is read.
+    /// Reserves memory for `n` items before reading any of them.
     ///
     /// # Errors
     /// [`Exhausted`] if the input does not account for that many, or the process has no memory for them.
@@ -91,10 +91,10 @@ impl Meter {
         Ok(items)
     }
 
-    /// Looks at a JSON text before a parser does: charges its values as steps and its bytes as held.
+    /// Examines a JSON text before it is parsed: charges its values as steps and its bytes as held.
     ///
     /// # Errors
-    /// [`JsonRefused`] if it is nested too deep, or has more than the input accounts for.
+    /// [`JsonRefused`] if it is nested too deep, or has more values than the input's size allows.
     pub fn json(&self, text: &[u8], depth: usize) -> Result<JsonShape, JsonRefused> {
         self.hold(text.len())?;
         let shape = JsonShape::of(text, depth)?;
@@ -115,13 +115,13 @@ impl Meter {
     }
 }
 
-/// A JSON text that no parser gets.
+/// A JSON text that must not be parsed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum JsonRefused {
     /// It is nested too deep.
     #[error(transparent)]
     TooDeep(#[from] TooDeep),
-    /// It has more than the input accounts for.
+    /// It has more values than the input's size allows.
     #[error(transparent)]
     Exhausted(#[from] Exhausted),
 }
@@ -138,7 +138,7 @@ impl<I: Iterator> Iterator for Charged<'_, I> {
 
     #[inline]
     fn next(&mut self) -> Option<I::Item> {
-        // Asking whether there is another item is a step, too: filters in front of it may look at many.
+        // The request for an item is charged even if there is none: filters in front may skip many.
         self.meter.steps(1).ok()?;
         self.items.next()
     }

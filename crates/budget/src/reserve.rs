@@ -1,17 +1,17 @@
-//! Memory of a size that input states: it may be more than there is, which is no reason to end.
+//! Fallible allocation of sizes that input states, which can exceed the available memory.
 
 use std::cell::Cell;
 use std::collections::TryReserveError;
 
 thread_local! {
-    /// Whether the allocation that is under way may fail.
+    /// True if the current allocation may fail.
     static MAY_FAIL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Memory for so many items more, if there is as much.
+/// Reserves memory for `n` more items, if available.
 ///
 /// # Errors
-/// If the process cannot, or may not, have as much.
+/// If the process cannot or must not have that much.
 pub fn try_reserve<T>(items: &mut Vec<T>, n: usize) -> Result<(), TryReserveError> {
     MAY_FAIL.set(true);
     let reserved = items.try_reserve_exact(n);
@@ -19,8 +19,8 @@ pub fn try_reserve<T>(items: &mut Vec<T>, n: usize) -> Result<(), TryReserveErro
     reserved
 }
 
-/// Whether the allocation that is under way in this thread may fail: an allocator that ends the program for want of memory
-/// does not do so then.
+/// Returns true if this thread's current allocation may fail.
+/// An allocator that ends the program when memory runs out must not do so then.
 #[must_use]
 pub fn may_fail() -> bool {
     MAY_FAIL.try_with(Cell::get).unwrap_or(false)

@@ -1,75 +1,74 @@
-//! What is counted, and how much of it input may use.
+//! Counted resources, and the default limits of input.
 
 use std::fmt;
 
-/// Something that input makes grow: memory or work.
+/// Memory or work that input can cause. "Relative to" names the bytes that the limit depends on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(usize)]
 pub enum Resource {
-    /// Bytes that packed bytes become, of the packed ones: sections, `.gnu_debugdata`, kernel modules, archives, records.
+    /// Unpacked bytes, relative to the packed ones: sections, `.gnu_debugdata`, kernel modules, archives, records.
     UnpackedBytes,
-    /// Bytes of tables made to look up symbols: names, of the symbol tables and their strings.
+    /// Bytes of symbol lookup tables: of names, relative to the symbol tables and their strings.
     NameBytes,
-    /// Bytes of names in the form that people read, of the names in files. Those of real programs have 2 to 4 times as
-    /// many.
+    /// Bytes of readable names, relative to the names in files. Those of real programs are 2 to 4 times as large.
     ReadableBytes,
-    /// Entries of debug information that are visited, of its sections.
+    /// Visited entries of debug information, relative to its sections.
     DebugEntries,
-    /// Bytes of abbreviations that are decoded, of `.debug_abbrev`. Tables that do not overlap take its size.
+    /// Decoded bytes of abbreviations, relative to `.debug_abbrev`. Tables without overlap have its size.
     Abbreviations,
-    /// Ranges of addresses that are read, of the sections of debug information.
+    /// Address ranges that are read, relative to the sections of debug information.
     AddressRanges,
-    /// Bytes of line tables that are run, of `.debug_line`; steps through the tables of Go functions, of the file. Tables
-    /// that do not overlap take its size.
+    /// Executed bytes of line tables, relative to `.debug_line`; tables without overlap have its size.
+    /// Also steps through the tables of Go functions, relative to the file.
     LineRows,
-    /// Instructions of call frame information that are run, and entries of it that are read, of its section; steps through
-    /// the frame sizes of Go functions that have many, of the file.
+    /// Executed CFI instructions and entries that are read, relative to their section.
+    /// Also steps through the frame sizes of Go functions that have many, relative to the file.
     FrameInstructions,
-    /// Instructions of code that are followed where it has no call frame information, and 16 for each branch, of the file,
-    /// by each thread of a run.
+    /// Decoded instructions of code without CFI, plus 16 for each branch, relative to the file.
+    /// Each thread of a run has its own limit.
     CodeInstructions,
-    /// Bytes of unwind rules that are no simple ones, of the file.
+    /// Bytes of unwind rules that are not simple, relative to the file.
     RuleBytes,
-    /// Relocations that are applied, of the file.
+    /// Applied relocations, relative to the file.
     Relocations,
-    /// Records of jitdump files that are looked at, of the file.
+    /// Examined records of jitdump files, relative to the file.
     JitRecords,
-    /// Bytes of records that the packed records of a recording become, of those. Stacks of programs pack 6 to 30 to 1.
+    /// Unpacked bytes of a recording's packed records, relative to these. Stacks of programs compress 6 to 30 to 1.
     RecordBytes,
-    /// Records in packed records, of an eighth of the bytes of those: no record packs to less than its time and place.
+    /// Records in packed records, relative to an eighth of their bytes:
+    /// a record never packs to less than its time and position.
     PackedRecords,
-    /// Bytes of files that a run has in memory in all, of whatever size its input is: unpacked, laid out, made of dumps of
-    /// JIT code, or read as lists.
+    /// Bytes of files in memory in the whole run, independent of input size:
+    /// unpacked, assembled, made of JIT code dumps, or read as lists.
     HeldInAll,
-    /// Steps of a reader's loops, of its input: table entries that are looked at, bytes that are searched, JSON values.
+    /// Steps of a reader's loops, relative to its input: visited table entries, searched bytes, JSON values.
     Steps,
-    /// Bytes that a reader holds in tables, of its input.
+    /// Bytes that a reader holds in tables, relative to its input.
     HeldBytes,
-    /// Bytes of the list of contents of a bundle, of the bundle.
+    /// Bytes of a bundle's manifest, relative to the bundle.
     ManifestBytes,
-    /// JSON values of that list, of the bundle.
+    /// JSON values of the manifest, relative to the bundle.
     ManifestValues,
-    /// Bytes of the files of a bundle, which are held, of the bundle.
+    /// Bytes of a bundle's files, held in memory, relative to the bundle.
     BundleBytes,
-    /// Bytes of a file that its segments state, and its sections, each with a fixed amount beside them. Those of real
-    /// files do not overlap: they take its size.
+    /// Bytes stated by a file's segments and sections, plus a fixed amount for each, relative to the file.
+    /// Those of real files do not overlap: they have its size.
     StatedBytes,
 }
 
-/// How much of a resource input may use: so much in any case, so much more for each of its bytes, and never more than
-/// the most.
+/// Limit of a resource: `base + per_byte * input bytes`, at most `most`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limit {
-    /// For input of any size.
+    /// Amount for input of any size.
     pub base: u64,
-    /// For each byte of it.
+    /// Amount per byte of input.
     pub per_byte: u64,
-    /// For all of it.
+    /// Maximum.
     pub most: u64,
 }
 
 impl Limit {
-    /// What input of so many bytes may use.
+    /// Returns the limit for input of that size.
     #[must_use]
     pub const fn of(self, input_bytes: u64) -> u64 {
         let Self { base, per_byte, most } = self;
@@ -79,7 +78,7 @@ impl Limit {
 }
 
 impl Resource {
-    /// All of them, in the order of their numbers.
+    /// All resources, in the order of their numbers.
     pub const ALL: [Self; 21] = [
         Self::UnpackedBytes,
         Self::NameBytes,
@@ -104,8 +103,8 @@ impl Resource {
         Self::StatedBytes,
     ];
 
-    /// What input may use of it unless a run says otherwise: several times what real files use.
-    /// Source: docs/SECURITY.md, "Budgets", has what real files use.
+    /// Returns the default limit: several times the use of real files.
+    /// Source: docs/SECURITY.md, "Budgets", has the use of real files.
     #[must_use]
     pub const fn default_limit(self) -> Limit {
         const UNLIMITED: u64 = u64::MAX;
@@ -135,7 +134,7 @@ impl Resource {
 }
 
 impl fmt::Display for Resource {
-    /// What it is, in the plural: `entries of debug information`.
+    /// Formats the resource in the plural: `entries of debug information`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::UnpackedBytes => "unpacked bytes",

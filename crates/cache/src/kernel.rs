@@ -1,6 +1,6 @@
-//! Functions of the kernel, as they were looked up in a list of its symbols. They are kept in the layout of a file's
-//! answers: rows from address 0 on are symbols by their names, with where they lie as their start; the others are functions
-//! by where they begin, with where they end as their start.
+//! Kernel functions that were looked up in a list of symbols, stored in the layout of a file's answers.
+//! Rows from address 0 are symbols by name, with their address as the row's start.
+//! The other rows are functions by start address, with their end as the row's start.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::store::Cache;
 /// Rows below this address are symbols by name: no kernel has code there.
 const NAMED: u64 = 256;
 
-/// What was looked up in a list.
+/// Earlier lookups in a list.
 #[derive(Debug)]
 pub struct KeptKernel(Arc<Answers>);
 
@@ -24,14 +24,14 @@ pub struct KeptKernel(Arc<Answers>);
 type KernelRow<'r> = (u64, Option<Avma>, &'r [u8]);
 
 impl Cache {
-    /// What was looked up in a list, where these symbols are among it.
+    /// Returns the lookups in a list, if they include all symbols in `proofs`.
     #[must_use]
     pub fn kernel(&self, key: &Key, proofs: &[&[u8]]) -> Option<KeptKernel> {
         let kept = KeptKernel(self.answers(key)?);
         proofs.iter().all(|name| kept.named(name).is_some()).then_some(kept)
     }
 
-    /// Keeps symbols of a list and functions that were looked up in it, beside those that are kept.
+    /// Stores symbols of a list and functions that were looked up in it, in addition to stored ones.
     pub fn keep_kernel(
         &self,
         key: &Key,
@@ -79,7 +79,7 @@ impl KeptKernel {
         (0..self.0.len()).map(|row| self.row(row))
     }
 
-    /// Where the list has a symbol; `None` where it was not looked up.
+    /// Returns the address of a symbol in the list; `None` if it was not looked up.
     fn named(&self, name: &[u8]) -> Option<Option<Avma>> {
         let mut named = self.rows().take_while(|&(address, ..)| address < NAMED);
         named.find(|&(.., known)| known == name).map(|(_, address, _)| address)

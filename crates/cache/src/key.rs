@@ -1,5 +1,5 @@
-//! What answers and rules are kept under: the contents of the files that they come from, the options that change them, and the
-//! versions of the program and of the layout.
+//! Keys of answers and rules: contents of their source files,
+//! options that change them, and versions of program and layout.
 
 use std::fmt::Write as _;
 
@@ -9,18 +9,19 @@ use symbolizer::{ANSWERS, Options, SymbolSource};
 
 use crate::layout::{RULES_VERSION, VERSION};
 
-/// What the answers of a file are kept under. Equal keys mean equal answers.
+/// Key of a file's answers. Equal keys mean equal answers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Key(pub(crate) [u8; Self::SIZE]);
 
 impl Key {
     pub(crate) const SIZE: usize = 32;
 
-    /// The key of a file with its separate debug file and its supplementary file, as they were found now: where one comes or
-    /// goes, that is another key. What is unpacked of the file itself is a part of it.
+    /// Returns the key of a file with its present separate debug file and supplementary file:
+    /// if one comes or goes, the key changes.
+    /// Sections unpacked from the file itself are a part of it.
     ///
-    /// `None` where nothing proves which contents they are, and where inlined functions are left out: then what an
-    /// address is answered can depend on the others.
+    /// `None` if nothing proves the contents.
+    /// Also `None` if inlined functions are omitted, because the answer for an address can then depend on the others.
     #[must_use]
     pub fn of(source: &SymbolSource<'_>, options: &Options<'_>) -> Option<Self> {
         let Options { inlines: true, lines, demangle, budget, .. } = options else { return None };
@@ -42,8 +43,8 @@ impl Key {
         Some(Self(hash.finalize().into()))
     }
 
-    /// The key of the unwind rules of a file that follow from it alone, by the version of what makes them. `None` where
-    /// nothing proves which contents it has.
+    /// Returns the key of the unwind rules that follow from a file alone; `version` is that of the rule maker.
+    /// `None` if nothing proves the contents.
     #[must_use]
     pub fn of_rules(image: &Image, version: u32) -> Option<Self> {
         let mut hash = Sha256::new();
@@ -55,7 +56,7 @@ impl Key {
         Some(Self(hash.finalize().into()))
     }
 
-    /// The key of a list of the kernel's symbols, by what says that it is the same.
+    /// Returns the key of a list of kernel symbols from the list's identity.
     #[must_use]
     pub fn of_kernel_list(identity: &[u8]) -> Self {
         let mut hash = Sha256::new();
@@ -66,17 +67,17 @@ impl Key {
         Self(hash.finalize().into())
     }
 
-    /// The name of its file.
+    /// Name of its cache file.
     pub(crate) fn name(&self, kind: Kind) -> String {
         let mut name = String::with_capacity(2 * Self::SIZE + kind.ending().len());
         for byte in self.0 {
-            // A string takes everything.
+            // Writing to a string cannot fail.
             let _ = write!(name, "{byte:02x}");
         }
         name + kind.ending()
     }
 
-    /// What a file has whose name is that of a key.
+    /// Returns the kind of contents of a file with the name of a key.
     pub(crate) fn kind_of(name: &str) -> Option<Kind> {
         let (digits, kind) = [Kind::Answers, Kind::Rules]
             .into_iter()
@@ -87,17 +88,17 @@ impl Key {
     }
 }
 
-/// What a file of the folder has.
+/// Contents of a cache file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// Answers to addresses of a file, or functions of the kernel.
+    /// Answers for addresses of a file, or functions of the kernel.
     Answers,
     /// Unwind rules of a file.
     Rules,
 }
 
 impl Kind {
-    /// How the names of such files end.
+    /// Suffix of the file names.
     const fn ending(self) -> &'static str {
         match self {
             Self::Answers => ".answers",

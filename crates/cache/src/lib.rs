@@ -1,21 +1,22 @@
-//! What earlier runs found out, kept in a folder: the answers to addresses of files, so that a run on files that were
-//! asked before neither unpacks nor reads their debug information; and unwind rules, which are bytes here.
+//! Cache of earlier runs in a folder: answers for addresses of files, and unwind rules, which are opaque bytes here.
+//! A run on known files therefore neither unpacks nor reads their debug information.
 //!
-//! Both are kept by the content of the files that they come from ([`Key`]), never by their names: a folder that all
-//! recordings share gives the same as none. A file of the folder appears when it is complete, has a checksum and its key in
-//! it, and is checked as a whole when it is read; what is damaged, half written, of another version or of another user is
-//! not there. Several processes can use a folder at a time: the last one to write wins, and what another one learnt
-//! meanwhile is asked again.
+//! Both are stored by the content of their source files ([`Key`]), never by name:
+//! a shared folder gives the same output as none.
+//! A cache file appears when it is complete.
+//! It contains a checksum and its key, and is checked completely when it is read.
+//! Files that are damaged, partial, of another version or of another user are ignored.
+//! Several processes can use a folder at a time: the last writer wins, and lost answers are computed again.
 //!
 //! ```text
-//!   place    the folder: its size, what is in it
-//!   store    a folder as one run sees it
-//!   key      under what answers are kept
+//!   place    the folder: its size and contents
+//!   store    the folder during one run
+//!   key      keys of answers
 //!   answers  a file of answers
 //!   kernel   functions of the kernel, by its list of symbols
-//!   recall   which addresses have an answer; all answers together
+//!   recall   addresses with answers; the complete answers
 //!   rules    a file of unwind rules
-//!   files    a store of whole files by build-id, in a folder of its own
+//!   files    a store of whole files by build-id, in a separate folder
 //! ```
 
 mod answers;

@@ -1,4 +1,4 @@
-//! The folder of a cache: what is in it, and how it stays within its size.
+//! The folder of a cache: its contents and its size limit.
 
 use std::fmt;
 use std::io;
@@ -10,13 +10,13 @@ use crate::answers::Answers;
 use crate::key::{Key, Kind};
 use crate::rules::RuleRows;
 
-/// Where answers and rules are kept, and how much of them.
+/// Folder and size limit of a cache.
 pub use options::CachePlace;
 
-/// Makes the folder of a cache now, for a process that may make none later.
+/// Creates the folder of a cache now, for a process that may not create one later.
 ///
 /// # Errors
-/// If it cannot be made or written, or other users have a part in it.
+/// If it cannot be created or written, or if other users can change it.
 pub fn make_folder(place: &CachePlace) -> io::Result<()> {
     if let Some(distrust) = distrust_of(&place.folder) {
         return Err(io::Error::other(distrust));
@@ -25,10 +25,10 @@ pub fn make_folder(place: &CachePlace) -> io::Result<()> {
     OwnFolder::at(place.folder.clone()).write(name, &[text])
 }
 
-/// What a writer that was killed left behind goes after so long.
+/// Age at which partial files of killed writers are removed.
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
-/// What folders of caches have in them, so that programs that make backups leave them out.
+/// Tag file of cache folders, which makes backup programs skip them.
 ///
 /// Source: <https://bford.info/cachedir/>.
 pub(crate) const TAG: (&str, &[u8]) = (
@@ -36,19 +36,19 @@ pub(crate) const TAG: (&str, &[u8]) = (
     b"Signature: 8a477f597d28d172789f06886806bc55\n# Answers that unwind-perf keeps from run to run.\n",
 );
 
-/// The files of a folder that are of a cache; others that lie there are no concern of it.
+/// Returns the files of a folder that belong to a cache; others are ignored.
 fn own_files(folder: &OwnFolder) -> io::Result<Vec<OwnFile>> {
     let is_own = |file: &OwnFile| file.half_done || kind_of(file).is_some();
     Ok(folder.files()?.into_iter().filter(is_own).collect())
 }
 
-/// What a file has, by its name.
+/// Kind of a file, by its name.
 fn kind_of(file: &OwnFile) -> Option<Kind> {
     Key::kind_of(file.name.to_str()?)
 }
 
-/// Removes what was used longest ago, until the folder has no more than `most` bytes. What others remove meanwhile is no
-/// error.
+/// Removes the least recently used files until the folder has at most `most` bytes.
+/// Files that others remove meanwhile are not errors.
 pub(crate) fn trim(folder: &OwnFolder, most: u64) -> io::Result<()> {
     let mut files = own_files(folder)?;
     files.sort_by(|a, b| (a.used, &a.name).cmp(&(b.used, &b.name)));
@@ -65,36 +65,36 @@ pub(crate) fn trim(folder: &OwnFolder, most: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// What is in the folder of a cache.
+/// Contents of a cache folder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CacheContents {
-    /// Files with answers that can be used.
+    /// Number of usable files with answers.
     pub files: u64,
-    /// Bytes of them.
+    /// Their size in bytes.
     pub bytes: u64,
-    /// Addresses that have an answer.
+    /// Number of addresses with an answer.
     pub addresses: u64,
-    /// Files with unwind rules that can be used.
+    /// Number of usable files with unwind rules.
     pub rule_files: u64,
-    /// Bytes of them.
+    /// Their size in bytes.
     pub rule_bytes: u64,
-    /// Addresses that have a rule.
+    /// Number of addresses with a rule.
     pub rule_addresses: u64,
-    /// Files that are damaged, or of another version of this program.
+    /// Number of files that are damaged, or of another version of this program.
     pub unusable: u64,
-    /// Bytes of them.
+    /// Their size in bytes.
     pub unusable_bytes: u64,
-    /// Files that are being written, or whose writer was killed.
+    /// Number of partial files: being written, or left by a killed writer.
     pub half_done: u64,
-    /// Bytes of them.
+    /// Their size in bytes.
     pub half_done_bytes: u64,
 }
 
 impl CacheContents {
-    /// Looks through a folder. Nothing of it counts as used by that.
+    /// Examines a folder. This does not count as use of its files.
     ///
     /// # Errors
-    /// Where it is not there or cannot be listed.
+    /// If it does not exist or cannot be listed.
     pub fn of(folder: &OwnFolder) -> io::Result<Self> {
         if !folder.is_there() {
             return Err(io::ErrorKind::NotFound.into());
@@ -126,10 +126,10 @@ impl CacheContents {
         Ok(found)
     }
 
-    /// Removes all files of a cache from a folder; gives how many, and their bytes. Others that are there stay.
+    /// Removes all cache files from a folder and returns their number and their size in bytes. Other files remain.
     ///
     /// # Errors
-    /// Where the folder is not there or a file cannot be removed.
+    /// If the folder does not exist or a file cannot be removed.
     pub fn clear(folder: &OwnFolder) -> io::Result<(u64, u64)> {
         if !folder.is_there() {
             return Err(io::ErrorKind::NotFound.into());
@@ -144,7 +144,7 @@ impl CacheContents {
     }
 }
 
-/// How many addresses a file has something for; `None` where it cannot be used.
+/// Returns the kind and the number of addresses of a file; `None` if it is unusable.
 fn addresses_of(folder: &OwnFolder, file: &OwnFile) -> Option<(Kind, usize)> {
     let kind = kind_of(file)?;
     let bytes = folder.look(file.name.to_str()?)?;
@@ -155,7 +155,7 @@ fn addresses_of(folder: &OwnFolder, file: &OwnFile) -> Option<(Kind, usize)> {
     Some((kind, addresses))
 }
 
-/// A line for each kind of file that there is.
+/// One line for each kind of file present.
 impl fmt::Display for CacheContents {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { files, bytes, addresses, .. } = self;

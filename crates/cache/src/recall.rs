@@ -1,9 +1,9 @@
-//! The addresses of a run's files with what earlier runs were answered, and what is to be asked now.
+//! Addresses of a run's files with the answers of earlier runs, and the missing addresses.
 //!
 //! ```text
-//!   keys, addresses --> Recalled --missing--> symbolize --> answers to the rest
+//!   keys, addresses --> Recalled --missing--> symbolize --> the missing answers
 //!                          |                                   |
-//!                          '---------- complete ---------------+--> all answers, as if all had been asked now
+//!                          '---------- complete ---------------+--> all answers, as of a run without a cache
 //!                                                              '--> files of the cache
 //! ```
 
@@ -18,32 +18,32 @@ use crate::answers::{Answers, FrameRow, Row, Writer, number_of_reason};
 use crate::key::Key;
 use crate::store::Cache;
 
-/// What is known of the addresses of some files.
+/// Stored answers for the addresses of several files.
 #[derive(Debug)]
 pub struct Recalled(Vec<RecalledFile>);
 
-/// What is known of a file.
+/// Stored answers for one file.
 #[derive(Debug)]
 struct RecalledFile {
     key: Option<Key>,
     answers: Option<Arc<Answers>>,
-    /// For each address the row of its answer.
+    /// Row of the answer of each address.
     rows: Vec<Option<u32>>,
-    /// The addresses without one.
+    /// Addresses without an answer.
     missing: Vec<Svma>,
 }
 
-/// What was answered now, with the strings that it has.
+/// New answers with their strings.
 #[derive(Clone, Copy, Debug)]
 pub struct Fresh<'f> {
-    /// The answers to what is missing, request by request.
+    /// Answers for the missing addresses, request by request.
     pub symbols: &'f Symbols,
     /// Their strings.
     pub strings: &'f Strings,
 }
 
 impl Cache {
-    /// What is known of files under their keys, of addresses that ascend. Nothing is, of a file without key.
+    /// Looks up ascending addresses of files under the files' keys. A file without a key has no answers.
     #[must_use]
     pub fn recall(&self, files: &[(Option<Key>, &[Svma])]) -> Recalled {
         let recall = |&(key, addresses): &(Option<Key>, &[Svma])| {
@@ -59,8 +59,7 @@ impl Cache {
         Recalled(files.par_iter().map(recall).collect())
     }
 
-    /// Keeps what was answered now, beside what was known: of the files that `may_keep` says, and that nothing was found
-    /// wrong with.
+    /// Stores the new answers in addition to earlier ones, for files with `may_keep` set and without findings.
     pub fn keep(&self, recalled: &Recalled, fresh: Fresh<'_>, may_keep: &[bool]) {
         if fresh.strings.left_out() > 0 {
             return;
@@ -80,7 +79,7 @@ impl Cache {
             }
             let most = self.most_of_file();
             let new = |old| file.write(old, answers, fresh).finish(&key, most);
-            // Where it is too much together, the new ones are kept.
+            // If the old and new answers exceed the limit together, only the new ones are stored.
             if let Some(bytes) = new(file.answers.as_deref()).or_else(|| new(None)) {
                 self.write(&key, &bytes);
             }
@@ -89,7 +88,7 @@ impl Cache {
 }
 
 impl RecalledFile {
-    /// Old and new answers by ascending addresses.
+    /// Merges old and new answers by ascending addresses.
     fn write(
         &self,
         old: Option<&Answers>,
@@ -123,15 +122,15 @@ fn frames_of<'s>(symbols: &'s Symbols, answer: &ResolvedAddress) -> &'s [InlineR
 }
 
 impl Recalled {
-    /// The addresses of a file that are to be asked for now.
+    /// Addresses of a file without a stored answer.
     #[must_use]
     pub fn missing(&self, file: usize) -> &[Svma] {
         self.0.get(file).map_or(&[], |file| &file.missing)
     }
 
-    /// All answers, in the order of the addresses. Their strings become strings of `strings` in the order in which
-    /// [`symbolize`](symbolizer::symbolize) would have made them, had it been asked for all: the paths of all frames
-    /// first, then the names of all functions.
+    /// Returns all answers, in the order of the addresses.
+    /// Strings are added to `strings` in the order of a [`symbolize`](symbolizer::symbolize) call for all addresses.
+    /// That order is: paths of all frames first, then names of all functions.
     #[must_use]
     pub fn complete(self, fresh: Fresh<'_>, strings: &mut Strings) -> Symbols {
         let mut all = Completed {
@@ -184,19 +183,19 @@ fn row_of(answer: &ResolvedAddress) -> Row {
     Row { start: function_start, frames: 0..0, replaced: replaced.map(StringId::as_u32), reason }
 }
 
-/// Where the number of a string is from.
+/// Source of a string number.
 #[derive(Clone, Copy)]
 enum Source {
-    /// What was answered now.
+    /// The new answers.
     Fresh,
-    /// The kept answers of a file.
+    /// The stored answers of a file.
     File(u32),
 }
 
-/// A string that has no id yet.
+/// A string without an id so far.
 type Text = (Source, u32);
 
-/// The ids that the strings of a source have got.
+/// Assigned ids of the strings of one source.
 struct Interned(Vec<Option<StringId>>);
 
 impl Interned {
@@ -215,17 +214,17 @@ impl Interned {
     }
 }
 
-/// Answers whose functions have no ids yet.
+/// Answers with functions that have no ids yet.
 struct Completed {
     symbols: Symbols,
-    /// For each frame, its function.
+    /// Function of each frame.
     functions: Vec<Option<Text>>,
-    /// Names that others took the place of, each with the frame that has the other.
+    /// Replaced names, each with the frame that has the new name.
     replaced: Vec<(usize, Text)>,
 }
 
 impl Completed {
-    /// Adds an answer; `path` gives the id of a path.
+    /// Adds an answer; `path` returns the id of a path.
     fn push(
         &mut self,
         source: Source,
@@ -262,7 +261,7 @@ impl Completed {
         }
     }
 
-    /// Gives all functions their ids, in the order of the frames; a name that another took the place of comes before that.
+    /// Assigns ids to all functions, in frame order; a replaced name comes before its replacement.
     fn name(mut self, mut id: impl FnMut(Text) -> Option<StringId>) -> Symbols {
         let mut replaced = self.replaced.into_iter().peekable();
         let mut named = Vec::new();

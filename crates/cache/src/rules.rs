@@ -1,5 +1,5 @@
-//! The unwind rules of one file, as they lie in a file of the cache: addresses, and for each the number of a rule. What a
-//! rule says is known to whoever asks for it.
+//! The unwind rules of one file, in the layout of a cache file: addresses, each with the number of a rule.
+//! The format of a rule is up to the caller.
 
 use hashbrown::HashMap;
 
@@ -8,29 +8,29 @@ use crate::layout::{
     RULE, RULES_HEAD, RULES_MAGIC, RULES_VERSION, UNCHECKED, checksum, u32_at, u64_at,
 };
 
-/// Addresses of a file at most; a table has 25 MB then.
+/// Maximum number of addresses per file; such a table has 25 MB.
 const MOST: usize = 1 << 22;
 
-/// Rules of addresses of one file.
+/// Rules for addresses of one file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct RuleRows {
-    /// The first address, as the file states it.
+    /// First address, as SVMA.
     pub first: u64,
     /// All addresses as distances from the first one; ascending.
     pub offsets: Vec<u32>,
-    /// For each the number of its rule, which there is.
+    /// Rule number of each address; always valid.
     pub numbers: Vec<u16>,
-    /// The distinct rules.
+    /// Distinct rules.
     pub rules: Vec<[u8; RULE]>,
 }
 
 impl RuleRows {
-    /// The rules in the bytes of a file; `None` where they are damaged, of another version, or kept under another key.
+    /// Parses the rules in a cache file; `None` if they are damaged, of another version, or stored under another key.
     pub(crate) fn read(bytes: &[u8], key: &Key) -> Option<Self> {
         (bytes.get(UNCHECKED..UNCHECKED + Key::SIZE)? == key.0).then(|| Self::read_any(bytes))?
     }
 
-    /// The same, under whatever key.
+    /// The same, for any key.
     pub(crate) fn read_any(bytes: &[u8]) -> Option<Self> {
         let is_ours = bytes.starts_with(&RULES_MAGIC)
             && u32_at(bytes, 8) == RULES_VERSION
@@ -60,7 +60,7 @@ impl RuleRows {
         (behind.is_empty() && rows.rules.len() == n_rules && rows.is_consistent()).then_some(rows)
     }
 
-    /// Whether addresses ascend, and all numbers are those of a rule.
+    /// Returns true if addresses ascend and all rule numbers are valid.
     fn is_consistent(&self) -> bool {
         self.offsets.first().is_none_or(|&first| first == 0)
             && self.offsets.is_sorted_by(|a, b| a < b)
@@ -68,8 +68,8 @@ impl RuleRows {
             && self.first.checked_add(self.offsets.last().copied().unwrap_or(0).into()).is_some()
     }
 
-    /// These rules and others, by ascending addresses. Where both have an address, the other one is taken. What finds no
-    /// place in the layout is left out.
+    /// Returns these rules merged with new ones, by ascending addresses; for common addresses, the new ones win.
+    /// Rules that do not fit the layout are omitted.
     pub(crate) fn with(&self, new: &[(u64, [u8; RULE])]) -> Self {
         let old = self.offsets.iter().zip(&self.numbers);
         let mut old = old.map(|(&offset, &number)| (self.first + u64::from(offset), number));
@@ -90,7 +90,7 @@ impl RuleRows {
         merged.rows
     }
 
-    /// The bytes of a file; `None` where there is too much for it.
+    /// Returns the bytes of a file; `None` if there are too many rows.
     pub(crate) fn write(&self, key: &Key) -> Option<Vec<u8>> {
         let size = RULES_HEAD + 6 * self.offsets.len() + RULE * self.rules.len();
         let mut bytes = Vec::with_capacity(size);
@@ -111,21 +111,21 @@ impl RuleRows {
     }
 }
 
-/// Rules that are put together.
+/// A merged table under construction.
 struct Merged {
     rows: RuleRows,
-    /// The numbers of the rules.
+    /// Numbers of the rules.
     known: HashMap<[u8; RULE], u16>,
 }
 
 impl Merged {
-    /// No addresses, with the rules of before by their numbers.
+    /// Creates a table without addresses, with the earlier rules under their numbers.
     fn of(rules: &[[u8; RULE]]) -> Self {
         let known = rules.iter().copied().zip(0..).collect();
         Self { rows: RuleRows { rules: rules.to_vec(), ..RuleRows::default() }, known }
     }
 
-    /// The number of a rule; `None` where there are too many.
+    /// Returns the number of a rule, adding it if needed; `None` if there are too many.
     fn number(&mut self, rule: &[u8; RULE]) -> Option<u16> {
         if let Some(&number) = self.known.get(rule) {
             return Some(number);
@@ -136,7 +136,7 @@ impl Merged {
         Some(number)
     }
 
-    /// Adds an address, which is to be higher than all before.
+    /// Adds an address, which must be greater than all earlier ones.
     fn add(&mut self, address: u64, number: u16) {
         let RuleRows { first, offsets, numbers, .. } = &mut self.rows;
         if offsets.is_empty() {

@@ -1,4 +1,4 @@
-//! The cache of one run: what was read of its folder, and what is written there.
+//! The cache during one run: its files that were read, and the writes.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,10 +13,10 @@ use crate::layout::RULE;
 use crate::place::{CachePlace, TAG, trim};
 use crate::rules::RuleRows;
 
-/// One file has no more than this part of what all of them may have.
+/// Each file has at most one of this many parts of the total limit.
 const PART: u64 = 4;
 
-/// Answers of earlier runs, as one run sees them: a file is read when it is first asked for, and not again.
+/// Answers of earlier runs, as seen by one run: a file is read on first use, once.
 #[derive(Debug)]
 pub struct Cache {
     folder: OwnFolder,
@@ -27,14 +27,14 @@ pub struct Cache {
 #[derive(Debug)]
 struct Run {
     read: HashMap<Key, Option<Arc<Answers>>>,
-    /// What was read takes.
+    /// Memory accounted for the files that were read.
     held: Held,
     has_written: bool,
     problem: Option<String>,
 }
 
 impl Cache {
-    /// The cache of a place, for a run whose memory is counted there.
+    /// Opens the cache of a place; its memory is accounted in `memory`.
     #[must_use]
     pub fn new(place: &CachePlace, memory: &Arc<Memory>) -> Self {
         let held = Held::new(memory, MemoryUse::Symbols);
@@ -42,18 +42,18 @@ impl Cache {
         Self { folder: OwnFolder::at(place.folder.clone()), most: place.most, run: Mutex::new(run) }
     }
 
-    /// Whether there are answers under a key. They are read for that.
+    /// Returns true if there are answers under a key. Reads them.
     #[must_use]
     pub fn has(&self, key: &Key) -> bool {
         self.answers(key).is_some()
     }
 
-    /// The answers under a key. What is damaged is not there.
+    /// Returns the answers under a key. Damaged ones are ignored.
     pub(crate) fn answers(&self, key: &Key) -> Option<Arc<Answers>> {
         if let Some(known) = self.run().read.get(key) {
             return known.clone();
         }
-        // Read outside the lock: another thread may do the same, and finds the same.
+        // Read outside the lock: another thread may read the same file with the same result.
         let bytes = self.folder.read(&key.name(Kind::Answers));
         let answers = bytes.and_then(|bytes| Answers::read(bytes, key)).map(Arc::new);
         let mut run = self.run();
@@ -63,28 +63,28 @@ impl Cache {
         run.read.entry(*key).or_insert(answers).clone()
     }
 
-    /// Bytes of a file at most.
+    /// Maximum size of a file, in bytes.
     pub(crate) const fn most_of_file(&self) -> u64 {
         self.most / PART
     }
 
-    /// Keeps the answers under a key, in the place of those of before.
+    /// Stores the answers under a key, replacing earlier ones.
     pub(crate) fn write(&self, key: &Key, bytes: &[u8]) {
         let written = self.folder.write(&key.name(Kind::Answers), &[bytes]);
         let mut run = self.run();
-        // What was written is read again where it is asked for.
+        // The new file is read again on demand.
         run.read.remove(key);
         run.has_written |= written.is_ok();
         run.note(written);
     }
 
-    /// The rules that are kept under a key. What is damaged is not there.
+    /// Returns the rules stored under a key. Damaged ones are ignored.
     #[must_use]
     pub fn rules(&self, key: &Key) -> Option<RuleRows> {
         RuleRows::read(&self.folder.read(&key.name(Kind::Rules))?, key)
     }
 
-    /// Keeps rules of addresses, which ascend, beside those that are kept under a key, where these fit what they are of.
+    /// Stores rules for ascending addresses in addition to those under a key, if `fits` accepts the old ones.
     pub fn keep_rules(
         &self,
         key: &Key,
@@ -92,7 +92,7 @@ impl Cache {
         fits: impl FnOnce(&RuleRows) -> bool,
     ) {
         let name = key.name(Kind::Rules);
-        // What another process has written meanwhile stays.
+        // Rules that another process has written meanwhile are included.
         let old = self.folder.look(&name).and_then(|bytes| RuleRows::read(&bytes, key));
         let rows = old.filter(fits).unwrap_or_default().with(new);
         let Some(bytes) = rows.write(key).filter(|it| it.len() as u64 <= self.most_of_file())
@@ -105,8 +105,8 @@ impl Cache {
         run.note(written);
     }
 
-    /// At the end of a run, or of a step of it: what was used longest ago goes, where there is too much. Gives why answers
-    /// could not be kept, once.
+    /// Ends a run or one step of it: removes the least recently used files if there is too much.
+    /// Returns the first error of storing answers, once.
     pub fn finish(&self) -> Option<String> {
         if std::mem::take(&mut self.run().has_written) {
             let (name, text) = TAG;
@@ -125,13 +125,13 @@ impl Cache {
     }
 
     fn run(&self) -> MutexGuard<'_, Run> {
-        // A panic of another thread cannot leave it half-changed.
+        // A panic of another thread cannot leave it inconsistent.
         self.run.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Run {
-    /// Notes the first thing that went wrong.
+    /// Records the first error.
     fn note(&mut self, done: io::Result<()>) {
         if let Err(error) = done {
             self.problem.get_or_insert_with(|| error.to_string());

@@ -1,4 +1,4 @@
-//! What is kept is what would be answered; what is damaged is not there; the folder stays within its size.
+//! Stored answers are equal to computed ones, damaged files are ignored, and the folder stays within its size limit.
 #![allow(clippy::disallowed_methods, reason = "tests look at files as others see them")]
 
 use std::path::Path;
@@ -47,7 +47,7 @@ fn cache(folder: &Path) -> Cache {
     Cache::new(&CachePlace::usual(folder.to_owned()), &Arc::new(Memory::new(None)))
 }
 
-/// Answers with the help of a folder; tells how many addresses were asked anew.
+/// Answers with the help of a folder; returns the number of addresses that were missing, too.
 fn with(folder: &Path, image: &Image, addresses: &[Svma]) -> (Symbols, Strings, usize) {
     let cache = cache(folder);
     let recalled = cache.recall(&[(Some(KEY), addresses)]);
@@ -97,13 +97,13 @@ fn no_damage_is_read() {
     for at in 0..whole.len() {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x10;
-        // Four bytes of the head say nothing.
+        // Four bytes of the head are unused.
         assert_eq!(Answers::read_any(bytes).is_some(), (12..16).contains(&at), "byte {at}");
     }
     assert!(Answers::read_any([&whole[..], &[0]].concat()).is_none());
 }
 
-/// A file with a right checksum whose tables lead nowhere is damaged, too.
+/// A file with a correct checksum and invalid tables is damaged, too.
 #[test]
 fn tables_are_checked_beside_the_checksum() {
     let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
@@ -114,7 +114,7 @@ fn tables_are_checked_beside_the_checksum() {
             let mut bytes = whole.clone();
             bytes[at] = value;
             sign(&mut bytes);
-            // Whatever it says is told without a panic.
+            // Valid or not, it is read without a panic.
             if let Some(answers) = Answers::read_any(bytes) {
                 for row in 0..answers.len() {
                     let frames = answers.row(row).frames.map(|frame| answers.frame(frame));
@@ -172,12 +172,12 @@ fn functions_of_the_kernel_are_known_between_their_ends() {
     assert!(cache(dir.path()).kernel(&Key([8; Key::SIZE]), &names).is_none());
 }
 
-/// A rule of which all bytes are the same.
+/// A rule of equal bytes.
 const fn rule(byte: u8) -> [u8; RULE] {
     [byte; RULE]
 }
 
-/// What is kept under the key: each address with the byte of its rule.
+/// Returns the rules stored under the key: each address with the byte of its rule.
 fn kept_rules(folder: &Path) -> Vec<(u64, u8)> {
     let Some(RuleRows { first, offsets, numbers, rules }) = cache(folder).rules(&KEY) else {
         return Vec::new();
@@ -201,7 +201,7 @@ fn rules_are_kept_beside_those_of_before() {
     assert_eq!(kept_rules(dir.path()), []);
     keep(dir.path(), &[(0x1010, rule(1)), (0x1020, rule(2)), (0x1030, rule(1))]);
     assert_eq!(kept_rules(dir.path()), [(0x1010, 1), (0x1020, 2), (0x1030, 1)]);
-    // Lower, between, instead and higher; and what is too far away for the layout.
+    // Lower, in between, replaced and higher; and one too far away for the layout.
     let far = 0x1000 + (1 << 32);
     keep(
         dir.path(),
@@ -224,7 +224,7 @@ fn rules_are_kept_beside_those_of_before() {
     let shown = contents.to_string();
     let line = "\nfiles of unwind rules: 1, bytes: 196, addresses with a rule: 6";
     assert_eq!(shown, format!("files: 0, bytes: 0, addresses with an answer: 0{line}"));
-    // What does not fit its file goes.
+    // Rules that do not fit their file are dropped.
     cache(dir.path()).keep_rules(&KEY, &[(0x1050, rule(5))], |old| old.first != 0x1000);
     assert_eq!(kept_rules(dir.path()), [(0x1050, 5)]);
     assert_eq!(CacheContents::clear(&folder).expect("cleared"), (1, 72 + 6 + 22));
@@ -246,8 +246,8 @@ fn no_damage_of_rules_is_read() {
         assert_eq!(RuleRows::read_any(&bytes), None, "byte {at}");
     }
     assert_eq!(RuleRows::read_any(&[&whole[..], &[0]].concat()), None);
-    // What is wrong though its checksum is right: addresses that do not begin at the first one or do not ascend, or lie
-    // beyond all addresses, a rule that there is not, more addresses or rules than there are.
+    // Errors despite a correct checksum: addresses that do not begin at the first one, do not ascend, or overflow.
+    // Also an invalid rule number, and more addresses or rules than there are.
     let sizes = crate::layout::RULES_HEAD - 8;
     let offsets = crate::layout::RULES_HEAD;
     let wrong = [
@@ -271,7 +271,7 @@ fn no_damage_of_rules_is_read() {
     assert_eq!(RuleRows::read_any(&bytes), None);
 }
 
-/// Puts the right checksum into a file.
+/// Writes the correct checksum into a file.
 fn sign(bytes: &mut [u8]) {
     let sum = crate::layout::checksum(&bytes[crate::layout::UNCHECKED..]);
     bytes[16..24].copy_from_slice(&sum.to_le_bytes());
@@ -289,7 +289,7 @@ fn a_file_of_rules_stays_within_its_size() {
     cache.keep_rules(&KEY, &rows(18), |_| true);
     assert_eq!(kept_rules(dir.path()).len(), 17);
     assert_eq!(cache.finish(), None);
-    // Distinct rules beyond what a number can be are left out.
+    // Distinct rules beyond the range of numbers are omitted.
     let many = |at: u32| {
         let mut rule = rule(0);
         rule[..4].copy_from_slice(&at.to_le_bytes());
@@ -300,7 +300,7 @@ fn a_file_of_rules_stays_within_its_size() {
     assert_eq!((rows.offsets.len(), rows.rules.len()), (65_536, 65_536));
 }
 
-/// A file without build-id, as a run of its own opens it.
+/// A file without build-id, as a separate run opens it.
 fn opened(path: &Path) -> Arc<LoadedImage> {
     let mut timeline = Timeline::new();
     timeline.map(&MapEvent {
@@ -336,7 +336,7 @@ fn a_changed_file_has_another_key_of_rules() {
     bytes[0x1000] ^= 1;
     let changed = key(&bytes, 1, 1);
     assert!(changed != first && other_version != first);
-    // What was changed just now could be changed again at the same time; what is in memory is no file.
+    // A file changed just now could change again at the same time; an image in memory has no file.
     std::fs::write(&path, &bytes).expect("written");
     assert_eq!(Key::of_rules(opened(&path).image(), 1), None);
     assert_eq!(Key::of_rules(&image(), 1), None);

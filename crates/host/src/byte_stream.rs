@@ -1,4 +1,4 @@
-//! Bytes that come one after another and only once: a pipe, a FIFO, a socket, standard input.
+//! A stream of bytes that can only be read once: a pipe, a FIFO, a socket, standard input.
 
 use std::fmt;
 use std::fs::File;
@@ -13,12 +13,12 @@ use rustix::pipe::fcntl_setpipe_size;
 use crate::writing::new_file::NewFile;
 use crate::writing::stream_copy::StreamCopy;
 
-/// Bytes that come one after another. Of those that come by a descriptor it can be known whether more are there.
+/// A stream of bytes. For descriptors, the number of available bytes can be queried.
 pub struct ByteStream {
     inner: Inner,
-    /// What was looked at, and is read again before all else.
+    /// Peeked bytes, to be read before all others.
     ahead: Vec<u8>,
-    /// Gets all that is read.
+    /// Copy of all read bytes.
     copy: Option<StreamCopy>,
 }
 
@@ -27,50 +27,50 @@ enum Inner {
     Bytes(Box<dyn Read + Send>),
 }
 
-/// Whether bytes can be read.
+/// Availability of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ready {
-    /// So many can be read without waiting. One, too, where the end is there, or an error.
+    /// Number of bytes that can be read without blocking. 1 also for the end or an error.
     Bytes(usize),
-    /// None came by then.
+    /// None arrived in time.
     NotYet,
-    /// That cannot be known: a read may wait.
+    /// Unknown: a read may block.
     Unknown,
 }
 
-/// How many bytes a pipe is made to hold, instead of 64 KiB: who writes need not wait at once while nobody reads, and what
-/// is written is still in the caches when it is read. Any user may have as many.
+/// Capacity of a pipe, instead of 64 KiB: the writer does not block at once, and data is still cached when it is read.
+/// Unprivileged users may set this size.
 ///
 /// Source: `pipe(7)`, `/proc/sys/fs/pipe-max-size`.
 const PIPE_BYTES: usize = 256 << 10;
 
 impl ByteStream {
-    /// What can be read from a descriptor. A pipe is enlarged, where that is possible.
+    /// Creates a stream from a descriptor, and enlarges a pipe if possible.
     #[must_use]
     pub fn of_descriptor(descriptor: OwnedFd) -> Self {
-        // What is no pipe, or a pipe of somebody who has too many, stays as it is.
+        // Other descriptors, and pipes beyond the user's quota, remain unchanged.
         let _ = fcntl_setpipe_size(&descriptor, PIPE_BYTES);
         Self { inner: Inner::Descriptor(File::from(descriptor)), ahead: Vec::new(), copy: None }
     }
 
-    /// What comes from a reader, of which nobody knows whether it would wait.
+    /// Creates a stream from a reader with unknown blocking behaviour.
     #[must_use]
     pub fn of_reader(bytes: impl Read + Send + 'static) -> Self {
         Self { inner: Inner::Bytes(Box::new(bytes)), ahead: Vec::new(), copy: None }
     }
 
-    /// Standard input. Nothing else may read it from then on.
+    /// Creates a stream from standard input. Nothing else may read it afterwards.
     ///
     /// # Errors
-    /// Where it is closed.
+    /// If it is closed.
     pub fn standard_input() -> io::Result<Self> {
         Ok(Self::of_descriptor(io::stdin().as_fd().try_clone_to_owned()?))
     }
 
-    /// Adds bytes to others until there are so many more, or the end; gives how many it were.
+    /// Appends up to `most` bytes, fewer only at the end of the stream; returns their number.
     ///
     /// # Errors
-    /// Where they cannot be read.
+    /// If they cannot be read.
     pub fn read_up_to(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         let before = bytes.len();
         bytes.extend(self.ahead.drain(..most.min(self.ahead.len())));
@@ -82,17 +82,18 @@ impl ByteStream {
         read.map(|_| bytes.len() - before)
     }
 
-    /// The first bytes, so many or up to the end, which stay to be read. Waits for them.
+    /// Returns the first `most` bytes, fewer at the end of the stream,
+    /// without consuming them. Blocks until they arrive.
     ///
     /// # Errors
-    /// Where they cannot be read.
+    /// If they cannot be read.
     pub fn peek(&mut self, most: usize) -> io::Result<&[u8]> {
         let missing = most.saturating_sub(self.ahead.len());
         self.inner.read_up_to(missing, &mut self.ahead)?;
         Ok(self.ahead.get(..most).unwrap_or(&self.ahead))
     }
 
-    /// What the bytes come from, to be read alone.
+    /// Returns the source of the bytes as a plain reader.
     #[must_use]
     pub fn into_reader(self) -> Box<dyn Read + Send> {
         match (self.inner, &self.copy) {
@@ -102,7 +103,7 @@ impl ByteStream {
         }
     }
 
-    /// The same stream; all that is read of it is written to a file, too.
+    /// Also writes all read bytes to a file.
     #[must_use]
     pub fn copied_to(mut self, file: NewFile) -> (Self, StreamCopy) {
         let copy = StreamCopy::new(file);
@@ -110,7 +111,7 @@ impl ByteStream {
         (self, copy)
     }
 
-    /// The same for a file that somebody else has opened, and gives its name.
+    /// Also writes all read bytes to a file that another process opened and will name.
     #[must_use]
     pub fn copied_into(mut self, file: File) -> (Self, StreamCopy) {
         let copy = StreamCopy::handed(file);
@@ -118,16 +119,16 @@ impl ByteStream {
         (self, copy)
     }
 
-    /// How many bytes can be read without waiting, if need be after waiting so long for the first of them.
+    /// Returns the number of bytes that can be read without blocking, waiting up to `wait` for the first of them.
     ///
     /// # Errors
-    /// Where the system does not say.
+    /// If the system does not report it.
     pub fn ready(&self, wait: Duration) -> io::Result<Ready> {
         if !self.ahead.is_empty() {
             return Ok(Ready::Bytes(self.ahead.len()));
         }
         let Inner::Descriptor(file) = &self.inner else { return Ok(Ready::Unknown) };
-        // Sockets and devices may not know how many, which is no error.
+        // Sockets and devices may not know the number, which is not an error.
         let waiting = || usize::try_from(ioctl_fionread(file).unwrap_or(0)).unwrap_or(usize::MAX);
         let there = waiting();
         if there > 0 {
@@ -146,7 +147,7 @@ impl ByteStream {
 }
 
 impl Inner {
-    /// Adds so many bytes, or those up to the end.
+    /// Appends up to `most` bytes, fewer only at the end.
     fn read_up_to(&mut self, most: usize, bytes: &mut Vec<u8>) -> io::Result<usize> {
         match self {
             Self::Descriptor(file) => file.take(most as u64).read_to_end(bytes),
@@ -200,7 +201,7 @@ mod tests {
         let mut stream = ByteStream::of_descriptor(reader.into());
         assert_eq!(stream.ready(AT_ONCE).expect("known"), Ready::NotYet);
         assert_eq!(stream.ready(Duration::from_millis(1)).expect("known"), Ready::NotYet);
-        // More than a pipe holds unless it was enlarged.
+        // More than the capacity of a default pipe.
         let sent = vec![7; 200_000];
         writer.write_all(&sent).expect("written");
         assert_eq!(stream.ready(AT_ONCE).expect("known"), Ready::Bytes(200_000));

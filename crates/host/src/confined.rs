@@ -1,5 +1,5 @@
-//! Opening what a stranger's path names inside a folder, as if that folder were `/`: `..` stops there, links are followed
-//! inside, and what the kernel makes up on the way leads nowhere.
+//! Opening of untrusted paths inside a folder, as if that folder were `/`.
+//! `..` stops there, symlinks are followed inside, and magic links of the kernel lead nowhere.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -12,28 +12,28 @@ use rustix::io::Errno;
 
 use crate::forbidden::{is_forbidden, link_of, open_folder};
 
-/// How often a look-up is begun again that others disturbed by renaming folders.
+/// Maximum number of retries of a lookup that was disturbed by renamed folders.
 const ATTEMPTS: u32 = 16;
-/// Links that are followed on one path, as many as Linux follows. Source: `path_resolution(7)`.
+/// Maximum number of symlinks on one path, as in Linux. Source: `path_resolution(7)`.
 const LINKS: u32 = 40;
 
-/// Opens what `path`, which begins with `root`, names inside of `root`. Never blocks, and never makes a terminal the
-/// process's own.
+/// Opens the file at `path`, which begins with `root`, inside of `root`.
+/// Never blocks, and never makes a terminal the controlling one.
 ///
-/// No folder is kept open from call to call: one that was put in the place of another is seen, and one that a process or
-/// a container had does not live on.
+/// No folder stays open between calls: a replaced folder is noticed,
+/// and folders of processes and containers are not kept alive.
 ///
 /// # Errors
-/// Where it is missing, cannot be opened, or is not inside: that looks like what is missing.
+/// If it is missing, cannot be opened, or is not inside, which looks like a missing file.
 pub(crate) fn open_inside(root: &Path, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     let outside = || io::Error::from(io::ErrorKind::NotFound);
     let rest = path.strip_prefix(root).map_err(|_| outside())?;
-    // With `O_PATH` nothing is opened that could block, and the kernel takes no such flags.
+    // With `O_PATH` nothing is opened that could block, and the kernel does not accept such flags.
     let careful = OFlags::NOCTTY | OFlags::NONBLOCK;
     let flags = flags
         | OFlags::CLOEXEC
         | if flags.contains(OFlags::PATH) { OFlags::empty() } else { careful };
-    // Nothing leads out of the root of the process, so that it needs no descriptor.
+    // Paths cannot leave the root of the process, so no descriptor is needed.
     let is_system = root == Path::new("/");
     let mut folder = None;
     let opened = if is_system {
@@ -42,7 +42,7 @@ pub(crate) fn open_inside(root: &Path, path: &Path, flags: OFlags) -> io::Result
         by_kernel(folder.insert(open_folder(root)?).as_fd(), rest, flags, ResolveFlags::IN_ROOT)
     };
     let opened = match opened {
-        // No such system call, or one that a sandbox does not let through.
+        // The system call is missing, or a sandbox denies it.
         Err(Errno::NOSYS | Errno::PERM) => {
             let folder = folder.map_or_else(|| open_folder(root), Ok)?;
             by_components(folder.as_fd(), rest, flags)?
@@ -52,11 +52,11 @@ pub(crate) fn open_inside(root: &Path, path: &Path, flags: OFlags) -> io::Result
     if is_forbidden(root, opened.as_fd())? { Err(outside()) } else { Ok(opened) }
 }
 
-/// Opens to read what was opened as a place only: the same file, whatever is at its path by now. `None` where nothing is
-/// mounted at `/proc`.
+/// Opens the file of an `O_PATH` descriptor for reading: the same file, even if its path was replaced.
+/// `None` if `/proc` is not mounted.
 ///
 /// # Errors
-/// Where it cannot be opened.
+/// If it cannot be opened.
 pub(crate) fn open_found(place: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     match openat(CWD, link_of(place), flags, Mode::empty()) {
@@ -65,7 +65,8 @@ pub(crate) fn open_found(place: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-/// Source: openat2(2), `RESOLVE_IN_ROOT`, `RESOLVE_NO_MAGICLINKS`; `EAGAIN` where it cannot be sure that `..` stayed inside.
+/// Source: openat2(2), `RESOLVE_IN_ROOT`, `RESOLVE_NO_MAGICLINKS`;
+/// `EAGAIN` if the kernel cannot ensure that `..` stayed inside.
 fn by_kernel(
     folder: BorrowedFd<'_>,
     rest: &Path,
@@ -83,10 +84,10 @@ fn by_kernel(
     Err(Errno::AGAIN)
 }
 
-/// The same by one component after the other, none of which is followed where it is a link: its text is read instead.
+/// The same by single components; symlinks are not followed but read.
 fn by_components(folder: BorrowedFd<'_>, rest: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let mut links = LINKS;
-    // The folders that were entered, below the root; `..` goes back to the one before.
+    // Entered folders below the root; `..` returns to the previous one.
     let mut entered: Vec<OwnedFd> = Vec::new();
     let mut todo: Vec<OsString> = Vec::new();
     push_components(&mut todo, rest);
@@ -117,7 +118,7 @@ fn by_components(folder: BorrowedFd<'_>, rest: &Path, flags: OFlags) -> Result<O
     openat(last, ".", flags, Mode::empty())
 }
 
-/// The components of a path, the first on top.
+/// Pushes the components of a path, the first on top.
 fn push_components(todo: &mut Vec<OsString>, path: &Path) {
     let components = path.components().rev().filter_map(|component| match component {
         Component::Normal(name) => Some(name),
@@ -127,7 +128,7 @@ fn push_components(todo: &mut Vec<OsString>, path: &Path) {
     todo.extend(components.map(OsStr::to_owned));
 }
 
-/// What a link says; `None` for everything else.
+/// Returns the target of a symlink; `None` for other files.
 fn link_target(found: BorrowedFd<'_>) -> Result<Option<PathBuf>, Errno> {
     let stat = rustix::fs::fstat(found)?;
     if rustix::fs::FileType::from_raw_mode(stat.st_mode) != rustix::fs::FileType::Symlink {
@@ -156,7 +157,7 @@ mod tests {
         text
     }
 
-    /// A folder `jail` with links of all kinds, and one beside it.
+    /// Makes a folder `jail` with symlinks of all kinds, and one next to it.
     fn folders() -> ScratchDir {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
         let at = |name: &str| dir.path().join(name);
@@ -228,7 +229,7 @@ mod tests {
                 );
             }
         }
-        // A root that lies there is meant.
+        // A root in there is allowed.
         let own = format!("/proc/{}", std::process::id());
         assert!(
             open_inside(Path::new(&own), &Path::new(&own).join("maps"), OFlags::RDONLY).is_ok()

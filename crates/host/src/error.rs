@@ -1,50 +1,50 @@
-//! Why the machine did not give what was asked for.
+//! Errors of requests to the host.
 
 use std::io;
 use std::path::PathBuf;
 
-/// A question to the machine has no answer.
+/// A request to the host failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HostError {
     /// The file is missing or cannot be read.
     #[error("cannot read {}", path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// A device, FIFO, socket or folder in the place of a file.
+    /// A device, FIFO, socket or folder in place of a file.
     #[error("{} is not a regular file", path.display())]
     NotRegular {
-        /// What is no file.
+        /// Its path.
         path: PathBuf,
     },
-    /// More than is read of one file.
+    /// The file exceeds the size limit.
     #[error("{} has more than {limit} bytes", path.display())]
     TooLarge {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// How many bytes are read at most.
+        /// Maximum number of bytes.
         limit: u64,
     },
     /// Files that a recording names are not opened here.
     #[error("{} is named by the recording; such files are not opened here", path.display())]
     Refused {
-        /// What was asked for.
+        /// Requested path.
         path: PathBuf,
     },
 }
 
 impl HostError {
-    /// The error of a path at which nothing is.
+    /// Returns the error of a path without a file.
     #[must_use]
     pub fn missing(path: &std::path::Path) -> Self {
         Self::Io { path: path.to_owned(), source: io::Error::from(io::ErrorKind::NotFound) }
     }
 
-    /// Whether nothing is at the path, as opposed to something that cannot be used.
+    /// Returns true if the path has no file, as opposed to an unusable one.
     #[must_use]
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)

@@ -1,18 +1,18 @@
-//! What a host could not answer, though the machine that it stands for may have known.
+//! Requests that a host could not answer, although the machine it represents might have.
 
 use std::path::PathBuf;
 
-/// A question without an answer, or with a part of one.
+/// A request with no answer, or a partial one.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum HostFinding {
-    /// Nobody asked for this when the bundle was made, so that it does not know.
+    /// The request was not made when the bundle was created, so the bundle has no answer.
     NotInBundle {
-        /// What was asked for.
+        /// Requested path.
         path: PathBuf,
     },
-    /// A part of a file was read that the bundle left out; it reads as zeros.
+    /// A read part of a file is missing in the bundle; it reads as zeros.
     Hole {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
 }

@@ -1,4 +1,4 @@
-//! What is no file of a program though a path leads to it: what the kernel makes up, and devices.
+//! Paths that do not lead to program files: pseudo file systems and devices.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, fstat, fstatfs, openat, readlinkat};
 use rustix::io::Errno;
 
-/// The file systems whose files the kernel makes up: proc, sysfs, devpts, debugfs, tracefs, cgroup, cgroup2, securityfs,
+/// Magic numbers of pseudo file systems: proc, sysfs, devpts, debugfs, tracefs, cgroup, cgroup2, securityfs,
 /// bpf, pstore, configfs, efivarfs, `binfmt_misc`, mqueue, fusectl, nsfs.
 ///
 /// Source: linux/magic.h; statfs(2).
@@ -30,11 +30,11 @@ const MADE_UP: [u64; 16] = [
     0x6573_5543,
     0x6e73_6673,
 ];
-/// The folders of such things, whatever file system they are.
+/// Folders of such files, regardless of their file system.
 const FOLDERS: [&str; 3] = ["/dev", "/proc", "/sys"];
 
-/// Whether what was opened inside of `root` is nothing that a recording may name, unless `root` itself lies there. Of
-/// `root` nothing is asked for what lies elsewhere, as nearly everything does.
+/// Returns true if a recording must not name a file opened inside of `root`, unless `root` itself is in such a folder.
+/// `root` is only queried for such files, which are rare.
 pub(crate) fn is_forbidden(root: &Path, opened: BorrowedFd<'_>) -> Result<bool, Errno> {
     if is_made_up(opened)? && !is_made_up(open_folder(root)?.as_fd())? {
         return Ok(true);
@@ -56,7 +56,7 @@ fn is_made_up(opened: BorrowedFd<'_>) -> Result<bool, Errno> {
     Ok(MADE_UP.contains(&kind))
 }
 
-/// Where nobody says where a descriptor leads to: whether it is on the file system of /dev, which is one of its own.
+/// For a descriptor without a known path: returns true if it is on the file system of /dev, if that is a separate one.
 fn on_device_folder(root: &Path, opened: BorrowedFd<'_>) -> Result<bool, Errno> {
     let of_path = |path: &str| rustix::fs::stat(Path::new(path)).map(|stat| stat.st_dev);
     let (Ok(devices), Ok(system)) = (of_path("/dev"), of_path("/")) else { return Ok(false) };
@@ -64,18 +64,18 @@ fn on_device_folder(root: &Path, opened: BorrowedFd<'_>) -> Result<bool, Errno> 
     Ok(opened == devices && devices != system && root != devices)
 }
 
-/// Where a descriptor leads to, as the kernel says; `None` where /proc is not there.
+/// Returns the path of a descriptor according to the kernel; `None` if /proc is not mounted.
 pub(crate) fn place_of(opened: BorrowedFd<'_>) -> Option<PathBuf> {
     let place = readlinkat(CWD, link_of(opened), Vec::new()).ok()?;
     Some(PathBuf::from(OsStr::from_bytes(place.as_bytes())))
 }
 
-/// The link that leads to what a descriptor is of, whatever its paths are.
+/// Returns the magic link to the file of a descriptor, which works without any path.
 pub(crate) fn link_of(opened: BorrowedFd<'_>) -> String {
     format!("/proc/self/fd/{}", opened.as_raw_fd())
 }
 
-/// A folder, to look for what is below it.
+/// Opens a folder for lookups below it.
 pub(crate) fn open_folder(path: &Path) -> Result<OwnedFd, Errno> {
     openat(CWD, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }

@@ -1,4 +1,4 @@
-//! A regular file between the look at it and its opening: the file that was looked at is the one that is opened.
+//! A regular file between its check and its opening: the checked file is the one that is opened.
 #![allow(clippy::disallowed_methods, reason = "the host that everything else asks is made of this")]
 
 use std::fs::{File, Metadata, OpenOptions};
@@ -12,19 +12,19 @@ use rustix::fs::OFlags;
 use crate::confined::{open_found, open_inside};
 use crate::{Content, FileStamp, HostError, HostFile, Origin};
 
-/// A regular file that was looked at, and not opened to be read yet: opening a device may do anything.
+/// A regular file that was checked, and not opened yet: opening a device can have side effects.
 pub(crate) struct Found<'q> {
     path: &'q Path,
-    /// What is there, by its root; `None` for what the user named, which is opened by its path.
+    /// Root and descriptor; `None` for a file that the user named, which is opened by path.
     inside: Option<(&'q Path, OwnedFd)>,
     metadata: Metadata,
 }
 
 impl<'q> Found<'q> {
-    /// Looks at what is there.
+    /// Checks the file at a path.
     ///
     /// # Errors
-    /// Where it is missing, or no regular file.
+    /// If it is missing, or not a regular file.
     pub(crate) fn at(path: &'q Path, origin: Origin<'q>) -> Result<Self, HostError> {
         let io = |source| io_error(path, source);
         let (inside, metadata) = match origin.root() {
@@ -42,12 +42,12 @@ impl<'q> Found<'q> {
         }
     }
 
-    /// What was seen there.
+    /// Metadata from the check.
     pub(crate) const fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// Opens it, without blocking, and looks at it again where another file may have taken its place.
+    /// Opens it without blocking, and checks it again if it may have been replaced.
     pub(crate) fn open(self) -> Result<(File, Metadata), HostError> {
         let io = |source| io_error(self.path, source);
         let file = match &self.inside {
@@ -68,7 +68,7 @@ impl<'q> Found<'q> {
         }
     }
 
-    /// Its bytes and which file it is.
+    /// Returns its bytes and its stamp.
     pub(crate) fn content(self) -> Result<HostFile, HostError> {
         let path = self.path;
         let (file, metadata) = self.open()?;
@@ -79,12 +79,12 @@ impl<'q> Found<'q> {
     }
 }
 
-/// What the system said of a path.
+/// Wraps an error of the system for a path.
 pub(crate) fn io_error(path: &Path, source: io::Error) -> HostError {
     HostError::Io { path: path.to_owned(), source }
 }
 
-/// Which file it is, and as of when.
+/// Returns the identity of a file, with its modification time.
 pub(crate) fn stamp_of(metadata: &Metadata) -> FileStamp {
     FileStamp {
         device: metadata.dev(),

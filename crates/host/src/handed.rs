@@ -1,5 +1,5 @@
-//! A machine with one file that was opened by somebody else: what is at its path by now does not matter, and who may open
-//! nothing by itself can read it.
+//! A host with one file that another process opened: the file at its path is irrelevant.
+//! A process without the permission to open files can thus read it.
 #![allow(
     clippy::disallowed_methods,
     reason = "the file was opened by another process; it is looked at here"
@@ -17,7 +17,7 @@ use crate::{
     HostFinding, HostText, Origin, RecordedFile,
 };
 
-/// Answers as another host does, but for one path, which stands for a file that is open already.
+/// Wraps another host; one path stands for a file that is already open.
 #[derive(Clone, Debug)]
 pub struct HandedHost {
     inner: Arc<dyn Host>,
@@ -26,10 +26,10 @@ pub struct HandedHost {
 }
 
 impl HandedHost {
-    /// Wraps a host. `path` is what the user calls the file.
+    /// Wraps a host. `path` is the user's name of the file.
     ///
     /// # Errors
-    /// Where it is no regular file.
+    /// If it is not a regular file.
     pub fn new(inner: Arc<dyn Host>, path: &Path, file: File) -> Result<Self, HostError> {
         let metadata = file.metadata().map_err(|source| io_error(path, source))?;
         if !metadata.is_file() {
@@ -38,7 +38,7 @@ impl HandedHost {
         Ok(Self { inner, path: path.to_owned(), file: Arc::new(file) })
     }
 
-    /// Only what the user named is the handed file: a recording that names its path means another one.
+    /// Only the user's path means the open file: the same path in a recording means another one.
     fn is_handed(&self, path: &Path, origin: Origin<'_>) -> bool {
         origin == Origin::User && path == self.path
     }

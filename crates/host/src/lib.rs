@@ -1,16 +1,17 @@
-//! The machine that this process runs on, as the one value that everything is asked through.
+//! The host system, as a value that answers all requests.
 //!
-//! To give names to addresses, binaries, debug files, the kernel's lists and the maps of JIT compilers have to be
-//! found. A library that opens such files wherever it needs them can neither be tested without writing them to disk
-//! nor be given a recording that a stranger uploaded. So each question (open, read, stat, list, the running kernel's
-//! vdso, the environment) is a method of [`Host`], and each says where its path comes from, its [`Origin`]. A path that
-//! strangers have a part in comes with a folder, its root, and leads nowhere else: neither `..` nor a link leaves it.
+//! Names of addresses require binaries, debug files, kernel symbol lists and maps of JIT compilers.
+//! A library that opened such files directly could neither be tested without a disk nor handle untrusted recordings.
+//! Each request (open, read, stat, list, the running kernel's vdso, the environment) is therefore a method of [`Host`].
+//! Each states the source of its path, its [`Origin`].
+//! An untrusted path has a folder as its root and cannot leave it, neither by `..` nor by a symlink.
 //!
-//! Four hosts exist: [`RealHost`] is the machine; [`MemoryHost`] serves from memory what a test put there;
-//! [`RefusingHost`] wraps another one and opens nothing that a recording names; [`HandedHost`] wraps one and has a file
-//! that another process opened. Those of bundles are in the crate `bundle`.
+//! Four hosts exist: [`RealHost`] is the system itself; [`MemoryHost`] serves files of a test from memory.
+//! [`RefusingHost`] wraps another host and opens nothing that a recording names.
+//! [`HandedHost`] wraps another host and has one file that another process opened.
+//! Those of bundles are in the crate `bundle`.
 //!
-//! The dynamic call is made once a file: what it gives is [`Content`], a slice from then on.
+//! There is one dynamic call per file: the result is [`Content`], which is then a slice.
 //!
 //! ```
 //! use std::path::Path;
@@ -73,29 +74,30 @@ pub use writing::scratch::ScratchDir;
 pub use writing::stream_copy::StreamCopy;
 pub use writing::temporaries::clean_up_on_signals;
 
-/// Where the path of a question comes from, and the folder that it must not leave.
+/// Source of the path of a request, and the folder that it must not leave.
 ///
-/// A path with a root begins with it, and what follows is resolved as if the root were `/`: `..` ends there, and a link
-/// is followed inside. What is not there, is outside. Below the root, the file systems that the kernel makes up (`/proc`,
-/// `/sys`) and `/dev` lead nowhere, unless the root itself lies in them.
+/// A path with a root begins with it, and the rest is resolved as if the root were `/`.
+/// `..` stops there, and symlinks are followed inside; a path outside of the root is reported as missing.
+/// Below the root, pseudo file systems (`/proc`, `/sys`)
+/// and `/dev` are inaccessible, unless the root itself is in them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Origin<'r> {
-    /// The user named the file, or a folder that it was listed in.
+    /// The user named the file, or a folder that lists it.
     User,
-    /// The path, or a part of it that can hold a `/`, comes out of a recording or of an ELF file.
+    /// The path, or a part of it that can contain a `/`, is from a recording or from an ELF file.
     Recording {
         /// The folder that stands for `/`.
         root: &'r Path,
     },
-    /// The path is made of a number, such as a build-id, below a folder in which strangers may have put links.
+    /// The path consists of a number, such as a build-id, below a folder with possibly untrusted symlinks.
     Stored {
         /// The folder.
         root: &'r Path,
     },
-    /// A fixed place: `/proc/kallsyms`.
+    /// A fixed path: `/proc/kallsyms`.
     System,
-    /// A file that a living process has mapped, by `/proc/PID/map_files` or `/proc/PID/exe`: the path is made of numbers of a
-    /// recording, and its link is followed wherever it leads.
+    /// A mapped file of a running process, by `/proc/PID/map_files` or `/proc/PID/exe`.
+    /// The path consists of numbers of a recording, and its link is followed to any target.
     Process,
 }
 
@@ -110,28 +112,29 @@ impl<'r> Origin<'r> {
     }
 }
 
-/// Bytes that [`Host::read`] reads of one file at most.
+/// Maximum number of bytes that [`Host::read`] reads of one file.
 pub const READ_LIMIT: u64 = 256 << 20;
-/// Entries that [`Host::list`] gives of one folder at most; a whole system has fewer files.
+/// Maximum number of entries that [`Host::list`] returns for one folder; a whole system has fewer files.
 pub const LIST_LIMIT: usize = 1 << 20;
 
-/// The store of files by build-id, below the user's folder for caches.
+/// The store of files by build-id, below the user's cache folder.
 pub const FILE_STORE: &str = "unwind-perf/files";
 
-/// Every question to the machine. Called from several threads at a time.
+/// All requests to the host system. Called by several threads concurrently.
 pub trait Host: Debug + Send + Sync {
-    /// Opens a regular file: its content, mapped where that is possible, and which file it is. Never blocks: a FIFO,
-    /// device, socket or folder of that name is refused.
+    /// Opens a regular file and returns its content, mapped if possible, and its stamp.
+    /// Never blocks: a FIFO, device, socket or folder is refused.
     ///
     /// # Errors
-    /// Where it is missing, no regular file, unreadable, or refused for its origin.
+    /// If it is missing, not a regular file, unreadable, or refused for its origin.
     fn open(&self, path: &Path, origin: Origin<'_>) -> Result<HostFile, HostError>;
 
-    /// The same, unless the caller has that file already: `is_known` is asked once about which file it is, before
-    /// anything of it is read. `None` where it says so.
+    /// Opens a regular file unless the caller already has it;
+    /// `is_known` is called once with its stamp, before anything is read.
+    /// Returns `None` if `is_known` returns true.
     ///
     /// # Errors
-    /// As for [`Host::open`].
+    /// The same as of [`Host::open`].
     fn open_unless(
         &self,
         path: &Path,
@@ -145,36 +148,37 @@ pub trait Host: Debug + Send + Sync {
         if is_known(&stamp) { Ok(None) } else { self.open(path, origin).map(Some) }
     }
 
-    /// Opens a regular file to hand it to another process. Never blocks.
+    /// Opens a regular file to pass it to another process. Never blocks.
     ///
     /// # Errors
-    /// As for [`Host::open`], and where the machine has no descriptors.
+    /// The same as of [`Host::open`], and if the host has no descriptors.
     fn descriptor(&self, path: &Path, _origin: Origin<'_>) -> Result<File, HostError> {
         Err(HostError::missing(path))
     }
 
-    /// Reads a regular file whose size is not known before: one below `/proc` or `/sys`, or a list that is read once.
+    /// Reads a regular file of unknown size: one below `/proc` or `/sys`, or a list that is read once.
     ///
     /// # Errors
-    /// As for [`Host::open`], and where it has more than [`READ_LIMIT`] bytes.
+    /// The same as of [`Host::open`], and if it has more than [`READ_LIMIT`] bytes.
     fn text(&self, path: &Path, origin: Origin<'_>) -> Result<HostText, HostError>;
 
-    /// Opens what can only be read once and in order: a FIFO or device that the user named. May block.
+    /// Opens a file that can only be read once and in order: a FIFO or device that the user named. May block.
     ///
     /// # Errors
-    /// Where it is missing, unreadable, or refused for its origin.
+    /// If it is missing, unreadable, or refused for its origin.
     fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<ByteStream, HostError>;
 
-    /// What is at a path; symbolic links are followed.
+    /// Returns the metadata of a path, following symlinks.
     ///
     /// # Errors
-    /// Where nothing is there, the machine does not say, or the path is refused for its origin.
+    /// If nothing is there, the system does not report it, or the path is refused for its origin.
     fn stat(&self, path: &Path, origin: Origin<'_>) -> Result<FileStat, HostError>;
 
-    /// The identity of a regular file as a map record states it. `stat` shows other devices on some file systems.
+    /// Returns the identity of a regular file as a map record states it.
+    /// `stat` reports other devices on some file systems.
     ///
     /// # Errors
-    /// As for [`Host::open`].
+    /// The same as of [`Host::open`].
     fn recorded_file(&self, path: &Path, origin: Origin<'_>) -> Result<RecordedFile, HostError> {
         let FileStat { kind, stamp } = self.stat(path, origin)?;
         if kind != FileKind::Regular {
@@ -183,59 +187,60 @@ pub trait Host: Debug + Send + Sync {
         Ok(RecordedFile::of_stamp(&stamp))
     }
 
-    /// The entries of a folder by name, [`LIST_LIMIT`] at most. Symbolic links are not followed.
+    /// Returns the entries of a folder by name, at most [`LIST_LIMIT`]. Does not follow symlinks.
     ///
     /// # Errors
-    /// Where it is missing, no folder, unreadable, or refused for its origin.
+    /// If it is missing, not a folder, unreadable, or refused for its origin.
     fn list(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<DirEntry>, HostError>;
 
-    /// The bytes of the running kernel's vdso; `None` where this process has none.
+    /// Returns the bytes of the running kernel's vdso; `None` if this process has none.
     fn running_vdso(&self) -> Option<Vec<u8>>;
 
-    /// The time of one of the machine's clocks in nanoseconds, by the number that `clock_gettime` knows it by; `None` where
-    /// there is no such clock. Recordings can have their times by one.
+    /// Returns the time of a clock of the system in nanoseconds,
+    /// by its `clock_gettime` number; `None` for an unknown clock.
+    /// Times of recordings can be by such a clock.
     fn clock(&self, _id: i32) -> Option<u64> {
         None
     }
 
-    /// A variable of the environment; `None` where it is not set.
+    /// Returns an environment variable; `None` if it is not set.
     fn variable(&self, name: &str) -> Option<OsString>;
 
-    /// What the host could not answer though somebody may know, so far; a machine itself knows all that can be known.
+    /// Returns the requests so far that the host could not answer although the represented machine might have.
     fn findings(&self) -> Vec<HostFinding> {
         Vec::new()
     }
 
-    /// Why a folder that holds files of earlier runs is not trusted; `None` if other users have no part in it, or it does
-    /// not exist.
+    /// Returns the reason not to trust a folder with files of earlier runs.
+    /// `None` if other users cannot change it, or if it does not exist.
     fn distrust(&self, _folder: &Path) -> Option<Distrust> {
         None
     }
 
-    /// The bytes of [`Host::text`].
+    /// Returns the bytes of [`Host::text`].
     ///
     /// # Errors
-    /// As for [`Host::text`].
+    /// The same as of [`Host::text`].
     fn read(&self, path: &Path, origin: Origin<'_>) -> Result<Vec<u8>, HostError> {
         Ok(self.text(path, origin)?.bytes)
     }
 
-    /// Whether a regular file is at a path.
+    /// Returns true if the path leads to a regular file.
     fn is_file(&self, path: &Path, origin: Origin<'_>) -> bool {
         self.stat(path, origin).is_ok_and(|stat| stat.kind == FileKind::Regular)
     }
 
-    /// Whether a folder is at a path.
+    /// Returns true if the path leads to a folder.
     fn is_dir(&self, path: &Path, origin: Origin<'_>) -> bool {
         self.stat(path, origin).is_ok_and(|stat| stat.kind == FileKind::Directory)
     }
 
-    /// The user's folder; `None` where the environment names none.
+    /// Returns the user's home folder; `None` if the environment does not name one.
     fn home(&self) -> Option<PathBuf> {
         self.variable("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
     }
 
-    /// The user's folder for caches; `None` if the environment names none.
+    /// Returns the user's cache folder; `None` if the environment does not name one.
     ///
     /// Source: XDG Base Directory Specification: `$XDG_CACHE_HOME` if it is absolute, else `$HOME/.cache`.
     fn cache_home(&self) -> Option<PathBuf> {
@@ -243,23 +248,24 @@ pub trait Host: Debug + Send + Sync {
         named.filter(|path| path.is_absolute()).or_else(|| Some(self.home()?.join(".cache")))
     }
 
-    /// The store of files by build-id that `unwind-perf record` fills; `None` if the environment names no folder for it.
+    /// Returns the store of files by build-id that `unwind-perf record` fills;
+    /// `None` if the environment names no folder for it.
     fn file_store(&self) -> Option<PathBuf> {
         Some(self.cache_home()?.join(FILE_STORE))
     }
 
-    /// The machine's name; empty where it is not known.
+    /// Returns the host name; empty if unknown.
     fn hostname(&self) -> Vec<u8> {
         line_of(self, "/proc/sys/kernel/hostname")
     }
 
-    /// The running kernel's release; empty where it is not known.
+    /// Returns the release of the running kernel; empty if unknown.
     fn kernel_release(&self) -> Vec<u8> {
         line_of(self, "/proc/sys/kernel/osrelease")
     }
 }
 
-/// The text of a file of one line.
+/// Returns the text of a file with one line.
 fn line_of(host: &(impl Host + ?Sized), path: &str) -> Vec<u8> {
     let text = host.read(Path::new(path), Origin::System).unwrap_or_default();
     text.trim_ascii().to_vec()

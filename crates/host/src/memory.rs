@@ -1,4 +1,4 @@
-//! A machine in memory: it has the files that were put there, and nothing else.
+//! A host in memory, with only the files inserted into it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,9 +12,9 @@ use crate::{
     HostFile, HostText, Origin, READ_LIMIT, RecordedFile,
 };
 
-/// A host that serves from memory. Folders are there where files are below them; there are no links.
+/// A host that serves files from memory. Folders exist if files are below them; there are no symlinks.
 ///
-/// Each file that is inserted is another one: its inode and the time of its change say so.
+/// Each inserted file is a new one, with its own inode and modification time.
 #[derive(Debug, Default)]
 pub struct MemoryHost(RwLock<State>);
 
@@ -35,23 +35,23 @@ enum Node {
 }
 
 impl MemoryHost {
-    /// A machine without files.
+    /// Creates a host without files.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Puts a file at a path, in the place of what was there.
+    /// Inserts a file at a path, replacing an earlier one.
     pub fn insert(&self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>) {
         self.insert_of(path, bytes, FileOwner::This);
     }
 
-    /// The same of another user.
+    /// Inserts a file of another user.
     pub fn insert_of(&self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>, owner: FileOwner) {
         self.insert_stamped(path.into(), bytes.into(), owner, None);
     }
 
-    /// The same, changed at that time, in nanoseconds since 1970.
+    /// Inserts a file that was modified at that time, in nanoseconds since 1970.
     pub fn insert_written(&self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>, at: i128) {
         self.insert_stamped(path.into(), bytes.into(), FileOwner::This, Some(at));
     }
@@ -73,17 +73,17 @@ impl MemoryHost {
         self.change(|state| state.recorded.insert(path.into(), identity));
     }
 
-    /// Puts a FIFO at a path.
+    /// Inserts a FIFO at a path.
     pub fn insert_special(&self, path: impl Into<PathBuf>) {
         self.change(|state| state.files.insert(path.into(), Node::Special));
     }
 
-    /// Takes away what is at a path.
+    /// Removes the file at a path.
     pub fn remove(&self, path: &Path) {
         self.change(|state| state.files.remove(path));
     }
 
-    /// Sets a variable of the environment.
+    /// Sets an environment variable.
     pub fn set_variable(&self, name: &str, value: impl Into<OsString>) {
         self.change(|state| state.variables.insert(name.to_owned(), value.into()));
     }
@@ -103,7 +103,7 @@ impl MemoryHost {
 }
 
 impl State {
-    /// Everything below a folder.
+    /// Returns all files below a folder.
     fn below<'s>(&'s self, folder: &'s Path) -> impl Iterator<Item = (&'s Path, &'s Node)> {
         let from = self.files.range(folder.to_owned()..);
         from.map(|(path, node)| (path.as_path(), node))
@@ -112,7 +112,7 @@ impl State {
     }
 }
 
-/// The path that a question leads to, as there are no links; `None` where it does not begin with its root.
+/// Resolves a path without symlinks; `None` if it does not begin with its root.
 fn resolved<'p>(path: &'p Path, origin: Origin<'_>) -> Option<Cow<'p, Path>> {
     let Some(root) = origin.root() else { return Some(Cow::Borrowed(path)) };
     let rest = path.strip_prefix(root).ok()?;
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(host.file_store(), None);
         host.set_variable("HOME", "/users/u");
         assert_eq!(host.file_store(), Some("/users/u/.cache/unwind-perf/files".into()));
-        // A relative path is to be ignored.
+        // Relative paths must be ignored.
         host.set_variable("XDG_CACHE_HOME", "caches");
         assert_eq!(host.file_store(), Some("/users/u/.cache/unwind-perf/files".into()));
         host.set_variable("XDG_CACHE_HOME", "/caches");
@@ -268,7 +268,7 @@ mod tests {
         host.insert(path, *b"y");
         let second = host.open(path, Origin::User).expect("a file");
         assert_ne!(first.stamp, second.stamp);
-        // What was opened stays what it was.
+        // Opened files do not change.
         assert_eq!((&first.content[..], &second.content[..]), (&b"x"[..], &b"y"[..]));
         host.remove(path);
         assert!(host.open(path, Origin::User).expect_err("gone").is_missing());

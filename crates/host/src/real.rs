@@ -1,4 +1,4 @@
-//! The machine itself.
+//! The real host system.
 #![allow(clippy::disallowed_methods, reason = "this is the host that everything else asks")]
 
 use std::ffi::{OsStr, OsString};
@@ -18,7 +18,7 @@ use crate::{
     HostFile, HostText, LIST_LIMIT, Origin, READ_LIMIT, RecordedFile,
 };
 
-/// The machine that this process runs on. It remembers nothing from question to question.
+/// The system that this process runs on. Stateless.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct RealHost;
 
@@ -47,7 +47,7 @@ impl Host for RealHost {
         if metadata.size() > READ_LIMIT {
             return Err(too_large());
         }
-        // Files that the kernel synthesizes while they are read state a size of 0.
+        // Files that the kernel synthesizes while they are read have a stated size of 0.
         let mut bytes = Vec::with_capacity(usize::try_from(metadata.size()).unwrap_or(0));
         file.take(READ_LIMIT + 1)
             .read_to_end(&mut bytes)
@@ -59,7 +59,7 @@ impl Host for RealHost {
     }
 
     fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<ByteStream, HostError> {
-        // What only the user may name can block; strangers' paths lead to regular files alone.
+        // Only paths of the user can block; untrusted paths lead only to regular files.
         let file = match origin.root() {
             Some(_) => Found::at(path, origin)?.open()?.0,
             None => File::open(path).map_err(|source| io_error(path, source))?,
@@ -89,7 +89,7 @@ impl Host for RealHost {
             None => list(path),
         };
         let mut found = listed.map_err(|source| io_error(path, source))?;
-        // The order of a folder is not the same everywhere.
+        // The order of folder entries differs between systems.
         found.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(found)
     }
@@ -111,7 +111,7 @@ impl Host for RealHost {
         Some(bytes)
     }
 
-    /// Source: `clock_gettime(2)`, `linux/time.h`. Clocks of processes and threads are none of the machine's.
+    /// Source: `clock_gettime(2)`, `linux/time.h`. Clocks of processes and threads are excluded.
     fn clock(&self, id: i32) -> Option<u64> {
         let id = match id {
             0 => ClockId::Realtime,
@@ -143,7 +143,7 @@ fn list(path: &Path) -> io::Result<Vec<DirEntry>> {
     Ok(entries.filter_map(entry).collect())
 }
 
-/// The same of a folder that is looked for inside of another one.
+/// Lists a folder inside of a root.
 fn list_inside(root: &Path, path: &Path) -> io::Result<Vec<DirEntry>> {
     let folder = open_inside(root, path, OFlags::DIRECTORY)?;
     let mut found = Vec::new();
@@ -200,7 +200,7 @@ mod tests {
         std::fs::write(&path, b"seven b").expect("a file");
         let file = RealHost.open(&path, Origin::User).expect("a file");
         assert_eq!(&file.content[..], b"seven b");
-        // What is small is read.
+        // Small files are read.
         assert_eq!(file.content.pages().mapped(), 0);
         let stat = RealHost.stat(&path, Origin::User).expect("a file");
         assert_eq!(stat, FileStat { kind: FileKind::Regular, stamp: file.stamp });
@@ -233,13 +233,13 @@ mod tests {
             file.set_len(5000.min(len as u64 / 2)).expect("cut");
             let is_mapped = content.pages().mapped() > 0;
             let sum: usize = content.iter().map(|&byte| usize::from(byte)).sum();
-            // To the end of its last page a file has zeros itself.
+            // The last page of a file is filled up with zeros anyway.
             assert_eq!(sum, if is_mapped { 5000 * 7 } else { len * 7 });
             assert_eq!((damage.happened(), is_mapped), (is_mapped, len == SIZE));
         }
     }
 
-    /// As many as a recording has modules; the file is mapped anew each time.
+    /// As many as the modules of a recording; each open maps the file again.
     #[test]
     fn ten_thousand_large_files_are_open_at_once() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
@@ -295,7 +295,7 @@ mod tests {
         }
     }
 
-    /// A sparse file takes no room on the disk, and would take all of the memory.
+    /// A sparse file takes no disk space, and would fill the memory.
     #[test]
     fn what_is_too_large_is_not_read() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");

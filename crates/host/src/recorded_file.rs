@@ -1,6 +1,6 @@
 //! The identity of a file as the kernel states it in map records.
 //!
-//! `stat` is not enough: on btrfs and on overlayfs it shows another device than a map record of the same file does.
+//! `stat` is not sufficient: on btrfs and overlayfs it reports another device than a map record of the same file.
 #![allow(unsafe_code, reason = "one ioctl and one mapping; argued for at each call")]
 #![allow(clippy::disallowed_methods, reason = "a part of the host that everything else queries")]
 
@@ -15,7 +15,7 @@ use rustix::ioctl::{Updater, ioctl, opcode};
 
 use crate::FileStamp;
 
-/// Device, inode and generation of a regular file as a map record states them, and the times at which it changed.
+/// Device, inode and generation of a regular file as a map record states them, and the times of its last changes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RecordedFile {
     /// Device major.
@@ -26,7 +26,8 @@ pub struct RecordedFile {
     pub inode: u64,
     /// Inode generation; `None` if the file system does not report one.
     pub generation: Option<u64>,
-    /// No other file of the device has these numbers. Subvolumes of btrfs and layers of overlayfs repeat inode numbers.
+    /// True if no other file of the device has these numbers.
+    /// Subvolumes of btrfs and layers of overlayfs repeat inode numbers.
     pub is_unique: bool,
     /// Time of the last change of the content (`st_mtim`), in nanoseconds since 1970.
     pub modified: i128,
@@ -35,13 +36,13 @@ pub struct RecordedFile {
 }
 
 impl RecordedFile {
-    /// A file of that device and inode, on which nothing was changed.
+    /// Creates a file of that device and inode that never changed.
     #[must_use]
     pub const fn unchanged(major: u32, minor: u32, inode: u64, generation: Option<u64>) -> Self {
         Self { major, minor, inode, generation, is_unique: true, modified: 0, changed: 0 }
     }
 
-    /// The identity of a file of which only the stamp is known.
+    /// Creates the identity of a file from its stamp alone.
     #[must_use]
     pub const fn of_stamp(stamp: &FileStamp) -> Self {
         let &FileStamp { inode, modified, .. } = stamp;
@@ -56,7 +57,7 @@ impl RecordedFile {
         }
     }
 
-    /// The identity of an opened regular file.
+    /// Returns the identity of an opened regular file.
     ///
     /// # Errors
     /// If the file cannot be queried.
@@ -85,25 +86,25 @@ impl RecordedFile {
     }
 }
 
-/// File systems whose `stat` shows the numbers of map records: ext2 to ext4, xfs, f2fs, tmpfs.
+/// File systems with equal numbers in `stat` and map records: ext2 to ext4, xfs, f2fs, tmpfs.
 ///
 /// Source: linux/magic.h, statfs(2).
 const PLAIN: [u64; 4] = [0xef53, 0x5846_5342, 0xf2f5_2010, 0x0102_1994];
 
-/// Device and inode of a mapping of the file in this process.
+/// Returns device and inode of a mapping of the file in this process.
 ///
-/// Source: proc(5), `/proc/PID/maps`, whose lines and map records are made from the same fields of the mapping.
+/// Source: proc(5), `/proc/PID/maps`; its lines and map records are made from the same fields of the mapping.
 fn by_mapping(file: &File) -> Option<(u32, u32, u64)> {
     // SAFETY: the mapping is private and read-only, and no byte of it is read.
     let map = unsafe { MmapOptions::new().len(1).map(file) }.ok()?;
     let maps = std::fs::read("/proc/self/maps").ok()?;
-    // A mapping may be shown as one with its neighbour of the same file.
+    // A mapping may be merged with its neighbour of the same file.
     let at = map.as_ptr() as u64;
     let line = MapsLine::all(&maps).find(|line| (line.start..line.end).contains(&at))?;
     Some((line.major, line.minor, line.inode))
 }
 
-/// The generation of an inode: it differs if a number is used again.
+/// Returns the generation of an inode: it differs if an inode number is reused.
 ///
 /// Source: `FS_IOC_GETVERSION` in linux/fs.h. The number of the request states a `long`, file systems write an `int`.
 fn generation(file: &File) -> Option<u64> {
@@ -123,9 +124,9 @@ fn generation(file: &File) -> Option<u64> {
 pub struct MapsLine<'m> {
     /// First address.
     pub start: u64,
-    /// Address past the last byte.
+    /// End address, exclusive.
     pub end: u64,
-    /// Whether the memory is executable.
+    /// True if the memory is executable.
     pub executable: bool,
     /// Offset in the file, in bytes.
     pub offset: u64,
@@ -133,19 +134,19 @@ pub struct MapsLine<'m> {
     pub major: u32,
     /// Device minor.
     pub minor: u32,
-    /// Inode number; 0 if the memory is of no file.
+    /// Inode number; 0 for memory without a file.
     pub inode: u64,
-    /// Path or name, with the kernel's mark ` (deleted)`.
+    /// Path or name, including the kernel's mark ` (deleted)`.
     pub path: &'m [u8],
 }
 
 impl<'m> MapsLine<'m> {
-    /// The lines of a file; lines of another form are skipped.
+    /// Parses the lines of a file; skips lines of another form.
     pub fn all(maps: &'m [u8]) -> impl Iterator<Item = Self> + Clone {
         maps.split(|&byte| byte == b'\n').filter_map(Self::parse)
     }
 
-    /// Reads one line.
+    /// Parses one line.
     #[must_use]
     pub fn parse(line: &'m [u8]) -> Option<Self> {
         let mut rest = line;
@@ -199,7 +200,7 @@ mod tests {
         assert_eq!((lines[1].inode, lines[1].executable, lines[1].path), (0, false, &b""[..]));
     }
 
-    /// The numbers are those of a mapping on each file system, on ext4 and tmpfs those of `stat` as well.
+    /// The numbers are those of a mapping on each file system, and on ext4 and tmpfs also those of `stat`.
     #[test]
     fn a_file_is_recorded_by_the_numbers_of_its_mapping() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");

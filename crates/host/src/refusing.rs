@@ -1,4 +1,4 @@
-//! A machine that opens nothing that a recording names: for recordings of people who may not read its files.
+//! A host that opens nothing that a recording names: for recordings of users who may not read its files.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -10,19 +10,19 @@ use crate::{
     HostText, Origin, RecordedFile,
 };
 
-/// Answers as another host does, but refuses every question whose path is of [`Origin::Recording`] or [`Origin::Process`], without looking
-/// whether anything is there.
+/// Wraps another host and refuses each path of [`Origin::Recording`]
+/// or [`Origin::Process`] without checking its existence.
 ///
-/// For recordings of strangers it has nothing of this machine's own either: nothing below `/proc`, `/sys`, `/dev` and
-/// `/tmp`, no vdso, and no name.
+/// For untrusted recordings it also hides the system itself:
+/// files below `/proc`, `/sys`, `/dev` and `/tmp`, vdso, and names.
 #[derive(Clone, Debug)]
 pub struct RefusingHost {
     inner: Arc<dyn Host>,
-    /// Whether the recording was made elsewhere, by somebody else.
+    /// True if the recording was made elsewhere, by another user.
     foreign: bool,
 }
 
-/// Where a machine keeps what belongs to it, and what anybody may have put there.
+/// Folders with files of the system itself, or writable for all users.
 const OWN: [&str; 4] = ["/proc", "/sys", "/dev", "/tmp"];
 
 impl RefusingHost {
@@ -32,7 +32,7 @@ impl RefusingHost {
         Self { inner, foreign: false }
     }
 
-    /// Wraps a host, for recordings of strangers.
+    /// Wraps a host, for untrusted recordings.
     #[must_use]
     pub fn for_strangers(inner: Arc<dyn Host>) -> Self {
         Self { inner, foreign: true }
@@ -113,7 +113,7 @@ impl Host for RefusingHost {
     }
 }
 
-/// A store that the operator put there is one.
+/// A store in a folder that the operator named is allowed.
 fn is_below_own(root: &Path) -> bool {
     OWN.iter().any(|own| root.starts_with(own))
 }

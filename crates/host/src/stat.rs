@@ -1,17 +1,17 @@
-//! What is known of files without reading them.
+//! Metadata of files.
 
 use std::ffi::OsString;
 
 use crate::Content;
 
-/// What kind of thing is at a path.
+/// Kind of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FileKind {
     /// A regular file.
     Regular,
     /// A folder.
     Directory,
-    /// A symbolic link; only in lists, since [`crate::Host::stat`] follows links.
+    /// A symbolic link; only in lists, because [`crate::Host::stat`] follows links.
     Link,
     /// A FIFO.
     Fifo,
@@ -19,62 +19,62 @@ pub enum FileKind {
     Special,
 }
 
-/// Which file it is, and as of when: two opened files of one stamp have the same content.
+/// Identity and version of a file: opened files with equal stamps have the same content.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct FileStamp {
-    /// The device (`st_dev`).
+    /// Device (`st_dev`).
     pub device: u64,
-    /// The inode on it (`st_ino`).
+    /// Inode number on it (`st_ino`).
     pub inode: u64,
-    /// Bytes in it.
+    /// Size in bytes.
     pub size: u64,
-    /// When its content was changed last, in nanoseconds since 1970.
+    /// Time of the last change of its content, in nanoseconds since 1970.
     pub modified: i128,
 }
 
-/// What is at a path.
+/// Metadata of a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FileStat {
-    /// What kind of thing.
+    /// Kind of the file.
     pub kind: FileKind,
-    /// Which one.
+    /// Identity and version.
     pub stamp: FileStamp,
 }
 
 /// An opened regular file.
 #[derive(Clone, Debug)]
 pub struct HostFile {
-    /// Its bytes.
+    /// Content.
     pub content: Content,
-    /// Which file it is. Taken from the opened file, not from its path.
+    /// Stamp of the opened file, independent of its path.
     pub stamp: FileStamp,
 }
 
-/// Who owns a file.
+/// Owner of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FileOwner {
     /// The user that this process runs as.
     This,
     /// The superuser.
     Root,
-    /// The user of that id.
+    /// The user with that id.
     Other(u32),
 }
 
-/// A file that was read as a whole.
+/// A file that was read completely.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostText {
-    /// Its bytes.
+    /// Content.
     pub bytes: Vec<u8>,
-    /// Whose file it is. Taken from the opened file, not from its path.
+    /// Owner of the opened file, independent of its path.
     pub owner: FileOwner,
 }
 
 /// An entry of a folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DirEntry {
-    /// Its name in the folder.
+    /// Name in the folder.
     pub name: OsString,
-    /// What it is.
+    /// Kind of the entry.
     pub kind: FileKind,
 }

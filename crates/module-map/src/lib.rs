@@ -1,9 +1,10 @@
 //! The mappings of each process over time.
 //!
-//! A profiler records addresses. What an address means depends on what its process had mapped there at that moment; so
-//! this crate replays the records of maps, forks, execs and exits. A [`Timeline`] is fed with them in the order of time.
-//! At any point it gives the [`Space`] of a process: an immutable value, disjoint [`Mapping`]s in order of address. Each
-//! is of a [`Module`]: what was mapped, by its recorded name and identity.
+//! A profiler records addresses. The meaning of an address depends on the mappings of its process at that moment.
+//! This crate therefore replays the records of maps, forks, execs and exits.
+//! A [`Timeline`] takes these events in time order, and returns the current [`Space`] of a process at any point.
+//! A space is an immutable value: disjoint [`Mapping`]s ordered by address.
+//! Each mapping belongs to a [`Module`]: a mapped object with its recorded name and identity.
 //!
 //! ```
 //! use address::{Avma, FileOffset, Pid, Tid};
@@ -24,7 +25,7 @@
 //! };
 //! timeline.map(&map(0x7000_0000, b"/bin/app"));
 //! timeline.fork(Pid(2), Tid(2), Pid(1), Tid(1));
-//! // What the parent maps from now on, the child does not have.
+//! // The child does not get later maps of the parent.
 //! timeline.map(&map(0x7000_0800, b"/lib/late.so"));
 //! let (child, _) = timeline.space(Pid(2));
 //! let (parent, _) = timeline.space(Pid(1));
@@ -40,11 +41,11 @@
 //!
 //! Files are opened elsewhere: the crate `image-store` finds the file of each module.
 //!
-//! The folders, each of which uses those before it only:
+//! Folders; each uses only those before it:
 //!
-//! - `module`: what was mapped, as the recording states it;
+//! - `module`: mapped objects, as the recording states them;
 //! - `space`: an address space at one time;
-//! - `jit_loads`: code of dumps, which comes to memory at times that its dump states;
+//! - `jit_loads`: code that is loaded at the times that its dump states;
 //! - `process`: the timeline of all processes.
 
 mod jit_loads;

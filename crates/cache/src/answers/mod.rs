@@ -1,4 +1,4 @@
-//! The answers of one file, as they lie in a file of the cache.
+//! The answers for one file, in the layout of a cache file.
 
 mod read;
 mod write;
@@ -9,7 +9,7 @@ pub(crate) use write::Writer;
 use profile::{InlineRow, StringId};
 use symbolizer::WhyNoName;
 
-/// A frame of an answer: its strings by their numbers.
+/// A frame of an answer, with its strings by number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FrameRow {
     pub(crate) function: Option<u32>,
@@ -22,7 +22,7 @@ pub(crate) struct FrameRow {
 }
 
 impl FrameRow {
-    /// The same frame with ids of strings.
+    /// Converts a frame with string ids.
     pub(crate) const fn of(frame: &InlineRow) -> Self {
         const fn number(id: Option<StringId>) -> Option<u32> {
             match id {
@@ -42,7 +42,7 @@ impl FrameRow {
     }
 }
 
-/// The word for a reason; `None` for one that is not kept.
+/// Stored number of a reason; `None` for a reason that is not stored.
 pub(crate) const fn number_of_reason(reason: Option<WhyNoName>) -> Option<u8> {
     match reason {
         None => Some(0),
@@ -52,7 +52,7 @@ pub(crate) const fn number_of_reason(reason: Option<WhyNoName>) -> Option<u8> {
     }
 }
 
-/// What such a word stands for; `None` for an unknown one.
+/// Reason of a stored number; `None` for an unknown number.
 pub(crate) const fn reason_of_number(number: u8) -> Option<Option<WhyNoName>> {
     match number {
         0 => Some(None),

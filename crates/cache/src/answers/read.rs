@@ -1,4 +1,4 @@
-//! Reads the answers of a file: all of it is checked once, so that nothing that is asked later can lead outside.
+//! Reading of answer files: everything is checked once, so that later lookups cannot go out of bounds.
 
 use std::ops::Range;
 
@@ -11,18 +11,18 @@ use crate::layout::{
     FRAME_WORDS, HAS_START, HEAD, MAGIC, UNCHECKED, VERSION, checksum, u32_at, u64_at,
 };
 
-/// The answers of a file.
+/// The answers for one file.
 #[derive(Debug)]
 pub(crate) struct Answers {
     bytes: Vec<u8>,
     addresses: usize,
     frames: usize,
     strings: usize,
-    /// Where each table begins.
+    /// Offsets of the tables.
     at: Tables,
 }
 
-/// Where the tables begin.
+/// Offsets of the tables.
 #[derive(Clone, Copy, Debug)]
 struct Tables {
     starts: usize,
@@ -34,7 +34,7 @@ struct Tables {
     text: usize,
 }
 
-/// The answer to an address.
+/// The answer for one address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Row {
     pub(crate) start: Option<Svma>,
@@ -44,13 +44,13 @@ pub(crate) struct Row {
 }
 
 impl Answers {
-    /// The answers in the bytes of a file; `None` where they are damaged, of another version, or kept under another key.
+    /// Parses the answers in a cache file; `None` if they are damaged, of another version, or stored under another key.
     pub(crate) fn read(bytes: Vec<u8>, key: &Key) -> Option<Self> {
         let answers = Self::read_any(bytes)?;
         (answers.bytes.get(UNCHECKED..UNCHECKED + Key::SIZE)? == key.0).then_some(answers)
     }
 
-    /// The same, under whatever key.
+    /// The same, for any key.
     pub(crate) fn read_any(bytes: Vec<u8>) -> Option<Self> {
         if bytes.len() < HEAD || !bytes.starts_with(&MAGIC) || u32_at(&bytes, 8) != VERSION {
             return None;
@@ -83,7 +83,7 @@ impl Answers {
         answers.is_consistent(text_size).then_some(answers)
     }
 
-    /// Whether addresses ascend, and all that is referred to is there.
+    /// Returns true if addresses ascend and all references are valid.
     fn is_consistent(&self, text_size: usize) -> bool {
         let mut end = 0;
         let ends_ascend = (0..self.strings).all(|string| {
@@ -109,22 +109,22 @@ impl Answers {
         ends_ascend && end == text_size && frames_fit && rows_fit && last_end == self.frames
     }
 
-    /// How many addresses have an answer.
+    /// Number of addresses with an answer.
     pub(crate) const fn len(&self) -> usize {
         self.addresses
     }
 
-    /// How many strings there are.
+    /// Number of strings.
     pub(crate) const fn strings(&self) -> usize {
         self.strings
     }
 
-    /// Bytes in memory.
+    /// Size in memory, in bytes.
     pub(crate) const fn size(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The rows of addresses, which ascend; `None` for those without an answer.
+    /// Returns the rows of ascending addresses; `None` for those without an answer.
     pub(crate) fn find(&self, addresses: &[Svma]) -> Vec<Option<u32>> {
         let mut from = 0;
         let find = |address: &Svma| {
@@ -135,17 +135,17 @@ impl Answers {
         addresses.iter().map(find).collect()
     }
 
-    /// The last row whose address is not higher.
+    /// Returns the last row with an address of at most `address`.
     pub(crate) fn last_up_to(&self, address: u64) -> Option<usize> {
         let row = self.lower_bound(0, address);
         let is_it = row < self.addresses && self.address(row) == address;
         if is_it { Some(row) } else { row.checked_sub(1) }
     }
 
-    /// The first row from one on whose address is not lower.
+    /// Returns the first row at or after `from` with an address of at least `address`.
     fn lower_bound(&self, from: usize, address: u64) -> usize {
         let (mut low, mut step) = (from, 1);
-        // What is asked next is mostly near.
+        // Consecutive lookups are mostly near each other.
         while low + step < self.addresses && self.address(low + step) < address {
             low += step;
             step *= 2;

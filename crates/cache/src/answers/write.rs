@@ -1,4 +1,4 @@
-//! Writes the answers of a file.
+//! Writing of answer files.
 
 use hashbrown::HashMap;
 use profile::Strings;
@@ -8,7 +8,7 @@ use super::{FrameRow, number_of_reason};
 use crate::key::Key;
 use crate::layout::{FRAME_WORDS, HAS_START, HEAD, MAGIC, UNCHECKED, VERSION, checksum};
 
-/// Puts a file of answers together, by ascending addresses.
+/// Builder of an answer file, by ascending addresses.
 #[derive(Default)]
 pub(crate) struct Writer {
     addresses: Vec<u8>,
@@ -20,7 +20,7 @@ pub(crate) struct Writer {
     strings: Strings,
 }
 
-/// The numbers that the strings of a source have got.
+/// New numbers of the strings of one source.
 #[derive(Default)]
 pub(crate) struct Renumbered(HashMap<u32, u32>);
 
@@ -37,7 +37,7 @@ impl Renumbered {
 }
 
 impl Writer {
-    /// Adds an answer of old.
+    /// Copies an answer from an older file.
     pub(crate) fn add_old(&mut self, old: &Answers, row: usize, numbers: &mut Renumbered) {
         let address = old.address(row);
         let row = old.row(row);
@@ -45,7 +45,7 @@ impl Writer {
         self.add(address, &row, frames, numbers, |number| old.string(number));
     }
 
-    /// Adds an answer with its frames and the texts of its strings. The range of frames in `row` is not read.
+    /// Adds an answer with its frames and the texts of its strings. Does not read the frame range in `row`.
     pub(crate) fn add<'s>(
         &mut self,
         address: u64,
@@ -55,7 +55,7 @@ impl Writer {
         text: impl Fn(u32) -> &'s [u8],
     ) {
         let Row { start, replaced, reason, .. } = *row;
-        // A reason that is not kept never gets here.
+        // Reasons that are not stored never get here.
         let mark = number_of_reason(reason).unwrap_or(0);
         self.marks.push(mark | if start.is_some() { HAS_START } else { 0 });
         self.addresses.extend_from_slice(&address.to_le_bytes());
@@ -77,7 +77,7 @@ impl Writer {
         self.ends.extend_from_slice(&(end as u32).to_le_bytes());
     }
 
-    /// The file; `None` where there is too much for its layout, or more than `most` bytes.
+    /// Returns the file; `None` if the content exceeds its layout or `most` bytes.
     pub(crate) fn finish(self, key: &Key, most: u64) -> Option<Vec<u8>> {
         let mut text = Vec::new();
         let mut text_ends = Vec::new();

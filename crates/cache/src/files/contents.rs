@@ -1,4 +1,4 @@
-//! The contents of a store, and emptying it.
+//! Contents of a store, and its removal.
 
 use std::fmt;
 use std::io;
@@ -7,23 +7,23 @@ use hashbrown::HashSet;
 
 use super::FileStore;
 
-/// The contents of a store, as far as they are of this program.
+/// Contents of a store that this program made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StoreContents {
-    /// Files.
+    /// Number of files.
     pub files: u64,
-    /// Bytes of them.
+    /// Their size in bytes.
     pub bytes: u64,
-    /// Entries that they are in: one for each build-id, or file of a recording without one.
+    /// Number of their entries: one for each build-id, or for each file of a recording without one.
     pub entries: u64,
-    /// Files that are being written, or whose writer was killed.
+    /// Number of partial files: being written, or left by a killed writer.
     pub half_done: u64,
-    /// Bytes of them.
+    /// Their size in bytes.
     pub half_done_bytes: u64,
 }
 
 impl StoreContents {
-    /// Lists a store. One that does not exist has no files.
+    /// Lists a store. A missing store has no files.
     ///
     /// # Errors
     /// If a folder cannot be listed.
@@ -44,7 +44,7 @@ impl StoreContents {
         Ok(found)
     }
 
-    /// Removes all files of this program from a store; returns their number and their bytes.
+    /// Removes all files of this program from a store; returns their number and their size in bytes.
     ///
     /// # Errors
     /// If a folder cannot be listed, or a file cannot be removed.
@@ -58,7 +58,7 @@ impl StoreContents {
         Ok((files, bytes))
     }
 
-    /// Returns true if the store has nothing of this program.
+    /// Returns true if the store has no files of this program.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.files == 0 && self.half_done == 0

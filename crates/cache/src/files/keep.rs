@@ -1,4 +1,4 @@
-//! Adding files to a store: within its size, for which the files that no recording used for the longest time go.
+//! Adding of files to a store: within its size limit, files not used by recordings for the longest time are removed.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -12,44 +12,44 @@ use image_store::Image;
 
 use super::{FileStore, MARK, StoreEntry, StorePlace, StoredFile};
 
-/// Files whose writer was killed go after this time.
+/// Age at which partial files of killed writers are removed.
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
 /// A file to store.
 #[derive(Debug)]
 pub struct FilePart<'i> {
-    /// Its entry.
+    /// Entry of the file.
     pub entry: StoreEntry,
-    /// Its name in the entry.
+    /// Name in the entry.
     pub name: String,
-    /// Its content.
+    /// Content.
     pub image: &'i Image,
-    /// The path that it was recorded with.
+    /// Path in the recording.
     pub recorded: &'i [u8],
 }
 
-/// The result of adding files to a store.
+/// Result of adding files to a store.
 #[derive(Debug, Default)]
 pub struct Kept {
-    /// Files that are in the store now.
+    /// Number of the files that are now in the store.
     pub files: u64,
-    /// Bytes of them.
+    /// Their size in bytes.
     pub bytes: u64,
-    /// Files that the limit left no room for.
+    /// Number of files that did not fit within the limit.
     pub no_room: u64,
-    /// The limit of the store, in bytes.
+    /// Limit of the store, in bytes.
     pub limit: u64,
-    /// Why a file could not be stored.
+    /// Error of a file that could not be stored.
     pub problem: Option<io::Error>,
 }
 
 impl StorePlace {
-    /// Stores files: the first ones first, as far as there is room. Files of the store that no recording used for the
-    /// longest time are removed for them.
+    /// Stores files in the given order, up to the limit.
+    /// Files of the store that no recording used for the longest time are removed for them.
     ///
     /// # Errors
-    /// If the store cannot be listed, or its file system does not state its free space. [`Kept::problem`] is why a single
-    /// file could not be written.
+    /// If the store cannot be listed, or its file system does not state its free space.
+    /// The error of a single file is in [`Kept::problem`].
     pub fn keep(&self, host: &dyn Host, parts: &[FilePart<'_>]) -> io::Result<Kept> {
         let stored = self.store.files()?;
         let limit = self.limit(stored.iter().map(|it| it.file.size).sum())?;
@@ -84,7 +84,7 @@ impl StorePlace {
         Ok(kept)
     }
 
-    /// Removes the files that were used longest ago, until all but the chosen ones have at most `most` bytes.
+    /// Removes the least recently used files, until all except the chosen ones have at most `most` bytes.
     fn make_room(
         &self,
         mut stored: Vec<StoredFile>,
@@ -94,7 +94,7 @@ impl StorePlace {
         let chosen: HashSet<_> =
             chosen.iter().map(|it| (&it.entry.0, OsString::from(&it.name))).collect();
         stored.retain(|it| !chosen.contains(&(&it.entry, it.file.name.clone())));
-        // Of one time, those of the same recording, the order does not matter, but it is one.
+        // Files of one recording have the same time; the entry makes their order deterministic.
         stored.sort_by(|a, b| (a.file.used, &a.entry).cmp(&(b.file.used, &b.entry)));
         let mut bytes: u64 = stored.iter().map(|it| it.file.size).sum();
         let now = SystemTime::now();
@@ -111,13 +111,13 @@ impl StorePlace {
 }
 
 impl FilePart<'_> {
-    /// Bytes of it.
+    /// Size in bytes.
     fn size(&self) -> u64 {
         self.image.bytes().len() as u64
     }
 
-    /// Returns true if a copy is one of this file: of the same build-id and size, or, without a build-id, of the same
-    /// bytes.
+    /// Returns true if a copy has this file's content:
+    /// the same build-id and size or, without a build-id, the same bytes.
     fn is_copy(&self, content: Content) -> bool {
         let bytes = self.image.bytes();
         if self.image.was_cut_short() || content.len() != bytes.len() {
@@ -131,7 +131,7 @@ impl FilePart<'_> {
         }
     }
 
-    /// The opened file, if its path still leads to it and it is nothing but the file.
+    /// Returns the opened file, if its path still leads to it and the image is the whole file.
     fn source(&self, host: &dyn Host) -> Option<File> {
         let stamp = self.image.stamp()?;
         let file = host.descriptor(self.image.path(), self.image.origin()).ok()?;
@@ -150,10 +150,10 @@ impl FileStore {
         const ATTEMPTS: u32 = 3;
         let entry = &part.entry.0;
         let place = self.folder().join(entry).join(&part.name);
-        // perf's own entries are links, which are followed inside of the folder.
+        // perf's own entries are symlinks, which are followed inside of the folder.
         let known = host.open(&place, Origin::Stored { root: self.folder() });
         if known.is_ok_and(|known| part.is_copy(known.content)) {
-            // Entries of others, and those of a folder that cannot be written, stay as they are.
+            // Other programs' entries and those of a read-only folder remain unchanged.
             let _ = self.0.open(entry).and_then(|folder| folder.touch(&part.name));
             return Ok(());
         }
@@ -170,7 +170,7 @@ impl FileStore {
     }
 }
 
-/// Writes a file into its entry, which gets the mark if it is a new one.
+/// Writes a file into its entry; a new entry gets the mark.
 fn write(folder: &OwnEntry, host: &dyn Host, part: &FilePart<'_>) -> io::Result<()> {
     if folder.files()?.is_empty() {
         folder.write(MARK, part.recorded, None, |_| true)?;

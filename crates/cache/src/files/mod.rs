@@ -1,5 +1,5 @@
-//! A store of files by build-id: copies of the programs and libraries that recordings have samples in, so that a recording
-//! keeps its names and stacks if they are rebuilt, upgraded or removed.
+//! A store of files by build-id: copies of the programs and libraries with samples in recordings.
+//! A recording thus keeps its names and stacks if these are rebuilt, upgraded or removed.
 //!
 //! ```text
 //!   FOLDER/.build-id/ab/cdef…/elf       the file of build-id abcdef…
@@ -7,12 +7,12 @@
 //!                             NAME      its debug file without a build-id, by the name of its link
 //!                             elf.dwp   its package of split DWARF
 //!                             unwind-perf   marks the entry as one of this program
-//!   FOLDER/by-recording/KEY/FILE/elf    a file that a recording states without a build-id
+//!   FOLDER/by-recording/KEY/FILE/elf    a file without a build-id in the recording
 //! ```
 //!
-//! The layout is that of perf's build-id cache, so that a folder can be both. Only entries with the mark count for the
-//! limit and are ever removed. Files without a recorded build-id are of one recording alone, whose content makes the key:
-//! the numbers of an inode are used again.
+//! The layout is that of perf's build-id cache, so that a folder can be both.
+//! Only entries with the mark count for the limit and are ever removed.
+//! Files without a recorded build-id belong to one recording, with a key from its content: inode numbers are reused.
 
 mod contents;
 mod keep;
@@ -30,11 +30,11 @@ pub use contents::StoreContents;
 pub use keep::{FilePart, Kept};
 pub use place::StorePlace;
 
-/// The folder of the entries by build-id, below that of the store.
+/// Folder of the entries by build-id, below that of the store.
 const BY_ID: &str = ".build-id";
-/// Folders on the way from there, or from [`RECORDED_COPIES`], to an entry.
+/// Number of folder levels from there, or from [`RECORDED_COPIES`], to an entry.
 const DEPTH: u32 = 2;
-/// The file that marks an entry. It holds the path that the file was recorded with.
+/// The file that marks an entry. It contains the recorded path of the file.
 const MARK: &str = "unwind-perf";
 
 /// A store of files by build-id.
@@ -49,7 +49,7 @@ struct StoredFile {
 }
 
 impl FileStore {
-    /// The store in a folder, which need not exist.
+    /// Returns the store in a folder, which need not exist.
     #[must_use]
     pub const fn at(folder: PathBuf) -> Self {
         Self(OwnTree::at(folder))
@@ -61,14 +61,14 @@ impl FileStore {
         self.0.path()
     }
 
-    /// The other user whose folder the store is in or would be in, from `home` downwards: `None` if that is this user or the
-    /// superuser.
+    /// Returns the other user who owns the store's folder, or would own it, from `home` downwards.
+    /// `None` if that is this user or the superuser.
     #[must_use]
     pub fn other_owner(&self, home: &Path) -> Option<u32> {
         self.0.other_owner(home)
     }
 
-    /// The files of all entries that have the mark, without the marks.
+    /// Returns the files of all entries with the mark, without the marks.
     ///
     /// # Errors
     /// If a folder cannot be listed.
@@ -87,7 +87,7 @@ impl FileStore {
         Ok(found)
     }
 
-    /// Removes a file, and its entry if that has no other one.
+    /// Removes a file, and its entry if it has no other file.
     fn remove(&self, stored: &StoredFile) -> std::io::Result<()> {
         let Ok(folder) = self.0.open(&stored.entry) else { return Ok(()) };
         folder.remove(Path::new(&stored.file.name))?;
@@ -99,12 +99,12 @@ impl FileStore {
     }
 }
 
-/// The place of an entry below the folder of a store.
+/// Path of an entry below the folder of a store.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct StoreEntry(PathBuf);
 
 impl StoreEntry {
-    /// The entry of a build-id.
+    /// Returns the entry of a build-id.
     #[must_use]
     pub fn of_build_id(id: BuildId) -> Self {
         let hex = id.to_string();
@@ -112,8 +112,8 @@ impl StoreEntry {
         Self(Path::new(BY_ID).join(first).join(rest))
     }
 
-    /// The entry of a file that a recording states without a build-id: `recording` is the key of the recording, `copy` the
-    /// name of the file among those of the recording.
+    /// Returns the entry of a file without a build-id in the recording.
+    /// `recording` is the key of the recording, `copy` the name of the file among its files.
     #[must_use]
     pub fn of_recording(recording: &str, copy: &str) -> Self {
         Self(Path::new(RECORDED_COPIES).join(recording).join(copy))

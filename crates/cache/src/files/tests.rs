@@ -1,4 +1,4 @@
-//! A store has whole files of their build-ids, stays within its size, and touches nothing of others.
+//! A store has complete files of their build-ids, stays within its size limit, and leaves other files alone.
 #![allow(clippy::disallowed_methods, reason = "tests look at files as others see them")]
 
 use std::fs::{self, File};
@@ -13,7 +13,7 @@ use synth::{ElfBuilder, Endian, Section, Segment, elf_const, gnu_build_id_note};
 
 use super::{FilePart, FileStore, StoreContents, StoreEntry, StorePlace};
 
-/// A program with that byte in its build-id, in a file of its own.
+/// A program with that byte in its build-id, in a separate file.
 fn program(dir: &Path, id: u8) -> Image {
     let note = gnu_build_id_note(Endian::Little, &[id; 20]);
     let note = Section {
@@ -47,7 +47,7 @@ fn entry(dir: &Path, id: u8) -> PathBuf {
     dir.join("store/.build-id").join(&hex).join(hex.repeat(19))
 }
 
-/// Makes a file one that was used that many hours ago.
+/// Sets the last use of a file to that many hours ago.
 fn age(file: &Path, hours: u64) {
     let file = File::options().write(true).open(file).expect("the file");
     file.set_modified(SystemTime::now() - Duration::from_secs(hours * 3600)).expect("set");
@@ -96,7 +96,7 @@ fn what_was_used_longest_ago_makes_room() {
     place.keep(&RealHost, &[part(&programs[2])]).expect("stored");
     let is_there = |id| entry(dir, id).exists();
     assert_eq!([1, 2, 3].map(is_there), [true, false, true]);
-    // The first ones have precedence, and what is larger than the limit is left out.
+    // The first ones have precedence, and files larger than the limit are omitted.
     let all = programs.each_ref().map(part);
     let kept = place.keep(&RealHost, &all).expect("stored");
     assert_eq!((kept.files, kept.no_room, [1, 2, 3].map(is_there)), (2, 1, [true, true, false]));
@@ -117,7 +117,7 @@ fn a_file_that_was_replaced_meanwhile_is_stored_as_it_was_opened() {
     fs::rename(other.path(), first.path()).expect("renamed");
     place(dir, 1 << 20).keep(&RealHost, &[part(&first)]).expect("stored");
     assert!(fs::read(entry(dir, 1).join("elf")).expect("stored") == big);
-    // One that is cut short is no copy of the recorded one.
+    // A truncated file is not a copy of the recorded one.
     let cut = program(dir, 3);
     fs::write(cut.path(), [cut.bytes(), &vec![0; 300 << 10]].concat()).expect("a file");
     let cut = Image::open(&RealHost, cut.path(), Origin::User).expect("an ELF file");
@@ -135,7 +135,7 @@ fn entries_of_others_stay() {
     let dir = dir.path();
     let (first, second) = (program(dir, 1), program(dir, 2));
     let place = place(dir, 1 << 20);
-    // perf's own entry is a link to a folder by the path of the file.
+    // perf's own entry is a symlink to a folder by the path of the file.
     let real = dir.join("store/usr/bin/program").join("01".repeat(20));
     fs::create_dir_all(&real).expect("folders");
     fs::create_dir_all(entry(dir, 1).parent().expect("a folder")).expect("folders");
@@ -145,7 +145,7 @@ fn entries_of_others_stay() {
         entry(dir, 1),
     )
     .expect("a link");
-    // A real entry of another program.
+    // An entry of another program.
     fs::create_dir_all(entry(dir, 2)).expect("folders");
     fs::copy(second.path(), entry(dir, 2).join("elf")).expect("a copy");
     let kept = place.keep(&RealHost, &[part(&first), part(&second)]).expect("stored");
@@ -153,7 +153,7 @@ fn entries_of_others_stay() {
     assert!(StoreContents::of(&place.store).expect("listed").is_empty());
     assert_eq!(StoreContents::clear(&place.store).expect("cleared"), (0, 0));
     assert!(real.join("elf").is_file() && entry(dir, 2).join("elf").is_file());
-    // With no room at all, they stay as well.
+    // They also remain if the limit is zero.
     StorePlace { most: 0, ..place }.keep(&RealHost, &[]).expect("a store");
     assert!(real.join("elf").is_file() && entry(dir, 2).join("elf").is_file());
 }
@@ -179,7 +179,7 @@ fn the_store_is_emptied_and_shown() {
             "recorded files: 2, bytes: {bytes}, of programs and libraries: 2\nnot completed: 1, bytes: 4"
         )
     );
-    // What is being written goes when it is old.
+    // Partial files are removed when they are old.
     place.keep(&RealHost, &[]).expect("a store");
     assert!(half.exists());
     age(&half, 2);
@@ -195,7 +195,7 @@ fn several_write_at_once() {
     let dir = dir.path();
     let programs: Vec<Image> = (1..=4).map(|id| program(dir, id)).collect();
     let size = programs[0].bytes().len() as u64;
-    // Two files have room, so that each removes those of the others.
+    // Two files fit, so each thread removes those of the others.
     let place = place(dir, 2 * size);
     std::thread::scope(|scope| {
         for pair in [[0, 1], [2, 3], [1, 2], [3, 0]] {

@@ -1,8 +1,9 @@
-//! An allocator that counts the memory of a program, and ends it with status 2 and one line before it takes all memory of
-//! its machine.
+//! An allocator that counts the memory of a program and enforces a limit on it.
+//! At the limit the program ends with status 2 and one line of text, before it exhausts the memory of the host.
 //!
-//! The first threads of a process have a counter each, the others share one. The sum is looked at whenever a counter has
-//! grown by a step. So threads do not wait for each other, and what one takes and another gives back is counted once.
+//! The first threads of a process have a counter each, the others share one.
+//! The sum is checked when a counter has grown by a step, so threads do not contend for one counter.
+//! Memory allocated by one thread and freed by another is counted once.
 #![allow(unsafe_code, reason = "an allocator cannot be written without; argued for at each place")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -13,16 +14,16 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering}
 
 use super::parts::current_part;
 
-/// Counters of single threads.
+/// Number of counters of single threads.
 const OWNED: usize = 255;
-/// All counters: the last one is that of all other threads.
+/// Number of all counters; the last one is shared by all other threads.
 const COUNTERS: usize = OWNED + 1;
-/// The power of two that a counter grows by before the sum is looked at: 256 KiB.
+/// Growth of a counter between two checks of the sum, as a power of two: 256 KiB.
 const STEP: u32 = 18;
-/// The exit status of a command without output.
+/// Exit status of a command without output.
 const NO_OUTPUT: i32 = 2;
 
-/// A counter, alone in its part of a processor's cache.
+/// A counter, alone on its cache lines.
 #[repr(align(128))]
 struct Counter(AtomicI64);
 
@@ -34,31 +35,31 @@ static CLEAN_UP: OnceLock<fn()> = OnceLock::new();
 static ENDS: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// The counter of this thread; none yet if it is too large.
+    /// Index of this thread's counter; not assigned yet if out of range.
     static OWN: Cell<usize> = const { Cell::new(usize::MAX) };
-    /// Whether this thread ends the program, for which it may allocate.
+    /// True if this thread is ending the program and may therefore exceed the limit.
     static IS_EXEMPT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The system's allocator, counted. A program makes it its own by `#[global_allocator]`.
+/// The system's allocator with counting. Programs install it with `#[global_allocator]`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CountingAllocator;
 
-/// From now on the process ends if it has more than so many bytes; `None` for no limit. Without a
-/// [`CountingAllocator`] nothing is counted.
+/// Sets the maximum memory of the process, in bytes; the process ends if it needs more. `None` for no limit.
+/// Without a [`CountingAllocator`] nothing is counted.
 pub fn limit_memory(bytes: Option<u64>) {
     budget::set_gauge(allocated_bytes);
     LIMIT.store(bytes.unwrap_or(u64::MAX), Ordering::Relaxed);
 }
 
-/// The words of a program in the line that it ends with if it has no memory.
+/// Program-specific words of the line that is printed when memory runs out.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryWords {
-    /// The name of the program.
+    /// Name of the program.
     pub program: &'static str,
-    /// The option that sets the limit.
+    /// Option that sets the limit.
     pub limit: &'static str,
-    /// The advice how to need less.
+    /// Advice on needing less memory.
     pub less: &'static str,
 }
 
@@ -67,36 +68,37 @@ const UNKNOWN_PROGRAM: MemoryWords =
 
 static WORDS: OnceLock<MemoryWords> = OnceLock::new();
 
-/// Sets the words of the program. The first ones stay.
+/// Sets the words of the program. The first ones remain.
 pub fn set_memory_words(words: MemoryWords) {
     let _ = WORDS.set(words);
 }
 
-/// Sets the function that is called before a program without memory ends. It waits for nobody. The first one stays.
+/// Sets the function that is called before the program ends for lack of memory.
+/// It must not block. The first one remains.
 pub(crate) fn clean_up_at_end(clean_up: fn()) {
     let _ = CLEAN_UP.set(clean_up);
 }
 
-/// Bytes that are allocated at the moment; 0 without a [`CountingAllocator`].
+/// Returns the number of allocated bytes; 0 without a [`CountingAllocator`].
 #[must_use]
 pub fn allocated_bytes() -> u64 {
     let sum = BYTES.iter().fold(0_i64, |sum, it| sum.wrapping_add(it.0.load(Ordering::Relaxed)));
     u64::try_from(sum).unwrap_or(0)
 }
 
-/// Counts bytes of a temporary file that is in memory, as files in tmpfs are; negative ones are given back.
+/// Counts bytes of a temporary file in memory, as in tmpfs; a negative number releases them.
 pub(crate) fn hold_temporary(bytes: i64) {
     if !count(bytes) {
         end(Cause::Limit);
     }
 }
 
-/// Memory that did not come from the allocator, as that of a mapping without a file; it counts while this value lives.
+/// Memory from outside the allocator, such as an anonymous mapping; counted while this value lives.
 #[derive(Debug, Default)]
 pub struct CountedBytes(i64);
 
 impl CountedBytes {
-    /// Called before so many bytes are taken.
+    /// Counts `bytes`. Call before taking the memory.
     #[must_use]
     pub fn new(bytes: u64) -> Self {
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX >> 8);
@@ -111,7 +113,7 @@ impl Drop for CountedBytes {
     }
 }
 
-/// Counts; returns false if the process has more than it may have.
+/// Counts bytes; returns false if the process exceeds its limit.
 #[inline]
 fn count(bytes: i64) -> bool {
     let own = OWN.try_with(|own| match own.get() {
@@ -125,7 +127,7 @@ fn count(bytes: i64) -> bool {
     let own = own.unwrap_or(OWNED);
     let Some(Counter(counter)) = BYTES.get(own) else { return true };
     let before = if own < OWNED {
-        // Nobody else writes it.
+        // Only this thread writes it.
         let before = counter.load(Ordering::Relaxed);
         counter.store(before.wrapping_add(bytes), Ordering::Relaxed);
         before
@@ -148,14 +150,14 @@ const fn size(layout: Layout) -> i64 {
     layout.size().cast_signed() as i64
 }
 
-/// Why there is no memory.
+/// Reason for a lack of memory.
 #[derive(Clone, Copy)]
 enum Cause {
     Limit,
     Failed(usize),
 }
 
-/// Takes back the count of refused memory; ends the program unless the caller can do without.
+/// Reverts the count of refused memory; ends the program unless the allocation may fail.
 #[cold]
 fn refuse(counted: i64, cause: Cause) {
     count(-counted);
@@ -164,7 +166,8 @@ fn refuse(counted: i64, cause: Cause) {
     }
 }
 
-/// Ends the program: one line on standard error, no temporary files, status 2. Other threads wait for the end.
+/// Ends the program: prints one line on standard error,
+/// removes temporary files, exits with status 2. Other threads wait.
 #[cold]
 fn end(cause: Cause) -> ! {
     if ENDS.swap(true, Ordering::SeqCst) && !IS_EXEMPT.try_with(Cell::get).unwrap_or(false) {
@@ -178,7 +181,7 @@ fn end(cause: Cause) -> ! {
     let mut rest = &mut line[..];
     let part = current_part();
     let MemoryWords { program, limit: option, less } = WORDS.get().unwrap_or(&UNKNOWN_PROGRAM);
-    // Nothing is allocated for it, and a line that is too long is cut.
+    // Nothing is allocated for it, and an overlong line is truncated.
     let _ = match cause {
         Cause::Limit => {
             let limit = LIMIT.load(Ordering::Relaxed) >> 20;
@@ -194,7 +197,7 @@ fn end(cause: Cause) -> ! {
     };
     let left = rest.len();
     let text = line.get(..line.len() - left).unwrap_or_default();
-    // SAFETY: write takes the text that it is given the length of, and may be called at any time.
+    // SAFETY: write gets a text with its length, and may be called at any time.
     let _ = unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
     if let Some(clean_up) = CLEAN_UP.get() {
         clean_up();
@@ -203,8 +206,8 @@ fn end(cause: Cause) -> ! {
     unsafe { libc::_exit(NO_OUTPUT) }
 }
 
-// SAFETY: all calls are passed on to the system's allocator with the arguments that they came with; what is refused is a
-// null pointer, which the trait allows.
+// SAFETY: all calls are passed on to the system's allocator with their original arguments;
+// a refusal is a null pointer, which the trait allows.
 unsafe impl GlobalAlloc for CountingAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -261,7 +264,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
 mod tests {
     use super::*;
 
-    /// The one test of this process that counts: the counters are the process's.
+    /// The only counting test of this process, because the counters are global.
     #[test]
     fn what_is_taken_by_one_thread_and_given_back_by_another_is_counted_once() {
         const BYTES: usize = 1 << 20;
@@ -293,7 +296,7 @@ mod tests {
         assert_eq!(allocated_bytes(), before);
         limit_memory(Some(allocated_bytes() + 100));
         let mut items = Vec::<u8>::new();
-        // The tests' own allocator is another one: nothing is refused.
+        // The test binary uses another allocator: nothing is refused.
         assert!(budget::try_reserve(&mut items, 1 << 20).is_ok());
         limit_memory(None);
     }

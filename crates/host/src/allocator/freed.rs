@@ -1,21 +1,20 @@
-//! What the allocator keeps of memory that is not used any more.
+//! Treatment of freed memory by the allocator.
 #![allow(unsafe_code, reason = "the allocator is told by a C function; argued for at the call")]
 
-/// What becomes of large tables that are done with.
+/// Treatment of large freed tables.
 ///
-/// Without a word about it, glibc makes of what is large a mapping of its own, which goes when it is freed and grows
-/// without being copied; from when on is the largest that was ever freed, up to 32 MB, and 128 KiB at first.
+/// By default, glibc serves large allocations by mmap: they are unmapped when freed, and grow without copying.
+/// The size threshold grows with the largest block freed, from 128 KiB up to 32 MB.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FreedMemory {
-    /// They are given back to the system as soon as they are freed.
+    /// Returned to the system as soon as they are freed.
     GivenBack,
-    /// They are kept for the next ones: pages that the system has to make, and to clear, cost more than what most tables
-    /// are used for.
+    /// Retained for the next ones: mapping and clearing pages costs more than the use of most tables.
     Kept,
 }
 
 impl FreedMemory {
-    /// Has it so for the rest of the process. Where the environment says otherwise, that stays.
+    /// Applies the setting to the process. Settings in environment variables take precedence.
     ///
     /// Source: mallopt(3), `M_MMAP_THRESHOLD` with `MALLOC_MMAP_THRESHOLD_`, `M_TRIM_THRESHOLD` with
     /// `MALLOC_TRIM_THRESHOLD_`.
@@ -30,7 +29,7 @@ impl FreedMemory {
         } {
             if std::env::var_os(name).is_none() {
                 // SAFETY: mallopt takes two numbers, may be called at any time and from any thread, and changes only
-                // where later memory comes from.
+                // the source of later memory.
                 let _is_known = unsafe { libc::mallopt(*parameter, *value) };
             }
         }

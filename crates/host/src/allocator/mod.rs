@@ -1,4 +1,4 @@
-//! The allocator of a program: the memory that it keeps, the limit, and the usual limit.
+//! The allocator of a program: freed memory, the memory limit, and the default limit.
 
 mod counting;
 mod freed;

@@ -1,8 +1,8 @@
-//! The part that a program works at, for the line that it prints if it has no more memory.
+//! The current part of a run, for the line that is printed when memory runs out.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The parts of a run, each as it stands after "while".
+/// Parts of a run, worded to follow "while".
 const PARTS: [&str; 7] = [
     "it was started",
     "the bundle was read",
@@ -17,25 +17,25 @@ const PARTS: [&str; 7] = [
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub enum MemoryPart {
-    /// Arguments are read.
+    /// Reading arguments.
     Start,
-    /// A bundle is read.
+    /// Reading a bundle.
     Bundle,
-    /// A recording is opened and read.
+    /// Opening and reading a recording.
     Recording,
-    /// Stacks are unwound.
+    /// Unwinding stacks.
     Stacks,
-    /// Addresses get their names.
+    /// Looking up names of addresses.
     Names,
-    /// Output is made.
+    /// Writing output.
     Output,
-    /// A program is recorded.
+    /// Recording a program.
     Recorder,
 }
 
 static PART: AtomicUsize = AtomicUsize::new(0);
 
-/// From now on the memory of this process is for that part of a run.
+/// Sets the current part of the run.
 pub fn memory_is_for(part: MemoryPart) {
     PART.store(part as usize, Ordering::Relaxed);
 }

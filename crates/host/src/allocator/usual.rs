@@ -1,4 +1,4 @@
-//! The usual limit of memory: half of that of the machine or its control group.
+//! The default memory limit: half of the memory of the host or of the control group.
 #![allow(
     clippy::disallowed_methods,
     reason = "fixed places of the kernel, read before there is a host"
@@ -6,8 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Half of the smaller of the machine's memory and the limits of the process's control groups, in bytes; `None` if neither
-/// can be found out.
+/// Returns half of the smaller of the host's memory and the limits of the process's control groups, in bytes.
+/// `None` if neither is known.
 ///
 /// Source: proc(5), `/proc/meminfo` and `/proc/self/cgroup`; the kernel's Documentation/admin-guide/cgroup-v2.rst
 /// (`memory.max`) and cgroup-v1/memory.rst (`memory.limit_in_bytes`).
@@ -27,7 +27,7 @@ fn total_of(meminfo: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The files that may have limits: of each group that the process is in, and of those around it.
+/// Returns the files that may contain limits: of each control group of the process, and of its ancestors.
 fn limit_files(groups: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for line in groups.lines() {
@@ -43,7 +43,7 @@ fn limit_files(groups: &str) -> Vec<PathBuf> {
         let below = Path::new(path.trim_start_matches('/'));
         let is_plain = below.components().all(|it| matches!(it, std::path::Component::Normal(_)));
         let below = if is_plain { below } else { Path::new("") };
-        // Inside of a container the root is the group itself.
+        // Inside a container the root is the group itself.
         files.extend(below.ancestors().map(|group| Path::new(root).join(group).join(file)));
     }
     files

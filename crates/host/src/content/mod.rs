@@ -1,4 +1,4 @@
-//! The bytes of an opened file: what is small is read, what is large is mapped. The one place where files are mapped.
+//! Bytes of an opened file: small files are read, large ones are mapped. The only place that maps files.
 #![allow(unsafe_code, reason = "mapping a file is unsafe by its nature; argued for at each call")]
 
 use std::fmt;
@@ -21,7 +21,7 @@ use self::watch::Watch;
 pub use self::guard::Damage;
 pub use self::watch::Reads;
 
-/// The bytes of a file, shared by all clones.
+/// Bytes of a file, shared by all clones.
 #[derive(Clone)]
 pub struct Content(ContentBytes);
 
@@ -31,11 +31,11 @@ enum ContentBytes {
     Owned(Arc<Vec<u8>>),
 }
 
-/// A mapping, and what watches it; dropped before the mapping is.
+/// A mapping with its guard and watch, which are dropped before the mapping.
 struct Mapped {
-    /// Whether its file is cut short; `None` where it is of no file.
+    /// Guard against truncation; `None` for mappings without a file.
     guard: Option<Guard>,
-    /// What of it is read.
+    /// Watch of its reads.
     watch: OnceLock<Watch>,
     map: Mmap,
 }
@@ -46,32 +46,32 @@ impl Mapped {
     }
 }
 
-/// Files up to that size are read: that takes no longer than the page faults of a mapping.
+/// Maximum size of files that are read, in bytes: reading them takes no longer than page faults of a mapping.
 const SMALL: u64 = 256 << 10;
 
 impl Content {
-    /// The content of an opened regular file of that size.
+    /// Returns the content of an opened regular file of that size.
     ///
     /// # Errors
-    /// Where it cannot be read or mapped, or is shorter now.
+    /// If it cannot be read or mapped, or has become shorter.
     pub(crate) fn of_file(file: &File, size: u64) -> io::Result<Self> {
         if size <= SMALL {
             return Self::read(file, size);
         }
         let len = usize::try_from(size).map_err(io::Error::other)?;
         // SAFETY: the mapping is read-only, and nothing relies on the bytes staying the same between two
-        // reads: every reader checks bounds and treats them as hostile. What another program cuts off while we run
-        // reads as zeros, and the guard marks it.
+        // reads: every reader checks bounds and treats them as hostile. Bytes truncated by another program read
+        // as zeros, and the guard marks them.
         let map = unsafe { MmapOptions::new().len(len).map(file) }?;
         let guard = Guard::watch(&map)?;
         Ok(Self(ContentBytes::Mapped(Arc::new(Mapped::new(Some(guard), map)))))
     }
 
-    /// Notes from now on what is read of it. `None` for what was read into memory, and where somebody watches it already.
-    /// Until [`Self::stop_watching`] nothing of it can be passed to the system.
+    /// Watches all reads from now on. `None` if the content is in memory, or already watched.
+    /// Until [`Self::stop_watching`], the content must not be passed to system calls.
     ///
     /// # Errors
-    /// Where it cannot be watched.
+    /// If it cannot be watched.
     pub fn watched(&self) -> io::Result<Option<Reads>> {
         let ContentBytes::Mapped(mapped) = &self.0 else { return Ok(None) };
         if mapped.watch.get().is_some() {
@@ -82,10 +82,10 @@ impl Content {
         Ok(mapped.watch.set(watch).is_ok().then_some(reads))
     }
 
-    /// Notes no more what is read of it.
+    /// Stops watching reads.
     ///
     /// # Errors
-    /// Where the system refuses.
+    /// If the system refuses.
     pub fn stop_watching(&self) -> io::Result<()> {
         match &self.0 {
             ContentBytes::Mapped(mapped) => watch::unprotect(&mapped.map),
@@ -99,7 +99,7 @@ impl Content {
         Ok(Self::from(bytes))
     }
 
-    /// Tells, now or later, whether bytes of it went missing after it was opened: then they read as zeros.
+    /// Flag for bytes that go missing after the opening, now or later; they read as zeros.
     #[must_use]
     pub fn damage(&self) -> Damage {
         match &self.0 {
@@ -110,12 +110,12 @@ impl Content {
         }
     }
 
-    /// What gives pages of this content back; it does not keep the content alive.
+    /// Returns a handle for releasing pages; it does not keep the content alive.
     #[must_use]
     pub fn pages(&self) -> Pages {
         Pages(match &self.0 {
             ContentBytes::Mapped(mapped) if mapped.guard.is_some() => Arc::downgrade(mapped),
-            // What is of no file would be lost.
+            // Bytes without a file would be lost.
             _ => Weak::new(),
         })
     }
@@ -150,8 +150,7 @@ impl fmt::Debug for Content {
     }
 }
 
-/// A content that is put together in memory, of which parts may stay unknown: its holes. It takes memory only where
-/// something is written.
+/// Content that is assembled in memory and may have unknown parts: holes. Only written pages take memory.
 #[derive(Debug)]
 pub struct NewContent {
     map: MmapMut,
@@ -159,30 +158,30 @@ pub struct NewContent {
 }
 
 impl NewContent {
-    /// So many zeros.
+    /// Creates content of `len` zeros.
     ///
     /// # Errors
-    /// Where there is no memory for it.
+    /// If there is not enough memory.
     pub fn new(len: usize) -> io::Result<Self> {
-        // Nothing cannot be mapped.
+        // An empty range cannot be mapped.
         Ok(Self { map: MmapMut::map_anon(len.max(1))?, is_empty: len == 0 })
     }
 
-    /// The bytes from one to another, to be written; `None` where there are none.
+    /// Returns a range of bytes for writing; `None` if it is out of bounds.
     pub fn part(&mut self, part: Range<usize>) -> Option<&mut [u8]> {
         self.map.get_mut(part)
     }
 
-    /// The content, and what is read of the holes from now on.
+    /// Returns the content, and the reads of its holes from now on.
     ///
     /// # Errors
-    /// Where the holes cannot be watched.
+    /// If the holes cannot be watched.
     pub fn finish(self, holes: &[Range<usize>]) -> io::Result<(Content, Reads)> {
         let map = self.map.make_read_only()?;
         let mapped = Mapped::new(None, map);
         let watch = Watch::parts(&mapped.map, holes)?;
         let reads = watch.reads();
-        // Nobody else has it.
+        // No other owner exists.
         let _ = mapped.watch.set(watch);
         let content = if self.is_empty {
             Content::from(Vec::new())
@@ -193,32 +192,32 @@ impl NewContent {
     }
 }
 
-/// Gives the pages of a mapped file back to the system, so that a large file that is read once does not stay in memory
-/// as a whole.
+/// Releases the pages of a mapped file, so that a large file that is read once does not stay in memory.
 #[derive(Clone, Debug)]
 pub struct Pages(Weak<Mapped>);
 
 impl Pages {
-    /// How many bytes are mapped; 0 where the content was dropped or is not mapped.
+    /// Number of mapped bytes; 0 if the content was dropped or is not mapped.
     #[must_use]
     pub fn mapped(&self) -> usize {
         self.0.upgrade().map_or(0, |mapped| mapped.map.len())
     }
 
-    /// Gives the pages of a range back; who reads them again gets them from the file again. `range.start` is a multiple
-    /// of the size of a page. Where the system refuses, or the content is not mapped any more, nothing happens.
+    /// Releases the pages of a range; later reads get them from the file again.
+    /// `range.start` must be a multiple of the page size.
+    /// Does nothing if the system refuses, or if the content is not mapped any more.
     pub fn give_back(&self, range: Range<usize>) {
         let Some(mapped) = self.0.upgrade() else { return };
         let map = &mapped.map;
         if range.start >= range.end || range.end > map.len() {
             return;
         }
-        // SAFETY: `MADV_DONTNEED` loses what was written to private pages; these are mapped read-only from a file, so
-        // that nothing can have been written to them.
+        // SAFETY: `MADV_DONTNEED` loses writes to private pages;
+        // these are mapped read-only from a file, so there cannot have been any.
         let advice = unsafe {
             map.unchecked_advise_range(UncheckedAdvice::DontNeed, range.start, range.len())
         };
-        // Where it is refused the pages stay in memory.
+        // If it is refused, the pages stay in memory.
         let _ = advice;
     }
 }
@@ -237,7 +236,7 @@ mod tests {
         let (content, reads) =
             new.finish(std::slice::from_ref(&(PART..2 * PART))).expect("watched");
         assert_eq!((content.len(), content[0], content[3 * PART - 1]), (3 * PART, 1, 3));
-        // Bytes that are of no file are not given back.
+        // Bytes without a file are not released.
         assert_eq!(content.pages().mapped(), 0);
         assert!(!reads.any() && !content.damage().happened());
         assert_eq!(content[2 * PART - 1], 0);

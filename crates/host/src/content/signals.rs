@@ -1,4 +1,4 @@
-//! A signal that a read of memory raises: handled here where the address is in a mapping of ours, else as before.
+//! Signals raised by memory reads: handled here for addresses in our mappings, else as before.
 #![allow(unsafe_code, reason = "signal handlers; argued for at each place")]
 
 use std::io;
@@ -8,19 +8,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libc::{c_int, c_void, siginfo_t};
 
-/// A signal, and what handled it before.
+/// A signal, and its previous handler.
 pub(super) struct Fault {
     signal: c_int,
     previous: OnceLock<libc::sigaction>,
     installed: OnceLock<Result<(), i32>>,
 }
 
-/// The form of a handler.
+/// Signature of a handler.
 pub(super) type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
 
 static PAGE: AtomicUsize = AtomicUsize::new(4096);
 
-/// Bytes of a page of memory, once a handler is installed. May be called by handlers.
+/// Page size in bytes, once a handler is installed. May be called by handlers.
 pub(super) fn page_size() -> usize {
     PAGE.load(Ordering::Relaxed)
 }
@@ -30,20 +30,21 @@ impl Fault {
         Self { signal, previous: OnceLock::new(), installed: OnceLock::new() }
     }
 
-    /// Has the signal handled from now on.
+    /// Installs a handler for the signal.
     ///
     /// # Errors
-    /// Where it cannot be handled.
+    /// If it cannot be handled.
     pub(super) fn install(&'static self, handler: Handler) -> io::Result<()> {
         let install = || {
             // SAFETY: sysconf has no preconditions.
             let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
             PAGE.store(usize::try_from(page).unwrap_or(4096), Ordering::Relaxed);
             let error = || io::Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL);
-            // SAFETY: an all-zero sigaction is a valid one (SIG_DFL, no flags, empty mask), and the pointers are to live
-            // values of the right type. The previous action is read and stored before the handler can run, which is of
-            // the three-argument form that SA_SIGINFO asks for. SA_ONSTACK keeps working what the standard library does
-            // about overflowing stacks.
+            // SAFETY: an all-zero sigaction is valid (SIG_DFL, no flags, empty mask),
+            // and the pointers are to live values of the right type.
+            // The previous action is read and stored before the handler can run;
+            // the handler has the three-argument form that SA_SIGINFO requires.
+            // SA_ONSTACK preserves the standard library's detection of stack overflows.
             unsafe {
                 let mut previous: libc::sigaction = std::mem::zeroed();
                 if libc::sigaction(self.signal, ptr::null(), &raw mut previous) != 0 {
@@ -62,12 +63,12 @@ impl Fault {
         self.installed.get_or_init(install).map_err(io::Error::from_raw_os_error)
     }
 
-    /// Does what was done about the signal before. For the handler.
+    /// Calls the previous handler. For use in a handler.
     pub(super) fn call_previous(&self, signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         let handler = self.previous.get().map_or(libc::SIG_DFL, |previous| previous.sa_sigaction);
         if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
-            // SAFETY: an all-zero sigaction is SIG_DFL. The read that raised the signal is done again when this returns,
-            // and ends the process, as it does without this handler.
+            // SAFETY: an all-zero sigaction is SIG_DFL. The read that raised the signal is repeated when this returns,
+            // and ends the process, as without this handler.
             unsafe {
                 let action: libc::sigaction = std::mem::zeroed();
                 libc::sigaction(signal, &raw const action, ptr::null_mut());
@@ -75,8 +76,8 @@ impl Fault {
             return;
         }
         let has_info = self.previous.get().is_some_and(|it| it.sa_flags & libc::SA_SIGINFO != 0);
-        // SAFETY: what sigaction returned as a handler is the address of a function of the form that its flags say, and
-        // it is called with what the kernel passed.
+        // SAFETY: the handler that sigaction returned is the address of a function
+        // with the signature given by its flags, and it is called with the kernel's arguments.
         unsafe {
             if has_info {
                 let handler: Handler = std::mem::transmute(handler);

@@ -1,16 +1,16 @@
-//! Ranges of memory that signal handlers know: a table of atomics that grows and never shrinks, so that a handler can look
-//! at it at any time without a lock.
+//! Memory ranges for signal handlers: an append-only table of atomics,
+//! which handlers can read at any time without a lock.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Mappings that have their slots together.
+/// Number of slots per chunk.
 const CHUNK: usize = 1024;
-/// As many chunks as a process can have mappings. Source: proc(5), `vm.max_map_count` is 65,530 unless it was raised.
+/// Enough chunks for all mappings of a process. Source: proc(5), `vm.max_map_count` is 65,530 unless it was raised.
 const CHUNKS: usize = 64;
 
-/// A range, and what is known of it. `start` is 0 where the slot is free, 1 while it is being emptied.
+/// A range with its value. `start` is 0 if the slot is free, and 1 while it is being cleared.
 struct Slot<T> {
     start: AtomicUsize,
     end: AtomicUsize,
@@ -26,34 +26,34 @@ impl<T> Slot<T> {
     }
 }
 
-/// Ranges with a value each. The slots are made when they are needed and stay.
+/// Ranges with a value each. Slots are made on demand and never freed.
 pub(super) struct Table<T> {
     chunks: [OnceLock<Box<[Slot<T>]>>; CHUNKS],
-    /// Which slots are to be had; handlers do not ask.
+    /// Free slots; not used by handlers.
     free: Mutex<Free>,
 }
 
-/// Slots that are free.
+/// Free slots.
 struct Free {
-    /// Those that were used.
+    /// Previously used ones.
     returned: Vec<usize>,
-    /// The first that was never used.
+    /// The first one that was never used.
     unused: usize,
 }
 
-/// A range that the table has for as long as this value lives; the memory has to live as long.
+/// A range that is in the table while this value lives; the memory must live as long.
 pub(super) struct Entry<T: 'static> {
     table: &'static Table<T>,
     pub(super) slot: usize,
-    /// The handler has a pointer to it.
+    /// The handler uses a pointer to it.
     value: Arc<T>,
 }
 
-/// What a handler finds for an address: the range, and a pointer to what is known of it.
+/// Result of a handler's lookup: the range, and a pointer to its value.
 pub(super) struct Found<T> {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Not null, and valid for as long as the entry lives.
+    /// Not null, and valid while the entry lives.
     pub(super) value: *const T,
 }
 
@@ -63,7 +63,7 @@ impl<T> Table<T> {
         Self { chunks: [const { OnceLock::new() }; CHUNKS], free }
     }
 
-    /// Adds a range; `None` where there are too many.
+    /// Adds a range; `None` if there are too many.
     pub(super) fn add(&'static self, bytes: &[u8], value: Arc<T>) -> Option<Entry<T>> {
         let start = bytes.as_ptr() as usize;
         let index = self.with_free(|free| {
@@ -83,7 +83,7 @@ impl<T> Table<T> {
         Some(Entry { table: self, slot: index, value })
     }
 
-    /// The range that holds an address. For signal handlers: takes no lock and allocates nothing.
+    /// Returns the range that contains an address. For signal handlers: takes no lock and allocates nothing.
     pub(super) fn find(&self, address: usize) -> Option<Found<T>> {
         for slot in self.chunks.iter().map_while(OnceLock::get).flatten() {
             let start = slot.start.load(Ordering::Acquire);

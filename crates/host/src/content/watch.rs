@@ -1,9 +1,11 @@
-//! Which parts of a mapping are read: its pages are made unreadable, and the first read of each is noted and let through.
+//! Detection of reads from a mapping: its pages are made unreadable,
+//! and the first read of each is recorded and allowed.
 //!
-//! A read of such a page raises SIGSEGV in whoever reads it. The handler looks the address up in a table of atomics, marks
-//! the granule that holds it, makes that granule readable and lets the read go on. It takes no lock, allocates nothing,
-//! and calls nothing but mprotect(2). An address that is in no such mapping goes to the handler that was there before.
-//! System calls that are passed such pages fail instead (`EFAULT`): what is watched is to be read by the program itself.
+//! A read of such a page raises SIGSEGV in the reading thread.
+//! The handler looks up the address in a table of atomics, marks the granule of the address, and makes it readable.
+//! Then the read continues. The handler takes no lock, allocates nothing, and calls only mprotect(2).
+//! Addresses outside of such mappings are passed to the previous handler.
+//! System calls on such pages fail with `EFAULT`: only the program itself may read watched bytes.
 //!
 //! Source: mprotect(2); signal-safety(7).
 #![allow(
@@ -21,36 +23,36 @@ use libc::{c_int, c_void, siginfo_t};
 use super::signals::{Fault, page_size};
 use super::slots::{Entry, Found, Table};
 
-/// Granules of a mapping at most: each that is read can become a mapping of its own, and a process has 65,530.
+/// Maximum number of granules per mapping: each read one can become a separate mapping, and a process has 65,530.
 const MOST_GRANULES: usize = 8192;
 
 static TABLE: Table<Granules> = Table::new();
 static SEGMENT_FAULT: Fault = Fault::new(libc::SIGSEGV);
 
-/// The parts of a mapping, with a bit for each that was read.
+/// Granules of a mapping, with a bit for each that was read.
 #[derive(Debug)]
 struct Granules {
-    /// Bytes of a granule: pages, in a power of two.
+    /// Size of a granule in bytes: pages times a power of two.
     size: usize,
-    /// Bytes of the mapping.
+    /// Size of the mapping in bytes.
     len: usize,
     read: Box<[AtomicU64]>,
-    /// All of it became readable at once, so that nobody knows what was read.
+    /// True if everything became readable at once, so that the reads are unknown.
     all: AtomicBool,
 }
 
-/// What was read of a mapping that is, or was, watched. Clones are the same.
+/// Reads of a mapping that is, or was, watched. Clones share the state.
 #[derive(Clone, Debug)]
 pub struct Reads(Arc<Granules>);
 
-/// A mapping that is watched for as long as this value lives; the mapping has to live as long.
+/// A mapping that is watched while this value lives; the mapping must live as long.
 pub(super) struct Watch(Entry<Granules>);
 
 impl Watch {
-    /// Watches the whole of a private mapping that is only read.
+    /// Watches a whole private, read-only mapping.
     ///
     /// # Errors
-    /// Where it cannot be protected, or the signal cannot be handled.
+    /// If it cannot be protected, or the signal cannot be handled.
     pub(super) fn whole(map: &[u8]) -> io::Result<Self> {
         let mut size = page_size_now()?;
         while map.len() / size >= MOST_GRANULES {
@@ -64,12 +66,12 @@ impl Watch {
     /// Watches parts of such a mapping: the whole pages in each.
     ///
     /// # Errors
-    /// As for [`Self::whole`].
+    /// The same as of [`Self::whole`].
     pub(super) fn parts(map: &[u8], parts: &[Range<usize>]) -> io::Result<Self> {
         let page = page_size_now()?;
         let watch = Self::new(map, page)?;
         for part in parts {
-            // The last page of the mapping is all of it, though it may end within.
+            // The last page of the mapping counts as whole, even if the mapping ends in it.
             let end = if part.end >= map.len() { map.len() } else { part.end / page * page };
             let start = part.start.next_multiple_of(page);
             if start < end {
@@ -88,29 +90,29 @@ impl Watch {
         entry.map(Self).ok_or_else(|| io::Error::other("too many files are watched"))
     }
 
-    /// What was read.
+    /// Returns the recorded reads.
     pub(super) fn reads(&self) -> Reads {
         Reads(Arc::clone(self.0.value()))
     }
 }
 
-/// Makes a mapping readable again as a whole.
+/// Makes a whole mapping readable again.
 ///
 /// # Errors
-/// Where the system refuses.
+/// If the system refuses.
 pub(super) fn unprotect(map: &[u8]) -> io::Result<()> {
     protect(map, 0..map.len(), libc::PROT_READ)
 }
 
 impl Reads {
-    /// Whether anything was read.
+    /// Returns true if anything was read.
     #[must_use]
     pub fn any(&self) -> bool {
         self.0.all.load(Ordering::Acquire)
             || self.0.read.iter().any(|word| word.load(Ordering::Acquire) != 0)
     }
 
-    /// The ranges of bytes that were read, in whole granules, in order, none beside another.
+    /// Returns the ranges of bytes that were read, in whole granules, in order and not adjacent.
     #[must_use]
     pub fn ranges(&self) -> Vec<Range<u64>> {
         let Granules { size, len, .. } = *self.0;
@@ -141,16 +143,16 @@ fn page_size_now() -> io::Result<usize> {
 /// Sets the protection of whole pages of a mapping.
 fn protect(map: &[u8], part: Range<usize>, protection: c_int) -> io::Result<()> {
     let start = map.as_ptr() as usize + part.start;
-    // SAFETY: the pages are of a mapping that the caller holds, which is private, and which Rust code only reads. What it
-    // reads stays the same: a read of a page that is unreadable waits until the handler made it readable.
+    // SAFETY: the pages belong to a mapping of the caller, which is private, and which Rust code only reads.
+    // The bytes stay the same: a read of an unreadable page waits until the handler has made it readable.
     let done = unsafe { libc::mprotect(start as *mut c_void, part.len(), protection) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// The signal handler.
 extern "C" fn on_segment_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel passes a valid siginfo_t to a handler with SA_SIGINFO, and `si_addr` is set for SIGSEGV. Where
-    // somebody sent the signal, which `si_code` tells, the field overlaps others.
+    // SAFETY: the kernel passes a valid siginfo_t to a handler with SA_SIGINFO, and `si_addr` is set for SIGSEGV.
+    // If a process sent the signal, as `si_code` shows, the field overlaps others.
     let (is_fault, address) = unsafe { ((*info).si_code > 0, (*info).si_addr() as usize) };
     let found = if is_fault { TABLE.find(address) } else { None };
     if !found.is_some_and(|found| let_through(&found, address)) {
@@ -158,10 +160,10 @@ extern "C" fn on_segment_fault(signal: c_int, info: *mut siginfo_t, context: *mu
     }
 }
 
-/// Marks the granule that holds the address as read, and makes it readable. Whether that was done.
+/// Marks the granule of the address as read, and makes it readable. Returns whether that succeeded.
 fn let_through(found: &Found<Granules>, address: usize) -> bool {
-    // SAFETY: whoever raised the signal reads from this mapping, so that its watch, the mapping and the bits live until
-    // the handler returns.
+    // SAFETY: the signalled thread reads from this mapping, so its watch,
+    // the mapping and the bits live until the handler returns.
     let granules = unsafe { &*found.value };
     let at = (address - found.start) / granules.size;
     if let Some(word) = granules.read.get(at / 64) {
@@ -169,13 +171,13 @@ fn let_through(found: &Found<Granules>, address: usize) -> bool {
     }
     let start = found.start + at * granules.size;
     let len = granules.size.min(found.end - start);
-    // SAFETY: the granule is of that mapping alone, which is private and only read. mprotect is a system call that takes
-    // no lock of this process.
+    // SAFETY: the granule belongs only to that mapping, which is private and only read.
+    // mprotect is a system call that takes no lock of this process.
     unsafe {
         if libc::mprotect(start as *mut c_void, len, libc::PROT_READ) == 0 {
             return true;
         }
-        // A process has only so many mappings. As one that is readable it is one.
+        // A process has a limited number of mappings. Fully readable, this is a single one.
         granules.all.store(true, Ordering::Release);
         let len = found.end - found.start;
         libc::mprotect(found.start as *mut c_void, len, libc::PROT_READ) == 0

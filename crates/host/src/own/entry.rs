@@ -19,7 +19,7 @@ use crate::Content;
 use crate::writing::draft::{Draft, Folder};
 use crate::writing::new_file::HALF_DONE;
 
-/// Bytes that are written at a time.
+/// Number of bytes per write.
 const PIECE: usize = 1 << 20;
 
 /// An opened folder of files.
@@ -34,7 +34,7 @@ impl OwnEntry {
         Self { folder, path }
     }
 
-    /// The regular files in it, in no order.
+    /// Returns the regular files in it, in no particular order.
     ///
     /// # Errors
     /// If it cannot be listed.
@@ -47,7 +47,7 @@ impl OwnEntry {
         Ok(files)
     }
 
-    /// A regular file by its name; `None` for everything else.
+    /// Returns a regular file by name; `None` for other file types.
     fn file(&self, name: &OsString) -> Option<OwnFile> {
         let stat = statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
@@ -62,7 +62,7 @@ impl OwnEntry {
         })
     }
 
-    /// Notes that a file is used now.
+    /// Records the use of a file.
     ///
     /// # Errors
     /// If the time cannot be written.
@@ -72,10 +72,10 @@ impl OwnEntry {
         Ok(utimensat(&self.folder, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
-    /// Removes a file. It may be gone already.
+    /// Removes a file. A missing file is not an error.
     ///
     /// # Errors
-    /// If it stays.
+    /// If it cannot be removed.
     pub fn remove(&self, name: &Path) -> io::Result<()> {
         match unlinkat(&self.folder, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -83,11 +83,12 @@ impl OwnEntry {
         }
     }
 
-    /// Writes a file that only this user can read: the blocks of `source`, shared with it if the file system can do that,
-    /// else a copy of `bytes`, which are the content of `source`. It gets its name if `is_right` accepts the copy.
+    /// Writes a file that only this user can read.
+    /// It shares the blocks of `source` if the file system can, else it is a copy of `bytes`, the content of `source`.
+    /// It gets its name if `is_right` accepts the copy.
     ///
     /// # Errors
-    /// If it cannot be written, or is not accepted. Then nothing of it stays.
+    /// If it cannot be written, or is not accepted. It is then removed.
     pub fn write(
         &self,
         name: &str,

@@ -1,5 +1,5 @@
-//! A folder of files that this program made for itself, such as what it keeps from run to run: files in it appear when
-//! they are complete, only this user can read them, and what others put there is not read.
+//! A folder of files that this program made for itself, such as its cache.
+//! Files appear when they are complete, only this user can read them, and files of others are not read.
 #![allow(clippy::disallowed_methods, reason = "files of a folder are made and removed here")]
 
 use std::ffi::OsString;
@@ -13,53 +13,55 @@ use std::time::{Duration, SystemTime};
 use crate::writing::new_file::HALF_DONE;
 use crate::{NewFile, READ_LIMIT};
 
-/// The time of a file's last use is written anew after so long.
+/// Resolution of the time of last use: younger times are not updated.
 const USED_ANEW: Duration = Duration::from_secs(60);
 
-/// A folder of the real machine. It is made when the first file is written.
+/// A folder on disk. It is created with the first file.
 #[derive(Clone, Debug)]
 pub struct OwnFolder(PathBuf);
 
-/// A file in it.
+/// A file in the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnFile {
-    /// Its name.
+    /// Name.
     pub name: OsString,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When it was read or written last.
+    /// Time of the last read or write.
     pub used: SystemTime,
-    /// Whether it is being written, or was when its writer was killed.
+    /// True for a partial file: being written, or left by a killed writer.
     pub half_done: bool,
 }
 
 impl OwnFolder {
-    /// The folder of that path, which need not be there.
+    /// Returns the folder at a path, which need not exist.
     #[must_use]
     pub const fn at(path: PathBuf) -> Self {
         Self(path)
     }
 
-    /// Where it is.
+    /// Path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Whether it is there.
+    /// Returns true if the folder exists.
     #[must_use]
     pub fn is_there(&self) -> bool {
         self.0.is_dir()
     }
 
-    /// The bytes of a file; `None` where it is not there, cannot be read, is a link, is another user's (but the
-    /// superuser's), or has more than [`READ_LIMIT`]. That it was used is noted.
+    /// Returns the bytes of a file, and records its use.
+    /// `None` if it is missing, unreadable or a symlink,
+    /// has more than [`READ_LIMIT`] bytes, or belongs to another user.
+    /// The superuser's files are accepted.
     #[must_use]
     pub fn read(&self, name: &str) -> Option<Vec<u8>> {
         self.bytes(name, true)
     }
 
-    /// The same, and that does not count as a use.
+    /// Does the same without recording a use.
     #[must_use]
     pub fn look(&self, name: &str) -> Option<Vec<u8>> {
         self.bytes(name, false)
@@ -72,7 +74,7 @@ impl OwnFolder {
         Some(bytes)
     }
 
-    /// A file that is this user's own, and its size.
+    /// Opens a file if it belongs to this user; returns its size, too.
     fn open(&self, name: &str, is_use: bool) -> io::Result<Option<(File, u64)>> {
         let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC | libc::O_NOFOLLOW;
         let file = OpenOptions::new().read(true).custom_flags(flags).open(self.0.join(name))?;
@@ -85,17 +87,17 @@ impl OwnFolder {
         let is_old =
             |used: SystemTime| now.duration_since(used).map_or(true, |age| age > USED_ANEW);
         if is_use && metadata.modified().is_ok_and(is_old) {
-            // In a folder that cannot be written the order of uses is not kept.
+            // In a read-only folder, uses are not recorded.
             let _ = file.set_modified(now);
         }
         Ok(Some((file, metadata.size())))
     }
 
-    /// Writes a file of these parts, in the place of what has its name. The folder is made where it is not there, for
-    /// this user alone.
+    /// Writes a file from these parts, replacing an earlier one.
+    /// Creates the folder for this user alone if it is missing.
     ///
     /// # Errors
-    /// Where it cannot be written; then what was there stays.
+    /// If it cannot be written; an earlier file then remains.
     pub fn write(&self, name: &str, parts: &[&[u8]]) -> io::Result<()> {
         let place = self.0.join(name);
         let file = NewFile::private_beside(&place);
@@ -110,10 +112,10 @@ impl OwnFolder {
         file.complete()
     }
 
-    /// Removes a file. It may be gone already.
+    /// Removes a file. A missing file is not an error.
     ///
     /// # Errors
-    /// Where it stays.
+    /// If it cannot be removed.
     pub fn remove(&self, file: &OwnFile) -> io::Result<()> {
         match fs::remove_file(self.0.join(&file.name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -121,10 +123,10 @@ impl OwnFolder {
         }
     }
 
-    /// The regular files in it, by name; none where it is not there.
+    /// Returns the regular files in it, by name; none if the folder is missing.
     ///
     /// # Errors
-    /// Where it cannot be listed.
+    /// If it cannot be listed.
     pub fn files(&self) -> io::Result<Vec<OwnFile>> {
         let entries = match fs::read_dir(&self.0) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -1,5 +1,6 @@
-//! Folders of files that this program made for itself: files in them appear when they are complete, and only this user can
-//! read them. And which folders and links other users have no part in.
+//! Folders of files that this program made for itself:
+//! files appear when they are complete, and only this user can read them.
+//! Also the check that other users cannot change a folder or a symlink.
 
 mod entry;
 mod folder;

@@ -1,5 +1,5 @@
-//! A folder of entries, which are folders of files: a store that may also hold files of other programs. Nothing below it is
-//! reached through a link.
+//! A folder of entries, which are folders of files: a store that may also hold files of other programs.
+//! Nothing below it is reached through a symlink.
 #![allow(clippy::disallowed_methods, reason = "folders are made and removed here")]
 
 use std::fs::{self, DirBuilder, File};
@@ -13,21 +13,21 @@ use rustix::io::Errno;
 
 use super::entry::OwnEntry;
 
-/// A folder of the real machine with entries below it, each a folder of files. It is created with the first entry.
+/// A folder on disk with entries below it, each a folder of files. It is created with the first entry.
 #[derive(Clone, Debug)]
 pub struct OwnTree(PathBuf);
 
-/// The mode of folders that only this user can enter.
+/// Mode of folders that only this user can enter.
 const PRIVATE: Mode = Mode::RWXU;
 
 impl OwnTree {
-    /// The folder of that path, which need not exist.
+    /// Returns the folder at a path, which need not exist.
     #[must_use]
     pub const fn at(path: PathBuf) -> Self {
         Self(path)
     }
 
-    /// Its path.
+    /// Path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
@@ -39,19 +39,19 @@ impl OwnTree {
         self.0.is_dir()
     }
 
-    /// Opens an entry by its path below the folder, and creates its missing folders, for this user alone.
+    /// Opens an entry by its path below the folder; creates missing folders for this user alone.
     ///
     /// # Errors
-    /// If a folder cannot be created, or a part of the path is a link or a file.
+    /// If a folder cannot be created, or a part of the path is a symlink or a file.
     pub fn create(&self, entry: &Path) -> io::Result<OwnEntry> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.0)?;
         self.walk(entry, true)
     }
 
-    /// Opens an entry that exists.
+    /// Opens an existing entry.
     ///
     /// # Errors
-    /// If it does not exist, or a part of its path is a link or a file.
+    /// If it does not exist, or a part of its path is a symlink or a file.
     pub fn open(&self, entry: &Path) -> io::Result<OwnEntry> {
         self.walk(entry, false)
     }
@@ -70,10 +70,10 @@ impl OwnTree {
         Ok(OwnEntry::new(folder, self.0.join(entry)))
     }
 
-    /// The entries below a folder of this one, in order: the real folders that are `depth` levels below it.
+    /// Returns the entries below a folder of this one, in order: the real folders `depth` levels below it.
     ///
     /// # Errors
-    /// If a folder cannot be listed. A missing folder has none.
+    /// If a folder cannot be listed. A missing folder has no entries.
     pub fn entries(&self, below: &Path, depth: u32) -> io::Result<Vec<PathBuf>> {
         let mut found = vec![below.to_owned()];
         for _ in 0..depth {
@@ -84,7 +84,7 @@ impl OwnTree {
                     listed => listed?,
                 };
                 let folders = listed.filter_map(Result::ok);
-                // The kind is that of the entry itself, so that links are left out.
+                // The kind is that of the entry itself, so symlinks are omitted.
                 let folders = folders.filter(|it| it.file_type().is_ok_and(|kind| kind.is_dir()));
                 next.extend(folders.map(|it| folder.join(it.file_name())));
             }
@@ -94,7 +94,7 @@ impl OwnTree {
         Ok(found)
     }
 
-    /// Removes the folder of an entry, and those that lead to it, as far as they are empty.
+    /// Removes the folder of an entry, and its ancestors while they are empty.
     pub fn prune(&self, entry: &Path) {
         let mut entry = entry;
         while let (Some(parent), Some(name)) = (entry.parent(), entry.file_name()) {
@@ -108,17 +108,17 @@ impl OwnTree {
         }
     }
 
-    /// Bytes that this user may still write on the file system of the folder, or on the one that it will be on.
+    /// Returns the bytes that this user may still write on the present or future file system of the folder.
     ///
     /// # Errors
-    /// If the system does not state it.
+    /// If the system does not report it.
     pub fn free_bytes(&self) -> io::Result<u64> {
         let system = statvfs(nearest(&self.0).as_path())?;
         Ok(system.f_bavail.saturating_mul(system.f_frsize))
     }
 
-    /// The other user whose folder this one is in or will be in, from `home` downwards; `None` if that is this user, or,
-    /// for users other than the superuser, the superuser.
+    /// Returns the other user who owns this folder or an existing ancestor of it, up to `home`.
+    /// `None` if all owners are this user or the superuser.
     #[must_use]
     pub fn other_owner(&self, home: &Path) -> Option<u32> {
         let this = rustix::process::geteuid().as_raw();
@@ -131,11 +131,11 @@ impl OwnTree {
     }
 }
 
-/// A folder that is no link.
+/// Flags for a folder that is not a symlink.
 const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// The names that a relative path consists of.
+/// Returns the names of a relative path.
 fn names(path: &Path) -> io::Result<Vec<&std::ffi::OsStr>> {
     let name = |component| match component {
         Component::Normal(name) => Ok(name),
@@ -144,7 +144,7 @@ fn names(path: &Path) -> io::Result<Vec<&std::ffi::OsStr>> {
     path.components().map(name).collect()
 }
 
-/// The path itself, or the last folder on the way to it that exists.
+/// Returns the path itself, or its nearest existing ancestor.
 fn nearest(path: &Path) -> PathBuf {
     let mut ancestors = path.ancestors().filter(|it| !it.as_os_str().is_empty());
     let found = ancestors.find(|it| it.is_dir());

@@ -1,4 +1,4 @@
-//! Whose a folder is, and whose the links are that lead there: other users must not decide which files are read or written.
+//! Owners of folders and of the symlinks to them: other users must not decide which files are read or written.
 #![allow(clippy::disallowed_methods, reason = "folders and links are looked at here")]
 
 use std::ffi::OsString;
@@ -8,16 +8,16 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::statfs;
 
-/// Links that are followed on one path, as many as Linux follows. Source: `path_resolution(7)`.
+/// Maximum number of symlinks on one path, as in Linux. Source: `path_resolution(7)`.
 const LINKS: u32 = 40;
 
 /// Source: linux/magic.h, `PROC_SUPER_MAGIC`.
 const PROC: i128 = 0x9fa0;
 
-/// Why a folder or link is not trusted.
+/// Reason not to trust a folder or symlink.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, thiserror::Error)]
 pub enum Distrust {
-    /// The folder, or the target of a link, belongs to another user.
+    /// The folder, or the target of a symlink, belongs to another user.
     #[error("{} belongs to another user (uid {user})", path.display())]
     Owner {
         /// Its path.
@@ -25,7 +25,7 @@ pub enum Distrust {
         /// The user.
         user: u32,
     },
-    /// Others can write into the folder.
+    /// Other users can write into the folder.
     #[error("{} can be written by others (mode {mode:03o})", path.display())]
     Writable {
         /// Its path.
@@ -33,7 +33,7 @@ pub enum Distrust {
         /// Its permissions.
         mode: u32,
     },
-    /// A link belongs to another user.
+    /// A symlink belongs to another user.
     #[error("{} is a link of another user (uid {user})", path.display())]
     Link {
         /// Its path.
@@ -43,9 +43,9 @@ pub enum Distrust {
     },
 }
 
-/// Why a folder of the real machine is not trusted: it, a link on its path, or the target of such a link belongs to another
-/// user than this one and the superuser, or others can write into it, also by a group that is not the owner's own. `None` if
-/// it is trusted or does not exist.
+/// Returns the reason not to trust a folder on disk; `None` if it is trusted or does not exist.
+/// It is trusted if it, the symlinks on its path and their targets belong to this user or the superuser.
+/// Others must not be able to write into it, except by the owner's private group.
 #[must_use]
 pub fn distrust_of(folder: &Path) -> Option<Distrust> {
     if let Some(distrust) = links_to(folder) {
@@ -60,17 +60,16 @@ pub fn distrust_of(folder: &Path) -> Option<Distrust> {
     (mode & others != 0).then(|| Distrust::Writable { path: folder.to_owned(), mode })
 }
 
-/// Whether the group of a folder is the one that systems create for its owner alone, which has the owner's number. The
-/// superuser's has other members.
+/// Returns true if the group of a folder is the private group of its owner, which has the owner's number.
+/// The superuser's group has other members.
 fn has_private_group(metadata: &fs::Metadata) -> bool {
     metadata.uid() != 0 && metadata.gid() == metadata.uid()
 }
 
-/// The place that a path leads to if its last component is a link: the others are resolved by the system. The place need not
-/// exist.
+/// Follows symlinks at the last component of a path; the system resolves the others. The target need not exist.
 ///
 /// # Errors
-/// If the link or its target belongs to another user than this one and the superuser.
+/// If a symlink or its target belongs to another user, except the superuser.
 pub fn follow_own_links(path: &Path) -> Result<PathBuf, Distrust> {
     let mut place = path.to_owned();
     for _ in 0..LINKS {
@@ -81,7 +80,7 @@ pub fn follow_own_links(path: &Path) -> Result<PathBuf, Distrust> {
     Ok(place)
 }
 
-/// Checks all links on a path.
+/// Checks all symlinks on a path.
 fn links_to(path: &Path) -> Option<Distrust> {
     let mut left = LINKS;
     let mut at = PathBuf::new();
@@ -103,15 +102,15 @@ fn links_to(path: &Path) -> Option<Distrust> {
     None
 }
 
-/// The components of a path, the first on top; that of `/` begins anew.
+/// Pushes the components of a path, the first on top; that of `/` restarts at the root.
 fn push_components(todo: &mut Vec<OsString>, path: &Path) {
     let components = path.components().rev().filter(|it| *it != Component::CurDir);
     todo.extend(components.map(|it| it.as_os_str().to_owned()));
 }
 
-/// Checks a link and its target.
+/// Checks a symlink and its target.
 fn check_link(link: &Path) -> Result<(), Distrust> {
-    // Nobody puts links there, and their targets were opened by their own names.
+    // Users cannot create symlinks there, and their targets were opened by their own names.
     if is_made_up(link) {
         return Ok(());
     }
@@ -119,24 +118,24 @@ fn check_link(link: &Path) -> Result<(), Distrust> {
     if let Some(user) = fs::symlink_metadata(link).ok().and_then(owner) {
         return Err(Distrust::Link { path: link.to_owned(), user });
     }
-    // Devices and pipes, such as those of /dev/stdout, belong to whoever opened them.
+    // Devices and pipes, such as those of /dev/stdout, belong to the user who opened them.
     let target = fs::metadata(link).ok().filter(|it| it.is_dir() || it.is_file());
     let next = fs::read_link(link).unwrap_or_default();
     let path = link.parent().unwrap_or(Path::new("")).join(next);
-    // So do files that are reached by a link of /proc.
+    // The same applies to files that are reached by a link of /proc.
     match target.filter(|_| !is_made_up(&path)).and_then(owner) {
         Some(user) => Err(Distrust::Owner { path, user }),
         None => Ok(()),
     }
 }
 
-/// Whether a path is one of /proc.
+/// Returns true if a path is on /proc.
 fn is_made_up(path: &Path) -> bool {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     statfs(folder.unwrap_or(Path::new("."))).is_ok_and(|it| i128::from(it.f_type) == PROC)
 }
 
-/// Whether a user is neither this one nor the superuser.
+/// Returns true if a user is neither this one nor the superuser.
 fn is_other(user: u32) -> bool {
     user != 0 && user != rustix::process::geteuid().as_raw()
 }
@@ -190,7 +189,7 @@ mod tests {
         assert_eq!(follow_own_links(&at("free")), Ok(at("none")));
         assert_eq!(follow_own_links(&at("loop")), Ok(at("loop")));
         assert!(follow_own_links(Path::new("/dev/stdout")).is_ok());
-        // Only the superuser can give a link away.
+        // Only the superuser can give a symlink away.
         if lchown(at("other"), Some(OTHER), None).is_err() {
             return;
         }

@@ -1,4 +1,4 @@
-//! A new file until it gets its name: it has none if the file system can do without, else one of our own.
+//! A new file before it gets its name: nameless if the file system supports that, else with a temporary name.
 
 use std::fs::File;
 use std::io::{self, Seek as _};
@@ -19,30 +19,30 @@ use crate::writing::temporaries::{Temporary, random_name};
 pub(crate) struct Folder<'f> {
     /// An opened folder, or the current one.
     pub(crate) at: BorrowedFd<'f>,
-    /// The path from there; empty for that folder itself.
+    /// Path from there; empty for that folder itself.
     pub(crate) below: &'f Path,
-    /// The path by which a signal handler finds the folder.
+    /// Path of the folder for signal handlers.
     pub(crate) path: &'f Path,
 }
 
 impl<'f> Folder<'f> {
-    /// The folder that `place` is in.
+    /// Returns the folder of `place`.
     pub(crate) fn of(place: &'f Path) -> Self {
         let folder = place.parent().unwrap_or(Path::new(""));
         Self { at: CWD, below: folder, path: folder }
     }
 }
 
-/// A file without its name.
+/// A file without its final name.
 #[derive(Debug)]
 pub(crate) struct Draft {
     file: File,
-    /// Its temporary name, if it needs one.
+    /// Temporary name, if needed.
     temporary: Option<Temporary>,
 }
 
 impl Draft {
-    /// A new file that is written and read. Leftovers of dead processes in the folder are removed.
+    /// Creates a file for writing and reading. Removes leftovers of dead processes in the folder.
     ///
     /// # Errors
     /// If it cannot be created.
@@ -54,7 +54,7 @@ impl Draft {
         }
     }
 
-    /// The same under a temporary name.
+    /// Does the same with a temporary name.
     fn named(folder: Folder<'_>, mode: Mode) -> io::Result<Self> {
         let flags =
             OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -70,7 +70,7 @@ impl Draft {
         &self.file
     }
 
-    /// A path that leads to it as long as this process has it.
+    /// Returns a path that leads to it while this process has it open.
     pub(crate) fn path(&self) -> PathBuf {
         match &self.temporary {
             Some(temporary) => temporary.path().to_owned(),
@@ -78,8 +78,8 @@ impl Draft {
         }
     }
 
-    /// Gives it its name in the folder, in the place of the file that has it. A name that is free never shows another file,
-    /// and no other name shows this one.
+    /// Gives the file its name in the folder, replacing a file with that name.
+    /// The name never leads to another file in between, and no other name leads to this one.
     ///
     /// # Errors
     /// If it cannot be linked or renamed; then it is removed.
@@ -92,7 +92,7 @@ impl Draft {
                 Err(Errno::EXIST) => {
                     with_new_name(folder, |name| Ok(link(&self.file, folder.at, name)?))?.0
                 }
-                // A file system that has files without names, and gives them none.
+                // Some file systems have nameless files but cannot name them.
                 Err(_) => return copy_of(self.file, folder)?.complete(folder, name),
             },
         };
@@ -103,31 +103,31 @@ impl Draft {
     }
 }
 
-/// A file without a name; `None` if the file system has none, or no path would lead to it.
+/// Creates a nameless file; `None` if the file system does not support it, or if it could not be named.
 ///
 /// Source: open(2), `O_TMPFILE`.
 fn nameless(folder: Folder<'_>, mode: Mode) -> Option<File> {
     let below = if folder.below.as_os_str().is_empty() { Path::new(".") } else { folder.below };
     let file = openat(folder.at, below, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, mode);
     let file = file.ok()?;
-    // Without /proc it gets no name.
+    // Without /proc it cannot be named.
     readlinkat(CWD, link_of(file.as_fd()), Vec::new()).ok()?;
-    // The lock is for the time in which it has a temporary name.
+    // The lock is for the time with a temporary name.
     hold(file.as_fd(), folder.at, below).ok()?;
     Some(File::from(file))
 }
 
-/// Source: open(2): a file without a name gets one by its link below /proc.
+/// Source: open(2): a nameless file is named by its link below /proc.
 fn link(file: &File, at: BorrowedFd<'_>, place: &Path) -> Result<(), Errno> {
     linkat(CWD, link_of(file.as_fd()), at, place, AtFlags::SYMLINK_FOLLOW)
 }
 
-/// Makes something under a temporary name, which is given from [`Folder::at`] on.
+/// Makes a file with a temporary name, relative to [`Folder::at`].
 fn with_new_name<T>(
     folder: Folder<'_>,
     make: impl Fn(&Path) -> io::Result<T>,
 ) -> io::Result<(Temporary, T)> {
-    /// Names that others may have taken.
+    /// Maximum number of names that may be taken.
     const ATTEMPTS: u32 = 16;
     for _ in 0..ATTEMPTS {
         let name = random_name(HALF_DONE);
@@ -140,7 +140,7 @@ fn with_new_name<T>(
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// The same bytes under a temporary name.
+/// Copies the bytes into a file with a temporary name.
 fn copy_of(mut file: File, folder: Folder<'_>) -> io::Result<Draft> {
     let copy = Draft::named(folder, Mode::from_raw_mode(file.metadata()?.mode() & 0o777))?;
     file.rewind()?;
@@ -163,7 +163,7 @@ mod tests {
         std::fs::read_dir(dir.path()).expect("a folder").count()
     }
 
-    /// Both ways give the same, for a free name and for one that is taken.
+    /// Both paths give the same result, for a free name and for a taken one.
     #[test]
     fn a_file_gets_its_name_with_or_without_a_temporary_one() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");

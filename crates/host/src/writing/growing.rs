@@ -1,5 +1,4 @@
-//! A file that people can read while it grows: it has a name of its own from the beginning, and keeps it if the process is
-//! killed.
+//! A file that is readable while it grows: it has a name from the beginning, and keeps it if the process is killed.
 #![allow(clippy::disallowed_methods, reason = "files are written here, for the service")]
 
 use std::fs::{self, File, OpenOptions};
@@ -8,10 +7,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Names that earlier files may have.
+/// Maximum number of names that earlier files may have.
 const ATTEMPTS: u32 = 1000;
 
-/// A growing file beside its place. Unless it is completed or empty, it stays under its first name.
+/// A growing file next to its final place. Unless it is completed or empty, it keeps its first name.
 #[derive(Debug)]
 pub struct GrowingFile {
     file: File,
@@ -21,8 +20,8 @@ pub struct GrowingFile {
 }
 
 impl GrowingFile {
-    /// A new file beside `place`: `NAME.part`, or `NAME.part-2` and so on if earlier files have these names. Never follows
-    /// a link, never opens an existing file.
+    /// Creates a file next to `place`: `NAME.part`, or `NAME.part-2` and so on if earlier files have these names.
+    /// Never follows a symlink, never opens an existing file.
     ///
     /// # Errors
     /// If it cannot be created.
@@ -44,16 +43,16 @@ impl GrowingFile {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Its path until it is completed.
+    /// Path until it is completed.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Gives it its place, instead of the file that is there.
+    /// Gives it its final name, replacing an existing file.
     ///
     /// # Errors
-    /// If it cannot be renamed; then it keeps its first name.
+    /// If it cannot be renamed; it then keeps its first name.
     pub fn complete(mut self) -> io::Result<()> {
         fs::rename(&self.path, &self.place)?;
         self.is_completed = true;

@@ -1,5 +1,6 @@
-//! Temporary files and folders of processes that were killed. Who has one holds a lock on it, which the kernel gives up with
-//! the process; its name says which machine that is, since not all file systems share locks.
+//! Temporary files and folders of killed processes.
+//! The owner of one holds a lock on it, which the kernel releases with the process.
+//! Its name contains the machine, because not all file systems share locks.
 #![allow(clippy::disallowed_methods, reason = "temporary files and folders are removed here")]
 
 use std::collections::BTreeSet;
@@ -18,21 +19,21 @@ use crate::writing::new_file::HALF_DONE;
 use crate::writing::scratch::SCRATCH;
 use crate::writing::temporaries::remove;
 
-/// Entries of a folder that are looked at.
+/// Maximum number of folder entries that are examined.
 const LISTED: usize = 1 << 14;
 
-/// The machine that this process runs on, as far as names of files tell: a hash of its name (FNV-1a).
+/// This machine in file names: a hash of the host name (FNV-1a).
 pub(crate) static MACHINE: LazyLock<u32> = LazyLock::new(|| {
     let name = rustix::system::uname().nodename().to_bytes().to_vec();
     name.iter()
         .fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 });
 
-/// Marks a new file or folder as one of a living process, until it is closed.
+/// Marks a new file or folder as used by a living process, until it is closed.
 ///
 /// # Errors
-/// [`io::ErrorKind::AlreadyExists`] if another process took it for a leftover in the meantime. A file system without locks
-/// is none: nothing is removed on it.
+/// [`io::ErrorKind::AlreadyExists`] if another process took it for a leftover in the meantime.
+/// A file system without locks is not an error: nothing is removed on it.
 pub(crate) fn hold(made: BorrowedFd<'_>, at: BorrowedFd<'_>, name: &Path) -> io::Result<()> {
     let taken = || io::Error::from(io::ErrorKind::AlreadyExists);
     if flock(made, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
@@ -44,8 +45,8 @@ pub(crate) fn hold(made: BorrowedFd<'_>, at: BorrowedFd<'_>, name: &Path) -> io:
     }
 }
 
-/// Removes leftovers of this user's dead processes on this machine from a folder; each folder once. Those that cannot be
-/// removed stay.
+/// Removes leftovers of this user's dead processes on this machine from a folder, once per folder.
+/// Files that cannot be removed remain.
 pub(crate) fn remove_leftovers(folder: &Path) {
     static DONE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let is_new = DONE.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned());
@@ -65,7 +66,7 @@ fn remove_all(folder: &Path) {
     }
 }
 
-/// Whether a name is one that this program gives on this machine.
+/// Returns true for names that this program gives on this machine.
 fn is_temporary(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
     let Some(rest) = [HALF_DONE, SCRATCH].iter().find_map(|start| name.strip_prefix(start)) else {
@@ -77,7 +78,7 @@ fn is_temporary(name: &OsStr) -> bool {
     })
 }
 
-/// Whether a file or folder is this user's, and no process has it.
+/// Returns true if a file or folder belongs to this user, and no process has it.
 fn is_dead(path: &Path) -> bool {
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC | libc::O_NOFOLLOW;
     let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
@@ -145,7 +146,7 @@ mod tests {
         assert!(is_temporary(inner.path().file_name().expect("a name")) && !is_dead(inner.path()));
         remove_all(dir.path());
         assert!(inner.path().is_dir());
-        // Another process took it away before it was held.
+        // Another process removed it before it was locked.
         let gone = File::open(dir.path()).expect("a folder");
         let held = hold(gone.as_fd(), rustix::fs::CWD, &dir.path().join("none"));
         assert_eq!(held.expect_err("taken").kind(), io::ErrorKind::AlreadyExists);

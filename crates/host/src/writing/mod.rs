@@ -1,4 +1,4 @@
-//! Files of our own: new ones, which appear when they are complete, temporary ones, and copies of streams.
+//! Files of this program: new ones, which appear when they are complete, temporary ones, and copies of streams.
 
 pub(crate) mod draft;
 pub(crate) mod growing;

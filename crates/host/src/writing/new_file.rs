@@ -1,5 +1,6 @@
-//! Files that appear when they are complete. The one place where files are made: each is a new one beside its place, without
-//! a name or under one that nobody can foresee, and is gone when the writing ends early, also by a signal.
+//! Files that appear when they are complete. The only place that creates files.
+//! Each is a new one in the folder of its place, without a name or with an unpredictable one.
+//! It is removed if the writing ends early, also by a signal.
 #![allow(
     clippy::disallowed_methods,
     reason = "files are written here, for libraries and the command"
@@ -16,10 +17,10 @@ use rustix::io::Errno;
 
 use crate::writing::draft::{Draft, Folder};
 
-/// How the names of files begin that are being written.
+/// Prefix of the names of partial files.
 pub(crate) const HALF_DONE: &str = ".unwind-perf-";
 
-/// A file that is being written, and its place. Removed unless it is completed.
+/// A file being written, and its place. Removed unless it is completed.
 #[derive(Debug)]
 pub struct NewFile {
     draft: Draft,
@@ -27,25 +28,26 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// A new file in the folder of `place`, which is its name when it is complete. Until then it has no name if the file
-    /// system can do that. Never follows a link, never opens a file that is there already.
+    /// Creates a file in the folder of `place`, its final name.
+    /// It has no name until it is complete, if the file system supports that.
+    /// Never follows a symlink, never opens an existing file.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// If it cannot be created.
     pub fn beside(place: &Path) -> io::Result<Self> {
         Self::with_mode(place, 0o666)
     }
 
-    /// The same for a file that only this user can read.
+    /// Creates a file that only this user can read.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// If it cannot be created.
     pub fn private_beside(place: &Path) -> io::Result<Self> {
         Self::with_mode(place, 0o600)
     }
 
     fn with_mode(place: &Path, mode: u32) -> io::Result<Self> {
-        // Only a folder has such a name.
+        // Only folders have such names.
         if [&b"/"[..], b"/."].iter().any(|end| place.as_os_str().as_bytes().ends_with(end)) {
             return Err(Errno::NOTDIR.into());
         }
@@ -53,13 +55,13 @@ impl NewFile {
         Ok(Self { draft, place: place.to_owned() })
     }
 
-    /// A path by which this process can open it while it is written.
+    /// Returns a path for this process to open the file during the writing.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.draft.path()
     }
 
-    /// Gives the file its name, in the place of what has it.
+    /// Gives the file its name, replacing an existing file.
     ///
     /// # Errors
     /// If it cannot be linked or renamed; then it is removed.
@@ -68,10 +70,10 @@ impl NewFile {
         self.complete_as(&place)
     }
 
-    /// The same under another name in the same folder, which was not known at first.
+    /// Does the same with another name in the same folder, which was unknown at first.
     ///
     /// # Errors
-    /// As for [`Self::complete`].
+    /// The same as of [`Self::complete`].
     pub fn complete_as(self, place: &Path) -> io::Result<()> {
         let name = place.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         self.draft.complete(Folder::of(&self.place), Path::new(name))
@@ -95,11 +97,11 @@ impl Write for NewFile {
     }
 }
 
-/// Writes a file of the real machine beside its place, with the folders that lead there, and renames it, so that nobody
-/// ever sees a part of it. Where `write` fails, nothing is left and what was there stays.
+/// Writes a file on disk and creates missing folders. The file appears only when it is complete.
+/// If `write` fails, the partial file is removed and an existing file remains.
 ///
 /// # Errors
-/// What `write` returns, and where the file cannot be made.
+/// Errors of `write`, or if the file cannot be created.
 pub fn replace_file(
     path: &Path,
     write: impl FnOnce(&mut NewFile) -> io::Result<()>,

@@ -1,4 +1,4 @@
-//! A folder for what is unpacked: nobody had it before, and it goes with its value.
+//! A new folder for unpacked files, removed with its value.
 #![allow(clippy::disallowed_methods, reason = "folders are made here, for everything else")]
 
 use std::fs::{DirBuilder, File};
@@ -14,19 +14,18 @@ use crate::allocator::hold_temporary;
 use crate::writing::leftovers::{hold, remove_leftovers};
 use crate::writing::temporaries::{Temporary, random_name};
 
-/// How the names of folders begin that are removed.
+/// Prefix of the names of temporary folders.
 pub(crate) const SCRATCH: &str = "unwind-perf-";
-/// The same for those that hold recordings: no other process removes these.
+/// Prefix for folders of recordings, which no other process removes.
 const RECORDINGS: &str = "unwind-perf-recordings-";
 
-/// A fresh folder of the real machine that only this user can enter, removed with all that is in it when this value is
-/// dropped.
+/// A new folder on disk that only this user can enter. It is removed with its contents when this value is dropped.
 #[derive(Debug)]
 pub struct ScratchDir {
     temporary: Temporary,
-    /// Has a lock, so that others know that it is in use.
+    /// Holds a lock, which shows other processes that it is in use.
     _held: File,
-    /// Whether its files are in memory: they are in tmpfs.
+    /// True if its files are in memory: on tmpfs.
     is_in_memory: bool,
     held: AtomicI64,
 }
@@ -35,19 +34,19 @@ pub struct ScratchDir {
 const TMPFS: i128 = 0x0102_1994;
 
 impl ScratchDir {
-    /// Makes a folder below `parent`.
+    /// Creates a folder below `parent`.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// If it cannot be created.
     pub fn below(parent: &Path) -> io::Result<Self> {
         remove_leftovers(parent);
         Self::named(parent, SCRATCH)
     }
 
-    /// The same for recordings: if this process is killed, the file stays for the user.
+    /// Creates a folder for recordings: if this process is killed, the file remains for the user.
     ///
     /// # Errors
-    /// As for [`Self::below`].
+    /// The same as of [`Self::below`].
     pub fn for_recordings(parent: &Path) -> io::Result<Self> {
         Self::named(parent, RECORDINGS)
     }
@@ -57,7 +56,7 @@ impl ScratchDir {
         for _ in 0..ATTEMPTS {
             let create = |path: &Path| {
                 DirBuilder::new().mode(0o700).create(path)?;
-                // Another process may take it away before it is held.
+                // Another process may remove it before it is locked.
                 let taken = |error: io::Error| match error.kind() {
                     io::ErrorKind::NotFound => io::ErrorKind::AlreadyExists.into(),
                     _ => error,
@@ -84,13 +83,14 @@ impl ScratchDir {
         Err(io::Error::from(io::ErrorKind::AlreadyExists))
     }
 
-    /// Where it is.
+    /// Path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.temporary.path()
     }
 
-    /// Called before so many bytes are written into a file of it: they count as memory of the process if they are in memory.
+    /// Counts `bytes` as memory of the process if files are in memory.
+    /// Call before writing them to a file of the folder.
     pub fn hold(&self, bytes: u64) {
         if self.is_in_memory {
             let bytes = i64::try_from(bytes).unwrap_or(i64::MAX >> 8);
@@ -126,7 +126,7 @@ mod tests {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
         let killed = ScratchDir::for_recordings(dir.path()).expect("a folder");
         let place = killed.path().to_owned();
-        // The folder of a process that was killed: it is there, and nobody has its lock.
+        // The folder of a killed process: it exists, and its lock is free.
         drop(killed);
         std::fs::create_dir(&place).expect("a folder");
         let name = place.file_name().expect("a name").to_string_lossy().into_owned();

@@ -1,5 +1,4 @@
-//! A file that gets what is read of a stream. It is complete when somebody says so, who need not be the reader: at a
-//! signal, what came by then is kept.
+//! A copy of a stream's read bytes in a file. Any holder can complete it: at a signal, the bytes so far are stored.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -7,18 +6,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::writing::new_file::NewFile;
 
-/// A copy of a stream under way, and how to end it. It is removed unless it is completed.
+/// A growing copy of a stream. It is removed unless it is completed.
 #[derive(Clone, Debug)]
 pub struct StreamCopy(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 enum State {
     Open(NewFile),
-    /// Somebody else gives it its name.
+    /// Another process names it.
     Handed(File),
     /// Nothing more is written.
     Completed,
-    /// It could not be written, the reading goes on.
+    /// It could not be written; reading continues.
     Failed(io::Error),
 }
 
@@ -31,7 +30,7 @@ impl StreamCopy {
         Self(Arc::new(Mutex::new(State::Handed(file))))
     }
 
-    /// Adds what was read.
+    /// Adds read bytes.
     pub(crate) fn add(&self, bytes: &[u8]) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let written = match &mut *state {
@@ -44,10 +43,10 @@ impl StreamCopy {
         }
     }
 
-    /// Gives the file its name, with what was read so far. Nothing is added from then on; a second time does nothing.
+    /// Gives the file its name, with the bytes read so far. Nothing is added afterwards; a second call does nothing.
     ///
     /// # Errors
-    /// Where it could not be written or renamed; then it is removed.
+    /// If it could not be written or renamed; it is then removed.
     pub fn complete(&self) -> io::Result<()> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match std::mem::replace(&mut *state, State::Completed) {

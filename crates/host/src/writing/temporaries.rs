@@ -1,5 +1,4 @@
-//! What is there for the time of its writing only: known while it is there, so that a signal which ends the process can
-//! take it away first.
+//! Registry of temporary files, so that a signal that ends the process can remove them first.
 #![allow(clippy::disallowed_methods, reason = "temporary files and folders are removed here")]
 
 use std::collections::BTreeSet;
@@ -15,14 +14,14 @@ use signal_hook::low_level::emulate_default_handler;
 use crate::allocator::clean_up_at_end;
 use crate::writing::leftovers::MACHINE;
 
-/// What is there now.
+/// Present temporary files.
 static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn temporaries() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file or folder that is removed when this value is dropped, or a signal ends the process.
+/// A file or folder that is removed when this value is dropped, or when a signal ends the process.
 #[derive(Debug)]
 pub(crate) struct Temporary {
     path: PathBuf,
@@ -30,13 +29,13 @@ pub(crate) struct Temporary {
 }
 
 impl Temporary {
-    /// Makes something at `path` and knows it from then on, with what `create` returns.
+    /// Creates a file or folder at `path` and registers it; also returns the result of `create`.
     pub(crate) fn file<T>(
         path: PathBuf,
         create: impl FnOnce(&Path) -> io::Result<T>,
     ) -> io::Result<(Self, T)> {
         clean_up_at_end(remove_now);
-        // A signal waits until it is known, and nothing is made any more once one has come.
+        // A signal waits for the registration, and nothing is created after a signal.
         let mut known = temporaries();
         let made = create(&path)?;
         known.insert(path.clone());
@@ -47,7 +46,7 @@ impl Temporary {
         &self.path
     }
 
-    /// It is not temporary any more.
+    /// Makes the file permanent.
     pub(crate) const fn keep(&mut self) {
         self.keep = true;
     }
@@ -62,9 +61,9 @@ impl Drop for Temporary {
     }
 }
 
-/// Removes a file, or a folder with all that is in it; what cannot be removed is left to whatever cleans up.
+/// Removes a file, or a folder with its contents; failures are left to other cleanup.
 pub(crate) fn remove(path: &Path) {
-    /// Others may still write into a folder.
+    /// Other processes may still write into a folder.
     const ATTEMPTS: u32 = 16;
     let is_dir = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
     if !is_dir {
@@ -79,18 +78,18 @@ pub(crate) fn remove(path: &Path) {
     }
 }
 
-/// A name that nobody can foresee, and that says on which machine it was given.
+/// Returns an unpredictable name that contains the machine.
 pub(crate) fn random_name(prefix: &str) -> String {
-    // Keys come from the system's source of random numbers.
+    // Its keys come from the system's random numbers.
     let random = RandomState::new().hash_one(std::process::id());
     format!("{prefix}{:08x}-{random:016x}", *MACHINE)
 }
 
-/// From now on temporary files and folders are removed when SIGINT, SIGTERM or SIGHUP ends this process. For commands: a
-/// process has one place that decides about its signals. Signals that are ignored stay ignored.
+/// Removes temporary files and folders when SIGINT, SIGTERM or SIGHUP ends this process, from now on.
+/// For commands, because a process has one place that decides about its signals. Ignored signals stay ignored.
 ///
 /// # Errors
-/// Where the signals cannot be caught.
+/// If the signals cannot be caught.
 pub fn clean_up_on_signals() -> io::Result<()> {
     let ignored = ignored_signals();
     let wanted =
@@ -100,7 +99,7 @@ pub fn clean_up_on_signals() -> io::Result<()> {
         for signal in signals.forever() {
             let known = temporaries();
             known.iter().for_each(|path| remove(path));
-            // Held until the process has ended, so that nothing new is made.
+            // Held until the process has ended, so that nothing new is created.
             let _ = emulate_default_handler(signal);
             drop(known);
         }
@@ -108,8 +107,7 @@ pub fn clean_up_on_signals() -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the files that are there now, for a process that ends at once. It waits for nobody: files that are being made
-/// stay.
+/// Removes the present files, for a process that ends at once. It does not block: files being created remain.
 fn remove_now() {
     if let Ok(known) = TEMPORARIES.try_lock() {
         known.iter().for_each(|path| remove(path));

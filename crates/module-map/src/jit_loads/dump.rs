@@ -1,40 +1,40 @@
-//! What a dump of JIT code says: which code came to which address, and when.
+//! Contents of a JIT dump: the loads of code to addresses, with times.
 
 use std::fmt;
 
 use address::{Avma, FileOffset, Pid, Timestamp};
 use budget::Exhausted;
 
-/// Code that came to an address at a time.
+/// Code that was loaded to an address at a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct JitLoad {
-    /// When, on the clock of the dump.
+    /// Time, on the clock of the dump.
     pub time: Timestamp,
-    /// The first address.
+    /// First address.
     pub start: Avma,
-    /// How many bytes.
+    /// Length in bytes.
     pub len: u64,
-    /// The offset of the code in the image that was made of the dump.
+    /// Offset of the code in the image made of the dump.
     pub offset: FileOffset,
 }
 
-/// What a dump says.
+/// Contents of a dump.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct JitDump {
-    /// The time of its first record, on its clock; the process maps it shortly before that. 0 where its clock is no
-    /// clock of nanoseconds: then all code is taken to exist from the beginning.
+    /// Time of the first record, on the dump's clock; the process maps the dump shortly before.
+    /// 0 if the clock does not count nanoseconds: then all code counts as loaded from the beginning.
     pub begun: Timestamp,
-    /// Loads and moves in the order of the dump.
+    /// Loads and moves in dump order.
     pub loads: Vec<JitLoad>,
 }
 
-/// Reads the dumps that processes mark by mapping them. It is asked once for each such file of a process, while the records
-/// are replayed.
+/// Reader of the dumps that processes mark by mapping them.
+/// Called during the replay, once for each such file of a process.
 pub trait JitReader: fmt::Debug + Send + Sync {
-    /// The dump of that path; `None` where there is none. The image of its code is to be provided to the image store under
-    /// the same name.
+    /// Returns the dump at a path; `None` if there is none.
+    /// The reader must provide the image of its code to the image store under the same name.
     ///
     /// # Errors
-    /// Where one file is read under so many names that it is not read again.
+    /// [`Exhausted`] if one file was already read under too many names.
     fn read(&self, path: &[u8], pid: Pid) -> Result<Option<JitDump>, Exhausted>;
 }

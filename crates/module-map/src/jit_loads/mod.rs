@@ -1,5 +1,5 @@
-//! Code that a process made while it ran, and that its dump describes: no map record states when it came to be, but the
-//! dump does. Who reads dumps gives them as values; here they wait for their time.
+//! Code made at run time and described by a dump: no map record states when it was loaded, but the dump does.
+//! Readers pass dumps as values; their loads wait here for their time.
 
 mod dump;
 mod names;

@@ -1,6 +1,6 @@
-//! What the name of a mapping says of JIT code.
+//! Names of mappings with JIT code.
 
-/// Whether a mapping of that name marks a dump: `…/jit-PID.dump`.
+/// Returns true if a mapping with this name marks a dump: `…/jit-PID.dump`.
 ///
 /// Source: `tools/perf/Documentation/jitdump-specification.txt`; `jit_detect` in `tools/perf/util/jitdump.c`.
 pub(crate) fn is_marker(path: &[u8]) -> bool {
@@ -10,8 +10,8 @@ pub(crate) fn is_marker(path: &[u8]) -> bool {
         .is_some_and(|pid| !pid.is_empty() && pid.iter().all(u8::is_ascii_digit))
 }
 
-/// Whether the name is one that `perf inject --jit` gives: `jitted-PID-N.so`. The protection of such maps is not that
-/// of memory.
+/// Returns true for the names that `perf inject --jit` gives: `jitted-PID-N.so`.
+/// The protection of such maps is not that of the memory.
 pub(crate) fn is_injected(path: &[u8]) -> bool {
     let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
     name.starts_with(b"jitted-") && name.ends_with(b".so")

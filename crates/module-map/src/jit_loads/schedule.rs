@@ -1,4 +1,4 @@
-//! Code of dumps that is still to come on the timeline, in the order of its time.
+//! Loads from dumps that are ahead of the timeline, in time order.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::OccupiedEntry;
@@ -8,19 +8,19 @@ use budget::Held;
 
 use super::dump::{JitDump, JitLoad};
 
-/// Loads that are still to come, of all processes.
+/// Future loads of all processes.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    /// By time, and those of the same time in the order in which they were added.
+    /// By time, then by order of addition.
     loads: BTreeMap<(Timestamp, u64), PendingLoad>,
     added: u64,
     held: Held,
 }
 
-/// Bytes of a load that is to come.
+/// Accounted bytes per load.
 const LOAD: usize = size_of::<((Timestamp, u64), PendingLoad)>() + 16;
 
-/// A load with its process and the name of its dump as an index.
+/// A load with its process and the index of its dump.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PendingLoad {
     pub(crate) pid: Pid,
@@ -29,7 +29,7 @@ pub(crate) struct PendingLoad {
 }
 
 impl Pending {
-    /// No load; those to come are held as `held` is.
+    /// Creates an empty schedule, charged to the account of `held`.
     pub(crate) fn new(held: Held) -> Self {
         Self { held, ..Self::default() }
     }
@@ -38,9 +38,9 @@ impl Pending {
         self.loads.is_empty()
     }
 
-    /// Adds the loads of a dump whose mapping was recorded at `now`.
+    /// Adds the loads of a dump that was mapped at `now`.
     pub(crate) fn add(&mut self, dump: &JitDump, pid: Pid, number: u32, now: Timestamp) {
-        // Two clocks that differ by more than a program takes to begin are different clocks.
+        // Clocks that differ by more than the start of a program takes are different clocks.
         const SAME_CLOCK: u64 = 10_000_000_000;
         let shift = match (dump.begun, now) {
             (Timestamp(0), _) | (_, Timestamp(0)) => 0,
@@ -57,7 +57,7 @@ impl Pending {
         self.held.set((self.loads.len() * LOAD) as u64);
     }
 
-    /// The next load, if it has happened by `now`.
+    /// Returns the next load if its time is at most `now`.
     pub(crate) fn next(&mut self, now: Timestamp) -> Option<PendingLoad> {
         let first = self.loads.first_entry().filter(|first| first.key().0 <= now);
         let next = first.map(OccupiedEntry::remove)?;

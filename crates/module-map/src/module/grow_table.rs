@@ -1,19 +1,20 @@
-//! A table that only grows, with a place for every module of a timeline: read without a lock while others fill it.
-//! Walks on other threads look up what the mappings of their spaces are of, and which file each module is.
+//! An append-only table with an entry for every module of a timeline,
+//! readable without locks while other threads fill it.
+//! Walking threads look up the modules of mappings, and the file of each module.
 
 use std::sync::OnceLock;
 
 use address::ModuleId;
 
-/// Places of the first block; each block has twice as many as the one before.
+/// Entries of the first block; each block is twice as large as the previous one.
 const FIRST: usize = 32;
-/// So many blocks have a place for every id that a module can have.
+/// Number of blocks, sufficient for every possible module id.
 const BLOCKS: usize = 28;
 
-/// A row of places, each filled once.
+/// Entries, each initialized once.
 type Block<T> = Box<[OnceLock<T>]>;
 
-/// Values by module. Blocks stay where they are, so that nobody waits for anybody but for whoever fills the same place.
+/// Values by module. Blocks never move, so access is lock-free, except for callers that initialize the same entry.
 #[derive(Debug)]
 pub struct GrowTable<T> {
     blocks: [OnceLock<Block<T>>; BLOCKS],
@@ -26,18 +27,18 @@ impl<T> Default for GrowTable<T> {
 }
 
 impl<T> GrowTable<T> {
-    /// The value of a module; `None` where there is none yet.
+    /// Returns the value of a module; `None` if it is not initialized.
     #[must_use]
     pub fn get(&self, id: ModuleId) -> Option<&T> {
         let (block, at) = place_of(id);
         self.blocks.get(block)?.get()?.get(at)?.get()
     }
 
-    /// The value of a module, made by the first caller; others wait meanwhile.
+    /// Returns the value of a module, made by the first caller; concurrent callers wait.
     pub fn get_or_init(&self, id: ModuleId, make: impl FnOnce() -> T) -> &T {
         let (block, at) = place_of(id);
         let new_block = || (0..FIRST << block).map(|_| OnceLock::new()).collect();
-        // Every id has a place, which a test asserts.
+        // Every id has an entry, as a test asserts.
         self.blocks[block].get_or_init(new_block)[at].get_or_init(make)
     }
 }

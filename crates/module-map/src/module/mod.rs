@@ -1,5 +1,4 @@
-//! A module: something that was mapped, as the recording states it. Which file of this machine it is, the image store
-//! knows.
+//! A module: a mapped object, as the recording states it. The image store knows its file on the host.
 
 mod grow_table;
 mod name;
@@ -15,34 +14,34 @@ pub use name::{is_archive, kernel_module_name, path_on_disk};
 pub(crate) use name::{is_deleted, kernel_name, kind_of};
 pub(crate) use table::{ModuleKey, ModuleTable};
 
-/// The modules of a timeline, to be read while it goes on and finds more.
+/// Modules of a timeline, readable while the timeline adds more.
 pub(crate) type Modules = GrowTable<Arc<Module>>;
 
-/// What kind of thing was mapped.
+/// Kind of a mapped object.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MappedKind {
-    /// A file with a path that can be looked for.
+    /// A file with a searchable path.
     File,
-    /// A file whose name must not be opened as a path: memfd, devices, sockets.
+    /// A file with a name that must not be opened as a path: memfd, devices, sockets.
     Unopened,
-    /// The vdso: code of the kernel that is mapped into processes.
+    /// The vdso: kernel code that is mapped into processes.
     Vdso,
     /// Memory without a file: heap, stack, JIT code.
     Anonymous,
-    /// A page of the kernel's own code that is no ELF file: of probes, of old system calls, of signals.
+    /// A kernel page without an ELF file: for probes, old system calls or signals.
     KernelPage,
     /// The kernel, one of its modules, or code that it made at run time.
     Kernel,
-    /// The kernel of a virtual machine, or one of its modules. No file or list of this machine is looked for.
+    /// The kernel of a virtual machine, or one of its modules. Not searched in files and symbol lists of the host.
     GuestKernel,
-    /// A process of a virtual machine; likewise.
+    /// A process of a virtual machine. Not searched either.
     GuestUser,
-    /// The hypervisor that this machine runs on; likewise.
+    /// The hypervisor that the host runs on. Not searched either.
     Hypervisor,
 }
 
 impl MappedKind {
-    /// Returns true for memory that no file is looked for: a frame there has its address in the process or the kernel.
+    /// Returns true for memory without a file to search: a frame there has its address in the process or the kernel.
     #[must_use]
     pub const fn is_without_file(self) -> bool {
         match self {
@@ -57,30 +56,30 @@ impl MappedKind {
     }
 }
 
-/// The identity of a mapped file: the evidence of the recording for it.
+/// Identity of a mapped file: the evidence in the recording.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct FileIdentity {
-    /// The build-id in the map record, else the one that the header lists for the path, if that can be of this file.
+    /// Build-id of the map record, else the header's one for the path if it can belong to this file.
     pub build_id: Option<BuildId>,
-    /// The build-id is from the header: the recorder read it from the path when the recording ended.
+    /// True for a build-id from the header: the recorder read it from the path when the recording ended.
     pub is_listed: bool,
-    /// Device, inode and generation in the map record.
+    /// Device, inode and generation of the map record.
     pub inode: Option<Inode>,
-    /// The other files that the path led to.
+    /// Other files of the path.
     pub path_use: PathUse,
 }
 
-/// The files that a path led to while it was recorded, seen from one of them.
+/// Files of a path during the recording, relative to one of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum PathUse {
-    /// No other file is recorded for the path.
+    /// The recording has no other file for the path.
     #[default]
     Only,
     /// Other files were mapped by the path before this one, and none after it.
     Last,
     /// Another file was mapped by the path after this one, so this one was replaced.
     Earlier,
-    /// Several files were mapped by the path at the same time, or on several devices, as by containers.
+    /// Several files were mapped by the path at the same time or from several devices, as by containers.
     Shared,
 }
 
@@ -93,12 +92,12 @@ pub struct Inode {
     pub minor: u32,
     /// Inode number.
     pub number: u64,
-    /// Inode generation; 0 if the record does not state one, as those that the recorder synthesized.
+    /// Inode generation; 0 if the record does not state one, as in synthesized records.
     pub generation: u64,
 }
 
 impl Inode {
-    /// Returns true if nothing stated contradicts that both are the same file.
+    /// Returns true if both can be the same file by all stated fields.
     #[must_use]
     pub const fn is_same(self, other: Self) -> bool {
         self.is_on_device(other)
@@ -108,64 +107,64 @@ impl Inode {
                 || other.generation == 0)
     }
 
-    /// Returns true if both are on one device.
+    /// Returns true if both are on the same device.
     #[must_use]
     pub const fn is_on_device(self, other: Self) -> bool {
         self.major == other.major && self.minor == other.minor
     }
 }
 
-/// Something that was mapped. Two mappings of the same path and identity are the same module; two modules of the same
-/// content share one opened file.
+/// A mapped object. Mappings of the same path and identity share a module;
+/// modules of equal content share one opened file.
 #[derive(Debug)]
 pub struct Module {
-    /// Its id, in the order of first appearance.
+    /// Id, in order of first appearance.
     pub id: ModuleId,
-    /// The name as recorded.
+    /// Name as recorded.
     pub path: Box<[u8]>,
-    /// What it is.
+    /// Kind of the object.
     pub kind: MappedKind,
-    /// Which file it was.
+    /// Identity of the file.
     pub identity: FileIdentity,
-    /// Whose anonymous memory it is; `None` for everything that has a name of its own.
+    /// Owner of anonymous memory with code; `None` for named objects.
     pub owner: Option<Pid>,
-    /// The module of the parent process whose memory this was before a fork.
+    /// The parent's module of this memory before a fork.
     pub inherited_from: Option<ModuleId>,
-    /// For archives, which hold several files: the offset that was mapped.
+    /// For archives with several files: the mapped offset.
     pub part: Option<FileOffset>,
-    /// Who mapped it first, and where.
+    /// Process and address of the first mapping.
     pub first_mapped: Option<(Pid, Avma)>,
-    /// The kernel reported it as deleted.
+    /// True if the kernel reported the file as deleted.
     pub(crate) deleted: bool,
-    /// Which timeline it is on: ids of modules are unique on one timeline only.
+    /// The module's timeline: ids are unique only on one timeline.
     pub timeline: TimelineId,
 }
 
 impl Module {
-    /// Returns true if the kernel reported the file as deleted when it was mapped: another file, or none, is at its path.
+    /// Returns true if the kernel reported the file as deleted when it was mapped: its path has another file or none.
     #[must_use]
     pub const fn is_deleted(&self) -> bool {
         self.deleted
     }
 
-    /// The name of a copy of the file, if the recording states its device and inode: no two files of one recording have the
-    /// same, and another reading of the recording gives the same. It has no characters but letters, digits and `-`.
+    /// Returns a name for a copy of the file, if the recording states its device and inode.
+    /// The name is unique in a recording, the same in every run, and consists of letters, digits and `-`.
     #[must_use]
     pub fn copy_name(&self) -> Option<String> {
         let Inode { major, minor, number, generation } = self.identity.inode?;
-        // Subvolumes of btrfs repeat numbers, so that the path is a part of it.
+        // Subvolumes of btrfs repeat inode numbers, so the path is included.
         let path = hash_of(&self.path);
         Some(format!("{major:x}-{minor:x}-{number:x}-{generation:x}-{path:016x}"))
     }
 }
 
-/// A hash that stays the same from version to version (FNV-1a).
+/// A hash that is stable across versions (FNV-1a).
 fn hash_of(bytes: &[u8]) -> u64 {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// An id that no two timelines of this process share.
+/// An id that is unique among the timelines of this process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimelineId(u64);
 

@@ -1,12 +1,11 @@
-//! What the name in an mmap record says about the memory: a file that can be opened, or one of the kernel's names
-//! for something else.
+//! Meaning of the name in an mmap record: a file that can be opened, or one of the kernel's names for other memory.
 
 use super::MappedKind;
 
-/// The suffix that the kernel adds to the path of a file that was unlinked or replaced.
+/// Suffix that the kernel appends to the path of an unlinked or replaced file.
 const DELETED: &[u8] = b" (deleted)";
 
-/// What kind of memory has that name in a user process.
+/// Returns the kind of memory with that name in a user process.
 ///
 /// Source: `perf_event_mmap_event` in kernel/events/core.c; `arch_vma_name`; mm/memfd.c (`memfd:`); the names of
 /// `struct vm_special_mapping`.
@@ -28,7 +27,7 @@ pub(crate) fn kind_of(name: &[u8]) -> MappedKind {
     }
 }
 
-/// The path to look for on disk: the recorded one without the kernel's mark of a deleted file.
+/// Returns the path to search on disk: the recorded one without the kernel's mark of a deleted file.
 #[must_use]
 pub fn path_on_disk(name: &[u8]) -> &[u8] {
     name.strip_suffix(DELETED).unwrap_or(name)
@@ -39,14 +38,14 @@ pub(crate) fn is_deleted(name: &[u8]) -> bool {
     name.ends_with(DELETED)
 }
 
-/// Whether the file may be an archive that holds libraries which are mapped from it: an Android package.
+/// Returns true if the file may be an archive with mapped libraries: an Android package.
 #[must_use]
 pub fn is_archive(path: &[u8]) -> bool {
     path_on_disk(path).ends_with(b".apk")
 }
 
-/// The name by which the kernel knows a module: without directory, brackets, `.ko` and how it was compressed, and
-/// with `_` for `-`.
+/// Returns the kernel's name of a module: without directory,
+/// brackets, `.ko` and compression suffix, and with `_` for `-`.
 ///
 /// Source: `kmod_path__parse` in `tools/perf/util/dso.c`; `KBUILD_MODNAME`.
 #[must_use]
@@ -54,14 +53,14 @@ pub fn kernel_module_name(name: &[u8]) -> Vec<u8> {
     let base = name.rsplit(|&byte| byte == b'/').next().unwrap_or(name);
     let base = base.strip_prefix(b"[").and_then(|base| base.strip_suffix(b"]")).unwrap_or(base);
     let end = base.windows(3).rposition(|window| window == b".ko").filter(|&end| {
-        // `.ko` is the end of the name, or what follows says how it was compressed or that it is the debug file.
+        // `.ko` ends the name, or precedes a suffix for compression or the debug file.
         matches!(base.get(end + 3), None | Some(b'.'))
     });
     let base = end.map_or(base, |end| base.get(..end).unwrap_or(base));
     base.iter().map(|&byte| if byte == b'-' { b'_' } else { byte }).collect()
 }
 
-/// The name of a kernel map without the reference symbol that recorders append: `[kernel.kallsyms]_text`.
+/// Splits the name of a kernel map into name and appended reference symbol: `[kernel.kallsyms]_text`.
 pub(crate) fn kernel_name(name: &[u8]) -> (&[u8], Option<&[u8]>) {
     match name.iter().position(|&byte| byte == b']') {
         Some(end) if name.starts_with(b"[") && end + 1 < name.len() => {

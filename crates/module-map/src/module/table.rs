@@ -1,4 +1,4 @@
-//! The table of modules: each distinct thing that was mapped once, found again without copying its path.
+//! Table of distinct modules; lookups do not copy the path.
 
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::{FileIdentity, MappedKind, Module, Modules, TimelineId, is_deleted};
 #[derive(Debug, Default)]
 pub(crate) struct ModuleTable {
     modules: Vec<Arc<Module>>,
-    /// The same, for spaces.
+    /// The same modules, for spaces.
     shared: Arc<Modules>,
     index: HashTable<u32>,
     hasher: DefaultHashBuilder,
@@ -21,10 +21,10 @@ pub(crate) struct ModuleTable {
     held: Held,
 }
 
-/// Bytes of a module beside its path: its row, and its places in the tables.
+/// Accounted bytes of a module besides its path: its row, and its table entries.
 const MODULE: usize = size_of::<Module>() + 72;
 
-/// What makes a module: two maps that agree in all of it are of the same module.
+/// Key of a module: maps with equal keys share a module.
 #[derive(PartialEq, Eq, Hash, Clone, Copy)]
 pub(crate) struct ModuleKey<'a> {
     pub(crate) path: &'a [u8],
@@ -47,17 +47,17 @@ impl<'a> From<&'a Module> for ModuleKey<'a> {
 }
 
 impl ModuleTable {
-    /// No module; those to come are held as `held` is.
+    /// Creates an empty table, charged to the account of `held`.
     pub(crate) fn new(held: Held) -> Self {
         Self { held, ..Self::default() }
     }
 
-    /// The module of that key, made where it is new; `first` says who mapped it then, and where.
+    /// Returns the module of a key, making it if needed; `first` is its first process and address.
     pub(crate) fn intern(&mut self, key: ModuleKey<'_>, first: Option<(Pid, Avma)>) -> ModuleId {
         self.intern_inherited(key, first, None)
     }
 
-    /// The same for memory that a process inherited by a fork, with the module that its parent has it as.
+    /// Does the same for memory that a process inherited by a fork; `inherited_from` is the parent's module.
     pub(crate) fn intern_inherited(
         &mut self,
         key: ModuleKey<'_>,
@@ -86,13 +86,13 @@ impl ModuleTable {
             deleted: key.kind == MappedKind::File && is_deleted(key.path),
             timeline: *timeline,
         });
-        // The path may be kept once more, by what led to which file.
+        // The index of files by path may store the path once more.
         held.add((MODULE + 2 * key.path.len()) as u64);
         modules.push(shared.get_or_init(module.id, || module).clone());
         ModuleId(id)
     }
 
-    /// The module of that key, where it is known.
+    /// Returns the module of a key, if it exists.
     pub(crate) fn find(&self, key: ModuleKey<'_>) -> Option<ModuleId> {
         let of = |&at: &u32| {
             self.modules.get(at as usize).map(|module| ModuleKey::from(&**module)) == Some(key)
@@ -100,12 +100,12 @@ impl ModuleTable {
         self.index.find(self.hasher.hash_one(key), of).map(|&at| ModuleId(at))
     }
 
-    /// All of them; a module's id is its index.
+    /// All modules; a module's id is its index.
     pub(crate) fn all(&self) -> &[Arc<Module>] {
         &self.modules
     }
 
-    /// All of them, there and to come.
+    /// The table of all modules, including later ones.
     pub(crate) const fn shared(&self) -> &Arc<Modules> {
         &self.shared
     }

@@ -2,21 +2,21 @@
 
 use hashbrown::HashMap;
 
-/// The id of a control group, as the kernel gives it.
+/// Id of a control group, as assigned by the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct CgroupId(pub u64);
 
-/// The control groups that the recording names.
+/// Control groups that the recording names.
 #[derive(Debug, Default)]
 pub(super) struct Cgroups(HashMap<CgroupId, Box<[u8]>>);
 
 impl Cgroups {
-    /// Takes in a group; what an id was given last is its path.
+    /// Sets the path of a group, replacing an earlier one.
     pub(super) fn name(&mut self, id: CgroupId, path: &[u8]) {
         self.0.insert(id, path.into());
     }
 
-    /// The path of a group below the root of the hierarchy; `[cgroup ID]` where it is not known.
+    /// Returns the path of a group below the root of the hierarchy; `[cgroup ID]` if it is unknown.
     pub(super) fn path(&self, id: CgroupId) -> Vec<u8> {
         let unknown = || format!("[cgroup {}]", id.0).into_bytes();
         self.0.get(&id).map_or_else(unknown, |path| path.to_vec())

@@ -1,10 +1,10 @@
-//! The names of threads: which there are, and which each thread has now.
+//! Thread names, and the current name of each thread.
 
 use address::{Pid, Tid};
 use budget::Held;
 use hashbrown::HashMap;
 
-/// The id of a thread name, dense.
+/// Dense id of a thread name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CommId(pub u32);
 
@@ -22,23 +22,23 @@ pub(super) struct Comms {
 #[derive(Clone, Copy, Debug)]
 struct ProcessName {
     comm: CommId,
-    /// Stands in until a record names the process: it is the name of a thread.
+    /// True for the name of a thread, used until a record names the process.
     is_stand_in: bool,
 }
 
-/// Bytes of a name beside its own, which are there twice.
+/// Accounted bytes per name besides its text, which is stored twice.
 const NAME: usize = 64;
-/// Bytes of a thread.
+/// Accounted bytes per thread.
 const THREAD: u64 = 2 * size_of::<(Tid, CommId)>() as u64;
-/// Bytes of a process.
+/// Accounted bytes per process.
 const PROCESS: u64 = 2 * size_of::<(Pid, ProcessName)>() as u64;
-/// The process that starts the kernel's threads. These get their names by COMM records without an exec.
+/// The process that starts kernel threads, which get their names from COMM records without an exec.
 ///
 /// Source: `kthreadd_task` in `init/main.c`.
 const KTHREADD: &[u8] = b"kthreadd";
 
 impl Comms {
-    /// Knows the idle task of each processor, thread 0, alone. What is to come is held as `held` is.
+    /// Creates the names with only the idle task, thread 0 of each processor. Charged to the account of `held`.
     pub(super) fn new(held: Held) -> Self {
         let (names, index, of_thread) = (Vec::new(), HashMap::new(), HashMap::new());
         let mut comms = Self { names, index, of_thread, of_process: HashMap::new(), held };
@@ -47,26 +47,26 @@ impl Comms {
         comms
     }
 
-    /// A thread has that name from now on.
+    /// Sets the name of a thread.
     pub(super) fn set(&mut self, tid: Tid, comm: CommId) {
         if self.of_thread.insert(tid, comm).is_none() {
             self.held.add(THREAD);
         }
     }
 
-    /// A thread is not going to be asked for again.
+    /// Forgets an exited thread.
     pub(super) fn forget(&mut self, tid: Tid) {
         if self.of_thread.remove(&tid).is_some() {
             self.held.set(self.held.bytes().saturating_sub(THREAD));
         }
     }
 
-    /// The name of a thread, where it is known.
+    /// Returns the name of a thread, if known.
     pub(super) fn of_thread(&self, tid: Tid) -> Option<CommId> {
         self.of_thread.get(&tid).copied()
     }
 
-    /// The name of a thread: its own, else that of its process, else empty.
+    /// Returns the name of a thread: its own, else that of its process, else empty.
     pub(super) fn of(&mut self, pid: Pid, tid: Tid) -> CommId {
         let known = self.of_thread(tid).or_else(|| self.of_thread(Tid(pid.0)));
         known.unwrap_or_else(|| self.intern(b""))
@@ -77,15 +77,14 @@ impl Comms {
         self.set_process(pid, ProcessName { comm, is_stand_in: false });
     }
 
-    /// Names a process that has no name yet by the first record of its main thread's name. A later one renames the thread
-    /// alone.
+    /// Names an unnamed process by the first record of its main thread's name. A later record renames only the thread.
     pub(super) fn name_unnamed_process(&mut self, pid: Pid, comm: CommId) {
         if self.of_process.get(&pid).is_none_or(|known| known.is_stand_in) {
             self.name_process(pid, comm);
         }
     }
 
-    /// Gives a new process the name of its parent. A kernel thread has none until its first record.
+    /// Gives a new process the name of its parent. A kernel thread has no name until its first record.
     pub(super) fn inherit_process(&mut self, pid: Pid, parent: Pid) {
         let inherited = self.of_process.get(&parent).copied();
         match inherited.filter(|name| self.name(name.comm) != KTHREADD) {
@@ -101,8 +100,8 @@ impl Comms {
         }
     }
 
-    /// The name of a process. Of one that no record named, it is the present name of its main thread, else that of its
-    /// first thread that is asked for: `thread`.
+    /// Returns the name of a process.
+    /// Without a record, it is the current name of the main thread, else that of the first queried thread: `thread`.
     #[inline]
     pub(super) fn of_process(&mut self, pid: Pid, thread: CommId) -> CommId {
         match self.of_process.get(&pid) {
@@ -120,7 +119,7 @@ impl Comms {
             return main;
         }
         let comm = known.unwrap_or(thread);
-        // A thread without a name may get one.
+        // An unnamed thread may still get a name.
         if known.is_none() && !self.name(comm).is_empty() {
             self.set_process(pid, ProcessName { comm, is_stand_in: true });
         }
@@ -138,7 +137,7 @@ impl Comms {
         self.names.get(comm.0 as usize).map_or(&[], |name| name)
     }
 
-    /// The id of a name.
+    /// Returns the id of a name, adding it if needed.
     pub(super) fn intern(&mut self, name: &[u8]) -> CommId {
         if let Some(&id) = self.index.get(name) {
             return id;

@@ -1,45 +1,44 @@
-//! A map record, as far as the timeline needs it.
+//! The fields of a map record that the timeline needs.
 
 use address::{Avma, FileOffset, Pid};
 
 use crate::module::FileIdentity;
 
-/// A mapping that came into being.
+/// A new mapping.
 #[derive(Clone, Copy, Debug)]
 pub struct MapEvent<'a> {
-    /// The process; ignored for the kernel.
+    /// Process; ignored for kernel maps.
     pub pid: Pid,
-    /// Whether it is a map of the kernel: `[kernel.kallsyms]`, a module, BPF code.
+    /// True for a kernel map: `[kernel.kallsyms]`, a module, BPF code.
     pub kernel: bool,
-    /// The first address.
+    /// First address.
     pub start: Avma,
-    /// Bytes mapped. Zero maps nothing; what passes the end of the address space is cut.
+    /// Length in bytes. Zero maps nothing; the range is truncated at the end of the address space.
     pub len: u64,
-    /// The offset in the file of the first byte.
+    /// File offset of the first byte.
     pub offset: FileOffset,
-    /// Whether it is executable.
+    /// True if it is executable.
     pub executable: bool,
-    /// Whether it is writable.
+    /// True if it is writable.
     pub writable: bool,
-    /// The file's path or the kernel's name for the memory.
+    /// Path of the file, or the kernel's name for the memory.
     pub path: &'a [u8],
-    /// Which file it is.
+    /// Identity of the file.
     pub identity: FileIdentity,
 }
 
-/// What a map record says that is mapped, as it stands there. The same bytes are the same file, so what they stand for is
-/// found again without reading them.
+/// The undecoded name of a mapping in a map record. Equal bytes mean the same file, so decoding can be skipped.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedName<'a> {
-    /// Whether the identity is of the one kind or the other.
+    /// True if the identity is a build-id, false if it is device and inode.
     pub kind: bool,
-    /// The identity of the file.
+    /// Identity of the file.
     pub identity: &'a [u8; 24],
-    /// The path, with all that is behind it.
+    /// Path with the record's padding.
     pub path: &'a [u8],
 }
 
-/// The end of a mapping, cut at the end of the address space; `None` where it is empty.
+/// Returns the end of a mapping, at most the end of the address space; `None` if it is empty.
 pub(super) fn end_of(start: Avma, len: u64) -> Option<Avma> {
     let end = Avma(start.0.saturating_add(len));
     (start < end).then_some(end)

@@ -1,52 +1,52 @@
-//! The files that each path led to while it was recorded, and the build-ids that the header lists for paths.
+//! Files of each path during the recording, and the header's build-ids by path.
 //!
-//! The header's table is read from the paths when recording ends. So a listed build-id belongs to a file only if the path
-//! led to that file alone, and the file was not deleted.
+//! The recorder reads the header's table from the paths when recording ends.
+//! A listed build-id therefore belongs to a file only if it was the only file of the path and was not deleted.
 
 use address::{BuildId, Timestamp};
 use hashbrown::HashMap;
 
 use crate::module::{FileIdentity, Inode, PathUse, is_deleted, path_on_disk};
 
-/// The evidence about paths beyond single map records.
+/// Evidence about paths besides single map records.
 #[derive(Debug, Default)]
 pub(super) struct FileHistory {
-    /// The build-ids that the header lists; `None` for a path with several.
+    /// Build-ids from the header; `None` for a path with several.
     listed_ids: HashMap<Vec<u8>, Option<BuildId>>,
-    /// Paths of which a whole recording is known to have mapped several files.
+    /// Paths with several files in the whole recording.
     several: HashMap<Vec<u8>, SeveralFiles>,
-    /// The files whose code was mapped so far, by path without the mark of deleted files.
+    /// Files with mapped code so far, by path without the mark of deleted files.
     mapped: HashMap<Vec<u8>, Vec<MappedFile>>,
     saw_several: bool,
 }
 
-/// A file whose code was mapped by a path.
+/// A file with code that was mapped by a path.
 #[derive(Clone, Copy, Debug)]
 struct MappedFile {
     inode: Inode,
-    /// A record reports it as deleted.
+    /// True if a record reports it as deleted.
     deleted: bool,
 }
 
-/// Files of one path that are told apart; a path with more is of all of them.
+/// Maximum number of distinct files per path; a path with more counts as shared by all.
 const MOST_FILES: usize = 32;
 
-/// The files of all paths of a recording whose code was mapped, with the times of their maps.
+/// Files with mapped code for all paths of a recording, with the times of their maps.
 #[derive(Debug, Default)]
 pub struct FilesOfPaths(HashMap<Vec<u8>, SeveralFiles>);
 
 impl FilesOfPaths {
-    /// Notes a map of code. `path` is as recorded.
+    /// Adds a map of code. `path` is as recorded.
     pub fn add(&mut self, path: &[u8], inode: Inode, at: Timestamp) {
         self.0.entry_ref(path_on_disk(path)).or_default().add(inode, at, is_deleted(path));
     }
 }
 
-/// Files that one path led to, with the times between which their code was mapped.
+/// Files of one path, with the times of their first and last map of code.
 #[derive(Debug, Default)]
 struct SeveralFiles {
     files: Vec<FileTimes>,
-    /// There are more than are told apart.
+    /// True if there are too many files.
     overflowed: bool,
 }
 
@@ -59,7 +59,7 @@ struct FileTimes {
 }
 
 impl SeveralFiles {
-    /// Notes a map of a file.
+    /// Adds a map of a file.
     fn add(&mut self, inode: Inode, at: Timestamp, deleted: bool) {
         let is_full = self.files.len() == MOST_FILES;
         match self.files.iter_mut().find(|known| known.inode.is_same(inode)) {
@@ -73,12 +73,12 @@ impl SeveralFiles {
         }
     }
 
-    /// Returns true if the path led to more than one file, or to one that was deleted later.
+    /// Returns true if the path had more than one file, or one that was deleted later.
     fn matters(&self) -> bool {
         self.files.len() > 1 || self.files.iter().any(|file| file.deleted)
     }
 
-    /// The place of a file among them.
+    /// Returns the relation of a file to the others.
     fn path_use(&self, inode: Option<Inode>) -> PathUse {
         let of = |inode| self.files.iter().find(|known| known.inode.is_same(inode));
         let Some(own) = inode.and_then(of).filter(|_| !self.overflowed) else {
@@ -105,7 +105,7 @@ impl SeveralFiles {
 }
 
 impl FileHistory {
-    /// The header lists that build-id for the path.
+    /// Adds a build-id of the header for a path.
     pub(super) fn list_build_id(&mut self, path: &[u8], id: BuildId) {
         let known = self.listed_ids.entry_ref(path).or_insert(Some(id));
         if known.is_some_and(|known| !known.matches(&id)) {
@@ -113,12 +113,12 @@ impl FileHistory {
         }
     }
 
-    /// Those files are mapped in the whole recording.
+    /// Sets the files of the whole recording.
     pub(super) fn list_files(&mut self, files: FilesOfPaths) {
         self.several.extend(files.0.into_iter().filter(|(_, files)| files.matters()));
     }
 
-    /// Code of a file was mapped by that path, for the first time.
+    /// Records the first map of code of a file by that path.
     pub(super) fn mapped(&mut self, path: &[u8], inode: Inode) {
         let deleted = is_deleted(path);
         let files = self.mapped.entry_ref(path_on_disk(path)).or_default();
@@ -136,12 +136,12 @@ impl FileHistory {
         }
     }
 
-    /// Returns true if code of two files was mapped by one path, or a file was deleted after it was mapped.
+    /// Returns true if one path mapped code of two files, or a file was deleted after it was mapped.
     pub(super) const fn saw_several(&self) -> bool {
         self.saw_several
     }
 
-    /// The identity of a file of which a record states `stated`, with the evidence about its path.
+    /// Returns the identity of a file: the fields `stated` in a record, with the evidence about its path.
     pub(super) fn identity(&self, path: &[u8], stated: FileIdentity) -> FileIdentity {
         if stated.build_id.is_some() {
             return stated;
@@ -160,7 +160,7 @@ impl FileHistory {
         if let Some(files) = self.several.get(on_disk) {
             return files.path_use(inode);
         }
-        // A stream is not known as a whole. What was mapped by then counts.
+        // A stream is not known as a whole, so earlier maps decide.
         let Some(inode) = inode else { return PathUse::Only };
         let mapped = self.mapped.get(on_disk).map_or(&[][..], Vec::as_slice);
         let is_other = |known: &&MappedFile| !known.deleted && !known.inode.is_same(inode);
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(history.identity(b"/app", stated(5)).build_id, None);
     }
 
-    /// Files with the times of their maps, and the use of the path by each.
+    /// Returns the use of one path by each of these files, given with the times of their maps.
     fn uses(files: &[(Inode, &[u64], bool)]) -> Vec<PathUse> {
         let mut several = SeveralFiles::default();
         for &(inode, times, deleted) in files {
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(uses(&[(inode(5), &[1], false), (elsewhere, &[7], false)]), [Shared, Shared]);
         // A deleted file leaves the path to the other one.
         assert_eq!(uses(&[(inode(5), &[0], true), (inode(6), &[7], false)]), [Earlier, Only]);
-        // A generation that a synthesized record does not state is no difference.
+        // A generation that a synthesized record does not state is not a difference.
         let generation = Inode { generation: 4, ..inode(5) };
         assert_eq!(uses(&[(inode(5), &[0], false), (generation, &[7], false)]), [Only, Only]);
         let reused = Inode { generation: 9, ..inode(5) };
@@ -256,7 +256,7 @@ mod tests {
         history.mapped(b"/other", inode(6));
         history.mapped(b"/app", inode(5));
         assert!(!history.saw_several());
-        // In a stream, the later file has no listed build-id any more.
+        // In a stream, the later file does not get a listed build-id.
         assert_eq!(history.identity(b"/app", stated(6)).path_use, PathUse::Shared);
         history.mapped(b"/app", inode(6));
         assert!(history.saw_several());

@@ -1,4 +1,4 @@
-//! Inference, labelled as such: memory without a file that is still the code of a file.
+//! Inference, marked as such: memory without a file that still contains the code of a file.
 
 use address::{Avma, ModuleId, Pid};
 
@@ -6,14 +6,14 @@ use super::hints::LaidHints;
 use crate::module::MappedKind;
 use crate::space::{Mapping, Space};
 
-/// Memory without a file that was taken for the file that had been mapped there before.
+/// Memory without a file that is identified with the file mapped there before.
 #[derive(Clone, Debug)]
 pub struct Inference {
-    /// The process.
+    /// Process.
     pub pid: Pid,
-    /// The first address.
+    /// First address.
     pub start: Avma,
-    /// The address past the last.
+    /// End address, exclusive.
     pub end: Avma,
     /// The file that was mapped there before.
     pub module: ModuleId,
@@ -25,16 +25,17 @@ impl Inference {
     }
 }
 
-/// Whether a mapping of a space is code of a file that the recording states; that of a hint is not.
+/// Returns true if a mapping is code of a recorded file rather than of a hint.
 fn is_code(space: &Space, mapping: &Mapping, hints: Option<&LaidHints>) -> bool {
     mapping.executable
         && space.module(mapping).is_some_and(|module| module.kind == MappedKind::File)
         && !hints.is_some_and(|hints| hints.has(mapping.module))
 }
 
-/// The code that a mapping of memory without a file still is. Text that is moved to huge pages comes back as such memory in
-/// the place of a mapping of code: exactly its range, or whole huge pages within it. `covered` are mappings of code over
-/// which such memory was put.
+/// Returns the code that a mapping of memory without a file still contains.
+/// Text moved to huge pages becomes such memory in place of a code mapping:
+/// exactly its range, or whole huge pages in it.
+/// `covered` are code mappings that such memory replaced.
 pub(super) fn infer(
     space: &Space,
     covered: &mut Vec<Mapping>,

@@ -1,4 +1,4 @@
-//! Code without a file after a fork: parent and child go on compiling, each into its own copy of the memory.
+//! Code without a file after a fork: parent and child continue to compile, each into its own copy of the memory.
 
 use address::{ById as _, Pid, Timestamp};
 
@@ -8,7 +8,7 @@ use crate::module::{ModuleKey, ModuleTable};
 use crate::space::Mapping;
 
 impl Timeline {
-    /// A process began, or executed a program, now.
+    /// Sets the start of a process, or of its program, to the current time.
     pub(super) fn began(&mut self, pid: Pid) {
         let now = self.jit.now();
         if let Some(process) = self.processes.get_mut(pid) {
@@ -16,15 +16,15 @@ impl Timeline {
         }
     }
 
-    /// When a process began, or executed its program; `None` if that was before the recording, or the process is forgotten.
+    /// Start of a process or of its program; `None` if that was before the recording, or if the process is forgotten.
     #[must_use]
     pub fn began_at(&self, pid: Pid) -> Option<Timestamp> {
         self.processes.get(pid).map(|process| process.began).filter(|began| began.0 != 0)
     }
 }
 
-/// Gives a process modules of its own for the code that it inherited by a fork. Done when the first sample of the process
-/// is planned: most children execute a program before that.
+/// Gives a process its own modules for code inherited by a fork.
+/// Done when its first sample is planned, because most children execute a program before.
 #[cold]
 pub(super) fn own_code(process: &mut Process, modules: &mut ModuleTable, pid: Pid) {
     process.inherits_code = false;

@@ -1,4 +1,4 @@
-//! JIT code on the timeline: dumps are read when they are marked, and what they load is mapped when its time comes.
+//! JIT code on the timeline: dumps are read when they are marked, and their loads are mapped at their times.
 
 use address::{ModuleId, Pid, Timestamp};
 use budget::{Exhausted, Held};
@@ -10,41 +10,41 @@ use crate::jit_loads::{JitReader, Pending, PendingLoad};
 use crate::module::{FileIdentity, MappedKind, ModuleKey};
 use crate::space::Mapping;
 
-/// Dumps of JIT code that were marked.
+/// Marked dumps of JIT code.
 #[derive(Debug, Default)]
 pub(super) struct JitCode {
     now: Timestamp,
     reader: Option<Box<dyn JitReader>>,
     pending: Pending,
-    /// The modules of the dumps; `pending` names a dump by its index here.
+    /// Modules of the dumps; `pending` refers to a dump by its index here.
     modules: Vec<ModuleId>,
-    /// The same, to be found.
+    /// The same, for lookup.
     known: HashSet<ModuleId>,
-    /// What was no dump for a process.
+    /// Files that were not dumps, by process.
     no_dumps: HashSet<(ModuleId, Pid)>,
-    /// Dumps that were not read because others had used up what they may use, and how many.
+    /// Exhausted limit, and the number of dumps that were not read because of it.
     exhausted: Option<(Exhausted, u64)>,
 }
 
 impl JitCode {
-    /// The time that the timeline has come to.
+    /// Current time of the timeline.
     pub(super) const fn now(&self) -> Timestamp {
         self.now
     }
 
-    /// No code; what is to come is held as `held` is.
+    /// Creates an empty state, charged to the account of `held`.
     pub(super) fn new(held: Held) -> Self {
         Self { pending: Pending::new(held), ..Self::default() }
     }
 }
 
 impl Timeline {
-    /// Sets who reads the dumps of JIT code that processes mark.
+    /// Sets the reader of the JIT dumps that processes mark.
     pub fn read_jit_with(&mut self, reader: Box<dyn JitReader>) {
         self.jit.reader = Some(reader);
     }
 
-    /// The time has come to `now`: code that dumps load until then is there. Cheap where there are none.
+    /// Advances the time to `now` and loads the code of dumps up to then. Cheap if there are none.
     #[inline]
     pub fn advance(&mut self, now: Timestamp) {
         self.jit.now = now;
@@ -53,7 +53,7 @@ impl Timeline {
         }
     }
 
-    /// Whether code of dumps is still to be loaded.
+    /// Returns true if loads from dumps are pending.
     #[inline]
     pub(super) fn awaits_jit(&self) -> bool {
         !self.jit.pending.is_empty()
@@ -82,12 +82,12 @@ impl Timeline {
         });
     }
 
-    /// A process marked a dump of its code.
+    /// Reads a dump that a process marked.
     pub(super) fn marked(&mut self, path: &[u8], pid: Pid) {
         let Some(reader) = &self.jit.reader else { return };
         let (kind, identity) = (MappedKind::File, FileIdentity::default());
         let key = ModuleKey { path, kind, identity, owner: None, part: None };
-        // A dump is mapped once by its process; a child that inherits the mapping has no record of its own.
+        // A dump is mapped once by its process; a child that inherits the mapping has no record.
         let known = self.modules.find(key);
         if known.is_some_and(|module| self.jit.known.contains(&module)) {
             return;
@@ -104,20 +104,20 @@ impl Timeline {
                 self.jit.pending.add(&dump, pid, number, self.jit.now);
             }
             Ok(None) => {
-                // One that is not known as a module is looked for once more, which takes no memory.
+                // If it has no module, it is searched again next time, which takes no memory.
                 self.jit.no_dumps.extend(known.map(|module| (module, pid)));
             }
             Err(exhausted) => self.jit.exhausted.get_or_insert((exhausted, 0)).1 += 1,
         }
     }
 
-    /// What dumps of JIT code used up, and how many were not read because of it.
+    /// Returns the limit that JIT dumps exhausted, and the number of dumps that were not read because of it.
     #[must_use]
     pub const fn jit_exhausted(&self) -> Option<(Exhausted, u64)> {
         self.jit.exhausted
     }
 
-    /// The modules of JIT code that a dump describes.
+    /// Modules of JIT code from dumps.
     pub fn jit_modules(&self) -> impl Iterator<Item = ModuleId> {
         self.jit.modules.iter().copied()
     }

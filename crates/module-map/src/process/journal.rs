@@ -1,10 +1,10 @@
-//! A journal of what the timeline knows beyond the recorded maps, for a copy of the recording that has it.
+//! Journal of mappings that are not recorded maps, for a copy of the recording that contains them.
 
 use address::Pid;
 
 use crate::space::Mapping;
 
-/// Mappings that came from hints, JIT dumps and inference, in the order in which they took effect.
+/// Mappings from hints, JIT dumps and inference, in order of their effect.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     pub(crate) on: bool,

@@ -1,5 +1,5 @@
-//! The kernel's address space: its own code, its modules, and code that it makes at run time. Beside it, the spaces of
-//! guests: addresses of a virtual machine say nothing of this machine's kernel and processes.
+//! The kernel's address space: its own code, its modules, and code that it makes at run time.
+//! Also the spaces of guests: addresses of a virtual machine are unrelated to the host's kernel and processes.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::event::end_of;
 use crate::module::{FileIdentity, MappedKind, ModuleKey, ModuleTable};
 use crate::space::{Mapping, Space};
 
-/// What is mapped in the kernel, and how far it was moved when it booted.
+/// Mappings in the kernel, and the reference for its load address.
 #[derive(Debug)]
 pub(super) struct KernelMap {
     pub(super) space: Arc<Space>,
@@ -33,7 +33,7 @@ impl KernelMap {
         }
     }
 
-    /// A record states the address of a symbol. The first one counts.
+    /// Sets the address of a symbol. The first record counts.
     pub(super) fn refer(&mut self, symbol: &[u8], address: Avma) {
         self.reference.get_or_insert_with(|| (symbol.into(), address));
     }
@@ -51,7 +51,7 @@ pub struct Guest {
     rest: Rest,
 }
 
-/// Modules for addresses of which no record states a mapping; each once a sample has such an address.
+/// Modules for addresses without a recorded mapping; each exists once such an address was sampled.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rest {
     kernel: Option<ModuleId>,
@@ -64,35 +64,35 @@ impl Guest {
         Self { kernel: empty.clone(), user: empty.clone(), rest }
     }
 
-    /// The module at an address of the guest's kernel.
+    /// Returns the module at an address of the guest's kernel.
     #[must_use]
     pub fn kernel_module(&self, address: Avma) -> Option<ModuleId> {
         self.kernel.lookup(address).map(|mapping| mapping.module).or(self.rest.kernel)
     }
 
-    /// The module at an address of a process of the guest.
+    /// Returns the module at an address of a process of the guest.
     #[must_use]
     pub fn user_module(&self, address: Avma) -> Option<ModuleId> {
         self.user.lookup(address).map(|mapping| mapping.module).or(self.rest.user)
     }
 
-    /// The module of the hypervisor's code.
+    /// Returns the module of the hypervisor's code.
     #[must_use]
     pub const fn hypervisor_module(&self) -> Option<ModuleId> {
         self.rest.hypervisor
     }
 }
 
-/// The guests of a recording, by the process of the host that runs them.
+/// Guests of a recording, by the host process that runs them.
 #[derive(Debug)]
 pub(super) struct Guests {
     empty: Arc<Space>,
-    /// Maps that name no process are of [`ANY`].
+    /// Maps without a process are under [`ANY`].
     guests: HashMap<Pid, Arc<Guest>>,
     rest: Rest,
 }
 
-/// Stands for guests without maps of their own.
+/// Key of guests without maps of their own.
 const ANY: Pid = Pid(0);
 
 impl Guests {
@@ -100,7 +100,7 @@ impl Guests {
         Self { empty, guests: HashMap::new(), rest: Rest::default() }
     }
 
-    /// The guest that a process runs; `None` as long as nothing of guests was recorded.
+    /// Returns the guest that a process runs; `None` if no guest was recorded yet.
     #[inline]
     pub(super) fn get(&self, pid: Pid) -> Option<&Arc<Guest>> {
         if self.guests.is_empty() {
@@ -115,14 +115,14 @@ impl Guests {
         Arc::make_mut(guests.entry(pid).or_insert_with(|| Arc::new(Guest::new(empty, *rest))))
     }
 
-    /// A mapping of a guest's kernel, or of a process of it, came into being.
+    /// Adds a mapping of a guest's kernel or of one of its processes.
     pub(super) fn map(&mut self, pid: Pid, in_kernel: bool, mapping: Mapping) {
         let guest = self.get_mut(pid);
         let space = if in_kernel { &mut guest.kernel } else { &mut guest.user };
         Arc::make_mut(space).map(mapping);
     }
 
-    /// Code of that kind was sampled: from now on its addresses have a module where no mapping is stated.
+    /// Records that code of this kind was sampled: its addresses get a module if no mapping is stated.
     pub(super) fn sampled(&mut self, kind: MappedKind, modules: &mut ModuleTable) {
         let (rest, path): (_, &[u8]) = match kind {
             MappedKind::GuestKernel => (&mut self.rest.kernel, b"[guest.kernel.kallsyms]"),
@@ -147,7 +147,7 @@ impl Guests {
 mod tests {
     use super::*;
 
-    /// Guests do not share addresses, and what none of them states is of a module that is none of the host's.
+    /// Guests do not share addresses, and unmapped guest addresses belong to a module that is not the host's.
     #[test]
     fn guests_are_apart() {
         let mut modules = ModuleTable::default();

@@ -1,4 +1,4 @@
-//! Maps on the timeline: what a record maps, and what becomes of the space of its process.
+//! Maps on the timeline: the module of each record, and its effect on the space of its process.
 
 use address::{Avma, ModuleId, Pid, Timestamp};
 
@@ -12,7 +12,8 @@ use crate::module::{FileIdentity, MappedKind};
 use crate::module::{is_archive, kernel_name, kind_of};
 use crate::space::Mapping;
 
-/// The vdso of processes of 32 bits, where those of 64 have another one of the same name: the kernel maps that above 4 GiB.
+/// Gives the vdso of 32-bit processes its own name:
+/// 64-bit ones have a different vdso, which the kernel maps above 4 GiB.
 ///
 /// Source: `map_vdso_once` and `vdso_addr` in `arch/x86/entry/vdso/vma.c`; the name is that of perf (`DSO__NAME_VDSO32`).
 fn with_own_vdso(event: MapEvent<'_>) -> MapEvent<'_> {
@@ -21,7 +22,7 @@ fn with_own_vdso(event: MapEvent<'_>) -> MapEvent<'_> {
 }
 
 impl Timeline {
-    /// A mapping came into being.
+    /// Applies a map.
     pub fn map(&mut self, event: &MapEvent<'_>) {
         let Some(end) = end_of(event.start, event.len) else {
             self.unmappable += 1;
@@ -44,11 +45,11 @@ impl Timeline {
         }
     }
 
-    /// A mapping of a process came into being whose record was not read but for its place; `event` has no path and no
-    /// identity, since `name` is what stands there. It costs much less than [`Self::map`].
+    /// Applies a map of a process from an undecoded record; `event` has no path and identity, because `name` has them.
+    /// Much cheaper than [`Self::map`].
     ///
-    /// `false`, and nothing happens, where the name is not known: [`Self::map`] takes the map, and
-    /// [`Self::keep_name`] the name for the next time.
+    /// Returns false, without any effect, if the name is unknown.
+    /// Then use [`Self::map`], and [`Self::keep_name`] for the next time.
     #[must_use]
     pub fn map_again(&mut self, event: &MapEvent<'_>, name: &RecordedName<'_>) -> bool {
         let Some(named) = self.known_names().named(event, name) else { return false };
@@ -59,15 +60,16 @@ impl Timeline {
         true
     }
 
-    /// What names in records stand for, as far as it is known now. It can be asked by several threads before the maps are
-    /// taken in their order by [`Self::map_known`]: what a name stands for does not change until more is listed.
+    /// Names in records that are known now.
+    /// Several threads can query them before [`Self::map_known`] applies the maps in order.
+    /// The meaning of a name does not change until build-ids or files are listed.
     #[must_use]
     #[inline]
     pub const fn known_names(&self) -> KnownNames<'_> {
         KnownNames::new(&self.recent)
     }
 
-    /// What a map that was taken is called in its record.
+    /// Stores the name that an applied map has in its record.
     pub fn keep_name(&mut self, event: &MapEvent<'_>, name: &RecordedName<'_>) {
         self.recent.keep_recorded(name, event, self.modules.all());
     }
@@ -91,8 +93,8 @@ impl Timeline {
         });
     }
 
-    /// A mapping of a guest came into being: of its kernel if `event.kernel`, else of a process of it. `event.pid` is the
-    /// process of the host that runs the guest, or not positive for all guests.
+    /// Applies a map of a guest: of its kernel if `event.kernel`, else of one of its processes.
+    /// `event.pid` is the host process that runs the guest; it is not positive for all guests.
     pub fn map_guest(&mut self, event: &MapEvent<'_>) {
         let Some(end) = end_of(event.start, event.len) else {
             self.unmappable += 1;
@@ -102,7 +104,7 @@ impl Timeline {
             true => (kernel_name(event.path).0, MappedKind::GuestKernel),
             false => (event.path, MappedKind::GuestUser),
         };
-        // What the header lists by path can be a file of the host.
+        // The header's build-id for a path may belong to a file of the host.
         let key = ModuleKey { path, kind, identity: event.identity, owner: None, part: None };
         let module = self.modules.intern(key, None);
         let MapEvent { start, offset, executable, writable, .. } = *event;
@@ -110,10 +112,10 @@ impl Timeline {
         self.guests.map(event.pid, event.kernel, mapping);
     }
 
-    /// Mappings of one process came into being, one after the other up to `now`, of which all is known.
+    /// Applies known maps of one process, one after the other up to `now`.
     ///
-    /// `false`, and nothing happens, where each of them is to be taken by itself, at its own time: [`Self::map_known`]
-    /// does that.
+    /// Returns false, without any effect, if each of them must be applied separately,
+    /// at its own time, by [`Self::map_known`].
     #[inline]
     #[must_use]
     pub fn map_all_known(
@@ -122,7 +124,7 @@ impl Timeline {
         pid: Pid,
         maps: impl ExactSizeIterator<Item = KnownMap>,
     ) -> bool {
-        // A journal and hints are about single maps; code of dumps is loaded between them.
+        // Journals and hints concern single maps; code of dumps is loaded between them.
         let is_plain = self.hints.is_empty() && !self.journal.on && !self.awaits_jit();
         let taken = is_plain
             && self.processes.get_with_held(pid).is_some_and(|(process, held)| {
@@ -140,10 +142,9 @@ impl Timeline {
         taken
     }
 
-    /// A mapping of a process came into being of which all is known: it is put into the space of the process, at once or
-    /// when somebody asks for that space.
+    /// Applies a known map: it is put into the space of the process now, or when the space is needed.
     pub fn map_known(&mut self, map: &KnownMap) {
-        // All that a journal or hints are about is noted in the order of time.
+        // A journal and hints need time order.
         let may_wait = map.may_wait() && self.hints.is_empty() && !self.journal.on;
         let mut known = self.processes.get_with_held(map.pid);
         if let Some((process, _)) = &mut known {
@@ -155,14 +156,14 @@ impl Timeline {
         }
     }
 
-    /// The same for a process that is not known or where too many maps wait, and for what must not wait.
+    /// The same for an unknown process, too many waiting maps, and maps that must not wait.
     #[cold]
     fn lay(&mut self, map: &KnownMap, may_wait: bool) {
         let KnownMap { pid, mapping, is_anonymous } = *map;
         self.process(pid);
         let Some((process, held)) = self.processes.get_with_held(pid) else { return };
         if may_wait {
-            // A list that is full becomes a part of the space that is to be made.
+            // A full list becomes a part of a space that is made later.
             let _ = process.waiting.push(*map, held) || {
                 process.bounded_space();
                 process.waiting.push(*map, held)
@@ -182,7 +183,7 @@ impl Timeline {
                 }
                 mapping = code.unwrap_or(mapping);
                 let space = made.space_mut();
-                // JIT code outlives records about the memory that it is in: a change of its protection makes one.
+                // JIT code outlives records about its memory: a change of protection makes one.
                 space.map_below_jit(mapping);
                 if journal.on {
                     let jit = space.jit_code(mapping.start, mapping.end);
@@ -198,7 +199,7 @@ impl Timeline {
         });
     }
 
-    /// Notes the first map of code of a file.
+    /// Records the first map of code of a file.
     #[cold]
     fn map_code_first(&mut self, event: &MapEvent<'_>, named: NamedMapping) {
         if let Some(inode) = event.identity.inode {
@@ -207,7 +208,7 @@ impl Timeline {
         self.keep(event, named);
     }
 
-    /// Keeps the module of a map for the next one of that name, unless each map is of a module of its own.
+    /// Caches the module of a map for the next one with that name, unless each map has its own module.
     fn keep(&mut self, event: &MapEvent<'_>, named: NamedMapping) {
         let by_name = named.kind != MappedKind::Anonymous || !event.executable;
         if by_name && !is_archive(event.path) {
@@ -215,7 +216,7 @@ impl Timeline {
         }
     }
 
-    /// What a map of a process is of, in full.
+    /// Determines the module of a process's map.
     fn name(&mut self, event: &MapEvent<'_>) -> NamedMapping {
         let kind = kind_of(event.path);
         let module = self.module(kind, event);
@@ -230,7 +231,7 @@ impl Timeline {
         let identity =
             if kind == MappedKind::Anonymous { FileIdentity::default() } else { event.identity };
         let identity = self.file_history.identity(path, identity);
-        // Code in memory without a file belongs to its process: the same address means something else in another.
+        // Code in memory without a file belongs to its process: the same address has other code in another process.
         let owner = (kind == MappedKind::Anonymous && event.executable).then_some(event.pid);
         let part = (kind == MappedKind::File && is_archive(path)).then_some(event.offset);
         let key = ModuleKey { path, kind, identity, owner, part };

@@ -1,5 +1,5 @@
-//! Processes over time: what records of maps, forks, execs and exits say, and what hints, dumps of JIT code and
-//! inference add to it, becomes the address space of each process at each time.
+//! Processes over time: records of maps, forks, execs and exits determine the address space of each process.
+//! Hints, JIT dumps and inference add to it.
 
 mod cgroups;
 mod comms;

@@ -12,28 +12,28 @@ use super::relatives::Relatives;
 use super::waiting::{LazySpace, MadeSpace, WaitingMaps};
 use crate::space::Space;
 
-/// A process image: a process between two of fork, exec and exit. Its modules do not move about as a rule.
+/// A process image: a process between two of fork, exec and exit. Its modules rarely move.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ProcessImage(pub u32);
 
-/// A process as it is now.
+/// Current state of a process.
 #[derive(Debug)]
 pub(super) struct Process {
-    /// Its space, without the maps that wait.
+    /// Its space, without the waiting maps.
     space: Arc<LazySpace>,
     pub(super) waiting: WaitingMaps,
     pub(super) image: ProcessImage,
     pub(super) threads: u32,
     pub(super) hints: InForce,
-    /// It has executable memory without a file, which may be code that was compiled at run time.
+    /// True if it has executable memory without a file, which may be code compiled at run time.
     pub(super) has_code: bool,
-    /// Such memory is still that of its parent.
+    /// True if such memory still belongs to the parent's modules.
     pub(super) inherits_code: bool,
-    /// When the process began, or executed its program; 0 if that was before the recording.
+    /// Start of the process or of its program; 0 if that was before the recording.
     pub(super) began: Timestamp,
-    /// How many executable mappings were recorded for it.
+    /// Number of recorded executable mappings.
     pub(super) n_code: u32,
-    /// The processes that may share its memory.
+    /// Processes that may share its memory.
     pub(super) relatives: Relatives,
 }
 
@@ -53,7 +53,7 @@ impl Process {
         }
     }
 
-    /// Its space, in which all of its maps are going to be; nothing is put into it now.
+    /// Returns its space, including all its maps; nothing is built now.
     #[inline]
     pub(super) fn space(&mut self) -> &Arc<LazySpace> {
         if !self.waiting.is_empty() {
@@ -62,7 +62,7 @@ impl Process {
         &self.space
     }
 
-    /// Changes its space now, in which all of its maps are then. The hints that are in force are given along.
+    /// Changes its space now, including all its maps. `change` also gets the hints in force.
     pub(super) fn change<R>(
         &mut self,
         change: impl FnOnce(&mut MadeSpace, &[Arc<Layer>]) -> R,
@@ -76,21 +76,21 @@ impl Process {
         result
     }
 
-    /// Its space when nobody may ever need it.
+    /// Returns its space for a user that may never need it.
     pub(super) fn bounded_space(&mut self) -> &Arc<LazySpace> {
         let space = self.space();
         space.bound();
         space
     }
 
-    /// What a child begins with.
+    /// Returns the initial state of a child.
     pub(super) fn inheritance(&mut self) -> Inheritance {
         let has_code = self.has_code;
         Inheritance { space: self.bounded_space().clone(), hints: self.hints.clone(), has_code }
     }
 }
 
-/// What a process has of its parent.
+/// State that a process inherits from its parent.
 #[derive(Debug)]
 pub(super) struct Inheritance {
     pub(super) space: Arc<LazySpace>,
@@ -98,14 +98,14 @@ pub(super) struct Inheritance {
     pub(super) has_code: bool,
 }
 
-/// How many processes that have exited keep their spaces, for samples that come late.
+/// Number of exited processes that keep their spaces, for late samples.
 const EXITED_KEPT: usize = 1024;
 
-/// All processes that are known, those that exited lately among them.
+/// All known processes, including recently exited ones.
 #[derive(Debug)]
 pub(super) struct Processes {
     known: HashMap<Pid, Process>,
-    /// Those that exited, the first in front.
+    /// Exited processes, oldest first.
     exited: VecDeque<(Pid, ProcessImage)>,
     /// A space without mappings.
     empty: Arc<LazySpace>,
@@ -113,11 +113,11 @@ pub(super) struct Processes {
     held: Held,
 }
 
-/// Bytes of a process beside its space.
+/// Accounted bytes of a process besides its space.
 const PROCESS: usize = 2 * size_of::<(Pid, Process)>() + 64;
 
 impl Processes {
-    /// No process; those to come begin with `empty` and are held as `held` is.
+    /// Creates an empty table: processes start with `empty` and are charged to the account of `held`.
     pub(super) fn new(empty: Arc<Space>, held: Held) -> Self {
         let empty = MadeSpace { space: empty, covered: Vec::new() };
         let empty = Arc::new(LazySpace::of(empty));
@@ -141,7 +141,7 @@ impl Processes {
         self.known.get_mut(&pid)
     }
 
-    /// A process; it begins without mappings where it is not known.
+    /// Returns a process, adding it without mappings if needed.
     pub(super) fn get_or_new(&mut self, pid: Pid) -> &mut Process {
         let Self { n_images, empty, held, .. } = self;
         self.known.entry(pid).or_insert_with(|| {
@@ -156,19 +156,19 @@ impl Processes {
         self.held.set((self.known.len() * PROCESS) as u64);
     }
 
-    /// A process that is known, and how what it is given is held.
+    /// Returns a known process, and the account for its memory.
     pub(super) fn get_with_held(&mut self, pid: Pid) -> Option<(&mut Process, &Held)> {
         Some((self.known.get_mut(&pid)?, &self.held))
     }
 
-    /// An image that no process had.
+    /// Returns a new image number.
     pub(super) const fn new_image(&mut self) -> ProcessImage {
         self.n_images += 1;
         ProcessImage(self.n_images)
     }
 
-    /// A thread ended. Its process, if that was the last one, stays readable until many others have exited after it:
-    /// the process that is forgotten for it, if any.
+    /// Records the end of a thread. A process remains readable after its last thread until many others have exited.
+    /// Returns the process that is forgotten instead, if any.
     pub(super) fn exit(&mut self, pid: Pid) -> Option<Pid> {
         let process = self.known.get_mut(&pid)?;
         process.threads = process.threads.saturating_sub(1);
@@ -177,7 +177,7 @@ impl Processes {
         }
         self.exited.push_back((pid, process.image));
         let oldest = if self.exited.len() > EXITED_KEPT { self.exited.pop_front() } else { None };
-        // Under the same id another process may have come into being meanwhile.
+        // The id may belong to a new process by now.
         let (pid, image) = oldest?;
         let same = self.known.get(&pid).is_some_and(|process| process.image == image);
         same.then(|| self.known.remove(&pid).map(|_| pid)).flatten()
@@ -197,7 +197,7 @@ mod tests {
             processes.get_or_new(Pid(pid));
             assert_eq!(processes.exit(Pid(pid)), None);
         }
-        // A process of an id that is used again is another one.
+        // A process with a reused id is another one.
         let image = processes.new_image();
         assert_eq!(image, ProcessImage(1026));
         processes.insert(Pid(2), Process::new(processes.empty().clone(), image));

@@ -1,5 +1,5 @@
-//! The modules of recent maps: most maps of a recording are of the same few files, and what a record says of them is
-//! compared faster than it is looked up.
+//! Modules of recent maps: most maps of a recording are of the same few files,
+//! and comparing a record is faster than a lookup.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use super::event::{MapEvent, RecordedName};
 use crate::jit_loads::{is_injected, is_marker};
 use crate::module::{FileIdentity, MappedKind, Module};
 
-/// What the name of a map says.
+/// Properties of a map that follow from its name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NamedMapping {
     pub(super) module: ModuleId,
     pub(super) kind: MappedKind,
-    /// It is memory without a file, or of a file whose name leads nowhere: code in it is found by address.
+    /// True for memory without a file, or of a file that cannot be found by name: code in it is looked up by address.
     pub(super) is_memory: bool,
-    /// It is the name of memory that is executable whatever its protection is.
+    /// True if the memory is executable regardless of its protection.
     pub(super) injected: bool,
-    /// It marks a dump of code.
+    /// True if it marks a JIT dump.
     pub(super) marker: bool,
-    /// The next map of code of its file is to be noted: none was noted yet.
+    /// True if no map of code of its file was recorded yet.
     pub(super) code_is_new: bool,
 }
 
@@ -33,19 +33,19 @@ impl NamedMapping {
     }
 }
 
-/// How many are kept.
+/// Number of entries.
 const KEPT: usize = 512;
 
-/// Names of maps, each at the one place that it can be at.
+/// Names of maps, each in the only possible entry.
 #[derive(Debug, Default)]
 pub(super) struct RecentModules {
-    /// With the identity that the record states, which is not all that the module's is made of.
+    /// With the identity that the record states, which is only a part of the module's.
     names: Vec<Option<(FileIdentity, NamedMapping)>>,
-    /// The same by what stands in the records.
+    /// The same by undecoded names.
     recorded: Vec<Option<Recorded>>,
 }
 
-/// What a name in a record stands for.
+/// An undecoded name with its properties.
 #[derive(Clone, Debug)]
 struct Recorded {
     kind: bool,
@@ -54,17 +54,17 @@ struct Recorded {
     named: NamedMapping,
 }
 
-/// No longer path is kept as it stands in a record.
+/// Maximum length of a stored undecoded path.
 const LONGEST: usize = 1024;
 
 impl RecentModules {
-    /// Forgets all: the same record may be of another module from here on.
+    /// Forgets everything: the same record may belong to another module from now on.
     pub(super) fn clear(&mut self) {
         self.names.clear();
         self.recorded.clear();
     }
 
-    /// What a name in a record stands for, where it came before.
+    /// Returns the properties of an undecoded name, if it is stored.
     #[inline]
     pub(super) fn find_recorded(&self, name: &RecordedName<'_>) -> Option<NamedMapping> {
         let known = self.recorded.get(place_of(name))?.as_ref()?;
@@ -74,7 +74,7 @@ impl RecentModules {
         same.then_some(known.named)
     }
 
-    /// Keeps what a map of that name is of, where that follows from nothing but its path and its identity.
+    /// Stores the undecoded name of a map if its module follows from path and identity alone.
     pub(super) fn keep_recorded(
         &mut self,
         name: &RecordedName<'_>,
@@ -82,7 +82,7 @@ impl RecentModules {
         modules: &[Arc<Module>],
     ) {
         let Some(named) = self.find(event, modules) else { return };
-        // Of a marker is more to be seen to.
+        // Markers need further processing.
         if named.marker || name.path.len() > LONGEST {
             return;
         }
@@ -93,7 +93,7 @@ impl RecentModules {
         }
     }
 
-    /// What a map of a process is of, where one of the same path and identity came before.
+    /// Returns the properties of a map of a process, if one with the same path and identity is stored.
     #[inline]
     pub(super) fn find(
         &self,
@@ -103,11 +103,11 @@ impl RecentModules {
         let (identity, named) = self.names.get(place(event))?.as_ref()?;
         let path = &*modules.by_id(named.module)?.path;
         let same = *identity == event.identity && *path == *event.path;
-        // Code without a file is a module of each process.
+        // Each process has its own module for code without a file.
         (same && !(named.kind == MappedKind::Anonymous && event.executable)).then_some(*named)
     }
 
-    /// Keeps what a map is of. It must follow from nothing but its path and its identity.
+    /// Stores the properties of a map, which must follow from path and identity alone.
     pub(super) fn keep(&mut self, event: &MapEvent<'_>, named: NamedMapping) {
         self.names.resize(KEPT, None);
         if let Some(place) = self.names.get_mut(place(event)) {
@@ -116,7 +116,7 @@ impl RecentModules {
     }
 }
 
-/// Where the name of a map is kept.
+/// Entry for the name of a map.
 fn place(event: &MapEvent<'_>) -> usize {
     let inode = event.identity.inode.map_or(0, |inode| inode.number);
     let id = event.identity.build_id;
@@ -125,11 +125,11 @@ fn place(event: &MapEvent<'_>) -> usize {
     place_by(inode ^ id, end, event.path.len())
 }
 
-/// Where what a name stands for is kept.
+/// Entry for an undecoded name.
 fn place_of(name: &RecordedName<'_>) -> usize {
     let word = |bytes: Option<&[u8; 8]>| bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes));
     let [first, second] = [name.identity.first_chunk(), name.identity[8..].first_chunk()];
-    // The path ends with what fills it up, so its end is in its last two words.
+    // The path ends with padding, so its end is in its last two words.
     let before = name.path.len().checked_sub(16).and_then(|at| name.path[at..].first_chunk());
     let end = word(name.path.last_chunk()) ^ word(before).rotate_left(31);
     place_by(word(first) ^ word(second), end, name.path.len())

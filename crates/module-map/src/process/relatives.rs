@@ -1,5 +1,5 @@
-//! Processes that may share their memory: a parent and a child of which neither has executed another program since the
-//! fork. The record of a fork does not state whether the child has a copy of the memory or the memory itself (`CLONE_VM`).
+//! Processes that may share their memory: a parent and a child without an exec since the fork.
+//! The record of a fork does not state whether the child has a copy of the memory or the memory itself (`CLONE_VM`).
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use super::processes::ProcessImage;
 use super::timeline::Timeline;
 use super::waiting::LazySpace;
 
-/// The most relatives of a process; the oldest is forgotten for another one.
+/// Maximum number of relatives of a process; a new one replaces the oldest.
 const MOST: usize = 8;
 
-/// A process, and how many executable mappings it had at the fork.
+/// A process, and its number of executable mappings at the fork.
 #[derive(Clone, Copy, Debug)]
 struct Relative {
     pid: Pid,
@@ -20,7 +20,7 @@ struct Relative {
     n_code: u32,
 }
 
-/// The relatives of a process, the oldest first.
+/// Relatives of a process, oldest first.
 #[derive(Debug)]
 pub(super) struct Relatives(Vec<Relative>);
 
@@ -42,7 +42,7 @@ impl Relatives {
 /// The space of a process that may share the memory of another one.
 #[derive(Clone, Debug)]
 pub struct RelatedSpace {
-    /// The process.
+    /// Process.
     pub pid: Pid,
     /// Its space.
     pub space: Arc<LazySpace>,
@@ -63,8 +63,8 @@ impl Timeline {
         }
     }
 
-    /// The spaces of the relatives of a process that have mapped code since the fork. Relatives that executed another
-    /// program, or ended without having mapped any, are forgotten.
+    /// Returns the spaces of a process's relatives that have mapped code since the fork.
+    /// Forgets relatives that executed another program, or that ended without mapping code.
     #[cold]
     pub fn related_spaces(&mut self, pid: Pid) -> Vec<RelatedSpace> {
         let Some(process) = self.processes.get_mut(pid) else { return Vec::new() };

@@ -1,5 +1,5 @@
-//! The timeline: maps, forks, execs and exits are applied in time order, and at any point the current space of a
-//! process can be taken as an immutable value.
+//! The timeline: maps, forks, execs and exits are applied in time order.
+//! At any point it returns the current space of a process as an immutable value.
 
 use std::sync::Arc;
 
@@ -39,14 +39,14 @@ pub struct Timeline {
     pub(super) unmappable: u64,
 }
 
-/// A process as it is now.
+/// Current state of a process.
 #[derive(Debug)]
 pub struct CurrentProcess<'t> {
-    /// Its space, which is made when somebody needs it.
+    /// Its space, which is built when it is needed.
     pub space: &'t Arc<LazySpace>,
-    /// Which image of the process it is.
+    /// Its process image.
     pub image: ProcessImage,
-    /// Processes are known that may share its memory.
+    /// True if other processes may share its memory.
     pub has_relatives: bool,
 }
 
@@ -57,13 +57,13 @@ impl Default for Timeline {
 }
 
 impl Timeline {
-    /// A timeline on which nothing has happened yet.
+    /// Creates an empty timeline.
     #[must_use]
     pub fn new() -> Self {
         Self::holding(Held::NOWHERE)
     }
 
-    /// The same, which counts what it takes as held in `memory`, spaces that others still use among it.
+    /// Creates an empty timeline that accounts its size in `memory`, including spaces that others still use.
     #[must_use]
     pub fn within(memory: &Arc<Memory>) -> Self {
         Self::holding(Held::new(memory, MemoryUse::Processes))
@@ -89,34 +89,34 @@ impl Timeline {
         }
     }
 
-    /// Takes in the build-id that the recording lists for a path; used where a map record carries none.
+    /// Adds the build-id that the recording lists for a path, for map records without one.
     pub fn list_build_id(&mut self, path: &[u8], id: BuildId) {
         self.recent.clear();
         self.file_history.list_build_id(path, id);
     }
 
-    /// Takes in which files the paths of the whole recording led to. The build-id that the header lists for a path is of a
-    /// file only if the path led to no other. To be called before anything happens.
+    /// Sets the files of all paths in the recording.
+    /// The header's build-id for a path belongs to a file only if the path had no other one. Call it before any event.
     pub fn list_files(&mut self, files: FilesOfPaths) {
         self.recent.clear();
         self.file_history.list_files(files);
     }
 
-    /// Returns true if code of two files was mapped by one path, or a file was deleted after it was mapped. Then
-    /// [`Self::list_files`] makes a difference.
+    /// Returns true if one path mapped code of two files, or a file was deleted after it was mapped.
+    /// Then [`Self::list_files`] makes a difference.
     #[must_use]
     pub const fn saw_several_files(&self) -> bool {
         self.file_history.saw_several()
     }
 
-    /// Kernel code that was made at run time went away.
+    /// Removes kernel code that was made at run time.
     pub fn unmap_kernel(&mut self, start: Avma, len: u64) {
         self.kernel.unmap(start, len);
     }
 
-    /// A process or thread came into being. A new process begins with its parent's space, at no cost.
+    /// Adds a process or thread. A new process starts with its parent's space, at no cost.
     pub fn fork(&mut self, pid: Pid, tid: Tid, parent: Pid, parent_thread: Tid) {
-        // A child has what its parent has by now; both go on with the same space, so it is made once at most.
+        // Parent and child share the space so far, which is therefore built at most once.
         let inherited = if pid != parent && self.processes.contains(parent) {
             self.process(parent).inheritance()
         } else {
@@ -130,9 +130,9 @@ impl Timeline {
         }
     }
 
-    /// A process or thread was there before the recording began, which the recorder states by a synthesized FORK. A
-    /// process has nothing of its parent's space or name: it may have executed another program since, and its own maps
-    /// and its name are listed.
+    /// Adds a process or thread that existed before the recording, stated by a synthesized FORK.
+    /// A process inherits neither space nor name: it may have executed another program since.
+    /// Its own maps and name are listed.
     ///
     /// Source: `PERF_RECORD_MISC_FORK_EXEC` in perf's synthesized events.
     pub fn already_running(&mut self, pid: Pid, tid: Tid, parent: Pid, parent_thread: Tid) {
@@ -173,8 +173,8 @@ impl Timeline {
         self.processes.insert(pid, process);
     }
 
-    /// A thread changed its name; with `exec`, its process became another program, got the name and lost its maps.
-    /// Without, a process has the name if it is that of its main thread and the process has none yet.
+    /// Renames a thread; with `exec`, its process became another program with that name and lost its maps.
+    /// Without, an unnamed process takes the name of its main thread.
     pub fn comm(&mut self, pid: Pid, tid: Tid, name: &[u8], exec: bool) {
         let comm = self.comms.intern(name);
         self.comms.set(tid, comm);
@@ -194,8 +194,8 @@ impl Timeline {
         }
     }
 
-    /// The recorder listed a thread that was there before the recording began, and its name. That of the main thread is
-    /// the name of the process.
+    /// Adds a listed thread from before the recording with its name.
+    /// The name of the main thread is that of the process.
     pub fn listed_comm(&mut self, pid: Pid, tid: Tid, name: &[u8]) {
         self.comm(pid, tid, name, false);
         if tid.0 == pid.0 {
@@ -204,8 +204,9 @@ impl Timeline {
         }
     }
 
-    /// A thread ended. The space of a process stays readable for a while after its last thread, since samples of its
-    /// end can come late; a process that is made anew under the same id replaces it.
+    /// Records the end of a thread.
+    /// The space of a process remains readable for a while, because samples of its end can come late.
+    /// A new process with the same id replaces it.
     pub fn exit(&mut self, pid: Pid, _tid: Tid) {
         if let Some(forgotten) = self.processes.exit(pid) {
             self.comms.forget(Tid(forgotten.0));
@@ -213,13 +214,13 @@ impl Timeline {
         }
     }
 
-    /// The space of a process as it is now, and which image of the process it is.
+    /// Returns the current space of a process, and its process image.
     pub fn space(&mut self, pid: Pid) -> (Arc<Space>, ProcessImage) {
         let CurrentProcess { space, image, .. } = self.current(pid);
         (space.space().clone(), image)
     }
 
-    /// The same, not made yet: whoever needs the space makes it, on any thread and at any time.
+    /// The same, not built yet: the space is built on first use, on any thread and at any time.
     #[inline]
     pub fn current(&mut self, pid: Pid) -> CurrentProcess<'_> {
         if !self.processes.contains(pid) {
@@ -234,46 +235,46 @@ impl Timeline {
         CurrentProcess { space: process.space(), image, has_relatives }
     }
 
-    /// The kernel's space as it is now, to be looked at.
+    /// The current space of the kernel, by reference.
     #[must_use]
     pub const fn kernel_space(&self) -> &Arc<Space> {
         &self.kernel.space
     }
 
-    /// The kernel's space as it is now.
+    /// Returns the current space of the kernel.
     #[must_use]
     pub fn kernel(&self) -> Arc<Space> {
         self.kernel.space.clone()
     }
 
-    /// Code of a guest or of the hypervisor was sampled: from now on [`Self::guest`] has a module for it.
+    /// Records that code of a guest or of the hypervisor was sampled, so that [`Self::guest`] has a module for it.
     pub fn sampled_guest(&mut self, kind: MappedKind) {
         self.guests.sampled(kind, &mut self.modules);
     }
 
-    /// The spaces of the guest that a process runs, as they are now; `None` if nothing of guests was recorded.
+    /// Returns the current spaces of the guest that a process runs; `None` if no guest was recorded.
     #[must_use]
     #[inline]
     pub fn guest(&self, pid: Pid) -> Option<&Arc<Guest>> {
         self.guests.get(pid)
     }
 
-    /// The symbol by whose address the recording says how far the kernel was moved when it booted (`_text` or
-    /// `_stext`), and that address.
+    /// Returns the symbol that shows the kernel's load address (`_text` or `_stext`), and its recorded address.
     #[must_use]
     pub fn kernel_reference(&self) -> Option<(&[u8], Avma)> {
         self.kernel.reference()
     }
 
-    /// The name of a thread as it is now: its own, else that of its process, else empty.
+    /// Returns the current name of a thread: its own, else that of its process, else empty.
     pub fn comm_of(&mut self, pid: Pid, tid: Tid) -> CommId {
         self.comms.of(pid, tid)
     }
 
-    /// The name of a process as it is now: that of the program that it executed last, as the kernel keeps it, else that
-    /// under which the recorder listed it. A fork has that of its parent, and a renaming of the main thread does not
-    /// matter. Of a process that no record names it is the name of its main thread, else that of the first thread that
-    /// this was called for; `thread` is the one at hand.
+    /// Returns the current name of a process: that of its last executed program as stored by the kernel.
+    /// Before an exec it is the recorder's listed name; a fork has its parent's.
+    /// Renaming the main thread has no effect.
+    /// Without any record it is the name of the main thread, else that of the first queried thread.
+    /// `thread` is the name of the current thread.
     #[inline]
     pub fn process_name(&mut self, pid: Pid, thread: CommId) -> CommId {
         self.comms.of_process(pid, thread)
@@ -285,12 +286,13 @@ impl Timeline {
         self.comms.name(comm)
     }
 
-    /// A control group has that path.
+    /// Sets the path of a control group.
     pub fn cgroup(&mut self, id: CgroupId, path: &[u8]) {
         self.cgroups.name(id, path);
     }
 
-    /// The path of a control group below the root of the hierarchy; `[cgroup ID]` where the recording does not state it.
+    /// Returns the path of a control group below the root of the hierarchy;
+    /// `[cgroup ID]` if the recording does not state it.
     #[must_use]
     pub fn cgroup_path(&self, id: CgroupId) -> Vec<u8> {
         self.cgroups.path(id)
@@ -302,19 +304,19 @@ impl Timeline {
         self.modules.all()
     }
 
-    /// Memory without a file that was taken for the file that had been mapped there before, in the order of time.
+    /// Memory without a file that is identified with the file mapped there before, in time order.
     #[must_use]
     pub fn inferences(&self) -> &[Inference] {
         &self.inferences
     }
 
-    /// How many map records were ignored because they map nothing.
+    /// Number of map records that were ignored because they map nothing.
     #[must_use]
     pub const fn unmappable(&self) -> u64 {
         self.unmappable
     }
 
-    /// A process as it is now.
+    /// Returns the current state of a process.
     pub(super) fn process(&mut self, pid: Pid) -> &mut Process {
         if !self.processes.contains(pid) {
             self.discover(pid);
@@ -322,7 +324,7 @@ impl Timeline {
         self.processes.get_or_new(pid)
     }
 
-    /// A process is there whose beginning was not recorded.
+    /// Adds a process without a recorded start.
     #[cold]
     pub(super) fn discover(&mut self, pid: Pid) {
         let comm = self.comms.of_thread(Tid(pid.0));

@@ -1,16 +1,16 @@
-//! A run of mappings of an address space, in one block of memory: copied as a whole where another space shares it,
-//! changed in place where none does.
+//! A run of mappings of an address space in one block of memory:
+//! copied as a whole if another space shares it, else changed in place.
 
 use address::{Avma, FileOffset, ModuleId};
 use budget::Held;
 
 use super::Mapping;
 
-/// How many mappings a chunk holds before it is split: a copy of one is what a change costs.
+/// Maximum number of mappings of a chunk before it is split; copying one chunk is the cost of a change.
 pub(crate) const CHUNK: usize = 22;
-/// A change replaces a mapping by three at most.
+/// A change replaces a mapping by at most three.
 const ROOM: usize = CHUNK + 2;
-/// What a place holds that holds nothing.
+/// Content of an unused slot.
 const NOTHING: Mapping = Mapping {
     start: Avma(0),
     end: Avma(0),
@@ -20,17 +20,17 @@ const NOTHING: Mapping = Mapping {
     writable: false,
 };
 
-/// Mappings in order of address. Between changes it has one at least and [`CHUNK`] at most.
+/// Mappings in address order: between changes at least one and at most [`CHUNK`].
 #[derive(Clone, Debug)]
 pub(crate) struct Chunk {
-    /// How many there are. Invariant: not above [`ROOM`].
+    /// Number of mappings. Invariant: at most [`ROOM`].
     n: usize,
     mappings: [Mapping; ROOM],
     held: Held,
 }
 
 impl Chunk {
-    /// A chunk of these mappings, which is held where its space is; what is beyond its room is left out.
+    /// Creates a chunk, charged to the account of its space; mappings beyond [`ROOM`] are omitted.
     pub(crate) fn new(mappings: &[Mapping], held: &Held) -> Self {
         let held = held.another(size_of::<Self>() as u64);
         let mut chunk = Self { n: mappings.len().min(ROOM), mappings: [NOTHING; ROOM], held };
@@ -45,13 +45,13 @@ impl Chunk {
         self.mappings.get(..self.n).unwrap_or_default()
     }
 
-    /// Where it begins.
+    /// Its start address.
     pub(crate) fn start(&self) -> Avma {
         self.mappings().first().map_or(Avma(0), |mapping| mapping.start)
     }
 
-    /// Puts `new`, or nothing, in the place of everything between two addresses. Where that makes too many mappings, the
-    /// rear ones leave as a chunk of their own.
+    /// Replaces everything between two addresses with `new`, or with nothing.
+    /// If there are too many mappings then, the last ones are returned as a separate chunk.
     pub(crate) fn replace(&mut self, start: Avma, end: Avma, new: Option<Mapping>) -> Option<Self> {
         let change = Change::new(self.mappings(), start, end, new);
         let next = change.low + change.n;
@@ -63,8 +63,8 @@ impl Chunk {
         (self.n > CHUNK).then(|| self.split(change.low))
     }
 
-    /// Splits off the rear mappings, `at` being the last change. Maps come in rows as a rule: where one row grows at an end
-    /// of the chunk, what is after or before it stays together, so that chunks become full.
+    /// Splits off the last mappings; `at` is the index of the last change.
+    /// Maps mostly come in rows: if a row grows at one end, the rest stays together, so that chunks become full.
     fn split(&mut self, at: usize) -> Self {
         let first = if at <= self.n / 4 {
             at + 1
@@ -80,13 +80,13 @@ impl Chunk {
     }
 }
 
-/// What changes in a row of mappings where something is put in the place of everything between two addresses.
+/// Change of a run of mappings that replaces everything between two addresses.
 struct Change {
-    /// The mappings from here...
+    /// Index of the first replaced mapping.
     pub(crate) low: usize,
-    /// ...up to here are replaced.
+    /// Index after the last replaced mapping.
     pub(crate) high: usize,
-    /// By so many of these.
+    /// Number of new mappings.
     n: usize,
     new: [Mapping; 3],
 }
@@ -117,7 +117,7 @@ impl Change {
         }
     }
 
-    /// What comes there.
+    /// The new mappings.
     pub(crate) fn mappings(&self) -> &[Mapping] {
         self.new.get(..self.n).unwrap_or_default()
     }

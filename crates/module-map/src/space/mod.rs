@@ -1,5 +1,5 @@
-//! The address space of one process at one time: disjoint mappings in order of address. A space that somebody holds
-//! never changes: the next version shares all chunks that a change does not touch.
+//! The address space of one process at one time: disjoint mappings in address order.
+//! A space in use never changes: the next version shares all chunks that a change does not touch.
 
 mod chunk;
 mod tree;
@@ -16,42 +16,42 @@ use crate::module::Modules;
 use crate::module::{MappedKind, Module};
 use tree::{Found, Tree};
 
-/// A mapping: bytes of a module (or of anonymous memory) in a row of an address space.
+/// A mapping: bytes of a module (or of anonymous memory) at consecutive addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mapping {
-    /// The first address.
+    /// First address.
     pub start: Avma,
-    /// The address past the last. Invariant: above `start`.
+    /// End address, exclusive. Invariant: greater than `start`.
     pub end: Avma,
-    /// The offset in the module's file of the byte at `start`. Meaningless for anonymous memory.
+    /// Offset in the module's file of the byte at `start`. Meaningless for anonymous memory.
     pub offset: FileOffset,
-    /// What is mapped; [`Space::module`] and [`crate::Timeline::modules`] have it.
+    /// Module; [`Space::module`] and [`crate::Timeline::modules`] have it.
     pub module: ModuleId,
-    /// Whether it was mapped executable.
+    /// True if it was mapped executable.
     pub executable: bool,
-    /// Whether it was mapped writable.
+    /// True if it was mapped writable.
     pub writable: bool,
 }
 
 impl Mapping {
-    /// Whether the address is in this mapping.
+    /// Returns true if the address is in this mapping.
     #[must_use]
     pub fn contains(&self, avma: Avma) -> bool {
         self.start <= avma && avma < self.end
     }
 
-    /// The offset in the file of an address of this mapping.
+    /// Returns the file offset of an address of this mapping.
     #[must_use]
     pub const fn offset_of(&self, avma: Avma) -> FileOffset {
         self.offset.add(avma.since(self.start))
     }
 
-    /// The part of this mapping between two of its addresses.
+    /// Returns the part of this mapping between two of its addresses.
     pub(crate) fn part(&self, start: Avma, end: Avma) -> Self {
         Self { end, ..self.tail(start) }
     }
 
-    /// The part of this mapping from `start` on.
+    /// Returns the part of this mapping from `start` on.
     pub(crate) fn tail(&self, start: Avma) -> Self {
         Self { start, offset: self.offset_of(start), ..*self }
     }
@@ -62,24 +62,24 @@ impl Mapping {
 /// Invariant: mappings are disjoint and sorted.
 #[derive(Clone, Debug, Default)]
 pub struct Space {
-    /// Differs between any two spaces of different contents; a clone has the same.
+    /// Unique for different contents; a clone has the same version.
     version: u64,
     modules: Arc<Modules>,
     tree: Tree,
-    /// JIT code, which lies over the memory that it is in: that can be mapped anew without end, and each time all the
-    /// code in it would have to be, too.
+    /// JIT code, as a layer over its memory.
+    /// That memory can be mapped again any number of times, and the code in it must remain.
     jit: Tree,
-    /// What is seen where nothing is mapped.
+    /// Background that is visible at unmapped addresses.
     behind: Option<Arc<Self>>,
 }
 
 impl Space {
-    /// A space without mappings, whose mappings are going to be of these modules, and held as `held` is.
+    /// Creates an empty space for mappings of these modules, charged to the account of `held`.
     pub(crate) fn of(modules: Arc<Modules>, held: &Held) -> Self {
         Self { version: 0, modules, tree: Tree::new(held), jit: Tree::new(held), behind: None }
     }
 
-    /// The mapping at an address.
+    /// Returns the mapping at an address.
     #[must_use]
     #[inline]
     pub fn lookup(&self, avma: Avma) -> Option<Mapping> {
@@ -89,7 +89,7 @@ impl Space {
         self.find(avma).ok()
     }
 
-    /// The last mapping that begins below `avma`.
+    /// Returns the last mapping that begins below `avma`.
     #[must_use]
     pub fn last_before(&self, avma: Avma) -> Option<Mapping> {
         match self.find(Avma(avma.0.checked_sub(1)?)) {
@@ -98,14 +98,14 @@ impl Space {
         }
     }
 
-    /// The mapping at an address, or the end of the mapping before it and where the next one begins, at the earliest.
+    /// Returns the mapping at an address, or the gap around it, with the earliest start of the next mapping.
     fn find(&self, avma: Avma) -> Result<Mapping, (Avma, Avma)> {
         let (mut start, mut end) = (Avma(0), Avma(u64::MAX));
         let behind = self.behind.as_deref();
         let layers = [&self.jit, &self.tree].into_iter();
         for tree in layers.chain(behind.iter().flat_map(|space| [&space.jit, &space.tree])) {
             match tree.find(avma) {
-                // What lies before it and behind it in the layers above covers it there.
+                // Mappings in the layers above cover it before and after.
                 Found::Mapping(mapping) => {
                     return Ok(mapping.part(mapping.start.max(start), mapping.end.min(end)));
                 }
@@ -115,24 +115,24 @@ impl Space {
         Err((start, end))
     }
 
-    /// The module of a mapping of this space.
+    /// Returns the module of a mapping of this space.
     #[must_use]
     pub fn module(&self, mapping: &Mapping) -> Option<&Module> {
         self.modules.get(mapping.module).map(|module| &**module)
     }
 
-    /// The id of the contents: two spaces of the same version are equal.
+    /// Id of the contents: spaces of the same version are equal.
     #[must_use]
     pub const fn version(&self) -> u64 {
         self.version
     }
 
-    /// All mappings in order of address.
+    /// All mappings in address order.
     pub fn mappings(&self) -> impl Iterator<Item = Mapping> {
         self.overlapping(Avma(0), Avma(u64::MAX))
     }
 
-    /// The mappings that have addresses from `start` up to `end`.
+    /// Returns the mappings that overlap `start..end`.
     pub fn overlapping(&self, start: Avma, end: Avma) -> impl Iterator<Item = Mapping> {
         let mut at = start;
         std::iter::from_fn(move || {
@@ -145,15 +145,15 @@ impl Space {
         })
     }
 
-    /// Whether nothing is mapped.
+    /// Returns true if nothing is mapped.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let is_behind = self.behind.as_ref().is_some_and(|behind| !behind.is_empty());
         self.tree.is_empty() && self.jit.is_empty() && !is_behind
     }
 
-    /// Puts a mapping over whatever was there: it wins exactly the bytes that it covers, older mappings keep what sticks
-    /// out at either end.
+    /// Adds a mapping over existing ones: it wins exactly the bytes that it covers,
+    /// and older mappings keep their remainders at both ends.
     ///
     /// ```text
     ///   before   |----- a -----|   |-- b --|
@@ -168,7 +168,7 @@ impl Space {
         }
     }
 
-    /// Takes away whatever is mapped from `start` up to `end`. What is seen behind the space stays.
+    /// Removes all mappings between `start` and `end`. The background remains visible.
     pub fn unmap(&mut self, start: Avma, end: Avma) {
         if start < end {
             self.replace(start, end, None);
@@ -183,7 +183,7 @@ impl Space {
         self.tree.replace(start, end, new);
     }
 
-    /// The same as [`Self::map`], but JIT code that is there stays above it.
+    /// Does the same as [`Self::map`], below existing JIT code.
     pub(crate) fn map_below_jit(&mut self, new: Mapping) {
         if new.start < new.end {
             self.version = new_version();
@@ -191,7 +191,7 @@ impl Space {
         }
     }
 
-    /// The same as [`Self::map`], for JIT code.
+    /// Does the same as [`Self::map`], for JIT code.
     pub(crate) fn map_jit(&mut self, new: Mapping) {
         if new.start < new.end {
             self.version = new_version();
@@ -199,19 +199,19 @@ impl Space {
         }
     }
 
-    /// The JIT code in this space that has addresses from `start` up to `end`.
+    /// Returns the JIT code of this space that overlaps `start..end`.
     pub(crate) fn jit_code(&self, start: Avma, end: Avma) -> impl Iterator<Item = Mapping> {
         let code = Self { jit: self.jit.clone(), ..Self::default() };
         code.overlapping(start, end).collect::<Vec<_>>().into_iter()
     }
 
-    /// This space, with what another one has where nothing is mapped in this one. It costs the same whatever is mapped.
+    /// Returns this space with another one as its background. The cost is independent of the number of mappings.
     #[must_use]
     pub fn before(&self, other: &Arc<Self>) -> Self {
         Self { version: new_version(), behind: Some(other.clone()), ..self.clone() }
     }
 
-    /// This space, with the code of files that `other` has where no code is mapped in this one. `None` if there is none.
+    /// Returns this space plus the file code of `other` at addresses without code in this one. `None` if there is none.
     #[must_use]
     pub fn with_code_of(&self, other: &Self) -> Option<Self> {
         let mut merged: Option<Self> = None;
@@ -225,7 +225,7 @@ impl Space {
         merged
     }
 
-    /// How many chunks this space shares with another: what a fork costs is what it does not share.
+    /// Returns the number of chunks shared with another space: a fork costs the rest.
     #[must_use]
     pub fn shared_chunks(&self, other: &Self) -> usize {
         let mut theirs = HashSet::new();
@@ -240,7 +240,7 @@ impl Space {
     }
 }
 
-/// A version that no space had. Each thread takes many at a time.
+/// Returns a new version. Each thread reserves many at a time.
 fn new_version() -> u64 {
     const MANY: u64 = 1024;
     static NEXT: AtomicU64 = AtomicU64::new(1);

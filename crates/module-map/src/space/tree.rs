@@ -1,5 +1,6 @@
-//! Disjoint mappings in order of address, as a tree of chunks: a version shares all with the one before but the way to
-//! what changed, so that versions cost the same however much is mapped.
+//! Disjoint mappings in address order, as a tree of chunks.
+//! Versions share all nodes except the path to the change,
+//! so the cost of a version hardly depends on the number of mappings.
 
 use std::sync::Arc;
 
@@ -9,11 +10,11 @@ use budget::Held;
 use super::Mapping;
 use super::chunk::Chunk;
 
-/// How many children a node has before it is split. Processes have fewer chunks than this as a rule, so that their
-/// chunks hang on the root.
+/// Maximum number of children of a node before it is split.
+/// Most processes have fewer chunks, so that all are below the root.
 const FANOUT: usize = 32;
 
-/// A tree. Invariant: children are sorted, none is empty, and each begins where its first mapping does.
+/// A tree. Invariant: children are sorted and not empty, and each begins with its first mapping.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     root: Children,
@@ -26,7 +27,7 @@ struct Children {
     held: Held,
 }
 
-/// Bytes of a node beside its children, and of what it is in.
+/// Accounted bytes of a node and its allocation, besides its children.
 const NODE: u64 = 128;
 
 #[derive(Clone, Debug)]
@@ -41,7 +42,7 @@ enum Node {
     Inner(Arc<Children>),
 }
 
-/// What is at an address.
+/// Result of a lookup.
 pub(super) enum Found<'t> {
     Mapping(&'t Mapping),
     /// Nothing from the first address up to the second.
@@ -49,7 +50,7 @@ pub(super) enum Found<'t> {
 }
 
 impl Tree {
-    /// An empty tree, whose nodes are held as `held` is.
+    /// Creates an empty tree, charged to the account of `held`.
     pub(super) fn new(held: &Held) -> Self {
         Self { root: Children::new(Vec::new(), held) }
     }
@@ -58,7 +59,7 @@ impl Tree {
         self.root.list.is_empty()
     }
 
-    /// The mapping at an address.
+    /// Returns the mapping at an address.
     #[inline]
     pub(super) fn lookup(&self, avma: Avma) -> Option<&Mapping> {
         let mut children = &*self.root.list;
@@ -76,7 +77,7 @@ impl Tree {
         }
     }
 
-    /// The mapping at an address, or how far nothing is mapped around it.
+    /// Returns the mapping at an address, or the gap around it.
     pub(super) fn find(&self, avma: Avma) -> Found<'_> {
         let mut next = Avma(u64::MAX);
         let mut children = &*self.root.list;
@@ -101,7 +102,7 @@ impl Tree {
         }
     }
 
-    /// Puts `new`, or nothing, in the place of everything between two addresses.
+    /// Replaces everything between two addresses with `new`, or with nothing.
     pub(super) fn replace(&mut self, start: Avma, end: Avma, new: Option<Mapping>) {
         if let Some(rear) = self.root.replace(start, end, new) {
             let above = Children::new(Vec::new(), &self.root.held);
@@ -139,7 +140,7 @@ impl Child {
         Self { start, node: Node::Inner(Arc::new(children)) }
     }
 
-    /// The same for this part of the tree; gives what does not fit into it any more, which comes after it.
+    /// The same for this part of the tree; returns the overflow, which comes after it.
     fn replace(&mut self, start: Avma, end: Avma, new: Option<Mapping>) -> Option<Self> {
         match &mut self.node {
             Node::Leaf(chunk) => {
@@ -167,14 +168,14 @@ impl Child {
 }
 
 impl Children {
-    /// Children that are held as `held` is.
+    /// Creates children, charged to the account of `held`.
     fn new(list: Vec<Child>, held: &Held) -> Self {
         let mut children = Self { list, held: held.another(0) };
         children.count();
         children
     }
 
-    /// Counts what they take now.
+    /// Accounts their current size.
     fn count(&mut self) {
         self.held.set(NODE + (self.list.capacity() * size_of::<Child>()) as u64);
     }
@@ -183,24 +184,24 @@ impl Children {
         self.list.first().map_or(Avma(0), |child| child.start)
     }
 
-    /// The same for the children of a node. Maps come in rows as a rule, after an exec: then nobody else holds what changes,
-    /// and nothing is copied.
+    /// The same for the children of a node.
+    /// Maps mostly come in rows after an exec: then changed nodes are not shared, and nothing is copied.
     fn replace(&mut self, start: Avma, end: Avma, new: Option<Mapping>) -> Option<Self> {
         let Self { list: children, held } = self;
         let Some(after) = children.len().checked_sub(1) else {
             children.extend(new.map(|new| Child::leaf(Chunk::new(&[new], held))));
             return None;
         };
-        // A child before or after the new mapping takes it in where none has its addresses.
+        // If no child contains the new mapping's addresses, the child before or after takes it.
         let low =
             children.partition_point(|child| child.start <= start).saturating_sub(1).min(after);
         let rest = children.get(low..).unwrap_or_default();
         let n_touched = rest.iter().take_while(|child| child.start < end).count();
         if n_touched > 1 {
-            // What is between the first and the last is covered as a whole.
+            // Children between the first and the last are covered completely.
             children.drain(low + 1..low + n_touched - 1);
             if let Some(last) = children.get_mut(low + 1) {
-                // Cutting at one end makes no more of them.
+                // Truncating one end adds no mappings.
                 let _ = last.replace(start, end, None);
                 if last.is_empty() {
                     children.remove(low + 1);
@@ -217,7 +218,7 @@ impl Children {
         if children.len() <= FANOUT {
             return None;
         }
-        // A row that grows at the end leaves full nodes behind.
+        // A row that grows at the end leaves full nodes.
         let half = if low + 2 >= FANOUT { FANOUT } else { children.len() / 2 };
         let rear = children.split_off(half);
         Some(Self::new(rear, held))

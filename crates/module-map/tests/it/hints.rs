@@ -68,7 +68,7 @@ fn hints_for_all_and_for_names() {
     assert_eq!(shape(&mut timeline, 2), ["10000-11000 /all+0", "20000-21000 /named+0"]);
 }
 
-/// A map in the range of a broad hint brings back that part of the hint alone.
+/// A map in the range of a broad hint restores only that part of the hint.
 #[test]
 fn a_broad_hint_covers_no_narrower_one() {
     let mut timeline = timeline_with(&["/all@*,0x10000,0x2000", "/one@1,0x10000,0x1000"]);
@@ -77,7 +77,7 @@ fn a_broad_hint_covers_no_narrower_one() {
     assert_eq!(shape(&mut timeline, 2), ["10000-12000 /all+0"]);
 }
 
-/// A name that comes later brings its hints in below those of the process and of its parent.
+/// A later name adds its hints below those of the process and of its parent.
 #[test]
 fn hints_for_a_name_come_in_below_those_for_a_process() {
     let hints =
@@ -96,7 +96,7 @@ fn hints_for_a_name_come_in_below_those_for_a_process() {
     assert_eq!(shape(&mut timeline, 2), expected);
 }
 
-/// A hint that was reached ends by the exec, its neighbours wait on.
+/// A hint with an overlapped range ends at the exec; its neighbours remain.
 #[test]
 fn hints_end_one_by_one() {
     let mut timeline = timeline_with(&["/a@1,0x10000,0x1000", "/b@1,0x20000,0x1000"]);

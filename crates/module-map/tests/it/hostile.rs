@@ -1,5 +1,5 @@
-//! Recordings that map without end: what a version of a space costs has nothing to do with how much is mapped, dumps of
-//! JIT code are read once, and what is behind a space is looked through.
+//! Unlimited map records: the cost of a space version is independent of the number of mappings.
+//! Also: JIT dumps are read once, and the background of a space is visible.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,7 +41,7 @@ fn a_version_shares_all_but_one_chunk() {
     }
 }
 
-/// Maps in random order, many of them over many others, against a list that is searched from its end.
+/// Maps in random order, many of them over many others, compared with a list that is searched from its end.
 #[test]
 fn deep_trees_hold_what_was_mapped() {
     let mut state = 1_u64;
@@ -75,7 +75,7 @@ fn rows() -> impl Strategy<Value = Vec<(u64, u64)>> {
 }
 
 proptest! {
-    /// The same as to map all of the one over the other.
+    /// Equal to mapping all of one space over the other.
     #[test]
     fn a_space_before_another(front in rows(), behind in rows()) {
         let space = |rows: &[(u64, u64)], first: u64| {
@@ -98,7 +98,7 @@ proptest! {
     }
 }
 
-/// A dump of 100 functions that counts how often it is read.
+/// A dump of 100 functions that counts its reads.
 #[derive(Debug)]
 struct Counted(Arc<AtomicU64>);
 
@@ -136,7 +136,7 @@ fn a_dump_is_read_once_and_outlives_its_memory() {
     assert_eq!(found.len(), 1 + 200);
     assert_eq!(found[1], "9000-9020 /tmp/jit-1.dump+1000");
     assert_eq!(found[2], "9020-9040 //anon+9020");
-    // A file takes its place as ever.
+    // A file replaces it as usual.
     timeline.map(&code(1, 0x9000, 0x2000, 0, "/lib/x.so"));
     assert_eq!(shape(&mut timeline, 1)[1..], ["9000-b000 /lib/x.so+0"]);
 }

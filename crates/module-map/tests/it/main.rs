@@ -1,4 +1,4 @@
-//! The crate as its users see it.
+//! Tests of the crate's public interface.
 
 mod hints;
 mod hostile;

@@ -1,5 +1,5 @@
-//! Held memory is counted, and given back when nobody uses it any more: spaces in all their versions, modules and names.
-//! If it is too much, the count names the table.
+//! Held memory is counted and released after its last use: spaces in all their versions, modules and names.
+//! If the limit is exceeded, the error names the table.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ fn limited(bytes: u64) -> Arc<Memory> {
     Arc::new(Memory::new(Some(bytes)))
 }
 
-/// What was read when too much was asked for.
+/// Returns the object being read when the limit was exceeded.
 fn reading(memory: &Memory) -> Option<&str> {
     memory.exceeded().map(|exceeded| exceeded.reading.as_str())
 }
@@ -35,7 +35,7 @@ fn versions_of_spaces_are_held_while_somebody_has_them() {
         })
         .collect();
     let held = memory.held() - before;
-    // Each has a chunk and the way to it, not all 450 chunks.
+    // Each version has a chunk and the path to it, not all 450 chunks.
     assert!(held > 100 * 1000 && held < 100 * 10_000, "{held}");
     drop((first, versions));
     map(&mut timeline, 1, 5);

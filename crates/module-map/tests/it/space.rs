@@ -1,4 +1,4 @@
-//! Spaces against a model that knows every page.
+//! Spaces compared with a model of every page.
 
 use address::{Avma, FileOffset, ModuleId};
 use module_map::{Mapping, Space};
@@ -11,7 +11,7 @@ fn changes() -> impl Strategy<Value = Vec<(bool, u64, u64)>> {
     proptest::collection::vec((prop::bool::weighted(0.8), 0..PAGES, 0..PAGES / 3), 0..120)
 }
 
-/// Mappings of distinct files, one a number.
+/// Mappings of distinct files, numbered.
 fn mapping(number: usize, first: u64, n: u64) -> Mapping {
     Mapping {
         start: Avma(first),
@@ -36,7 +36,7 @@ proptest! {
             } else {
                 space.unmap(Avma(first), Avma(first + n));
             }
-            // Who holds a version keeps it.
+            // A version in use does not change.
             let after: Vec<Mapping> = kept.mappings().collect();
             prop_assert_eq!(before, after);
             for at in first..first + n {

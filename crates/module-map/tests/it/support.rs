@@ -24,12 +24,12 @@ pub(crate) fn code_of<'a>(event: MapEvent<'a>, id: &str) -> MapEvent<'a> {
     MapEvent { identity: FileIdentity { build_id, ..FileIdentity::default() }, ..event }
 }
 
-/// The space of a process as text: `start-end path+offset`, one a mapping.
+/// The space of a process as text: `start-end path+offset` for each mapping.
 pub(crate) fn shape(timeline: &mut Timeline, pid: i32) -> Vec<String> {
     shape_of(&timeline.space(Pid(pid)).0)
 }
 
-/// The same of a space.
+/// The same for a space.
 pub(crate) fn shape_of(space: &module_map::Space) -> Vec<String> {
     let mapping = |mapping: module_map::Mapping| {
         let module = space.module(&mapping).expect("the timeline's own");
@@ -39,7 +39,7 @@ pub(crate) fn shape_of(space: &module_map::Space) -> Vec<String> {
     space.mappings().map(mapping).collect()
 }
 
-/// The path of the module at an address.
+/// Path of the module at an address.
 pub(crate) fn path_at(space: &module_map::Space, address: u64) -> Option<Vec<u8>> {
     Some(space.module(&space.lookup(Avma(address))?)?.path.to_vec())
 }

@@ -1,4 +1,4 @@
-//! Processes over time: maps, forks, execs, exits, and the same id again.
+//! Processes over time: maps, forks, execs, exits, and reused ids.
 
 use address::{Avma, BuildId, FileOffset, Pid, Tid, Timestamp};
 use budget::Exhausted;
@@ -83,14 +83,14 @@ fn a_fork_inherits_and_goes_its_own_way() {
     assert_eq!(path(&child), Some(b"/lib/own.so".to_vec()));
     assert_eq!(path(&parent), Some(b"/lib/x.so".to_vec()));
     assert_eq!(child.mappings().count(), 2000);
-    // All but the chunk that changed is the parent's.
+    // Only the changed chunk is not the parent's.
     let chunks = parent.shared_chunks(&parent);
     assert!(chunks > 60, "{chunks}");
     assert_eq!(child.shared_chunks(&parent), chunks - 1);
 }
 
-/// The recorder states processes that were there before it: a shell had forked this one, which then became another
-/// program. Its maps are listed; whatever else the shell has is not its own.
+/// Synthesized records of running processes: a shell had forked this one, which then became another program.
+/// Its own maps are listed; it has none of the shell's.
 #[test]
 fn a_process_that_was_already_running_has_its_own_maps_only() {
     let mut timeline = Timeline::new();
@@ -158,7 +158,7 @@ fn huge_pages_over_text_are_still_the_text() {
         ["400000-800000 /bin/app+1000", "800000-a00000 /bin/app+401000"]
     );
     assert_eq!(timeline.inferences().len(), 1);
-    // Memory elsewhere, and memory that only overlaps, is what it says.
+    // Memory elsewhere, and memory that only overlaps, is not inferred to be text.
     timeline.map(&anon(0x90_0000, 0x1000, true));
     timeline.map(&anon(0x100_0000, 0x1000, true));
     assert_eq!(timeline.inferences().len(), 1);
@@ -193,7 +193,7 @@ fn jit_code_is_there_when_it_was_loaded() {
     timeline.map(&code(1, 0x1000, 0x1000, 0, "/tmp/jit-1.dump"));
     let mut at = |now| {
         timeline.advance(Timestamp(now));
-        // A change of protection in between does not take the code away.
+        // A change of protection in between does not remove the code.
         timeline.map(&code(1, 0x9000, 0x1000, 0x9000, "//anon"));
         let mut shape = shape(&mut timeline, 1);
         shape.remove(0);

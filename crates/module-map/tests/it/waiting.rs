@@ -1,12 +1,11 @@
-//! Maps wait until somebody asks for the space of their process. When that is makes no difference, nor does it whether
-//! a map is known by its name in the record.
+//! Maps wait until the space of their process is needed. Neither the time of that nor known names change the result.
 
 use address::{Avma, Pid, Tid, Timestamp};
 use module_map::{MapEvent, RecordedName, Timeline};
 
 use crate::support::{code, shape, shape_of};
 
-/// What happens in four processes; one number after the other says what.
+/// Applies a random event in one of four processes.
 fn happen(timeline: &mut Timeline, seed: &mut u64) {
     let mut next = |below: u64| {
         *seed =
@@ -41,7 +40,7 @@ fn whenever_a_space_is_asked_for_it_is_the_same() {
             happen(&mut always, &mut first);
             happen(&mut sometimes, &mut second);
             let expected = shapes(&mut always);
-            // More maps come in between than wait at most.
+            // More maps come in between than can wait.
             if step % 1500 == 1499 || step % 97 == seed {
                 assert_eq!(shapes(&mut sometimes), expected, "{seed}, {step}");
             }
@@ -60,7 +59,7 @@ fn whenever_a_space_is_asked_for_it_is_the_same() {
     assert!(inferred > 20, "{inferred}");
 }
 
-/// Spaces that nobody asked for at their time are made afterwards, the last ones first, and by several threads.
+/// Spaces that were not needed in time are built later, in reverse order and by several threads.
 #[test]
 fn spaces_that_are_made_later_are_those_of_their_time() {
     let [mut timeline, mut other] = [Timeline::new(), Timeline::new()];
@@ -109,7 +108,7 @@ fn a_name_that_was_seen_is_not_read_again() {
     ] {
         assert!(!timeline.map_again(&unread(second), &other));
     }
-    // From here on the same record may be of another module.
+    // From here on the same record may belong to another module.
     timeline.list_build_id(b"/lib/x.so", address::BuildId::new(&[1; 20]).expect("an id"));
     assert!(!timeline.map_again(&unread(second), &name));
 }
@@ -124,7 +123,7 @@ fn code_without_a_file_and_what_is_mapped_in_its_own_way_is_read_each_time() {
         timeline.keep_name(&event, &name);
         assert!(!timeline.map_again(&event, &name), "{path}");
     }
-    // Data without a file is nobody's.
+    // Data without a file belongs to no process.
     let data = MapEvent { executable: false, start: Avma(0x8000), ..code(1, 0, 16, 0, "//anon") };
     let name = RecordedName { kind: false, identity: &[0; 24], path: b"//anon\0\0" };
     timeline.map(&data);
@@ -152,13 +151,13 @@ fn known_maps_of_a_process_are_taken_together() {
     let take = |timeline: &mut Timeline, maps: &[module_map::KnownMap]| {
         timeline.map_all_known(now, Pid(2), maps.iter().copied())
     };
-    // The process is not known yet.
+    // The process is unknown so far.
     assert!(!take(&mut timeline, &known));
     timeline.map_known(&known[0]);
     assert!(take(&mut timeline, &known[1..]));
     let expected = ["8000-9000 /lib/x.so+0", "9000-a000 /lib/x.so+0"];
     assert_eq!(shape(&mut timeline, 2), expected);
-    // More than may wait as one.
+    // More than fit in one list.
     let many = maps(&timeline, 20..300);
     assert!(!take(&mut timeline, &many));
     assert_eq!(shape(&mut timeline, 2), expected);

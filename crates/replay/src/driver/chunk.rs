@@ -1,4 +1,4 @@
-//! Chunks of samples on their way through the replay, and the walk of one on all threads.
+//! Chunks of samples in the replay, and the parallel walk of one chunk.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,30 +15,31 @@ use crate::driver::replayer::{Join, ReplayObserver, ReplayOptions};
 use crate::plan::planner::{Plan, Planned};
 use crate::slice::walk::{WalkedSlice, walk_slice};
 
-/// Samples that are walked and interned as one: so many, or fewer where there are more threads than a chunk has of such
-/// slices. What comes out is the same.
+/// Samples that are walked and interned together.
+/// Slices are smaller, down to [`LEAST_SLICE`],
+/// if a chunk has fewer slices of this size than two per thread; the output is the same.
 const SLICE: usize = 512;
 const LEAST_SLICE: usize = 128;
-/// Samples that are planned at a time.
+/// Samples in one plan.
 pub(crate) const CHUNK: usize = 32 * SLICE;
 
-/// Samples of a batch with what they need for their walk.
+/// Samples of a batch with the plan for their walk.
 pub(crate) struct PlannedChunk {
     pub(crate) batch: Arc<Batch>,
     pub(crate) plan: Plan,
-    /// Whether they are the last ones of the batch.
+    /// True if they are the last ones of the batch.
     pub(crate) is_last: bool,
 }
 
-/// What came of them.
+/// The walked slices of a [`PlannedChunk`].
 pub(crate) struct WalkedChunk {
     pub(crate) slices: Vec<WalkedSlice>,
     pub(crate) is_last: bool,
 }
 
 impl PlannedChunk {
-    /// Walks its samples. Slices are taken one by one: what a thread still has before it when the others are done is
-    /// what they wait for.
+    /// Walks the samples.
+    /// Threads take slices one by one, so at the end they wait for at most one slice.
     pub(crate) fn walk(
         self,
         engine: &Engine,
@@ -76,7 +77,7 @@ impl PlannedChunk {
     }
 }
 
-/// The caches of workers that do not walk now: as many as there are threads, at most.
+/// Caches of workers that are not walking: at most one per thread.
 #[derive(Default)]
 pub(crate) struct Idle(Mutex<Vec<WorkerCache>>);
 
@@ -89,7 +90,7 @@ impl Idle {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(cache);
     }
 
-    /// The files whose code was too much for some worker, each once, with those of which that is known.
+    /// Returns a finding for each file that exhausted the budget of a worker; `files` are the ones already recorded.
     pub(crate) fn limits(self, mut files: BTreeMap<PathBuf, Exhausted>) -> Vec<FindingRow> {
         let caches = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let all = caches.into_iter().flat_map(WorkerCache::into_exhausted);

@@ -1,4 +1,4 @@
-//! The merge: what the slices found becomes the tables of the profile, in the order of the samples.
+//! The merge: rows of the slices become the tables of the profile, in sample order.
 
 use address::ById as _;
 use profile::{FrameId, LocationId, Profile, StackId, StackRow};
@@ -10,7 +10,7 @@ use crate::slice::intern::Index;
 use crate::slice::layout::{Layouts, Merging};
 use crate::slice::related::SharedMemory;
 
-/// The tables that grow slice by slice, and what finds rows in them.
+/// Tables that grow slice by slice, and the indexes of their rows.
 #[derive(Debug, Default)]
 pub(crate) struct Merged {
     pub(crate) profile: Profile,
@@ -27,12 +27,12 @@ pub(crate) struct Merged {
 }
 
 impl Merged {
-    /// Takes in a slice.
+    /// Appends the rows of a slice.
     pub(crate) fn add(&mut self, slice: &RepairedSlice) {
         let frames: Vec<_> = slice.frames.iter().map(|key| self.frame(*key)).collect();
         let mut stacks = Vec::with_capacity(slice.stacks.len());
         for row in &slice.stacks {
-            // Invariant of a slice: a row is behind its parent and its frame is there.
+            // Invariant of a slice: a row comes after its parent, and its frame exists.
             let Some(&frame) = frames.by_id(row.frame) else { break };
             let parent = row.parent.and_then(|parent| stacks.by_id(parent).copied());
             stacks.push(self.stack(StackRow { parent, frame }));
@@ -77,7 +77,7 @@ impl Merged {
         })
     }
 
-    /// Begins with empty tables; what is counted goes on.
+    /// Empties the tables; the counters keep their values, except `unplaced`.
     pub(crate) fn begin_anew(&mut self) {
         let Self { undecoded, late_maps, shared_memory, cache_hits, cache_misses, .. } = *self;
         *self = Self {
@@ -90,7 +90,7 @@ impl Merged {
         };
     }
 
-    /// What the tables take, in bytes.
+    /// Size of the tables, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.locations.heap_bytes()
             + self.frames.heap_bytes()

@@ -1,4 +1,4 @@
-//! The driver: chunks go through plan, walk, repair and merge, four of them at a time.
+//! The driver: up to four chunks are in the stages plan, walk, repair and merge at a time.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,48 +24,48 @@ use crate::repair::window::Window;
 use crate::slice::found_modules::MetModules;
 use crate::slice::related::SharedMemory;
 
-/// How far chains that the dump cut off are continued.
+/// How far truncated chains are completed.
 pub use options::Join;
 
-/// How to replay.
+/// Options of a replay.
 #[derive(Clone, Debug)]
 pub struct ReplayOptions {
-    /// Which samples are wanted.
+    /// Filter of the samples.
     pub filter: Filter,
-    /// The most user frames of a sample.
+    /// Maximum number of user frames per sample.
     pub max_frames: usize,
-    /// Whether each batch is asked in advance which paths lead to one file after another. That takes a pass over its
-    /// records; [`Replayer::saw_several_files`] says whether it would have been of use.
+    /// True if each batch is scanned first for paths that lead to several files in turn.
+    /// The scan is one pass over its records; [`Replayer::saw_several_files`] returns whether a recording needs it.
     pub learn_files: bool,
-    /// How chains that the dump cut off are continued.
+    /// How truncated chains are completed.
     pub join: Join,
-    /// Whether the frames that tail calls removed are looked for.
+    /// True if the frames that tail calls removed are searched for.
     pub tail_calls: bool,
-    /// Whether times off the processor are wanted; the batches must have the records of switches.
+    /// True if times off the processor are computed; the batches must contain the records of context switches.
     pub off_cpu: bool,
 }
 
 /// A replayed recording.
 #[derive(Debug)]
 pub struct Replay {
-    /// The tables of the replay: locations without names, frames, stacks, layouts, samples. The others are empty, but
-    /// the summary counts samples and frames, and what chains need of the stack.
+    /// Locations without names, frames, stacks, layouts and samples.
+    /// The other tables are empty; the summary counts samples, frames and the stack that chains need.
     pub profile: Profile,
     /// The threads of [`Profile::threads`], in order of first appearance.
     pub threads: Vec<Thread>,
-    /// Samples whose chain needed a map that their process did not have when they were taken.
+    /// Samples that needed a map which their process did not have when they were taken.
     pub missed_maps: MissedMaps,
-    /// What the samples were of that the filter left out.
+    /// Threads, events, processors and times of the samples that the filter rejected.
     pub left_out: LeftOut,
-    /// Times off the processor, where they were wanted.
+    /// Times off the processor, if [`ReplayOptions::off_cpu`] is set.
     pub off_cpu: Option<OffCpuTimes>,
-    /// Where the time went.
+    /// Timings of the stages.
     pub timings: ReplayTimings,
-    /// What the tables count as, for as long as the run goes on.
+    /// Memory accounted for the tables while the run lasts.
     pub held: Held,
 }
 
-/// Samples whose chain needed a map that their process did not have when they were taken.
+/// Samples that needed a map which their process did not have when they were taken.
 #[derive(Debug, Default)]
 pub struct MissedMaps {
     /// Samples that needed a map that was recorded shortly after them.
@@ -76,26 +76,27 @@ pub struct MissedMaps {
 
 /// The observer of a replay.
 pub trait ReplayObserver: Sync {
-    /// So many samples are done.
+    /// Called after each merge with the total number of merged samples.
     fn done(&self, _samples: u64) {}
 
-    /// Samples at these positions, which follow each other in time, were walked: their bytes are not needed again. Others
-    /// can lie between them. Called by the threads that walk.
+    /// Called by walking threads: the samples in this range of positions are walked,
+    /// and their bytes are not read again.
+    /// The samples are consecutive in time; the range may contain positions of other samples.
     fn walked(&self, _positions: Range<u64>) {}
 
-    /// Whether the rest is not wanted any more. Then the samples that were not walked yet are missing.
+    /// Returns true if the run is cancelled; samples that are not walked yet are then missing from the result.
     fn is_cancelled(&self) -> bool {
         false
     }
 }
 
-/// Nobody watches.
+/// An observer that does nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 
 impl ReplayObserver for Unwatched {}
 
-/// Where the time of a replay went. Plan, repair and merge run beside the walk of another chunk.
+/// Timings of a replay. Plan, repair and merge run concurrently with the walk of another chunk.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ReplayTimings {
     /// Time of the plan, on one thread.
@@ -106,16 +107,17 @@ pub struct ReplayTimings {
     pub merge: Duration,
     /// Time of the repair, on a few threads.
     pub repair: Duration,
-    /// Frames whose unwind rule was in the cache.
+    /// Frames with a cached unwind rule.
     pub cache_hits: u64,
-    /// Frames whose unwind rule had to be made.
+    /// Frames without a cached unwind rule.
     pub cache_misses: u64,
 }
 
-/// A replay under way: it is fed with the batches of a recording in their order.
+/// A replay in progress, fed with the batches of a recording in order.
 ///
-/// The result is the same whatever the number of threads is: each slice of samples is interned by itself, and they are
-/// merged in their order, so that ids are those of the first appearance wherever slices end.
+/// The result does not depend on the number of threads:
+/// each slice is interned separately and slices are merged in order.
+/// Ids therefore follow first appearance, independently of slice boundaries.
 pub struct Replayer<'r> {
     images: &'r ImageStore,
     options: &'r ReplayOptions,
@@ -126,22 +128,22 @@ pub struct Replayer<'r> {
     pub(crate) merged: Merged,
     timings: ReplayTimings,
     head: Option<Arc<Head>>,
-    /// What was planned and is to be walked next.
+    /// Planned, to be walked in the next turn.
     planned: Option<PlannedChunk>,
-    /// The modules of what was walked.
+    /// Modules with frames, in the order of the walk.
     pub(crate) met: MetModules,
-    /// What was walked and is to be repaired next.
+    /// Walked, to be repaired in the next turn.
     walked: Option<WalkedChunk>,
-    /// What was walked and waits for its repair.
+    /// Walked samples that need later ones for their repair.
     pub(crate) window: Window,
-    /// What was repaired and is to be merged next.
+    /// Repaired, to be merged in the next turn.
     repaired: Vec<RepairedSlice>,
-    /// Whether that is merged in the turn in which it was repaired, for those who look at the tables after each turn.
+    /// True if slices are merged in the turn that repaired them, so that the tables are current after each turn.
     pub(crate) merges_at_once: bool,
-    /// The modules that the plan knew when the turn began: it goes on beside the repair.
+    /// Modules that the plan knew when the turn began; the plan adds more while the repair runs.
     modules: Vec<Arc<Module>>,
     memory: &'r Arc<Memory>,
-    /// What the tables take.
+    /// Memory accounted for the tables.
     held: Held,
 }
 
@@ -154,7 +156,7 @@ impl std::fmt::Debug for Replayer<'_> {
 }
 
 impl<'r> Replayer<'r> {
-    /// A replay that has seen nothing yet. `timeline` may have been given hints.
+    /// Creates an empty replay. `timeline` may already have hints.
     #[must_use]
     pub fn new(
         timeline: &'r mut Timeline,
@@ -164,7 +166,7 @@ impl<'r> Replayer<'r> {
         Self::with_engine(Arc::default(), timeline, images, options)
     }
 
-    /// The same with the rules that other runs have made; [`Engine`] says when it can be shared.
+    /// Creates a replay with the rules of other runs; [`Engine`] documents when it can be shared.
     #[must_use]
     pub fn with_engine(
         engine: Arc<Engine>,
@@ -195,20 +197,21 @@ impl<'r> Replayer<'r> {
         }
     }
 
-    /// Rules are taken from those that are kept, and made ones are noted there.
+    /// Takes unwind rules from `kept` if it has them, and records new ones there.
     #[must_use]
     pub fn keeping(self, kept: Option<Arc<KeptRules>>) -> Self {
         Self { kept, ..self }
     }
 
-    /// From now on chains are repaired batch by batch, for those who watch: a sample is done when the batch after its own
-    /// is walked, whatever could be learned later. Batches that end at other places give other repairs then.
+    /// Repairs chains batch by batch from now on, for live output: a sample is complete once the next batch is walked.
+    /// Different batch boundaries then give different repairs.
     pub const fn repair_by_batches(&mut self) {
         self.window.by_batches();
     }
 
-    /// Replays a batch on the current thread pool. The last samples of it wait for the next batch, so that no thread
-    /// is idle between them. Where more is held than may be ([`Memory::is_exceeded`]), the rest of it is not replayed.
+    /// Replays a batch on the current thread pool.
+    /// The batch's last samples wait for the next batch, so that no thread is idle in between.
+    /// Once the memory limit is exceeded ([`Memory::is_exceeded`]), the rest is not replayed.
     pub fn feed(&mut self, batch: Batch, observer: &dyn ReplayObserver) {
         let batch = self.begin(batch);
         let mut place = PlanPosition::start(&batch);
@@ -220,7 +223,7 @@ impl<'r> Replayer<'r> {
         }
     }
 
-    /// Takes in what a batch says apart from its samples.
+    /// Applies the head of a batch and, if requested, the files of its paths.
     pub(crate) fn begin(&mut self, batch: Batch) -> Arc<Batch> {
         if !self.head.as_ref().is_some_and(|head| Arc::ptr_eq(head, batch.head())) {
             self.planner.learn(batch.head());
@@ -232,7 +235,7 @@ impl<'r> Replayer<'r> {
         Arc::new(batch)
     }
 
-    /// Plans a chunk of a batch, beside the walk of the one before.
+    /// Plans a chunk of a batch while the previous chunk is walked.
     pub(crate) fn step(
         &mut self,
         batch: &Arc<Batch>,
@@ -246,19 +249,19 @@ impl<'r> Replayer<'r> {
         }
     }
 
-    /// Whether samples are planned or walked that are not in the tables yet.
+    /// Returns true if planned, walked or repaired samples are not yet in the tables.
     pub(crate) const fn is_busy(&self) -> bool {
         self.planned.is_some() || self.walked.is_some() || !self.repaired.is_empty()
     }
 
-    /// Whether a path led to one file after another, so that the build-id of the header's list is that of the last one.
+    /// Returns true if a path led to several files in turn, so that the header's build-id is that of the last one.
     #[must_use]
     pub const fn saw_several_files(&self) -> bool {
         self.planner.saw_several_files()
     }
 
-    /// One turn: plans what comes next, walks what was planned, repairs what was walked, and merges what was repaired, all
-    /// beside each other.
+    /// One turn: plans the next chunk, walks the planned one,
+    /// repairs the walked one and merges the repaired one, concurrently.
     pub(crate) fn turn(
         &mut self,
         place: Option<&mut PlanPosition<'_>>,
@@ -309,13 +312,13 @@ impl<'r> Replayer<'r> {
         next.filter(|plan| !plan.samples.is_empty())
     }
 
-    /// Takes over the modules that the plan has met since the last turn.
+    /// Copies the modules that the plan has added since the last turn.
     fn learn_modules(&mut self) {
         let known = self.planner.timeline().modules();
         self.modules.extend_from_slice(known.get(self.modules.len()..).unwrap_or_default());
     }
 
-    /// Repairs and merges what waits.
+    /// Repairs and merges the waiting samples.
     pub(crate) fn flush(&mut self) {
         self.learn_modules();
         let Self { images, engine, merged, timings, window, modules, .. } = self;
@@ -328,7 +331,7 @@ impl<'r> Replayer<'r> {
         self.held.set(merged.heap_bytes() as u64);
     }
 
-    /// What came of all batches.
+    /// Completes all samples and returns the result.
     #[must_use]
     pub fn finish(mut self, observer: &dyn ReplayObserver) -> Replay {
         while self.is_busy() {
@@ -353,7 +356,7 @@ impl<'r> Replayer<'r> {
     }
 }
 
-/// Frames of modules that lie at more places of a process than can be told apart.
+/// Finding for frames of modules with more load addresses in a process than ids can distinguish.
 fn too_many_places(frames: u64) -> Option<FindingRow> {
     (frames > 0).then(|| FindingRow {
         kind: "limit-reached".to_owned(),
@@ -362,7 +365,7 @@ fn too_many_places(frames: u64) -> Option<FindingRow> {
         count: frames, help: None, })
 }
 
-/// Adds the time that `f` takes.
+/// Runs `f` and adds its duration to `total`.
 fn timed<T>(total: &mut Duration, f: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = f();

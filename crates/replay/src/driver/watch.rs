@@ -1,4 +1,4 @@
-//! A replay that is looked at while it goes on: what is known so far, for output that is written before the end.
+//! A replay that can be inspected while it runs, for output that is written before the end.
 
 use address::{ModuleId, Timestamp};
 use module_map::Timeline;
@@ -11,25 +11,25 @@ use crate::plan::position::PlanPosition;
 use crate::plan::threads::Thread;
 use crate::slice::found_modules::MetModules;
 
-/// The first chunk of a replay that is watched; each is twice as large as the one before, up to the usual size.
+/// Samples of the first chunk of a watched replay; chunks double up to the usual size.
 const FIRST: usize = 1024;
 
-/// What a replay has found so far. Tables only grow: what has an id keeps it. A layout may get modules that samples of
-/// later touch; it loses none.
+/// Partial result of a replay. Tables are append-only and ids are stable.
+/// A layout may gain modules that later samples need, and loses none.
 #[derive(Debug)]
 pub struct Partial<'a> {
-    /// The tables, as far as samples are done. What is not the replay's (names, strings, events) may be filled in.
+    /// Tables of the samples so far. The caller may fill in names, strings and events, which the replay leaves empty.
     pub profile: &'a mut Profile,
-    /// The timeline as the plan has moved it, which is further than the samples.
+    /// The timeline as moved by the plan, which is ahead of the merged samples.
     pub timeline: &'a Timeline,
-    /// Modules with frames, in the order in which walks met them: also of samples that are not in the tables yet.
+    /// Modules with frames, in the order of the walk, including those of samples that are not merged yet.
     pub met: &'a [ModuleId],
-    /// Threads that have samples, in order of first appearance; those of planned samples among them.
+    /// Threads with samples, in order of first appearance, including those of planned samples.
     pub threads: &'a [Thread],
 }
 
 impl Replayer<'_> {
-    /// What is known so far.
+    /// Returns the result so far.
     #[must_use]
     pub fn partial(&mut self) -> Partial<'_> {
         Partial {
@@ -40,10 +40,10 @@ impl Replayer<'_> {
         }
     }
 
-    /// Replays a batch as [`Self::feed`] does, in chunks that are small at first, and calls `watch` after each step.
+    /// Replays a batch as [`Self::feed`] does, in chunks that start small, and calls `watch` after each chunk.
     ///
     /// # Errors
-    /// The first one of `watch`, which ends the batch.
+    /// Returns the first error of `watch`; the rest of the batch is then skipped.
     pub fn feed_watched<E>(
         &mut self,
         batch: Batch,
@@ -61,21 +61,21 @@ impl Replayer<'_> {
         Ok(())
     }
 
-    /// Walks the samples of all batches so far instead of letting the last ones wait for the next batch. Samples that
-    /// wait for their repair go on waiting.
+    /// Walks the samples of all batches so far, including the last ones, which would wait for the next batch.
+    /// Samples that wait for their repair keep waiting.
     pub fn settle(&mut self, observer: &dyn ReplayObserver) {
         while self.is_busy() {
             self.turn(None, CHUNK, observer);
         }
     }
 
-    /// Forgets the samples that are older than `before`; their stacks stay. Gives how many it were. The first samples of
-    /// the table of those that are kept have other ids then.
+    /// Removes the samples older than `before` and returns their number; their stacks remain.
+    /// The ids of the remaining samples shift.
     pub fn forget_before(&mut self, before: Timestamp) -> u64 {
         let samples = &mut self.merged.profile.samples;
         let rows = samples.as_slice();
         let old = rows.partition_point(|row| row.time().is_none_or(|time| time < before));
-        // All behind them are moved, so it is done where that is many times as many.
+        // Removal moves all later rows, so it waits until at least an eighth of the rows are old.
         if old == 0 || old < rows.len() / 8 {
             return 0;
         }
@@ -83,8 +83,8 @@ impl Replayer<'_> {
         old as u64
     }
 
-    /// Finishes all samples so far, hands their tables to `last`, and begins with empty ones: memory is bounded by those
-    /// who do so. Batches go on where they were.
+    /// Completes all samples so far, passes their tables to `last`, and continues with empty ones, which bounds memory.
+    /// The next batch continues the recording.
     pub fn begin_anew(&mut self, observer: &dyn ReplayObserver, last: impl FnOnce(Partial<'_>)) {
         self.end(observer);
         last(self.partial());
@@ -94,13 +94,13 @@ impl Replayer<'_> {
         self.met = MetModules::default();
     }
 
-    /// What the tables and what is known of threads take, in bytes.
+    /// Size of the tables and of the state of threads, in bytes.
     #[must_use]
     pub fn held_bytes(&self) -> u64 {
         (self.merged.heap_bytes() + self.planner.heap_bytes()) as u64
     }
 
-    /// Finishes all samples. No batch may follow.
+    /// Completes all samples. No batch may follow.
     pub fn end(&mut self, observer: &dyn ReplayObserver) {
         self.settle(observer);
         self.flush();

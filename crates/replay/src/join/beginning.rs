@@ -1,11 +1,12 @@
-//! How a stack begins, if no sample shows it: that of the first thread of a program, and that of a goroutine.
+//! The outermost frame of a stack that no sample shows to its root:
+//! for the first thread of a program, and for a goroutine.
 //!
 //! ```text
 //!   program    a function of the program, on the stack that the kernel made    _start, the call that does not return
 //!   goroutine  a function of a Go program that is none of Go's runtime         runtime.goexit
 //! ```
 //!
-//! Constructors run below `_start` without `main`, and functions at exit as well: only the outermost frame is proven.
+//! Constructors run below `_start` without `main`, and so do functions at exit: only the outermost frame is proven.
 
 use address::{ById as _, Svma};
 use unwinder::{Arch, Place};
@@ -13,15 +14,15 @@ use unwinder::{Arch, Place};
 use crate::join::functions::Code;
 use crate::join::seen::Seen;
 
-/// Frames that are looked at, from the outermost one inwards.
+/// Number of frames to examine, from the outermost one inwards.
 const MOST_FRAMES: usize = 64;
 
-/// The outermost frame of a chain that was cut off, if the frames of the chain prove it.
+/// Returns the outermost frame of a truncated chain if the frames of the chain prove it.
 pub(super) fn beginning(seen: &Seen<'_>, code: Code<'_>) -> Option<Place> {
     let mut last = None;
     let is_first_stack = is_first_stack(seen);
     for frame in seen.frames.iter().rev().take(MOST_FRAMES) {
-        // Functions of one file follow each other, as a rule.
+        // Consecutive frames are mostly in the same file.
         let module = frame.place.module?;
         if last.is_none_or(|(known, _)| known != module) {
             let file = code.images.outcome(code.modules.by_id(module)?)?.ok()?;
@@ -45,17 +46,17 @@ fn is_first_stack(seen: &Seen<'_>) -> bool {
     seen.frames.last().is_some_and(|frame| on_first_stack(frame.sp))
 }
 
-/// Returns true if a stack pointer is on the stack that the kernel made for the program: above all that it maps later. Without
-/// random addresses, it maps below the last 128 MiB; else below the 16 GiB that the stack is moved in.
+/// Returns true if a stack pointer is on the stack that the kernel made for the program: above all later mappings.
+/// Without random addresses, mappings begin below the last 128 MiB; with them, below the 16 GiB range of the stack.
 ///
 /// Source: `mmap_base` in `arch/x86/mm/mmap.c` of Linux: `SIZE_128M`, `stack_maxrandom_size`.
 const fn on_first_stack(sp: u64) -> bool {
-    /// Addresses of processes end here.
+    /// End of process addresses.
     const END: u64 = 0x7fff_ffff_f000;
     const RANDOM: u64 = 16 << 30;
-    /// Mappings without random addresses begin here, and go downwards.
+    /// Start of the mappings without random addresses; they grow downwards.
     const MAPPED: u64 = END - (128 << 20);
-    /// So much can be mapped there.
+    /// Size of their region.
     const SIZE: u64 = 4 << 30;
     sp < END && (sp >= MAPPED || sp >= END - RANDOM && sp < MAPPED - SIZE)
 }
@@ -67,9 +68,9 @@ mod tests {
     #[test]
     fn the_first_stack_is_above_all_that_is_mapped() {
         let at = on_first_stack;
-        // A stack at a random address, and without.
+        // The stack at a random address, and without randomization.
         assert!(at(0x7ffd_1234_5678) && at(0x7fff_ffff_e000));
-        // Threads, at random addresses and without; the heap of a program.
+        // Thread stacks, with and without randomization; the heap of a program.
         assert!(!at(0x7f12_3456_7890) && !at(0x7fff_f7d0_0000) && !at(0x5555_5576_0000));
     }
 }

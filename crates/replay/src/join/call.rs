@@ -1,58 +1,58 @@
-//! Calls that were under way, and what says that they belong together.
+//! Active calls, and the evidence that links a call to the next outer one.
 
 use std::num::NonZeroU32;
 
 use unwinder::{Place, Saved};
 
-/// A call that was under way: a function's frame, and where it returns to.
+/// An active call: a function's frame and its return location.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
-    /// Where the frame of the callee begins: its CFA. The slot of the return address is below it.
+    /// CFA of the callee. The slot of the return address is below it.
     pub(crate) cfa: u64,
-    /// Where the callee was when it was seen last.
+    /// Last observed location in the callee.
     pub(crate) callee: Place,
-    /// Where it was called, which is where the caller is.
+    /// Location of the call in the caller.
     pub(crate) caller: Place,
-    /// What the callee saved of the caller's registers.
+    /// Caller's registers that the callee saved.
     pub(crate) saved: Saved,
-    /// What says that the caller's frame is that of the next call outside.
+    /// Evidence that the caller's frame is the callee frame of the next outer call.
     pub(crate) link: Link,
-    /// How many samples showed it.
+    /// Number of samples that showed it.
     pub(crate) seen: u32,
-    /// The last of them, counted in samples of the stack.
+    /// Index of the last of them, among the samples of the stack.
     pub(crate) last: u32,
-    /// Where it is kept as it is now, if it is; of one that is kept, where the one outside of it is.
+    /// Position of the stored copy, if current; in a stored copy, the position of the next outer call.
     pub(super) kept: Option<NonZeroU32>,
 }
 
 impl Call {
-    /// Whether the other one is at the same place of the stack and returns to the same address.
+    /// Returns true if both calls have the same CFA and return address.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.cfa == other.cfa && self.caller == other.caller
     }
 }
 
-/// What says that a frame belongs to the call outside of it that is remembered, from strong to weak.
+/// Evidence that links a frame to the next outer call in memory, from strong to weak.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum Link {
-    /// It is the outermost frame: no call is outside of it.
+    /// It is the outermost frame: there is no outer call.
     Root,
-    /// A sample showed both.
+    /// A sample showed both frames.
     Seen,
-    /// A frame inside of it is the same in two samples: it is in the same place, was called from the same place of the
-    /// code, and saved the same registers, which tell it apart from other calls.
+    /// An inner frame is the same in two samples: same CFA, same call location.
+    /// It also saved the same registers, which distinguish it from other calls.
     SameFrame,
-    /// Its place and the function agree; whether it is the same call nothing says.
+    /// The CFA and the function agree; nothing shows that it is the same call.
     SamePlace,
-    /// Its place agrees: another function of that place was called before, or is called afterwards.
+    /// Only the CFA agrees: an earlier or later call of another function had it.
     OtherFunction,
-    /// Nothing: what is between was not seen.
+    /// None: the frames in between were not observed.
     Gap,
 }
 
 impl Link {
-    /// The link of a call that was linked to the call inside of it in this way, where that one was taken for `inner`: if
-    /// it may be another one in the same place, so may be what was seen outside of it.
+    /// Returns the effective link to the next outer call, if the link to this call is `inner`.
+    /// If this call may be another one at the same CFA, so may the outer ones.
     pub(super) fn outside_of(self, inner: Self) -> Self {
         match self {
             Self::Seen | Self::SameFrame if inner > Self::SameFrame => Self::SamePlace,
@@ -60,7 +60,7 @@ impl Link {
         }
     }
 
-    /// The link for samples that follow: a call of another function is over.
+    /// Returns the link for later samples: a call of another function is over.
     pub(super) const fn for_later(self) -> Self {
         match self {
             Self::OtherFunction => Self::Gap,

@@ -1,4 +1,4 @@
-//! A sample beside what is remembered of its stack: which calls are the same, and what says so.
+//! Comparison of a sample with the remembered calls of its stack: the equal ones, and the evidence.
 
 use unwinder::Place;
 
@@ -7,39 +7,39 @@ use crate::join::memory::Sight;
 use crate::join::seen::{AROUND, Seen, SeenEnd};
 use crate::join::variety::{Proofs, Site, Variety};
 
-/// A sample beside what is remembered of its stack.
+/// Comparison of a sample with the remembered calls of its stack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Comparison {
-    /// So many remembered calls are outside of the sample's frames and not contradicted by them.
+    /// Number of remembered calls that are outside of the sample's frames and consistent with them.
     pub(super) outside: usize,
-    /// From here on they lie beside the sample's own.
+    /// Index of the first remembered call in the stack range of the sample's frames.
     pub(super) beside: usize,
-    /// So many of those, from the outermost one inwards, are the same.
+    /// Number of equal calls among those, from the outermost one inwards.
     pub(super) same: usize,
     pub(crate) known: Known,
 }
 
-/// What is known of a sample's stack outside of it.
+/// Information about a sample's stack outside of its frames.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
-    /// The index of the stack in the memory.
+    /// Index of the stack in the memory.
     pub(crate) stack: u32,
-    /// What says that the sample's last frame belongs to the innermost call outside.
+    /// Evidence that links the sample's last frame to the innermost outer call.
     pub(super) link: Link,
-    /// Where frames return to that are proven to be the same.
+    /// Return locations of frames that are proven to be the same.
     pub(super) proofs: Proofs,
-    /// How many samples of the stack were taken in before.
+    /// Number of earlier samples of the stack.
     pub(super) now: u32,
-    /// What the stack starts with.
+    /// Index of the stack's start.
     pub(super) start: Option<u32>,
 }
 
-/// Of so many frames it is tried out whether they prove that they are the same.
+/// Maximum number of frames that are tested for a proof.
 const TRIED: u32 = 16;
 
-/// How many of the remembered calls are the same, from the outermost one inwards, if the first `beside` of them are left out;
-/// and the proven return addresses of frames: they saved the same registers, and these tell them apart from other
-/// calls.
+/// Returns the number of equal calls after the first `beside` remembered ones, from the outermost one inwards.
+/// Also returns the return locations of proven frames:
+/// these saved the same registers, which distinguish them from other calls.
 pub(super) fn same_calls(
     seen: &Seen<'_>,
     calls: &[Call],
@@ -69,7 +69,7 @@ pub(super) fn same_calls(
 }
 
 impl Comparison {
-    /// What says that the sample's last frame belongs to the innermost call outside.
+    /// Returns the evidence that links the sample's last frame to the innermost outer call.
     pub(super) fn link(&self, calls: &[Call], sight: &mut Sight<'_>) -> Link {
         if sight.seen.end == SeenEnd::Root {
             return Link::Root;
@@ -90,7 +90,8 @@ impl Comparison {
         if same { Link::SamePlace } else { Link::OtherFunction }
     }
 
-    /// Notes the calls of the sample that begin, of those that lie beside it. One that is the same as before may go on.
+    /// Records the sample's calls that are new or replace those in `beside`.
+    /// Calls equal to a remembered one may still be active.
     pub(super) fn note(&self, beside: &[Call], seen: &Seen<'_>, variety: &mut Variety) {
         let mut known = beside.iter().rev().peekable();
         for (callee, caller) in seen.calls() {
@@ -105,7 +106,7 @@ impl Comparison {
         }
     }
 
-    /// Brings calls up to date that the sample shows, too, from the outermost one inwards.
+    /// Updates the remembered calls that the sample also shows, from the outermost one inwards.
     pub(super) fn renew(&self, same: &mut [Call], seen: &Seen<'_>) {
         let shown = seen.calls().rev().enumerate();
         for (call, (depth, (callee, _))) in same.iter_mut().zip(shown) {
@@ -122,7 +123,7 @@ impl Comparison {
         }
     }
 
-    /// Adds the calls of the sample that were not known.
+    /// Adds the sample's new calls.
     pub(super) fn add(&self, calls: &mut Vec<Call>, seen: &Seen<'_>) {
         let n_calls = seen.calls().len();
         for (index, (callee, caller)) in seen.calls().enumerate().rev().skip(self.same) {

@@ -1,4 +1,4 @@
-//! What is outside of a chain that was cut off: what samples before it and after it say, put together.
+//! Decision on the callers of a truncated chain, from the samples before it and after it.
 
 use unwinder::Place;
 
@@ -9,31 +9,31 @@ use crate::join::gap::{Gap, Lists};
 use crate::join::seen::Seen;
 use crate::join::view::View;
 
-/// What a chain is continued with.
+/// The completion of a chain.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Repaired {
-    /// How many callers were added to the places, innermost first.
+    /// Number of callers added to the places, innermost first.
     pub(crate) len: usize,
-    /// How many of them are before the gap; `None` where there is none.
+    /// Number of them inside of the gap; `None` if there is no gap.
     pub(crate) gap: Option<usize>,
-    /// How many bytes of stack the chain would have needed to reach its root, if the last of them is the root.
+    /// Bytes of stack that the chain would have needed to reach its root, if the last caller is the root.
     pub(crate) root: Option<u64>,
-    /// The last of them is the root, wherever it is on the stack.
+    /// True if the last caller is the root, at an unknown stack address.
     pub(crate) begins: bool,
 }
 
-/// A chain that is to be continued.
+/// A chain to complete.
 pub(crate) struct CutChain {
-    /// The stack pointer of its first frame.
+    /// Stack pointer of its first frame.
     sp: u64,
-    /// Up to where on the stack it says itself what there is.
+    /// Stack address up to which the chain itself shows the frames.
     told: u64,
-    /// Whether it may be continued behind a gap.
+    /// True if it may be completed outside of a gap.
     gaps: bool,
 }
 
 impl CutChain {
-    /// The chain of a sample that has frames.
+    /// Creates the chain of a sample that has frames.
     pub(crate) fn new(seen: &Seen<'_>, gaps: bool) -> Self {
         let (first, last) = (seen.frames.first(), seen.frames.last());
         let sp = first.map_or(0, |frame| frame.sp);
@@ -41,8 +41,9 @@ impl CutChain {
         Self { sp, told, gaps }
     }
 
-    /// Continues the chain: call by call as far as evidence decides; then to calls that were under way before and
-    /// afterwards, behind a gap. The callers are added to `places`; `None` where nothing is known.
+    /// Completes the chain: call by call while the evidence decides,
+    /// then after a gap with calls active before and afterwards.
+    /// Appends the callers to `places`; returns `None` if there are none.
     pub(crate) fn repair<'a>(
         &self,
         [mut past, mut future]: [View<'a>; 2],
@@ -58,7 +59,7 @@ impl CutChain {
         (repaired.len > 0).then_some(repaired)
     }
 
-    /// The same, and if the root is not known then the beginning of the stack, behind a gap.
+    /// The same; if the root remains unknown, appends a gap and the beginning of the stack.
     pub(crate) fn repair_to_beginning<'a>(
         &self,
         views: [View<'a>; 2],
@@ -102,7 +103,7 @@ impl CutChain {
         if !self.gaps {
             return;
         }
-        // Where another function was called before or afterwards, that call is not this one.
+        // If another function had this CFA earlier or later, that call is not this one.
         let over = [before.next(), after.next()].into_iter().flatten();
         let over = over.filter(|(_, link)| *link == Link::OtherFunction).map(|(call, _)| call.cfa);
         let told = over.fold(told, u64::max);
@@ -113,9 +114,10 @@ impl CutChain {
     }
 }
 
-/// The next call outside that evidence decides: both directions show it, or one proves it and the other does not prove
-/// another one. That places of the stack and return addresses agree is no evidence: those of a recursion do, whoever began
-/// it, and those of jobs that a thread runs one after the other.
+/// Returns the next outer call that the evidence decides.
+/// Either both directions show it, or one proves it and the other does not prove a different one.
+/// Equal CFAs and return addresses are not evidence:
+/// recursions from different callers have them, and successive jobs of a thread.
 fn next<'v>(past: &mut View<'v>, future: &mut View<'v>) -> Option<&'v Call> {
     let both = [past.next(), future.next()];
     if let [Some((one, a)), Some((other, b))] = both {

@@ -1,5 +1,5 @@
-//! Calls that a sample contradicted, and whether they were seen again: where they were, what was seen before and
-//! afterwards is no evidence of what was under way in between.
+//! Calls that a sample contradicted and a later one showed again.
+//! At their return locations, a call observed before and after a sample may not have been active in between.
 
 use hashbrown::HashMap;
 use unwinder::Saved;
@@ -7,33 +7,33 @@ use unwinder::Saved;
 use crate::join::call::Call;
 use crate::join::trials::Trials;
 
-/// Calls that were contradicted, by the index of their stack, the callee's CFA, and the address that it returns to.
+/// Contradicted calls by the index of their stack, the callee's CFA and the return address.
 #[derive(Debug, Default)]
 pub(super) struct Ended(HashMap<(u32, u64, u64), EndedCall>);
 
-/// A call that was contradicted.
+/// A contradicted call.
 #[derive(Clone, Copy, Debug)]
 struct EndedCall {
-    /// What the callee had saved of the caller's registers.
+    /// Caller's registers that the callee had saved.
     saved: Saved,
-    /// How many samples showed it.
+    /// Number of samples that showed it.
     seen: u32,
-    /// The last of them, counted in samples of the stack.
+    /// Index of the last of them, among the samples of the stack.
     last: u32,
 }
 
-/// What fewer samples showed is hardly ever taken for a call that went on.
+/// Minimum number of samples; a call with fewer is rarely taken for a lasting one.
 const SEEN: u32 = 2;
-/// So many are remembered of a window: some 20 MB.
+/// Maximum number of calls per window: some 20 MB.
 const ENDED: usize = 1 << 18;
 
 impl Ended {
-    /// Forgets all.
+    /// Forgets all calls.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// A sample shows that calls of a stack are over, of which those count that begin outside of `from`.
+    /// Records the calls of a stack that a sample contradicts, if they begin at `from` or further out.
     pub(super) fn note(&mut self, stack: u32, from: u64, calls: &[Call]) {
         for call in calls.iter().take_while(|call| call.cfa >= from) {
             if call.seen >= SEEN && call.saved.proves(call.saved) && self.0.len() < ENDED {
@@ -44,8 +44,9 @@ impl Ended {
         }
     }
 
-    /// A call was seen that was not there before: where it had been there earlier, all samples between were a trial that
-    /// went wrong, and those that had shown it are trials that went right.
+    /// Checks a new call against the contradicted ones.
+    /// If it was there earlier, the samples in between count as failed trials,
+    /// and the earlier ones that showed it as successful ones.
     pub(super) fn try_out(&mut self, stack: u32, from: u64, call: &Call, trials: &mut Trials) {
         if call.cfa < from || self.0.is_empty() || !call.saved.proves(call.saved) {
             return;

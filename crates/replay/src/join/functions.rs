@@ -1,5 +1,4 @@
-//! Which function an address is in, as the call frame information has it: a description for each function, and one of
-//! its own for the cold part of a function.
+//! The function at an address, by its FDE. The cold part of a function has its own FDE.
 
 use address::{ById as _, ModuleId, Svma};
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
@@ -10,16 +9,16 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use unwinder::{Engine, Place};
 
-/// The starts of functions, each looked up once as long as there are not too many.
+/// Cached starts and FDEs of functions.
 #[derive(Debug, Default)]
 pub(crate) struct Functions {
     starts: HashMap<(ModuleId, u64), Option<u64>>,
-    /// Which description is the last one that begins at an address or before it.
+    /// The last FDE that begins at or before an address.
     descriptions: HashTable<Described>,
     hasher: DefaultHashBuilder,
 }
 
-/// An address, and the number of its description.
+/// An address, and the index of its FDE plus 1.
 #[derive(Clone, Copy, Debug)]
 struct Described {
     relative: u64,
@@ -27,10 +26,10 @@ struct Described {
     description: Option<NonZeroU32>,
 }
 
-/// So many addresses are remembered, which take half a megabyte to one; then all are forgotten. A window has fewer as a rule.
+/// Capacity of each cache, 0.5 to 1 MB; a full cache is cleared. Most windows have fewer addresses.
 const ADDRESSES: usize = 7 << 12;
 
-/// Where functions are looked for.
+/// The code that locations refer to.
 #[derive(Clone, Copy)]
 pub(crate) struct Code<'a> {
     pub(crate) engine: &'a Engine,
@@ -39,7 +38,7 @@ pub(crate) struct Code<'a> {
 }
 
 impl Functions {
-    /// Whether both are in the same function of the same module, in the same place of the process.
+    /// Returns true if both are in the same function of the same module, with the same bias.
     pub(crate) fn same(&mut self, one: &Place, other: &Place, code: Code<'_>) -> bool {
         if one == other {
             return true;
@@ -51,7 +50,7 @@ impl Functions {
             }
     }
 
-    /// The description of the function, by the table that files have for looking it up: what is in it is not read.
+    /// Returns the FDE of the function from the file's lookup table, without reading the FDE itself.
     fn description(&mut self, place: &Place, code: Code<'_>) -> Option<NonZeroU32> {
         let Place { relative, module: Some(module), .. } = *place else { return None };
         let Self { descriptions, hasher, .. } = self;
@@ -73,7 +72,7 @@ impl Functions {
         known.get().description
     }
 
-    /// Where the function begins, in its module.
+    /// Returns the start of the function, relative to its module.
     pub(crate) fn start(&mut self, place: &Place, code: Code<'_>) -> Option<u64> {
         let module = place.module?;
         if self.starts.len() == ADDRESSES {

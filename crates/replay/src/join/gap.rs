@@ -1,5 +1,5 @@
-//! What is behind a gap: calls that were under way before a sample and afterwards, where what is between them and the
-//! sample's own frames was not seen.
+//! Calls outside of a gap: active before and after a sample,
+//! while the calls between them and its own frames are unknown.
 
 use unwinder::Place;
 
@@ -9,42 +9,42 @@ use crate::join::start::StartCalls;
 use crate::join::variety::Site;
 use crate::join::view::View;
 
-/// How far from the stack pointer a stack may reach: what threads get as a rule.
+/// Maximum distance of the root from the stack pointer, in bytes: the usual stack size of threads.
 const STACK: u64 = 8 << 20;
-/// How many samples must show a call.
+/// Minimum number of samples that show a call.
 const SEEN: u32 = 4;
 
-/// The calls outside of a sample as both directions know them, outermost first. Used again for each sample.
+/// Calls outside of a sample as both directions have them, outermost first. Reused for each sample.
 #[derive(Debug, Default)]
 pub(crate) struct Lists<'a> {
     past: Vec<&'a Call>,
     future: Vec<&'a Call>,
 }
 
-/// Calls behind a gap.
+/// Calls outside of a gap.
 #[derive(Clone, Copy)]
 pub(super) enum Behind<'v, 'a> {
-    /// That were under way before the sample and afterwards.
+    /// Calls active before the sample and afterwards.
     Lasting(&'v [&'a Call]),
-    /// That the stack starts with.
+    /// Calls that the stack starts with.
     Start(&'a [Call]),
 }
 
-/// What both directions say of a sample behind a gap.
+/// A gap of a sample, and both directions' calls outside of it.
 pub(super) struct Gap<'v, 'a> {
     past: &'v View<'a>,
     future: &'v View<'a>,
     lists: &'v Lists<'a>,
-    /// The stack pointer of the sample.
+    /// Stack pointer of the sample.
     sp: u64,
-    /// What is behind the gap begins outside of here.
+    /// Only calls with a larger CFA are outside of the gap.
     cfa: u64,
-    /// How many calls both know there, from the outermost one inwards.
+    /// Number of equal calls there, from the outermost one inwards.
     common: usize,
 }
 
 impl<'v, 'a> Behind<'v, 'a> {
-    /// Nothing.
+    /// No calls.
     pub(super) const NONE: Self = Self::Start(&[]);
 
     const fn len(self) -> usize {
@@ -54,7 +54,7 @@ impl<'v, 'a> Behind<'v, 'a> {
         }
     }
 
-    /// The one that has so many outside of it.
+    /// Returns the call with `depth` calls outside of it.
     fn get(self, depth: usize) -> Option<&'a Call> {
         match self {
             Self::Lasting(calls) => calls.get(depth).copied(),
@@ -70,14 +70,14 @@ impl<'v, 'a> Behind<'v, 'a> {
         self.get(0)
     }
 
-    /// Where they were called, innermost first.
+    /// Returns the locations of the calls, innermost first.
     pub(super) fn callers(self) -> impl Iterator<Item = Place> {
         (0..self.len()).rev().filter_map(move |depth| Some(self.get(depth)?.caller))
     }
 }
 
 impl<'v, 'a> Gap<'v, 'a> {
-    /// The gap of a sample with that stack pointer, outside of `cfa`.
+    /// Creates the gap of a sample with that stack pointer, outside of `cfa`.
     pub(super) fn new(
         [past, future]: [&'v View<'a>; 2],
         lists: &'v mut Lists<'a>,
@@ -95,18 +95,18 @@ impl<'v, 'a> Gap<'v, 'a> {
         Self { past, future, lists, sp, cfa, common }
     }
 
-    /// The calls behind the gap; none if no chain reached its root with them. Calls from a place of the code that came back
-    /// after samples that contradicted them do not count: what was seen before and afterwards says nothing of the time in
-    /// between.
+    /// Returns the calls outside of the gap, or none if no chain reached its root through them.
+    /// Calls at a location that came back after contradicting samples do not count.
+    /// There, equal calls before and afterwards do not show that one was active in between.
     pub(super) fn calls(&self) -> Behind<'v, 'a> {
         let starts = [self.past.start, self.future.start];
-        // What a stack was used for that is neither a process's nor a thread's own, it may not be used for at other times.
+        // A lent stack, neither a process's nor a thread's own, may serve other users at other times.
         let is_lent = starts.into_iter().flatten().any(|start| start.is_lent);
         self.rooted(if is_lent { &[] } else { self.lasting() })
     }
 
-    /// These calls, or what the stack starts with where there are none; if the outermost one is the root, and no further
-    /// away than a stack is large.
+    /// Returns these calls, or the stack's start if there are none.
+    /// The outermost one must be the root, at most a stack size away.
     fn rooted(&self, lasting: &'v [&'a Call]) -> Behind<'v, 'a> {
         let calls = match lasting {
             [] => Behind::Start(start(self.past.start, self.future.start, self.cfa)),
@@ -117,9 +117,9 @@ impl<'v, 'a> Gap<'v, 'a> {
         if is_rooted { calls } else { Behind::NONE }
     }
 
-    /// The calls that were under way before and after the sample, as one and the same: the callee of the innermost one had
-    /// saved the same registers, which tell it apart from other calls, and the samples that showed it are no fewer than those
-    /// in between, which did not.
+    /// Returns the calls that were active before and after the sample as one and the same.
+    /// The callee of the innermost one saved the same registers, which distinguish it from other calls.
+    /// At least as many samples show it as samples in between do not.
     fn lasting(&self) -> &'v [&'a Call] {
         let Self { past, future, lists, .. } = self;
         let is_one = |depth: usize| {
@@ -140,7 +140,7 @@ impl<'v, 'a> Gap<'v, 'a> {
     }
 }
 
-/// Whether what a callee saved tells it apart from those around it.
+/// Returns true if the callee's saved registers differ from those of the frames around it.
 fn tells_apart(calls: &[&Call], depth: usize) -> bool {
     let Some(saved) = calls.get(depth).map(|call| call.saved) else { return false };
     let around = calls.iter().enumerate().skip(depth.saturating_sub(AROUND));
@@ -148,7 +148,7 @@ fn tells_apart(calls: &[&Call], depth: usize) -> bool {
     around.all(|(at, other)| at == depth || other.saved != saved)
 }
 
-/// What the stack starts with: that both know, or the one that knows all samples of the window.
+/// Returns the common start of both directions, or that of the only direction that has one.
 fn start<'a>(
     before: Option<StartCalls<'a>>,
     after: Option<StartCalls<'a>>,

@@ -1,4 +1,4 @@
-//! Calls that were outside of samples whose chains are to be continued, kept as they were known at that time.
+//! Snapshots of the calls outside of truncated samples.
 
 use std::num::NonZeroU32;
 
@@ -6,17 +6,17 @@ use perf_data::read_soon;
 
 use crate::join::call::Call;
 
-/// Calls, each with the number of the one outside of it: what several samples have in common is kept once.
+/// Calls, each with the position of the next outer one. Samples share their common calls.
 ///
-/// A call that has not changed since it was kept has none outside of it that has, so one number says all of it.
+/// If a call is unchanged since it was stored, so are all calls outside of it: one position identifies the list.
 #[derive(Debug)]
 pub(super) struct Kept {
     calls: Vec<Call>,
-    /// So many calls are kept at once.
+    /// Maximum number of stored calls.
     most: usize,
 }
 
-/// What is kept of the calls outside of a sample.
+/// Identifies the stored calls outside of a sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Key {
     innermost: Option<NonZeroU32>,
@@ -24,31 +24,31 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// How many calls.
+    /// Number of calls.
     pub(crate) const fn len(self) -> usize {
         self.len as usize
     }
 }
 
 impl Kept {
-    /// Keeps so many calls at once; 80 bytes each.
+    /// Creates a store for at most that many calls, 80 bytes each.
     pub(super) const fn with_room(most: usize) -> Self {
         Self { calls: Vec::new(), most }
     }
 
-    /// Forgets all, and has room for what so many samples have outside of them as a rule. No call may be remembered as
-    /// kept.
+    /// Empties the store and reserves memory for the usual number of calls of `n_samples`.
+    /// No call may still refer to a stored copy.
     pub(super) fn begin_anew(&mut self, n_samples: usize) {
         self.calls.clear();
         self.calls.reserve(2 * n_samples);
     }
 
-    /// Whether so many calls are kept beside what is kept already. One list of any length is, if nothing else is.
+    /// Returns true if `calls` more fit. An empty store takes a list of any length.
     pub(super) const fn has_room(&self, calls: usize) -> bool {
         self.calls.is_empty() || self.calls.len() + calls <= self.most
     }
 
-    /// Keeps calls, outermost first, as they are now.
+    /// Stores the current state of calls, outermost first.
     pub(super) fn keep(&mut self, calls: &mut [Call]) -> Key {
         let n_new = calls.iter().rev().take_while(|call| call.kept.is_none()).count();
         let (known, new) = calls.split_at_mut(calls.len() - n_new);
@@ -61,9 +61,9 @@ impl Kept {
         Key { innermost, len: calls.len() as u32 }
     }
 
-    /// The innermost calls of a key are read soon.
+    /// Prefetches the innermost calls of a key.
     pub(super) fn fetch(&self, key: Key) {
-        /// What is outside of a call was kept right before it, as a rule.
+        /// An outer call is mostly stored right before its inner one.
         const CALLS: usize = 3;
         if let Some(innermost) = key.innermost {
             let last = innermost.get() as usize;
@@ -71,13 +71,13 @@ impl Kept {
         }
     }
 
-    /// The calls of a key.
+    /// Returns the calls of a key.
     pub(super) fn calls(&self, key: Key) -> Calls<'_> {
         Calls { kept: &self.calls, key }
     }
 }
 
-/// Calls that were under way on a stack, as they were kept.
+/// Stored calls that were active on a stack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Calls<'a> {
     kept: &'a [Call],
@@ -85,19 +85,19 @@ pub(crate) struct Calls<'a> {
 }
 
 impl<'a> Calls<'a> {
-    /// The innermost one.
+    /// The innermost call.
     #[inline]
     pub(super) fn innermost(self) -> Option<&'a Call> {
         self.kept.get(self.key.innermost?.get() as usize - 1)
     }
 
-    /// The ones outside of the innermost.
+    /// The calls outside of the innermost one.
     #[inline]
     pub(super) fn outer(self) -> Self {
         self.split_innermost().map_or(self, |(_, outer)| outer)
     }
 
-    /// The innermost one, and the ones outside of it.
+    /// Returns the innermost call, and those outside of it.
     #[inline]
     pub(super) fn split_innermost(self) -> Option<(&'a Call, Self)> {
         let call = self.innermost()?;
@@ -105,8 +105,8 @@ impl<'a> Calls<'a> {
         Some((call, Self { key, ..self }))
     }
 
-    /// Puts all of them into a list, outermost first. It may be the list of other ones that were kept beside them: what both
-    /// have in common stays.
+    /// Writes all calls into a list, outermost first.
+    /// The list may hold another snapshot of the same store: the common part is left as it is.
     pub(super) fn list(self, list: &mut Vec<&'a Call>) {
         let Some(innermost) = self.innermost() else { return list.clear() };
         let len = self.key.len();
@@ -116,7 +116,7 @@ impl<'a> Calls<'a> {
         let mut rest = self;
         for (depth, slot) in list.iter_mut().enumerate().rev() {
             let Some((call, outer)) = rest.split_innermost() else { break };
-            // All that is outside of it is the same, too.
+            // All calls outside of it are the same, too.
             if depth < n_old && std::ptr::eq(*slot, call) {
                 break;
             }

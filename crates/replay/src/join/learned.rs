@@ -1,11 +1,11 @@
-//! What the samples of a window teach: how far evidence can be relied on.
+//! Reliability of evidence, as learned from the samples of a window.
 
 use crate::join::call::{Call, Link};
 use crate::join::ended::Ended;
 use crate::join::seen::Seen;
 use crate::join::trials::Trials;
 
-/// What was learned.
+/// Reliability of evidence in one window.
 #[derive(Debug, Default)]
 pub(crate) struct Learned {
     pub(crate) trials: Trials,
@@ -13,11 +13,11 @@ pub(crate) struct Learned {
 }
 
 impl Learned {
-    /// Finds out what evidence would have said of each of the sample's calls, had the sample been cut off there.
-    /// `beside` are the calls that were remembered, outermost first; the first `n_same` of these are the sample's.
+    /// Tests the evidence on each of the sample's calls as if the sample had been truncated there.
+    /// `beside` are the remembered calls, outermost first; the first `n_same` of these are the sample's.
     pub(super) fn try_out(&mut self, beside: &[Call], n_same: usize, seen: &Seen<'_>) {
         let mut known = beside.iter().rev().peekable();
-        // The call inside of the current one was the same, and so was the frame of its callee.
+        // True if the next inner call and its callee's frame were the same.
         let mut inside = false;
         let mut noted = false;
         let n_inner = seen.calls().len() - n_same;
@@ -30,7 +30,7 @@ impl Learned {
                 continue;
             };
             let right = call.caller.addr() == caller.place.addr();
-            // What is outside of a frame that is the same is the same nearly always: once a sample is enough.
+            // Frames outside of an equal frame are nearly always equal: one trial per sample is enough.
             if inside && (!right || !noted) {
                 self.trials.note(Link::SameFrame, call, right);
                 noted = true;

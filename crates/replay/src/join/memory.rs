@@ -1,5 +1,5 @@
-//! What is remembered of the stacks of threads while time goes on in one direction: for each stack the calls that were
-//! under way, as far as nothing contradicts that they still are.
+//! Calls on the stacks of threads, remembered in one direction of time.
+//! A call stays until a sample contradicts that it is still active.
 
 use hashbrown::HashMap;
 
@@ -14,67 +14,67 @@ use crate::join::trials::Trials;
 use crate::join::variety::Variety;
 use crate::join::view::View;
 
-/// The memory of one direction.
+/// Remembered stacks for one direction of time.
 #[derive(Debug)]
 pub(crate) struct Memory {
     index: HashMap<Stack, u32>,
     stacks: Vec<Remembered>,
-    /// How many samples were taken in.
+    /// Number of observed samples.
     samples: u64,
     starts: Starts,
     kept: Kept,
-    /// What it is worth that frames saved the same.
+    /// Diversity of saved registers.
     variety: Variety,
-    /// What evidence is worth, if this memory is to learn that.
+    /// Reliability of evidence, if this memory learns it.
     learned: Option<Learned>,
 }
 
-/// What is remembered of a stack.
+/// The remembered state of a stack.
 #[derive(Debug)]
 struct Remembered {
     stack: Stack,
-    /// The calls under way, outermost first.
+    /// Active calls, outermost first.
     calls: Vec<Call>,
-    /// What is known of its root, if chains reached it.
+    /// Its root, if chains reached it.
     root: Option<Root>,
-    /// So many were outside of the last sample's frames.
+    /// Number of calls outside of the last sample's frames.
     beside: usize,
-    /// How many samples of the stack there were.
+    /// Number of samples of the stack.
     samples: u32,
-    /// How many samples of all stacks there were at the last of them.
+    /// Number of samples of all stacks up to its last one.
     last: u64,
 }
 
-/// So many stacks are remembered from one window to the next.
+/// Number of stacks that remain from one window to the next.
 const STACKS: usize = 1024;
-/// So many calls of each, the innermost ones.
+/// Number of calls of each that remain, the innermost ones.
 const CALLS: usize = 1024;
 
-/// Most stacks have no more.
+/// Initial capacity; most stacks have fewer calls.
 const USUAL_CALLS: usize = 32;
 
-/// What a sample is compared by.
+/// A sample, with the code for its comparison.
 pub(crate) struct Sight<'a> {
     pub(crate) seen: Seen<'a>,
     pub(crate) functions: &'a mut Functions,
     pub(crate) code: Code<'a>,
-    /// Chains of the thread that are to be continued end no further inside than here.
+    /// Truncated chains of the thread end at this stack address or further out.
     pub(crate) ways_from: u64,
 }
 
 impl Memory {
-    /// A memory that keeps what so many calls take.
+    /// Creates a memory with a store for `calls` calls.
     pub(crate) fn with_room(calls: usize) -> Self {
         let (index, stacks, samples, starts, variety, learned) = Default::default();
         Self { index, stacks, samples, starts, variety, learned, kept: Kept::with_room(calls) }
     }
 
-    /// The same, that also learns what evidence is worth.
+    /// Creates a memory that also learns the reliability of evidence.
     pub(crate) fn learning(calls: usize) -> Self {
         Self { learned: Some(Learned::default()), ..Self::with_room(calls) }
     }
 
-    /// Forgets all, and has room for what so many samples show as a rule.
+    /// Forgets everything, and reserves memory for `n_samples`.
     pub(crate) fn begin_anew(&mut self, n_samples: usize) {
         let Self { index, stacks, samples, starts, kept, variety, learned } = self;
         index.clear();
@@ -89,31 +89,31 @@ impl Memory {
         }
     }
 
-    /// What the stack of a sample starts with, as far as it was known then and is known now.
+    /// Returns the start of a sample's stack that was known then, as it is known now.
     #[cfg(test)]
     pub(crate) fn start(&self, known: &Known) -> Option<StartCalls<'_>> {
         self.starts.get(known.start)
     }
 
-    /// Whether chains of a sample's stack reached roots in different places: its thread has several stacks.
+    /// Returns true if chains of a sample's stack reached roots at different addresses: its thread has several stacks.
     pub(crate) fn has_several(&self, known: &Known) -> bool {
         let remembered = self.stacks.get(known.stack as usize);
         remembered.and_then(|it| it.root).is_some_and(|root| root.several)
     }
 
-    /// What was learned, if this memory learns.
+    /// Returns the learned reliability, if this memory learns.
     pub(crate) const fn learned(&self) -> Option<&Learned> {
         self.learned.as_ref()
     }
 
-    /// Compares a sample with what is remembered of its stack.
+    /// Compares a sample with the remembered calls of its stack.
     pub(crate) fn compare(&mut self, sight: &mut Sight<'_>) -> Option<Comparison> {
         let seen = sight.seen;
         let (first, last) = seen.frames.first().zip(seen.frames.last())?;
         let index = self.stack(seen.stack());
         let remembered = self.stacks.get_mut(index as usize)?;
         let calls = &mut remembered.calls;
-        // What is below the stack pointer has returned.
+        // Calls below the stack pointer have returned.
         while calls.last().is_some_and(|call| call.cfa <= first.sp) {
             calls.pop();
         }
@@ -140,37 +140,37 @@ impl Memory {
         Some(comparison)
     }
 
-    /// Forgets what was kept, and has room for what so many samples show as a rule.
+    /// Empties the store of calls, and reserves memory for `n_samples`.
     pub(crate) fn begin_keeping(&mut self, n_samples: usize) {
         let calls = self.stacks.iter_mut().flat_map(|it| &mut it.calls);
         calls.for_each(|call| call.kept = None);
         self.kept.begin_anew(n_samples);
     }
 
-    /// Keeps the calls outside of a sample's frames for later; `None` where there is no room.
+    /// Stores the calls outside of a sample's frames; `None` if the store is full.
     pub(crate) fn keep(&mut self, comparison: &Comparison) -> Option<Key> {
         let remembered = self.stacks.get_mut(comparison.known.stack as usize)?;
         let outside = remembered.calls.get_mut(..comparison.outside)?;
         self.kept.has_room(outside.len()).then(|| self.kept.keep(outside))
     }
 
-    /// What was kept is read soon.
+    /// Prefetches stored calls.
     pub(crate) fn fetch(&self, calls: Key) {
         self.kept.fetch(calls);
     }
 
-    /// Keeps what the stack of a sample starts with, as it is known now.
+    /// Stores the start of a sample's stack as it is known now.
     pub(crate) fn keep_start(&self, known: &Known) -> Option<KeptStart> {
         self.starts.keep(known.start)
     }
 
-    /// What was known of a sample's stack: with the calls outside of it, what it starts with as far as that is known now,
-    /// and how far weak evidence can be relied on.
+    /// Returns the view of a sample with its stored calls,
+    /// the start of its stack as known now, and the reliability of evidence.
     pub(crate) fn view<'a>(&'a self, known: &Known, calls: Key, trials: &'a Trials) -> View<'a> {
         self.view_from(self.starts.get(known.start), known, calls, trials)
     }
 
-    /// The same, with what the stack started with as it was known at that time.
+    /// Returns the view of a sample with the start of its stack as known at that time.
     pub(crate) fn view_of_then<'a>(
         &'a self,
         known: &Known,
@@ -193,7 +193,7 @@ impl Memory {
         View { calls, link, proofs, trials, variety, start, now, sure: true }
     }
 
-    /// Takes in a sample that was compared.
+    /// Updates the memory with a compared sample.
     pub(crate) fn take_in(&mut self, comparison: &Comparison, sight: &Sight<'_>) {
         let Self { stacks, starts, learned, samples, variety, .. } = self;
         let Some(remembered) = stacks.get_mut(comparison.known.stack as usize) else { return };
@@ -205,7 +205,7 @@ impl Memory {
             let over = beside.get(comparison.same..).unwrap_or_default();
             learned.ended.note(comparison.known.stack, sight.ways_from, over);
         }
-        // What the sample contradicts: what it shows to be elsewhere, a call that is over, what lies inside.
+        // The sample contradicts calls across its frames, a call that is over, and calls inside of it.
         let is_over = comparison.known.link == Link::OtherFunction;
         let outside = comparison.outside - usize::from(is_over && comparison.outside > 0);
         calls.truncate(comparison.beside + comparison.same);
@@ -226,8 +226,8 @@ impl Memory {
         remembered.last = *samples;
     }
 
-    /// Forgets the stacks that had no sample for the longest time, where there are many, the outer calls of deep ones, and
-    /// what was kept.
+    /// Forgets the stacks without recent samples if there are many,
+    /// the outer calls of deep stacks, and the stored calls.
     pub(crate) fn forget_old(&mut self) {
         self.begin_keeping(0);
         for Remembered { calls, .. } in &mut self.stacks {
@@ -253,7 +253,7 @@ impl Memory {
     }
 }
 
-/// How many calls are outside of a place of the stack, where it may be as many as `guess`.
+/// Returns the number of calls outside of a stack address; `guess` is tried first.
 fn first_inside(calls: &[Call], guess: usize, sp: u64) -> usize {
     let (outer, inner) = calls.split_at(guess.min(calls.len()));
     let is_outside = |call: &Call| call.cfa > sp;

@@ -1,30 +1,33 @@
-//! How chains go on that the dump cut off: with outer frames that other samples of the same thread show.
+//! Completion of truncated chains with outer frames that other samples of the same thread show.
 //!
-//! While a function runs, its frame stays where it is, and so do those of all its callers. What one sample saw of the
-//! upper stack therefore holds for samples before and after it, as long as no sample between them shows that the frame
-//! had been left: its stack pointer is above the frame, or another frame is in that place.
+//! While a function runs, its frame stays in place, and so do those of all its callers.
+//! The outer frames of one sample are therefore valid for samples before
+//! and after it, unless a sample between them shows that a frame was left.
+//! A frame was left if the stack pointer is above it, or if another frame overlaps it.
 //!
 //! ```text
 //!   address                              time ->
 //!     |     main  ......................................  [seen]  ....................  [seen]
 //!     |     parse                                           |        not known           |
-//!     |     expr   [seen] .......... cut off: the same      |     (a gap: between two     |
-//!     v     term     |               frame, function and    |      sightings that agree   |
-//!   inwards  |       |               call inside of it      |      on all outside of it)  |
+//!     |     expr   [seen] .......... truncated: the same    |     (a gap: between two     |
+//!     v     term     |               frame, function and    |      samples that agree on  |
+//!   inwards  |       |               call inside of it      |      all frames outside)    |
 //! ```
 //!
-//! [`Memory`] is what is remembered in one direction of time; samples are shown to one from the last to the first, and
-//! to another one from the first to the last. [`CutChain`] puts together what both say of a sample. What a link between
-//! two frames is worth is a [`call::Link`]; how far the weaker ones can be relied on is found out on the recording
-//! itself, whenever a sample shows what they would have said of it ([`trials`]).
+//! [`Memory`] holds the state of one direction of time:
+//! one memory gets the samples from last to first, another from first to last.
+//! [`CutChain`] combines the evidence of both for a sample.
+//! [`call::Link`] grades the evidence that links two frames.
+//! The reliability of weak evidence is learned from the recording:
+//! each sample that shows the true caller is a trial ([`trials`]).
 //!
 //! | | |
 //! |---|---|
-//! | `seen` | what the walk of a sample saw |
-//! | `beginning` | how a stack begins that no sample shows to its root |
-//! | `call`, `memory`, `compare`, `kept`, `start` | what is remembered of a stack |
-//! | `learned`, `trials`, `ended`, `variety` | what the samples of a window teach |
-//! | `view`, `decide`, `gap`, `functions` | what is decided of a chain |
+//! | `seen` | frames that the walk of a sample observed |
+//! | `beginning` | the outermost frame if no sample shows it |
+//! | `call`, `memory`, `compare`, `kept`, `start` | the remembered state of a stack |
+//! | `learned`, `trials`, `ended`, `variety` | reliability of evidence, learned from a window |
+//! | `view`, `decide`, `gap`, `functions` | the decision on a chain |
 
 mod beginning;
 mod call;

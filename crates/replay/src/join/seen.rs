@@ -1,4 +1,4 @@
-//! What the walk of one sample saw of its thread's stack.
+//! Frames of a thread's stack that the walk of one sample observed.
 
 use unwinder::{Place, Saved};
 
@@ -6,58 +6,58 @@ use unwinder::{Place, Saved};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct StackOwner(pub(crate) u32);
 
-/// A stack of a thread. Threads can have several: for signals, of coroutines. Those lie far apart as a rule.
+/// A stack of a thread. Threads can have several, for signals or coroutines, mostly far apart.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Stack {
     owner: StackOwner,
     region: u32,
 }
 
-/// A frame, as much of it as tells whether another sample shows the same.
+/// An observed frame, reduced to the fields for comparing samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SeenFrame {
-    /// Where it is.
+    /// Location in the code.
     pub(crate) place: Place,
-    /// The stack pointer in it, which is where the frame of its callee begins (the callee's CFA).
+    /// Stack pointer in the frame, equal to the CFA of its callee.
     pub(crate) sp: u64,
-    /// What it saved of its caller's registers.
+    /// Caller's registers that it saved.
     pub(crate) saved: Saved,
 }
 
-/// Frames so far away are looked at, to tell one apart: more than most recursions take for a round.
+/// Number of neighbours on each side that a frame must differ from: more than the period of most recursions.
 pub(super) const AROUND: usize = 16;
 
-/// How a chain ended, as far as repair is concerned.
+/// Why a chain ended, as repair distinguishes it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SeenEnd {
-    /// At the root: there is nothing outside of it.
+    /// At the root: there are no outer frames.
     Root,
-    /// For want of bytes; with the place where the frame of the last function begins, if that is known.
+    /// For lack of stack bytes; with the CFA of the last frame, if known.
     Cut(Option<u64>),
-    /// Otherwise: what is outside of it is not known, and not to be joined.
+    /// Otherwise: the outer frames are unknown and must not be joined.
     Other,
 }
 
-/// What was seen of a stack.
+/// Observed frames of a stack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen<'a> {
-    /// Whose stack.
+    /// Owner of the stack.
     pub(crate) owner: StackOwner,
-    /// User frames that can be relied on, innermost first; at least one.
+    /// Reliable user frames, innermost first; at least one.
     pub(crate) frames: &'a [SeenFrame],
     pub(crate) end: SeenEnd,
 }
 
 impl<'a> Seen<'a> {
-    /// Which stack it is.
+    /// Returns the stack of the first frame.
     pub(crate) fn stack(&self) -> Stack {
-        /// Stacks in the same 4 GiB are taken for one.
+        /// Stack pointers in the same 4 GiB belong to one stack.
         const REGION: u32 = 32;
         let sp = self.frames.first().map_or(0, |frame| frame.sp);
         Stack { owner: self.owner, region: (sp >> REGION) as u32 }
     }
 
-    /// Up to where on the stack the chain says what there is, if it was cut off and where its last frame begins is known.
+    /// Returns the last stack address that a truncated chain shows, if the CFA of its last frame is known.
     pub(crate) fn told(&self) -> Option<u64> {
         match self.end {
             SeenEnd::Cut(Some(cfa)) => Some(cfa.saturating_sub(1)),
@@ -65,8 +65,9 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// Whether what a frame saved tells it apart from those around it: none of them saved the same. What functions hand
-    /// down to each other, and frames of a recursion have in common, is the same in any other activation of these.
+    /// Returns true if none of the surrounding frames saved the same registers.
+    /// Registers that functions pass down to each other,
+    /// or that recursive frames share, are the same in every activation.
     pub(crate) fn tells_apart(&self, index: usize) -> bool {
         let Some(saved) = self.frames.get(index).map(|frame| frame.saved) else { return false };
         let around = self.frames.iter().enumerate().skip(index.saturating_sub(AROUND));
@@ -74,7 +75,7 @@ impl<'a> Seen<'a> {
         around.all(|(at, other)| at == index || other.saved != saved)
     }
 
-    /// The calls, innermost first: each frame with that of its caller.
+    /// Returns the calls, innermost first: each frame with that of its caller.
     pub(crate) fn calls(
         &self,
     ) -> impl DoubleEndedIterator<Item = (&'a SeenFrame, &'a SeenFrame)> + ExactSizeIterator + use<'a>

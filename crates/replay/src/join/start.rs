@@ -1,6 +1,5 @@
-//! The frames that a thread starts with: those that all samples have in common whose chains reach the root, as far as they
-//! do nothing but start it. What it was started for may be another thing whenever the dump does not reach so far: a thread
-//! runs one job after the other, and coroutines one after the other have the same stack.
+//! Start of a stack: the outermost calls that all complete chains share, limited to those that only start the thread.
+//! The code that they start can differ in truncated samples: a thread runs several jobs, and coroutines reuse a stack.
 
 use address::Svma;
 use unwinder::{CallTarget, Place, call_target, longest_call};
@@ -8,16 +7,16 @@ use unwinder::{CallTarget, Place, call_target, longest_call};
 use crate::join::call::Call;
 use crate::join::functions::Code;
 
-/// The calls that a thread starts with.
+/// The calls that a stack starts with.
 #[derive(Clone, Debug, Default)]
 struct Start {
-    /// Those of the first chain that reached the root, outermost first.
+    /// Calls of the first chain that reached the root, outermost first.
     calls: Vec<Call>,
-    /// So many of them all had in common that did.
+    /// Number of them that all complete chains share.
     common: usize,
-    /// How many samples showed these.
+    /// Number of samples that showed these.
     seen: u32,
-    /// Whether the stack is neither a process's nor a thread's own, as far as the root says.
+    /// True if, by its root, the stack is neither a process's nor a thread's own.
     is_lent: bool,
 }
 
@@ -27,18 +26,18 @@ impl Start {
     }
 }
 
-/// The calls that a thread starts with, as they are known at some time.
+/// The calls that a stack starts with, as known at one time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StartCalls<'a> {
     /// Outermost first.
     pub(crate) calls: &'a [Call],
-    /// How many samples showed them.
+    /// Number of samples that showed them.
     pub(crate) seen: u32,
-    /// Whether the stack is neither a process's nor a thread's own, as far as the root says.
+    /// True if, by its root, the stack is neither a process's nor a thread's own.
     pub(crate) is_lent: bool,
 }
 
-/// A start as it was known at some time: the calls only become fewer.
+/// Snapshot of a start. Sufficient because calls are only ever removed from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeptStart {
     at: u32,
@@ -46,28 +45,28 @@ pub(crate) struct KeptStart {
     seen: u32,
 }
 
-/// The starts of all threads.
+/// The starts of all stacks.
 #[derive(Debug, Default)]
 pub(crate) struct Starts(Vec<Start>);
 
-/// What is known of the root of a stack.
+/// The root of a stack.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Root {
-    /// The index of what it starts with, as far as that is known now.
+    /// Index of the stack's current start.
     pub(super) start: u32,
-    /// How often the root was another one than before.
+    /// Number of changes of the root.
     changes: u8,
-    /// Whether chains reached roots in different places: the thread has several stacks.
+    /// True if chains reached roots at different addresses: the thread has several stacks.
     pub(super) several: bool,
 }
 
-/// Roots of one stack lie no further apart: the loader's, and that of the program that it enters.
+/// Maximum distance of the roots of one stack, in bytes: of the loader's and the program's.
 const APART: u64 = 4096;
-/// Nor does one stack change its root more often.
+/// Maximum number of root changes of one stack.
 const CHANGES: u8 = 4;
 
 impl Starts {
-    /// Takes in the calls of a chain that reached its root, outermost first: what is known of that of its stack.
+    /// Adds the calls of a complete chain, outermost first, and returns the root of its stack.
     pub(super) fn note(
         &mut self,
         root: Option<Root>,
@@ -89,7 +88,7 @@ impl Starts {
             changes = root.changes.saturating_add(1);
             let apart = first.cfa.abs_diff(outermost.cfa) > APART;
             if root.several || apart || changes > CHANGES {
-                // What it starts with is not asked for any more.
+                // Its start is not used any more.
                 return Some(Root { several: true, changes, ..root });
             }
         }
@@ -101,7 +100,7 @@ impl Starts {
         Some(root)
     }
 
-    /// Forgets all starts but those of these roots.
+    /// Forgets all starts except those of these roots.
     pub(super) fn retain<'r>(&mut self, roots: impl Iterator<Item = &'r mut Root>) {
         let old = std::mem::take(&mut self.0);
         for root in roots {
@@ -112,20 +111,20 @@ impl Starts {
         }
     }
 
-    /// A start, as it is known now.
+    /// Returns a start as it is known now.
     pub(crate) fn get(&self, index: Option<u32>) -> Option<StartCalls<'_>> {
         let start = self.0.get(index? as usize)?;
         Some(StartCalls { calls: start.calls(), seen: start.seen, is_lent: start.is_lent })
     }
 
-    /// Keeps a start as it is known now, until others are forgotten.
+    /// Takes a snapshot of a start, valid until others are forgotten.
     pub(crate) fn keep(&self, index: Option<u32>) -> Option<KeptStart> {
         let at = index?;
         let Start { common, seen, .. } = *self.0.get(at as usize)?;
         Some(KeptStart { at, common: common as u32, seen })
     }
 
-    /// A start that was kept.
+    /// Returns the start of a snapshot.
     pub(crate) fn kept(&self, start: Option<KeptStart>) -> Option<StartCalls<'_>> {
         let KeptStart { at, common, seen } = start?;
         let start = self.0.get(at as usize)?;
@@ -134,10 +133,11 @@ impl Starts {
     }
 }
 
-/// How many calls from the root inwards do nothing but start what they are for: of a process those from `_start` to
-/// `main`, of a thread those of `clone` and of what it calls. `None` if the root is neither's.
+/// Returns the number of outermost calls that only start the actual code:
+/// those from `_start` to `main`, or those of `clone` and of its callee.
+/// `None` if the root is neither a process's nor a thread's.
 fn most_calls(root: &Place, code: Code<'_>) -> Option<usize> {
-    /// The first code of a process is within so many bytes of its entry point.
+    /// Maximum distance of a process's first code from its entry point, in bytes.
     const ENTRY: u64 = 0x80;
     const OF_PROCESS: usize = 4;
     const OF_THREAD: usize = 2;

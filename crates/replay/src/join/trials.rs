@@ -1,5 +1,4 @@
-//! How far weak evidence can be relied on in this recording: whenever a sample shows what such evidence would have said
-//! of it, that is a trial.
+//! Reliability of weak evidence in this recording: each sample that shows the true caller is a trial of such evidence.
 
 use address::ModuleId;
 use hashbrown::HashMap;
@@ -7,15 +6,15 @@ use unwinder::Place;
 
 use crate::join::call::{Call, Link};
 
-/// Outcomes by the kind of evidence: of each place of the code that calls were told to return to, and of all calls of
-/// the functions of a module, apart for what one sample showed and for what several did.
+/// Outcomes by kind of evidence: per return location, and per module of the callee.
+/// The modules' outcomes are separate for calls that one sample showed and that several did.
 #[derive(Debug, Default)]
 pub(crate) struct Trials {
     sites: HashMap<(Link, ModuleId, u64), Outcomes>,
     modules: Vec<ByLink>,
 }
 
-/// The outcomes of a module by the kind of evidence, for what one sample showed and for what several did.
+/// Outcomes of a module by kind of evidence: of calls that one sample showed, and that several did.
 type ByLink = [[Outcomes; 2]; Link::Gap as usize];
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,17 +34,17 @@ impl Outcomes {
         self.wrong = self.wrong.saturating_add(other.wrong);
     }
 
-    /// Whether at most one of so many was wrong.
+    /// Returns true if at most one in `many` was wrong.
     const fn at_most_one_wrong_of(self, many: u32) -> bool {
         self.wrong.saturating_mul(many) <= self.right
     }
 }
 
-/// Fewer trials support nothing.
+/// Minimum number of successful trials for support.
 const SUPPORT: u32 = 4;
 
 impl Trials {
-    /// Notes whether evidence of a kind was right that a function returns to where `call` does.
+    /// Records whether evidence for a function's return to the location of `call` was right.
     pub(crate) fn note(&mut self, link: Link, call: &Call, right: bool) {
         if let Some(module) = call.caller.module {
             self.sites.entry((link, module, call.caller.relative)).or_default().note(right);
@@ -62,8 +61,8 @@ impl Trials {
         }
     }
 
-    /// Notes how many samples did and did not show a call that returns to `caller`, while samples before them and after
-    /// them did.
+    /// Records the trials of a call that returns to `caller`, with samples before and after that show it.
+    /// `right` samples in between showed the call, `wrong` ones did not.
     pub(crate) fn note_lasting(&mut self, caller: &Place, right: u32, wrong: u32) {
         if let Some(module) = caller.module {
             let key = (Link::Gap, module, caller.relative);
@@ -71,12 +70,12 @@ impl Trials {
         }
     }
 
-    /// Whether a call that samples before and after showed was under way all the time, unless trials speak against it.
+    /// Returns true if a call shown before and after a sample counts as active in between: unless trials contradict it.
     pub(crate) fn lasts(&self, call: &Call) -> bool {
         self.site(Link::Gap, call).at_most_one_wrong_of(200)
     }
 
-    /// Adds the outcomes of others.
+    /// Adds the outcomes of another thread group.
     pub(crate) fn add(&mut self, other: &Self) {
         for (key, outcomes) in &other.sites {
             self.sites.entry(*key).or_default().add(*outcomes);
@@ -90,8 +89,9 @@ impl Trials {
         }
     }
 
-    /// Whether evidence of a kind proves that a function returns to where `call` does. Strong evidence does, unless
-    /// trials speak against it; weak evidence never does, for what samples show in full is not a fair choice.
+    /// Returns true if evidence of this kind proves that a function returns to the location of `call`.
+    /// Strong evidence does unless trials contradict it.
+    /// Weak evidence never does, because complete samples are not representative.
     pub(crate) fn prove(&self, link: Link, call: &Call) -> bool {
         let (site, module) = (self.site(link, call), self.module(link, call));
         link <= Link::Seen
@@ -100,7 +100,7 @@ impl Trials {
                 && module.at_most_one_wrong_of(200)
     }
 
-    /// Whether evidence of a kind was mostly right, so that two of it that agree can be relied on.
+    /// Returns true if evidence of this kind was mostly right: two agreeing pieces of it are then reliable.
     pub(crate) fn support(&self, link: Link, call: &Call) -> bool {
         if self.prove(link, call) {
             return true;
@@ -115,7 +115,7 @@ impl Trials {
     }
 
     fn module(&self, link: Link, call: &Call) -> Outcomes {
-        // Modules behind the last one with a trial have none.
+        // Modules after the last one with a trial have none.
         let by_link = call.callee.module.and_then(|module| self.modules.get(module.index()));
         let outcomes = by_link.and_then(|it| it.get(link as usize));
         outcomes.map(|[once, often]| if call.seen > 1 { *often } else { *once }).unwrap_or_default()

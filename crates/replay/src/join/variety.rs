@@ -1,15 +1,15 @@
-//! What it is worth that a frame saved the same registers in two samples: nothing, if calls from there save the same
-//! whenever they are made anew.
+//! Value of equal saved registers as evidence that two samples show the same call:
+//! none, if repeated calls always save the same.
 //!
-//! A call that begins in a slot in which one began before, from the same place of the code, is another activation. How
-//! often it saved the same as that one says how well saved registers tell activations apart.
+//! A new call at the CFA of an earlier one, from the same code location, is another activation.
+//! Comparing the registers saved by the two shows how well these distinguish activations.
 
 use std::num::NonZeroU64;
 
 use unwinder::{Place, Saved};
 
-/// Calls that began, by their slots, and how often they repeated one before them, by the place of the code. Both have a
-/// fixed size: what does not fit takes the place of something older.
+/// Recent calls by slot, and counts of repeated registers by return location.
+/// Both tables have a fixed size; a colliding entry replaces the older one.
 #[derive(Debug, Default)]
 pub(super) struct Variety {
     slots: Vec<Slot>,
@@ -23,7 +23,7 @@ struct Slot {
     saved: Saved,
 }
 
-/// How often calls from a place of the code saved the same as the one before them in their slot, and how often not.
+/// How often calls from one location saved the same registers as the previous call in their slot, or others.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     key: u64,
@@ -31,36 +31,36 @@ struct Counts {
     other: u32,
 }
 
-/// A place of the code that calls return to, the same in all processes.
+/// Return location in the code, the same in all processes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site(NonZeroU64);
 
-/// Places of the code that frames return to which are proven to be the same in two samples.
+/// Return locations of frames that are proven to be the same in two samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Proofs([Option<Site>; PROOFS]);
 
-/// So many proofs are enough, if one of them is good.
+/// Number of proofs to collect; one good proof is sufficient.
 const PROOFS: usize = 4;
 
-/// So many slots are remembered: 256 KiB.
+/// Number of slots: 256 KiB.
 const SLOTS: usize = 1 << 14;
-/// So many places of the code: 64 KiB.
+/// Number of return locations: 64 KiB.
 const SITES: usize = 1 << 12;
 
 impl Variety {
-    /// Forgets all.
+    /// Forgets everything.
     pub(super) fn clear(&mut self) {
         self.slots.clear();
         self.sites.clear();
     }
 
-    /// Forgets which calls began where: stacks get other indexes.
+    /// Forgets the recent calls, because the indexes of stacks change.
     pub(super) fn forget_slots(&mut self) {
         self.slots.fill(Slot { key: 0, saved: Saved::NONE });
     }
 
-    /// Notes that a call begins, or that another one is in its place: the index of its stack and where the callee's frame
-    /// begins, where it returns to, and what the callee saved.
+    /// Records a new call or the replacement of one:
+    /// index of the stack, CFA, return location, and registers that the callee saved.
     pub(super) fn note(&mut self, stack: u32, cfa: u64, caller: &Place, saved: Saved) {
         if !saved.proves(saved) {
             return;
@@ -85,8 +85,9 @@ impl Variety {
         }
     }
 
-    /// Whether what calls save that return to a place of the code tells them apart, as far as is known: they saved something
-    /// else than the one before no less often than the same.
+    /// Returns true if saved registers distinguish the calls with this return location,
+    /// or if nothing is known about them.
+    /// They do if they differed from the previous call's at least as often as not.
     pub(super) fn tells(&self, site: Site) -> bool {
         let site = site.0.get();
         let known = self.sites.get(index(site >> 1, SITES)).filter(|known| known.key == site);
@@ -95,7 +96,7 @@ impl Variety {
 }
 
 impl Site {
-    /// That of a looked-up address.
+    /// The site of a lookup address.
     pub(super) fn of(caller: &Place) -> Self {
         let module = caller.module.map_or(0, |module| module.index() as u64 + 1);
         Self(NonZeroU64::MIN | mixed(caller.relative ^ module << 48))
@@ -107,7 +108,7 @@ impl Proofs {
         self.0[0].is_none()
     }
 
-    /// Whether no more are wanted.
+    /// Returns true if the list is full.
     pub(super) fn are_enough(&self) -> bool {
         self.0.iter().all(Option::is_some)
     }
@@ -118,7 +119,7 @@ impl Proofs {
         }
     }
 
-    /// Whether one of them is good by what is known there, too.
+    /// Returns true if one of them is good in `variety` as well.
     pub(super) fn hold(&self, variety: &Variety) -> bool {
         self.0.iter().flatten().any(|site| variety.tells(*site))
     }

@@ -1,4 +1,4 @@
-//! What one direction of time says of a sample.
+//! A sample's callers as one direction of time knows them.
 
 use unwinder::Place;
 
@@ -8,51 +8,52 @@ use crate::join::start::StartCalls;
 use crate::join::trials::Trials;
 use crate::join::variety::{Proofs, Variety};
 
-/// What one direction says of a sample.
+/// A sample's callers as one direction of time knows them.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
-    /// Calls outside of the sample's.
+    /// Calls outside of the sample's frames.
     pub(crate) calls: Calls<'a>,
-    /// What says that the sample's last frame belongs to the first of them.
+    /// Evidence that links the sample's last frame to the first of them.
     pub(crate) link: Link,
-    /// Where frames return to that prove it.
+    /// Return locations of the frames that prove this link.
     pub(super) proofs: Proofs,
-    /// How far evidence can be relied on.
+    /// Reliability of evidence.
     pub(crate) trials: &'a Trials,
-    /// What it is worth that frames saved the same.
+    /// Diversity of saved registers.
     pub(super) variety: &'a Variety,
-    /// What the stack starts with.
+    /// Start of the stack.
     pub(crate) start: Option<StartCalls<'a>>,
-    /// How many samples of the stack were taken in before this one.
+    /// Number of samples of the stack before this one.
     pub(crate) now: u32,
-    /// Whether all that was taken from this direction so far is proven by it alone.
+    /// True if this direction alone proves all calls taken from it so far.
     pub(crate) sure: bool,
 }
 
 impl<'a> View<'a> {
-    /// What proves the first call outside is no proof if the other direction knows that calls from there save the same anyway.
+    /// Weakens the proof of the first outer call if, in the other direction,
+    /// its saved registers do not distinguish calls.
     pub(super) fn doubt(&mut self, other: &Self) {
         if self.link == Link::SameFrame && !self.proofs.hold(other.variety) {
             self.link = Link::SamePlace;
         }
     }
 
-    /// The next call outside, and what says so.
+    /// The next outer call, and the evidence for it.
     pub(super) fn next(&self) -> Option<(&'a Call, Link)> {
         self.calls.innermost().map(|call| (call, self.link)).filter(|_| self.link < Link::Gap)
     }
 
-    /// Whether the next call outside is proven by this direction alone.
+    /// Returns true if this direction alone proves the next outer call.
     pub(super) fn proves_next(&self) -> bool {
         self.sure && self.calls.innermost().is_some_and(|call| self.trials.prove(self.link, call))
     }
 
-    /// Whether this direction supports what both say.
+    /// Returns true if this direction supports a call that both show.
     pub(super) fn supports_next(&self) -> bool {
         self.next().is_some_and(|(call, link)| self.trials.support(link, call))
     }
 
-    /// Goes one call outwards.
+    /// Advances one call outwards.
     pub(super) fn advance(&mut self) {
         if let Some(call) = self.calls.innermost() {
             self.sure = self.proves_next();
@@ -60,9 +61,9 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Goes outwards over calls that were seen outside of each other, where nothing is to be decided: both directions show
-    /// the same ones, or one direction is sure of them and the other says nothing. Adds their callers to the places, up to
-    /// that of the root; gives the last call.
+    /// Advances over calls that samples showed together and that need no decision.
+    /// Either both directions show the same calls, or one is sure of them and the other has none.
+    /// Appends their callers to `places`, up to the root, and returns the last call.
     pub(super) fn go_on(&mut self, other: &mut Self, places: &mut Vec<Place>) -> Option<&'a Call> {
         match (self.link, other.link) {
             (_, Link::Gap) => self.go_alone(places),
@@ -105,12 +106,12 @@ impl<'a> View<'a> {
         last
     }
 
-    /// Nothing more is taken from this direction step by step.
+    /// Excludes this direction from further steps.
     pub(super) const fn give_up(&mut self) {
         self.link = Link::Gap;
     }
 
-    /// How many samples of the stack lie between the last that showed a call and this one.
+    /// Returns the number of the stack's samples between the last one that showed a call and this one.
     pub(super) const fn age(&self, call: &Call) -> u32 {
         self.now.saturating_sub(call.last)
     }

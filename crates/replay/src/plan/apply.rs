@@ -1,4 +1,4 @@
-//! What each record does to the timeline.
+//! Effect of each record on the timeline.
 
 use address::{FileOffset, Pid, Tid, Timestamp};
 use module_map::{
@@ -9,8 +9,8 @@ use perf_data::{
     Batch, CpuMode, Head, Ksymbol, MapName, Mmap, MmapId, NamedMap, Record, TimedRecord,
 };
 
-/// Reports to the timeline the build-ids that the header lists by path, for maps whose records carry none. To be called
-/// before the records are applied.
+/// Reports the build-ids that the header lists by path to the timeline, for maps without a build-id in their records.
+/// Call it before the records are applied.
 pub fn learn_build_ids(timeline: &mut Timeline, head: &Head) {
     for entry in &head.features().build_ids {
         if let Some(id) = entry.build_id {
@@ -19,8 +19,8 @@ pub fn learn_build_ids(timeline: &mut Timeline, head: &Head) {
     }
 }
 
-/// Reports to the timeline which files the paths in a batch led to, and when. To be called before the batch's records are
-/// applied.
+/// Reports to the timeline the files that the paths in a batch led to, with times.
+/// Call it before the batch's records are applied.
 pub fn learn_files(timeline: &mut Timeline, batch: &Batch) {
     let mut files = FilesOfPaths::default();
     for entry in batch.record_entries() {
@@ -36,7 +36,7 @@ pub fn learn_files(timeline: &mut Timeline, batch: &Batch) {
     timeline.list_files(files);
 }
 
-/// The inode that a map record states; memory without a file has none.
+/// Returns the inode that a map record states; anonymous memory has none.
 const fn inode_of(map: &Mmap<'_>) -> Option<Inode> {
     match map.id {
         MmapId::Inode { major, minor, inode, generation } if inode != 0 => {
@@ -46,7 +46,7 @@ const fn inode_of(map: &Mmap<'_>) -> Option<Inode> {
     }
 }
 
-/// Moves a timeline over one record. Records are to be applied in the order of time.
+/// Moves a timeline over one record. Records must be applied in time order.
 pub fn apply(timeline: &mut Timeline, record: &TimedRecord<'_>) {
     timeline.advance(record.time);
     match &record.record {
@@ -81,26 +81,26 @@ pub fn apply(timeline: &mut Timeline, record: &TimedRecord<'_>) {
     }
 }
 
-/// Returns true if the recorder made a record, by the trailer: the kernel's has a task or a time. Without trailers nothing
-/// tells them apart.
+/// Returns true if the recorder synthesized a record: the trailer of a kernel record has a task or a time.
+/// Without trailers the two cannot be distinguished.
 fn is_synthesized(record: &TimedRecord<'_>) -> bool {
     record.trailer.tid == Some(Tid(0)) && record.trailer.time == Timestamp(0)
 }
 
 const PROT_WRITE: u32 = 2;
 
-/// The map that a record states, where one of that name was seen before and nothing more is to be read.
+/// Returns the map that a record states if its name is already known, so that no more of the record is read.
 #[inline]
 pub(crate) fn known_map(map: &NamedMap<'_>, names: KnownNames<'_>) -> Option<KnownMap> {
     names.find(&unnamed_event(map), &recorded_name(map))
 }
 
-/// Applies a map, where one of that name was seen before; whether it was.
+/// Applies a map if its name is already known, and returns whether it did.
 pub(crate) fn apply_known_map(timeline: &mut Timeline, map: &NamedMap<'_>) -> bool {
     timeline.map_again(&unnamed_event(map), &recorded_name(map))
 }
 
-/// What a map record says but for what is mapped.
+/// The event of a map record, without path and identity.
 #[inline]
 fn unnamed_event(map: &NamedMap<'_>) -> MapEvent<'static> {
     MapEvent {
@@ -116,7 +116,7 @@ fn unnamed_event(map: &NamedMap<'_>) -> MapEvent<'static> {
     }
 }
 
-/// Applies a map whose name was not seen before.
+/// Applies a map with a new name.
 pub(crate) fn apply_new_map(timeline: &mut Timeline, map: &NamedMap<'_>, decoded: &Mmap<'_>) {
     let event = map_event(decoded);
     timeline.map(&event);
@@ -144,7 +144,7 @@ fn map_event<'d>(map: &Mmap<'d>) -> MapEvent<'d> {
         kernel: matches!(map.cpu_mode, CpuMode::Kernel | CpuMode::GuestKernel),
         start: map.start,
         len: map.len,
-        // Where symbols are at addresses of the process, so are the places in the file.
+        // If symbols are at process addresses, file offsets are equal to these addresses.
         offset: if map.is_jit_symfile() { FileOffset(map.start.0) } else { map.pgoff },
         executable: map.executable,
         writable: map.prot & PROT_WRITE != 0,

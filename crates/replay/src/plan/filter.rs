@@ -1,4 +1,4 @@
-//! Which samples are wanted, and what those that are not have been of.
+//! The filter of samples, and a description of the rejected ones.
 
 use address::{Pid, Tid, Timestamp};
 use hashbrown::HashSet;
@@ -29,7 +29,7 @@ impl Filter {
             && self.wants_thread(entry.pid, entry.tid, named)
     }
 
-    /// The processor of a sample, if the filter names processors: then samples are decoded for it a second time.
+    /// Returns the processor of a sample if the filter names processors; the sample is decoded a second time for it.
     #[inline]
     pub(crate) fn cpu(&self, entry: &SampleEntry, batch: &Batch) -> Option<u32> {
         if self.options.cpus.is_empty() {
@@ -56,13 +56,13 @@ impl Filter {
     }
 }
 
-/// Whether samples of recordings with that head have a control group.
+/// Returns true if samples of the recording have a control group.
 #[must_use]
 pub fn has_cgroups(head: &Head) -> bool {
     any_samples(head, SampleType::CGROUP)
 }
 
-/// Whether samples of recordings with that head state their processor.
+/// Returns true if samples of the recording state their processor.
 #[must_use]
 pub fn has_cpus(head: &Head) -> bool {
     any_samples(head, SampleType::CPU)
@@ -72,11 +72,11 @@ fn any_samples(head: &Head, field: SampleType) -> bool {
     head.events().iter().any(|event| event.attr.sample_type.has(field))
 }
 
-/// Whether a name fits a pattern, in which `*` stands for any number of bytes and `?` for one.
+/// Returns true if a name matches a pattern: `*` stands for any number of bytes, `?` for one.
 #[must_use]
 pub fn matches_pattern(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut from) = (0, 0);
-    // Where the last star was, and where in the name what it stands for ends.
+    // Index of the last star in the pattern, and the end in the name of its match.
     let mut star: Option<(usize, usize)> = None;
     while from < name.len() {
         match pattern.get(at) {
@@ -99,16 +99,16 @@ pub fn matches_pattern(pattern: &[u8], name: &[u8]) -> bool {
     pattern.get(at..).unwrap_or_default().iter().all(|&byte| byte == b'*')
 }
 
-/// What the samples were of that a filter left out.
+/// Threads, events, processors and times of the samples that a filter rejected.
 #[derive(Clone, Debug, Default)]
 pub struct LeftOut {
-    /// Their threads, under each of their names.
+    /// Threads, one entry for each name.
     pub threads: HashSet<Thread>,
-    /// The indexes of their events.
+    /// Event indexes.
     pub events: HashSet<u16>,
-    /// Their processors, if the filter names some.
+    /// Processors, if the filter names some.
     pub cpus: HashSet<u32>,
-    /// The first and the last of their times.
+    /// First and last time.
     pub times: Option<(Timestamp, Timestamp)>,
 }
 

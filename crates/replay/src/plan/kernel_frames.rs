@@ -1,8 +1,9 @@
 //! The frames of a sample outside of processes: the kernel part of its recorded chain, and the frames of a guest or of
 //! the hypervisor.
 //!
-//! Addresses of a guest say nothing of this machine's kernel and processes: they have modules of their own. The registers
-//! and the stack of such a sample are those of the process that runs the guest; they are no part of its chain.
+//! Addresses of a guest are unrelated to the host's kernel and processes: guests have their own modules.
+//! The registers and the stack of such a sample belong to the process that runs the guest,
+//! and are not part of its chain.
 //!
 //! Source: `perf_guest_state` in `perf_callchain_kernel` and `perf_misc_flags` of `arch/*/events`; `perf_sample_regs_user`
 //! in kernel/events/core.c.
@@ -15,7 +16,7 @@ use unwinder::Frame;
 
 use crate::plan::spaces::KernelSpaces;
 
-/// Whose code an address is.
+/// Owner of the code at an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Whose {
     Kernel,
@@ -25,7 +26,7 @@ enum Whose {
 }
 
 impl Whose {
-    /// Of a mode; `None` for a process of the host.
+    /// Owner for a processor mode; `None` for a process of the host.
     const fn of_mode(mode: CpuMode) -> Option<Self> {
         match mode {
             CpuMode::Kernel => Some(Self::Kernel),
@@ -36,7 +37,7 @@ impl Whose {
         }
     }
 
-    /// Of an entry of the callchain of a sample in that mode; `None` for a process of the host.
+    /// Owner for a callchain entry of a sample in that mode; `None` for a process of the host.
     const fn of_entry(context: CallchainContext, mode: CpuMode) -> Option<Self> {
         match context {
             CallchainContext::Kernel => Some(Self::Kernel),
@@ -54,7 +55,7 @@ impl Whose {
         matches!(self, Self::GuestKernel | Self::GuestUser)
     }
 
-    /// The frame at an address that is looked up.
+    /// Creates the frame at a lookup address.
     fn frame(self, lookup: Avma, found_by: FoundBy, spaces: KernelSpaces<'_>) -> Frame {
         let KernelSpaces { host, guest } = spaces;
         let module = match self {
@@ -69,7 +70,7 @@ impl Whose {
     }
 }
 
-/// The modules that a sample of that mode needs besides those of records; `None` for the host's.
+/// Kind of guest module that a sample of that mode needs; `None` for the host's modes.
 pub(crate) const fn guest_kind(mode: CpuMode) -> Option<MappedKind> {
     match mode {
         CpuMode::Hypervisor => Some(MappedKind::Hypervisor),
@@ -79,11 +80,11 @@ pub(crate) const fn guest_kind(mode: CpuMode) -> Option<MappedKind> {
     }
 }
 
-/// Appends the frames outside of processes, innermost first. The first address was running, the others are return
-/// addresses. A sample of user mode has none: where the processor stated a precise address, the chain is from shortly
-/// afterwards.
+/// Appends the frames outside of processes, innermost first.
+/// The first address was running, the others are return addresses.
+/// A user-mode sample has none: if the processor stated a precise address, its chain was taken shortly afterwards.
 ///
-/// Returns true if the chain is one of a guest, which nothing of the host called.
+/// Returns true if the chain belongs to a guest, which has no caller on the host.
 pub(crate) fn kernel_frames(
     sample: &Sample<'_>,
     spaces: KernelSpaces<'_>,
@@ -95,12 +96,12 @@ pub(crate) fn kernel_frames(
     let chain = sample.callchain.iter().filter(|_| mode != CpuMode::User);
     let entries = chain.flat_map(|chain| chain.frames()).filter_map(|(context, address)| {
         let whose = Whose::of_entry(context, mode)?;
-        // The chain of a guest is in the guest.
+        // The chain of a guest sample is entirely in the guest.
         (!of_guest || whose.is_guest()).then_some((whose, address))
     });
     let mut entries = entries.peekable();
     let sampled = own.zip(sample.ip).filter(|&(own, ip)| match entries.peek() {
-        // A chain of the kernel begins with the sampled address.
+        // A kernel chain begins with the sampled address.
         Some((whose, first)) => *whose != own || (own != Whose::Kernel && *first != ip),
         None => true,
     });
@@ -114,7 +115,7 @@ pub(crate) fn kernel_frames(
         let is_first = frames.len() == first;
         let same_mode =
             last.is_some_and(|last| (last == Whose::GuestUser) == (whose == Whose::GuestUser));
-        // What entered another mode was running there.
+        // At a mode transition the address was running: it is not a return address.
         let lookup = if same_mode && !is_first { address.sub(1) } else { address };
         let found_by = if is_first { FoundBy::Sampled } else { FoundBy::Callchain };
         frames.push(whose.frame(lookup, found_by, spaces));

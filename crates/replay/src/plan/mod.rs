@@ -1,4 +1,4 @@
-//! The plan: records in time order move the timeline on, and each sample gets its space.
+//! The plan: records move the timeline in time order, and each sample gets its space.
 
 pub(crate) mod apply;
 pub(crate) mod filter;

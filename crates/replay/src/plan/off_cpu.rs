@@ -1,10 +1,10 @@
-//! Times off the processor: when each thread left it, when it came back, and which sample shows where it was.
+//! Times off the processor: when each thread left and returned, and the sample that shows its stack.
 //!
 //! ```text
 //!   runs | sample of sched:sched_switch, SWITCH out | off … | SWITCH in; without records, next_pid of a switch | runs
 //! ```
 //!
-//! Everything is taken in in the order of time, samples that the filter leaves out as well.
+//! All events are applied in time order, including samples that the filter rejects.
 
 use address::{Tid, Timestamp};
 use hashbrown::HashMap;
@@ -14,18 +14,18 @@ use perf_data::{
 
 use crate::plan::unswitched::{Unswitched, UnswitchedThread};
 
-/// A time that a thread was off the processor.
+/// A period that a thread spent off the processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OffCpuSpan {
-    /// When it left.
+    /// Start.
     pub since: Timestamp,
-    /// How long, in nanoseconds.
+    /// Duration, in nanoseconds.
     pub duration: u64,
-    /// The sample that shows where it left.
+    /// The sample with the thread's stack at the start.
     pub shown_by: SampleKey,
 }
 
-/// A sample of the replay: no two of a thread and an event have one time.
+/// Key of a sample in the replay: thread, event and time are unique together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SampleKey {
     /// Its time.
@@ -36,37 +36,37 @@ pub struct SampleKey {
     pub event: u16,
 }
 
-/// What a recording says of times off the processor.
+/// Times off the processor, and counts of incomplete ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OffCpuTimes {
-    /// Those of the samples that are wanted, in the order of their ends.
+    /// Times with a sample that passes the filter, ordered by end.
     pub spans: Vec<OffCpuSpan>,
-    /// How often a thread left its processor.
+    /// Number of switches away from a processor.
     pub switches: u64,
-    /// How many times are shown by the last sample before them, since no sample was taken when the thread left.
+    /// Number of times shown by the last sample before them, because none was taken at the switch.
     pub by_last_sample: u64,
-    /// Times that no sample shows: how many, and how long in nanoseconds.
+    /// Times without a sample: their number, and their sum in nanoseconds.
     pub without_sample: (u64, u64),
-    /// How many times end where a sample shows the thread running, since its return was not recorded.
+    /// Number of times that end at a sample of the running thread, because its return was not recorded.
     pub ended_by_sample: u64,
-    /// How many times have no end: the return was neither recorded nor seen. They are not in [`Self::spans`].
+    /// Number of times without an end: the return was neither recorded nor sampled. Not in [`Self::spans`].
     pub without_end: u64,
-    /// How many threads were off the processor at the end of the recording; their times end there.
+    /// Number of threads off the processor at the end of the recording; their times end there.
     pub at_end: u64,
-    /// Threads without a switch, by when they began.
+    /// Threads without a switch, ordered by start.
     pub unswitched: Vec<UnswitchedThread>,
-    /// How many threads were asleep while nothing with a time was recorded, so that how long is not known.
+    /// Number of sleeping threads with an unknown duration, because no record or sample has a time.
     pub timeless: u64,
 }
 
-/// The sample that shows where a thread leaves, and whether it is wanted.
+/// The sample that shows the stack of a thread at its switch.
 #[derive(Clone, Copy, Debug)]
 struct Shown {
     time: Timestamp,
     event: u16,
-    /// `None` where the filter leaves it out.
+    /// `None` if the filter rejects the sample.
     thread: Option<u32>,
-    /// Whether it was taken when the thread left.
+    /// True if it was taken at the switch.
     at_switch: bool,
 }
 
@@ -75,38 +75,38 @@ struct Shown {
 struct Left {
     since: Timestamp,
     shown: Option<Shown>,
-    /// Whether a record of the switch was seen, and not only its sample, which comes before it.
+    /// True if the switch had a record; its sample comes before the record.
     recorded: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct ThreadState {
-    /// The last sample since it came to the processor.
+    /// Last sample since the thread came to the processor.
     last: Option<Shown>,
     left: Option<Left>,
-    /// It has ended, and leaves its processor for the last time.
+    /// True once the thread has exited; its next switch is its last.
     ended: bool,
 }
 
-/// Takes in switches, and tells the times between them.
+/// Computes times off the processor from context switches.
 #[derive(Debug, Default)]
 pub(crate) struct OffCpu {
-    /// By event: whether it is `sched:sched_switch`, and, if each switch is sampled, where samples state the tasks.
+    /// By event: `Some` for `sched:sched_switch`, with the layout of the task fields if every switch is sampled.
     events: Vec<Option<Option<SchedSwitch>>>,
-    /// Whether switches have records, which tell times better than samples: taking a sample takes time.
+    /// True if switches have records, which time them better than samples: taking a sample takes time.
     has_records: bool,
-    /// Whether all processors are watched, so that no return is missed.
+    /// True if all processors are recorded, so that every return is visible.
     sees_all: bool,
     threads: HashMap<Tid, ThreadState>,
-    /// The ids that samples carry, by those of the tracepoint, where they differ.
+    /// Thread ids of samples by the ids in the tracepoint, if these differ.
     by_machine_id: HashMap<Tid, Tid>,
     latest: Timestamp,
-    /// Which threads have no switch.
+    /// Tracks threads without a switch.
     unswitched: Unswitched,
     times: OffCpuTimes,
 }
 
-/// Whether recordings with that head can tell times off the processor.
+/// Returns true if recordings with that head can show times off the processor.
 #[must_use]
 pub fn has_switches(head: &Head) -> bool {
     let mut events = head.events().iter();
@@ -120,7 +120,7 @@ fn is_switch(event: &str) -> bool {
 }
 
 impl OffCpu {
-    /// What is known of threads, and the times, in bytes.
+    /// Size of the thread state and the times, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.threads.allocation_size()
             + self.by_machine_id.allocation_size()
@@ -128,10 +128,10 @@ impl OffCpu {
             + self.unswitched.heap_bytes()
     }
 
-    /// Takes in what the head says of events.
+    /// Reads the events of the head.
     pub(crate) fn learn(&mut self, head: &Head) {
         let data = head.features().tracing_data.and_then(TracingData::parse);
-        // With -F or -c, perf samples some switches only: those alone do not tell who runs.
+        // With -F or -c, perf samples only some switches, which do not determine the running thread.
         let switch = |attr: &EventAttr| {
             let each = !attr.flags.freq() && attr.sample_period <= 1;
             SchedSwitch::of(data.as_ref().filter(|_| each)?, attr.config)
@@ -146,7 +146,7 @@ impl OffCpu {
         self.unswitched.learn(head, each);
     }
 
-    /// Takes in a sample: of the thread of that index, where the filter does not leave it out.
+    /// Applies a sample; `thread` is its index, or `None` if the filter rejects it.
     pub(crate) fn sample(&mut self, entry: &SampleEntry, batch: &Batch, thread: Option<u32>) {
         let SampleEntry { time, tid, event, .. } = *entry;
         if time == Timestamp(0) {
@@ -161,7 +161,7 @@ impl OffCpu {
             }
             return;
         };
-        // Only where all processors are watched, the idle task is.
+        // The idle task is sampled only if all processors are recorded.
         self.sees_all |= tid == Tid(0) && switch.is_some();
         let raw = batch.sample(entry).ok().and_then(|sample| sample.raw);
         let tasks = raw.and_then(|raw| switch?.tasks(raw));
@@ -181,7 +181,7 @@ impl OffCpu {
         }
     }
 
-    /// Takes in a record that is no sample.
+    /// Applies a record that is not a sample.
     pub(crate) fn record(&mut self, record: &TimedRecord<'_>) {
         self.latest = self.latest.max(record.time);
         self.unswitched.record(record);
@@ -189,7 +189,7 @@ impl OffCpu {
             Record::Fork(task) if !task.synthesized => {
                 self.threads.remove(&task.tid);
             }
-            // A thread that calls exec takes the id of its process's first one, which ends.
+            // A thread that calls exec takes the id of its process's main thread, which ends.
             Record::Comm(comm) if comm.exec => {
                 self.threads.remove(&comm.tid);
             }
@@ -209,7 +209,7 @@ impl OffCpu {
         }
     }
 
-    /// A sample of a thread that is no switch. In the kernel it may still be on its way off the processor.
+    /// Applies a sample that is not a switch. In kernel mode the thread may still be leaving the processor.
     fn running(&mut self, entry: &SampleEntry, shown: Shown) {
         let state = self.threads.entry(entry.tid).or_default();
         match state.left {
@@ -223,7 +223,7 @@ impl OffCpu {
         }
     }
 
-    /// The record of a switch: its sample, if there is one, came before it.
+    /// Applies the record of a switch away; its sample, if any, came earlier.
     fn left(&mut self, tid: Tid, time: Timestamp) {
         let sampled = self.events.iter().any(Option::is_some);
         let state = self.threads.entry(tid).or_default();
@@ -255,8 +255,8 @@ impl OffCpu {
         }
     }
 
-    /// All times, those of threads that are off the processor up to the end of the recording; and the threads without a
-    /// switch.
+    /// Returns all times, and the threads without a switch.
+    /// Times of threads that are still off the processor end with the recording.
     pub(crate) fn finish(self) -> (OffCpuTimes, Unswitched) {
         let Self { has_records, sees_all, threads, latest, unswitched, mut times, .. } = self;
         let mut left: Vec<_> =
@@ -290,7 +290,7 @@ impl OffCpuTimes {
     }
 }
 
-/// Whether it is a thread, and neither an idle task nor one that has ended.
+/// Returns true for the id of a thread, and false for an idle task or an exited thread.
 const fn is_task(tid: Tid) -> bool {
     tid.0 > 0
 }

@@ -1,8 +1,8 @@
-//! The plan: records in time order move the timeline on; each sample that passes the filter is given the space of its
-//! process as it is at that moment.
+//! The plan: records move the timeline in time order;
+//! each accepted sample gets the space of its process at that moment.
 //!
-//! Processors' clocks differ: a sample can come before the record of a map that its stack is in. A sample is given the
-//! space of shortly afterwards, too, for addresses at which nothing was mapped by then.
+//! The clocks of processors differ: a sample can precede the record of a map that it needs.
+//! A sample therefore also gets a slightly later space, for addresses that were unmapped at its own time.
 
 use std::sync::Arc;
 
@@ -25,20 +25,20 @@ use crate::plan::spaces::{ChunkSpaces, LaterSpace, Spaces};
 use crate::plan::threads::{Thread, Threads};
 use crate::plan::unswitched::{Life, Unswitched, UnswitchedThread};
 
-/// A sample and what it needs for its walk.
+/// A sample with the inputs of its walk.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) entry: SampleEntry,
-    /// Its spaces, by their places among those of its chunk.
+    /// Indexes of its spaces in [`Plan::spaces`].
     pub(crate) space: u32,
     pub(crate) kernel: u32,
     pub(crate) process_image: ProcessImage,
-    /// The space that records of shortly afterwards made.
+    /// The process's space after records that shortly follow the sample.
     pub(crate) later: Option<LaterSpace>,
-    /// The spaces of processes that may share the memory of its own, and mapped code in theirs.
+    /// Spaces of processes that may share the memory, with code mapped only there.
     pub(crate) related: Vec<RelatedSpace>,
     pub(crate) thread: u32,
-    /// Whose stack it is.
+    /// Owner of the stack.
     pub(crate) owner: StackOwner,
 }
 
@@ -49,30 +49,31 @@ pub(crate) struct Plan {
     pub(crate) spaces: Spaces,
 }
 
-/// How much later than a sample the record of a map may come that was there before it, in nanoseconds: more than clocks
-/// of processors are apart, less than it takes to notice.
+/// Longest delay of a map's record after a sample that needs the map, in nanoseconds.
+/// It exceeds the skew between processors, and is too short to matter to a reader.
 const SKEW: u64 = 10_000_000;
-/// How many samples before such a record are looked at.
+/// Number of samples before such a record that are updated.
 const SKEWED: usize = 64;
-/// For so many processes it is known when the last sample was planned.
+/// Size of the table of last sample times; processes share its entries.
 const SAMPLED: usize = 512;
 
-/// The place of a process among those of which it is known when they were sampled.
+/// Entry of a process in the table of last sample times.
 const fn place_of(pid: Pid) -> usize {
     pid.0 as usize % SAMPLED
 }
 
-/// When processes were sampled last.
+/// Time of the last sample of each process.
 type Sampled = [Timestamp; SAMPLED];
 
-/// Whether a sample of a process may have been planned that is from just before `now`.
+/// Returns true if a sample of the process may have been planned within [`SKEW`] before `now`.
 #[inline]
 fn was_sampled(sampled: &Sampled, pid: Pid, now: Timestamp) -> bool {
     sampled[place_of(pid)].0 >= now.0.saturating_sub(SKEW)
 }
 
-/// Moves the timeline over a row of maps of one process that no sample of just before them needs; `false`, and nothing
-/// happens, where each is to be taken by itself.
+/// Moves the timeline over a row of maps of one process.
+/// Returns false, without any effect, if samples shortly before may need them:
+/// then each map must be applied separately.
 #[inline]
 fn apply_row(
     timeline: &mut Timeline,
@@ -98,16 +99,16 @@ pub(crate) struct Planner<'r> {
     timeline: &'r mut Timeline,
     filter: &'r Filter,
     threads: Threads,
-    /// When the last sample was planned of the processes that share a place.
+    /// Time of the last planned sample, by the processes' entries.
     sampled: Box<Sampled>,
     pub(crate) filtered: u64,
     pub(crate) left_out: LeftOut,
     memory: &'r Arc<Memory>,
-    /// What its tables take.
+    /// Memory accounted for the tables.
     held: Held,
-    /// Whether samples of any event have a control group.
+    /// True if samples of some event have a control group.
     has_cgroups: bool,
-    /// Times off the processor, where they are wanted.
+    /// Times off the processor, if requested.
     off_cpu: Option<OffCpu>,
 }
 
@@ -132,13 +133,13 @@ impl<'r> Planner<'r> {
         }
     }
 
-    /// Counts what its tables take.
+    /// Accounts the memory of the tables.
     fn count(&mut self) {
         let bytes = self.heap_bytes();
         self.held.set(bytes as u64);
     }
 
-    /// Takes in what the recording lists apart from its records.
+    /// Reads the build-ids and events of the recording's head.
     pub(crate) fn learn(&mut self, head: &Head) {
         learn_build_ids(self.timeline, head);
         self.has_cgroups = has_cgroups(head);
@@ -147,17 +148,17 @@ impl<'r> Planner<'r> {
         }
     }
 
-    /// Takes in what a batch says about the files that paths lead to.
+    /// Reads the files that the paths of a batch lead to.
     pub(crate) fn learn_files(&mut self, batch: &Batch) {
         learn_files(self.timeline, batch);
     }
 
-    /// Whether a path led to one file after another.
+    /// Returns true if a path led to several files in turn.
     pub(crate) const fn saw_several_files(&self) -> bool {
         self.timeline.saw_several_files()
     }
 
-    /// The next `limit` samples that are wanted, fewer at the end of the batch, none after it.
+    /// Plans up to `limit` samples that pass the filter: fewer at the end of the batch, none after it.
     #[inline(never)] // A stage of its own in profiles.
     pub(crate) fn next_chunk(&mut self, place: &mut PlanPosition<'_>, limit: usize) -> Plan {
         let mut chunk = Vec::with_capacity(limit.min(place.samples.len()));
@@ -216,7 +217,7 @@ impl<'r> Planner<'r> {
         Plan { samples: chunk, spaces: spaces.all }
     }
 
-    /// Moves the timeline over the records before a sample; without a sample, over those that are left.
+    /// Moves the timeline over the records before a sample or, without a sample, over the remaining ones.
     #[inline]
     fn apply_before(
         &mut self,
@@ -229,7 +230,7 @@ impl<'r> Planner<'r> {
             let (entries, row) = place.row_before(sample, self.timeline.known_names());
             let Some(entry) = entries.first() else { break };
             let n_done = if self.memory.is_exceeded() {
-                // The run ends after this chunk, and nothing more is taken.
+                // The run ends after this chunk, so the records are skipped.
                 entries.len()
             } else if let Some(read) = row.maps.first() {
                 if apply_row(self.timeline, &self.sampled, row.maps, entries) {
@@ -246,7 +247,7 @@ impl<'r> Planner<'r> {
         }
     }
 
-    /// Moves the timeline over a map, and gives samples of just before it the space that it made.
+    /// Applies a map, and gives the resulting space to samples shortly before it.
     fn apply_known(&mut self, entry: &RecordEntry, read: ReadMap, chunk: &mut [Planned]) {
         let Some(map) = read.map else { return };
         self.timeline.advance(entry.time);
@@ -256,7 +257,7 @@ impl<'r> Planner<'r> {
         }
     }
 
-    /// The same for another record.
+    /// Applies another record, and gives the resulting space to samples shortly before it.
     fn apply_other(
         &mut self,
         entry: &RecordEntry,
@@ -268,7 +269,7 @@ impl<'r> Planner<'r> {
             Some(record) => self.apply_record(record),
             None => match self.apply_map(entry, batch) {
                 Some(pid) => pid,
-                // What is listed was decoded before; a batch whose bytes changed under us has lost it.
+                // Listed records were decodable earlier; if the mapped file changed since, its bytes are lost.
                 None => return,
             },
         };
@@ -277,7 +278,7 @@ impl<'r> Planner<'r> {
         }
     }
 
-    /// The control group of a sample. Few recordings have any, so samples are decoded for it a second time.
+    /// Returns the control group of a sample. Few recordings have any, so samples are decoded a second time for it.
     #[inline]
     fn cgroup(&self, entry: &SampleEntry, batch: &Batch) -> Option<CgroupId> {
         if !self.has_cgroups {
@@ -286,7 +287,7 @@ impl<'r> Planner<'r> {
         batch.sample(entry).ok()?.cgroup.map(CgroupId)
     }
 
-    /// Whether the names of a thread and of its control group are wanted.
+    /// Returns true if the names of a thread and of its control group pass the filter.
     fn is_named_so(&self, thread: Thread) -> bool {
         let SampleFilter { comms, cgroups, .. } = &self.filter.options;
         let fits = |patterns: &[Vec<u8>], name: &[u8]| {
@@ -300,8 +301,8 @@ impl<'r> Planner<'r> {
             && (cgroups.is_empty() || in_cgroup())
     }
 
-    /// Moves the timeline over a record that is not a map as most are. Gives the process whose space it changed so that
-    /// samples of just before it may need that.
+    /// Moves the timeline over a decoded record.
+    /// Returns the process if samples shortly before may need its changed space.
     fn apply_record(&mut self, record: &TimedRecord<'_>) -> Option<Pid> {
         apply(self.timeline, record);
         if let Some(off_cpu) = &mut self.off_cpu {
@@ -319,7 +320,7 @@ impl<'r> Planner<'r> {
         }
     }
 
-    /// Moves the timeline over a record if that is a map as most are; its process then, if it is executable.
+    /// Moves the timeline over a record if it is a map; returns its process if the map is executable.
     fn apply_map(&mut self, entry: &RecordEntry, batch: &Batch) -> Option<Option<Pid>> {
         let Some(named) = batch.named_map(entry.position) else {
             let map = batch.map(entry.position)?;
@@ -334,7 +335,7 @@ impl<'r> Planner<'r> {
         Some(Some(named.pid).filter(|_| named.is_executable()))
     }
 
-    /// Gives samples of a process from just before `now` its space.
+    /// Gives the current space of a process to its samples from shortly before `now`.
     fn update_recent(&mut self, now: Timestamp, pid: Pid, chunk: &mut [Planned]) {
         if !was_sampled(&self.sampled, pid, now) {
             return;
@@ -352,27 +353,27 @@ impl<'r> Planner<'r> {
         }
     }
 
-    /// Forgets the threads. No samples that were planned may wait.
+    /// Forgets the threads. No planned sample may be waiting.
     pub(crate) fn begin_anew(&mut self) {
         self.threads = Threads::new();
     }
 
-    /// What is known of threads and of their times off the processor, in bytes.
+    /// Size of the state of threads and of their times off the processor, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.threads.heap_bytes() + self.off_cpu.as_ref().map_or(0, OffCpu::heap_bytes)
     }
 
-    /// The timeline, as far as the plan has moved it.
+    /// The timeline as moved by the plan.
     pub(crate) const fn timeline(&self) -> &Timeline {
         self.timeline
     }
 
-    /// The threads of the samples that were planned.
+    /// Threads of the planned samples.
     pub(crate) fn threads(&self) -> &[Thread] {
         self.threads.all()
     }
 
-    /// The threads of the samples that were planned, and their times off the processor, where those are wanted.
+    /// Returns the threads of the planned samples, and their times off the processor if requested.
     pub(crate) fn into_parts(mut self) -> (Vec<Thread>, Option<OffCpuTimes>) {
         let off_cpu = self.off_cpu.take().map(|off_cpu| {
             let (mut times, unswitched) = off_cpu.finish();
@@ -382,7 +383,7 @@ impl<'r> Planner<'r> {
         (self.threads.into_all(), off_cpu)
     }
 
-    /// Adds the threads without a switch that the filter wants, and the part of the time that it wants.
+    /// Adds the threads without a switch that pass the filter, limited to the filter's time range.
     fn add_unswitched(&mut self, unswitched: Unswitched, times: &mut OffCpuTimes) {
         for (life, state, first, last) in unswitched.finish() {
             let Life { pid, tid, .. } = life;

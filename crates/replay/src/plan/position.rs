@@ -1,16 +1,16 @@
-//! How far the plan has come in a batch.
+//! Position of the plan in a batch.
 
 use module_map::KnownNames;
 use perf_data::{Batch, RecordEntry, SampleEntry};
 
 use crate::plan::read_ahead::{ReadAhead, ReadRow};
 
-/// How far the plan has come in a batch.
+/// Position of the plan in a batch.
 pub(crate) struct PlanPosition<'b> {
     pub(crate) batch: &'b Batch,
-    /// The records that are left.
+    /// Remaining records.
     records: &'b [RecordEntry],
-    /// The first of them, read.
+    /// The first of them, already decoded.
     read: ReadAhead<'b>,
     pub(crate) samples: std::slice::Iter<'b, SampleEntry>,
 }
@@ -21,13 +21,14 @@ impl<'b> PlanPosition<'b> {
         Self { batch, records, read: ReadAhead::new(), samples }
     }
 
-    /// Whether everything was planned.
+    /// Returns true if the whole batch is planned.
     pub(crate) fn is_at_end(&self) -> bool {
         self.records.is_empty() && self.samples.as_slice().is_empty()
     }
 
-    /// The next records that come before a sample: a row of maps of one process, or one other record; none where there is
-    /// none. Without a sample, the next ones. `names` are those that are known.
+    /// Returns the next records before a sample: a row of maps of one process,
+    /// or one other record; empty if there is none.
+    /// Without a sample, returns the next ones. `names` are the known names.
     #[inline]
     pub(crate) fn row_before(
         &mut self,
@@ -48,7 +49,7 @@ impl<'b> PlanPosition<'b> {
         (entries, ReadRow { maps: row.maps.get(..n_before).unwrap_or_default(), ..row })
     }
 
-    /// So many records are planned.
+    /// Advances by `n_records`.
     #[inline]
     pub(crate) fn skip(&mut self, n_records: usize) {
         self.read.skip(n_records);

@@ -1,5 +1,5 @@
-//! Records that are read before their turn, on all threads: what is to be done in the order of time is less than reading
-//! them. Most are maps of files that were mapped before, and they come in rows of one process.
+//! Records decoded ahead of the plan, in parallel: applying them in time order costs less than decoding them.
+//! Most are maps of files that were mapped before, and they come in rows of one process.
 
 use module_map::{KnownMap, KnownNames};
 use perf_data::{Batch, BatchReader, RecordEntry, TimedRecord};
@@ -7,56 +7,56 @@ use rayon::prelude::*;
 
 use crate::plan::apply::known_map;
 
-/// So many records are read at first, and each time twice as many up to the most: names that are new among them are not
-/// known then.
+/// Records in the first look-ahead; it doubles up to [`MOST`].
+/// Short at first, because names that are new in it are not known during its decoding.
 const FIRST: usize = 1024;
 const MOST: usize = 4096;
-/// So many are read as one, and a row ends there.
+/// Records that one task decodes; a row ends at its boundary.
 const AT_ONCE: usize = 256;
-/// So many records before it is read, one is asked for.
+/// Distance of the prefetch, in records.
 const SOON: usize = 8;
 
-/// The next records: a row of maps of one process, or another record.
+/// The next records: a row of maps of one process, or one other record.
 #[derive(Clone, Copy)]
 pub(crate) struct ReadRow<'r, 'b> {
-    /// The maps whose names are known.
+    /// Maps with known names.
     pub(crate) maps: &'r [ReadMap],
-    /// The other record; `None` where it is to be read when its turn comes, since the name of its map is not known yet.
+    /// The other record; `None` if it is decoded in its turn because the name of its map is not known yet.
     pub(crate) other: Option<&'r TimedRecord<'b>>,
 }
 
-/// A record that was read.
+/// A decoded record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadMap {
-    /// The map that it states, if its name is known.
+    /// Its map, if the name is known.
     pub(crate) map: Option<KnownMap>,
-    /// Whether the record says that the map is executable.
+    /// True if the record's map is executable.
     pub(crate) executable: bool,
-    /// From here on, how many records are such maps of one process. Of another record, its index among those that are no
-    /// maps and were read at once.
+    /// For a map: number of maps of this process in a row from here.
+    /// For another record: its index in the task's `others`.
     row: u16,
-    /// Of the maps of the row, how many come before the first that is executable.
+    /// Number of the row's maps before the first executable one.
     before_code: u16,
 }
 
 impl ReadMap {
     const OTHER: Self = Self { map: None, executable: false, row: u16::MAX, before_code: 0 };
 
-    /// Where the first executable map of a row is that begins with this record.
+    /// Index of the first executable map in the row that begins here.
     #[inline]
     pub(crate) fn first_code(&self) -> usize {
         usize::from(self.before_code)
     }
 }
 
-/// Records of a batch that are read and not planned yet.
+/// Records of a batch that are decoded and not planned yet.
 pub(crate) struct ReadAhead<'b> {
     records: Vec<ReadMap>,
-    /// Those that are no maps, of each part that was read at once.
+    /// Records that are not maps, one list per task.
     others: Vec<Vec<TimedRecord<'b>>>,
-    /// How many of them are planned.
+    /// Number of planned records.
     done: usize,
-    /// How many are read next.
+    /// Size of the next look-ahead.
     ahead: usize,
 }
 
@@ -65,7 +65,7 @@ impl<'b> ReadAhead<'b> {
         Self { records: Vec::new(), others: Vec::new(), done: 0, ahead: FIRST }
     }
 
-    /// The next of the records that are left. They are read where none is.
+    /// Returns the next of the remaining records. Decodes more if none is ready.
     #[inline]
     pub(crate) fn row(
         &mut self,
@@ -86,7 +86,7 @@ impl<'b> ReadAhead<'b> {
         ReadRow { maps: &[], other: others.and_then(|others| others.get(row)) }
     }
 
-    /// So many of them are planned.
+    /// Marks `n_records` as planned.
     #[inline]
     pub(crate) const fn skip(&mut self, n_records: usize) {
         self.done += n_records;
@@ -130,14 +130,14 @@ fn read<'b>(
     if batch.map(entry.position).is_none()
         && let Some(record) = batch.record(entry.position)
     {
-        // No more than are read at once.
+        // Fits: a task decodes at most `AT_ONCE` records.
         read.row = others.len() as u16;
         others.push(record);
     }
     read
 }
 
-/// Finds the rows of maps of one process.
+/// Fills in the lengths of rows of maps of one process.
 fn find_rows(records: &mut [ReadMap]) {
     let mut after: Option<(KnownMap, u16, u16)> = None;
     for record in records.iter_mut().rev() {
@@ -162,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    /// Maps of processes, each with whether it is executable, or `None` for another record.
+    /// Makes maps of processes with their executable flag, or another record for `None`.
     fn records(of: &[Option<(i32, bool)>]) -> Vec<ReadMap> {
         let mut timeline = Timeline::new();
         let name =

@@ -1,4 +1,4 @@
-//! The spaces that the samples of a chunk need. Those of processes are made by the threads that walk.
+//! The spaces that the samples of a chunk need. Walking threads build those of processes.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use address::Pid;
 use module_map::{Guest, LazySpace, ProcessImage, Space};
 use rayon::prelude::*;
 
-/// The spaces of a chunk, each once as far as samples that follow each other have the same ones.
+/// The spaces of a chunk. Consecutive samples with the same space share an entry.
 #[derive(Debug, Default)]
 pub(crate) struct Spaces {
     processes: Vec<Arc<LazySpace>>,
@@ -14,18 +14,18 @@ pub(crate) struct Spaces {
 }
 
 impl Spaces {
-    /// The space of a process, made now if it is needed for the first time.
+    /// Returns the space of a process, building it on first use.
     #[inline]
     pub(crate) fn process(&self, index: u32) -> Option<&Arc<Space>> {
         self.processes.get(index as usize).map(|space| space.space())
     }
 
-    /// Frees them on all threads: there are many, most of which nobody else has.
+    /// Frees the spaces in parallel: there are many, and most have no other owner.
     pub(crate) fn discard(self) {
         self.processes.into_par_iter().with_min_len(256).for_each(drop);
     }
 
-    /// The spaces outside of processes.
+    /// Returns the spaces outside of processes.
     #[inline]
     pub(crate) fn kernel(&self, index: u32) -> Option<KernelSpaces<'_>> {
         let (host, guest) = self.kernels.get(index as usize)?;
@@ -33,11 +33,11 @@ impl Spaces {
     }
 }
 
-/// The space of a process that records of shortly after a sample made.
+/// The space of a process after records that shortly follow a sample.
 #[derive(Clone, Debug)]
 pub(crate) struct LaterSpace {
     pub(crate) space: Arc<LazySpace>,
-    /// The process image that it is of.
+    /// Process image of the space.
     pub(crate) process_image: ProcessImage,
 }
 
@@ -45,17 +45,17 @@ pub(crate) struct LaterSpace {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelSpaces<'s> {
     pub(crate) host: &'s Space,
-    /// Of the guest that the sample's process runs; `None` if nothing of guests was recorded.
+    /// The guest that the sample's process runs; `None` if no guest was recorded.
     pub(crate) guest: Option<&'s Guest>,
 }
 
-/// How many processes have a place for their last space.
+/// Number of entries for last spaces; processes share them.
 const LAST: usize = 64;
 
-/// The spaces of a chunk while it is planned.
+/// The spaces of a chunk during its planning.
 pub(crate) struct ChunkSpaces {
     pub(crate) all: Spaces,
-    /// Of some processes, the index of their last.
+    /// Index of the last space for each entry.
     last: [u32; LAST],
 }
 
@@ -65,14 +65,14 @@ impl ChunkSpaces {
         Self { all, last: [0; LAST] }
     }
 
-    /// The index of the space of a process.
+    /// Returns the index of the space of a process, adding it if needed.
     #[inline]
     pub(crate) fn of_process(&mut self, pid: Pid, space: &Arc<LazySpace>) -> u32 {
         let last = &mut self.last[pid.0 as usize % LAST];
         index(last, &mut self.all.processes, space)
     }
 
-    /// The index of the spaces outside of processes.
+    /// Returns the index of the spaces outside of processes, adding them if needed.
     #[inline]
     pub(crate) fn of_kernel(&mut self, host: &Arc<Space>, guest: Option<&Arc<Guest>>) -> u32 {
         let kernels = &mut self.all.kernels;
@@ -86,7 +86,7 @@ impl ChunkSpaces {
     }
 }
 
-/// The index of a space that may be the last one.
+/// Returns the index of a space, which is often the last one.
 #[inline]
 fn index(last: &mut u32, all: &mut Vec<Arc<LazySpace>>, space: &Arc<LazySpace>) -> u32 {
     if all.get(*last as usize).is_none_or(|known| !Arc::ptr_eq(known, space)) {

@@ -1,4 +1,4 @@
-//! The threads of the samples, and whose stack each sample is of.
+//! The threads of the samples, and the owner of each sample's stack.
 
 use address::{Pid, Tid};
 use hashbrown::HashMap;
@@ -17,11 +17,11 @@ pub struct Thread {
     pub comm: CommId,
     /// The name of its process at the time, by [`module_map::Timeline::process_name`].
     pub process: CommId,
-    /// Its control group at the time, where that was recorded; [`module_map::Timeline::cgroup_path`] has its path.
+    /// Its control group at the time, if recorded; [`module_map::Timeline::cgroup_path`] has its path.
     pub cgroup: Option<CgroupId>,
 }
 
-/// So many threads that were looked up last are found at once.
+/// Entries of the cache in front of the tables, shared by thread ids.
 const LAST: usize = 256;
 
 /// Threads and stacks, in the order of their first samples.
@@ -29,9 +29,9 @@ const LAST: usize = 256;
 pub(crate) struct Threads {
     all: Vec<Thread>,
     index: HashMap<Thread, u32>,
-    /// The stacks: a thread, by what process image it is of and how often its id was given anew.
+    /// Stacks by process image, thread id and the number of reuses of that id.
     owners: HashMap<(ProcessImage, Tid, u32), StackOwner>,
-    /// How often the id of a thread was given to a new one.
+    /// Number of times that a thread id was reused.
     births: HashMap<Tid, u32>,
     last_threads: Vec<Option<(Thread, u32)>>,
     last_owners: Vec<Option<(ProcessImage, Tid, StackOwner)>>,
@@ -49,7 +49,7 @@ impl Threads {
         }
     }
 
-    /// The number of a thread.
+    /// Returns the index of a thread, adding it if needed.
     pub(crate) fn index(&mut self, thread: Thread) -> u32 {
         let Self { all, index, last_threads, .. } = self;
         let last = last_threads.get_mut(place_of(thread.tid));
@@ -68,7 +68,7 @@ impl Threads {
         at
     }
 
-    /// Whose stack a thread of a process image has.
+    /// Returns the owner of the stack of a thread in a process image.
     pub(crate) fn owner(&mut self, process_image: ProcessImage, tid: Tid) -> StackOwner {
         let last = self.last_owners.get(place_of(tid)).copied().flatten();
         if let Some((_, _, owner)) = last.filter(|last| (last.0, last.1) == (process_image, tid)) {
@@ -83,7 +83,7 @@ impl Threads {
         owner
     }
 
-    /// The id of a thread was given to a new one.
+    /// Records the reuse of a thread id by a new thread.
     pub(crate) fn born(&mut self, tid: Tid) {
         *self.births.entry(tid).or_default() += 1;
         if let Some(last) = self.last_owners.get_mut(place_of(tid)) {
@@ -91,17 +91,17 @@ impl Threads {
         }
     }
 
-    /// All of them by number.
+    /// All threads by index.
     pub(crate) fn all(&self) -> &[Thread] {
         &self.all
     }
 
-    /// All of them by number.
+    /// All threads by index.
     pub(crate) fn into_all(self) -> Vec<Thread> {
         self.all
     }
 
-    /// What they take, in bytes.
+    /// Size of the tables, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.all.capacity() * size_of::<Thread>()
             + self.index.allocation_size()
@@ -110,7 +110,7 @@ impl Threads {
     }
 }
 
-/// Where a thread is among those that were looked up last.
+/// Cache entry of a thread id.
 const fn place_of(tid: Tid) -> usize {
     tid.0 as usize % LAST
 }
@@ -126,7 +126,7 @@ mod tests {
             let comm = CommId(comm);
             Thread { pid: Pid(1), tid: Tid(tid), comm, process: CommId(0), cgroup: None }
         };
-        // Two of them share a place.
+        // 1 and 257 share a cache entry.
         let order = [(1, 0), (257, 0), (1, 0), (1, 1), (257, 0), (1, 1), (1, 0)];
         let numbers = order.map(|(tid, comm)| threads.index(thread(tid, comm)));
         assert_eq!(numbers, [0, 1, 0, 2, 1, 2, 0]);

@@ -1,63 +1,64 @@
-//! Threads without a context switch in the whole recording: they were asleep all the time, or running all the time.
+//! Threads without a context switch in the whole recording: always asleep, or always running.
 //!
-//! A thread is known by a record of its name or its start, or by a sample. It is asleep if nothing shows it running and a
-//! clock of the recording would have. A thread that ends has a switch at its end.
+//! A thread is known from a record of its name or its start, or from a sample.
+//! It is asleep if nothing shows it running although a clock of the recording would have.
+//! A thread that ends has a switch at its end.
 
 use address::{Pid, Tid, Timestamp};
 use hashbrown::{HashMap, HashSet};
 use perf_data::{Event, EventAttr, Head, Record, SampleEntry, TimedRecord, UserRecord};
 use profile::ThreadState;
 
-/// A thread without a context switch, from a time to the end of the recording, as far as the filter wants it.
+/// A thread without a context switch, from a time to the end of the recording, within the filter's time range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UnswitchedThread {
     /// The thread, as an index of [`Replay::threads`](crate::Replay::threads).
     pub thread: u32,
     /// Its state.
     pub state: ThreadState,
-    /// When the recording or the thread began, or the time that the filter wants.
+    /// Start of the recording, of the thread or of the filter's time range, whichever is last.
     pub since: Timestamp,
-    /// How long, in nanoseconds.
+    /// Duration, in nanoseconds.
     pub duration: u64,
 }
 
-/// A thread that was recorded.
+/// A recorded thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Life {
     pub(crate) pid: Pid,
     pub(crate) tid: Tid,
-    /// When it began; `None` if that was before the recording.
+    /// Start of the thread; `None` if it was before the recording.
     since: Option<Timestamp>,
-    /// It had a context switch.
+    /// True if it had a context switch.
     switched: bool,
-    /// Something shows it running.
+    /// True if a record or sample shows it running.
     ran: bool,
 }
 
-/// The threads of a recording, and which of them had a context switch.
+/// The threads of a recording, and whether each had a context switch.
 #[derive(Debug, Default)]
 pub(crate) struct Unswitched {
     threads: HashMap<Tid, Life>,
-    /// The threads that were asked for; `None` for all of the machine, and if the recording does not state them.
+    /// Threads that `perf record` was limited to; `None` for all threads, or if the recording does not state them.
     asked_for: Option<HashSet<Tid>>,
-    /// Threads that these started were recorded, too.
+    /// True if threads that these started were recorded too.
     inherited: bool,
-    /// Each switch of the recorded threads has a record or a sample.
+    /// True if each switch of the recorded threads has a record or a sample.
     complete: bool,
-    /// An event samples all time that a thread runs.
+    /// True if an event samples a thread all the time that it runs.
     has_clock: bool,
-    /// The first and the last time of the recording.
+    /// First and last time of the recording.
     times: Option<(Timestamp, Timestamp)>,
 }
 
 impl Unswitched {
-    /// The size of its tables, in bytes.
+    /// Size of the tables, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         let asked_for = self.asked_for.as_ref().map_or(0, HashSet::allocation_size);
         self.threads.allocation_size() + asked_for
     }
 
-    /// Takes in the events. `sampled`: each switch is sampled.
+    /// Reads the events of the head. `sampled`: each switch is sampled.
     pub(crate) fn learn(&mut self, head: &Head, sampled: bool) {
         let events = head.events();
         let has_records = events.iter().any(|event| event.attr.flags.context_switch());
@@ -67,7 +68,7 @@ impl Unswitched {
         self.has_clock = events.iter().any(is_clock);
     }
 
-    /// Takes in a sample, and whether it is of a context switch.
+    /// Applies a sample.
     pub(crate) fn sample(&mut self, entry: &SampleEntry, is_switch: bool) {
         if entry.time == Timestamp(0) {
             return;
@@ -79,18 +80,18 @@ impl Unswitched {
         }
     }
 
-    /// A sample of a switch names the thread that comes.
+    /// Applies the sample of a switch to thread `tid`.
     pub(crate) fn comes(&mut self, tid: Tid) {
         if let Some(life) = self.threads.get_mut(&tid) {
             life.switched = true;
         }
     }
 
-    /// Takes in a record that is no sample.
+    /// Applies a record that is not a sample.
     pub(crate) fn record(&mut self, record: &TimedRecord<'_>) {
         if record.time != Timestamp(0) {
             self.note(record.time);
-            // The task at hand writes the record.
+            // The kernel writes the record in the context of this running task.
             let task = record.trailer.tid.and_then(|tid| self.threads.get_mut(&tid));
             if let Some(life) = task {
                 life.ran = true;
@@ -112,7 +113,7 @@ impl Unswitched {
                     }
                 }
             }
-            // Its last switch has no id any more, but samples before that do.
+            // The last switch of an exiting thread has no id, but the thread's samples before it do.
             Record::Exit(task) => {
                 if let Some(life) = self.known(task.pid, task.tid) {
                     life.switched = true;
@@ -130,7 +131,7 @@ impl Unswitched {
         }
     }
 
-    /// The threads without a switch, by when they began, with their states and their time in the recording.
+    /// Returns the threads without a switch, ordered by start, with state, start and end in the recording.
     pub(crate) fn finish(self) -> Vec<(Life, ThreadState, Timestamp, Timestamp)> {
         if !self.complete {
             return Vec::new();
@@ -151,7 +152,7 @@ impl Unswitched {
         found
     }
 
-    /// A thread, which is there since before the recording if it was not known. Idle tasks are no threads.
+    /// Returns a thread, adding it as older than the recording if needed. Idle tasks are not threads.
     fn known(&mut self, pid: Pid, tid: Tid) -> Option<&mut Life> {
         let new = Life { pid, tid, since: None, switched: false, ran: false };
         (tid.0 > 0).then(|| self.threads.entry(tid).or_insert(new))
@@ -161,7 +162,7 @@ impl Unswitched {
         self.asked_for.as_ref().is_none_or(|threads| threads.contains(&tid))
     }
 
-    /// The list has -1 if all threads of the machine were recorded.
+    /// The list contains -1 if all threads of the host were recorded.
     fn ask_for(&mut self, map: &UserRecord<'_>) {
         let tids = map.threads().map(|thread| i32::try_from(thread.tid).ok().map(Tid));
         let listed: Option<HashSet<Tid>> = tids.collect();
@@ -177,17 +178,17 @@ impl Unswitched {
     }
 }
 
-/// The limits that the recorder was given on its command line. No record states them.
+/// Limits from the recorder's command line, which no record states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Limits {
-    /// Threads: those on other processors (`-C`), in other control groups (`-G`).
+    /// Some threads are omitted: those on other processors (`-C`) or in other control groups (`-G`).
     threads: bool,
-    /// Samples of tracepoints (`--filter`).
+    /// Some tracepoint samples are omitted (`--filter`).
     samples: bool,
 }
 
 impl Limits {
-    /// Arguments of the recorded program that look like such options only make the result more cautious.
+    /// Reads the options. Arguments of the recorded program that look like them only make the result more cautious.
     fn of(command_line: &[&[u8]]) -> Self {
         let any = |limits: fn(&[u8]) -> bool| command_line.iter().any(|word| limits(word));
         let threads = any(|word| match word {
@@ -200,8 +201,7 @@ impl Limits {
     }
 }
 
-/// Returns true if an event samples threads all the time that they run: a clock of the kernel, or a counter of the
-/// processor.
+/// Returns true if an event samples threads all the time that they run: a kernel clock, or a processor counter.
 ///
 /// Source: `include/uapi/linux/perf_event.h`, `enum perf_type_id` and `enum perf_sw_ids`.
 const fn is_clock(event: &Event) -> bool {

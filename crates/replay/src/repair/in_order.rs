@@ -1,43 +1,44 @@
-//! Values that several threads make are taken one by one, in their order, while others are made: whoever has made one
-//! takes those whose turn it is, and nobody waits for another.
+//! Ordered hand-off: the thread that completes the next value consumes it
+//! and its completed successors; no thread blocks.
 
 use std::sync::{Mutex, PoisonError, TryLockError};
 
-/// Hands values over in the order of their numbers.
+/// Passes values to a closure in the order of their numbers.
 pub(crate) struct InOrder<T, F> {
-    /// Values that wait, by number.
+    /// Completed values, by number.
     waiting: Mutex<Vec<Option<T>>>,
     taker: Mutex<Taker<F>>,
 }
 
 struct Taker<F> {
-    /// The number of the value whose turn it is.
+    /// Number of the next value to consume.
     next: usize,
     take: F,
 }
 
 impl<T, F: FnMut(T)> InOrder<T, F> {
-    /// Of so many values none was made as yet.
+    /// Creates a hand-off for `len` values.
     pub(crate) fn new(len: usize, take: F) -> Self {
         let waiting = std::iter::repeat_with(|| None).take(len).collect();
         Self { waiting: Mutex::new(waiting), taker: Mutex::new(Taker { next: 0, take }) }
     }
 
-    /// The value of a number was made. It is taken now, or by who takes the one before it.
+    /// Stores a completed value. It is consumed now, or after the values before it.
     pub(crate) fn put(&self, number: usize, value: T) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(slot) = waiting.get_mut(number) {
             *slot = Some(value);
         }
         drop(waiting);
-        // A value that is put while somebody takes others, after their last look, is theirs: they look again when they
-        // have let go.
+        // The consumer may have checked for this value before it was stored,
+        // so it checks again after releasing the lock.
         while let Some(next) = self.take_ready()
             && self.is_ready(next)
         {}
     }
 
-    /// Takes the values whose turn it is; gives the number of the first that is not there. `None`: another thread does.
+    /// Consumes the values that are next, and returns the number of the first missing one;
+    /// `None` if another thread does so.
     fn take_ready(&self) -> Option<usize> {
         let mut taker = match self.taker.try_lock() {
             Ok(taker) => taker,

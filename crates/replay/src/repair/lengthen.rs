@@ -1,4 +1,4 @@
-//! Puts the frames that repair found into a walked slice: the sample gets another stack.
+//! Adds the callers found by repair to a walked slice: the sample gets another stack.
 
 use std::iter::successors;
 
@@ -12,11 +12,11 @@ use crate::slice::frame_key::{FrameKey, PlacedFrame};
 use crate::slice::stack_needs::note_repaired;
 use crate::slice::walk::WalkedSlice;
 
-/// Continues chains of one slice, up to so many user frames.
+/// Completes chains of one slice, up to a maximum number of user frames.
 pub(crate) struct Lengthening {
     max_frames: usize,
     scratch: SliceScratch,
-    /// The frames that a sample has, and what they are continued with; both innermost first.
+    /// Frames of a sample, and the frames to add; both innermost first.
     own: Vec<FrameId>,
     joined: Vec<PlacedFrame>,
 }
@@ -27,7 +27,7 @@ impl Lengthening {
         Self { max_frames, scratch, own, joined }
     }
 
-    /// Continues the chain of the sample of that index of the slice with these callers.
+    /// Adds these callers to the chain of a sample, given by its index in the slice.
     pub(crate) fn lengthen(
         &mut self,
         slice: &mut WalkedSlice,
@@ -60,7 +60,7 @@ impl Lengthening {
         Some(())
     }
 
-    /// What the chain is continued with, as far as there is room for it; whether that is all.
+    /// Collects the frames to add up to the maximum, and returns true if all of them fit.
     fn put_together(&mut self, repaired: Repaired, callers: &[Place], max_frames: usize) -> bool {
         let Self { own, joined, .. } = self;
         let frame =
@@ -73,15 +73,15 @@ impl Lengthening {
         let room = max_frames.saturating_sub(own.len());
         let is_whole = joined.len() <= room;
         joined.truncate(room);
-        // A gap with nothing behind it says nothing.
+        // A gap without frames after it has no meaning.
         if joined.last().is_some_and(|frame| frame.found_by == FoundBy::Gap) {
             joined.pop();
         }
         is_whole
     }
 
-    /// The ids of the stack and the layout: the sample's own frames stay as they are. `None` where a module of the new
-    /// ones lies in several places, which can make others of them.
+    /// Returns the ids of the stack and the layout; the sample's own frames are unchanged.
+    /// `None` if a new frame's module has several load addresses, which can change the instances of the own frames.
     fn intern(
         &mut self,
         slice: &mut WalkedSlice,
@@ -101,7 +101,7 @@ impl Lengthening {
                 is_new = true;
             }
             if is_new {
-                // A module that lies in several places is none of these.
+                // A module with several load addresses is not supported here.
                 whole.instance(module, bias)?;
                 if !whole.has_only(module, bias) {
                     return None;
@@ -115,7 +115,7 @@ impl Lengthening {
         Some((chain.end(), layout))
     }
 
-    /// The ids of the stack and the layout, of frames that are all made anew.
+    /// Returns the ids of the stack and the layout after interning all frames again.
     fn intern_anew(
         &mut self,
         slice: &mut WalkedSlice,
@@ -131,14 +131,14 @@ impl Lengthening {
 }
 
 impl WalkedSlice {
-    /// The frames of a chain, innermost first.
+    /// Returns the frames of a chain, innermost first.
     fn frames_of(&self, stack: Option<StackId>) -> impl Iterator<Item = FrameId> {
         let row = |at: StackId| self.stacks.values().by_id(at);
         let rows = successors(stack.and_then(row), move |at: &&StackRow| at.parent.and_then(row));
         rows.map(|row| row.frame)
     }
 
-    /// A frame of a sample that has that layout.
+    /// Returns a frame of a sample with that layout.
     fn placed(&self, frame: FrameId, layout: u32) -> PlacedFrame {
         let Some(key) = self.frames.values().by_id(frame) else {
             return PlacedFrame::GAP;

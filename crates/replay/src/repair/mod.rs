@@ -1,4 +1,4 @@
-//! The repair of truncated chains, thread by thread, and the slices after it.
+//! The repair of truncated chains, thread by thread, and the completed slices.
 
 pub(crate) mod in_order;
 pub(crate) mod lengthen;

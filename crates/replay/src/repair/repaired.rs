@@ -1,6 +1,6 @@
-//! A slice whose samples are done: of its frames and nodes only those that samples have, in the order in which the samples
-//! show them, and with the frames that tail calls removed. All threads put slices into this form, so that the merge, which
-//! is one thread's, goes through each row once.
+//! A completed slice: only the frames and nodes that its samples use,
+//! in sample order, with the frames that tail calls removed.
+//! Slices are brought into this form in parallel, so that the sequential merge visits each row once.
 
 use address::ById as _;
 use budget::Held;
@@ -14,22 +14,22 @@ use crate::slice::layout::SampleLayouts;
 use crate::slice::walk::WalkedSlice;
 use crate::tails::{Call, Finder, TailFrame};
 
-/// What the merge takes of a slice. Its ids are of this slice.
+/// The input of the merge. Ids are local to the slice.
 #[derive(Debug)]
 pub(crate) struct RepairedSlice {
-    /// The frames, some twice, in the order of the nodes that have them first.
+    /// Frames, with some duplicates, in the order of the nodes that first have them.
     pub(crate) frames: Vec<FrameKey>,
-    /// The nodes, some twice, in the order of the samples and outermost first: a parent is before its children.
+    /// Nodes, with some duplicates, in sample order and outermost first: parents precede children.
     pub(crate) stacks: Vec<StackRow>,
     pub(crate) layouts: SampleLayouts,
     pub(crate) samples: Vec<SampleRow>,
     pub(crate) counts: SliceCounts,
-    /// What it takes, as long as it waits.
+    /// Memory accounted until the merge.
     held: Held,
 }
 
 impl RepairedSlice {
-    /// Takes of a slice what its samples have: not the chains that repair replaced.
+    /// Takes the rows that samples of a slice use, without the chains that repair replaced.
     #[inline(never)] // A stage of its own in profiles.
     pub(crate) fn of(slice: WalkedSlice, tail_calls: Option<(&mut Finder, Code<'_>)>) -> Self {
         let mut rows = UsedRows::of(&slice, tail_calls);
@@ -39,7 +39,7 @@ impl RepairedSlice {
         let WalkedSlice { layouts, mut samples, mut counts, held, .. } = slice;
         for (row, stack) in samples.iter_mut().zip(stacks_of_samples) {
             row.stack = stack;
-            // Of the stacks, only those up to the last changed one are in `added`.
+            // `added` may be shorter than the stacks: it ends at the last changed one.
             let added = stack.and_then(|stack| added.get(stack.index())).copied();
             let added = added.unwrap_or_default();
             counts.n_frames += u64::from(added.frames);
@@ -53,7 +53,7 @@ impl RepairedSlice {
         repaired
     }
 
-    /// What its tables take, in bytes.
+    /// Size of the tables, in bytes.
     const fn heap_bytes(&self) -> usize {
         self.frames.capacity() * size_of::<FrameKey>()
             + self.stacks.capacity() * size_of::<StackRow>()
@@ -61,45 +61,45 @@ impl RepairedSlice {
     }
 }
 
-/// The rows of a slice that its samples have, as they are found.
+/// Rows of a slice that its samples use, as they are found.
 struct UsedRows<'s> {
     slice: &'s WalkedSlice,
     frames: Vec<FrameKey>,
     stacks: Vec<StackRow>,
-    /// For each frame and node of the slice its id here, once a sample has it.
+    /// New ids of the slice's frames and nodes, once a sample uses them.
     known_frames: Vec<Option<FrameId>>,
     known_stacks: Vec<Option<StackId>>,
-    /// The part of a chain that is not known yet, innermost first.
+    /// Nodes of a chain without a new id, innermost first.
     chain: Vec<(StackId, StackRow)>,
-    /// Who finds the frames that tail calls removed.
+    /// Finder of the frames that tail calls removed.
     tail_calls: Option<(&'s mut Finder, Code<'s>)>,
-    /// By frame of the slice: the function that it calls.
+    /// For each frame of the slice: the function that it calls.
     calls: Vec<SliceCall>,
-    /// By stack: what was added to it. Empty if nothing was added to any.
+    /// For each stack: frames that tail calls add. Empty if there are none at all.
     added: Vec<Added>,
 }
 
-/// There is room for one more frame and node for each so many.
+/// One additional frame and node is reserved for each `ADDED` ones.
 const ADDED: usize = 8;
 
 /// The function that a frame of the slice calls.
 #[derive(Clone, Copy, Debug)]
 enum SliceCall {
-    /// That was not asked yet.
+    /// Not determined yet.
     Unasked,
-    /// It is not known.
+    /// Unknown.
     Nothing,
-    /// A function of its own file.
+    /// A function of the caller's file.
     Function { start: u64, end: u64 },
-    /// A function that the loader finds.
+    /// A function that the loader resolves.
     Symbol,
 }
 
-/// What tail calls add to a chain.
+/// Frames that tail calls add to a chain.
 #[derive(Clone, Copy, Default, Debug)]
 struct Added {
     frames: u32,
-    /// Some of them are not known.
+    /// True if some are unknown.
     has_unknown: bool,
 }
 
@@ -120,7 +120,7 @@ impl<'s> UsedRows<'s> {
         }
     }
 
-    /// The id here of a node of the slice. Outwards to a node that is known, then inwards again.
+    /// Returns the new id of a node. Walks outwards to a node with a new id, then inwards again.
     fn stack(&mut self, innermost: StackId) -> Option<StackId> {
         let slice = self.slice;
         let mut at = Some(innermost);
@@ -145,7 +145,7 @@ impl<'s> UsedRows<'s> {
         parent
     }
 
-    /// The id here of a frame of the slice.
+    /// Returns the new id of a frame of the slice.
     fn known_frame(&mut self, frame: FrameId) -> Option<FrameId> {
         let slot = self.known_frames.by_id_mut(frame)?;
         if let Some(frame) = *slot {
@@ -167,8 +167,8 @@ impl<'s> UsedRows<'s> {
         StackId::new(stacks.len() as u32 - 1)
     }
 
-    /// Adds the frames that tail calls removed between a node of the slice and the one outside of it, which is `outside`
-    /// here. The node that the next frame belongs to.
+    /// Adds the frames that tail calls removed between a node and its parent; `outside` is the parent's new id.
+    /// Returns the parent for the next frame.
     #[inline]
     fn add_tail_calls(&mut self, outside: StackId, row: StackRow) -> Option<StackId> {
         let slice = self.slice;
@@ -190,7 +190,7 @@ impl<'s> UsedRows<'s> {
         }
     }
 
-    /// The same if the call does not lead straight to the callee, as far as is known.
+    /// The same, if the call does not lead directly to the callee as known so far.
     #[cold]
     fn add_missing(
         &mut self,
@@ -231,7 +231,8 @@ impl SliceCall {
     }
 }
 
-/// The frame of a tail call between a caller and a callee, in whose module and instance it is.
+/// Returns the key of a tail call's frame between a caller and a callee,
+/// with the module and instance of one of the two.
 fn tail_key(frame: TailFrame, caller: FrameKey, callee: FrameKey) -> FrameKey {
     let (module, relative, whole) = match frame {
         TailFrame::Unknown => return FrameKey::new(&PlacedFrame::nowhere(FoundBy::TailCalls), 0),

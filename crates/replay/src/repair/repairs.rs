@@ -1,4 +1,4 @@
-//! What chains are continued with: a sample is decided by what both directions said of it, apart from all others.
+//! Completions of chains: each sample is decided separately, from the evidence of both directions.
 
 use rayon::prelude::*;
 use unwinder::Place;
@@ -6,35 +6,35 @@ use unwinder::Place;
 use crate::join::{CutChain, Lists, Memory, Repaired, Trials};
 use crate::repair::thread_group::{Before, Later, Position, WindowSlices};
 
-/// So many samples are decided by one thread at a time.
+/// Number of samples that one task decides.
 const TOGETHER: usize = 512;
-/// There is room for so many callers of theirs from the start, which take 3 MB, if both directions know as many.
+/// Initial capacity for their callers at most, 3 MB, if both directions know that many.
 const PLACES: usize = 1 << 17;
-/// What is looked at of the sample after so many others is read soon.
+/// Prefetch distance, in samples.
 const AHEAD: usize = 4;
 
-/// What both directions know of the threads of a lane.
+/// State of both directions for the threads of a group.
 #[derive(Clone, Copy)]
 pub(crate) struct Deciding<'w> {
     pub(crate) window: WindowSlices<'w>,
     pub(crate) past: &'w Memory,
     pub(crate) future: &'w Memory,
     pub(crate) trials: &'w Trials,
-    /// Whether chains may be continued behind a gap.
+    /// True if chains may be completed after a gap.
     pub(crate) gaps: bool,
 }
 
-/// What chains of a lane are continued with.
+/// Completions of the chains of a thread group.
 #[derive(Debug, Default)]
 pub(crate) struct Repairs {
-    /// The chains in the order of their samples, each with where its callers begin.
+    /// Chains in sample order, with the index of their first caller.
     chains: Vec<(Position, Repaired, usize)>,
-    /// The callers that were found for them, one chain's after the other's.
+    /// Callers of all chains, one chain after the other.
     places: Vec<Place>,
 }
 
 impl Repairs {
-    /// The chains of a slice in the order of their samples, each with its callers, innermost first.
+    /// Returns the chains of a slice in sample order, each with its callers, innermost first.
     pub(crate) fn of_slice(
         &self,
         slice: usize,
@@ -50,7 +50,7 @@ impl Repairs {
 }
 
 impl<'w> Deciding<'w> {
-    /// What the chains of samples in their order are continued with, by parts of them.
+    /// Decides the chains of samples in order, in parallel parts.
     pub(crate) fn all(
         self,
         positions: &'w [Position],
@@ -96,7 +96,7 @@ impl<'w> Deciding<'w> {
         all
     }
 
-    /// Adds the callers of a sample's chain.
+    /// Appends the callers of a sample's chain.
     fn decide(
         &self,
         position: Position,

@@ -1,4 +1,4 @@
-//! A part of the threads, whose samples are repaired beside those of the others: nothing is joined across threads.
+//! A group of threads. Groups are repaired in parallel, because nothing is joined across threads.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use crate::join::{
 use crate::repair::repairs::{Deciding, Repairs};
 use crate::slice::walk::WalkedSlice;
 
-/// A sample: its place in the window, the number of its slice among those that wait, and its index in it.
+/// A sample: its position in the window, the index of its slice among the waiting ones, and its index in the slice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Position {
     pub(crate) at: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Position {
     pub(crate) index: usize,
 }
 
-/// The slices of a window, and how many of its samples are to be repaired.
+/// The slices of a window, and the number of its samples to repair.
 #[derive(Clone, Copy)]
 pub(crate) struct WindowSlices<'w> {
     pub(crate) slices: &'w VecDeque<WalkedSlice>,
@@ -28,37 +28,37 @@ pub(crate) struct WindowSlices<'w> {
     pub(crate) code: Code<'w>,
 }
 
-/// What is known of some threads.
+/// State of the repair for a group of threads.
 #[derive(Debug, Default)]
 pub(crate) struct Lane {
     past: Past,
     future: Future,
 }
 
-/// What samples show from the first to the last. It is remembered from one window to the next.
+/// Evidence from the first sample to the last. It remains from one window to the next.
 #[derive(Debug)]
 struct Past {
     memory: Memory,
     functions: Functions,
-    /// So many samples of the window were gone through.
+    /// Number of processed samples of the window.
     done: usize,
-    /// What those that were gone through last say of the ones after them, for chains that were cut off.
+    /// Evidence from earlier samples for the last processed ones, if their chains are truncated.
     said: Vec<Option<Before>>,
 }
 
-/// What the samples of a window show, from the last to the first.
+/// Evidence from the last sample of a window to the first.
 #[derive(Debug)]
 struct Future {
     memory: Memory,
     functions: Functions,
-    /// What they say of those before them, for chains that were cut off and are to be repaired.
+    /// Evidence from later samples for the ones to repair, if their chains are truncated.
     said: Vec<Option<Later>>,
 }
 
-/// So many calls are kept of the samples of a window: some 42 MB. Programs need one to twelve for each sample. What is
-/// more is not known to samples before.
+/// Maximum number of stored calls per window: some 42 MB. Programs need one to twelve per sample.
+/// Samples beyond it have no evidence from later ones.
 const KEPT_OF_FUTURE: usize = 1 << 19;
-/// Of the past fewer: where there is no room, all that was kept is put to use first.
+/// Fewer for the past: when its store is full, the stored evidence is used up first.
 const KEPT_OF_PAST: usize = 1 << 16;
 
 impl Default for Past {
@@ -75,8 +75,8 @@ impl Default for Future {
     }
 }
 
-/// What the samples before one say of it: how it compares, what they remember outside of it, what its stack starts with,
-/// and whether its thread has several.
+/// Evidence from the samples before one: its comparison, the calls outside of it, and the start of its stack.
+/// Also whether its thread has several stacks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
     pub(crate) known: Known,
@@ -85,7 +85,7 @@ pub(crate) struct Before {
     pub(crate) several: bool,
 }
 
-/// What the samples after one say of it: how it compares, and what they remember outside of it.
+/// Evidence from the samples after one: its comparison, and the calls outside of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Later {
     pub(crate) known: Known,
@@ -93,20 +93,20 @@ pub(crate) struct Later {
 }
 
 impl<'w> WindowSlices<'w> {
-    /// What was seen of a sample with user frames.
+    /// Returns the observed stack of a sample with user frames.
     pub(crate) fn sample(&self, position: Position) -> Option<Seen<'w>> {
         self.slices.get(position.slice)?.seen.get(position.index)
     }
 
-    /// Those of the window's samples that are to be repaired.
+    /// Returns the samples of the window to repair.
     fn to_repair(self, positions: &[Position]) -> &[Position] {
         let n = positions.partition_point(|position| position.at < self.repaired);
         positions.get(..n).unwrap_or_default()
     }
 
-    /// What is looked at of a sample is read soon.
+    /// Prefetches the frames of a sample.
     fn fetch(&self, position: Option<&Position>) {
-        /// Most samples have no more.
+        /// Most samples have at most this many.
         const FRAMES: usize = 24;
         if let Some(seen) = position.and_then(|position| self.sample(*position)) {
             let from_outermost = (0..seen.frames.len()).rev().take(FRAMES);
@@ -114,14 +114,14 @@ impl<'w> WindowSlices<'w> {
         }
     }
 
-    /// The first frame of a sample and the last one are read soon.
+    /// Prefetches the first and the last frame of a sample.
     pub(crate) fn fetch_ends(&self, position: Position) {
         if let Some(seen) = self.sample(position) {
             [0, seen.frames.len() - 1].into_iter().for_each(|at| read_soon(seen.frames, at));
         }
     }
 
-    /// The threads that have chains to be continued, and where the innermost end of those is.
+    /// Returns the threads with truncated chains to repair, each with the innermost stack address at which one ends.
     fn wanted(&self, positions: &[Position]) -> HashMap<StackOwner, u64> {
         let mut wanted = HashMap::new();
         let to_repair = self.to_repair(positions).iter();
@@ -139,7 +139,7 @@ impl<'w> WindowSlices<'w> {
 }
 
 impl Lane {
-    /// Goes through the samples of a window in both directions beside each other.
+    /// Processes the samples of a window in both directions, concurrently.
     pub(crate) fn look(&mut self, window: WindowSlices<'_>, positions: &[Position]) {
         let Self { past, future, .. } = self;
         past.done = 0;
@@ -147,13 +147,14 @@ impl Lane {
         rayon::join(|| future.backwards(window, positions), || past.forwards(window, to_repair));
     }
 
-    /// What was learned backwards.
+    /// Reliability of evidence, as learned backwards.
     pub(crate) fn trials(&self) -> Option<&Trials> {
         self.future.memory.learned().map(|learned| &learned.trials)
     }
 
-    /// Continues the chains that were cut off, of the samples that are to be repaired, as far as what both directions
-    /// remember decides. Behind a gap only if `gaps` says so.
+    /// Completes the truncated chains of the samples to repair,
+    /// with the callers that the evidence of both directions decides.
+    /// Callers after a gap are added only if `gaps` is set.
     pub(crate) fn decide(
         &mut self,
         window: WindowSlices<'_>,
@@ -172,7 +173,7 @@ impl Lane {
             let these = positions.get(from..to).unwrap_or_default();
             let later = self.future.said.get(from..to).unwrap_or_default();
             all.par_extend(deciding.all(these, &self.past.said, later));
-            // Each turn gets further, since one list alone always has room.
+            // Each iteration advances, because a single list of calls always fits.
             if to >= positions.len() || to == from {
                 break;
             }
@@ -185,8 +186,7 @@ impl Lane {
 }
 
 impl Future {
-    /// Goes through samples from the last to the first: what they show, and what it says of those that were cut off and
-    /// are to be repaired.
+    /// Processes samples from the last to the first, and collects the evidence for truncated ones to repair.
     fn backwards(&mut self, window: WindowSlices<'_>, positions: &[Position]) {
         let Self { memory, functions, said } = self;
         let wanted = window.wanted(positions);
@@ -211,8 +211,8 @@ impl Future {
 }
 
 impl Past {
-    /// Goes on through samples from the first to the last, to the end or as long as there is room for what they say of
-    /// those that were cut off. What was said of the ones before is forgotten.
+    /// Processes further samples from first to last, until the store of evidence for truncated ones is full.
+    /// Evidence from earlier calls is discarded.
     fn forwards(&mut self, window: WindowSlices<'_>, positions: &[Position]) {
         let Self { memory, functions, done, said } = self;
         let n_left = positions.len() - *done;
@@ -227,7 +227,7 @@ impl Past {
                 if let Some(comparison) = memory.compare(&mut sight) {
                     let known = comparison.known;
                     if matches!(seen.end, SeenEnd::Cut(_)) {
-                        // It is compared once more, then.
+                        // The comparison is repeated in the next call.
                         let Some(outside) = memory.keep(&comparison) else { return };
                         let start = memory.keep_start(&known);
                         let several = memory.has_several(&known);

@@ -1,5 +1,6 @@
-//! Walked slices wait for their repair until enough of what comes after them is known. What is known of a sample depends
-//! on its place in the recording alone, not on slices, batches or the number of threads.
+//! Walked slices wait until enough later samples are known for their repair.
+//! The evidence for a sample depends only on its position in the recording,
+//! not on slices, batches or the number of threads.
 
 use options::Join;
 use std::collections::{BTreeMap, VecDeque};
@@ -19,48 +20,48 @@ use crate::repair::thread_group::{Lane, Position, WindowSlices};
 use crate::slice::walk::WalkedSlice;
 use crate::tails::TailCalls;
 
-/// Samples that are looked at together.
+/// Samples per window.
 const WINDOW: usize = 32 << 10;
-/// Fewer where they have so many frames, which take some 170 MB.
+/// Maximum number of frames of a window, some 170 MB; windows with deep stacks have fewer samples.
 const FRAMES: usize = 4 << 20;
-/// Of four samples so many are repaired; the rest is what comes after them.
+/// Quarters of a window that are repaired; the rest is later evidence.
 const REPAIRED: usize = 3;
 
-/// Threads are repaired in so many parts beside each other, whatever the number of processors.
+/// Number of thread groups that are repaired in parallel, independent of the number of processors.
 const LANES: usize = 4;
 
 /// Slices that wait for their repair.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
     join: Join,
-    /// The most user frames of a sample.
+    /// Maximum number of user frames per sample.
     max_frames: usize,
     lanes: [Lane; LANES],
     slices: VecDeque<WalkedSlice>,
-    /// So many samples of the first slice are repaired.
+    /// Number of repaired samples of the first slice.
     done: usize,
-    /// So many samples wait, with so many frames.
+    /// Number of waiting samples, and of their frames.
     waiting: usize,
     frames: usize,
-    /// Where batches are repaired one by one: so many of those that wait are of batches before the last.
+    /// If each batch is repaired: number of waiting samples of batches before the last one.
     before_last: Option<usize>,
-    /// Who finds the frames that tail calls removed, if they are wanted.
+    /// Finders of the frames that tail calls removed, if requested.
     tail_calls: Option<TailCalls>,
 }
 
 impl Window {
-    /// A window that repairs so, and lets chains have so many user frames.
+    /// Creates a window with these options; chains have at most `max_frames` user frames.
     pub(crate) fn new(join: Join, max_frames: usize, tail_calls: bool) -> Self {
         let tail_calls = tail_calls.then(TailCalls::default);
         Self { join, max_frames, tail_calls, ..Self::default() }
     }
 
-    /// Samples wait for the end of the next batch only.
+    /// Makes samples wait only for the end of the next batch.
     pub(crate) const fn by_batches(&mut self) {
         self.before_last = Some(0);
     }
 
-    /// Forgets all that was learned. Nothing may wait.
+    /// Forgets all evidence. No sample may be waiting.
     pub(crate) fn begin_anew(&mut self) {
         let before_last = self.before_last.map(|_| 0);
         let tail_calls = self.tail_calls.take();
@@ -74,8 +75,9 @@ impl Window {
         self.slices.push_back(slice);
     }
 
-    /// Repairs all that waits, since nothing more comes, and hands each slice on as soon as it and those before it are
-    /// done: that is merged while the others get their new stacks.
+    /// Repairs all waiting samples at the end of the recording.
+    /// Passes each slice on as soon as it and its predecessors are complete:
+    /// it is merged while the others get their new stacks.
     pub(crate) fn finish(&mut self, code: Code<'_>, mut merge: impl FnMut(RepairedSlice) + Send) {
         let ready = self.repair_ready(code);
         self.done(ready, code).into_iter().for_each(&mut merge);
@@ -91,7 +93,7 @@ impl Window {
         });
     }
 
-    /// Repairs what can be repaired before more comes.
+    /// Repairs the samples that need no further ones.
     fn repair_ready(&mut self, code: Code<'_>) -> Vec<WalkedSlice> {
         let mut ready = Vec::new();
         if self.join == Join::Off {
@@ -109,7 +111,7 @@ impl Window {
         ready
     }
 
-    /// The same after slices were added, which may be the last ones of their batch.
+    /// Does the same after slices were added; `ends_batch` if they are the last ones of their batch.
     pub(crate) fn ready_after(&mut self, ends_batch: bool, code: Code<'_>) -> Vec<RepairedSlice> {
         let mut ready = self.repair_ready(code);
         if let (Some(before), true) = (self.before_last, ends_batch) {
@@ -122,12 +124,12 @@ impl Window {
         self.done(ready, code)
     }
 
-    /// Slices whose samples are done, as the merge takes them.
+    /// Converts completed slices into the form that the merge takes.
     fn done(&self, slices: Vec<WalkedSlice>, code: Code<'_>) -> Vec<RepairedSlice> {
         slices.into_par_iter().map(|slice| self.repaired(slice, code)).collect()
     }
 
-    /// A slice whose samples are done, as the merge takes it.
+    /// Converts a completed slice into the form that the merge takes.
     fn repaired(&self, slice: WalkedSlice, code: Code<'_>) -> RepairedSlice {
         let Some(tail_calls) = &self.tail_calls else {
             return RepairedSlice::of(slice, None);
@@ -138,12 +140,12 @@ impl Window {
         repaired
     }
 
-    /// The files of which not all code was looked at for tail calls.
+    /// Returns the files with code that was not fully searched for tail calls.
     pub(crate) fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
         self.tail_calls.map(TailCalls::into_exhausted).unwrap_or_default()
     }
 
-    /// Repairs the first samples of a window and gives out the slices that are done.
+    /// Repairs the first samples of a window, and returns the completed slices in `ready`.
     fn give_out(
         &mut self,
         window: usize,
@@ -166,12 +168,12 @@ impl Window {
         }
     }
 
-    /// Whether the first of the samples that wait can be repaired.
+    /// Returns true if the first waiting samples can be repaired.
     const fn is_full(&self) -> bool {
         self.waiting >= WINDOW || self.frames >= FRAMES
     }
 
-    /// The samples that wait, in their order: how many frames each has.
+    /// Returns the number of frames of each waiting sample, in order.
     fn waiting_frames(&self) -> impl Iterator<Item = usize> {
         let all = self
             .slices
@@ -180,12 +182,12 @@ impl Window {
         all.skip(self.done)
     }
 
-    /// How many frames the first samples have.
+    /// Returns the number of frames of the first samples.
     fn counted(&self, samples: usize) -> usize {
         self.waiting_frames().take(samples).sum()
     }
 
-    /// How many samples are looked at next: a window's, or fewer that have as many frames as a window may have.
+    /// Returns the size of the next window, in samples, within both limits.
     fn size(&self) -> usize {
         let mut frames = 0;
         let is_within = |n: &usize| {
@@ -195,7 +197,8 @@ impl Window {
         self.waiting_frames().take(WINDOW).take_while(is_within).count().max(1)
     }
 
-    /// Repairs the first samples of a window: lane by lane, then all of them in their order get their new stacks.
+    /// Repairs the first samples of a window: finds callers by thread group,
+    /// then gives the samples their new stacks slice by slice.
     fn repair(&mut self, window: usize, repaired: usize, code: Code<'_>) {
         let found = self.find(window, repaired, code);
         let max_frames = self.max_frames;
@@ -204,7 +207,7 @@ impl Window {
         each.for_each(|(number, slice)| lengthen(number, slice, &found, max_frames));
     }
 
-    /// What the chains of the first samples of a window are continued with, by lanes and parts of these.
+    /// Finds the callers for the first samples of a window, by thread group and part.
     #[inline(never)] // A stage of its own in profiles, as the next one.
     fn find(&mut self, window: usize, repaired: usize, code: Code<'_>) -> Vec<Repairs> {
         let lanes = self.positions(window);
@@ -219,7 +222,7 @@ impl Window {
         pairs.flat_map(|(lane, positions)| lane.decide(window, positions, &trials, gaps)).collect()
     }
 
-    /// The samples of the window in their order, by lanes.
+    /// Returns the samples of the window in order, by thread group.
     fn positions(&self, window: usize) -> [Vec<Position>; LANES] {
         let mut lanes = [const { Vec::new() }; LANES];
         let mut at = 0;
@@ -241,7 +244,7 @@ impl Window {
     }
 }
 
-/// The chains of a slice of that number get the stacks that were found for them.
+/// Gives the chains of a slice their new stacks.
 #[inline(never)]
 fn lengthen(number: usize, slice: &mut WalkedSlice, found: &[Repairs], max_frames: usize) {
     let mut lengthening = Lengthening::new(max_frames);
@@ -250,7 +253,7 @@ fn lengthen(number: usize, slice: &mut WalkedSlice, found: &[Repairs], max_frame
     }
 }
 
-/// What was found for samples of that slice, in the order of the samples.
+/// Returns the completions for samples of a slice, in sample order.
 fn in_order(
     found: &[Repairs],
     slice: usize,

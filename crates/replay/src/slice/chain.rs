@@ -1,4 +1,4 @@
-//! Interning a chain of a slice, from its outermost frame inwards.
+//! Interning of a chain in a slice, from its outermost frame inwards.
 
 use address::ById as _;
 use profile::{FrameId, LayoutRow, StackId, StackRow};
@@ -6,18 +6,18 @@ use profile::{FrameId, LayoutRow, StackId, StackRow};
 use crate::slice::frame_key::FrameKey;
 use crate::slice::recent_values::Recent;
 
-/// What is kept from one sample to the next.
+/// Buffers reused from one sample to the next.
 #[derive(Default)]
 pub(crate) struct SliceScratch {
     layout: LayoutRow,
-    /// The last chain of each thread; threads may share one.
+    /// Last chain of each thread; threads may share an entry.
     chains: [LastChain; CHAINS],
 }
 
-/// How many last chains are kept.
+/// Number of last chains.
 const CHAINS: usize = 16;
 
-/// The frames of a chain, outermost first, with their nodes.
+/// Frames of a chain, outermost first, with their nodes.
 pub(crate) type LastChain = Vec<(FrameKey, StackId)>;
 
 impl SliceScratch {
@@ -27,21 +27,22 @@ impl SliceScratch {
     }
 }
 
-/// A chain as far as it is interned. Stacks of a thread that follow each other share their outer frames as a rule: what
-/// equals the chain before it is not looked up again.
+/// A partially interned chain.
+/// Consecutive stacks of a thread mostly share their outer frames:
+/// frames equal to those of the last chain are not looked up.
 pub(crate) struct Chain<'s> {
     frames: &'s mut Recent<FrameKey, FrameId>,
     stacks: &'s mut Recent<StackRow, StackId>,
     last: &'s mut LastChain,
-    /// How many frames there are, and the node of the innermost.
+    /// Number of frames, and the node of the innermost one.
     depth: usize,
     node: Option<StackId>,
-    /// Whether all of them are those of the last chain.
+    /// True if all frames so far are equal to those of the last chain.
     shared: bool,
 }
 
 impl<'s> Chain<'s> {
-    /// No frame yet, of the tables of a slice.
+    /// Creates an empty chain for the tables of a slice.
     pub(crate) fn new(
         frames: &'s mut Recent<FrameKey, FrameId>,
         stacks: &'s mut Recent<StackRow, StackId>,
@@ -59,8 +60,8 @@ impl<'s> Chain<'s> {
         }
     }
 
-    /// Adds a frame that the table has, with a node of its own: chains that go on elsewhere than they did have hardly any
-    /// node in common with others but the outer ones of the chain before.
+    /// Adds a frame of the table with a new node.
+    /// A completed chain rarely shares nodes with other chains, except outer ones with the last chain.
     #[inline]
     pub(crate) fn push_known(&mut self, frame: FrameId) {
         if let Some(&key) = self.frames.values().by_id(frame)
@@ -71,13 +72,13 @@ impl<'s> Chain<'s> {
         }
     }
 
-    /// The node of the innermost frame.
+    /// Returns the node of the innermost frame.
     pub(crate) fn end(self) -> Option<StackId> {
         self.last.truncate(self.depth);
         self.node
     }
 
-    /// Takes the frame of the last chain where it is the same.
+    /// Reuses the node of the last chain if its frame is the same.
     #[inline]
     fn shares(&mut self, key: FrameKey) -> bool {
         if self.shared {

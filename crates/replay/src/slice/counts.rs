@@ -7,7 +7,7 @@ use crate::slice::related::SharedMemory;
 /// The counts of a slice.
 #[derive(Debug, Default)]
 pub(crate) struct SliceCounts {
-    /// How many bytes of stack the chains need.
+    /// Bytes of stack that the chains need.
     pub(crate) needs: StackNeeds,
     /// Frames of all samples.
     pub(crate) n_frames: u64,
@@ -16,6 +16,6 @@ pub(crate) struct SliceCounts {
     pub(crate) shared_memory: SharedMemory,
     pub(crate) cache_hits: u64,
     pub(crate) cache_misses: u64,
-    /// Frames without a module, since theirs lies at too many places.
+    /// Frames without a module, because it has too many load addresses in its process.
     pub(crate) unplaced: u64,
 }

@@ -1,5 +1,5 @@
-//! The modules that walks found frames in. They are known as soon as a chunk is walked: what waits for its repair is in no
-//! table yet, of short recordings nothing until the end.
+//! Modules with frames, available as soon as a chunk is walked.
+//! Samples that wait for repair are not in the tables yet; in short recordings that is all of them.
 
 use address::ModuleId;
 
@@ -8,9 +8,9 @@ use crate::slice::frame_key::FrameKey;
 /// The modules of all slices so far.
 #[derive(Debug, Default)]
 pub(crate) struct MetModules {
-    /// By a module's id whether it was met.
+    /// True for each module, by id, that has frames.
     is_met: Vec<bool>,
-    /// Those that were, in the order in which they were met.
+    /// Modules with frames, in the order of the walk.
     modules: Vec<ModuleId>,
 }
 
@@ -30,13 +30,13 @@ impl MetModules {
         }
     }
 
-    /// In the order in which they were met.
+    /// In the order of the walk.
     pub(crate) fn modules(&self) -> &[ModuleId] {
         &self.modules
     }
 }
 
-/// The modules of frames, each once.
+/// Returns the modules of frames, each once.
 pub(crate) fn modules_of(frames: &[FrameKey]) -> Vec<ModuleId> {
     let mut modules: Vec<_> = frames.iter().filter_map(|frame| frame.module()).collect();
     modules.dedup();

@@ -1,4 +1,4 @@
-//! What tells distinct frames apart before their locations have ids.
+//! Keys of distinct frames before their locations have ids.
 
 use std::hash::{Hash, Hasher};
 
@@ -14,15 +14,15 @@ pub(crate) struct PlacedFrame {
     pub(crate) place: Place,
     pub(crate) found_by: FoundBy,
     pub(crate) kernel: bool,
-    /// It is somewhere in the function that begins there.
+    /// True for an unknown location in the function that begins at `place`.
     pub(crate) whole: bool,
 }
 
 impl PlacedFrame {
-    /// What stands for frames that are not known.
+    /// Placeholder for unknown frames.
     pub(crate) const GAP: Self = Self::nowhere(FoundBy::Gap);
 
-    /// What stands for frames that are not known, by the word for them.
+    /// Placeholder for unknown frames, of the given kind.
     pub(crate) const fn nowhere(found_by: FoundBy) -> Self {
         Self { place: Place::NOWHERE, found_by, kernel: false, whole: false }
     }
@@ -34,19 +34,19 @@ impl From<&Frame> for PlacedFrame {
     }
 }
 
-/// A distinct frame before its location has an id, apart from where its module lay. Two words, since a million of them
-/// are hashed and compared.
+/// A distinct frame before its location has an id, without the bias of its module.
+/// Two machine words, because a million of them are hashed and compared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FrameKey {
     relative: u64,
-    /// The module plus one (0 for none), then a byte each of instance, found-by, and kernel mode and wholeness as a
-    /// bit each.
+    /// Module plus 1 (0 for none), then one byte each for instance,
+    /// found-by and flags: bit 0 kernel mode, bit 1 whole function.
     rest: u64,
 }
 
-/// Where the module is in [`FrameKey::rest`].
+/// Shift of the module in [`FrameKey::rest`].
 const MODULE: u32 = 24;
-/// The bits of the lowest byte.
+/// Flags in the lowest byte.
 const KERNEL: u64 = 1;
 const WHOLE: u64 = 2;
 
@@ -62,7 +62,7 @@ impl FrameKey {
         Self { relative: place.relative, rest }
     }
 
-    /// The frame, whose module has that bias.
+    /// Returns the frame, for a module with that bias.
     pub(crate) fn placed(self, bias: u64) -> PlacedFrame {
         let found_by = FoundBy::ALL.get(usize::from((self.rest >> 8) as u8)).copied();
         PlacedFrame {
@@ -73,49 +73,49 @@ impl FrameKey {
         }
     }
 
-    /// Which of several images of the module in the process.
+    /// Index among the images of the module in the process.
     pub(crate) const fn instance(self) -> u8 {
         (self.rest >> 16) as u8
     }
 
-    /// The module that it is in.
+    /// Module of the frame.
     pub(crate) fn module(self) -> Option<ModuleId> {
         (self.rest >> MODULE).checked_sub(1).map(|module| ModuleId(module as u32))
     }
 
-    /// The frame as far as tail calls depend on it.
+    /// The fields that tail calls depend on.
     pub(crate) fn code_place(self) -> CodePlace {
         let PlacedFrame { place, found_by, kernel, .. } = self.placed(0);
         CodePlace { module: place.module, relative: place.relative, found_by, kernel }
     }
 
-    /// Whether both are in the same module.
+    /// Returns true if both are in the same module.
     #[inline]
     pub(crate) const fn is_in_module_of(self, other: Self) -> bool {
         (self.rest ^ other.rest) >> MODULE == 0
     }
 
-    /// Whether its address in the module is in a range.
+    /// Returns true if the address in the module is in `start..end`.
     #[inline]
     pub(crate) const fn is_between(self, start: u64, end: u64) -> bool {
         start <= self.relative && self.relative < end
     }
 
-    /// The same for all frames at its location. A gap is no place where code was seen, and a whole function is more than
-    /// its first address: they have locations of their own, whatever frame has the same address.
+    /// Returns the same key for all frames at one location.
+    /// Gaps and whole functions have their own locations, even if another frame has the same address.
     pub(crate) fn of_location(self) -> Self {
         let PlacedFrame { found_by, .. } = self.placed(0);
         let apart = if found_by.is_gap() { (found_by as u64) << 8 } else { 0 };
         Self { rest: self.rest >> MODULE << MODULE | apart | self.rest & WHOLE, ..self }
     }
 
-    /// Its location, without names.
+    /// The location, without names.
     pub(crate) fn location(self) -> LocationRow {
         let row = LocationRow::unnamed(self.module(), self.relative);
         LocationRow { is_whole: self.rest & WHOLE != 0, ..row }
     }
 
-    /// Its row, at that location.
+    /// The row of the frame at that location.
     pub(crate) fn frame(self, location: LocationId) -> FrameRow {
         let PlacedFrame { found_by, kernel, .. } = self.placed(0);
         FrameRow { location, found_by, kernel, instance: self.instance() }
@@ -124,7 +124,7 @@ impl FrameKey {
 
 impl Hash for FrameKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // One multiplication less than hashing both: the modules' ids are small.
+        // One multiplication less than hashing both words: module ids are small.
         state.write_u64(self.relative ^ self.rest.rotate_left(31));
     }
 }

@@ -1,4 +1,4 @@
-//! Interning: distinct values get dense ids in order of first appearance. Nobody can foresee the hashes.
+//! Interning: distinct values get dense ids in order of first appearance. Hashes are randomly seeded, so unpredictable.
 
 use std::hash::{BuildHasher as _, Hash};
 
@@ -6,14 +6,14 @@ use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use profile::RowId;
 
-/// The ids of distinct values.
+/// Ids of distinct values.
 #[derive(Debug)]
 pub(crate) struct Index<T, I> {
     hashes: DefaultHashBuilder,
     known: HashTable<Known<T, I>>,
 }
 
-/// A value and its id. They stand side by side: what is found here need not be looked at elsewhere.
+/// A value and its id, side by side to avoid a second memory access.
 #[derive(Clone, Copy, Debug)]
 struct Known<T, I> {
     value: T,
@@ -28,7 +28,7 @@ impl<T, I> Default for Index<T, I> {
 }
 
 impl<T: Copy + Eq + Hash, I: RowId> Index<T, I> {
-    /// The id of a value; if it is new, the one that `add` gives it.
+    /// Returns the id of a value; a new value gets the id that `add` returns.
     #[inline]
     pub(crate) fn intern(&mut self, value: T, add: impl FnOnce() -> I) -> I {
         let hash = self.hashes.hash_one(value) as u32;
@@ -43,13 +43,13 @@ impl<T: Copy + Eq + Hash, I: RowId> Index<T, I> {
         }
     }
 
-    /// What it takes, in bytes.
+    /// Size of the table, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.known.allocation_size()
     }
 }
 
-/// A hash whose upper bits differ, too: the table uses these to tell entries apart.
+/// Copies a hash into the upper bits, which the table uses to tell entries apart.
 const fn spread(hash: u32) -> u64 {
     (hash as u64) << 32 | hash as u64
 }

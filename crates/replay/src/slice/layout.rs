@@ -1,32 +1,32 @@
-//! The layouts of samples: a process image has one as a rule; it gets another where a module moves.
+//! Layouts of samples: a process image mostly has one, and gets another when a module moves.
 
 use address::{Bias, ModuleId};
 use hashbrown::HashMap;
 use module_map::ProcessImage;
 use profile::{LayoutId, LayoutRow};
 
-/// The distinct layouts of the samples of one slice. They are put together in the merge, in the order of the samples:
-/// the result must not depend on where slices begin.
+/// Distinct layouts of the samples of one slice.
+/// The merge combines them in sample order, so that the result does not depend on slice boundaries.
 #[derive(Debug, Default)]
 pub(crate) struct SampleLayouts {
     pub(crate) rows: Vec<SampleLayout>,
-    /// The index of each process image, and its last row.
+    /// Index and last row of each process image.
     process_images: HashMap<ProcessImage, (u32, u32)>,
 }
 
-/// What one or more samples of a process image touched.
+/// Modules and biases of one or more samples of a process image.
 #[derive(Debug)]
 pub(crate) struct SampleLayout {
     pub(crate) process_image: ProcessImage,
-    /// The index of the process image in the slice.
+    /// Index of the process image in the slice.
     pub(crate) index: u32,
     layout: LayoutRow,
-    /// The row of the same process image before this one, its own index for none.
+    /// The previous row of the same process image, or its own index for none.
     before: u32,
 }
 
 impl SampleLayouts {
-    /// The row of exactly that layout.
+    /// Returns the row of exactly that layout, adding it if needed.
     pub(crate) fn intern(&mut self, process_image: ProcessImage, layout: &LayoutRow) -> u32 {
         let Self { rows, process_images } = self;
         let row = rows.len() as u32;
@@ -48,7 +48,7 @@ impl SampleLayouts {
         row
     }
 
-    /// What is added to the addresses of an image of a module in the layout of that row.
+    /// Bias of an image of a module in the layout of that row.
     pub(crate) fn bias(&self, row: u32, module: ModuleId, instance: u8) -> Bias {
         self.rows.get(row as usize).map_or(Bias(0), |row| row.layout.bias(module, instance))
     }
@@ -63,18 +63,18 @@ impl SampleLayouts {
         self.rows.get(row as usize).map(|row| row.process_image)
     }
 
-    /// How many process images there are.
+    /// Number of process images.
     pub(crate) fn n_process_images(&self) -> usize {
         self.process_images.len()
     }
 }
 
-/// The layouts of a slice's samples as they are merged, one sample after the other.
+/// Merges the layouts of a slice, sample by sample.
 pub(crate) struct Merging<'m> {
     slice: &'m SampleLayouts,
-    /// For each row, what it became last.
+    /// Last merged layout of each row.
     known: Vec<Option<LayoutId>>,
-    /// For each process image, its current layout, once a sample of the slice had it.
+    /// Current layout of each process image, once a sample of the slice had it.
     current: Vec<Option<LayoutId>>,
 }
 
@@ -87,7 +87,7 @@ impl<'m> Merging<'m> {
         }
     }
 
-    /// The layout of the next sample, which has that row.
+    /// Returns the layout of the next sample, which has that row.
     pub(crate) fn next(
         &mut self,
         row: u32,
@@ -101,7 +101,7 @@ impl<'m> Merging<'m> {
             return LayoutId::new(0);
         };
         match *known {
-            // All of it was taken into the layout that is still the current one.
+            // The row is part of the layout that is still current.
             Some(id) if *current == *known => id,
             _ => {
                 let id = layouts.find(sample.process_image, &sample.layout, table);
@@ -112,7 +112,7 @@ impl<'m> Merging<'m> {
     }
 }
 
-/// The current layout of each process image.
+/// Current layout of each process image.
 #[derive(Debug, Default)]
 pub(crate) struct Layouts {
     current: HashMap<ProcessImage, LayoutId>,
@@ -122,7 +122,7 @@ pub(crate) struct Layouts {
 type LayoutTable = profile::Table<LayoutId, LayoutRow>;
 
 impl Layouts {
-    /// The layout of `process_image` that holds all of `layout`: its current one, else one that is added to `table`.
+    /// Returns the layout of `process_image` that contains `layout`: the current one, or a new one in `table`.
     fn find(
         &mut self,
         process_image: ProcessImage,
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(table.as_slice()[0], layout(&[(1, 0x1000), (2, 0x2000)]));
     }
 
-    /// However the samples are cut into slices, each gets the same layout.
+    /// Samples get the same layouts for every division into slices.
     #[test]
     fn runs_do_not_show() {
         let of_samples = [(1, 0x10), (2, 0x20), (1, 0x99), (2, 0x20), (3, 0x5), (1, 0x10)];

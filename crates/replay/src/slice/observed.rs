@@ -1,11 +1,11 @@
-//! What the walks of a slice saw of stacks, as repair wants it.
+//! Observed stacks of the samples of a slice, as input of the repair.
 
 use profile::EndReason;
 use unwinder::Frame;
 
 use crate::join::{Seen, SeenEnd, SeenFrame, StackOwner};
 
-/// What was seen in the samples of a slice, in their order.
+/// Observed stacks of the samples of a slice, in sample order.
 #[derive(Debug, Default)]
 pub(crate) struct SeenSamples {
     samples: Vec<SeenSample>,
@@ -15,7 +15,7 @@ pub(crate) struct SeenSamples {
 #[derive(Debug)]
 struct SeenSample {
     owner: StackOwner,
-    /// How many frames of the kernel come before.
+    /// Number of kernel frames before the user frames.
     n_kernel: u32,
     first: u32,
     len: u32,
@@ -23,13 +23,13 @@ struct SeenSample {
 }
 
 impl SeenSamples {
-    /// Room for so many samples. How many frames these have differs too much.
+    /// Reserves memory for that many samples. Their frames vary too much for an estimate.
     pub(crate) fn with_capacity(samples: usize) -> Self {
         Self { samples: Vec::with_capacity(samples), frames: Vec::new() }
     }
 
-    /// Adds a sample: its frames, of which so many are the kernel's, why its chain ended, and where the frame of the
-    /// last function begins.
+    /// Adds a sample: its frames, the first `n_kernel` from the kernel,
+    /// its end reason, and the CFA of the last function.
     pub(crate) fn push(
         &mut self,
         owner: StackOwner,
@@ -62,33 +62,33 @@ impl SeenSamples {
         });
     }
 
-    /// Whose stack the sample of that index shows, if it has user frames.
+    /// Returns the owner of the sample's stack, if the sample has user frames.
     pub(crate) fn owner(&self, index: usize) -> Option<StackOwner> {
         self.samples.get(index).filter(|sample| sample.len > 0).map(|sample| sample.owner)
     }
 
-    /// How many user frames the sample of that index has.
+    /// Number of user frames of a sample.
     pub(crate) fn n_frames(&self, index: usize) -> usize {
         self.samples.get(index).map_or(0, |sample| sample.len as usize)
     }
 
-    /// How many user frames all samples have.
+    /// Number of user frames of all samples.
     pub(crate) const fn n_all_frames(&self) -> usize {
         self.frames.len()
     }
 
-    /// What they take, in bytes.
+    /// Size of the tables, in bytes.
     pub(crate) const fn heap_bytes(&self) -> usize {
         self.samples.capacity() * size_of::<SeenSample>()
             + self.frames.capacity() * size_of::<SeenFrame>()
     }
 
-    /// How many frames of the kernel the sample of that index has.
+    /// Number of kernel frames of a sample.
     pub(crate) fn n_kernel(&self, index: usize) -> usize {
         self.samples.get(index).map_or(0, |sample| sample.n_kernel as usize)
     }
 
-    /// What was seen in the sample of that index; `None` where no user frame was seen.
+    /// Returns the observed stack of a sample; `None` if it has no user frames.
     pub(crate) fn get(&self, index: usize) -> Option<Seen<'_>> {
         let SeenSample { owner, first, len, end, .. } = *self.samples.get(index)?;
         let frames = self.frames.get(first as usize..)?.get(..len as usize)?;

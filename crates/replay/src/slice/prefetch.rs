@@ -1,5 +1,4 @@
-//! The samples of a slice, decoded one by one, ahead of the walk: what is read of the next ones is on its way to the cache
-//! while one is walked.
+//! Decoded samples of a slice, one ahead of the walk: the bytes of the next samples are prefetched during a walk.
 
 use perf_data::{Batch, BatchReader, LINE, RegsAbi, Sample, read_soon};
 use unwinder::Walker;
@@ -10,22 +9,22 @@ use crate::plan::planner::Planned;
 pub(crate) struct Ahead<'b> {
     reader: BatchReader<'b>,
     planned: &'b [Planned],
-    /// The bit of the stack pointer in the recorder's mask, if stacks are walked.
+    /// Bit of the stack pointer in the recorder's register mask, if stacks are walked.
     sp_bit: Option<u32>,
-    /// The sample that was given out last, and the next one, by their indexes; `None` where it cannot be decoded. They stay
-    /// where they are decoded: copying one takes as long as walking three frames.
+    /// The last returned sample and the next one, by index modulo 2; `None` if it cannot be decoded.
+    /// They are decoded in place: copying one takes as long as walking three frames.
     decoded: [Option<Sample<'b>>; 2],
-    /// The index of the next one.
+    /// Index of the next sample.
     next: usize,
 }
 
-/// So many samples before it is decoded, the head of a sample is asked for.
+/// Prefetch distance of a sample's head, in samples.
 const HEAD: usize = 3;
-/// And its end, by what the head says.
+/// Prefetch distance of its end, which needs the head.
 const END: usize = 1;
 
 impl<'b> Ahead<'b> {
-    /// Before the first sample.
+    /// Creates a reader before the first sample.
     pub(crate) fn new(batch: &'b Batch, planned: &'b [Planned], sp_bit: Option<u32>) -> Self {
         let mut reader = batch.reader();
         let first = planned.iter().take(HEAD);
@@ -34,7 +33,7 @@ impl<'b> Ahead<'b> {
         Self { reader, planned, sp_bit, decoded, next: 0 }
     }
 
-    /// The next sample of the plan; `None` where it cannot be decoded.
+    /// Returns the next sample of the plan; `None` if it cannot be decoded.
     pub(crate) fn next(&mut self, walker: &Walker<'_>) -> Option<&Sample<'b>> {
         let Self { reader, planned, decoded, next, .. } = self;
         let entry = |index: usize| planned.get(index).map(|planned| &planned.entry);
@@ -58,13 +57,13 @@ impl<'b> Ahead<'b> {
     }
 }
 
-/// The lines of a sample's stack are read soon that its walk reads if it goes as the one before did, and the first ones,
-/// since a sample's innermost frames are seldom those of the one before.
+/// Prefetches the stack lines that the thread's previous walk read, and the first lines.
+/// The innermost frames of consecutive samples are rarely the same.
 fn stack_read_soon(sample: &Sample<'_>, sp_bit: u32, walker: &Walker<'_>) {
     const FIRST: usize = 256;
-    /// Below a return address are so many bytes of saved registers, which may begin in the line before.
+    /// Bytes of saved registers below a return address, which may begin in the previous line.
     const SAVED: usize = 48;
-    /// More where nothing is known of the stack: most chains are shorter.
+    /// Prefetched bytes if nothing is known of the stack: most chains are shorter.
     const UNKNOWN: usize = 2048;
     let (Some(registers), Some(stack)) = (sample.user_regs, sample.user_stack) else { return };
     if registers.abi() == RegsAbi::Bits64

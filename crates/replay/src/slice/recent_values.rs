@@ -1,17 +1,17 @@
-//! Numbering the values of a slice. A value that was numbered lately has the same number again; one that another value
-//! displaced since then gets another number, and the merge makes them one. That is less work than to look for each value
-//! among all of them, as the merge does once more.
+//! Numbering of the values of a slice. A recent value gets the same number again.
+//! A value displaced from the cache gets a second number, and the merge unites them.
+//! That is less work than finding each value among all of them, which the merge does anyway.
 
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
 use profile::RowId;
 
-/// Values of a type by dense id, in the order in which they came: hardly any is there twice.
+/// Values of a type by dense id, in order of arrival, with few duplicates.
 #[derive(Debug)]
 pub(crate) struct Recent<T, I> {
     values: Vec<T>,
-    /// By the values' hashes the numbers of those that came last, plus one; 0 where none came. A power of two, or none.
+    /// Numbers plus 1 of recent values, by hash; 0 for none. The length is 0 or a power of two.
     slots: Vec<u32>,
     ids: PhantomData<I>,
 }
@@ -23,13 +23,13 @@ impl<T, I> Default for Recent<T, I> {
 }
 
 impl<T: Copy + Eq + Hash, I: RowId> Recent<T, I> {
-    /// One that does not grow up to that number of values.
+    /// Creates a table that holds `capacity` values without growing.
     pub(crate) fn with_capacity(capacity: usize) -> Self {
         let slots = vec![0; 2 * capacity.next_power_of_two()];
         Self { values: Vec::with_capacity(capacity), slots, ids: PhantomData }
     }
 
-    /// The id of a value, which is added where it did not come lately.
+    /// Returns the id of a value, adding it unless it is a recent one.
     #[inline]
     pub(crate) fn number(&mut self, value: T) -> I {
         let mut hash = OneWord(0);
@@ -48,7 +48,7 @@ impl<T: Copy + Eq + Hash, I: RowId> Recent<T, I> {
         self.push(value)
     }
 
-    /// Adds a value that is not looked for later: the same one may be there.
+    /// Adds a value without a lookup, as a possible duplicate.
     #[inline]
     pub(crate) fn push(&mut self, value: T) -> I {
         let id = I::from_index(self.values.len());
@@ -56,18 +56,18 @@ impl<T: Copy + Eq + Hash, I: RowId> Recent<T, I> {
         id
     }
 
-    /// What they take, in bytes.
+    /// Size of the table, in bytes.
     pub(crate) const fn heap_bytes(&self) -> usize {
         self.values.capacity() * size_of::<T>() + self.slots.capacity() * size_of::<u32>()
     }
 
-    /// All values in order of their ids.
+    /// All values in id order.
     pub(crate) fn values(&self) -> &[T] {
         &self.values
     }
 }
 
-/// A hash of values that hash themselves as a word, which need not be a good one: who finds collisions gets values twice.
+/// A hash for values of one word. Collisions only cause duplicates, so it need not resist attacks.
 struct OneWord(u64);
 
 impl Hasher for OneWord {
@@ -84,7 +84,8 @@ impl Hasher for OneWord {
 
     #[inline]
     fn finish(&self) -> u64 {
-        // Source: the multiplier is 2^64 divided by the golden ratio. Its product has what tells in the upper half.
+        // Source: the multiplier is 2^64 divided by the golden ratio.
+        // The upper half of the product has the well-mixed bits.
         self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32)
     }
 }
@@ -110,7 +111,7 @@ mod tests {
 
     #[test]
     fn what_was_displaced_is_there_twice_and_equal() {
-        // Two slots, and three values that take turns: two of them displace each other.
+        // Three values take turns in two slots: two of them displace each other.
         let mut nodes = Recent::<StackRow, StackId>::with_capacity(1);
         let rows = [1, 2, 3, 1, 2, 3, 1, 2, 3].map(|frame| row(None, frame));
         let ids = rows.map(|row| nodes.number(row).index());

@@ -1,6 +1,8 @@
-//! The user chains that a sample holds besides its stack: the user part of its callchain, a callchain in a record of
-//! its own (deferred, or simpleperf's), and the call stack of the processor's branch records. One of them stands in for
-//! a walk that found nothing, or continues a walk that the end of the stack's bytes cut off.
+//! User chains that a sample contains besides its stack:
+//! the user part of its callchain, a separate callchain record, and branch records.
+//! Separate records are deferred callchains and those of simpleperf;
+//! branch records can hold the processor's call stack.
+//! One of them replaces a walk without frames, or continues a walk that ended with the dump.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `PERF_SAMPLE_BRANCH_CALL_STACK`; `tools/perf/util/machine.c`,
 //! `resolve_lbr_callchain_sample`.
@@ -11,31 +13,31 @@ use perf_data::{CallchainContext, CpuMode, Head, Sample};
 use profile::{EndReason, FoundBy};
 use unwinder::{Frame, Walker};
 
-/// How far the last byte of a call is from its first byte. On x86-64 calls have 2 bytes (`call *%rax`) to 8 (that of
-/// `__tls_get_addr`, with three prefixes), on aarch64 4.
+/// Possible distances from the first byte of a call to its last.
+/// Calls on x86-64 have 2 bytes (`call *%rax`) to 8 (to `__tls_get_addr`, with three prefixes), on aarch64 4.
 const IN_CALL: std::ops::RangeInclusive<u64> = 1..=7;
 
-/// A sample and what its recorded chains are read with.
+/// A sample, with the context for its recorded chains.
 #[derive(Clone, Copy)]
 pub(crate) struct RecordedChains<'s> {
     pub(crate) sample: &'s Sample<'s>,
-    /// Says what the branch stacks of its event are.
+    /// Describes the branch stacks of the sample's event.
     pub(crate) head: &'s Head,
-    /// What is mapped in its process.
+    /// Mappings of the sample's process.
     pub(crate) space: &'s Space,
 }
 
-/// What the addresses of a chain are.
+/// Meaning of a chain's addresses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Addresses {
-    /// The last bytes of calls (return address - 1), but for the first one, at which the thread was.
+    /// The last bytes of calls (return address - 1), except the first address, which was running.
     CallEnds,
-    /// The first bytes of calls. Where the thread was is not among them.
+    /// The first bytes of calls. The running address is not included.
     CallStarts,
 }
 
 impl Addresses {
-    /// How frames of such a chain were found, but for the innermost.
+    /// Evidence for the frames of such a chain, except the innermost.
     const fn found_by(self) -> FoundBy {
         match self {
             Self::CallEnds => FoundBy::Callchain,
@@ -44,15 +46,15 @@ impl Addresses {
     }
 }
 
-/// A chain of user frames as the recorder found it.
+/// A recorded chain of user frames.
 struct RecordedChain {
     kind: Addresses,
-    /// The addresses to look up, innermost first.
+    /// Lookup addresses, innermost first.
     lookups: Vec<Avma>,
 }
 
 impl RecordedChain {
-    /// Whether an address of the chain is that of a frame at which a walk arrived.
+    /// Returns true if an address of the chain is in the call of a walked frame.
     fn shows(&self, address: Avma, frame: &Frame, is_leaf: bool) -> bool {
         let lookup = frame.in_process();
         match self.kind {
@@ -63,9 +65,9 @@ impl RecordedChain {
         }
     }
 
-    /// The addresses outside of the last walked frame, where the chain has that frame. With recursion it can be in the
-    /// chain several times: then the one is meant inside of which the chain and the walked frames differ in the fewest
-    /// frames. `None` where several are as good.
+    /// Returns the addresses outside of the last walked frame, if the chain has that frame.
+    /// Recursion can repeat it: then the occurrence with the fewest differing inner frames is chosen.
+    /// Returns `None` if several are equally good.
     fn outside_of(&self, walked: &[Frame]) -> Option<Callers<'_>> {
         if self.lookups.is_empty() {
             return None;
@@ -94,10 +96,10 @@ impl RecordedChain {
         Some(Callers { lookups, found_by: self.kind.found_by() })
     }
 
-    /// For each address of the chain how many of the walked frames are found inside of it, in their order: the longest
-    /// common subsequence.
+    /// Returns for each address of the chain the length of the longest
+    /// common subsequence of the inner addresses and the walked frames.
     fn shared_inside(&self, walked: &[Frame]) -> Vec<usize> {
-        // For each walked frame how many of those up to it are found among the addresses so far.
+        // For each walked frame: the length for the frames up to it and the addresses so far.
         let mut row = vec![0; walked.len()];
         let mut shared = Vec::with_capacity(self.lookups.len());
         for address in &self.lookups {
@@ -116,7 +118,7 @@ impl RecordedChain {
     }
 }
 
-/// The outer frames of a recorded chain.
+/// Outer frames of a recorded chain.
 #[derive(Clone, Copy)]
 struct Callers<'c> {
     lookups: &'c [Avma],
@@ -131,9 +133,10 @@ impl Callers<'_> {
 }
 
 impl RecordedChains<'_> {
-    /// Puts a recorded chain in the place of the walked user frames, which begin at `first` and are at most one, where
-    /// a recorded one is longer. Whether there was one. As perf has it, the processor's call stack goes before a callchain:
-    /// an event that asked for it has a callchain by frame pointers beside it, which programs need not keep.
+    /// Replaces the walked user frames, which begin at `first` and are at most one, with a longer recorded chain.
+    /// Returns whether there was one.
+    /// As in perf, the processor's call stack takes precedence over a callchain.
+    /// An event with call stacks also has a callchain by frame pointers, which programs need not maintain.
     pub(crate) fn replace(
         self,
         walker: &mut Walker<'_>,
@@ -146,7 +149,7 @@ impl RecordedChains<'_> {
         let innermost = chain.lookups.first().copied();
         let of_calls = !calls.lookups.is_empty();
         let walked = frames.get(first).copied().filter(|_| of_calls);
-        // Where the thread was in user mode: where it was sampled, or came into the kernel.
+        // Address of the thread in user mode: sampled, or at the entry to the kernel.
         let sampled = sample.ip.filter(|_| of_calls && sample.cpu_mode == CpuMode::User);
         let leaf = || sampled.or(innermost).map(|ip| walker.frame_at(ip, space, FoundBy::Sampled));
         let callers = if of_calls { &calls.lookups } else { chain.lookups.get(1..).unwrap_or(&[]) };
@@ -159,9 +162,10 @@ impl RecordedChains<'_> {
         true
     }
 
-    /// Continues the walked user frames, which begin at `first` and were cut off, with the outer frames of a recorded
-    /// chain that has the last of them: of the chain that knows the most. Returns how the chain ends then; `None` where
-    /// no recorded chain continues it.
+    /// Continues truncated user frames, which begin at `first`,
+    /// with the outer frames of a recorded chain that has the last of them.
+    /// The recorded chain with the most outer frames is chosen.
+    /// Returns the new end reason; `None` if no recorded chain continues it.
     pub(crate) fn continue_walk(
         self,
         walker: &mut Walker<'_>,
@@ -179,8 +183,8 @@ impl RecordedChains<'_> {
         Some(if all { EndReason::Recorded } else { EndReason::MaxFrames })
     }
 
-    /// The user part of the recorded callchain: in the sample, or in a record of its own. simpleperf may write both, of
-    /// which the one that was completed with frames of other samples is the longer.
+    /// Returns the user part of the recorded callchain: from the sample, or from a separate record.
+    /// simpleperf may write both; the longer one was completed with frames of other samples.
     fn callchain(self) -> RecordedChain {
         let Self { sample, .. } = self;
         let is_user = |context: CallchainContext| match context {
@@ -196,7 +200,7 @@ impl RecordedChains<'_> {
         if other.len() > addresses.len() {
             addresses = other;
         }
-        // What a frame pointer led to that is none.
+        // A wrong frame pointer can lead to values that are not addresses.
         let n_callers = addresses.iter().skip(1).take_while(|it| can_be_code(**it)).count();
         addresses.truncate(1 + n_callers);
         let lookup = |(index, ip): (usize, Avma)| if index == 0 { ip } else { ip.sub(1) };
@@ -204,8 +208,8 @@ impl RecordedChains<'_> {
         RecordedChain { kind: Addresses::CallEnds, lookups }
     }
 
-    /// The user part of the call stack out of the processor's branch records, where the event asked for one. Branches
-    /// from where nothing can be executed are left out: what was left in the records by others.
+    /// Returns the user part of the call stack from the processor's branch records, if the event asked for one.
+    /// Branches from addresses that are not executable are left over from other threads and omitted.
     fn call_stack(self) -> RecordedChain {
         let event = self.head.events().get(usize::from(self.sample.event));
         let is_call_stack = event.is_some_and(|event| event.attr.has_call_stacks());
@@ -220,15 +224,15 @@ impl RecordedChains<'_> {
     }
 }
 
-/// Whether there can be code of a process at an address: not in the first page, where nothing is mapped by default, nor
-/// beyond the 56 bits of an address with five levels of page tables.
+/// Returns true if user code is possible at an address.
+/// The first page is unmapped by default, and five levels of page tables cover 56 bits.
 ///
 /// Source: `Documentation/arch/x86/x86_64/5level-paging.rst`; `vm.mmap_min_addr`.
 const fn can_be_code(address: Avma) -> bool {
     address.0 >= 0x1000 && address.0 >> 56 == 0
 }
 
-/// Whether an address is of the upper half, which is the kernel's.
+/// Returns true if an address is in the upper half, which belongs to the kernel.
 const fn is_kernel(address: Avma) -> bool {
     address.0 >> 63 == 1
 }

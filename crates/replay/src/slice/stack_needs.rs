@@ -1,19 +1,20 @@
-//! How many bytes of stack the chains of samples need, counted while they are walked and repaired.
+//! Bytes of stack that the chains of samples need, counted during walk and repair.
 
 use profile::{EndReason, NeedCounts, StackNeeds};
 
-/// Notes a sample that was walked: the stack pointers of its innermost and its outermost user frame, 0 for one that is not
-/// known, and why its chain ended.
+/// Counts a walked sample by its end reason.
+/// `leaf_and_root` are the stack pointers of its innermost and outermost user frame, 0 if unknown.
 pub(crate) fn note_walked(needs: &mut StackNeeds, leaf_and_root: Option<[u64; 2]>, end: EndReason) {
     match (end, leaf_and_root) {
-        // The root's frame begins where that of its callee ends; nothing more is read to know that it is the root.
+        // The root's frame begins at the end of its callee's frame; detecting the root reads no further bytes.
         (EndReason::Root, Some([leaf, root])) => count(&mut needs.whole, root.saturating_sub(leaf)),
         (EndReason::StackExhausted, _) => needs.cut += 1,
         _ => {}
     }
 }
 
-/// Notes a sample that was repaired: why its chain ended before and afterwards, and how many bytes it would have needed.
+/// Counts a repaired sample by its end reasons before and after the repair;
+/// `bytes` is the stack that it would have needed.
 pub(crate) fn note_repaired(
     needs: &mut StackNeeds,
     before: EndReason,
@@ -51,7 +52,7 @@ mod tests {
         for end in [EndReason::StackExhausted; 5] {
             note_walked(&mut needs, Some([0x7000, 0x8000]), end);
         }
-        // A larger copy would win nothing of these.
+        // A larger dump would not help these.
         for end in [EndReason::NoModule, EndReason::NoUserStack, EndReason::Recorded] {
             note_walked(&mut needs, Some([0x7000, 0x8000]), end);
         }

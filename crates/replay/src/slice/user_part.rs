@@ -1,4 +1,4 @@
-//! The user part of a sample: its stack is walked, or the recorder's callchain is taken.
+//! The user part of a sample: the walk of its stack, or the recorder's callchain.
 
 use address::Avma;
 use module_map::Space;
@@ -10,12 +10,12 @@ use crate::plan::planner::Planned;
 use crate::slice::recorded::RecordedChains;
 use crate::slice::related::{Merged, SharedMemory, first_gained, n_in_code};
 
-/// What the walk needs to know of the recording and its machine.
+/// Properties of the recording and its machine that the walk needs.
 #[derive(Clone, Copy)]
 pub(crate) struct Machine<'b> {
-    /// Has the events.
+    /// Head with the events.
     head: &'b Head,
-    /// The processor, if it is one that is unwound.
+    /// The architecture, if unwinding supports it.
     arch: Option<Arch>,
     big_endian: bool,
 }
@@ -26,19 +26,19 @@ impl<'b> Machine<'b> {
         Self { head, arch, big_endian: head.endian() == perf_data::Endian::Big }
     }
 
-    /// The bit of the stack pointer in the recorder's mask, if stacks are walked.
+    /// The bit of the stack pointer in the recorder's register mask, if stacks are walked.
     pub(crate) fn sp_bit(&self) -> Option<u32> {
         self.arch.and_then(sp_bit)
     }
 
-    /// The processor that a sample's registers are those of: on a machine of 64 bits some processes have 32.
+    /// Returns the architecture of a sample's registers: 64-bit machines can run 32-bit processes.
     fn arch_of(&self, abi: RegsAbi) -> Option<Arch> {
         let arch = self.arch?;
         match abi {
             RegsAbi::Bits64 => Some(arch).filter(|arch| arch.bits() == Some(64)),
             RegsAbi::Bits32 => {
                 let narrow = arch.compat().filter(|&narrow| is_unwound(narrow));
-                // Code of big-endian Arm is not read.
+                // Code of big-endian Arm is not supported.
                 narrow.filter(|&narrow| !(self.big_endian && narrow == Arch::Arm))
             }
             _ => None,
@@ -46,22 +46,22 @@ impl<'b> Machine<'b> {
     }
 }
 
-/// A sample whose user part is walked.
+/// A sample with a user part to walk.
 #[derive(Clone, Copy)]
 pub(crate) struct UserPart<'s> {
     pub(crate) sample: &'s Sample<'s>,
     pub(crate) machine: Machine<'s>,
 }
 
-/// A chain that code of a relative made longer.
+/// The result of a walk that used code of a related process.
 pub(crate) struct Gained {
     pub(crate) end: EndReason,
     pub(crate) shared_memory: SharedMemory,
 }
 
 impl UserPart<'_> {
-    /// The user part: the replayed stack, continued with a recorded chain where its bytes ended; else the recorded chain,
-    /// else the sampled address.
+    /// Returns the user frames: the walked stack, continued with a recorded chain if the dump ended.
+    /// Without a walk, takes the recorded chain or, failing that, the sampled address.
     pub(crate) fn frames_in(
         self,
         space: &Space,
@@ -90,7 +90,7 @@ impl UserPart<'_> {
                 }
             }
             (Some(registers), None) => {
-                // A sample of the kernel says with its registers where the process was.
+                // The registers of a kernel sample show the user address of the process.
                 let pc = machine.arch.and_then(pc_bit).and_then(|bit| registers.get(bit));
                 if let Some(pc) = pc.filter(|_| n_kernel > 0) {
                     frames.push(walker.frame_at(Avma(pc), space, FoundBy::Sampled));
@@ -101,7 +101,7 @@ impl UserPart<'_> {
             (None, _) => EndReason::NoUserRegs,
         };
         let recorded = RecordedChains { sample, head: machine.head, space };
-        // A chain that the recorder unwound is taken where the replay could do nothing, or less.
+        // A chain that the recorder unwound is used if the walk failed or found less.
         if reason != EndReason::Root
             && frames.len() - n_kernel < 2
             && recorded.replace(walker, n_kernel, frames)
@@ -121,7 +121,7 @@ impl UserPart<'_> {
         reason
     }
 
-    /// The user part again, in the space of shortly afterwards: taken where the chain gets further in it.
+    /// Walks the user part again in a slightly later space, and keeps the result if it has more frames with a module.
     pub(crate) fn again(
         self,
         space: &Space,
@@ -138,8 +138,9 @@ impl UserPart<'_> {
         })
     }
 
-    /// The user part again, in the space with the code that a relative mapped, if the chain led to where the process has no
-    /// code: taken if more frames are in code then.
+    /// Walks the user part again, with the code that a related process mapped,
+    /// if the chain left the process's own code.
+    /// Keeps the result if it has more frames in code.
     #[cold]
     pub(crate) fn with_related(
         self,

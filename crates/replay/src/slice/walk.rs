@@ -1,4 +1,4 @@
-//! The walk of a slice: each sample's kernel chain and user stack, interned among the samples of the slice.
+//! The walk of a slice: each sample's kernel chain and user stack, interned within the slice.
 
 use address::{Bias, ModuleId};
 use budget::Held;
@@ -22,19 +22,19 @@ use crate::slice::related::Merged;
 use crate::slice::stack_needs::note_walked;
 use crate::slice::user_part::{Machine, UserPart};
 
-/// What came of a slice of samples. Its ids are of this slice.
+/// The walked samples of a slice. Ids are local to the slice.
 #[derive(Debug, Default)]
 pub(crate) struct WalkedSlice {
     pub(crate) frames: Recent<FrameKey, FrameId>,
     pub(crate) stacks: Recent<StackRow, StackId>,
     pub(crate) layouts: SampleLayouts,
     pub(crate) samples: Vec<SampleRow>,
-    /// For each sample what its walk saw of the stack.
+    /// For each sample the observed stack.
     pub(crate) seen: SeenSamples,
     pub(crate) counts: SliceCounts,
-    /// The modules of its frames.
+    /// Modules with frames.
     pub(crate) modules: Vec<ModuleId>,
-    /// What it takes.
+    /// Memory accounted for the slice.
     pub(crate) held: Held,
 }
 
@@ -108,10 +108,11 @@ pub(crate) fn walk_slice(
 }
 
 impl WalkedSlice {
-    /// An empty slice with capacity for that many samples.
+    /// Creates an empty slice with capacity for that many samples.
     fn of_samples(n_samples: usize, repair: bool) -> Self {
         Self {
-            // As many as there are in slices of real programs. One of each takes 0.9 % more instructions of a run.
+            // Usual numbers of rows per sample in real programs.
+            // Starting with one of each takes 0.9 % more instructions per run.
             frames: Recent::with_capacity(3 * n_samples),
             stacks: Recent::with_capacity(7 * n_samples),
             samples: Vec::with_capacity(n_samples),
@@ -120,7 +121,7 @@ impl WalkedSlice {
         }
     }
 
-    /// What its tables take, in bytes.
+    /// Size of the tables, in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.frames.heap_bytes()
             + self.stacks.heap_bytes()
@@ -128,7 +129,7 @@ impl WalkedSlice {
             + self.samples.capacity() * size_of::<SampleRow>()
     }
 
-    /// The ids of the stack and of the layout of a sample's frames.
+    /// Interns the frames of a sample, and returns the ids of the stack and the layout.
     pub(crate) fn intern(
         &mut self,
         process_image: ProcessImage,
@@ -150,7 +151,7 @@ impl WalkedSlice {
                 }
                 (Some(module), _) => {
                     let instance = layout.instance(module, Bias(bias)).unwrap_or_else(|| {
-                        // Its address is known, but not as one of the module.
+                        // The module's instances are exhausted, so the frame has only an address.
                         unplaced += 1;
                         let relative = relative.wrapping_add(bias);
                         frame.place = Place { module: None, relative, bias: 0 };
@@ -167,19 +168,19 @@ impl WalkedSlice {
         (end, self.layouts.intern(process_image, layout))
     }
 
-    /// A chain that is interned among those of the slice.
+    /// Begins a chain that is interned in the slice.
     pub(crate) fn chain<'s>(&'s mut self, last: &'s mut LastChain) -> Chain<'s> {
         Chain::new(&mut self.frames, &mut self.stacks, last)
     }
 }
 
-/// The last space that was filled with what was mapped shortly afterwards, and by the versions of which two.
+/// Cached result of filling a space with later mappings, by the versions of both.
 #[derive(Default)]
 struct Filled(Option<((u64, u64), Space)>);
 
 impl Filled {
-    /// The space of a sample with what was mapped shortly afterwards where nothing was by then. Another process image
-    /// has nothing of the one before.
+    /// Returns the space of a sample, with later mappings at addresses that were unmapped at its time.
+    /// A later process image does not inherit the earlier mappings.
     fn space<'s>(&'s mut self, planned: &Planned, own: &Space, later: &'s LaterSpace) -> &'s Space {
         let space = later.space.space();
         if later.process_image != planned.process_image {
@@ -193,7 +194,7 @@ impl Filled {
     }
 }
 
-/// The stack pointers of the innermost and of the outermost user frame, 0 for one that is not known.
+/// Returns the stack pointers of the innermost and the outermost user frame, 0 if unknown.
 fn leaf_and_root(user: Option<&[Frame]>) -> Option<[u64; 2]> {
     let (leaf, root) = (user?.first()?, user?.last()?);
     Some([leaf, root].map(|frame| frame.sp().unwrap_or(0)))
@@ -205,7 +206,7 @@ mod tests {
 
     use super::*;
 
-    /// A chain through 300 places of one module: frames at those that have no number keep their addresses.
+    /// A chain with 300 load addresses of one module: frames without an instance keep their addresses.
     #[test]
     fn modules_at_too_many_places() {
         let mut slice = WalkedSlice::default();

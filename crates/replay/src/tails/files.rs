@@ -1,4 +1,4 @@
-//! The functions of a file as its call frame information describes them, and where its calls and jumps lead.
+//! Functions of a file as its CFI describes them, and the targets of its calls and jumps.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use unwinder::{Arch, CfiScratch, CodeAllowance, Flow, FlowDecoder};
 
 use crate::join::Code;
 
-/// A range of code that one frame description covers: a function, or a part of one that is placed elsewhere.
+/// Code range of one FDE: a function, or a separate part of one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Described {
-    /// The serial of the file.
+    /// Serial number of the file.
     pub(super) file: u32,
-    /// Where it begins and ends, as the file states it.
+    /// Start and end, as SVMA.
     pub(crate) start: u64,
     pub(crate) end: u64,
 }
 
-/// An address of code, as its file states it, and the serial of the file.
+/// Address of code (SVMA), and the serial number of its file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct InFile {
     pub(super) file: u32,
@@ -36,90 +36,90 @@ impl Described {
     }
 }
 
-/// A dynamic symbol: the serial of the file that names it, and its number.
+/// A dynamic symbol: serial number of the file that references it, and index.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Named {
     file: u32,
     symbol: u32,
 }
 
-/// Where a call or a jump lands.
+/// Target of a call or a jump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Landing {
-    /// At the beginning of a function.
+    /// The start of a function.
     Function(Described),
-    /// Inside of a function, or in a part of one.
+    /// An address inside of a function, or in a part of one.
     Inside(Described),
-    /// In the function of that symbol, of whatever file the loader finds it in.
+    /// The function of that symbol, in the file that the loader finds.
     Symbol(Named),
-    /// It is not known.
+    /// Unknown.
     Unknown,
 }
 
-/// The function that the loader links a symbol to, for a function at hand.
+/// The function that the loader binds a symbol to, relative to a current function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Linked {
-    /// One of the file at hand, or of the file that names it.
+    /// A function of the current function's file, or of the file that references the symbol.
     Function(Described),
-    /// One of a third file: neither of them defines the symbol.
+    /// A function of a third file: neither of them defines the symbol.
     Elsewhere,
     Unknown,
 }
 
-/// How code gets to an address.
+/// Kind of instruction that leads to an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum By {
     Call,
     Jump,
-    /// By a jump on a condition.
+    /// A conditional jump.
     Branch,
 }
 
-/// What is looked up of files, each once.
+/// Cached lookups in files.
 #[derive(Default)]
 pub(super) struct Files {
-    /// By serial.
+    /// Files by serial number.
     known: HashMap<u32, File>,
     described: HashMap<(u32, u64), Option<Described>>,
     entries: HashMap<(u32, u64), bool>,
-    /// Functions of dynamic symbols, by the file at hand.
+    /// Functions of dynamic symbols, by the current function's file.
     linked: HashMap<(Named, u32), Linked>,
     pub(super) allowance: CodeAllowance,
     scratch: CfiScratch,
 }
 
-/// A file, and what is asked of it again and again.
+/// A file, with its frequently used properties.
 struct File {
     image: Arc<LoadedImage>,
-    /// Its processor, if it is one that is unwound.
+    /// Architecture, if unwinding supports it.
     arch: Option<Arch>,
-    /// Where its procedure linkage tables begin and end.
+    /// Start and end of its procedure linkage tables.
     linkage: Vec<(u64, u64)>,
-    /// What r2 has in its code, on POWER.
+    /// Value of r2 in its code, on POWER.
     contents: Option<u64>,
 }
 
-/// Jumps from one procedure linkage entry or veneer to the next.
+/// Maximum number of jumps through procedure linkage entries and veneers.
 const MOST_HOPS: usize = 4;
-/// Instructions of a procedure linkage entry or a veneer.
+/// Maximum number of instructions of a procedure linkage entry or a veneer.
 const MOST_OF_STUB: usize = 8;
-/// r2 has an address so far after the beginning of the global offset table.
+/// Offset of r2 from the start of the global offset table.
 ///
 /// Source: Power Architecture 64-Bit ELF V2 ABI, "The TOC".
 const CONTENTS: u64 = 0x8000;
-/// Bytes of them that are looked at.
+/// Bytes of a procedure linkage entry or a veneer that are decoded.
 const STUB: usize = 64;
-/// Functions begin at multiples of it, if nothing makes them smaller on purpose.
+/// Default alignment of functions; compilers only reduce it on purpose.
 const ALIGNMENT: u64 = 16;
-/// The symbol of the loader's list of loaded files.
+/// Symbol of the loader's list of loaded files.
 const LOADED_FILES: &[u8] = b"_r_debug";
-/// Linkage tables of a file: `.plt`, `.plt.sec` and `.plt.got`.
+/// Maximum number of linkage tables of a file: `.plt`, `.plt.sec` and `.plt.got`.
 const MOST_LINKAGE: usize = 16;
-/// So many addresses are remembered of each kind; then all are forgotten.
+/// Capacity of each cache; a full cache is cleared.
 const MOST_KEPT: usize = 1 << 16;
 
 impl Files {
-    /// Notes a file by its serial.
+    /// Adds a file under its serial number.
     pub(super) fn add(&mut self, image: &Arc<LoadedImage>, code: Code<'_>) {
         self.known.entry(image.serial).or_insert_with(|| {
             let sections = image.image().sections().iter();
@@ -139,12 +139,12 @@ impl Files {
         self.known.get(&file).map(|file| Arc::clone(&file.image))
     }
 
-    /// The processor of a file.
+    /// Architecture of a file.
     pub(super) fn arch(&self, file: u32) -> Option<Arch> {
         self.known.get(&file)?.arch
     }
 
-    /// The frame description that covers an address.
+    /// Returns the range of the FDE that covers an address.
     pub(super) fn described(&mut self, file: u32, svma: u64, code: Code<'_>) -> Option<Described> {
         if self.described.len() >= MOST_KEPT {
             self.described.clear();
@@ -157,7 +157,7 @@ impl Files {
         })
     }
 
-    /// Whether the frame at an address is as a call leaves it: nothing is saved yet, or all of it is undone.
+    /// Returns true if the frame at an address is as a call leaves it: nothing is saved yet, or everything is restored.
     pub(super) fn is_at_entry(&mut self, file: u32, svma: u64, code: Code<'_>) -> bool {
         if self.entries.len() >= MOST_KEPT {
             self.entries.clear();
@@ -168,7 +168,7 @@ impl Files {
         *entries.entry((file, svma)).or_insert_with(is_it)
     }
 
-    /// Where a direct call or jump to an address lands.
+    /// Returns the target of a direct call or jump to an address.
     pub(super) fn landing(
         &mut self,
         file: u32,
@@ -181,7 +181,7 @@ impl Files {
             match described.filter(|_| !self.is_linkage(file, target)) {
                 Some(function) if function.start != target => return Landing::Inside(function),
                 Some(function) if by == By::Call => return Landing::Function(function),
-                // Compilers jump to the cold part of a function on a condition, and do not align it.
+                // Compilers jump to the cold part of a function conditionally, and do not align it.
                 Some(part) if by == By::Branch && !target.is_multiple_of(ALIGNMENT) => {
                     return Landing::Inside(part);
                 }
@@ -203,7 +203,7 @@ impl Files {
         Landing::Unknown
     }
 
-    /// Where a call or a jump through a word of a file lands.
+    /// Returns the target of a call or a jump through a pointer slot of a file.
     pub(super) fn slot(&mut self, file: u32, slot: u64, code: Code<'_>) -> Landing {
         let Some(known) = self.known.get(&file) else { return Landing::Unknown };
         match known.image.call_slot(slot) {
@@ -213,7 +213,7 @@ impl Files {
         }
     }
 
-    /// The function of a dynamic symbol.
+    /// Returns the function of a dynamic symbol.
     pub(super) fn symbol(&mut self, name: Named, at_hand: u32, code: Code<'_>) -> Linked {
         if let Some(&known) = self.linked.get(&(name, at_hand)) {
             return known;
@@ -243,8 +243,8 @@ impl Files {
         Linked::Elsewhere
     }
 
-    /// Whether a file is the dynamic loader, whose resolver runs in the place of a function that is called for the first
-    /// time. Debuggers find the list of loaded files by its symbol.
+    /// Returns true if a file is the dynamic loader; its resolver runs in place of a function on the first call.
+    /// Debuggers find the list of loaded files by the same symbol.
     pub(super) fn is_loader(&self, file: u32) -> bool {
         let exported = self.get(file).map(|file| file.image().exported(LOADED_FILES));
         exported.is_none_or(|exported| exported != Exported::Nothing)
@@ -255,7 +255,7 @@ impl Files {
         found.map_or(Landing::Unknown, Landing::Function)
     }
 
-    /// Where a procedure linkage entry or a veneer goes on.
+    /// Returns the next jump of a procedure linkage entry or a veneer.
     fn stub(&self, file: u32, svma: u64) -> Option<Flow> {
         let bytes = code_at(self.known.get(&file)?.image.image(), svma, STUB)?;
         let steps = self.decoder(file, bytes, svma)?;
@@ -263,7 +263,7 @@ impl Files {
         flows.into_iter().find(|flow| *flow != Flow::Next)
     }
 
-    /// A decoder of code of a file that begins at an address.
+    /// Creates a decoder for code of a file at address `at`.
     pub(super) fn decoder<'c>(
         &self,
         file: u32,
@@ -274,18 +274,18 @@ impl Files {
         Some(decoder.with_table_of_contents(self.known.get(&file)?.contents))
     }
 
-    /// Whether an address is in a procedure linkage table.
+    /// Returns true if an address is in a procedure linkage table.
     pub(super) fn is_linkage(&self, file: u32, svma: u64) -> bool {
         let Some(file) = self.known.get(&file) else { return false };
         file.linkage.iter().any(|&(start, end)| start <= svma && svma < end)
     }
 
-    /// Whether a symbol calls the code at an address a part of a function.
+    /// Returns true if a symbol marks the code at an address as a part of a function.
     fn is_part(&self, file: u32, svma: u64, code: Code<'_>) -> bool {
         self.known.get(&file).is_some_and(|it| it.image.is_part(Svma(svma), code.images))
     }
 
-    /// Whether symbols call one a part of the other.
+    /// Returns true if symbols mark one as a part of the other.
     pub(super) fn is_part_of(&self, part: Described, whole: Described, code: Code<'_>) -> bool {
         let (start, whole_start) = (Svma(part.start), Svma(whole.start));
         part.file == whole.file
@@ -296,7 +296,7 @@ impl Files {
     }
 }
 
-/// At most so many bytes of code from an address on, as far as its segment goes.
+/// Returns up to `most` bytes of code at an address, within its segment.
 pub(super) fn code_at(image: &Image, svma: u64, most: usize) -> Option<&[u8]> {
     let mut segments = image.segments().iter().filter(|segment| segment.executable);
     let segment = segments.find(|segment| Svma(svma).since(segment.svma) < segment.file_size)?;

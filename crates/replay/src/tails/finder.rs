@@ -1,4 +1,4 @@
-//! Decides which frames are missing between a caller and its callee.
+//! Decision on the frames that are missing between a caller and its callee.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,11 +17,11 @@ use crate::tails::files::{By, Described, Files, InFile, Landing, Linked, Named, 
 use crate::tails::paths::{Between, Left, Search};
 use crate::tails::units::Units;
 
-/// A frame as far as tail calls depend on it.
+/// The fields of a frame that tail calls depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct CodePlace {
     pub(crate) module: Option<ModuleId>,
-    /// The looked-up address in the module.
+    /// Lookup address in the module.
     pub(crate) relative: u64,
     pub(crate) found_by: FoundBy,
     pub(crate) kernel: bool,
@@ -30,11 +30,11 @@ pub(crate) struct CodePlace {
 /// A frame that a tail call removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TailFrame {
-    /// A function of the caller's or of the callee's module, at its jump.
+    /// A function of the caller's or the callee's module, at its jump.
     Jump(ModuleId, u64),
-    /// The same, which has several such jumps: at its beginning.
+    /// The same with several such jumps, at its start.
     Function(ModuleId, u64),
-    /// Functions that are not known.
+    /// Unknown functions.
     Unknown,
 }
 
@@ -45,11 +45,11 @@ pub(crate) struct TailCalls {
     shared: Arc<Shared>,
 }
 
-/// The answers of the finders of all threads: the functions between one that is called and one that runs.
+/// Results shared by all finders: the functions between the called one and the running one.
 #[derive(Default, Debug)]
 struct Shared(Mutex<HashMap<[Described; 2], Arc<OnceLock<Between>>>>);
 
-/// What the call before a caller's return address calls.
+/// Target of the call before a caller's return address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Call {
     Function(Described),
@@ -60,12 +60,12 @@ pub(crate) enum Call {
 /// Frames between a caller and its callee, outermost first.
 type Decision = Arc<[TailFrame]>;
 
-/// Decides for one thread; each pair of a call and a callee once.
+/// Decides tail calls for one thread; each pair of a call and a callee is decided once.
 #[derive(Default)]
 pub(crate) struct Finder {
     files: Files,
     units: Units,
-    /// The file of a module.
+    /// File of each module.
     modules: HashMap<ModuleId, Option<Arc<LoadedImage>>>,
     calls: HashMap<(ModuleId, u64), Call>,
     shared: Arc<Shared>,
@@ -81,18 +81,18 @@ impl std::fmt::Debug for Finder {
 }
 
 impl TailCalls {
-    /// A finder that may have decided pairs before.
+    /// Takes a finder, with its earlier decisions if there is an idle one.
     pub(crate) fn take(&self) -> Finder {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.unwrap_or_else(|| Finder { shared: Arc::clone(&self.shared), ..Finder::default() })
     }
 
-    /// Keeps a finder for the next.
+    /// Returns a finder for reuse.
     pub(crate) fn put(&self, finder: Finder) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(finder);
     }
 
-    /// The files of which no more code was looked at.
+    /// Returns the files with code that was not fully searched.
     pub(crate) fn into_exhausted(self) -> BTreeMap<PathBuf, Exhausted> {
         let finders = self.idle.into_inner().unwrap_or_else(PoisonError::into_inner);
         let all = finders.into_iter().flat_map(|it| it.files.allowance.into_exhausted());
@@ -101,7 +101,7 @@ impl TailCalls {
 }
 
 impl Shared {
-    /// The place of an answer; a thread that wants it waits for one that looks for it.
+    /// Returns the entry of a result; a thread that needs it waits for the one that computes it.
     fn get(&self, called_and_callee: [Described; 2]) -> Arc<OnceLock<Between>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST_KEPT {
@@ -112,7 +112,7 @@ impl Shared {
 }
 
 impl Finder {
-    /// The frames between a caller, which is in that call, and its callee, outermost first; `None` if there are none.
+    /// Returns the frames between a caller with that call and its callee, outermost first; `None` if there are none.
     #[inline]
     pub(crate) fn between(
         &mut self,
@@ -137,7 +137,7 @@ impl Finder {
         }
     }
 
-    /// What the call before a caller's return address calls.
+    /// Returns the target of the call before a caller's return address.
     pub(crate) fn call(&mut self, caller: &CodePlace, code: Code<'_>) -> Call {
         let place = caller.module.filter(|_| is_by_return_address(caller.found_by));
         let Some(caller) = place.map(|module| (module, caller.relative)) else {
@@ -204,7 +204,7 @@ impl Finder {
     ) -> Option<Decision> {
         let (caller, callee) = (self.file(from, code)?, self.file(to, code)?);
         let at = self.files.described(callee.serial, svma, code)?;
-        // In an entry of a linkage table the function that it leads to has not run yet.
+        // In a linkage table entry the target function has not run yet.
         if self.files.is_linkage(callee.serial, svma) {
             return None;
         }
@@ -221,7 +221,7 @@ impl Finder {
         let between = called.map(|called| {
             let between = self.shared.get([called, at]);
             let find = || {
-                // The cold part of the function that is called. Its code would say so, too.
+                // A separate part of the called function. Its code would show it, too.
                 if search.files.is_part_of(at, called, code) {
                     return Between::Nothing;
                 }
@@ -243,7 +243,7 @@ impl Finder {
             }
         };
         let is_linked = matches!(call, Call::Symbol(_));
-        // The loader can link the symbol to a function of a third file.
+        // The loader can bind the symbol to a function of a third file.
         let is_elsewhere = is_linked && called.is_none_or(|called| called.file != callee.serial);
         let mut frames: Vec<TailFrame> = match &between {
             Some(Between::Nothing) => return None,
@@ -266,15 +266,16 @@ impl Finder {
         Some(frames.into())
     }
 
-    /// Whether code runs in the place of a function that is called through the loader: the loader's resolver of symbols, or
-    /// code of the kernel, which a resolver of the C library chooses.
+    /// Returns true if code runs in place of a function that is called through the loader.
+    /// That is the loader's symbol resolver, or kernel code that a resolver of the C library chose.
     fn runs_unasked(&mut self, module: ModuleId, at: Described, code: Code<'_>) -> bool {
         let module = code.modules.by_id(module);
         let is_file = module.is_some_and(|it| it.kind == MappedKind::File);
         !is_file || self.files.is_loader(at.file) && self.is_resolver(at, code)
     }
 
-    /// Whether a function of the loader can be its resolver. On x86 a linkage table pushes words before it jumps there.
+    /// Returns true if a loader function can be its resolver.
+    /// On x86 a linkage table pushes words before it jumps there, so the resolver's frame is not as a call leaves it.
     fn is_resolver(&mut self, at: Described, code: Code<'_>) -> bool {
         let is_plain = matches!(self.files.arch(at.file), Some(Arch::X86_64 | Arch::X86))
             && self.files.is_at_entry(at.file, at.start, code);
@@ -292,7 +293,7 @@ impl Finder {
     }
 }
 
-/// Whether the look-up of a caller that was found so is in the call before its return address.
+/// Returns true if the lookup address of a frame with this evidence is in the call before its return address.
 const fn is_by_return_address(found_by: FoundBy) -> bool {
     match found_by {
         FoundBy::Cfi

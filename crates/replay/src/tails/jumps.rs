@@ -1,48 +1,48 @@
-//! Where the code of one frame description goes on outside of it.
+//! Exits of the code of one FDE.
 
 use unwinder::{Flow, FlowDecoder, FlowStep};
 
 use crate::tails::files::{By, Described};
 
-/// A place where code leaves its frame description.
+/// An instruction that leaves the range of its FDE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Leaving {
-    /// The address of the instruction.
+    /// Address of the instruction.
     pub(super) site: u64,
     pub(super) to: LeavesTo,
 }
 
-/// Where code goes that leaves.
+/// Target of an exit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LeavesTo {
-    /// To an address.
+    /// A code address.
     Code(u64, By),
-    /// To what the word there leads to.
+    /// The target of the pointer at this address.
     Slot(u64),
-    /// To an address that a register or a computed word has; perhaps inside of the description.
+    /// An address in a register or a computed word; possibly inside of the range.
     Computed,
-    /// To the code that follows the description.
+    /// The code after the range.
     Following,
 }
 
-/// All places where the code of a frame description leaves it.
+/// All exits of the code of an FDE.
 #[derive(Default, Debug)]
 pub(super) struct Jumps {
     pub(super) leavings: Vec<Leaving>,
-    /// Not all of them are known: code is called in its middle, as tricks with return addresses do, or is too large.
+    /// True if some are unknown: the code calls into its own middle, as return address tricks do, or is too large.
     pub(super) is_partial: bool,
-    /// How many instructions were decoded.
+    /// Number of decoded instructions.
     pub(super) cost: usize,
 }
 
-/// Places of one description.
+/// Maximum number of exits.
 const MOST_LEAVINGS: usize = 256;
 
 impl Jumps {
-    /// Those of the code of a description.
+    /// Finds the exits of the code of an FDE.
     pub(super) fn of(described: Described, mut steps: FlowDecoder<'_>) -> Self {
         let mut found = Self::default();
-        // The last instruction, if code goes on behind it.
+        // The last instruction, if execution continues after it.
         let mut last = None;
         loop {
             let passed = steps.pass_within(described.start, described.end);

@@ -1,6 +1,7 @@
-//! Frames that tail calls removed. A function that ends with a jump to another one leaves no frame: the return address on
-//! the stack is that of its caller. The code shows it: the call before that address leads to the function that left, and
-//! its jumps lead on to the function at hand.
+//! Frames that tail calls removed. A function that ends with a jump to another one leaves no frame.
+//! The return address on the stack is then that of its caller.
+//! The code shows the missing frames: the call before that address leads to the first function,
+//! and its jumps lead to the running one.
 //!
 //! ```text
 //!   caller: call a          stack: caller <- c
@@ -8,7 +9,7 @@
 //!   b:      jmp  c                 caller <- [tail calls] <- c, if several do, or none
 //! ```
 //!
-//! Every pair of a call and a function is decided once; it depends on the code of the files alone.
+//! Each pair of a call and a function is decided once; the decision depends only on the code of the files.
 
 mod files;
 mod finder;

@@ -1,58 +1,58 @@
-//! The paths of jumps from one function to another.
+//! Paths of jumps from one function to another.
 
 use crate::join::Code;
 use crate::tails::files::{Described, Files, InFile, Linked};
 use crate::tails::units::{Callee, Unit, Units};
 
-/// A function that left by a jump.
+/// A function that left by a tail call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Left {
     pub(super) function: Described,
-    /// The jump; `None` if several of its jumps lead on.
+    /// Its jump; `None` if several of its jumps are possible.
     pub(super) site: Option<InFile>,
 }
 
-/// The functions between a call's target and the function at hand, outermost first.
+/// Functions between a call's target and the running function, outermost first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Between {
-    /// None: the call is one of the function at hand; or nothing can be said.
+    /// None: the call targets the running function, or the code is unclear.
     Nothing,
-    /// All of them.
+    /// The only path.
     Path(Vec<Left>),
-    /// Those that all paths begin and end with, of which there are several, or not all can be known.
+    /// Common start and end of all paths, if there are several paths or some are unknown.
     Several(Vec<Left>, Vec<Left>),
     /// All paths are known, and none leads there.
     NoPath,
 }
 
-/// Looks for paths.
+/// Search for paths.
 pub(super) struct Search<'s> {
     pub(super) files: &'s mut Files,
     pub(super) units: &'s mut Units,
     pub(super) code: Code<'s>,
 }
 
-/// What a search has found.
+/// Intermediate result of a search.
 struct Found {
     paths: Vec<Vec<Left>>,
-    /// Functions that jumps lead back to: each can have run several times.
+    /// Functions of a path with a later jump back to them: each may have run several times.
     circles: Vec<Described>,
-    /// Functions that may still be looked at.
+    /// Number of functions that may still be visited.
     left: usize,
 }
 
-/// Not all paths can be known: one leads through a register, or there are too many.
+/// Not all paths can be determined: one leads through a register, or there are too many.
 #[derive(Debug)]
 struct Unknowable;
 
-/// Functions on a path.
+/// Maximum number of functions on a path.
 const LONGEST: usize = 8;
 const MOST_PATHS: usize = 32;
-/// Functions that a search looks at.
+/// Maximum number of functions that a search visits.
 const MOST_STEPS: usize = 256;
 
 impl Search<'_> {
-    /// The functions between the called one and an address of the function at hand.
+    /// Returns the functions between the called one and an address of the running function.
     pub(super) fn between(&mut self, called: Described, goal: InFile) -> Between {
         let unit = self.units.get(called, self.files, self.code);
         if unit.contains(goal.file, goal.svma) {
@@ -63,7 +63,7 @@ impl Search<'_> {
         }
         let mut found = Found { paths: Vec::new(), circles: Vec::new(), left: MOST_STEPS };
         if self.follow(called, &unit, goal, &mut Vec::new(), &mut found).is_err() {
-            // All paths begin with what is called.
+            // All paths begin with the called function.
             let called = Left { function: called, site: None };
             return Between::Several(vec![called], Vec::new());
         }
@@ -80,7 +80,7 @@ impl Search<'_> {
         }
     }
 
-    /// Follows the jumps of a function, which ends the path so far.
+    /// Follows the jumps of a function, which is the last of the path.
     fn follow(
         &mut self,
         function: Described,
@@ -129,12 +129,12 @@ impl Search<'_> {
     }
 }
 
-/// Cuts the common ends of all paths at the functions that can have run several times.
+/// Truncates the common ends of all paths at the functions that may have run several times.
 fn around(mut before: Vec<Left>, mut after: Vec<Left>, circles: &[Described]) -> Between {
     let is_in_circle = |left: &Left| circles.contains(&left.function);
     if let Some(first) = before.iter().position(is_in_circle) {
         before.truncate(first + 1);
-        // It left by its jump onwards, or by the one around.
+        // It left either by its forward jump or by the one in the circle.
         before.iter_mut().skip(first).for_each(|left| left.site = None);
     }
     if let Some(last) = after.iter().rposition(is_in_circle) {
@@ -143,7 +143,7 @@ fn around(mut before: Vec<Left>, mut after: Vec<Left>, circles: &[Described]) ->
     Between::Several(before, after)
 }
 
-/// The functions that all paths begin with, and those that they end with.
+/// Returns the common start and the common end of all paths.
 fn common(paths: &[Vec<Left>]) -> (Vec<Left>, Vec<Left>) {
     let Some((first, others)) = paths.split_first() else { return Default::default() };
     let shared = |from_end: bool| {

@@ -1,4 +1,4 @@
-//! A function with its parts, and the functions that it jumps to.
+//! A function with its parts, and its tail calls.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::tails::jumps::{Jumps, LeavesTo};
 /// A jump to another function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TailCall {
-    /// The address of the jump, in the file of the function.
+    /// Address of the jump, in the file of the function.
     pub(super) site: u64,
     pub(super) to: Callee,
 }
 
-/// The function that a jump leads to.
+/// Target function of a jump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Callee {
     Function(Described),
@@ -26,44 +26,44 @@ pub(super) enum Callee {
 /// A function.
 #[derive(Default, Debug)]
 pub(super) struct Unit {
-    /// Its code: what it begins with, then what it jumps into.
+    /// Code ranges: the start, then the parts that it jumps into.
     pub(super) parts: Vec<Described>,
     pub(super) tails: Vec<TailCall>,
-    /// It can jump to functions that are not known.
+    /// True if it can jump to unknown functions.
     pub(super) is_open: bool,
-    /// Nothing certain can be said of where it goes on.
+    /// True if its exits cannot be determined reliably.
     pub(super) is_unclear: bool,
 }
 
-/// The functions that were looked at.
+/// Cache of analyzed functions.
 #[derive(Default)]
 pub(super) struct Units {
     known: HashMap<(u32, u64), Arc<Unit>>,
     jumps: HashMap<(u32, u64), Option<Arc<Jumps>>>,
 }
 
-/// Parts of a function.
+/// Maximum number of parts of a function.
 const MOST_PARTS: usize = 16;
-/// Bytes of code of one description.
+/// Maximum code size of one part, in bytes.
 const LARGEST: u64 = 4 << 20;
-/// Alignments of the beginnings of functions that follow others.
+/// Possible alignments of the next function after another.
 const ALIGNMENTS: [u64; 4] = [1, 16, 32, 64];
 const MOST_KEPT: usize = 1 << 16;
 
 impl Unit {
-    /// Whether its code has an address of a file.
+    /// Returns true if its code contains an address of a file.
     pub(super) fn contains(&self, file: u32, svma: u64) -> bool {
         self.parts.iter().any(|part| part.contains(file, svma))
     }
 
-    /// Whether one of its parts has an address of a file behind its beginning.
+    /// Returns true if one of its parts contains an address of a file after its start.
     fn contains_inside(&self, file: u32, svma: u64) -> bool {
         self.parts.iter().any(|part| part.contains(file, svma) && part.start != svma)
     }
 }
 
 impl Units {
-    /// The function that begins with a frame description.
+    /// Returns the function that begins with an FDE.
     pub(super) fn get(&mut self, start: Described, files: &mut Files, code: Code<'_>) -> Arc<Unit> {
         let key = (start.file, start.start);
         if let Some(known) = self.known.get(&key) {
@@ -89,7 +89,7 @@ impl Units {
             unit.is_unclear |= jumps.is_partial;
             for leaving in &jumps.leavings {
                 let landing = match leaving.to {
-                    // Into the cold part, by one more of many jumps.
+                    // One of many jumps into the cold part.
                     LeavesTo::Code(target, _) if unit.contains_inside(part.file, target) => {
                         continue;
                     }
@@ -150,7 +150,7 @@ fn find_jumps(part: Described, files: &mut Files, code: Code<'_>) -> Option<Jump
     Some(jumps)
 }
 
-/// What comes after the code of a description, behind what fills the gap.
+/// Returns the code after a range, past the padding.
 fn following(part: Described, files: &mut Files, code: Code<'_>) -> Landing {
     let next = ALIGNMENTS.into_iter().find_map(|alignment| {
         let at = part.end.checked_next_multiple_of(alignment)?;

@@ -1,4 +1,4 @@
-//! Chains whose bytes end, of stacks that no sample shows to the root: how they begin the file says.
+//! Truncated chains of stacks that no sample shows to the root: the file shows the beginning.
 
 use address::Timestamp;
 use synth::{
@@ -9,18 +9,18 @@ use unwinder::{Arch, EndReason, FoundBy};
 use crate::replayed::{Seen, map, replay};
 use crate::world::{BASE, IN_MAIN, MAIN, Program, TEST, ops};
 
-/// The entry point, and behind its call.
+/// The entry point, and the address after its call.
 const ENTRY: u64 = BASE + 0x1c00;
 const BEHIND: u64 = ENTRY + 9;
 
-/// A program whose entry code calls `main`, and traps behind that.
+/// A program with entry code that calls `main`, and traps afterwards.
 fn program() -> Program {
     let program = Program::new(Arch::X86_64, ops().def_cfa_offset(16));
     let program = program.call(BEHIND, MAIN).code(BEHIND, &[0xf4]);
     Program { entry: ENTRY - BASE, is_program: true, ..program }
 }
 
-/// The chain of a sample in `test`, called by `main`, whose bytes end there.
+/// Returns the chain of a sample in `test`, called by `main`, with a dump that ends there.
 fn chain(program: &Program, sp: u64) -> (Vec<Seen>, EndReason) {
     let world = program.load();
     let mut data = PerfDataBuilder::new(Endian::Little);
@@ -45,10 +45,10 @@ fn the_first_stack_of_a_program_begins_at_its_entry() {
     let whole =
         [cut[0], cut[1], (0, FoundBy::Gap, false), (BEHIND - 1 - BASE, FoundBy::Joined, false)];
     assert_eq!(chain(&program(), FIRST), (whole.to_vec(), EndReason::RootAcrossGap));
-    // Not a stack that the program mapped, as of a thread or a coroutine.
+    // Not a stack that the program mapped, such as that of a thread or a coroutine.
     let mapped = chain(&program(), 0x7f12_1234_5000);
     assert_eq!(mapped, (cut.to_vec(), EndReason::StackExhausted));
-    // Nor if the file is a library, or its entry code goes on behind the call.
+    // Nor if the file is a library, or if its entry code continues after the call.
     let library = Program { is_program: false, ..program() };
     assert_eq!(chain(&library, FIRST), (cut.to_vec(), EndReason::StackExhausted));
     let goes_on = program().code(BEHIND, &[0x90]);

@@ -1,4 +1,4 @@
-//! Real programs of other processors, stopped under emulation: the chains must be those of gdb's own backtraces.
+//! Real programs of other architectures, stopped under emulation: the chains must be equal to gdb's backtraces.
 
 use std::path::{Path, PathBuf};
 
@@ -11,19 +11,19 @@ fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
 }
 
-/// A page with code that belongs to the emulator is above all programs; its file begins with it at this address.
+/// A page with code of the emulator is above all programs; its file begins with it at this address.
 const TRAMPOLINE: u64 = 0x1000;
 const ABOVE_PROGRAMS: u64 = 0x2000_0000;
 const PAGE: u64 = 0x1000;
 
-/// gdb shows the pc of each frame. Look-ups are one less for callers, but not for what a signal interrupted.
+/// gdb shows the pc of each frame. Lookup addresses of callers are one less, except in interrupted functions.
 fn expected(line: &str) -> Vec<u64> {
     let pcs = line.split(' ').map(|word| u64::from_str_radix(word, 16).unwrap());
     let mut exact = true;
     let looked_up = pcs.map(|pc| {
         let is_trampoline = pc > ABOVE_PROGRAMS;
         let looked_up = match (is_trampoline, exact) {
-            // A handler returns there: no call stands before it.
+            // A handler returns there: no call precedes the address.
             (true, _) => TRAMPOLINE + pc % PAGE,
             (false, true) => pc,
             (false, false) => pc - 1,
@@ -34,7 +34,7 @@ fn expected(line: &str) -> Vec<u64> {
     looked_up.collect()
 }
 
-/// Compares the chains with those of the debugger; `tail_calls` frames more are of functions that jumped on.
+/// Compares the chains with those of the debugger; ours have `tail_calls` additional frames of tail calls.
 fn check(case: &str, samples: usize, tail_calls: usize) {
     let folder = testdata().join("cases").join(case);
     let backtraces = std::fs::read_to_string(folder.join("backtraces")).unwrap();
@@ -43,13 +43,13 @@ fn check(case: &str, samples: usize, tail_calls: usize) {
     assert_eq!((found.len(), backtraces.lines().count()), (samples, samples));
     let mut n_removed = 0;
     for ((time, frames, end), line) in found.iter().zip(backtraces.lines()) {
-        // gdb shows those of functions alone whose debug information describes their calls.
+        // gdb shows those only for functions with call sites in their debug information.
         let (removed, frames): (Vec<&Seen>, Vec<&Seen>) =
             frames.iter().partition(|frame| frame.1 == FoundBy::TailCall);
         n_removed += removed.len();
         let addresses: Vec<u64> = frames.iter().map(|frame| frame.0).collect();
         let expected = expected(line);
-        // gdb does not know the emulator's code of every processor: there its chain is the first part of ours.
+        // gdb does not recognize the emulator's code on every architecture: its chain is then the first part of ours.
         let is_cut =
             expected.last().is_some_and(|&last| (TRAMPOLINE..TRAMPOLINE + PAGE).contains(&last));
         let known = if is_cut { expected.len() } else { addresses.len() };

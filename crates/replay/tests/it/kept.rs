@@ -1,4 +1,4 @@
-//! Rules from run to run: which are left for the next one, and that it takes them.
+//! Unwind rules kept from run to run: the rules that a run leaves for the next one, and their use.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use unwinder::{Arch, EndReason, Engine, KeptRules, RuleBytes, RuleStore, RuleTab
 use super::replayed::{map, replay_keeping, samples};
 use crate::world::{BASE, Form, IN_MAIN, IN_ROOT, Program, SP, TEST, World, ops, outer, stack};
 
-/// A store that has one table for all files, or takes nothing.
+/// A store with one table for all files, or without any.
 #[derive(Debug, Default)]
 struct Store {
     rows: Option<Vec<Row>>,
@@ -20,7 +20,7 @@ struct Store {
     refused: Mutex<bool>,
 }
 
-/// The store, which the test looks at beside the run.
+/// The store, which the test inspects after the run.
 #[derive(Debug)]
 struct Shared(Arc<Store>);
 
@@ -38,7 +38,7 @@ impl RuleStore for Shared {
     }
 }
 
-/// So many samples of `test`, each at another address.
+/// Number of samples of `test`, each at another address.
 const SAMPLES: u64 = 20;
 
 fn addresses() -> impl Iterator<Item = u64> {
@@ -67,13 +67,13 @@ fn world(form: Form) -> World {
     program.load()
 }
 
-/// How many frames a sample has, and its end.
+/// Number of frames of a sample, and its end.
 type Found = (usize, EndReason);
 
 /// An address and its rule.
 type Row = (u64, RuleBytes);
 
-/// What a run finds, what it leaves, and how often it asked.
+/// Returns the samples of a run, its new rules, and the number of its requests.
 fn run(world: &World, store: Store) -> (Vec<Found>, Vec<Row>, usize) {
     let store = Arc::new(store);
     let kept = KeptRules::new(Box::new(Shared(Arc::clone(&store))), &Arc::new(Memory::new(None)));
@@ -84,13 +84,13 @@ fn run(world: &World, store: Store) -> (Vec<Found>, Vec<Row>, usize) {
     let found = samples(&replay).into_iter().map(|(_, frames, end)| (frames.len(), end));
     let new = kept.take_new().into_iter().flat_map(|new| new.rules);
     let new = new.map(|(svma, rule)| (svma.0, rule)).collect();
-    // It was told once.
+    // New rules are returned only once.
     assert!(kept.take_new().is_empty());
     assert!(!*store.refused.lock().unwrap());
     (found.collect(), new, store.asked.load(Ordering::Relaxed))
 }
 
-/// A rule whose frame begins so many bytes above the stack pointer, behind the return address.
+/// A rule with the CFA that many bytes above the stack pointer, just above the return address.
 fn frame_of(bytes: u8) -> RuleBytes {
     let mut rule = [0; RuleBytes::SIZE];
     rule[..7].copy_from_slice(&[0, 7, bytes, 0, 0, 0, 0xff]);
@@ -105,7 +105,7 @@ fn outermost() -> RuleBytes {
 
 const WHOLE: Found = (3, EndReason::Root);
 
-/// What the file's functions leave.
+/// The rules of the file's functions.
 fn all_rules() -> Vec<Row> {
     let callers =
         [(IN_ROOT - 1 - BASE, outermost()), (IN_MAIN - 1 - BASE, frame_of(0x20))].into_iter();
@@ -122,7 +122,7 @@ fn what_a_run_makes_is_left_for_the_next() {
     assert_eq!((found, new, asked), (vec![WHOLE; SAMPLES as usize], vec![], 1));
 }
 
-/// A store that says something else shows where its rules are taken: once sixteen were made.
+/// A store with different rules shows when they are used: after sixteen rules were made.
 #[test]
 fn the_next_run_takes_what_is_there() {
     let rows: Vec<_> = addresses().map(|address| (address, outermost())).collect();
@@ -130,7 +130,7 @@ fn the_next_run_takes_what_is_there() {
     let (found, new, asked) = run(&world, Store { rows: Some(rows), ..Store::default() });
     assert_eq!(found[..14], [WHOLE; 14]);
     assert_eq!(found[14..], [(1, EndReason::Root); 6]);
-    // The others are known already.
+    // The other rules are in the store already.
     assert_eq!((new, asked), (all_rules()[..2].to_vec(), 1));
 }
 
@@ -140,7 +140,7 @@ fn of_a_file_that_cannot_be_kept_nothing_is_left() {
     assert_eq!((found, new, asked), (vec![WHOLE; SAMPLES as usize], vec![], 1));
 }
 
-/// Without the header's table the general way makes the rules, which can have findings, limits and debug files.
+/// Without the header's table the general path makes the rules, which can have findings, limits and debug files.
 #[test]
 fn other_rules_are_made_in_each_run() {
     let store = Store { rows: Some(Vec::new()), ..Store::default() };

@@ -1,4 +1,4 @@
-//! Maps whose records come after the samples that need them.
+//! Map records that come after the samples that need them.
 
 use synth::{
     Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, PipeLayout, Record, SampleBuilder,
@@ -41,7 +41,7 @@ impl Recording {
         self.data.sample(&sample.with_regs(&regs.usual_values()).with_stack(&stack.bytes()));
     }
 
-    /// The program's text from `from` to `to`, relative to the base.
+    /// Maps the program's text from `from` to `to`, relative to the base.
     fn map(&mut self, pid: u32, time: u64, (from, to): (u64, u64), name: Option<&[u8]>) {
         let record = Record::Mmap2 {
             pid,
@@ -57,7 +57,7 @@ impl Recording {
         self.data.record_at(&record, SampleId::at(pid, pid, time));
     }
 
-    /// Frames and end of each sample, and how many needed a late map.
+    /// Compares frames and end of each sample, and the number of samples that needed a late map.
     #[track_caller]
     fn check(&self, expected: &[(&[Seen], EndReason)], late: u64) {
         let (found, n_late) = replay_counting(self.data.build(), self.world.files());
@@ -86,7 +86,7 @@ fn a_map_that_comes_much_later_or_to_another_process() {
     recording.check(&[(&NOWHERE, EndReason::NotMapped)], 0);
 }
 
-/// Only the callers were not mapped yet; they come in two records.
+/// Only the callers were unmapped; their maps come in two records.
 #[test]
 fn several_late_maps() {
     let mut recording = Recording::new();
@@ -97,7 +97,7 @@ fn several_late_maps() {
     recording.check(&[(&USER, EndReason::Root)], 1);
 }
 
-/// A images took the place of another shortly after the sample: the sample was in the first one.
+/// An image replaced another one shortly after the sample: the sample was in the first.
 #[test]
 fn what_was_mapped_by_then_wins() {
     let mut recording = Recording::new();
@@ -108,7 +108,7 @@ fn what_was_mapped_by_then_wins() {
     recording.check(&[(&USER, EndReason::Root)], 1);
 }
 
-/// The child's sample comes before the record of the fork: then it has its parent's maps.
+/// The child's sample comes before the record of the fork: it then has its parent's maps.
 #[test]
 fn a_fork_that_comes_shortly_after_the_sample() {
     let mut recording = Recording::new();
@@ -119,8 +119,8 @@ fn a_fork_that_comes_shortly_after_the_sample() {
     recording.check(&[(&USER, EndReason::Root)], 1);
 }
 
-/// The recorder's own FORK of a process that was already running: it has none of its parent's maps, neither samples of
-/// just before the record nor those after it.
+/// The recorder's own FORK of an already running process: it has none of its parent's maps.
+/// This applies to samples just before the record and after it.
 #[test]
 fn a_synthesized_fork_inherits_no_maps() {
     const SYNTHESIZED: u16 = 0x2000;
@@ -134,7 +134,7 @@ fn a_synthesized_fork_inherits_no_maps() {
     recording.check(&[nowhere, nowhere], 0);
 }
 
-/// `perf record --tail-synthesize` describes what was there from the beginning at the end, without time.
+/// `perf record --tail-synthesize` writes the initial maps at the end, without time.
 #[test]
 fn maps_that_the_recorder_writes_at_the_end() {
     let mut recording = Recording::new();

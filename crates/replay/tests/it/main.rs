@@ -1,4 +1,4 @@
-//! Samples through the whole replay. The programs and their stacks are those of the tests of the crate `unwinder`.
+//! Samples through the whole replay, with the programs and stacks of the tests of the crate `unwinder`.
 #![allow(clippy::disallowed_methods, reason = "tests read the repository's files")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 

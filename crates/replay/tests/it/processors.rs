@@ -1,4 +1,4 @@
-//! Processes of other processors in a recording: which registers are theirs.
+//! Processes of another architecture than their machine: the interpretation of their registers.
 
 use synth::{
     CfiOps, Endian, EventAttr, Feature, PerfDataBuilder, SampleBuilder, StackBuilder, UserRegs,
@@ -15,7 +15,7 @@ const USER: [Seen; 3] = [
     (IN_ROOT - 1 - BASE, FoundBy::Cfi, false),
 ];
 
-/// `test`, which has saved lr, called by `main`.
+/// Rules of `test`, which has saved lr, called by `main`.
 fn rows() -> CfiOps {
     ops().def_cfa_offset(8).offset(14, 1)
 }
@@ -27,7 +27,7 @@ fn stack() -> StackBuilder {
     stack
 }
 
-/// A sample of registers of 32 bits on a machine of that name.
+/// Replays a sample with 32-bit registers on a machine of that name.
 fn check(machine: &str, mask: u64, regs: &[u64], frames: &[Seen], end: EndReason) {
     let world = Program::new(Arch::Arm, rows()).load();
     let mut data = PerfDataBuilder::new(Endian::Little);
@@ -47,8 +47,8 @@ fn arm_on_a_machine_of_its_own() {
     check("armv7l", regs.usual_mask(), &regs.usual_values(), &USER, EndReason::Root);
 }
 
-/// There the stack pointer, the link register and the program counter of the process are where the machine has its own;
-/// what an older kernel has in the place of r15 is nothing.
+/// There, sp, lr and pc of the process are in the machine's own registers for them.
+/// An older kernel leaves an unrelated value in the place of r15.
 #[test]
 fn arm_on_an_aarch64_machine() {
     let regs = UserRegs::aarch64(TEST, SP).set(aarch64_reg::LR, 1).set(13, SP).set(15, 0x1234);

@@ -1,4 +1,4 @@
-//! Chains that a sample holds besides its stack: what of them is taken where the bytes of the stack end.
+//! Recorded chains of samples, and their use when the dump of the stack ends.
 
 use address::Timestamp;
 use synth::{
@@ -20,25 +20,25 @@ const G: u64 = TEST + 0x20;
 const A: u64 = MAIN + 0x40;
 const B: u64 = MAIN + 0x50;
 
-/// Frames: the looked-up address in the process, and how it was found.
+/// Frames: lookup address in the process, and evidence.
 type Frames = Vec<(u64, FoundBy)>;
 
-/// Of a sample at the start of `test`: the return addresses that its stack has, and what else it holds.
+/// The return addresses on the stack of a sample at the start of `test`, and its recorded chains.
 #[derive(Default)]
 struct Given<'a> {
-    /// Those in `test` are two words apart. The one in `main` has [`Self::of_main`] outside of it.
+    /// Those in `test` are two words apart. The one in `main` is followed by [`Self::of_main`].
     stack: &'a [u64],
     /// The frame of `main`.
     of_main: &'a [u64],
-    /// Context markers included.
+    /// With context markers.
     callchain: &'a [u64],
-    /// In a record of its own.
+    /// In a separate record.
     deferred: Option<&'static [u64]>,
-    /// In a record of simpleperf's.
+    /// In a record of simpleperf.
     simpleperf: Option<&'a [u64]>,
-    /// From where to where, innermost first.
+    /// Source and target, innermost first.
     branches: &'a [(u64, u64)],
-    /// The branches are the last ones, not those of calls that have not returned.
+    /// The branches are the most recent ones, not those of calls that have not returned.
     any_branch: bool,
     in_kernel: bool,
     no_registers: bool,
@@ -109,14 +109,14 @@ impl Given<'_> {
         (frames.collect(), end)
     }
 
-    /// `walked`, then the return addresses `outer` out of the recorded chain.
+    /// Expects `walked`, then the return addresses `outer` from the recorded chain.
     #[track_caller]
     fn check(&self, walked: &[u64], outer: &[u64], end: EndReason) {
         let outer = outer.iter().map(|at| (at - 1, FoundBy::Callchain));
         assert_eq!(self.replayed(), (self.expected(walked, outer), end));
     }
 
-    /// `walked`, then the calls `outer` out of the processor's call stack.
+    /// Expects `walked`, then the calls `outer` from the processor's call stack.
     #[track_caller]
     fn check_calls(&self, walked: &[u64], outer: &[u64], end: EndReason) {
         let outer = outer.iter().map(|at| (*at, FoundBy::CallStack));
@@ -138,7 +138,7 @@ fn a_frame_pointer_chain_beside_a_cut_stack() {
     given.check(&[F, IN_MAIN], &[A, IN_ROOT], EndReason::Recorded);
 }
 
-/// The caller of a function that has not made its frame yet is not in a chain by frame pointers: the walk has it.
+/// The caller of a function without a frame yet is missing in a frame-pointer chain: the walk has it.
 #[test]
 fn a_frame_that_only_the_walk_has() {
     let callchain = &[CONTEXT_USER, TEST, IN_MAIN, A, IN_ROOT];
@@ -178,11 +178,11 @@ fn a_chain_of_simpleperf_beside_a_cut_stack() {
     given.check(&[F, IN_MAIN], &[A, IN_ROOT], EndReason::Recorded);
 }
 
-/// Calls of 5 bytes, for which the processor has the address of the first.
+/// Calls of 5 bytes; the processor records the address of the first.
 const CALLS: [(u64, u64); 4] =
     [(F - 5, TEST), (IN_MAIN - 5, TEST), (A - 5, MAIN), (IN_ROOT - 5, MAIN)];
 
-/// Frames of the processor's call stack are looked up at the first byte of the call.
+/// Lookup addresses of the processor's call stack are the first bytes of the calls.
 #[test]
 fn a_call_stack_of_the_processor_beside_a_cut_stack() {
     let given = Given { stack: &[F, IN_MAIN], branches: &CALLS, ..Given::default() };
@@ -212,7 +212,7 @@ fn branches_that_are_no_calls_of_the_process() {
         (0, 0),
         CALLS[1],
         (A - 5, KERNEL),
-        // Mapped, but not executable, and not mapped.
+        // Mapped but not executable, and unmapped.
         (BASE + 0x6000, MAIN),
         (BASE, MAIN),
         CALLS[3],
@@ -228,7 +228,7 @@ fn the_last_branches_are_no_call_stack() {
     given.check(&[F, IN_MAIN], &[], EndReason::StackExhausted);
 }
 
-/// As `perf record --call-graph lbr` has it.
+/// As written by `perf record --call-graph lbr`.
 #[test]
 fn a_call_stack_alone() {
     let given = Given { branches: &CALLS, no_registers: true, ..Given::default() };
@@ -236,12 +236,12 @@ fn a_call_stack_alone() {
     given.check_calls(&[], &outer, EndReason::Recorded);
     // No stack.
     Given { no_registers: false, ..given }.check_calls(&[], &outer, EndReason::Recorded);
-    // Nothing says where a thread in the kernel came from.
+    // Nothing shows the user address of a thread in the kernel.
     let given = Given { in_kernel: true, ..given };
     assert_eq!(given.replayed(), (vec![(KERNEL, FoundBy::Sampled)], EndReason::KernelOnly));
 }
 
-/// The callchain beside it says where the thread came into the kernel, and has what the frame pointer led to: a number.
+/// The callchain shows the user address at the entry to the kernel, then a number that the frame pointer led to.
 #[test]
 fn a_call_stack_of_a_sample_in_the_kernel() {
     let callchain = &[CONTEXT_KERNEL, KERNEL, CONTEXT_USER, TEST + 4, 0x3ff5_81e4_da4d_76b1];
@@ -254,7 +254,7 @@ fn a_call_stack_of_a_sample_in_the_kernel() {
     assert_eq!(given.replayed(), (expected, EndReason::Recorded));
 }
 
-/// A precise address in user mode: by the time of the callchain the thread was in the kernel.
+/// A precise address in user mode: the thread was in the kernel when the callchain was taken.
 #[test]
 fn a_call_stack_of_a_precise_sample() {
     let callchain = &[CONTEXT_KERNEL, KERNEL, CONTEXT_USER, MAIN, 0];
@@ -262,7 +262,7 @@ fn a_call_stack_of_a_precise_sample() {
     given.check_calls(&[], &CALLS.map(|(from, _)| from), EndReason::Recorded);
 }
 
-/// What a frame pointer leads to in functions that keep none.
+/// Values that a frame pointer leads to in functions that do not maintain one.
 #[test]
 fn addresses_that_are_none() {
     for none in [0, 1, 0xfff, 1 << 56, KERNEL] {
@@ -283,12 +283,12 @@ fn the_chain_that_knows_more_is_taken() {
     given.check(&[F, IN_MAIN], &[A, B, IN_ROOT], EndReason::Recorded);
     let given = Given { callchain: &[CONTEXT_USER, TEST, F, IN_MAIN, IN_ROOT], ..given };
     given.check_calls(&[F, IN_MAIN], &[A - 5, IN_ROOT - 5], EndReason::Recorded);
-    // What is equal by length is the callchain.
+    // At equal length the callchain is used.
     let given = Given { callchain: &[CONTEXT_USER, TEST, F, IN_MAIN, B, IN_ROOT], ..given };
     given.check(&[F, IN_MAIN], &[B, IN_ROOT], EndReason::Recorded);
 }
 
-/// `test` called itself, and the walk has seen as many of its frames as are inside of the one that is meant.
+/// `test` called itself; the chain has as many frames inside of the right one as the walk.
 #[test]
 fn recursion() {
     let callchain = &[CONTEXT_USER, TEST, F, F, F, IN_MAIN, IN_ROOT];
@@ -296,7 +296,7 @@ fn recursion() {
     given.check(&[F, F], &[F, IN_MAIN, IN_ROOT], EndReason::Recorded);
     let given = Given { stack: &[F, F, F], ..given };
     given.check(&[F, F, F], &[IN_MAIN, IN_ROOT], EndReason::Recorded);
-    // A frame is missing in the recorded chain.
+    // The recorded chain lacks a frame.
     let given = Given { stack: &[G, F, F], ..given };
     given.check(&[G, F, F], &[F, IN_MAIN, IN_ROOT], EndReason::Recorded);
 }
@@ -309,7 +309,7 @@ fn recursion_in_a_call_stack_of_the_processor() {
     given.check_calls(&[F, F], &[F - 5, IN_MAIN - 5, IN_ROOT - 5], EndReason::Recorded);
 }
 
-/// Either the recorded chain lacks `F` inside of its first `G`, or it has a `G` more than the stack.
+/// Either the recorded chain lacks `F` inside of its first `G`, or it has one `G` more than the stack.
 #[test]
 fn recursion_that_can_be_read_in_two_ways() {
     let callchain = &[CONTEXT_USER, TEST, G, F, G, F, G, IN_MAIN, IN_ROOT];
@@ -322,7 +322,7 @@ fn chains_that_disagree() {
     let callchain = &[CONTEXT_USER, TEST, F, A, B, IN_ROOT];
     let given = Given { stack: &[F, IN_MAIN], callchain, ..Given::default() };
     given.check(&[F, IN_MAIN], &[], EndReason::StackExhausted);
-    // The last byte of the call, and not where it returns to.
+    // The last byte of the call instead of the return address.
     let callchain = &[CONTEXT_USER, TEST, F, IN_MAIN - 1, B, IN_ROOT];
     Given { callchain, ..given }.check(&[F, IN_MAIN], &[], EndReason::StackExhausted);
 }
@@ -347,7 +347,7 @@ fn a_walk_that_reached_the_root() {
     given.check(&[F, IN_MAIN, IN_ROOT], &[], EndReason::Root);
 }
 
-/// The caller that a recorder found for the outermost function is none.
+/// A recorded caller of the outermost function is wrong.
 #[test]
 fn a_sample_in_the_outermost_function() {
     let callchain = &[CONTEXT_USER, ROOT, A];
@@ -355,7 +355,7 @@ fn a_sample_in_the_outermost_function() {
     assert_eq!(given.replayed(), (vec![(ROOT, FoundBy::Sampled)], EndReason::Root));
 }
 
-/// The walk follows unwind information that leads nowhere: the stack's bytes did not end.
+/// The walk follows CFI that leads nowhere: the dump did not end.
 #[test]
 fn a_walk_that_ended_for_another_reason() {
     let callchain = &[CONTEXT_USER, TEST, F, IN_MAIN, IN_ROOT];

@@ -1,4 +1,4 @@
-//! Chains whose bytes end, through the whole replay: what other samples continue them with.
+//! Truncated chains through the whole replay, completed from other samples.
 
 mod by_batches;
 mod calls_and_returns;
@@ -41,7 +41,7 @@ fn a_chain_that_is_joined_to_the_root() {
     recording("EDCBAR EDC|BAR ED2CB|AR").check(GAPS, &[JOINED, "@E D C B +A +R root"]);
 }
 
-/// As far as other samples show: their bytes end, too.
+/// The other samples are truncated, too, so the chain is completed only in part.
 #[test]
 fn a_chain_that_is_joined_in_part() {
     let text = "EDCB|AR EDC|BAR EDC|BAR";
@@ -49,7 +49,7 @@ fn a_chain_that_is_joined_in_part() {
     recording(text).check(GAPS, &["@E D C B stack-exhausted", part, part]);
 }
 
-/// `G` and what it called were never seen from outside.
+/// No sample shows the caller of `G`.
 #[test]
 fn a_chain_across_a_gap() {
     let rounds = "DCBAR ".repeat(4);
@@ -94,7 +94,7 @@ fn processes() {
     recording.check(GAPS, &[CUT, JOINED]);
 }
 
-/// Another program has the addresses of the one before it.
+/// Another program has the addresses of the previous one.
 #[test]
 fn another_program() {
     let mut recording = recording(&"EDCBAR ".repeat(5));
@@ -105,7 +105,7 @@ fn another_program() {
     recording.check(GAPS, &[CUT]);
 }
 
-/// The id of a thread that is over goes to another one, which may have its stack.
+/// The id of an exited thread is reused by another one, which may have its stack.
 #[test]
 fn another_thread_of_the_same_id() {
     for forks in [0, 1] {
@@ -119,7 +119,7 @@ fn another_thread_of_the_same_id() {
     }
 }
 
-/// The sample has nothing but registers: its function is where it was before and is afterwards, which proves nothing.
+/// The sample has only registers: its function is in the same place before and afterwards, which proves nothing.
 #[test]
 fn a_sample_without_stack() {
     let text = format!("{ROUNDS} D|CBAR {ROUNDS}");
@@ -127,7 +127,7 @@ fn a_sample_without_stack() {
     recording(&text).check(OFF, &["@D no-user-stack"]);
 }
 
-/// The handler has a stack of its own, below that of the function that it interrupted.
+/// The handler runs on a separate stack, below that of the interrupted function.
 #[test]
 fn a_handler_on_an_alternate_stack() {
     let sp = TOP - 0x6_0000;
@@ -140,7 +140,7 @@ fn a_handler_on_an_alternate_stack() {
     recording.written((PID, PID), &handler, &[]);
     recording.samples(ROUNDS);
     recording.check(OFF, &["@H signal D stack-exhausted"]);
-    // That `D` is where it was before and is afterwards proves nothing.
+    // `D` is in the same place before and afterwards, which proves nothing.
     recording.check(EXACT, &["@H signal D stack-exhausted"]);
 }
 
@@ -150,12 +150,12 @@ fn the_limit_of_frames() {
     let recording = recording("EDCBAR ED|CBAR");
     let found = |max_frames| recording.chains(limited(max_frames));
     assert_eq!(found(6), ["@E D C B A R root", "@E D +C +B +A +R root"]);
-    // What is above the limit in one sample is not known for the other, either.
+    // Frames above the limit in one sample are unknown for the other one, too.
     assert_eq!(found(4), ["@E D C B max-frames", "@E D +C +B stack-exhausted"]);
     assert_eq!(found(2), ["@E D max-frames", "@E D stack-exhausted"]);
 }
 
-/// The limit is that of a sample: others may show more of its stack.
+/// The limit applies to each sample: others may show more of its stack.
 #[test]
 fn a_joined_chain_above_the_limit() {
     let recording = recording("EDCB|AR DCBAR EDC|BAR");
@@ -175,13 +175,13 @@ fn kernel_frames_stay_in_front() {
     let mut recording = recording("EDCBAR");
     recording.written((PID, PID), &Written::read("EDC|BAR"), &[KERNEL + 0x10, KERNEL + 0x201]);
     recording.check(GAPS, &["@k10 k200 @E D C +B +A +R root"]);
-    // The limit is one of user frames.
+    // The limit applies to user frames.
     let limited = How { max_frames: 5, ..GAPS };
     let joined = "@k10 k200 @E D C +B +A stack-exhausted";
     recording.check(limited, &["@E D C B A max-frames", joined]);
 }
 
-/// Samples of three threads that are cut off in several ways, more than are looked at together.
+/// Samples of three threads with several kinds of truncation, more than one window holds.
 fn many() -> Recording {
     let mut recording = Recording::new();
     let stacks = ["EDCBAR", "EDC|BAR", "ED|CBAR", "XBAR", "HG|FEDCBAR", "E2DC|BAR", "E2DCBAR"];
@@ -192,7 +192,7 @@ fn many() -> Recording {
     recording
 }
 
-/// Neither threads nor batches show in the chains.
+/// Neither the number of threads nor the batches affect the chains.
 #[test]
 fn threads_and_batches() {
     let recording = many();
@@ -221,7 +221,7 @@ fn threads_and_batches() {
     }
 }
 
-/// All tables of the recording, and of it as a stream of many batches.
+/// Returns all tables of the recording, and of the same as a stream of many batches.
 fn tables(join: Join) -> [String; 2] {
     let recording = many();
     [false, true].map(|stream| {
@@ -242,10 +242,10 @@ fn batches_do_not_show_in_the_ids_of_joined_rows() {
     assert!(one == many);
 }
 
-/// A chain that was continued leaves nothing of what it was before.
+/// A completed chain leaves no rows of its truncated form.
 #[test]
 fn only_rows_that_samples_have() {
     let profile = recording("EDCBAR EDC|BAR").replay(GAPS).0.profile;
-    // Those of the first sample, and those of the second: what is joined differs from what was walked.
+    // The rows of the first sample and of the second: joined frames differ from walked ones.
     assert_eq!(profile.stacks.len(), 6 + 6);
 }

@@ -1,4 +1,4 @@
-//! Samples through the whole replay: what a recording's samples can lack, and kernel frames before user frames.
+//! Samples through the whole replay: samples with missing parts, and kernel frames before user frames.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use unwinder::{Arch, EndReason, Engine, FoundBy, KeptRules};
 
 use crate::world::{BASE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, World, ops, outer, stack};
 
-/// A frame of the result: the looked-up address in its module, how it was found, whether in the kernel.
+/// A frame of the result: lookup address in its module, evidence, and whether it is in the kernel.
 pub(crate) type Seen = (u64, FoundBy, bool);
 
 /// Time, chain and end of a sample.
@@ -27,19 +27,19 @@ pub(crate) fn replay(bytes: Vec<u8>, files: FileOptions) -> Vec<Sampled> {
     replay_counting(bytes, files).0
 }
 
-/// The same, and how many samples needed a late map.
+/// The same; also returns the number of samples that needed a late map.
 pub(crate) fn replay_counting(bytes: Vec<u8>, files: FileOptions) -> (Vec<Sampled>, u64) {
     let replay = replay_with(&Arc::default(), &ImageStore::new(files), bytes);
     (samples(&replay), replay.missed_maps.late)
 }
 
-/// The chains of samples by their own bytes: neither repaired nor with frames that tail calls removed.
+/// Replays a recording without repair and without the frames that tail calls removed.
 pub(crate) fn replay_own_bytes(bytes: Vec<u8>, files: FileOptions) -> Vec<Sampled> {
     let images = ImageStore::new(files);
     samples(&replay_as((&Arc::default(), None), (Join::Off, false), &images, bytes))
 }
 
-/// Replays a recording with the rules and images that there are.
+/// Replays a recording with existing rules and images.
 fn replay_with(engine: &Arc<Engine>, images: &ImageStore, bytes: Vec<u8>) -> Replay {
     replay_keeping(engine, images, bytes, None)
 }
@@ -109,7 +109,7 @@ fn chain(profile: &Profile, mut node: Option<StackId>) -> Vec<Seen> {
     frames
 }
 
-/// One sample of process 7, which runs `test` with a frame of one word.
+/// Checks one sample of process 7, which runs `test` with a frame of one word.
 fn check(change: impl FnOnce(SampleBuilder) -> SampleBuilder, frames: &[Seen], end: EndReason) {
     let world = Program::new(Arch::X86_64, ops().def_cfa_offset(16)).load();
     let found = replay(recording(&world, change), world.files());
@@ -159,7 +159,7 @@ fn a_usual_sample() {
     check(|sample| sample, &USER, EndReason::Root);
 }
 
-/// Two runs that share their images share the rules, too: those of the first are all that the second needs.
+/// Two runs with shared images share the rules, too: the first run makes all rules that the second needs.
 #[test]
 fn an_engine_is_shared_by_runs() {
     let world = Program::new(Arch::X86_64, ops().def_cfa_offset(16)).load();
@@ -172,7 +172,7 @@ fn an_engine_is_shared_by_runs() {
         assert_eq!((replay.timings.cache_hits, replay.timings.cache_misses), expected);
     }
     assert!(!engine.is_full());
-    // The runs have given it back.
+    // The runs have dropped their references.
     assert_eq!(Arc::strong_count(&engine), 1);
 }
 

@@ -1,4 +1,4 @@
-//! Frames that tail calls removed: found by the jumps from what the call before a return address calls.
+//! Frames that tail calls removed, found by following jumps from the target of the call before a return address.
 
 use address::Timestamp;
 use image_store::ImageStore;
@@ -9,7 +9,7 @@ use unwinder::{Arch, EndReason, FoundBy};
 use super::replayed::{Seen, map, replay_with_tail_calls, samples};
 use crate::world::{BASE, FREE, IN_MAIN, IN_ROOT, MAIN, Program, SP, TEST, ops, outer, stack};
 
-/// Functions that go on by jumps.
+/// Functions that end with jumps.
 const A: u64 = FREE;
 const B: u64 = FREE + 0x40;
 const C: u64 = FREE + 0x80;
@@ -34,12 +34,12 @@ fn jump_if(at: u64, to: u64) -> Vec<u8> {
     [&[0x0f, 0x84][..], &distance.to_le_bytes()].concat()
 }
 
-/// A function of exactly this code, whose frame is as the call leaves it.
+/// Adds a function with exactly this code and an unchanged frame.
 fn function(program: Program, at: u64, code: &[u8]) -> Program {
     program.function(at, code.len() as u64, ops()).code(at, code)
 }
 
-/// A sample in `test`, whose caller is `main`.
+/// A sample in `test`, called by `main`.
 fn recording(program: &Program) -> (Vec<u8>, ImageStore) {
     let world = program.load();
     let mut data = PerfDataBuilder::new(Endian::Little);
@@ -64,7 +64,7 @@ fn profile(program: &Program, tail_calls: bool) -> (Vec<Seen>, EndReason, Profil
     (chain, end, replay.profile)
 }
 
-/// The frames between `test` and `main`, innermost first, and how the chain ends.
+/// Checks the frames between `test` and `main`, innermost first, and the end reason.
 fn check(program: &Program, between: &[(u64, FoundBy)], end: EndReason) {
     let (chain, found_end, _) = profile(program, true);
     let frame = |at: u64, how| if at == 0 { (0, how, false) } else { (at - BASE, how, false) };

@@ -1,4 +1,4 @@
-//! Who watches a replay hears which bytes of the recording are not needed any more.
+//! The observer learns of the bytes of the recording that are not needed any more.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -49,7 +49,7 @@ fn each_sample_is_walked_once() {
     let mut walked = walked.0.into_inner().expect("nobody panics");
     walked.sort_by_key(|range| range.start);
     assert!(walked.len() > 3, "{walked:?}");
-    // Each range goes from its first to its last sample; the next one begins with the next.
+    // Each range goes from its first to its last sample; the next range begins at the next sample.
     let ends = |end: u64| positions.iter().copied().find(|&position| position > end);
     let mut expected = positions.first().copied();
     for range in walked {

@@ -1,5 +1,5 @@
-//! Recordings of all processors without the call frame information of their files: a chain reaches the root that it has with
-//! it, or ends early; no frame is another one.
+//! Recordings of all architectures without the CFI of their files.
+//! Each chain reaches the same root as with CFI, or ends early; no frame is wrong.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
 }
 
-/// The files below a directory.
+/// Adds the files below a directory.
 fn files_below(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
@@ -49,8 +49,8 @@ fn samples(case: &str, change: impl Fn(&mut [u8])) -> Vec<Sampled> {
     replay_own_bytes(recording, FileOptions { host, ..FileOptions::default() })
 }
 
-/// Of the chains that are whole with call frame information: those that are the same without it, those that end early or have
-/// a gap, and those with another frame or with an end too soon that is called a root.
+/// Counts the chains that are complete with CFI: equal without it, early end or gap, wrong.
+/// Wrong ones have another frame, or a premature end that is called a root.
 fn counts(case: &str) -> (usize, usize, usize) {
     let (truth, ours) = (samples(case, |_| {}), samples(case, withhold));
     assert_eq!(truth.len(), ours.len());
@@ -63,7 +63,7 @@ fn counts(case: &str) -> (usize, usize, usize) {
             chain.iter().map(|frame| frame.0).collect()
         };
         let (truth, ours) = (addresses(truth), addresses(ours));
-        // A gap is at address 0; the frames outside of it are the outer ones of the chain.
+        // A gap is at address 0; the frames after it are the outer ones of the chain.
         let gap = ours.iter().position(|&at| at == 0);
         let (inner, outer) = ours.split_at(gap.unwrap_or(ours.len()));
         let is_part =
@@ -77,7 +77,7 @@ fn counts(case: &str) -> (usize, usize, usize) {
     (again, early, wrong)
 }
 
-/// A recording, the chains that are the same again, and those that end early.
+/// A recording, its equal chains, and those that end early.
 const TABLE: [(&str, usize, usize); 24] = [
     ("aarch64-chain", 30, 0),
     ("aarch64-signed", 33, 0),

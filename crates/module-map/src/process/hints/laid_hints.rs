@@ -1,7 +1,8 @@
-//! Hints at work: which of them are in force in a process, and the effects of fork and exec on them.
+//! Active hints: the hints in force in a process, and the effects of fork and exec on them.
 //!
-//! Hints of one scope are a layer. A process has a few layers, and a map record looks up the hints in its range by address:
-//! the cost of a record does not grow with the number of hints.
+//! Hints of one scope form a layer. A process has a few layers,
+//! and a map record looks up the hints in its range by address.
+//! The cost of a record is therefore independent of the number of hints.
 
 use std::sync::Arc;
 
@@ -16,45 +17,45 @@ use crate::space::{Mapping, Space};
 /// A hint with the module of its file.
 #[derive(Debug)]
 struct LaidHint {
-    /// The process that it is for; `None` for every process and for a name.
+    /// Process of the hint; `None` if it applies to every process or to a name.
     owner: Option<Pid>,
     mapping: Mapping,
-    /// A recorded map of its own process reached into its range.
+    /// True if a recorded map of its own process overlapped its range.
     reached: bool,
 }
 
 /// Hints of one scope that are in force together.
 #[derive(Clone, Debug)]
 pub(crate) struct Layer {
-    /// Differs between any two layers of different hints.
+    /// Unique among layers with different hints.
     id: u32,
     order: LayerOrder,
-    /// Indexes of the hints in order of address. They do not overlap, which `Hint::check` refuses.
+    /// Indexes of the hints in address order. They do not overlap, which `Hint::check` ensures.
     hints: Vec<u32>,
     is_sorted: bool,
 }
 
-/// The order in which layers are laid: broad ones first, then as they were given.
+/// Order of applying layers: broad ones first, then in the given order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct LayerOrder {
     /// Lower for a broader scope.
     breadth: u8,
-    /// The index of the first hint of the scope.
+    /// Index of the first hint of the scope.
     given: u32,
 }
 
-/// The hints in force in a process, in the order in which they are laid.
+/// Hints in force in a process, in the order of application.
 pub(crate) type InForce = Vec<Arc<Layer>>;
 
 /// The hints of one scope.
 #[derive(Debug)]
 struct Scope {
     layer: Arc<Layer>,
-    /// The layer over those that are broader, in a space of nothing else, and the id of the next broader one.
+    /// A space with only this layer and the broader ones, and the id of the next broader layer.
     base: Option<(u32, Arc<LazySpace>)>,
-    /// Hints of a process that a recorded map of it reached.
+    /// Hints of a process that a recorded map of it overlapped.
     reached: Vec<u32>,
-    /// How often the process was forked.
+    /// Number of recorded forks that made the process.
     forks: u32,
 }
 
@@ -107,7 +108,7 @@ impl LaidHints {
         layer.hints.push(index);
     }
 
-    /// The hints that a process has by itself, under that name.
+    /// Returns the hints that apply to a process under that name, without inherited ones.
     pub(crate) fn own(&mut self, pid: Pid, comm: &[u8]) -> InForce {
         let Self { all, everywhere, by_comm, by_pid, .. } = self;
         let scopes = [everywhere.as_mut(), by_comm.get_mut(comm), by_pid.get_mut(&pid)];
@@ -115,7 +116,7 @@ impl LaidHints {
         layers.filter(|layer| !layer.hints.is_empty()).collect()
     }
 
-    /// The space of a process that begins with its own hints and nothing else, as [`Self::own`] gives them.
+    /// Returns the initial space of a process, with only the hints of [`Self::own`].
     pub(crate) fn base(&mut self, pid: Pid, comm: &[u8], empty: &Arc<LazySpace>) -> Arc<LazySpace> {
         let Self { all, everywhere, by_comm, by_pid, .. } = self;
         let scopes = [everywhere.as_mut(), by_comm.get_mut(comm), by_pid.get_mut(&pid)];
@@ -127,8 +128,9 @@ impl LaidHints {
         space
     }
 
-    /// A process came into being by fork. The first record of that is its birth; one more is another process under
-    /// the same id, and a hint whose memory had been mapped by then was not meant for it.
+    /// Records that a process was forked. The first record is its birth;
+    /// another one means a new process with the same id.
+    /// A hint with memory that was already mapped by then was not meant for the new one.
     pub(crate) fn forked(&mut self, pid: Pid) {
         if let Some(scope) = self.by_pid.get_mut(&pid) {
             scope.forks += 1;
@@ -138,8 +140,8 @@ impl LaidHints {
         }
     }
 
-    /// A process executed another program. A hint was meant for the program that mapped its range; one that was not
-    /// reached yet stays.
+    /// Records that a process executed another program.
+    /// A hint was meant for the program that mapped its range; hints that were not overlapped yet remain.
     pub(crate) fn executed(&mut self, pid: Pid) {
         self.end_reached(pid);
     }
@@ -157,7 +159,7 @@ impl LaidHints {
         layer.hints.retain(|&index| all.get(index as usize).is_some_and(|hint| !hint.reached));
     }
 
-    /// Lays the hints in force over a space again, after a new map of `pid` from `start` to `end` covered them there.
+    /// Applies the hints in force to a space again, after a map of `pid` from `start` to `end` covered them there.
     pub(crate) fn lay(
         &mut self,
         in_force: &[Arc<Layer>],
@@ -179,7 +181,7 @@ impl LaidHints {
         }
     }
 
-    /// Lays one layer of those in force over a space that has the others.
+    /// Applies one of the layers in force to a space that has the others.
     pub(crate) fn begin(
         &self,
         layer: &Layer,
@@ -202,7 +204,7 @@ impl LaidHints {
         }
     }
 
-    /// Notes the hints that a process begins with, in the order in which they were given.
+    /// Adds the initial hints of a process to the journal, in the given order.
     pub(crate) fn note(&self, in_force: &[Arc<Layer>], pid: Pid, journal: &mut Journal) {
         if !journal.on {
             return;
@@ -216,7 +218,7 @@ impl LaidHints {
     }
 }
 
-/// Lays the part of a hint between two addresses.
+/// Applies the part of a hint between two addresses.
 fn put(
     hint: &LaidHint,
     start: Avma,
@@ -230,7 +232,7 @@ fn put(
     journal.add(pid, &part);
 }
 
-/// Adds layers to those in force, each once. Returns those that are new.
+/// Adds layers to those in force, each once. Returns the new ones.
 pub(crate) fn add_layers(in_force: &mut InForce, own: InForce) -> InForce {
     let is_new = |layer: &Arc<Layer>| in_force.iter().all(|known| known.id != layer.id);
     let new: InForce = own.into_iter().filter(is_new).collect();
@@ -245,7 +247,7 @@ impl Scope {
         Self { layer, base: None, reached: Vec::new(), forks: 0 }
     }
 
-    /// The layer, whose hints are in order.
+    /// Returns the layer with its hints in address order.
     fn sorted(&mut self, all: &[LaidHint]) -> &Arc<Layer> {
         if !self.layer.is_sorted {
             let layer = Arc::make_mut(&mut self.layer);
@@ -255,7 +257,7 @@ impl Scope {
         &self.layer
     }
 
-    /// The layer over a space that ends with the layer of the id `below`. It is made once.
+    /// Returns the layer over a space with the layer `below` on top. It is made once.
     fn over(&mut self, below: u32, space: &Arc<LazySpace>, all: &[LaidHint]) -> Arc<LazySpace> {
         let layer = self.sorted(all).clone();
         if let Some((_, base)) = self.base.as_ref().filter(|(id, _)| *id == below) {
@@ -272,7 +274,7 @@ impl Scope {
 }
 
 impl Layer {
-    /// The hints that have addresses between two.
+    /// Returns the hints that overlap a range.
     fn between(&self, all: &[LaidHint], start: Avma, end: Avma) -> &[u32] {
         let mapping = |&index: &u32| all.get(index as usize).map(|hint| hint.mapping);
         let first = self.hints.partition_point(|at| mapping(at).is_some_and(|it| it.end <= start));
@@ -294,7 +296,7 @@ mod tests {
         hints
     }
 
-    /// The cost of a map is that of the hints in its range, and of no other one.
+    /// The cost of a map depends only on the hints in its range.
     #[test]
     fn a_map_looks_at_the_hints_in_its_range() {
         let mut hints = hints(100_000, &HintScope::Process(Pid(1)));
@@ -320,7 +322,7 @@ mod tests {
         assert_eq!(hints.own(Pid(1), b"")[0].hints.len(), 99_995);
     }
 
-    /// Processes that begin with the same hints share a space.
+    /// Processes with the same initial hints share a space.
     #[test]
     fn a_space_of_hints_is_made_once() {
         let mut hints = hints(1_000, &HintScope::All);

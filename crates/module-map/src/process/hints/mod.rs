@@ -1,4 +1,4 @@
-//! Hints, the user's word on memory: the layers that are in force in a process, and their place on the timeline.
+//! Hints, the user's statements about memory: the layers in force in a process, and their effect on the timeline.
 
 mod laid_hints;
 mod reported;

@@ -1,4 +1,4 @@
-//! What the user said about memory, on the timeline: hints are in force from the beginning of a process image.
+//! Hints on the timeline: they are in force from the beginning of a process image.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::space::Mapping;
 use options::Hint;
 
 impl Timeline {
-    /// Takes in what the user knows of a range of memory: from here on the range holds bytes of `object`, whose build-id
-    /// is `build_id`, from `offset` on. To be called before anything happens.
+    /// Adds a hint: its range holds bytes of `object` from `offset` on; the object's build-id is `build_id`.
+    /// Call it before any event.
     pub fn hint(&mut self, hint: &Hint, build_id: Option<BuildId>, offset: FileOffset) {
         use std::os::unix::ffi::OsStrExt as _;
         let key = ModuleKey {
@@ -29,17 +29,17 @@ impl Timeline {
         self.hints.push(&hint.scope, hint.start, hint.end(), offset, module);
     }
 
-    /// Begins a journal of the mappings that are known beyond the recorded maps.
+    /// Starts a journal of the mappings that are known besides the recorded maps.
     pub fn keep_journal(&mut self) {
         self.journal.on = true;
     }
 
-    /// What the journal got since it was asked last: processes and mappings, in the order in which they took effect.
+    /// Returns the journal's rows since the last call: processes and mappings, in order of their effect.
     pub fn take_journal(&mut self) -> Vec<(Pid, Mapping)> {
         std::mem::take(&mut self.journal.rows)
     }
 
-    /// The first space of a process image, with the hints that are in force in it.
+    /// Returns the first space of a process image, with the hints in force in it.
     pub(in crate::process) fn begin(
         &mut self,
         pid: Pid,
@@ -71,9 +71,9 @@ impl Timeline {
         process
     }
 
-    /// A process took another name: hints for that name come into force.
+    /// Renames a process, which activates hints for that name.
     pub(in crate::process) fn renamed(&mut self, pid: Pid, name: &[u8]) {
-        // It begins with its hints if it is new.
+        // A new process starts with its hints.
         self.process(pid);
         let own = self.hints.own(pid, name);
         let Self { processes, hints, journal, .. } = self;

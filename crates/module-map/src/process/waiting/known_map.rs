@@ -1,5 +1,4 @@
-//! A map of which all is known before its turn comes: what its record says is mapped was seen before, so that it can be
-//! read on any thread.
+//! A map with a known name, completely determined by its record alone, so that any thread can decode it ahead of time.
 
 use address::{Avma, FileOffset, Pid};
 
@@ -8,20 +7,20 @@ use crate::process::event::{MapEvent, RecordedName, end_of};
 use crate::process::recent::{NamedMapping, RecentModules};
 use crate::space::Mapping;
 
-/// A map of a process, with the module that it is of; [`crate::Timeline::map_known`] takes it.
+/// A map of a process, with its module, as input of [`crate::Timeline::map_known`].
 #[derive(Clone, Copy, Debug)]
 pub struct KnownMap {
     pub(in crate::process) pid: Pid,
     pub(in crate::process) mapping: Mapping,
-    /// It is memory without a file, or of a file whose name leads nowhere.
+    /// True for memory without a file, or of a file that cannot be found by name.
     pub(in crate::process) is_anonymous: bool,
 }
 
 impl KnownMap {
-    /// The map of an event, which ends at `end`.
+    /// Creates the map of an event that ends at `end`.
     #[inline]
     pub(in crate::process) fn new(event: &MapEvent<'_>, end: Avma, named: NamedMapping) -> Self {
-        // The vdso is mapped from its first byte, whatever recorders write as its offset.
+        // The vdso is mapped from its first byte, regardless of the recorded offset.
         let offset = if named.kind == MappedKind::Vdso { FileOffset(0) } else { event.offset };
         let mapping = Mapping {
             start: event.start,
@@ -34,20 +33,20 @@ impl KnownMap {
         Self { pid: event.pid, mapping, is_anonymous: named.is_memory }
     }
 
-    /// Whether nothing is inferred of it. What is inferred of code without a file is noted in the order of time.
+    /// Returns true if nothing is inferred from it. Inferences on code without a file are recorded in time order.
     #[inline]
     pub(in crate::process) const fn may_wait(&self) -> bool {
         !(self.is_anonymous && self.mapping.executable)
     }
 
-    /// The process that it is in.
+    /// Process of the map.
     #[must_use]
     pub const fn pid(&self) -> Pid {
         self.pid
     }
 }
 
-/// What names in records stand for, to be asked by any thread; see [`crate::Timeline::known_names`].
+/// Known names in records, readable by any thread; see [`crate::Timeline::known_names`].
 #[derive(Clone, Copy, Debug)]
 pub struct KnownNames<'t>(&'t RecentModules);
 
@@ -56,8 +55,8 @@ impl<'t> KnownNames<'t> {
         Self(names)
     }
 
-    /// The map of an event without path and identity, in whose record `name` stands; `None` where the name is not known,
-    /// where the map is to be read each time, and where it maps nothing.
+    /// Returns the map of a record with an undecoded `name`; `event` has neither path nor identity.
+    /// `None` if the name is unknown, if such maps need decoding each time, or if it maps nothing.
     #[must_use]
     #[inline]
     pub fn find(&self, event: &MapEvent<'_>, name: &RecordedName<'_>) -> Option<KnownMap> {
@@ -74,11 +73,11 @@ impl<'t> KnownNames<'t> {
     ) -> Option<NamedMapping> {
         let named = self.0.find_recorded(name)?;
         let is_read = match named.kind {
-            // Code without a file is a module of each process.
+            // Each process has its own module for code without a file.
             MappedKind::Anonymous => event.executable,
-            // Processes of 32 bits have another one of the same name.
+            // 32-bit processes have a different vdso of the same name.
             MappedKind::Vdso => event.start.0 < 1 << 32,
-            // The history of paths has the files whose code was mapped.
+            // The history of paths needs the first map of code of each file.
             MappedKind::File => event.executable && named.code_is_new,
             _ => false,
         };

@@ -1,5 +1,5 @@
-//! The space of a process at one time, made when somebody needs it. What is mapped until then is only listed, so that
-//! the thread that goes through the records makes no spaces, and the threads that walk make those that samples need.
+//! The space of a process at one time, built on first use. Earlier maps are only listed.
+//! The thread that plans the records builds no spaces; walking threads build those that samples need.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -8,42 +8,42 @@ use super::list::MapList;
 use crate::process::infer::infer;
 use crate::space::{Mapping, Space};
 
-/// So many maps are listed between a space and the last one that was made, where it is not known that somebody makes it
-/// soon: those of a hostile recording must not take much more than the space that they make.
+/// Maximum number of listed maps since the last built space, if it is uncertain that the space will be used.
+/// The list of a hostile recording must not take much more memory than the space itself.
 const MOST: usize = 8192;
 
-/// A space that is made by whoever asks for it first; all others get the same one. It does not matter when that is.
+/// A space that its first user builds; all others get the same one. The result does not depend on the time of building.
 #[derive(Debug)]
 pub struct LazySpace {
     made: OnceLock<MadeSpace>,
-    /// What it is made of, until it is made.
+    /// Input of the build, until it is built.
     recipe: Mutex<Option<Recipe>>,
-    /// Maps between it and the last space that was made, at most.
+    /// Upper bound of the maps since the last built space.
     n_unmade: usize,
 }
 
-/// An earlier space of the process or of its parent, and what was mapped since.
+/// An earlier space of the process or of its parent, and the maps since.
 #[derive(Debug)]
 struct Recipe {
     base: Arc<LazySpace>,
     maps: MapList,
 }
 
-/// A space, and what else follows from its maps.
+/// A built space, with further results of its maps.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MadeSpace {
     pub(crate) space: Arc<Space>,
-    /// Mappings of code over which memory without file was put: where that becomes code, it is the same code.
+    /// Code mappings that were covered by memory without a file: if that becomes code, it is the same code.
     pub(crate) covered: Vec<Mapping>,
 }
 
 impl MadeSpace {
-    /// The space, to be changed: what somebody else holds stays as it is.
+    /// The space for changes: a shared one is copied first.
     pub(crate) fn space_mut(&mut self) -> &mut Space {
         Arc::make_mut(&mut self.space)
     }
 
-    /// Puts maps that waited into the space, in the order in which they were recorded.
+    /// Adds waiting maps to the space, in record order.
     pub(crate) fn put(&mut self, maps: &[KnownMap]) {
         if maps.is_empty() {
             return;
@@ -52,8 +52,8 @@ impl MadeSpace {
         let space = Arc::make_mut(space);
         for &KnownMap { mapping, is_anonymous, .. } in maps {
             if is_anonymous {
-                // Nothing is inferred of what is not executable, and no other memory without a file waits; where there
-                // are hints, nothing waits.
+                // Only executable memory yields inferences, and no other memory without a file waits.
+                // If there are hints, nothing waits.
                 let _ = infer(space, covered, &mapping, None);
                 space.map_below_jit(mapping);
             } else {
@@ -64,12 +64,12 @@ impl MadeSpace {
 }
 
 impl LazySpace {
-    /// A space that is there.
+    /// Wraps a built space.
     pub(crate) fn of(made: MadeSpace) -> Self {
         Self { made: OnceLock::from(made), recipe: Mutex::new(None), n_unmade: 0 }
     }
 
-    /// What becomes of `base` by maps that waited.
+    /// Creates the space of `base` plus waiting maps.
     pub(crate) fn after(base: Arc<Self>, maps: MapList) -> Arc<Self> {
         let n_before = if base.made.get().is_some() { 0 } else { base.n_unmade };
         let n_unmade = n_before + maps.maps.len();
@@ -77,27 +77,27 @@ impl LazySpace {
         Arc::new(Self { made: OnceLock::new(), recipe, n_unmade })
     }
 
-    /// Makes the space now if too many maps are listed for it: to be called where nobody may ever need it.
+    /// Builds the space now if too many maps are listed for it. Call it if the space may never be used.
     pub(crate) fn bound(&self) {
         if self.n_unmade > MOST {
             self.made();
         }
     }
 
-    /// The space.
+    /// Returns the space, building it if needed.
     #[must_use]
     #[inline]
     pub fn space(&self) -> &Arc<Space> {
         &self.made().space
     }
 
-    /// The space and what else follows from its maps.
+    /// Returns the built space with its further results.
     #[inline]
     pub(crate) fn made(&self) -> &MadeSpace {
         self.made.get().unwrap_or_else(|| self.make_all())
     }
 
-    /// Changes the space of `this`. What nobody else holds is changed in place; for others it stays as it is.
+    /// Changes the space of `this`: in place if it is not shared, else on a copy.
     pub(crate) fn change<R>(this: &mut Arc<Self>, change: impl FnOnce(&mut MadeSpace) -> R) -> R {
         this.made();
         let own = Arc::get_mut(this).and_then(|own| own.made.take());
@@ -110,7 +110,7 @@ impl LazySpace {
         result
     }
 
-    /// Makes the spaces that this one goes back to, the earliest first, and this one at last.
+    /// Builds the spaces that this one depends on, oldest first, and then this one.
     #[cold]
     fn make_all(&self) -> &MadeSpace {
         let mut unmade = Vec::new();
@@ -125,19 +125,19 @@ impl LazySpace {
         self.make()
     }
 
-    /// The space that this one is made of, if both are to be made.
+    /// Returns the space that this one depends on, if neither is built.
     fn unmade_base(&self) -> Option<Arc<Self>> {
         let base = self.recipe().as_ref().map(|recipe| recipe.base.clone());
         base.filter(|base| base.made.get().is_none())
     }
 
-    /// Makes this one; the one that it is made of is there.
+    /// Builds this space; its base must be built.
     fn make(&self) -> &MadeSpace {
         self.made.get_or_init(|| {
             let Some(Recipe { mut base, maps }) = self.recipe().take() else {
                 return MadeSpace::default();
             };
-            // A space that nobody else needs goes on as this one.
+            // A base without other users is reused as this space.
             let own = Arc::get_mut(&mut base).and_then(|base| base.made.take());
             let mut made = own.unwrap_or_else(|| base.make().clone());
             made.put(&maps.maps);
@@ -151,7 +151,7 @@ impl LazySpace {
 }
 
 impl Drop for LazySpace {
-    /// Drops what it goes back to one by one: there can be many.
+    /// Drops the chain of bases iteratively: it can be long.
     fn drop(&mut self) {
         let take = |space: &mut Self| {
             let recipe = space.recipe.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -217,7 +217,7 @@ mod tests {
         assert!(modules(&empty).is_empty());
     }
 
-    /// As many spaces as there are maps go back to each other; then one of them is made, or all go.
+    /// A long chain of spaces, one map each; then one of them is built, or all are dropped.
     #[test]
     fn no_more_than_some_maps_are_listed() {
         let chain = || {

@@ -1,19 +1,19 @@
-//! Maps of a process that wait until somebody asks for its space. Most processes of a build end without a sample, and
-//! nobody ever asks for theirs.
+//! Maps of a process that wait until its space is needed.
+//! Most processes of a build end without a sample, and their spaces are never needed.
 
 use budget::Held;
 
 use super::known_map::KnownMap;
 
-/// So many maps wait at most as one list; those after them are a list of their own.
+/// Maximum number of maps in one list; further ones go to a new list.
 const MOST: usize = 256;
-/// There is room for so many at first.
+/// Initial capacity.
 const FIRST: usize = 32;
 
-/// Bytes of a map that waits.
+/// Accounted bytes per waiting map.
 const WAITING: usize = size_of::<KnownMap>();
 
-/// Maps that were recorded and are not in the space yet, in their order.
+/// Recorded maps that are not in the space yet, in record order.
 #[derive(Debug)]
 pub(crate) struct WaitingMaps {
     maps: Vec<KnownMap>,
@@ -21,7 +21,7 @@ pub(crate) struct WaitingMaps {
 }
 
 impl WaitingMaps {
-    /// No map.
+    /// An empty list.
     pub(crate) const NONE: Self = Self { maps: Vec::new(), held: Held::NOWHERE };
 
     #[inline]
@@ -29,12 +29,12 @@ impl WaitingMaps {
         self.maps.is_empty()
     }
 
-    /// Adds a map, unless too many wait. What they take is held as `held` is.
+    /// Adds a map unless the list is full. Charged to the account of `held`.
     pub(crate) fn push(&mut self, map: KnownMap, held: &Held) -> bool {
         self.extend(std::iter::once(map), held)
     }
 
-    /// The same with several maps: all of them or none.
+    /// Adds several maps: all of them or none.
     #[inline]
     pub(crate) fn extend(
         &mut self,
@@ -49,7 +49,7 @@ impl WaitingMaps {
         true
     }
 
-    /// Makes room for so many more, unless they are too many.
+    /// Increases the capacity by `more` maps, up to the maximum.
     #[cold]
     fn grow(&mut self, more: usize, held: &Held) -> bool {
         let needed = self.maps.len() + more;
@@ -74,7 +74,7 @@ impl WaitingMaps {
         &self.maps
     }
 
-    /// Takes all of them out. The room stays: of a process of which one sample was taken, more are likely.
+    /// Takes all maps out. The capacity remains: a process with one sample probably gets more.
     pub(crate) fn take(&mut self) -> MapList {
         let list = MapList {
             maps: self.maps.as_slice().into(),
@@ -84,17 +84,17 @@ impl WaitingMaps {
         list
     }
 
-    /// Forgets all of them.
+    /// Removes all maps.
     pub(crate) fn clear(&mut self) {
         self.maps.clear();
     }
 }
 
-/// Maps that are to be put into a space.
+/// Maps to put into a space.
 #[derive(Debug)]
 pub(crate) struct MapList {
     pub(crate) maps: Box<[KnownMap]>,
-    /// What they take; whoever drops them gives that back.
+    /// Memory account of the maps, released with them.
     _held: Held,
 }
 

@@ -1,5 +1,4 @@
-//! Maps that wait until a space is needed: what is known of each by then, the lists that they wait in, and the spaces that
-//! are made of these.
+//! Maps that wait until a space is needed: known maps, their lists, and the spaces built from these.
 
 mod known_map;
 mod lazy_space;

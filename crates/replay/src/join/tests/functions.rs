@@ -1,4 +1,4 @@
-//! What a file says: whether two addresses are in one function, and what a stack starts with.
+//! Evidence from files: whether two addresses are in one function, and the calls that start a stack.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ const SIZE: u64 = 0x4000;
 const HEADER: u64 = 0x5000;
 const EH_FRAME: u64 = 0x6000;
 
-/// The start of the function of a letter.
+/// Start of the function of a letter.
 fn start(letter: char) -> u64 {
     (address(letter) - TEXT) / FUNCTION * FUNCTION + TEXT
 }
 
-/// A file with a function for each letter, and these calls: (the caller's letter, the code of its call).
+/// Makes a file with a function for each letter, and these calls: (the caller's letter, the code of its call).
 pub(super) fn world(calls: &[(char, Vec<u8>)]) -> World {
     world_from(calls, 0)
 }
@@ -31,7 +31,7 @@ pub(super) fn world(calls: &[(char, Vec<u8>)]) -> World {
 fn world_from(calls: &[(char, Vec<u8>)], entry: u64) -> World {
     let mut text = vec![0x90; SIZE as usize];
     for (letter, code) in calls {
-        // The address of a frame is the last byte of its call.
+        // A frame's address is the last byte of its call.
         let end = (address(*letter) + 1 - TEXT) as usize;
         text[end - code.len()..end].copy_from_slice(code);
     }
@@ -76,7 +76,7 @@ fn world_from(calls: &[(char, Vec<u8>)], entry: u64) -> World {
     World::with_modules(images, modules)
 }
 
-/// The code of a call of the function of `callee` by that of `caller`.
+/// Code of a direct call from the function of `caller` to that of `callee`.
 fn direct(caller: char, callee: char) -> (char, Vec<u8>) {
     let offset = start(callee) as i64 - (address(caller) as i64 + 1);
     let code = [&[0xe8], &(offset as i32).to_le_bytes()[..]].concat();
@@ -88,8 +88,8 @@ pub(super) fn indirect(caller: char) -> (char, Vec<u8>) {
     (caller, vec![0xff, 0xd0])
 }
 
-/// `C` went on to call from elsewhere: it may be the same call as before, so `B` may be the same, too. Without the file it
-/// is another function, so that the call of `C` is over.
+/// `C` made its next call from another address: it may be the same activation as before, so `B` may be the same, too.
+/// Without the file it counts as another function, so the call of `C` is over.
 #[test]
 fn another_place_of_the_same_function() {
     let text = |found: &str| {
@@ -105,14 +105,14 @@ fn another_place_of_the_same_function() {
     world(&[indirect('A')]).check_with(&text("").replace("c@20", "F@20"), true);
 }
 
-/// A chain of `H`, and one that was cut off, behind which is what the stack starts with.
+/// A complete chain of `H`, and a truncated one, completed with the stack's start after a gap.
 const START: &str = "
     4 x H@8 G@10 F@20 E@30 D@40 C@50 B@60 A@70 $
     Q@4 |                            => ~ START $
     4 x H@8 G@18 F@20 E@30 D@40 C@50 B@60 A@70 $
 ";
 
-/// Of a process the calls from the entry point to `main`, of a thread two, of another stack the outermost function.
+/// For a process the calls from the entry point to `main`, for a thread two, for another stack the outermost function.
 #[test]
 fn what_does_nothing_but_start_a_stack() {
     for (calls, entry, start) in [
@@ -126,8 +126,8 @@ fn what_does_nothing_but_start_a_stack() {
     }
 }
 
-/// A stack that is neither a process's nor a thread's own is one of coroutines: what was under way on it before a sample and
-/// afterwards may be of others.
+/// A stack that is neither a process's nor a thread's own belongs to coroutines.
+/// Calls active on it before and after a sample may belong to others.
 #[test]
 fn what_was_under_way_on_a_stack_of_coroutines() {
     let text = "

@@ -1,8 +1,8 @@
-//! Chains that are continued behind a gap, or by the only way that is known to what is behind it.
+//! Chains completed outside of a gap, or by the only known calls outside of it.
 
 use crate::join::tests::notation::{check, check_exact};
 
-/// `B` called `C` before and afterwards, and so did `A` call `B`: both calls saved the same registers.
+/// `B` called `C` before and afterwards, and `A` called `B`: both calls saved the same registers.
 #[test]
 fn the_same_calls_before_and_after() {
     let text = "
@@ -17,7 +17,7 @@ fn the_same_calls_before_and_after() {
     check_exact(&text.replace("=> ~ B A $", ""));
 }
 
-/// The frame of `B` is the same before and afterwards, that of `C` is of another call.
+/// The frame of `B` is the same before and afterwards; that of `C` belongs to another call.
 #[test]
 fn calls_that_saved_other_registers() {
     check(
@@ -31,7 +31,7 @@ fn calls_that_saved_other_registers() {
     );
 }
 
-/// Nothing behind the gap is inside of what the sample itself shows.
+/// Calls outside of the gap are outside of the sample's own frames.
 #[test]
 fn what_the_sample_shows_itself() {
     for cut in ["F@18 |28 => ~ B A $", "F@28 | => ~ B A $", "F@38 | => ~ A $", "F@18 |38 => ~ A $"]
@@ -48,7 +48,7 @@ fn what_the_sample_shows_itself() {
     }
 }
 
-/// `F` is where `C` was: the call of `C` is over, and where in `B` the call of `F` was is not known.
+/// `F` is at the CFA of `C`: the call of `C` is over, and the location of the call of `F` in `B` is unknown.
 #[test]
 fn another_function_in_the_place_of_a_callee() {
     check(
@@ -62,7 +62,7 @@ fn another_function_in_the_place_of_a_callee() {
     );
 }
 
-/// Where as many samples did not show the calls, nothing says that they went on all the time.
+/// If as many samples did not show the calls, nothing indicates that they remained active.
 #[test]
 fn samples_that_showed_the_calls_and_those_that_did_not() {
     check(
@@ -74,7 +74,7 @@ fn samples_that_showed_the_calls_and_those_that_did_not() {
         X@30 A@40 $
     ",
     );
-    // The more samples of one side count.
+    // The direction with more samples counts.
     check(
         "
         X@30 A@40 $
@@ -86,18 +86,18 @@ fn samples_that_showed_the_calls_and_those_that_did_not() {
     );
 }
 
-/// `X` was called in between once, and then the same call of `C` was there again: what is the same before and
-/// afterwards has not gone on all the time.
+/// `X` was called once in between, and then the same call of `C` returned.
+/// Equal calls before and afterwards have not been active all the time.
 #[test]
 fn calls_that_come_back() {
     let shown = "4 x D@10 C@20:7 B@30:6 A@40 $";
     check(&format!("{shown}\n Y@8 X@28 A@40 $\n {shown}\n E@8 | => ~ A $\n {shown}"));
-    // A call that saved other registers is another one.
+    // A call that saved other registers is a different one.
     let other = "4 x D@10 C@20:8 B@30:6 A@40 $";
     check(&format!("{other}\n Y@8 X@28 A@40 $\n {shown}\n E@8 | => ~ B A $\n {shown}"));
 }
 
-/// As many as showed them.
+/// As many samples as those that showed them.
 #[test]
 fn too_many_samples_that_did_not_show_the_calls() {
     check(
@@ -111,7 +111,7 @@ fn too_many_samples_that_did_not_show_the_calls() {
     );
 }
 
-/// The calls that a stack starts with are those that all its samples have.
+/// The calls that a stack starts with are those that all its samples share.
 #[test]
 fn what_a_stack_starts_with() {
     check(
@@ -131,7 +131,7 @@ fn what_a_stack_starts_with() {
     );
 }
 
-/// Four samples of both sides must show it.
+/// At least four samples of both directions must show it.
 #[test]
 fn too_few_samples_that_show_the_start() {
     check(
@@ -143,7 +143,7 @@ fn too_few_samples_that_show_the_start() {
     );
 }
 
-/// What the thread was started for may be another thing at another time.
+/// The thread may have been started for other code at another time.
 #[test]
 fn what_a_stack_starts_with_from_one_side() {
     check(
@@ -166,7 +166,7 @@ fn what_a_stack_starts_with_from_one_side() {
     );
 }
 
-/// The root is no further away than stacks are large.
+/// The root is at most a stack size away.
 #[test]
 fn a_root_far_away() {
     check(
@@ -178,7 +178,7 @@ fn a_root_far_away() {
     );
 }
 
-/// Chains that did not reach the root have no start, and their calls are no way to it.
+/// Chains that did not reach the root have no start, and their calls do not lead to it.
 #[test]
 fn without_a_root() {
     check(
@@ -190,7 +190,7 @@ fn without_a_root() {
     );
 }
 
-/// The stacks of fibers, or of the threads of a runtime of its own: whose root is behind the gap is not known.
+/// Stacks of fibers, or of threads of a runtime: the root outside of the gap is ambiguous.
 #[test]
 fn two_roots_on_one_stack() {
     check(
@@ -203,7 +203,7 @@ fn two_roots_on_one_stack() {
         4 x D@1010 C@1020:7 B@1030:6 A@1040 $
     ",
     );
-    // The loader's root and that of the program are near each other.
+    // The roots of the loader and of the program are near each other.
     check(
         "
         D@1110 C@1120:7 B@1130:7 A@1140 $
@@ -214,7 +214,7 @@ fn two_roots_on_one_stack() {
     );
 }
 
-/// A call that saved what the call outside of it saved, too, is not told apart from others.
+/// A call that saved the same registers as its outer call is not distinguishable from others.
 #[test]
 fn registers_that_are_handed_down() {
     check(

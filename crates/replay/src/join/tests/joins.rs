@@ -1,8 +1,8 @@
-//! Chains that are continued call by call: which evidence is enough, and what contradicts it.
+//! Chains completed call by call: sufficient evidence, and contradictions.
 
 use crate::join::tests::notation::{check, check_exact};
 
-/// `D` was called by the same call before: so were its callers.
+/// The same call of `D` as before, so its callers are the same.
 #[test]
 fn the_past_alone() {
     check(
@@ -23,7 +23,7 @@ fn the_future_alone() {
     );
 }
 
-/// What a repaired chain shows is known for the samples after it, for their frames are compared with it.
+/// A repaired chain gives evidence for the later samples, which are compared with its frames.
 #[test]
 fn one_cut_chain_after_the_other() {
     check(
@@ -34,7 +34,7 @@ fn one_cut_chain_after_the_other() {
     );
 }
 
-/// `D` was left and called again, and saved the same: so it does whoever calls `C`.
+/// `D` returned and was called again, and saved the same registers: it does so for every caller of `C`.
 #[test]
 fn calls_that_save_the_same_each_time() {
     check_exact(
@@ -44,7 +44,7 @@ fn calls_that_save_the_same_each_time() {
         D@10:1 C@20 |30
     ",
     );
-    // Once it saved something else: that tells its calls apart.
+    // Once it saved other registers: these distinguish its calls.
     check_exact(
         "
         D@10:1 C@20 B@30 A@40 $
@@ -55,7 +55,7 @@ fn calls_that_save_the_same_each_time() {
     );
 }
 
-/// Cut chains show each other what is outside of them, as far as any of them reached.
+/// Truncated chains give each other outer frames, up to the outermost one of any of them.
 #[test]
 fn a_chain_that_was_cut_off_further_out() {
     check(
@@ -73,7 +73,7 @@ fn a_chain_that_was_cut_off_further_out() {
     );
 }
 
-/// `D` and `C` are in their places: that proves nothing, however often it was so before and is so afterwards.
+/// `D` and `C` are at their CFAs, which proves nothing, regardless of the number of samples before and afterwards.
 #[test]
 fn places_alone() {
     check_exact(
@@ -85,7 +85,7 @@ fn places_alone() {
     );
 }
 
-/// Each alone would be enough.
+/// Each alone would be sufficient.
 #[test]
 fn both_disagree() {
     check_exact(
@@ -97,7 +97,7 @@ fn both_disagree() {
     );
 }
 
-/// As far as both agree, and not beyond.
+/// Frames are taken until the directions disagree.
 #[test]
 fn both_agree_at_first() {
     check_exact(
@@ -135,7 +135,7 @@ fn the_stack_pointer_was_above_the_frame() {
     );
 }
 
-/// `F` was where `C` is, and called from elsewhere.
+/// `F` is at the CFA of `C`, with another caller.
 #[test]
 fn another_frame_in_the_same_place() {
     check(
@@ -145,7 +145,7 @@ fn another_frame_in_the_same_place() {
         D@10:1 C@20 |30
     ",
     );
-    // It lies across the frames.
+    // It overlaps the frames.
     check(
         "
         D@10:1 C@20 B@30 A@40 $
@@ -165,7 +165,7 @@ fn another_call_of_the_same_function() {
     );
 }
 
-/// The frames of a recursion differ in nothing but their places: whoever began it, they look the same.
+/// The frames of a recursion differ only in their stack addresses: they look the same for every first caller.
 #[test]
 fn a_recursion_that_saves_the_same() {
     check_exact(
@@ -188,7 +188,7 @@ fn a_recursion_that_saves_the_same() {
     );
 }
 
-/// Each frame saved something else, which tells them apart.
+/// Each frame saved other registers, which distinguish them.
 #[test]
 fn recursion() {
     check(
@@ -200,14 +200,14 @@ fn recursion() {
         R@20:2 R@30:3 R@40:4 M@50 $
     ",
     );
-    // It went on inwards: the innermost frame was not called before.
+    // The recursion continued inwards: the innermost frame is new.
     check(
         "
         R@20:2 R@30:3 R@40:4 M@50 $
         R@10:1 R@20:2 R@30:3 |40      => R M $
     ",
     );
-    // Another one, shifted by half a frame.
+    // Another recursion, shifted by half a frame.
     check(
         "
         R@10:1 R@20:2 R@30:3 R@40:4 M@50 $
@@ -241,7 +241,7 @@ fn the_stack_of_a_signal_handler() {
     );
 }
 
-/// Where the frame of the last function begins is not known, so what is outside of it is not, either.
+/// The CFA of the last function is unknown, so its outer frames are unknown, too.
 #[test]
 fn a_last_function_without_a_frame() {
     check_exact(

@@ -1,24 +1,24 @@
-//! What is remembered from one window to the next, and what is given up.
+//! State that remains from one window to the next, and its limits.
 
 use unwinder::Saved;
 
 use crate::join::tests::notation::{Sample, World};
 use crate::join::{Key, Memory, SeenEnd, Trials};
 
-/// Stacks that are remembered, and calls of each.
+/// Limits of the stacks, and of the calls of each.
 const STACKS: u32 = 1024;
 const CALLS: usize = 1024;
-/// More than what is kept here.
+/// Larger than the number of calls stored here.
 const ROOM: usize = 1 << 20;
 
-/// A sample of so many frames, all of one function, 16 bytes each.
+/// A sample with that many frames, all of one function, 16 bytes each.
 fn deep(owner: u32, frames: u64) -> Sample {
     let frames: Vec<_> = (1..=frames).map(|at| ('R', at * 0x10, Saved::NONE)).collect();
     Sample::new(owner, &frames, SeenEnd::Root)
 }
 
-/// What is remembered of a stack: the places of its calls, innermost first. To ask is to show a sample that is inside of
-/// them all.
+/// Returns the remembered CFAs of a stack's calls, innermost first.
+/// Does so by showing a sample that is inside of all of them.
 fn remembered(world: &mut World, memory: &mut Memory, owner: u32) -> Vec<u64> {
     let sample = Sample::new(owner, &[('Q', 8, Saved::NONE)], SeenEnd::Other);
     world.observe(memory, &sample, |memory, comparison, _| {
@@ -38,7 +38,7 @@ fn show(world: &mut World, memory: &mut Memory, sample: &Sample) {
     world.observe(memory, sample, |_, _, _| ());
 }
 
-/// The stacks that had a sample last are kept, whenever they had the first.
+/// The stacks with the latest samples remain, regardless of their first ones.
 #[test]
 fn stacks_above_the_limit_are_forgotten() {
     let (mut world, mut memory) = (World::new(), Memory::with_room(ROOM));
@@ -59,7 +59,7 @@ fn stacks_above_the_limit_are_forgotten() {
     assert_eq!(kept, expected);
 }
 
-/// So are what they start with.
+/// Their starts are forgotten, too.
 #[test]
 fn starts_of_forgotten_stacks_are_forgotten() {
     let (mut world, mut memory) = (World::new(), Memory::with_room(ROOM));
@@ -78,7 +78,7 @@ fn starts_of_forgotten_stacks_are_forgotten() {
     assert_eq!(found, [None, Some(1), Some(1)]);
 }
 
-/// The innermost calls of a stack are kept.
+/// The innermost calls of a stack remain.
 #[test]
 fn calls_above_the_limit_are_forgotten() {
     let (mut world, mut memory) = (World::new(), Memory::with_room(ROOM));
@@ -89,7 +89,7 @@ fn calls_above_the_limit_are_forgotten() {
     assert_eq!(remembered(&mut world, &mut memory, 0), expected);
 }
 
-/// What was contradicted goes, and what is kept is the same as before.
+/// Contradicted calls are removed, and the remaining ones are unchanged.
 #[test]
 fn calls_that_are_over_are_forgotten() {
     let (mut world, mut memory) = (World::new(), Memory::with_room(ROOM));
@@ -103,7 +103,7 @@ fn calls_that_are_over_are_forgotten() {
     assert_eq!(before, (2..=30).map(|at| at * 0x10).collect::<Vec<u64>>());
 }
 
-/// However many threads there are, what is left from one window to the next is limited.
+/// The state that remains between windows is limited, regardless of the number of threads.
 #[test]
 fn ten_thousand_stacks() {
     let (mut world, mut memory) = (World::new(), Memory::with_room(ROOM));
@@ -120,7 +120,7 @@ fn ten_thousand_stacks() {
     assert_eq!(kept, [4; STACKS as usize]);
 }
 
-/// What has no room is not kept; when what was kept is forgotten, it is. A list alone has room.
+/// Calls that do not fit are not stored until the store is emptied. A single list always fits.
 #[test]
 fn calls_without_room_are_not_kept() {
     let (mut world, mut memory) = (World::new(), Memory::with_room(5));

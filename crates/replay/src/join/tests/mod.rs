@@ -1,4 +1,5 @@
-//! Repair on stacks that are written down: each test shows the samples of a recording, and what the cut ones become.
+//! Repair of stacks in a text notation: each test has the samples of a recording,
+//! and the completions of the truncated ones.
 
 mod functions;
 mod gaps;

@@ -1,14 +1,15 @@
-//! How the tests write samples down, one a line, and the repair of all of them as the window does it.
+//! The notation of samples in tests, one per line, and their repair in the same steps as by a window.
 //!
 //! ```text
-//!   D@10:1 C@20 B@30 A@40 $            frames, innermost first; a frame: the address, its stack pointer, what it saved
-//!   D@10:1 C@20 |30        => B A $    cut off; the last function's frame begins at 30; what it is continued with
-//!   4 x D@10 C@20 |                    four samples; where the last function's frame begins is not known
-//!   2: D@10 ?                          of thread 2; the chain ended for another reason than the end of the bytes
+//!   D@10:1 C@20 B@30 A@40 $            frames, innermost first; a frame: address, stack pointer, saved registers
+//!   D@10:1 C@20 |30        => B A $    truncated; CFA of the last function is 30; expected completion
+//!   4 x D@10 C@20 |                    four samples; CFA of the last function is unknown
+//!   2: D@10 ?                          of thread 2; the chain ended for another reason than the end of the dump
 //! ```
 //!
-//! Stack pointers are hexadecimal. `$` is the root, `~` a gap. `b` is another address in the function of `B`, which only a
-//! file can tell. A line that was cut off and has no `=>` is not continued.
+//! Stack pointers are hexadecimal. `$` is the root, `~` a gap.
+//! `b` is another address in the function of `B`, which only a file can show.
+//! A truncated line without `=>` is not completed.
 
 use address::ModuleId;
 use image_store::{FileOptions, ImageStore};
@@ -22,12 +23,12 @@ use crate::join::{
     Code, CutChain, Functions, Lists, Memory, Repaired, Seen, SeenEnd, SeenFrame, Sight, StackOwner,
 };
 
-/// Addresses of functions are so far apart.
+/// Distance between functions.
 pub(super) const FUNCTION: u64 = 0x100;
-/// The second address of a function comes so long after the first.
+/// Offset of the second address of a function from the first.
 pub(super) const SECOND: u64 = 0x40;
 
-/// The looked-up address of a letter in the module.
+/// Lookup address of a letter in the module.
 pub(super) fn address(letter: char) -> u64 {
     let of = |first: char| u64::from(u32::from(letter) - u32::from(first));
     let start = 0x1000 + 0x10;
@@ -46,18 +47,18 @@ fn letter(place: &Place) -> char {
     letters.find(|&letter| address(letter) == place.relative).unwrap_or('!')
 }
 
-/// A sample as it is written.
+/// A sample in the notation.
 pub(super) struct Sample {
     owner: StackOwner,
     frames: Vec<SeenFrame>,
     end: SeenEnd,
-    /// What its line says that it is continued with.
+    /// Expected completion.
     expected: String,
     line: String,
 }
 
 impl Sample {
-    /// A sample of a thread, of (address, stack pointer, what it saved).
+    /// Creates a sample of a thread from (address, stack pointer, saved registers).
     pub(super) fn new(owner: u32, frames: &[(char, u64, Saved)], end: SeenEnd) -> Self {
         let seen = |&(letter, sp, saved): &(char, u64, Saved)| SeenFrame {
             place: place(letter),
@@ -111,7 +112,7 @@ impl Sample {
     }
 }
 
-/// What was saved: nothing for 0.
+/// Saved registers for a number: none for 0.
 fn saved_of(value: u64) -> Saved {
     let mut saved = Saved::NONE;
     if value != 0 {
@@ -120,10 +121,10 @@ fn saved_of(value: u64) -> Saved {
     saved
 }
 
-/// More calls than a test keeps.
+/// Larger than the number of calls that a test stores.
 const ROOM: usize = 1 << 10;
 
-/// What is known of the code: nothing, unless a test has files.
+/// Code of the tests: none, unless a test has files.
 pub(super) struct World {
     pub(super) engine: Engine,
     pub(super) images: ImageStore,
@@ -132,7 +133,7 @@ pub(super) struct World {
 }
 
 impl World {
-    /// No file: functions are the same only where addresses are.
+    /// No files: functions are equal only if the addresses are.
     pub(super) fn new() -> Self {
         Self::with_modules(ImageStore::new(FileOptions::default()), Vec::new())
     }
@@ -142,7 +143,7 @@ impl World {
         Self { engine: Engine::new(), images, modules, functions: Functions::default() }
     }
 
-    /// Shows a sample to a memory; `f` is called with what that remembers before the sample is taken in.
+    /// Shows a sample to a memory; calls `f` with the comparison before the memory is updated.
     pub(super) fn observe<R>(
         &mut self,
         memory: &mut Memory,
@@ -158,7 +159,7 @@ impl World {
         result
     }
 
-    /// What each sample that was cut off is continued with.
+    /// Returns the completion of each truncated sample.
     fn repair(&mut self, samples: &[Sample], gaps: bool) -> Vec<String> {
         let mut future = Memory::learning(ROOM);
         let later = samples.iter().rev().map(|sample| {
@@ -198,7 +199,7 @@ impl World {
         all
     }
 
-    /// Repairs all samples of a text and compares with what its lines say.
+    /// Repairs all samples of a text and compares the completions with the expected ones.
     #[track_caller]
     pub(super) fn check_with(&mut self, text: &str, gaps: bool) {
         let lines = text.lines().filter(|line| !line.trim().is_empty());
@@ -222,13 +223,13 @@ fn shown(repaired: &Repaired, places: &[Place]) -> String {
     words.join(" ")
 }
 
-/// Repairs samples of a file whose function `A` is what threads start with: it calls what it is given.
+/// Repairs samples of a file with `A` as the start function of threads: it makes an indirect call.
 #[track_caller]
 pub(super) fn check(text: &str) {
     world(&[indirect('A')]).check_with(text, true);
 }
 
-/// The same, where chains are not to be continued behind a gap.
+/// The same, without completion after a gap.
 #[track_caller]
 pub(super) fn check_exact(text: &str) {
     World::new().check_with(text, false);

@@ -1,8 +1,8 @@
-//! What samples of the recording itself say about evidence switches it on and off.
+//! Trials in the recording itself enable and disable evidence.
 
 use crate::join::tests::notation::{check, check_exact};
 
-/// The same frame was seen below two callers: then it is no evidence.
+/// The same frame was observed below two callers, so it is not evidence.
 #[test]
 fn a_trial_against_the_same_frame() {
     check(
@@ -23,10 +23,10 @@ fn a_trial_against_the_same_frame() {
     );
 }
 
-/// Of what several samples showed: one wrong trial in two hundred is borne, where it is not of the same place.
+/// For calls that several samples showed, one failed trial in two hundred is tolerated if it is at another location.
 #[test]
 fn one_trial_among_many() {
-    // The first two samples are no trial, and one of what one sample showed.
+    // The first two samples are not trials, and one trial concerns a call that one sample showed.
     for (samples, result) in [(202, "=> E A $"), (201, "")] {
         check_exact(&format!(
             "
@@ -39,7 +39,7 @@ fn one_trial_among_many() {
     }
 }
 
-/// One of the two is right, and trials elsewhere do not tell which.
+/// One of the two is right, and trials elsewhere do not show which.
 #[test]
 fn both_disagree_where_trials_are_right() {
     check_exact(

@@ -1,4 +1,4 @@
-//! Repair for those who watch: batch by batch, whenever these come.
+//! Repair batch by batch, for live output, independent of the time between batches.
 
 use crate::repair::stage::{How, PID, Recording};
 
@@ -8,11 +8,11 @@ const BATCH: usize = 60;
 const LIVE: How =
     How { join: replay::Join::Gaps, max_frames: 127, threads: 1, stream: true, live: Some(false) };
 
-/// Chains that are cut off go on with what the samples of their batch and of the next one show, and all before them.
+/// Truncated chains are completed from the samples of their batch, of the next one, and of all earlier ones.
 #[test]
 fn the_next_batch_is_all_that_is_waited_for() {
     let mut recording = Recording::new();
-    // Nobody shows what these were called from before the last of eight batches.
+    // No sample shows their callers before the last of eight batches.
     (0..8 * BATCH).for_each(|_| recording.sample_of((PID, 1000), "EDC|BAR"));
     recording.sample_of((PID, 1000), "EDCBAR");
     (0..3 * BATCH).for_each(|_| recording.sample_of((PID, 1000), "EDC|BAR"));
@@ -26,7 +26,7 @@ fn the_next_batch_is_all_that_is_waited_for() {
     let chains = recording.chains(LIVE);
     let first = chains.iter().position(is_joined).expect("a chain that goes on");
     assert!(chains.iter().skip(first).all(is_joined));
-    // The batches in front of the last but one before the sample that shows it were done by then.
+    // All batches up to the third-last one before the sample with the callers were complete by then.
     assert!((6 * BATCH..8 * BATCH).contains(&first), "{first}");
     for threads in [1, 4] {
         for live in [Some(false), Some(true)] {

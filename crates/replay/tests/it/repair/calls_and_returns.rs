@@ -1,5 +1,5 @@
-//! Random programs that call and return on one stack: what the whole stacks show is compared with what is left of it
-//! when the stacks are cut.
+//! Random programs that call and return on one stack:
+//! completed chains of truncated dumps are compared with the whole stacks.
 
 use crate::repair::stage::{How, PID, Recording, Written, address, saved};
 use replay::Join;
@@ -26,12 +26,12 @@ impl Random {
     }
 }
 
-/// A function under way.
+/// An active function.
 struct Activation {
     letter: char,
-    /// The second of its calls.
+    /// True at the second of its calls.
     second: bool,
-    /// What it saved.
+    /// The value that it saved.
     saved: u64,
 }
 
@@ -41,10 +41,10 @@ impl Activation {
     }
 }
 
-/// A program under way.
+/// A running program.
 struct Machine {
     random: Random,
-    /// What each of the two calls of each function calls: one function, or one of two.
+    /// Targets of the two calls of each function: one function, or one of two.
     callees: Vec<[char; 2]>,
     stack: Vec<Activation>,
     rbx: u64,
@@ -73,7 +73,7 @@ impl Machine {
         }
     }
 
-    /// A call or a return.
+    /// Performs a call or a return.
     fn step(&mut self) {
         let depth = self.stack.len();
         let second = self.random.below(2) == 1;
@@ -90,13 +90,13 @@ impl Machine {
         }
     }
 
-    /// Addresses and what was saved, innermost first.
+    /// Returns addresses and saved values, innermost first.
     fn frames(&self) -> Vec<(u64, u64)> {
         self.stack.iter().rev().map(|it| (it.address(), it.saved)).collect()
     }
 }
 
-/// A recording, and a copy of it of which the bytes show so many frames.
+/// Returns a recording, and a copy with dumps of at most `shown` frames.
 fn recordings(seed: u64, shown: usize) -> [Recording; 2] {
     let mut machine = Machine::new(seed);
     let [mut whole, mut cut] = [Recording::new(), Recording::new()];
@@ -110,14 +110,14 @@ fn recordings(seed: u64, shown: usize) -> [Recording; 2] {
     [whole, cut]
 }
 
-/// What came of the cut samples of all recordings.
+/// Results for the truncated samples of all recordings.
 #[derive(Debug, Default)]
 struct Counts {
     cut: usize,
-    /// Joined without a gap to the root, and with the frames of the truth.
+    /// Joined to the root without a gap, and those with the frames of the truth.
     joined: usize,
     exact: usize,
-    /// Joined in part, and with frames of the truth.
+    /// Joined in part, and those with frames of the truth.
     in_part: usize,
     inner: usize,
     across_a_gap: usize,
@@ -172,7 +172,7 @@ fn repaired_chains_are_those_of_the_stack() {
             }
         }
     }
-    // As many as there are, so that the rest says something.
+    // There must be many, so that the other checks are meaningful.
     assert!(counts.joined > counts.cut / 10, "{counts:?}");
     assert!(counts.exact == counts.joined, "{counts:?}");
     assert!(counts.inner == counts.in_part, "{counts:?}");

@@ -1,14 +1,14 @@
-//! A recording of many threads: of how many the stacks are remembered is limited, and the same in each run.
+//! A recording of many threads: the number of remembered stacks is limited, and the result is the same in each run.
 
 use crate::repair::stage::{How, PID, Recording};
 
 const THREADS: u32 = 10_000;
-/// So many samples are repaired together.
+/// Number of samples that are repaired together.
 const REPAIRED: usize = 24 << 10;
-/// So many stacks are remembered from then on.
+/// Number of stacks that are remembered afterwards.
 const REMEMBERED: usize = 4096;
 
-/// Each thread shows its whole stack once. All its other samples are cut off.
+/// Each thread shows its whole stack once; its other samples are truncated.
 #[test]
 fn ten_thousand_threads() {
     let mut recording = Recording::new();
@@ -22,7 +22,7 @@ fn ten_thousand_threads() {
         other => panic!("{other}"),
     };
     let joined: Vec<usize> = (0..chains.len()).filter(|at| is_joined(&chains[*at])).collect();
-    // The threads that had samples last before the limit have one more afterwards.
+    // The remembered threads had the last samples before the limit; each has one more sample afterwards.
     let remembered = 10_000 + REPAIRED - REMEMBERED..10_000 + REPAIRED;
     let expected: Vec<usize> = (0..REPAIRED).chain(remembered).collect();
     assert_eq!(joined.len(), expected.len());

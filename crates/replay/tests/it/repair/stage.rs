@@ -1,13 +1,13 @@
-//! Recordings of stacks that are written down. A stack is a word: a letter for each frame, the innermost first.
+//! Recordings of stacks in a text notation. A stack is a word with a letter for each frame, innermost first.
 //!
 //! ```text
-//!   EDCBAR       all of it was recorded; R is the root. All frames have 32 bytes, from the same address downwards
-//!   EDC|BAR      the bytes end in the frame of C, whose caller they do not show
-//!   E2DCBAR      E saved another value of its caller than E and the others, which save 1; 0 tells nothing
+//!   EDCBAR       recorded completely; R is the root. All frames have 32 bytes, from the same address downwards
+//!   EDC|BAR      the dump ends in the frame of C and does not show its caller
+//!   E2DCBAR      E saved another value of its caller than the other frames, which save 1; 0 distinguishes nothing
 //!   EdCBAR       D is at another address
 //! ```
 //!
-//! A chain is shown as `@E D C +B +A ~ R root`: sampled, by call frame information, of other samples, a gap.
+//! A chain is shown as `@E D C +B +A ~ R root`: sampled, by CFI, from other samples, a gap.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -25,18 +25,18 @@ use unwinder::{Arch, FoundBy};
 
 use crate::world::{BASE, Program, SP, World, ops};
 
-/// Where the frame of the root begins; stacks grow downwards from here.
+/// CFA of the root; stacks grow downwards from here.
 pub(crate) const TOP: u64 = SP + 0x8_0000;
-/// The bytes of a frame.
+/// Size of a frame, in bytes.
 pub(crate) const FRAME: u64 = 0x20;
 pub(crate) const PID: u32 = 7;
 const FUNCTIONS: u64 = BASE + 0x2000;
 
-/// The code of a signal trampoline, and where it is.
+/// Code of a signal trampoline, and its address.
 const RESTORE_RT: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05];
 pub(crate) const TRAMPOLINE: u64 = BASE + 0x1800;
 
-/// Where a frame of that letter goes on.
+/// Address in the function of a letter after its call.
 pub(crate) fn address(letter: char) -> u64 {
     match letter {
         'a'..='z' => address(letter.to_ascii_uppercase()) + 0x20,
@@ -46,7 +46,7 @@ pub(crate) fn address(letter: char) -> u64 {
 
 fn program() -> Program {
     let functions = ('A'..='Z').filter(|letter| *letter != 'R');
-    // It calls what the thread is for: `call *%rax`.
+    // It calls the thread's start function: `call *%rax`.
     let root = ops().undefined(16);
     let program = Program::empty(Arch::X86_64).function(address('R') - 0x10, 0x40, root);
     let program = program.code(TRAMPOLINE, &RESTORE_RT).code(address('R') - 2, &[0xff, 0xd0]);
@@ -56,7 +56,7 @@ fn program() -> Program {
     })
 }
 
-/// A stack as it is written, from the stack pointer up, as far as it was recorded.
+/// A stack in the notation: its dump, from the stack pointer up.
 pub(crate) struct Written {
     pub(crate) pc: u64,
     pub(crate) sp: u64,
@@ -81,7 +81,7 @@ impl Written {
         Self::of(&frames, shown)
     }
 
-    /// A stack of frames, (where it goes on, what it saved), of which the bytes show so many.
+    /// Makes a stack of frames (address, saved value) with a dump of the first `shown` frames.
     pub(crate) fn of(frames: &[(u64, u64)], shown: Option<usize>) -> Self {
         let sp = TOP - FRAME * (frames.len() as u64 - 1);
         let mut stack = StackBuilder::new(sp, Endian::Little, 8);
@@ -94,20 +94,20 @@ impl Written {
     }
 }
 
-/// A value that tells one call from another.
+/// A saved value that distinguishes calls.
 pub(crate) fn saved(value: u64) -> u64 {
     0x5555_0000_0000 + (value << 20)
 }
 
-/// How to replay.
+/// Options of a replay.
 #[derive(Clone, Copy)]
 pub(crate) struct How {
     pub(crate) join: Join,
     pub(crate) max_frames: usize,
     pub(crate) threads: usize,
-    /// A stream of many batches.
+    /// As a stream of many batches.
     pub(crate) stream: bool,
-    /// Whether batches are repaired one by one, and whether there is a pause after each.
+    /// Repair batch by batch if `Some`; true to walk all waiting samples after each batch.
     pub(crate) live: Option<bool>,
 }
 
@@ -134,7 +134,7 @@ impl Recording {
         new
     }
 
-    /// The next moment: twenty milliseconds later.
+    /// The next time: twenty milliseconds later.
     fn next(&mut self) -> u64 {
         self.time += 20_000_000;
         self.time
@@ -152,14 +152,14 @@ impl Recording {
         }
     }
 
-    /// A thread of a process is made by the first thread of process 7.
+    /// Adds a thread of a process, made by the first thread of process 7.
     pub(crate) fn fork(&mut self, pid: u32, tid: u32) {
         let time = self.next();
         let record = Record::Fork { pid, ppid: PID, tid, ptid: PID, time };
         self.data.record_at(&record, SampleId::at(PID, PID, time));
     }
 
-    /// A process becomes another program, and maps it.
+    /// Replaces the program of a process, and maps it.
     pub(crate) fn exec(&mut self, pid: u32) {
         let time = self.next();
         let record = Record::Comm { pid, tid: pid, comm: b"other", exec: true };
@@ -167,7 +167,7 @@ impl Recording {
         self.map(pid);
     }
 
-    /// Samples of the first thread of process 7, one for each word.
+    /// Adds samples of the first thread of process 7, one per word.
     pub(crate) fn samples(&mut self, text: &str) -> &mut Self {
         text.split_whitespace().for_each(|stack| self.sample_of((PID, PID), stack));
         self
@@ -177,7 +177,7 @@ impl Recording {
         self.written(task, &Written::read(stack), &[]);
     }
 
-    /// A sample in the kernel, whose addresses are given, if there are any.
+    /// Adds a sample, in the kernel if there are `kernel` addresses.
     pub(crate) fn written(&mut self, (pid, tid): (u32, u32), stack: &Written, kernel: &[u64]) {
         const CONTEXT_KERNEL: u64 = -128_i64 as u64;
         let regs = UserRegs::x86_64(stack.pc, stack.sp).usual_values();
@@ -193,7 +193,7 @@ impl Recording {
         }
     }
 
-    /// What comes of it, and how many batches it had.
+    /// Replays the recording, and returns the number of batches, too.
     pub(crate) fn replay(&self, how: How) -> (Replay, usize) {
         let How { join, max_frames, threads, stream, live } = how;
         let input = if stream {
@@ -236,13 +236,13 @@ impl Recording {
         })
     }
 
-    /// The chains of all samples.
+    /// Returns the chains of all samples.
     pub(crate) fn chains(&self, how: How) -> Vec<String> {
         let (Replay { profile, .. }, _) = self.replay(how);
         profile.samples.iter().map(|row| shown(&profile, row)).collect()
     }
 
-    /// Compares the chains of the samples of a task that are not as they were recorded.
+    /// Compares the chains of the samples that were truncated in the recording.
     #[track_caller]
     pub(crate) fn check(&self, how: How, expected: &[&str]) {
         let (cut, found) = (self.chains(How { join: Join::Off, ..how }), self.chains(how));
@@ -251,7 +251,7 @@ impl Recording {
     }
 }
 
-/// A chain and why it ended.
+/// Formats a chain and its end reason.
 pub(crate) fn shown(profile: &Profile, row: &SampleRow) -> String {
     let mut words = Vec::new();
     let mut node = row.stack;
@@ -276,7 +276,7 @@ pub(crate) fn shown(profile: &Profile, row: &SampleRow) -> String {
     format!("{} {}", words.join(" "), row.end)
 }
 
-/// The letter of a looked-up address, which is in the call, or where the function was sampled or interrupted.
+/// Letter of a lookup address, either in the call or at the sampled or interrupted instruction.
 fn name(relative: u64) -> String {
     let is_there = |letter: &char| {
         let at = address(*letter) - BASE;
