@@ -2,7 +2,7 @@
 
 use crate::write;
 
-/// An entry of a tar file with its content. Source: POSIX.1-1988, ustar; `tar.h`.
+/// Returns an entry of a tar file with its content. Source: POSIX.1-1988, ustar; `tar.h`.
 fn entry(name: &str, kind: u8, link: &str, content: &[u8]) -> Vec<u8> {
     let mut header = [0; 512];
     header[..name.len()].copy_from_slice(name.as_bytes());

@@ -8,8 +8,8 @@ use host::{Host, MemoryHost, Origin};
 
 use crate::write;
 
-/// The tar file in the bundle of a machine with a few files, each of which is asked for. It has links to those that the
-/// recording has.
+/// Returns the tar file of a bundle from a host with a few files that were all queried. It has links to the
+/// recorded ones.
 fn bundle(recording: &[u8], files: &[(&str, &[u8])], recorded: &Recorded) -> Vec<u8> {
     let machine = MemoryHost::new();
     machine.insert("perf.data", recording);
@@ -44,6 +44,6 @@ pub fn write_all() {
     let recorded = Recorded { files: vec![file("/a"), file("/c/d")], kernel: None };
     let linked = bundle(b"PERFILE2", &files, &recorded);
     write("bundle", "links", &linked);
-    // The last link says less than it should: tar ends with two blocks of zeros.
+    // The last link is truncated: tar ends with two blocks of zeros.
     write("bundle", "cut_link", &linked[..linked.len().saturating_sub(1024 + 256)]);
 }

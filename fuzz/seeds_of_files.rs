@@ -8,7 +8,7 @@ use synth::{CfiBuilder, CfiKind, CfiOps, Cie, DwarfExpr, Endian, Fde, eh_frame_h
 
 use crate::write;
 
-/// Files that are seeds as they are.
+/// Files that are seeds without changes.
 const FILES: [&str; 14] = [
     "image-store/testdata/layouts/lld-pie",
     "image-store/testdata/layouts/lld-nopie",
@@ -39,7 +39,7 @@ const PROGRAMS: [(&str, &[(u8, &str)]); 11] = [
     ("split4", &[(3, "split4.dwo")]),
     ("clang-split5", &[(3, "clang-split5.dwp")]),
 ];
-/// The sections of an input of `dwarf` by their numbers.
+/// Sections of an input of `dwarf` by number.
 const SECTIONS: [&str; 16] = [
     "info",
     "abbrev",
@@ -110,7 +110,7 @@ fn debug_info(program: &str, others: &[(u8, &str)]) -> Vec<u8> {
     input
 }
 
-/// The code of a program, and its `.debug_frame`, which is of other addresses and moved.
+/// Returns an input with the code of a program and its `.debug_frame`, with relocated addresses.
 fn program_frames(program: &str) -> Vec<u8> {
     let image = image(program);
     let text = image.section(".text").expect("code").svma.0;
@@ -124,7 +124,7 @@ fn program_frames(program: &str) -> Vec<u8> {
     cfi_input(&[&[], &[], &frames, &content(&image, ".text")])
 }
 
-/// `.eh_frame`, `.eh_frame_hdr`, `.debug_frame` and the code, with a stack of return addresses into it.
+/// Returns `.eh_frame`, `.eh_frame_hdr`, `.debug_frame` and the code, with a stack of return addresses into it.
 fn cfi_input(parts: &[&[u8]; 4]) -> Vec<u8> {
     let stack: Vec<u8> =
         (0..48_u64).flat_map(|at| (0x40_1000 + at % 6 * 24 + 1).to_le_bytes()).collect();
@@ -142,7 +142,7 @@ fn cfi_input(parts: &[&[u8]; 4]) -> Vec<u8> {
     input
 }
 
-/// Rules of all kinds: expressions, other registers, a state that is kept, a signal frame, a version 4 CIE.
+/// Returns rules of all kinds: expressions, other registers, a remembered state, a signal frame, a version 4 CIE.
 fn expressions() -> Vec<u8> {
     let ops = || CfiOps::new(Endian::Little);
     let expression = || DwarfExpr::new(Endian::Little);
@@ -169,7 +169,7 @@ fn expressions() -> Vec<u8> {
     let cie = other.cie(&Cie { version: 4, augmentation: String::new(), ..Cie::x86_64() });
     let instructions = ops().advance(2).def_cfa_offset(24).restore(6).into_bytes();
     other.fde(cie, &Fde { pc_begin: 0x1090, pc_range: 24, lsda: 0, instructions });
-    // A call that returns to each of the addresses that the stack has, else nothing.
+    // A call before each return address of the stack, otherwise `nop`.
     let code: Vec<u8> = (0..168).map(|at| if (at + 4) % 24 == 0 { 0xe8 } else { 0x90 }).collect();
     cfi_input(&[&eh_frame.bytes, &hdr, &other.build().bytes, &code])
 }

@@ -1,12 +1,12 @@
-//! Seeds of the targets that write their input by a grammar: choices as they come, the same ones each time.
+//! Seeds of the targets that write their input by a grammar: pseudo-random choices, the same ones each time.
 
 use crate::write;
 
-/// Seeds of each target, and their bytes.
+/// Number of seeds of each target, and their size in bytes.
 const SEEDS: u8 = 6;
 const LEN: usize = 220;
 
-/// Bytes that look like chance.
+/// Returns pseudo-random bytes.
 fn choices(seed: u8) -> impl Iterator<Item = u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15 ^ (u64::from(seed) << 32);
     std::iter::repeat_with(move || {

@@ -1,4 +1,4 @@
-//! Seeds of the targets that read what JIT compilers and the kernel say of their code.
+//! Seeds of the targets that read descriptions of code from JIT compilers and the kernel.
 
 use synth::{CfiBuilder, CfiKind, CfiOps, Cie, Endian, Fde, eh_frame_hdr};
 
@@ -22,7 +22,7 @@ fn text(address: u64, text: &str) -> Vec<u8> {
     [&address.to_le_bytes(), text.as_bytes()].concat()
 }
 
-/// Numbers and bytes in the byte order of a dump.
+/// Writer of numbers and bytes in the byte order of a dump.
 struct Words(Endian, Vec<u8>);
 
 impl Words {
@@ -52,7 +52,7 @@ impl Words {
     }
 }
 
-/// Lines and call frame information, the function that they are of, a move of it, another function, the end.
+/// Returns a dump of lines and call frame information, their function, a move of it, another function, the end.
 ///
 /// Source: tools/perf/Documentation/jitdump-specification.txt.
 fn dump(endian: Endian) -> Vec<u8> {
@@ -78,7 +78,7 @@ fn dump(endian: Endian) -> Vec<u8> {
         .1
 }
 
-/// `.eh_frame` and `.eh_frame_hdr` of 16 bytes of code that lie before them, as V8 writes them.
+/// Returns `.eh_frame` and `.eh_frame_hdr` for the 16 bytes of code before them, as in V8.
 fn unwinding() -> (Vec<u8>, u64) {
     let mut cfi = CfiBuilder::new(CfiKind::EhFrame, Endian::Little, 16);
     let cie = cfi.cie(&Cie::x86_64());

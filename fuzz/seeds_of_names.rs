@@ -1,4 +1,4 @@
-//! Seeds of `demangle`: names of each language that is read.
+//! Seeds of `demangle`: names of each supported language.
 
 use super::write;
 

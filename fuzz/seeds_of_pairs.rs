@@ -2,12 +2,12 @@
 
 use crate::write;
 
-/// A piece of a file.
+/// Returns a piece of a file.
 fn piece(kind: u8, content: &[u8]) -> Vec<u8> {
     [&[kind, content.len() as u8], content].concat()
 }
 
-/// A file, by the number of its path.
+/// Returns a file, by the number of its path.
 fn file(path: u8, pieces: &[Vec<u8>]) -> Vec<u8> {
     let content = pieces.concat();
     [&[path], &(content.len() as u16).to_le_bytes()[..], &content].concat()
@@ -18,7 +18,7 @@ pub fn write_all() {
     let sound = file(0, &[piece(0, &main), piece(1, &[0, 64, 1]), piece(1, &[64, 64, 2])]);
     let other =
         file(1, &[piece(0, b"\x10\x20_ZN1a1bEv"), piece(2, &[0, 255, 0x0e, 16, 0x41, 0x0e, 8])]);
-    // Programs are mapped, a thread is made, samples of both.
+    // Programs are mapped, a thread is created, with samples of both.
     let map = |path: u8, at: u8| [1, 0, path << 4 | at];
     let sample = |pid: u8, at: u8, words: &[u8], ip: u8| {
         [&[6, pid, at, words.len() as u8], words, &[ip]].concat()

@@ -1,4 +1,4 @@
-//! Archives of build-id caches: what they unpack to stays in its folder, and within its limit.
+//! Archives of build-id caches: unpacked files stay in their folder, and within the limit.
 #![no_main]
 
 mod cost;
@@ -12,16 +12,16 @@ use host::RealHost;
 use image_store::Archive;
 use libfuzzer_sys::fuzz_target;
 
-/// The folder of this process, with the archive and the folder that it is unpacked in.
+/// Folder of this process, with the archive and the folder for its contents.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = std::env::temp_dir().join(format!("unwind-perf-fuzz-{}", std::process::id()));
     fs::create_dir_all(folder.join("unpacked")).expect("a folder");
     folder
 });
-/// Smaller than usual, so that inputs reach it.
+/// Smaller than the usual limit, so that inputs reach it.
 const LIMIT: Limit = Limit { base: 1 << 14, per_byte: 4, most: 1 << 20 };
 
-/// The bytes of all files in and below a folder; links are not followed.
+/// Returns the size of all files in and below a folder; does not follow links.
 fn bytes_below(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry"));
     let bytes = |entry: fs::DirEntry| {

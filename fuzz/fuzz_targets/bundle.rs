@@ -1,4 +1,4 @@
-//! Bundles: the tar file inside them, its manifest, ranges and sizes; and what the machine that they stand for answers.
+//! Bundles: their tar file, manifest, ranges and sizes, and the answers of their host.
 #![no_main]
 
 mod cost;
@@ -10,7 +10,7 @@ use bundle::{Bundle, is_bundle};
 use host::{Host, Origin};
 use libfuzzer_sys::fuzz_target;
 
-/// Smaller than usual, so that inputs reach it.
+/// Smaller than the usual limit, so that inputs reach it.
 const LIMIT: Limit = Limit { base: 1 << 16, per_byte: 4, most: 1 << 20 };
 
 fn run(bytes: &[u8]) {

@@ -22,13 +22,13 @@ use module_map::Timeline;
 use synth::{ElfBuilder, Section, Segment};
 use unwinder::Arch;
 
-/// Where the sections lie, by address; each has a page of code or up to 64 KiB.
+/// Addresses of the sections; each has a page of code or up to 64 KiB.
 const TEXT: u64 = 0x1000;
 const EH_FRAME: u64 = 0x1_0000;
 const EH_FRAME_HDR: u64 = 0x2_0000;
-/// Mappings are that much higher.
+/// Distance of mappings from the stated addresses.
 const BIAS: u64 = 0x40_0000;
-/// Addresses that are asked for.
+/// Number of requested addresses.
 const PCS: usize = 48;
 
 fn run(bytes: &[u8]) {

@@ -1,4 +1,4 @@
-//! The joining of records over compressed chunks: records cut at any place give what they give in one piece.
+//! Joining of records over compressed chunks: records split at any byte give the same result as unsplit ones.
 #![no_main]
 
 mod cost;
@@ -6,7 +6,7 @@ mod cost;
 use libfuzzer_sys::fuzz_target;
 use perf_data::{Findings, Input, RecordCounts, RecordKind, Session, SessionOptions, SharedBytes};
 
-/// An attribute for samples of address, thread and time, then one record around all of `records`.
+/// Returns an attribute for samples of address, thread and time, followed by one record around all of `records`.
 fn stream(records: &[u8]) -> Vec<u8> {
     let mut bytes = b"PERFILE2\x10\0\0\0\0\0\0\0".to_vec();
     bytes.extend([64, 0, 0, 0, 0, 0, 72, 0]);
@@ -19,7 +19,7 @@ fn stream(records: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The samples, the counts, and whether nothing was found to be wrong.
+/// Returns the number of samples, the counts, and true if there were no findings.
 fn read(bytes: Vec<u8>) -> Option<(u64, RecordCounts, bool)> {
     let mut findings = Findings::default();
     let input = Input::File(SharedBytes::from(bytes));
@@ -31,7 +31,7 @@ fn read(bytes: Vec<u8>) -> Option<(u64, RecordCounts, bool)> {
     Some((samples, session.counts().clone(), findings.iter().next().is_none()))
 }
 
-/// Any bytes as compressed data, which may be damaged.
+/// Reads any bytes as compressed data, which may be damaged.
 fn damaged(bytes: &[u8]) -> u64 {
     let mut record = Vec::new();
     for part in bytes.chunks(0xfff0) {
@@ -43,7 +43,7 @@ fn damaged(bytes: &[u8]) -> u64 {
     counts.map_or(0, |it| it.total().bytes + it.skipped_bytes)
 }
 
-/// The bytes as records, packed in raw blocks of `chunk` bytes, and as they are.
+/// Reads the bytes as records, packed in raw blocks of `chunk` bytes, and unpacked.
 fn cut(chunk: u8, records: &[u8]) -> u64 {
     let mut packed = Vec::new();
     for (index, part) in records.chunks(usize::from(chunk) + 1).enumerate() {

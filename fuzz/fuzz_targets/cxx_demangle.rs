@@ -1,4 +1,4 @@
-//! A mangled name of C++, demangled in every form. What is demangled does not depend on the names before it.
+//! A mangled C++ name, demangled in every form. The result does not depend on earlier names.
 #![no_main]
 
 mod cost;
@@ -6,7 +6,7 @@ mod cost;
 use demangle::cxx::{Demangler, Options, Parts, Spelling};
 use libfuzzer_sys::fuzz_target;
 
-/// Longest output: the limit, and the last piece that goes over it, with the suffix.
+/// Maximum output: the limit, and the last piece that exceeds it, with the suffix.
 const MAX_OUTPUT: usize = 3 << 16;
 
 fn run(name: &[u8]) {

@@ -1,4 +1,4 @@
-//! Names of other languages than C++, one a line.
+//! Names of other languages than C++, one per line.
 #![no_main]
 
 mod cost;
@@ -6,7 +6,7 @@ mod cost;
 use demangle::{Languages, Style, demangle, demangle_in};
 use libfuzzer_sys::fuzz_target;
 
-/// Most bytes that a readable name has beside those of the symbol.
+/// Maximum number of bytes of a readable name in excess of the symbol.
 const MOST: usize = 1 << 18;
 
 fn run(bytes: &[u8]) {
@@ -15,7 +15,7 @@ fn run(bytes: &[u8]) {
             let any = demangle_in(name, style, Languages::ALL);
             assert!(any.len() <= name.len() + MOST);
             let told = demangle(name, style);
-            // What is told by its form is told in any file.
+            // A name that is recognized by its form is recognized in any file.
             assert!(told == any || *told == *name || told.len() < name.len());
         }
     }

@@ -1,4 +1,4 @@
-//! Debug information: names, inline chains and lines out of sections that are the input.
+//! Debug information: names, inline chains and lines from sections that are the input.
 //!
 //! ```text
 //!   8, 1        the first address and the distance to the next
@@ -19,7 +19,7 @@ use profile::Strings;
 use symbolizer::{Options, Request, SplitFinder, SymbolSource, symbolize};
 use synth::{ElfBuilder, Section, Segment, Symbol};
 
-/// The sections by their numbers.
+/// Names of the sections by number.
 const NAMES: [&str; 16] = [
     "info",
     "abbrev",
@@ -38,10 +38,10 @@ const NAMES: [&str; 16] = [
     "tu_index",
     "sup",
 ];
-/// Addresses that are asked for.
+/// Number of requested addresses.
 const ADDRESSES: u64 = 64;
 
-/// The four files: the mapped one, its debug file, the one that both share strings with, the split one.
+/// The four files: the mapped one, its debug file, the supplementary one for shared strings, the split one.
 const FILES: usize = 4;
 const SPLIT: usize = 3;
 
@@ -63,7 +63,7 @@ fn image(name: &str, text: u64, len: u64, debug: Vec<Section>) -> Image {
     Image::from_vec(Path::new(name), elf.build()).expect("an ELF file")
 }
 
-/// One file for all split units.
+/// Finder that returns one file for all split units.
 struct Split(Image);
 
 impl SplitFinder for Split {
@@ -109,7 +109,7 @@ fn run(bytes: &[u8]) {
         };
         symbols.addresses[0].iter().map(|it| names(it.frames.clone())).collect::<Vec<_>>()
     };
-    // Threads take turns as they like.
+    // The schedule of the threads is arbitrary.
     assert_eq!(answers(&addresses), answers(&addresses));
 }
 

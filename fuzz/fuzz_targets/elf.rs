@@ -1,5 +1,5 @@
-//! A file as what is mapped, as a part of an archive, as a kernel module, packed or not, and as an object of which
-//! code was copied. The first 4 bytes are the offset in the archive that is mapped.
+//! A file as a mapped one, as a part of an archive, as a kernel module, compressed or not, and as an object with copied
+//! code. The first 4 bytes are the mapped offset in the archive.
 #![no_main]
 
 mod cost;
@@ -20,22 +20,22 @@ use symbolizer::{Options, Request, SymbolSource, symbolize};
 use unwinder::Arch;
 
 const FILE: &str = "/lib/file";
-/// A reader of an image asks for fewer sections than that.
+/// Upper limit of sections that a reader of an image requests.
 const SECTIONS: usize = 20;
-/// So many segments have their edges looked at.
+/// Number of segments with checked edges.
 const SEGMENTS: usize = 8;
 
-/// The bytes that came out of compressed sections.
+/// Returns the number of bytes from compressed sections.
 fn unpack(image: &Image) -> u64 {
     let sections = image.sections().iter().take(SECTIONS);
     let len = |section| image.section_data(section).map_or(0, |data| data.len() as u64);
     sections.filter(|section| section.is_compressed()).map(len).sum()
 }
 
-/// From offsets to addresses and back.
+/// Checks conversions from offsets to addresses and back.
 fn check_places(image: &Image) {
     let segments = image.segments();
-    // Those that end far below the last offset there is.
+    // Segments that end far below the highest possible offset.
     let is_sound = segments.iter().all(|it| it.offset.0.max(it.file_size) < 1 << 62);
     for segment in segments.iter().take(SEGMENTS) {
         let first = segment.offset.add(image.base().0);
@@ -66,7 +66,7 @@ fn check_offset(image: &Image, offset: FileOffset) {
     }
 }
 
-/// Names for addresses all over the image.
+/// Resolves names for addresses all over the image.
 fn name(image: &Image) {
     let segments = image.segments().iter().take(SEGMENTS);
     let sections = image.sections().iter().take(SECTIONS);
@@ -88,7 +88,7 @@ fn name(image: &Image) {
     }
 }
 
-/// The file is mapped at its entry, and walked through.
+/// Maps the file at its entry, and walks through it.
 fn walk_through(image: Image) {
     let arch = image.arch().unwrap_or(Arch::X86_64);
     let entry = image.entry();
@@ -114,7 +114,7 @@ fn look(image: &Image) -> u64 {
     expanded
 }
 
-/// The file as one of the kernel: unpacked, and laid out where it is relocatable.
+/// Reads the file as a kernel file: decompressed, and laid out if it is relocatable.
 fn kernel_file(host: &Arc<MemoryHost>) -> Option<u64> {
     let options = FileOptions {
         host: host.clone(),

@@ -1,4 +1,4 @@
-//! A whole file, as a mapped one: batches, and every record decoded.
+//! A complete file, as a mapped one: batches, and every record decoded.
 #![no_main]
 
 mod cost;

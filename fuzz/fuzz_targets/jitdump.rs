@@ -1,4 +1,4 @@
-//! A dump of JIT code: what it loads on the timeline, and the image that is made of it.
+//! A jitdump: its records on the timeline, and the image of its code.
 #![no_main]
 
 mod cost;
@@ -17,7 +17,7 @@ use symbolizer::{Options, Request, SymbolSource, symbolize};
 use unwinder::Arch;
 
 const DUMP: &str = "/tmp/jit-1.dump";
-/// So many pieces of code are walked through.
+/// Number of pieces of code that are walked through.
 const PIECES: usize = 32;
 
 fn run(bytes: &[u8]) {

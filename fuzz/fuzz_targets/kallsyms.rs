@@ -1,4 +1,4 @@
-//! A list of kernel symbols. The first 8 bytes are an address that is looked up.
+//! A list of kernel symbols. The first 8 bytes are an address to look up.
 #![no_main]
 
 mod cost;
@@ -9,7 +9,7 @@ use input::Input;
 use libfuzzer_sys::fuzz_target;
 use symbolizer::Kallsyms;
 
-/// The numbers that lines begin with.
+/// Returns the numbers at the starts of lines.
 fn addresses(text: &[u8]) -> impl Iterator<Item = u64> {
     text.split(|&byte| byte == b'\n').filter_map(|line| {
         let word = line.split(|byte| byte.is_ascii_whitespace()).next()?;

@@ -1,5 +1,5 @@
-//! A recording and the files that it maps, both made of the input by their writers, through the whole way to all
-//! formats. What the writers make is sound as far as the readers look at it first, so that inputs get far.
+//! A recording and the files that it maps, both built from the input by their writers, through the complete program to
+//! all formats. The writers produce data that pass the readers' first checks, so that inputs get far.
 //!
 //! ```text
 //!   1 byte     bits 0 and 1: how many files, less one; bit 2: repair of chains up to a gap
@@ -28,26 +28,26 @@ use synth::{
     eh_frame_hdr,
 };
 
-/// Paths as recordings and files have them.
+/// Paths in recordings and files.
 const PATHS: [&str; 4] = ["/bin/a", "/lib/../bin/b", "/tmp/perf-2.map", "//lib/c (deleted)"];
-/// Below the folder that stands for `/`.
+/// Paths below the folder that stands for `/`.
 const PLACES: [&str; 4] = ["/s/bin/a", "/s/bin/b", "/s/tmp/perf-2.map", "/s/lib/c"];
 const TEXT: u64 = 0x1000;
 const TEXT_SIZE: u64 = 0x400;
 const EH_FRAME_HDR: u64 = 0x2000;
 const EH_FRAME: u64 = 0x3000;
-/// The registers that are recorded: those of perf on x86-64.
+/// Mask of the recorded registers: perf's on x86-64.
 const REGISTERS: u64 = 0x00ff_0fff;
-/// Which of the recorded ones are the stack pointer and the instruction pointer.
+/// Indexes of the stack pointer and the instruction pointer among the recorded registers.
 const SP: usize = 7;
 const IP: usize = 8;
-/// Where stacks are.
+/// Address of the stacks.
 const STACK: u64 = 0x7ffd_0000_1000;
-/// So many records at most, and so many words of a stack.
+/// Maximum number of records, and of words of a stack.
 const RECORDS: usize = 64;
 const WORDS: u64 = 64;
 
-/// An ELF file of pieces: symbols, descriptions of functions, debug sections.
+/// Returns an ELF file of pieces: symbols, descriptions of functions, debug sections.
 fn file(mut input: Input<'_>) -> Vec<u8> {
     let mut cfi = CfiBuilder::new(CfiKind::EhFrame, Endian::Little, EH_FRAME);
     let cie = cfi.cie(&Cie::x86_64());
@@ -66,7 +66,7 @@ fn file(mut input: Input<'_>) -> Vec<u8> {
             1 | 2 => {
                 let (pc_begin, pc_range) = (TEXT + piece.number(1) * 4, piece.number(1) * 4);
                 let ops = match kind % 4 {
-                    // What compilers write: the return address is above some saved registers.
+                    // Usual compiler output: the return address is above some saved registers.
                     1 => {
                         let saved = piece.number(1) % 5;
                         CfiOps::new(Endian::Little).def_cfa_offset(16 + 8 * saved)
@@ -104,12 +104,12 @@ fn file(mut input: Input<'_>) -> Vec<u8> {
     .build()
 }
 
-/// Where a file is mapped.
+/// Returns the address at which a file is mapped.
 fn base(number: u64) -> u64 {
     0x5555_0000_0000 + (number % 8) * 0x10_0000
 }
 
-/// Adds a record; whether it is a sample.
+/// Adds a record; returns true if it is a sample.
 fn record(input: &mut Input<'_>, data: &mut PerfDataBuilder, time: u64) -> bool {
     let kind = input.number(1);
     let pid = 1 + input.number(1) as u32 % 4;

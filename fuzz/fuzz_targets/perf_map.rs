@@ -1,4 +1,4 @@
-//! A map that a JIT compiler wrote. The first 8 bytes are an address that is looked up.
+//! A `perf-PID.map` of a JIT compiler. The first 8 bytes are an address to look up.
 #![no_main]
 
 mod cost;
@@ -9,7 +9,7 @@ use input::Input;
 use jit::PerfMap;
 use libfuzzer_sys::fuzz_target;
 
-/// The ranges that lines state, with their names.
+/// Returns the ranges that lines state, with their names.
 fn ranges(text: &[u8]) -> impl DoubleEndedIterator<Item = (u64, u64, &[u8])> {
     text.split(|&byte| byte == b'\n').filter_map(|line| {
         let mut words = line.splitn(3, |&byte| byte == b' ');
@@ -33,7 +33,7 @@ fn run(bytes: &[u8]) {
     for address in edges.chain([any]) {
         let found = map.lookup(Avma(address));
         assert!(found.is_none_or(|it| it.start.0 <= address && !it.name.is_empty()));
-        // Where all lines have the simplest form, the last one that covers the address wins.
+        // If all lines have the simplest form, the last one that covers the address wins.
         if map.skipped() == 0 && ranges(text).count() == text.split(|&b| b == b'\n').count() {
             let last = ranges(text).rev().find(|(start, end, _)| (*start..*end).contains(&address));
             assert_eq!(found.map(|it| it.name), last.map(|(_, _, name)| name));

@@ -1,5 +1,5 @@
-//! The bytes after the header of a pipe stream. Reading them as they come gives the samples that reading them in
-//! one block gives.
+//! The bytes after the header of a pipe stream. Reading them as they arrive gives the same samples as reading them in
+//! one block.
 #![no_main]
 
 mod cost;

@@ -1,4 +1,4 @@
-//! One sample: 24 bytes say what it carries, the rest is its body.
+//! One sample: 24 bytes state its fields, the rest is its body.
 #![no_main]
 
 mod cost;
@@ -18,7 +18,7 @@ fn read(file: &[u8]) {
     }
 }
 
-/// Reads every field that is decoded when it is asked for.
+/// Reads every lazily decoded field.
 fn look_into(sample: &Sample<'_>) {
     if let Some(chain) = sample.callchain {
         assert!(chain.frames().count() <= chain.len());

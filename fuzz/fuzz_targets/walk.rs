@@ -8,15 +8,15 @@ use image_store::{FileOptions, ImageStore};
 use module_map::{FileIdentity, MapEvent, Space};
 use unwinder::{Arch, EndReason, Engine, Frame, UserState, Walker};
 
-/// The most frames of a walk.
+/// Maximum number of frames of a walk.
 pub const MAX_FRAMES: usize = 40;
 
-/// A store that finds no file on the machine but those of `host`.
+/// Returns a store that finds only the files of `host`.
 pub fn store(host: MemoryHost) -> ImageStore {
     ImageStore::new(FileOptions { host: Arc::new(host), ..FileOptions::default() })
 }
 
-/// An executable mapping of a file.
+/// Returns an executable mapping of a file.
 pub fn mapping(path: &[u8], start: u64, len: u64, offset: u64) -> MapEvent<'_> {
     MapEvent {
         pid: Pid(1),
@@ -31,7 +31,7 @@ pub fn mapping(path: &[u8], start: u64, len: u64, offset: u64) -> MapEvent<'_> {
     }
 }
 
-/// The mappings of a space are sorted, disjoint and not empty, and what is looked up is in range.
+/// Checks that the mappings of a space are sorted, disjoint and not empty, and that look-ups return mappings in range.
 pub fn check_space(space: &Space) {
     let mappings: Vec<_> = space.mappings().collect();
     assert!(mappings.iter().all(|it| it.start < it.end));
@@ -42,9 +42,9 @@ pub fn check_space(space: &Space) {
     }
 }
 
-/// Walks from each of the pcs, with the other registers by their numbers in a recorder's mask: as where the sample was
-/// taken, and as the instruction that ended before. What a worker or an engine remembers changes nothing: every walk is
-/// made three times.
+/// Walks from each of the pcs, with the other registers by their numbers in a recorder's mask: as a sampled
+/// instruction, and as one that has executed. Caches of a worker or an engine must not change the result: every walk is
+/// repeated three times.
 pub fn walk_all(
     arch: Arch,
     space: &Space,

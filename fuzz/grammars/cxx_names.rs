@@ -29,7 +29,7 @@ fn encoding(w: &mut Writer<'_>) {
     }
 }
 
-/// The name of an entity.
+/// Writes the name of an entity.
 fn entity(w: &mut Writer<'_>) {
     match w.choice(12) {
         0..=2 => w.identifier(),
@@ -91,7 +91,7 @@ fn argument(w: &mut Writer<'_>) {
     }
 }
 
-/// A type.
+/// Writes a type.
 fn kind(w: &mut Writer<'_>) {
     match w.choice(14) {
         0 | 1 => w.one_of(&BUILTIN),

@@ -1,5 +1,5 @@
-//! The table of functions of a Go program and the description of its module, written by `synth` and then damaged: names
-//! and lines for addresses, and walks by its frame sizes.
+//! The function table of a Go program and the description of its module, written by `synth` and then damaged: names and
+//! lines for addresses, and walks by its frame sizes.
 //!
 //! ```text
 //!   1 byte     bits 0 and 1: the version; bit 2: the head does not state where the code is; bit 3: the table is among
@@ -34,28 +34,28 @@ use unwinder::Arch;
 
 const TEXT: u64 = 0x1000;
 const TEXT_SIZE: u32 = 0x4000;
-/// The addresses of the parts, each with room for all that the input can make.
+/// Addresses of the parts, each with enough space for the largest input.
 const TABLE: u64 = 0x10_0000;
 const TREES: u64 = 0x40_0000;
 const MODULE: u64 = 0x50_0000;
 const MODULE_SIZE: u64 = 0x1000;
-/// Code that returns soon: paths through it are tried elsewhere.
+/// Code that returns soon: other targets try paths through code.
 const CODE: [u8; 16] = [
     0x90, 0x90, 0x90, 0xc3, 0x90, 0x90, 0x90, 0xc3, 0x90, 0x90, 0x90, 0xc3, 0x90, 0x90, 0x90, 0xc3,
 ];
-/// Mappings are that much higher.
+/// Distance of mappings from the stated addresses.
 const BIAS: u64 = 0x4000_0000;
 const MAGICS: [u32; 4] = [0xffff_fffa, 0xffff_fff0, 0xffff_fff1, 0xffff_fff1];
-/// Segments that share their bytes, functions, and items of each of their lists.
+/// Limits: segments that share their bytes, functions, and items of each of their lists.
 const MOST_SEGMENTS: usize = 3000;
 const MOST_FUNCTIONS: u64 = 64;
 const MOST_ITEMS: u64 = 40;
-/// Functions in all.
+/// Maximum number of functions with repetitions.
 const MOST_REPEATED: usize = 2000;
 const ADDRESSES: u64 = 64;
 const WALKS: u64 = 12;
 
-/// Pieces of code with a value each: mostly small ones, as compilers write them.
+/// Returns pieces of code with a value each: mostly small ones, as in compiler output.
 fn pieces(input: &mut Input<'_>) -> Vec<(u32, i32)> {
     let items = input.number(1);
     let size = |input: &mut Input<'_>| match input.number(1) {
@@ -88,7 +88,7 @@ fn function(input: &mut Input<'_>) -> GoFunctionSpec {
     }
 }
 
-/// The bytes of the table, the trees and the description.
+/// Returns the bytes of the table, the trees and the description.
 fn table(input: &mut Input<'_>, flags: u64) -> GoTableBytes {
     let repeated = 1 + input.number(1) as usize;
     let of_each = input.number(1) % MOST_FUNCTIONS;
@@ -104,7 +104,7 @@ fn table(input: &mut Input<'_>, flags: u64) -> GoTableBytes {
     builder.build(TABLE, TREES)
 }
 
-/// Bytes of the parts with others in their place, most of them in the heads and lists.
+/// Overwrites bytes of the parts, most of them in the heads and lists.
 fn damage(input: &mut Input<'_>, bytes: &mut GoTableBytes) {
     while !input.0.is_empty() {
         let kind = input.number(1);
@@ -126,7 +126,7 @@ fn writable(p_type: u32) -> Segment {
     Segment { flags, p_type, ..Segment::load_rodata(MODULE, MODULE, MODULE_SIZE) }
 }
 
-/// The file, with a segment for each part. Its bytes lie together, so that it is small.
+/// Returns the file, with a segment for each part. Its bytes are contiguous, so that it is small.
 fn file(flags: u64, bytes: &GoTableBytes) -> Vec<u8> {
     let is_hidden = flags & 8 != 0;
     let mut parts = vec![
@@ -157,7 +157,7 @@ fn file(flags: u64, bytes: &GoTableBytes) -> Vec<u8> {
     ElfBuilder { segments, sections, e_entry: TEXT, ..empty }.build()
 }
 
-/// Names and lines of addresses all over the code: those of some do not depend on the others.
+/// Resolves names and lines of addresses all over the code: the answers for some do not depend on the others.
 fn name(image: &Image) {
     let addresses: Vec<Svma> =
         (0..ADDRESSES).map(|at| Svma(TEXT + at * u64::from(TEXT_SIZE) / ADDRESSES)).collect();
@@ -185,7 +185,7 @@ fn walk_through(image: Image, is_arm: bool) {
     walk::walk_all(arch, &space, &store, &stack, &[0x7ffd_0000; 33], pcs());
 }
 
-/// Whether the file of an input is of aarch64, and its bytes.
+/// Returns true if the file of an input is of aarch64, and its bytes.
 fn make(bytes: &[u8]) -> (bool, Vec<u8>) {
     let mut input = Input(bytes);
     let flags = input.number(1);

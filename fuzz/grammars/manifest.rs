@@ -1,5 +1,5 @@
-//! Bundles with a manifest: entries with holes, places that lead to them, options of files; now and
-//! then with one contradiction. They are read, and the machine that they stand for answers.
+//! Bundles with a manifest: entries with holes, places that refer to them, options of files; sometimes with one
+//! contradiction. They are read, and their host answers queries.
 //!
 //! ```text
 //!   1 byte     how many contents; then each (see `content`)
@@ -28,9 +28,9 @@ const MOST_CONTENTS: u64 = 24;
 const MOST_HOLES: u64 = 600;
 const MOST_KINDS: u64 = 16;
 const MOST_PLACES: u64 = 3000;
-/// Bytes of a manifest after which no kind of place begins.
+/// Size of a manifest at which no further kind of place starts, in bytes.
 const MOST_JSON: usize = 512 << 10;
-/// Most bytes that a content with holes states.
+/// Maximum size that a content with holes states, in bytes.
 const MOST_SIZE: u64 = 64 << 10;
 
 struct Content {
@@ -75,7 +75,7 @@ fn content(input: &mut Input<'_>, number: u64) -> Content {
     Content { name, size, holes, bytes, sha256 }
 }
 
-/// Places of one kind, with a number in the path of each.
+/// Writes places of one kind, with a number in the path of each.
 fn place(input: &mut Input<'_>, contents: u64, json: &mut String) {
     let kind = input.number(1);
     let times = if kind & 1 == 0 { 1 } else { input.number(2) % MOST_PLACES };
@@ -103,7 +103,7 @@ fn place(input: &mut Input<'_>, contents: u64, json: &mut String) {
     }
 }
 
-/// An option of files, with as many values as the input says.
+/// Writes an option of files, with as many values as the input states.
 fn option(input: &mut Input<'_>, json: &mut String) {
     const NAMES: [&str; 8] = [
         "modules",
@@ -162,7 +162,7 @@ fn manifest(input: &mut Input<'_>, contents: &[Content]) -> Vec<u8> {
     json
 }
 
-/// An entry of a tar file.
+/// Writes an entry of a tar file.
 ///
 /// Source: POSIX, "pax", the ustar format.
 fn entry(name: &str, bytes: &[u8], tar: &mut Vec<u8>) {
@@ -181,7 +181,7 @@ fn entry(name: &str, bytes: &[u8], tar: &mut Vec<u8>) {
     tar.resize(tar.len().next_multiple_of(BLOCK), 0);
 }
 
-/// The answers of the machine for the paths of the grammar.
+/// Queries the host for the paths of the grammar.
 fn ask(bundle: &Bundle) {
     let machine = bundle.host();
     let facts = bundle.manifest().facts();
@@ -198,7 +198,7 @@ fn ask(bundle: &Bundle) {
     let _ = (machine.home(), machine.running_vdso(), machine.findings(), machine.read_holes());
 }
 
-/// The length of the archive of an input, and its packed bytes.
+/// Returns the length of an input's archive, and its compressed bytes.
 fn make(bytes: &[u8]) -> (usize, Vec<u8>) {
     let mut input = Input(bytes);
     let count = input.number(1) % MOST_CONTENTS;

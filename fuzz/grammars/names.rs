@@ -1,5 +1,5 @@
-//! A mangled name of any language, written by its productions: nested, long, and with references back. Readers cost in
-//! proportion to the name, and what they give is bounded.
+//! A mangled name of any language, written by its productions: nested, long, and with back references. Readers' cost is
+//! proportional to the name, and their output is bounded.
 //!
 //! ```text
 //!   1 byte    the language
@@ -22,7 +22,7 @@ use input::Input;
 use libfuzzer_sys::fuzz_target;
 use writer::Writer;
 
-/// Most bytes that a readable name has beside those of the symbol.
+/// Maximum number of bytes of a readable name in excess of the symbol.
 const MOST: usize = 1 << 18;
 
 fn name(bytes: &[u8]) -> Vec<u8> {

@@ -117,7 +117,7 @@ fn d_value(w: &mut Writer<'_>) {
     }
 }
 
-/// A distance back, in digits of base 26 of which the last is a small letter.
+/// Writes a distance back, in digits of base 26 with a lower-case last letter.
 fn d_back(w: &mut Writer<'_>) {
     let here = w.out.len();
     let mut distance = here.saturating_sub(w.place()).max(1);

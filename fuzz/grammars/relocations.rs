@@ -1,5 +1,5 @@
-//! Files with relocations: kernel modules, which are laid out and linked, and shared objects, whose call slots, exported
-//! functions and relative words are read.
+//! Files with relocations: kernel modules, which are laid out and linked, and shared objects with call slots, exported
+//! functions and relative words.
 //!
 //! ```text
 //!   1 byte     bit 0: a shared object, else a kernel module; bit 1: aarch64; bit 2: 32 bits; bit 3: no section headers
@@ -41,18 +41,18 @@ const NAMES: [&str; 10] = [
     ".data.rel.ro",
     ".text.unlikely",
 ];
-/// Kinds of relocations that mean something on a processor.
+/// Kinds of relocations that have a meaning on some processor.
 const KINDS: [u32; 14] = [1, 2, 4, 6, 7, 8, 10, 11, 24, 37, 257, 261, 1026, 1027];
 const CONTENT: u64 = 0x1_0000;
 const PLACE: u64 = 0x1000;
 const MOST_SYMBOLS: u64 = 64;
-/// Relocations of one part, and parts.
+/// Maximum number of relocations of one part, and of parts.
 const MOST_TIMES: u64 = 4096;
 const MOST_PARTS: usize = 300;
 
 struct File {
     sections: Vec<Section>,
-    /// Which section each relocates, and whether by its own symbols.
+    /// Index of each relocation section, and of the section that it relocates.
     targets: Vec<(usize, usize)>,
     symbols: Vec<Symbol>,
 }
@@ -74,7 +74,7 @@ fn symbol(input: &mut Input<'_>) -> Symbol {
     Symbol { kind: (kind >> 3 & 7) as u8, place, ..Symbol::function(&name, value, input.number(1)) }
 }
 
-/// A table of relocations: places and symbols that go up, stay, or come from the input.
+/// Returns a table of relocations: places and symbols that increase, stay, or come from the input.
 fn relocations(input: &mut Input<'_>) -> Vec<u8> {
     let kind = KINDS[input.number(1) as usize % KINDS.len()];
     let times = input.number(2) % MOST_TIMES;
@@ -89,7 +89,7 @@ fn relocations(input: &mut Input<'_>) -> Vec<u8> {
     table.into_bytes()
 }
 
-/// A part of the file: a section with content, or relocations of one.
+/// Adds a part of the file: a section with content, or relocations of one.
 fn part(input: &mut Input<'_>, file: &mut File) {
     let name = NAMES[input.number(1) as usize % NAMES.len()];
     let kind = input.number(1);
@@ -127,7 +127,7 @@ fn part(input: &mut Input<'_>, file: &mut File) {
     }
 }
 
-/// Writes which section each table relocates and which symbols it uses.
+/// Writes the symbol table and the target section of each relocation section.
 fn link(bytes: &mut [u8], file: &File) {
     const HEADER: usize = 64;
     let table = u64::from_le_bytes(bytes[40..48].try_into().expect("eight bytes")) as usize;
@@ -196,7 +196,7 @@ fn name(image: &Image) {
     assert_eq!(symbols.addresses[0].len(), addresses.len());
 }
 
-/// The work of the dynamic loader, read in three ways.
+/// Reads the dynamic loader's results in three ways.
 fn slots(image: &Image, names: &[Symbol]) {
     let hash =
         |name: &[u8]| name.iter().fold(7_u64, |hash, &it| hash.wrapping_mul(31) ^ u64::from(it));
@@ -215,7 +215,7 @@ fn slots(image: &Image, names: &[Symbol]) {
     }
 }
 
-/// The symbols of an input, and its file.
+/// Returns the symbols of an input, and its file.
 fn make(bytes: &[u8]) -> (Vec<Symbol>, Vec<u8>) {
     let mut input = Input(bytes);
     let flags = input.number(1);
@@ -238,7 +238,7 @@ fn run(names: &[Symbol], elf: Vec<u8>) -> u64 {
         FileOptions { host, modules: vec![PathBuf::from(FILE)], ..FileOptions::default() };
     let store = ImageStore::new(options);
     let any = BuildId::new(&[1; 20]).expect("a build-id");
-    // It states no build-id: the error has the one that its bytes give.
+    // It states no build-id: the error has the one computed from its bytes.
     let loaded = match store.kernel_file(b"[m]", any) {
         Err(LoadError::BuildId { found: Some(found), .. }) => store.kernel_file(b"[m]", found),
         other => other,

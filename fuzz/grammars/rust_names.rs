@@ -1,4 +1,4 @@
-//! Productions of Rust names: those of v0, and those that look like C++.
+//! Productions of Rust names: those of v0, and the legacy ones, which look like C++.
 //!
 //! Source: Rust RFC 2603; the legacy mangling as `rustc-demangle` documents it.
 
@@ -161,7 +161,7 @@ fn constant(w: &mut Writer<'_>) {
     }
 }
 
-/// A reference to the production that began at a place after `_R`.
+/// Writes a reference to the production that started at a place after `_R`.
 fn back(w: &mut Writer<'_>) {
     let place = w.place().saturating_sub(2) as u64;
     w.text("B");

@@ -1,5 +1,5 @@
-//! The texts that go with a recording: `perf-PID.map`, lists of kernel symbols, `modules.dep`, map hints. Their lines are
-//! written by a grammar; a recording with code that they cover goes through all of the program with them.
+//! Texts that accompany a recording: `perf-PID.map`, lists of kernel symbols, `modules.dep`, map hints. A grammar
+//! writes their lines; a recording with code that they cover runs through the complete program with them.
 //!
 //! ```text
 //!   1 byte     bits 0 to 2: which texts are missing; the other bits: the formats that are printed
@@ -38,13 +38,13 @@ const RELEASE: &str = "6.1";
 const MAP: &str = "/s/tmp/perf-1.map";
 const LIST: &str = "/kallsyms";
 const DEP: &str = "/s/lib/modules/6.1/modules.dep";
-/// Lines of a text, and bytes of a name.
+/// Maximum number of lines of a text, and maximum sizes in bytes.
 const MOST_LINES: u64 = 4000;
 const MOST_BYTES: usize = 256 << 10;
 const LONGEST: u64 = 6000;
 const SAMPLES: usize = 64;
 
-/// A name: plain, mangled, or long.
+/// Returns a name: plain, mangled, or long.
 fn name(input: &mut Input<'_>) -> String {
     const NAMES: [&str; 12] = [
         "f",
@@ -69,7 +69,7 @@ fn name(input: &mut Input<'_>) -> String {
     }
 }
 
-/// The beginning of a text's lines, and the separator of their words.
+/// Kind of text; determines the start of its lines and the separator of their words.
 #[derive(Clone, Copy)]
 enum Text {
     Map,
@@ -77,7 +77,8 @@ enum Text {
     Modules,
 }
 
-/// Lines of one kind: addresses that go up or down, or stay, sizes that overlap, a name with a number or without.
+/// Writes lines of one kind: addresses that increase, decrease or stay, overlapping sizes, a name with or without a
+/// number.
 fn lines(input: &mut Input<'_>, text: Text, out: &mut String) {
     let kind = input.number(1);
     let times = match kind & 3 {
@@ -103,7 +104,7 @@ fn lines(input: &mut Input<'_>, text: Text, out: &mut String) {
             Text::Modules => writeln!(out, "kernel/{name}/m{number}.ko.xz: kernel/{name}.ko"),
         };
     }
-    // A line that is cut short, or has bytes that no line has.
+    // A truncated line, or one with bytes that no line has.
     match kind >> 5 {
         6 => (0..7).for_each(|_| _ = out.pop()),
         7 => out.push_str("\0\n  \n0x 0x\n-1 -1 x\nffffffffffffffff ffffffffffffffff y\n\r\n"),
@@ -120,7 +121,7 @@ fn text(input: &mut Input<'_>, text: Text) -> String {
     out
 }
 
-/// A recording with memory of a JIT compiler, a kernel and modules, and samples all over them.
+/// Returns a recording with memory of a JIT compiler, a kernel and modules, and samples all over them.
 fn recording(addresses: &[u8]) -> (Vec<u8>, usize) {
     let mut data = PerfDataBuilder::new(Endian::Little);
     let sample_type =
@@ -182,7 +183,7 @@ fn run(bytes: &[u8]) -> u64 {
     let analysis = Pipeline::new(Arc::new(host)).analyze(source, &options, &observer);
     let profile = analysis.expect("a recording").profile;
     assert_eq!(profile.samples.len(), samples);
-    // All formats would take most of the time: the rest of the input chooses one in six.
+    // All formats would take most of the time: the rest of the input selects one in six.
     let chosen = (flags >> 3) as usize;
     for format in Format::ALL.iter().skip(chosen % 6).step_by(6) {
         let printer = format.printer(FormatOptions::DEFAULT);

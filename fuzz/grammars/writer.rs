@@ -1,23 +1,23 @@
-//! A name written production by production. Each choice is a byte of the input; where the input ends, or the name is too
-//! deep or too long, every choice is the first production, which ends.
+//! A name written production by production. Each choice is a byte of the input. At the end of the input, or if the name
+//! is too deep or too long, every choice is the first production, which ends.
 
 use super::input::Input;
 
-/// Productions inside each other.
+/// Maximum depth of nested productions.
 const DEEPEST: usize = 200;
-/// No production but an ending one begins after so many bytes.
+/// Size in bytes from which only ending productions start.
 const LONGEST: usize = 1 << 15;
-/// Items of a list, and repetitions of a text.
+/// Maximum number of items of a list, and of repetitions of a text.
 const MOST_ITEMS: u64 = 12;
 const MOST_TIMES: u64 = 3000;
 
-/// A name so far.
+/// A name under construction.
 pub struct Writer<'i> {
-    /// Its bytes.
+    /// Bytes of the name.
     pub out: Vec<u8>,
     input: Input<'i>,
     depth: usize,
-    /// The beginnings of productions that can be referred back to.
+    /// Starts of productions, for back references.
     places: Vec<usize>,
 }
 
@@ -26,13 +26,13 @@ impl<'i> Writer<'i> {
         Self { out: Vec::new(), input, depth: 0, places: Vec::new() }
     }
 
-    /// A number below `of`; 0 if the name is to end.
+    /// Returns a number below `of`; 0 if the name must end.
     pub fn choice(&mut self, of: u64) -> u64 {
         let must_end = self.depth >= DEEPEST || self.out.len() >= LONGEST;
         if must_end { 0 } else { self.input.number(1) % of }
     }
 
-    /// A production inside this one, which begins at a place that can be referred back to.
+    /// Writes a nested production and records its start for back references.
     pub fn inside(&mut self, production: fn(&mut Self)) {
         self.places.push(self.out.len());
         self.depth += 1;
@@ -44,13 +44,13 @@ impl<'i> Writer<'i> {
         self.out.extend_from_slice(text.as_bytes());
     }
 
-    /// One of these texts.
+    /// Writes one of these texts.
     pub fn one_of(&mut self, texts: &[&str]) {
         let number = self.choice(texts.len() as u64) as usize;
         self.text(texts[number]);
     }
 
-    /// A text again and again.
+    /// Writes a text repeatedly.
     pub fn times(&mut self, text: &str) {
         let times = self.long_number() % MOST_TIMES;
         let room = LONGEST.saturating_sub(self.out.len()) / text.len().max(1);
@@ -58,7 +58,7 @@ impl<'i> Writer<'i> {
         self.text(&repeated);
     }
 
-    /// Some items: different ones, or the first one again and again.
+    /// Writes some items: different ones, or the first one repeatedly.
     pub fn list(&mut self, item: fn(&mut Self)) {
         let items = self.choice(MOST_ITEMS);
         if items == MOST_ITEMS - 1 {
@@ -73,12 +73,12 @@ impl<'i> Writer<'i> {
         }
     }
 
-    /// Two bytes of the input.
+    /// Returns a number from two bytes of the input.
     pub fn long_number(&mut self) -> u64 {
         if self.out.len() >= LONGEST { 0 } else { self.input.number(2) }
     }
 
-    /// A number as compilers like to write them: small, or of any size.
+    /// Returns a number: mostly small as in compiler output, or of any size.
     pub fn number(&mut self) -> u64 {
         match self.choice(4) {
             0 => 0,
@@ -87,7 +87,7 @@ impl<'i> Writer<'i> {
         }
     }
 
-    /// A place that a back reference can mean: mostly the beginning of a production.
+    /// Returns the target of a back reference: mostly the start of a production.
     pub fn place(&mut self) -> usize {
         match (self.choice(8), self.places.len()) {
             (7, _) | (_, 0) => self.long_number() as usize,
@@ -98,7 +98,7 @@ impl<'i> Writer<'i> {
         }
     }
 
-    /// An identifier with its length before it, which sometimes lies.
+    /// Writes an identifier after its length, which is sometimes wrong.
     pub fn identifier(&mut self) {
         let words = ["a", "foo", "operator", "_GLOBAL__N_1", "h0123456789abcdef", "$LT$u20$", "é"];
         let number = self.choice(words.len() as u64 + 1) as usize;
@@ -114,7 +114,7 @@ impl<'i> Writer<'i> {
         self.text(&word);
     }
 
-    /// A number in any base up to 36, or 62 as Rust writes it.
+    /// Writes a number in any base up to 36, or in Rust's base 62.
     pub fn digits(&mut self, mut number: u64, base: u64) {
         const DIGITS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
         let start = self.out.len();

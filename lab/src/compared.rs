@@ -1,5 +1,4 @@
-//! The programs that are compared: their output while they run, the options that a build of ours has, and hotspot's
-//! backend.
+//! The compared programs: their output while they run, the options of a build of ours, and hotspot's backend.
 
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -8,11 +7,11 @@ use std::process::{ChildStdout, Command, Stdio};
 use anyhow::{Context, Result, bail};
 use xtask::command::{announce, quiet_output, show};
 
-/// What a command writes on its standard output, while it runs.
+/// Standard output of a running command.
 pub(crate) type Output<'a> = BufReader<&'a mut ChildStdout>;
 
-/// Runs it and reads its standard output while it runs. Its diagnostics are shown only where it ends with another status
-/// than the good ones.
+/// Runs the command and reads its standard output while it runs. Shows its diagnostics only if its exit status is not
+/// one of `good`.
 pub(crate) fn read_output<T>(
     command: &mut Command,
     good: &[i32],
@@ -34,7 +33,7 @@ pub(crate) fn read_output<T>(
     let value = read(BufReader::with_capacity(1 << 20, &mut stdout));
     drop(stdout);
     let status = child.wait()?;
-    // What could not be read comes first: the tool's own failure may be that nobody read on.
+    // A read error comes first: it may have caused the tool's own failure.
     let value = value.with_context(|| format!("output of {}", show(command)))?;
     let reported = reported.join().unwrap_or_else(|_| Ok(Vec::new()))?;
     if !status.code().is_some_and(|code| good.contains(&code)) {
@@ -44,13 +43,13 @@ pub(crate) fn read_output<T>(
     Ok(value)
 }
 
-/// Those of the options that this build of the command has. Older ones, which are compared with it, lack some.
+/// Returns those of the options that this build of the command has. Older builds in the comparison lack some.
 pub(crate) fn options_of(ours: &Path, options: &[&'static str]) -> Result<Vec<&'static str>> {
     let help = quiet_output(Command::new(ours).arg("--help"))?;
     Ok(options.iter().copied().filter(|option| help.contains(option)).collect())
 }
 
-/// The backend of hotspot: in the search path, or where Debian and upstream install it.
+/// Returns the backend of hotspot: from the search path, or from the paths of Debian and upstream.
 pub(crate) fn hotspot() -> Result<PathBuf> {
     let places = [
         "/usr/lib/x86_64-linux-gnu/libexec/hotspot-perfparser",

@@ -1,4 +1,4 @@
-//! `cargo lab convert FORM FILE OUT`: a recording in another form, to try readers with.
+//! `cargo lab convert FORM FILE OUT`: a recording in another form, to test readers.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -7,9 +7,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use synth::{RecordingParts, big_endian_copy};
 use xtask::args::Args;
 
-/// Bytes of records in a compressed one.
+/// Bytes of records in a compressed record.
 const CHUNK: usize = 60_000;
-/// Files of a directory.
+/// Number of files in a directory.
 const FILES: usize = 4;
 
 /// Writes the other form.

@@ -1,4 +1,4 @@
-//! A pull reader for one JSON value in memory, enough for our own NDJSON: no tree is built, strings borrow.
+//! A pull reader for one JSON value in memory, sufficient for our own NDJSON: it builds no tree, and strings borrow.
 
 use std::borrow::Cow;
 
@@ -75,7 +75,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// A string; borrowed where it has no escapes.
+    /// Reads a string; borrowed if it has no escapes.
     pub(crate) fn string(&mut self) -> Result<Cow<'a, str>> {
         self.expect(b'"')?;
         let start = self.at;
@@ -98,7 +98,7 @@ impl<'a> Json<'a> {
         Ok(if escaped { Cow::Owned(unescape(raw)) } else { Cow::Borrowed(raw) })
     }
 
-    /// The text of a number, `true`, `false` or `null`.
+    /// Reads the text of a number, `true`, `false` or `null`.
     pub(crate) fn word(&mut self) -> Result<&'a str> {
         self.peek();
         let start = self.at;
@@ -115,18 +115,18 @@ impl<'a> Json<'a> {
         Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
-    /// An unsigned number.
+    /// Reads an unsigned number.
     pub(crate) fn number(&mut self) -> Result<u64> {
         Ok(self.word()?.parse()?)
     }
 
-    /// A string that holds a hexadecimal number, such as `"0x7f00"`.
+    /// Reads a string that holds a hexadecimal number, such as `"0x7f00"`.
     pub(crate) fn hex(&mut self) -> Result<u64> {
         let text = self.string()?;
         Ok(u64::from_str_radix(text.trim_start_matches("0x"), 16)?)
     }
 
-    /// Passes over any value.
+    /// Skips any value.
     pub(crate) fn skip(&mut self) -> Result<()> {
         match self.peek() {
             b'{' => self.object(|_, value| value.skip()),

@@ -1,5 +1,5 @@
-//! Research on this repository, run as `cargo lab NAME`: comparison with peers and with the truth, consumers, timing. Each
-//! task is a module of its own; this file is their table.
+//! Research tasks, run as `cargo lab NAME`: comparison with peers and with the truth, consumers, timing. Each task is a
+//! module; this file is their table.
 #![allow(clippy::disallowed_methods, reason = "tasks work on the repository's files")]
 #![allow(
     clippy::print_stdout,

@@ -1,7 +1,7 @@
-//! `cargo lab names [LIBRARY]...`: the C++ names of libraries as our demangler and as `llvm-cxxfilt` writes them.
-//! Without a library: libstdc++, LLVM's own, and Qt's where it is installed.
+//! `cargo lab names [LIBRARY]...`: compares our demangling of the C++ names in libraries with that of `llvm-cxxfilt`.
+//! Without a library: libstdc++, LLVM's own, and Qt's if it is installed.
 //!
-//! A difference fails, unless it is a name that LLVM leaves mangled and we do not. docs/COMPARE.md says which these are.
+//! A difference fails, unless LLVM leaves a name mangled that we demangle. docs/COMPARE.md lists these.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -13,7 +13,7 @@ use demangle::cxx::{Demangler, Options};
 use xtask::args::Args;
 use xtask::{command, machine};
 
-/// Where Debian keeps libraries, and those that are compared where they are there.
+/// Debian's library folders, and the libraries in them that are compared if they exist.
 const FOLDERS: &[&str] = &["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"];
 const LIBRARIES: &[&str] = &[
     "libstdc++.so.6",
@@ -26,7 +26,7 @@ const LIBRARIES: &[&str] = &[
     "libQt5Gui.so.5",
     "libQt5Widgets.so.5",
 ];
-/// Differences that are shown for each library.
+/// Maximum number of differences that are shown for each library.
 const SHOWN: usize = 10;
 
 /// Compares libraries.
@@ -59,7 +59,7 @@ fn installed() -> Vec<PathBuf> {
     paths.filter(|path| path.is_file()).collect()
 }
 
-/// Compares the names of a library; gives how many differ.
+/// Compares the names of a library; returns the number of differences.
 fn compare(filter: &Path, library: &Path) -> Result<usize> {
     let names = names(library)?;
     let theirs = filtered(filter, &names)?;
@@ -90,7 +90,7 @@ fn compare(filter: &Path, library: &Path) -> Result<usize> {
     Ok(differ)
 }
 
-/// The names of C++ in a library's dynamic symbols, without versions.
+/// Returns the C++ names in a library's dynamic symbols, without versions.
 fn names(library: &Path) -> Result<BTreeSet<String>> {
     let mut nm = command::words("nm --dynamic --just-symbols");
     let text = command::quiet_output(nm.arg(library)).context("nm (package binutils)")?;
@@ -98,7 +98,7 @@ fn names(library: &Path) -> Result<BTreeSet<String>> {
     Ok(text.lines().filter(|line| line.starts_with("_Z")).map(name).collect())
 }
 
-/// What the filter makes of each name.
+/// Returns the filter's result for each name.
 fn filtered(filter: &Path, names: &BTreeSet<String>) -> Result<Vec<String>> {
     let mut command = Command::new(filter);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -1,8 +1,9 @@
-//! `cargo lab repeat FILE OUT --times N`: a recording of any length, made of one: its records again and again, each time
-//! of other processes and at later times. Memory and time are measured with that, and whether they grow with the samples.
+//! `cargo lab repeat FILE OUT --times N`: makes a recording of any length from a short one. It repeats the records,
+//! each time with other processes and at later times. Used to measure memory and time, and their growth with the
+//! samples.
 //!
-//! Source: `perf_file_header` and `perf_file_section` of tools/perf/util/header.h; `perf_event_attr`, `perf_event_header`,
-//! and the records of `include/uapi/linux/perf_event.h`.
+//! Source: `perf_file_header` and `perf_file_section` of tools/perf/util/header.h; `perf_event_attr`,
+//! `perf_event_header`, and the records of `include/uapi/linux/perf_event.h`.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -12,28 +13,28 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail, ensure};
 use xtask::args::Args;
 
-/// Places in the file's header: the size of an event's description, the section of them, and that of the records.
+/// Offsets in the file header: size of an attribute, section of attributes, section of records.
 const ATTR_SIZE: usize = 16;
 const ATTRS: usize = 24;
 const DATA: usize = 40;
-/// Behind that, one bit for each section of what else was recorded; those follow the records.
+/// After these, one bit for each feature section; the feature sections follow the records.
 const FEATURES: usize = 72;
 const FEATURE_WORDS: usize = 4;
 const SECTION: usize = 16;
 
-/// Places in an event's description.
+/// Offsets in an attribute.
 const SAMPLE_TYPE: usize = 24;
 const FLAGS: usize = 40;
 const SAMPLE_ID_ALL: u64 = 1 << 18;
 
-/// Bits of `sample_type`, and which of them stand in 8 bytes each behind the time of a record that is no sample.
+/// Bits of `sample_type`, and those with 8 bytes each after the time of a record other than a sample.
 const IP: u64 = 1;
 const TID: u64 = 1 << 1;
 const TIME: u64 = 1 << 2;
 const IDENTIFIER: u64 = 1 << 16;
 const BEHIND_TIME: [u64; 4] = [1 << 6, 1 << 9, 1 << 7, IDENTIFIER];
 
-/// Kinds of records.
+/// Types of records.
 const MMAP: u32 = 1;
 const COMM: u32 = 3;
 const EXIT: u32 = 4;
@@ -42,15 +43,15 @@ const SAMPLE: u32 = 9;
 const MMAP2: u32 = 10;
 /// perf writes those itself, at the end of a recording and without a time.
 const LOST_SAMPLES: u32 = 13;
-/// From here on records are written by perf and not by the kernel.
+/// First type of the records that perf writes instead of the kernel.
 const USER: u32 = 64;
 
 const HEADER: usize = 8;
-/// Between the numbers of a process in one round and in the next; Linux gives none above.
+/// Distance between the process ids of two rounds; Linux assigns no higher ids.
 const PIDS: u32 = 1 << 22;
-/// Rounds after which they would be no numbers of processes any more.
+/// Maximum number of rounds, so that process ids stay valid.
 const MOST: u64 = (i32::MAX as u64) / PIDS as u64;
-/// Between the last time of a round and the first of the next, nanoseconds.
+/// Time between the end of a round and the start of the next one, in nanoseconds.
 const PAUSE: u64 = 1_000_000;
 
 /// Writes the file.
@@ -68,7 +69,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the recording so often. Gives the bytes of its records.
+/// Writes the recording `times` times; returns the size of its records in bytes.
 fn repeat(bytes: &[u8], times: u64, output: &mut impl Write) -> Result<u64> {
     ensure!(bytes.starts_with(b"PERFILE2"), "no plain little-endian file");
     let data = section(bytes, DATA)?;
@@ -91,15 +92,15 @@ fn repeat(bytes: &[u8], times: u64, output: &mut impl Write) -> Result<u64> {
     Ok(records.len() as u64 + more)
 }
 
-/// Where samples and other records have their process and their time.
+/// Offsets of process and time in samples and in other records.
 struct Layout {
-    /// From the start of a sample's body.
+    /// Offsets from the start of a sample's body.
     sample: Fields,
-    /// From the end of any other record; none where only samples have them.
+    /// Offsets from the end of any other record; `None` if only samples have them.
     other: Option<Fields>,
 }
 
-/// Bytes from a start or an end.
+/// Byte offsets from a start or an end.
 #[derive(Clone, Copy)]
 struct Fields {
     process: usize,
@@ -129,7 +130,7 @@ impl Layout {
         })
     }
 
-    /// Where a record has its process and its time, from its start.
+    /// Returns the offsets of a record's process and time from its start.
     fn of(&self, kind: u32, length: usize) -> Option<Fields> {
         match self.other {
             _ if kind == SAMPLE => Some(self.sample),
@@ -142,7 +143,7 @@ impl Layout {
     }
 }
 
-/// The first and the last time of a recording. What perf notes of processes that were there before has no time.
+/// First and last time of a recording. perf's synthesized records about existing processes have no time.
 struct Span {
     first: u64,
     last: u64,
@@ -164,21 +165,21 @@ fn span(records: &[u8], layout: &Layout) -> Result<Span> {
     Ok(span)
 }
 
-/// One time of all.
+/// One repetition.
 struct Round<'s> {
     number: u64,
     span: &'s Span,
 }
 
 impl Round<'_> {
-    /// How much later it begins than the first.
+    /// Returns the time from the start of the first round to the start of this one.
     const fn start(&self) -> u64 {
         self.number * (self.span.last - self.span.first + PAUSE)
     }
 
-    /// How much later a record is than `time`, or none where it has no time here either. What perf notes of processes
-    /// that were there before comes in front of the round; what was lost is told at its end, where any time would be too
-    /// late for the batches that were made.
+    /// Returns the time to add to a record's `time`, or `None` if it has none here either.
+    /// Synthesized records about existing processes come before the round.
+    /// Losses are reported at its end; any time there would be too late for earlier batches.
     fn later(&self, kind: u32, time: u64) -> Option<u64> {
         match (time, kind) {
             (0, LOST_SAMPLES) => None,
@@ -224,7 +225,7 @@ fn write_round(
     })
 }
 
-/// Two numbers of processes or threads that follow each other; the idle task's stay, and that of the kernel's maps.
+/// Shifts two consecutive process or thread ids; those of the idle task and of the kernel's maps stay.
 fn shift_pids(record: &mut [u8], at: usize, by: u32) -> Result<()> {
     for at in [at, at + 4] {
         let place = record.get_mut(at..at + 4).context("a record is too short")?;
@@ -236,7 +237,7 @@ fn shift_pids(record: &mut [u8], at: usize, by: u32) -> Result<()> {
     Ok(())
 }
 
-/// The records, one after the other, with their kinds.
+/// Visits the records with their types, one after another.
 fn each(records: &[u8], mut visit: impl FnMut(u32, &[u8]) -> Result<()>) -> Result<()> {
     let mut rest = records;
     while let Some(header) = rest.get(..HEADER) {
@@ -249,14 +250,14 @@ fn each(records: &[u8], mut visit: impl FnMut(u32, &[u8]) -> Result<()>) -> Resu
     Ok(())
 }
 
-/// The bytes of a section, whose place and size stand there.
+/// Returns the range of the section with its offset and size stored at `at`.
 fn section(bytes: &[u8], at: usize) -> Result<std::ops::Range<usize>> {
     let (start, size) = (word(bytes, at)?, word(bytes, at + 8)?);
     let end = start.checked_add(size).context("a section without an end")?;
     Ok(usize::try_from(start)?..usize::try_from(end)?)
 }
 
-/// How many sections follow the records.
+/// Returns the number of sections after the records.
 fn features(bytes: &[u8]) -> Result<usize> {
     let mut count = 0;
     for index in 0..FEATURE_WORDS {
@@ -280,7 +281,7 @@ fn add(bytes: &mut [u8], at: usize, more: u64) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// The processes and the times of all samples.
+    /// Returns the processes and the times of all samples.
     fn samples(bytes: &[u8]) -> (Vec<u32>, Vec<u64>) {
         let (mut pids, mut times) = (Vec::new(), Vec::new());
         let layout = Layout::read(bytes).unwrap();
@@ -308,7 +309,7 @@ mod tests {
         let steps = times.chunks(one_times.len()).map(|round| (round[0], round[1] - round[0]));
         let steps: Vec<_> = steps.collect();
         assert!(steps.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 == pair[1].1));
-        // What follows the records is the same, but for where it is.
+        // The data after the records are equal except for their offset.
         let more = thrice.len() - once.len();
         let (end, later) = (section(&once, DATA).unwrap().end, section(&thrice, DATA).unwrap().end);
         assert_eq!(later, end + more);

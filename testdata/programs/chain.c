@@ -1,6 +1,6 @@
-/* Stacks of aarch64 at chosen places: a leaf that has not saved its link register, a recursion, a callback from the C
+/* Stacks of aarch64 at chosen places: a leaf that has not saved its link register, recursion, a callback from the C
  * library, a signal handler on top of an interrupted leaf, a frame with alloca, a function signed by pointer
- * authentication (where the compiler is told so). Each place is a function that a debugger stops in. */
+ * authentication (if the compiler is asked to). Each place is a function at which a debugger stops. */
 #include <alloca.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-/* Stacks of a processor at chosen places, as chain.c has them, but without a C library, so that a program of a few
- * thousand bytes has them all: a leaf that has not saved its return address, a recursion, a callback, a frame with
- * alloca, a signal handler on top of an interrupted system call, and one at the first instruction of a function. Each
- * place is a function that a debugger stops in. Emulators that have other frames of signals than the kernel are told to do
+/* The stacks of chain.c at chosen places, but without a C library, so that a program of a few thousand bytes has all of
+ * them: a leaf that has not saved its return address, recursion, a callback, a frame with alloca, a signal handler on
+ * top of an interrupted system call, and one at the first instruction of a function. Each place is a function at which
+ * a debugger stops. For emulators with other signal frames than the kernel's, it is built with
  * WITHOUT_SIGNALS. */
 #include "chain_bare.h"
 

@@ -1,5 +1,5 @@
-/* What chain_bare.c needs of each processor: system calls, where the kernel begins a process, a function whose first
- * instruction traps. */
+/* Parts of chain_bare.c for each processor: system calls, the entry point of a process, and a function with a trap as
+ * its first instruction. */
 #if defined(__riscv)
 #define NUMBER_EXIT 94
 #define NUMBER_KILL 129
@@ -25,7 +25,7 @@
 #define SIGNAL_ILLEGAL 4
 #define ACTION_FLAGS 0
 
-/* As rt_sigaction takes it. */
+/* Argument of rt_sigaction. */
 struct action {
     void (*handler)(int);
     unsigned long flags;
@@ -73,7 +73,7 @@ __asm__(".text\n"
 
 #if defined(__arm__)
 long system_call(long number, long a, long b, long c, long d);
-/* What unwinds exceptions: the tables name it. */
+/* Personality routines that the unwind tables name. */
 void __aeabi_unwind_cpp_pr0(void) {}
 void __aeabi_unwind_cpp_pr1(void) {}
 

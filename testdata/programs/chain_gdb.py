@@ -1,7 +1,7 @@
-# Run by gdb on chain.c or chain_bare.c under an emulator: stops at chosen places, steps through some of them instruction
-# by instruction, and writes for each stop the registers, the top of the stack and gdb's own backtrace.
+# Run by gdb on chain.c or chain_bare.c under an emulator: stops at chosen places, and steps through some of them by
+# instruction. Writes for each stop the registers, the top of the stack and gdb's own backtrace.
 # Lines of the output: "sample", "regs" those of $registers, "stack" up to $stack bytes, "bt" the pc of each frame, and
-# where a page of the emulator is among those, once, "page" its address and first bytes.
+# once, if one of these is on a page of the emulator, "page" its address and first bytes.
 import gdb
 
 # Programs are below.
@@ -34,7 +34,7 @@ def stack(sp):
 
 
 def value_of(name):
-    # The bytes of a register, also of one for floating point numbers.
+    # Bytes of a register, including floating-point ones.
     return int(gdb.parse_and_eval("$" + name).format_string(format="x"), 16)
 
 
@@ -64,7 +64,7 @@ places += ["stop_leaf", "stop_callback", "stop_alloca", "with_alloca", "stop_han
 for place in places:
     gdb.execute("break *" + place)
     if gdb.selected_inferior().architecture().name().startswith("powerpc"):
-        # Behind what sets up the table of contents: calls within a file go there.
+        # After the setup of the table of contents: calls within a file enter there.
         gdb.execute("break *(%s + 8)" % place)
 seen = {}
 while True:

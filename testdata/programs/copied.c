@@ -19,7 +19,7 @@ __attribute__((noinline)) static unsigned long target(unsigned long rounds)
     return rounds;
 }
 
-/* The page of the library that holds the function, copied to memory of its own. */
+/* Returns a copy of the library's page with the function, in separate memory. */
 static work *copy(void)
 {
     unsigned long address = (unsigned long)dlsym(RTLD_DEFAULT, "copied_work");

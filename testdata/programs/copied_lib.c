@@ -1,4 +1,4 @@
-/* The library of copied.c: code that runs wherever it is copied to. It calls nothing but what it is given. */
+/* The library of copied.c: position-independent code that runs after copying. It calls only its argument. */
 #include "spin.h"
 
 typedef unsigned long step(unsigned long);

@@ -1,5 +1,5 @@
-/* One source, built twice with another NAME and another frame size: both images have the same shape, so that the second
- * lands where the first was. */
+/* One source, built twice with another NAME and another frame size: both images have the same layout, so the second
+ * is mapped at the address of the first. */
 #include "spin.h"
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)

@@ -1,4 +1,4 @@
-/* Threads, a fork that goes on in the parent's image, and a fork that executes the same program anew. */
+/* Threads, a fork that continues in the parent's image, and a fork that executes the same program again. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* A small just-in-time compiler: code without frame pointers, described in a jitdump with names, lines and call frame
-   information; code that moves, and other code at the address of code that is gone. */
+   information; code that moves, and code at the address of earlier code. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ static const unsigned char code[] = {
     0x48, 0x83, 0xc4, 0x28, /* 12 add rsp, 0x28 */
     0xc3,                   /* 16 ret           */
 };
-/* As it lies behind the code, which takes 24 bytes with its padding. */
+/* Unwind data after the code, which takes 24 bytes with its padding. */
 static const unsigned char unwinding[] = {
     20, 0, 0, 0,  0, 0, 0, 0,  1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, /* CIE, pointers relative, 4 bytes */
     0x0c, 7, 8, 0x90, 1, 0, 0,                                       /* CFA = rsp + 8, ra at CFA - 8   */

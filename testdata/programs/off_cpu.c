@@ -1,4 +1,4 @@
-/* Waits in two places for times that are known, and works between: what --weight off-cpu counts. A thread waits for a
+/* Waits in two places for known times, with work in between, for --weight off-cpu. A thread waits for a
  * lock that the main thread holds. */
 #include <pthread.h>
 #include <time.h>

@@ -1,5 +1,5 @@
-/* A function that realigns its stack, has aligned locals and calls alloca: the frame address is no constant away from
- * any register but is saved in the frame (DW_CFA_def_cfa_expression with gcc's r10 prologue). */
+/* A function that realigns its stack, has aligned locals and calls alloca: its CFA has no constant distance to any
+ * register, but is saved in the frame (DW_CFA_def_cfa_expression with gcc's r10 prologue). */
 #include <alloca.h>
 #include "spin.h"
 

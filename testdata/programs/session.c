@@ -1,4 +1,4 @@
-/* What README.md's session looks for the costly line of: it is line 9. */
+/* Program of README.md's session, which finds its costliest line: line 9. */
 #include <stdio.h>
 
 static unsigned long mix(unsigned long value)

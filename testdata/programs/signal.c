@@ -20,7 +20,7 @@ static void on_trap(int number, siginfo_t *info, void *context)
     interrupted->uc_mcontext.gregs[REG_RIP] += 2; /* step over ud2 */
 }
 
-/* `before` has a frame of 0x108 bytes up to its last byte; `trap_first` starts right behind it with its own row. */
+/* `before` has a frame of 0x108 bytes up to its last byte; `trap_first` starts right after it with its own row. */
 __asm__(".text\n"
         ".type before, @function\n"
         "before:\n"

@@ -1,5 +1,5 @@
 /* Functions that leave by a jump: their frames are gone, and the chain must not invent them. Also a call in the last
- * instruction of a function that does not return: the return address belongs to the function behind it. */
+ * instruction of a function that does not return: the return address belongs to the function after it. */
 #include <setjmp.h>
 #include "spin.h"
 

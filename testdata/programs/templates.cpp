@@ -1,6 +1,6 @@
-// A translation unit that costs a compiler several seconds, and a program whose frames are deeply inlined: regular
-// expressions, streams, maps of variants, and sorts over tuples, each for many types. Arguments: words, how many times
-// they make up a text, and how many times to go through it.
+// A translation unit that takes a compiler several seconds, and a program with deeply inlined frames: regular
+// expressions, streams, maps of variants, and sorts over tuples, each for many types. Arguments: words, number of
+// their repetitions in the text, and number of passes over it.
 #include <algorithm>
 #include <functional>
 #include <iostream>

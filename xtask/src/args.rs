@@ -1,4 +1,4 @@
-//! Arguments of a task: options are taken out by name, what is left must be names, and nothing may be left over.
+//! Arguments of a task: options are removed by name; the rest must be names, and each must be used.
 
 use std::str::FromStr;
 
@@ -9,12 +9,12 @@ use anyhow::{Context, Result, bail};
 pub struct Args(Vec<String>);
 
 impl Args {
-    /// Takes the arguments in their order.
+    /// Takes the arguments in order.
     pub const fn new(arguments: Vec<String>) -> Self {
         Self(arguments)
     }
 
-    /// Takes `NAME VALUE` or `NAME=VALUE` out.
+    /// Removes `NAME VALUE` or `NAME=VALUE` and returns the value.
     ///
     /// # Errors
     /// If the value is missing.
@@ -34,16 +34,16 @@ impl Args {
         Ok(Some(self.0.remove(at)))
     }
 
-    /// Takes an option without a value out; whether it was there.
+    /// Removes an option without a value; returns true if it was present.
     pub fn flag(&mut self, name: &str) -> bool {
         let at = self.0.iter().position(|word| word == name);
         at.map(|at| self.0.remove(at)).is_some()
     }
 
-    /// Takes an option out whose value is a number, or gives the default.
+    /// Removes an option with a number as its value; returns the number, or the default.
     ///
     /// # Errors
-    /// If the value is missing or no number.
+    /// If the value is missing or not a number.
     pub fn number<T>(&mut self, name: &str, default: T) -> Result<T>
     where
         T: FromStr,
@@ -55,17 +55,17 @@ impl Args {
         }
     }
 
-    /// Takes the first argument out if it is one of these words.
+    /// Removes the first argument if it is one of these words.
     pub fn first(&mut self, words: &[&'static str]) -> Option<&'static str> {
         let word = words.iter().find(|&&word| self.0.first().is_some_and(|first| first == word))?;
         self.0.remove(0);
         Some(word)
     }
 
-    /// What is left: names only.
+    /// Returns the remaining names.
     ///
     /// # Errors
-    /// If an option is left.
+    /// If an option remains.
     pub fn names(self) -> Result<Vec<String>> {
         if let Some(unknown) = self.0.iter().find(|word| word.starts_with('-')) {
             bail!("unknown option {unknown}");
@@ -73,10 +73,10 @@ impl Args {
         Ok(self.0)
     }
 
-    /// For tasks without names: nothing may be left.
+    /// Checks that nothing remains, for tasks without names.
     ///
     /// # Errors
-    /// If an argument is left.
+    /// If an argument remains.
     pub fn finish(self) -> Result<()> {
         match self.names()?.first() {
             Some(name) => bail!("unexpected argument {name}"),

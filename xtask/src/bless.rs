@@ -1,8 +1,8 @@
-//! `cargo xtask bless`: rewrites the expected outputs of the cases with the built command, then shows what changed.
+//! `cargo xtask bless`: rewrites the expected outputs of the cases with the built command, then shows the changes.
 //!
-//! The file's extension picks the printer (`expected.folded` is `--format folded`); `expected.summary` is the account on
-//! stderr. A case has the outputs whose files are there; a new case gets `expected.ndjson` and `expected.folded`, of
-//! which the former may be removed where it is large.
+//! The file's extension selects the printer (`expected.folded` is `--format folded`); `expected.summary` is the summary
+//! on stderr. Only existing files are rewritten. A new case gets `expected.ndjson` and `expected.folded`;
+//! the former may be removed if it is large.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -12,12 +12,12 @@ use anyhow::{Context, Result, bail};
 use crate::args::Args;
 use crate::{command, testdata};
 
-/// The files of all cases, seen from a case's folder.
+/// Files of all cases, relative to a case's folder.
 const SYSROOT: &str = "../../sysroot";
-/// What a new case gets.
+/// Outputs of a new case.
 const DEFAULT: &[&str] = &["ndjson", "folded"];
 
-/// Rewrites the cases that are named, or all.
+/// Rewrites the named cases, or all.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let ours = command::ours(args.value("--ours")?)?;
     let names = args.names()?;
@@ -69,8 +69,8 @@ fn bless(ours: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The command as the tests run it: inside the case's folder, so that no path of this machine gets into the output, and
-/// without the build-id cache of whoever runs this.
+/// Returns the command as in the tests: inside the case's folder, so that no path of this machine gets into the output,
+/// and without the user's build-id cache.
 fn replay(ours: &Path, folder: &Path) -> Command {
     let mut command = Command::new(ours);
     command.args(["perf.data", "--sysroot", SYSROOT]).current_dir(folder).env_remove("HOME");

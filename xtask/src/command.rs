@@ -5,15 +5,15 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// The folder of the workspace.
+/// Returns the folder of the workspace.
 pub fn root() -> PathBuf {
-    // Set by `cargo run`; without it we are in the workspace's folder.
+    // Set by `cargo run`; otherwise the current folder is the workspace's.
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     let here = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     manifest.as_deref().and_then(Path::parent).map_or_else(here, Path::to_path_buf)
 }
 
-/// The package of a crate, by the name of its folder. Libraries are published under the name of the project.
+/// Returns the package of a crate by the name of its folder. Libraries are published under the name of the project.
 pub fn package(folder: &str) -> String {
     match folder {
         "unwind-perf" | "lab" | "xtask" => folder.to_owned(),
@@ -21,7 +21,7 @@ pub fn package(folder: &str) -> String {
     }
 }
 
-/// A command from one line of words; for lines written in this source, without quoting.
+/// Splits a line of words into a command; for lines in this source, without quoting.
 pub fn words(line: &str) -> Command {
     let mut words = line.split_whitespace();
     let mut command = Command::new(words.next().unwrap_or_default());
@@ -29,7 +29,7 @@ pub fn words(line: &str) -> Command {
     command
 }
 
-/// The command as one would type it, with its folder where it has one.
+/// Returns the command as a shell line, with its folder if it has one.
 pub fn show(command: &Command) -> String {
     let quoted = |word: &std::ffi::OsStr| {
         let word = word.to_string_lossy();
@@ -51,12 +51,12 @@ pub fn show(command: &Command) -> String {
     }
 }
 
-/// Prints the command as it is about to run.
+/// Prints a command before it runs.
 pub fn announce(command: &Command) {
     eprintln!("$ {}", show(command));
 }
 
-/// Runs it with our own terminal.
+/// Runs a command with our own terminal.
 ///
 /// # Errors
 /// If it cannot be started or fails.
@@ -69,7 +69,7 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs it and gives its standard output.
+/// Runs a command and returns its standard output.
 ///
 /// # Errors
 /// If it cannot be started or fails; the message has the end of its diagnostics.
@@ -78,10 +78,10 @@ pub fn output(command: &mut Command) -> Result<String> {
     quiet_output(command)
 }
 
-/// As [`output`], for questions too small to be printed (versions and the like).
+/// Same as [`output`], without printing the command; for short queries such as versions.
 ///
 /// # Errors
-/// As of [`output`].
+/// As for [`output`].
 pub fn quiet_output(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).output().with_context(|| show(command))?;
     if !output.status.success() {
@@ -97,7 +97,7 @@ pub fn quiet_output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// First line of what the command prints, or a note that it is missing.
+/// Returns the first line of a command's output, or a note that it is missing.
 pub fn version_of(line: &str) -> String {
     match quiet_output(&mut words(line)) {
         Ok(text) => text.lines().next().unwrap_or_default().trim().to_owned(),
@@ -105,7 +105,7 @@ pub fn version_of(line: &str) -> String {
     }
 }
 
-/// The program to test: the one given with `--ours`, else a release build of this workspace.
+/// Returns the program to test: the one given with `--ours`, else a release build of this workspace.
 ///
 /// # Errors
 /// If the build fails.
@@ -118,12 +118,12 @@ pub fn ours(given: Option<String>) -> Result<PathBuf> {
     Ok(target().join("release/unwind-perf"))
 }
 
-/// The folder of what is built.
+/// Returns the target folder.
 pub fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// A file's name without its folders.
+/// Returns a file's name without its folders.
 pub fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

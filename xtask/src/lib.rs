@@ -1,5 +1,5 @@
-//! The tasks that build, check and release this repository, run as `cargo xtask NAME`. Each task is a module of its own; this
-//! file is their table.
+//! Tasks that build, check and release this repository, run as `cargo xtask NAME`. Each task is a module; this file is
+//! their table.
 #![allow(clippy::disallowed_methods, reason = "tasks work on the repository's files")]
 #![allow(
     clippy::print_stdout,

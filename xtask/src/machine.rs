@@ -1,22 +1,22 @@
-//! The parts of this machine that tasks need: its processor, its Pythons, a demangler of C++, and a perf that may record.
+//! Properties of this machine that tasks need: its processor, its Pythons, a C++ demangler, and the options of perf.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::command;
 
-/// The minor versions of Python that the package is for, as far as there are any.
+/// Minor versions of Python that the package supports; future ones are included.
 const PYTHONS: std::ops::RangeInclusive<u32> = 9..=20;
 
-/// The versions of LLVM whose `llvm-cxxfilt` is taken. Before 19 expressions and brackets were spelled otherwise.
+/// LLVM versions with an acceptable `llvm-cxxfilt`. Before 19, expressions and brackets were spelled differently.
 pub const LLVM: std::ops::RangeInclusive<u32> = 19..=24;
 /// Options of `perf record` for `cargo lab programs`: most stacks fit.
 pub const MOST_STACKS: &str = "-F 299 --call-graph dwarf,32768";
-/// Options of `perf record` for `cargo lab truth`: buffers that hold many large samples, and the largest dump. Some
-/// programs run for less than a second.
+/// Options of `perf record` for `cargo lab truth`: buffers for many large samples, and the largest dump. Some programs
+/// run for less than a second.
 pub const LARGEST_DUMPS: &str = "-m 1024 -F 1999 --call-graph dwarf,65528";
 
-/// The processor's name as the kernel gives it.
+/// Returns the kernel's name of the processor.
 pub fn cpu_model() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = text
@@ -26,7 +26,7 @@ pub fn cpu_model() -> String {
     model.map_or_else(|| "unknown".to_owned(), |(_, name)| name.to_owned())
 }
 
-/// The newest `llvm-cxxfilt` that is installed.
+/// Returns the newest installed `llvm-cxxfilt`.
 pub fn cxxfilt() -> Option<PathBuf> {
     let of_version = |version: u32| {
         let names = [
@@ -49,21 +49,22 @@ pub struct Interpreter {
     pub path: PathBuf,
 }
 
-/// Pythons on the search path or built by pyenv, the oldest first; only those of different versions, and only those that
-/// make environments.
+/// Returns the Pythons on the search path or built by pyenv, oldest first: one per version, and only those that can
+/// create environments.
 pub fn interpreters() -> Vec<Interpreter> {
     let named = PYTHONS.map(|minor| format!("python3.{minor}")).chain(["python3".to_owned()]);
     let candidates = named.map(PathBuf::from).chain(built());
     let of_path = |path: PathBuf| Some(Interpreter { minor: version(&path)?, path });
     let mut found: Vec<Interpreter> = candidates.filter_map(of_path).collect();
     found.retain(|it| PYTHONS.contains(&it.minor));
-    // What is on the search path comes first among those of a version.
+    // The search path comes first among those of a version.
     found.sort_by_key(|it| it.minor);
     found.dedup_by_key(|it| it.minor);
     found
 }
 
-/// What pyenv has built: its commands on the search path run one version, the others lie in its folder.
+/// Returns the Pythons that pyenv built: its commands on the search path run only one version, the others are in its
+/// folder.
 fn built() -> Vec<PathBuf> {
     let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".pyenv"));
     let Some(root) = std::env::var_os("PYENV_ROOT").map(PathBuf::from).or_else(home) else {

@@ -1,4 +1,4 @@
-//! The tasks of a program as a table, and the choice of one by its name: `cargo xtask NAME`, `cargo lab NAME`.
+//! The tasks of a program as a table, and the selection of one by its name: `cargo xtask NAME`, `cargo lab NAME`.
 
 use std::process::ExitCode;
 
@@ -6,21 +6,21 @@ use anyhow::Result;
 
 use crate::args::Args;
 
-/// One row of the table of tasks.
+/// A row of the table of tasks.
 #[derive(Debug)]
 pub struct Task {
-    /// The word that chooses it.
+    /// Name that selects it.
     pub name: &'static str,
     /// Its arguments.
     pub usage: &'static str,
-    /// Its purpose, in a line.
+    /// Its purpose, in one line.
     pub about: &'static str,
-    /// The task itself, which gets the arguments after its name.
+    /// The task itself, called with the arguments after its name.
     pub run: fn(Args) -> Result<ExitCode>,
 }
 
-/// Runs the task that the first argument of the process names. Lists the tasks if there is no such task. `program` is the
-/// word after `cargo`.
+/// Runs the task that the first argument of the process names. Lists the tasks if there is no such task.
+/// `program` is the word after `cargo`.
 pub fn run(program: &str, tasks: &[Task]) -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let name = arguments.next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! `cargo xtask unsafe [CHECKER]...`: the tests of `unsafe` code under valgrind, `AddressSanitizer` and miri, those of them
-//! that are installed. Fails on any report.
+//! `cargo xtask unsafe [CHECKER]...`: runs the tests of `unsafe` code under those of valgrind, `AddressSanitizer` and
+//! miri that are installed. Fails on any report.
 //!
 //! The tests are found by the source: a file that allows `unsafe_code` has its tests in the same crate, or is a test.
 
@@ -12,25 +12,25 @@ use anyhow::{Context, Result, bail};
 use crate::args::Args;
 use crate::command;
 
-/// The lint that each file with `unsafe` code allows; the workspace denies it elsewhere.
+/// Lint that each file with `unsafe` code allows; the workspace denies it elsewhere.
 const ALLOWED: &str = "unsafe_code";
-/// The status by which valgrind states that it reported something.
+/// Exit status of valgrind after a report.
 const REPORTED: i32 = 99;
-/// A recording that the command itself reads under valgrind: its allocator and its mapped files are `unsafe` code.
+/// Recording that the command itself reads under valgrind: its allocator and its mapped files are `unsafe` code.
 const CASE: &str = "testdata/cases/inlines-gcc/perf.data";
-/// Memcheck with its options. Our handlers of faults let a read go on, for which all registers have to be right at each
-/// access to memory. One thread runs at a time, each in its turn.
+/// Memcheck with its options. Our fault handlers let a read continue, which requires correct registers at each access
+/// to memory. Threads run one at a time, in turn.
 const MEMCHECK: &str = "valgrind --quiet --fair-sched=try \
     --vex-iropt-register-updates=allregs-at-mem-access";
-/// Options for tests. The command leaves its tables to the end of its process.
+/// Options for tests. The command does not free its tables before the process ends.
 const LEAKS: &str = "--leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite";
-/// Tests that valgrind cannot run: it does not know openat2(2), and hides the vDSO whose header rustix reads for clocks.
+/// Tests that valgrind cannot run: it lacks openat2(2), and hides the vDSO header that rustix reads for clocks.
 const NOT_UNDER_VALGRIND: &[&str] = &[
     "confined::tests::both_ways_stay_inside",
     "confined::tests::what_the_kernel_makes_up_is_not_inside",
     "real::tests::clocks_go_on",
 ];
-/// Tests that miri can run: the others call the operating system in ways that it does not know.
+/// Tests that miri can run: the others make system calls that miri lacks.
 const WITHOUT_SYSTEM: &[(&str, &str)] = &[("perf-data", "fetch"), ("host", "allocator")];
 
 type Checker = fn(&[Tests]) -> Result<Outcome>;
@@ -38,24 +38,24 @@ type Checker = fn(&[Tests]) -> Result<Outcome>;
 const CHECKERS: &[(&str, Checker)] =
     &[("valgrind", valgrind), ("address", address_sanitizer), ("miri", miri)];
 
-/// The outcome of a checker that reported nothing.
+/// Outcome of a checker without reports.
 enum Outcome {
     Clean,
-    /// What this machine lacks.
+    /// The missing requirement on this machine.
     Skipped(String),
 }
 
-/// The tests of a file with `unsafe` code.
+/// Tests of a file with `unsafe` code.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Tests {
-    /// The folder of the crate.
+    /// Folder of the crate.
     folder: String,
-    /// The name of a test in `tests`; `None` for those of the library.
+    /// Name of a test in `tests`; `None` for those of the library.
     integration: Option<String>,
 }
 
 impl Tests {
-    /// The tests for a file, by its path below `crates`.
+    /// Returns the tests for a file, by its path below `crates`.
     fn of(path: &Path) -> Option<Self> {
         let mut parts = path.iter().map(|part| part.to_string_lossy().into_owned());
         let folder = parts.next()?;
@@ -67,7 +67,7 @@ impl Tests {
         Some(Self { folder, integration })
     }
 
-    /// `cargo test` of these tests.
+    /// Returns `cargo test` of these tests.
     fn command(&self) -> Command {
         let mut command = command::words("cargo test --quiet --package");
         command.arg(command::package(&self.folder)).current_dir(command::root());
@@ -79,7 +79,7 @@ impl Tests {
     }
 }
 
-/// Runs the checkers that are named, or all.
+/// Runs the named checkers, or all.
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
     let wanted = args.names()?;
     if let Some(unknown) = wanted.iter().find(|name| !CHECKERS.iter().any(|it| it.0 == **name)) {
@@ -103,7 +103,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The tests for all files with `unsafe` code in these crates.
+/// Returns the tests for all files with `unsafe` code in these crates.
 fn find(crates: &Path) -> Result<Vec<Tests>> {
     let mut found = BTreeSet::new();
     let mut folders = vec![crates.to_owned()];
@@ -122,7 +122,7 @@ fn find(crates: &Path) -> Result<Vec<Tests>> {
     Ok(found.into_iter().collect())
 }
 
-/// Memcheck of the test programs, and of the command on a recording.
+/// Runs the test programs, and the command on a recording, under memcheck.
 fn valgrind(tests: &[Tests]) -> Result<Outcome> {
     if command::quiet_output(&mut command::words("valgrind --version")).is_err() {
         return Ok(Outcome::Skipped("it is not installed (package valgrind)".to_owned()));
@@ -149,7 +149,7 @@ fn valgrind(tests: &[Tests]) -> Result<Outcome> {
     Ok(Outcome::Clean)
 }
 
-/// The test programs with `AddressSanitizer`, built into a folder of their own that is removed afterwards.
+/// Runs the test programs with `AddressSanitizer`, built into a separate folder that is removed afterwards.
 fn address_sanitizer(tests: &[Tests]) -> Result<Outcome> {
     let host = host()?;
     let sysroot = command::quiet_output(&mut command::words("rustc --print sysroot"))?;
@@ -162,11 +162,11 @@ fn address_sanitizer(tests: &[Tests]) -> Result<Outcome> {
     let target = std::path::absolute(command::target())?.join("unsafe-address");
     let checked = tests.iter().try_for_each(|tests| {
         let mut command = tests.command();
-        // With a target that is named, build scripts and macros are built without it.
+        // An explicit target keeps build scripts and macros free of the sanitizer.
         command.args(["--target", &host]).env("CARGO_TARGET_DIR", &target);
-        // Sanitizers are switched on by an unstable flag.
+        // Sanitizers are enabled by an unstable flag.
         command.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address");
-        // Tables of C that two files include by the same name are reported, though each has its own.
+        // Equal names of C tables from two included files are reported, though each file has its own table.
         command.env("ASAN_OPTIONS", "detect_odr_violation=0");
         command::run(command.env("CARGO_INCREMENTAL", "0"))
     });
@@ -176,7 +176,7 @@ fn address_sanitizer(tests: &[Tests]) -> Result<Outcome> {
     checked.map(|()| Outcome::Clean)
 }
 
-/// Miri on the tests that need no system.
+/// Runs miri on the tests that make no system calls.
 fn miri(tests: &[Tests]) -> Result<Outcome> {
     if command::quiet_output(&mut command::words("cargo +nightly miri --version")).is_err() {
         let why = "it is not installed (rustup component add miri --toolchain nightly)";
@@ -194,7 +194,7 @@ fn miri(tests: &[Tests]) -> Result<Outcome> {
     Ok(Outcome::Clean)
 }
 
-/// The target that the compiler builds for.
+/// Returns the host target of the compiler.
 fn host() -> Result<String> {
     let version = command::quiet_output(&mut command::words("rustc --version --verbose"))?;
     let line = version.lines().find_map(|line| line.strip_prefix("host: "));

@@ -1,5 +1,5 @@
-//! Writes a few recordings and ELF files into the folder named by the first argument, for a look
-//! at them with `perf script -D`, `perf report --header-only` and `readelf`.
+//! Writes a few recordings and ELF files into the folder named by the first argument, to inspect them with
+//! `perf script -D`, `perf report --header-only` and `readelf`.
 #![allow(clippy::disallowed_methods, reason = "an example that writes files")]
 
 use std::path::Path;
@@ -83,7 +83,7 @@ fn recording(endian: Endian) -> PerfDataBuilder {
     recording
 }
 
-/// One sample with every field that Linux 6.1 knows.
+/// Returns a recording of one sample with every field that Linux 6.1 defines.
 fn full_sample(endian: Endian) -> PerfDataBuilder {
     let mut recording = PerfDataBuilder::new(endian);
     let attr = EventAttr {
@@ -187,7 +187,7 @@ fn fde(pc_begin: u64, pc_range: u64, ops: CfiOps) -> Fde {
     Fde { pc_begin, pc_range, lsda: 0, instructions: ops.into_bytes() }
 }
 
-/// A frame-pointer function, a PLT entry and a signal trampoline.
+/// Returns call frame information of a frame-pointer function, a PLT entry and a signal trampoline.
 fn eh_frame() -> CfiSection {
     let le = Endian::Little;
     let mut cfi = CfiBuilder::new(CfiKind::EhFrame, le, 0x300);

@@ -1,5 +1,5 @@
-//! Writes a recording of one process of many maps that forks many children, each of which changes a few maps and is
-//! sampled once: `forks FILE [PROCESSES [MAPS [CHANGES]]]`. For measuring what the plan of a replay costs.
+//! Writes a recording of a process with many maps that forks many children; each child changes a few maps and is
+//! sampled once: `forks FILE [PROCESSES [MAPS [CHANGES]]]`. Measures the cost of a replay's plan.
 #![allow(clippy::disallowed_methods, reason = "an example that writes files")]
 
 use std::path::PathBuf;

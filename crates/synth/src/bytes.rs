@@ -1,6 +1,6 @@
 //! Integers, LEB128 and padding in a chosen byte order, appended to a vector.
 
-/// Byte order of the machine that made the recording or the ELF file.
+/// Byte order of the recorded machine or of the ELF file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Endian {
     /// Least significant byte first.
@@ -24,13 +24,13 @@ pub struct ByteWriter {
 }
 
 impl ByteWriter {
-    /// An empty buffer.
+    /// Creates an empty buffer.
     #[must_use]
     pub fn new(endian: Endian) -> Self {
         Self { endian, bytes: Vec::new() }
     }
 
-    /// The byte order of this buffer.
+    /// Byte order of this buffer.
     #[must_use]
     pub fn endian(&self) -> Endian {
         self.endian
@@ -42,53 +42,53 @@ impl ByteWriter {
         self.bytes.len()
     }
 
-    /// Whether nothing was written yet.
+    /// Returns true if nothing was written yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// The bytes written so far.
+    /// Bytes written so far.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Gives the buffer away.
+    /// Returns the bytes and consumes the buffer.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// One byte.
+    /// Appends one byte.
     pub fn u8(&mut self, value: u8) -> &mut Self {
         self.bytes.push(value);
         self
     }
 
-    /// Two bytes in the byte order of the buffer.
+    /// Appends two bytes in the byte order of the buffer.
     pub fn u16(&mut self, value: u16) -> &mut Self {
         self.uint(u64::from(value), 2)
     }
 
-    /// Four bytes in the byte order of the buffer.
+    /// Appends four bytes in the byte order of the buffer.
     pub fn u32(&mut self, value: u32) -> &mut Self {
         self.uint(u64::from(value), 4)
     }
 
-    /// Eight bytes in the byte order of the buffer.
+    /// Appends eight bytes in the byte order of the buffer.
     pub fn u64(&mut self, value: u64) -> &mut Self {
         self.uint(value, 8)
     }
 
-    /// The low `size` (1 to 8) bytes of `value` in the byte order of the buffer.
+    /// Appends the low `size` (1 to 8) bytes of `value` in the byte order of the buffer.
     pub fn uint(&mut self, value: u64, size: usize) -> &mut Self {
         let at = self.bytes.len();
         self.zeros(size);
         self.patch_uint(at, value, size)
     }
 
-    /// Each word with eight bytes.
+    /// Appends each value as eight bytes.
     pub fn u64s(&mut self, values: &[u64]) -> &mut Self {
         for &value in values {
             self.u64(value);
@@ -96,36 +96,36 @@ impl ByteWriter {
         self
     }
 
-    /// Bytes as they are.
+    /// Appends bytes unchanged.
     pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         self.bytes.extend_from_slice(bytes);
         self
     }
 
-    /// `n` zero bytes.
+    /// Appends `n` zero bytes.
     pub fn zeros(&mut self, n: usize) -> &mut Self {
         self.bytes.resize(self.bytes.len() + n, 0);
         self
     }
 
-    /// Zero bytes up to the next multiple of `n`, counted from the start of the buffer.
+    /// Appends zeros up to the next multiple of `n`, counted from the start of the buffer.
     pub fn align(&mut self, n: usize) -> &mut Self {
         self.bytes.resize(self.bytes.len().next_multiple_of(n), 0);
         self
     }
 
-    /// `text`, cut or filled with NUL to exactly `size` bytes.
+    /// Appends `text`, truncated or padded with NUL to exactly `size` bytes.
     pub fn fixed_str(&mut self, text: &[u8], size: usize) -> &mut Self {
         let kept = &text[..text.len().min(size)];
         self.bytes(kept).zeros(size - kept.len())
     }
 
-    /// `text`, at least one NUL, and zeros up to the next multiple of `n`.
+    /// Appends `text`, at least one NUL, and zeros up to the next multiple of `n`.
     pub fn c_str(&mut self, text: &[u8], n: usize) -> &mut Self {
         self.bytes(text).u8(0).align(n)
     }
 
-    /// An unsigned LEB128 number.
+    /// Appends an unsigned LEB128 number.
     ///
     /// Source: DWARF 5, 7.6.
     pub fn uleb(&mut self, mut value: u64) -> &mut Self {
@@ -136,7 +136,7 @@ impl ByteWriter {
         self.u8(value as u8)
     }
 
-    /// A signed LEB128 number.
+    /// Appends a signed LEB128 number.
     ///
     /// Source: DWARF 5, 7.6.
     pub fn sleb(&mut self, mut value: i64) -> &mut Self {
@@ -154,7 +154,7 @@ impl ByteWriter {
     /// Overwrites the `size` bytes at offset `at`.
     ///
     /// # Panics
-    /// When `at + size` is past the end of the buffer.
+    /// If `at + size` is past the end of the buffer.
     pub fn patch_uint(&mut self, at: usize, value: u64, size: usize) -> &mut Self {
         let le = value.to_le_bytes();
         for (i, &byte) in le[..size].iter().enumerate() {
@@ -167,7 +167,7 @@ impl ByteWriter {
         self
     }
 
-    /// Copies `bytes` to offset `at`; the buffer grows with zeros when it is too short.
+    /// Copies `bytes` to offset `at`; a buffer that is too short grows with zeros.
     pub fn write_at(&mut self, at: usize, bytes: &[u8]) -> &mut Self {
         let end = at + bytes.len();
         if self.bytes.len() < end {

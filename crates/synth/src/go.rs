@@ -1,5 +1,4 @@
-//! The table of functions that Go's linker writes (`.gopclntab`), and the description of the module that says where the
-//! code is.
+//! The function table of Go's linker (`.gopclntab`), and the module description with the address of the code.
 //!
 //! Source: src/runtime/symtab.go, runtime2.go and src/cmd/link/internal/ld/pcln.go of Go.
 
@@ -10,45 +9,45 @@ use crate::bytes::{ByteWriter, Endian};
 pub struct GoFunctionSpec {
     /// Its name.
     pub name: String,
-    /// Its first byte, from the first of the code.
+    /// Offset of its first byte in the code.
     pub start: u32,
-    /// 1: stacks begin with it; 2: it writes the stack pointer; 4: assembly.
+    /// Flags: 1 stacks begin with it; 2 it writes the stack pointer; 4 assembly.
     pub flags: u8,
-    /// Bytes of code, and the size of the frame in them.
+    /// Bytes of code, and their frame size.
     pub frame_sizes: Vec<(u32, i32)>,
-    /// The file of all its code.
+    /// Source file of all its code.
     pub file: String,
-    /// Bytes of code, and their line.
+    /// Bytes of code, and their source line.
     pub lines: Vec<(u32, i32)>,
-    /// Bytes of code, and which of `calls` they are of; -1 for none.
+    /// Bytes of code, and the index of their call in `calls`; -1 for none.
     pub inlined: Vec<(u32, i32)>,
-    /// Inlined calls: what is called, and an instruction at the call's line, from the first byte of the function.
+    /// Inlined calls: name of the callee, and offset in the function of an instruction at the call's line.
     pub calls: Vec<(String, u32)>,
 }
 
-/// A table of functions, in order of address.
+/// A function table, sorted by address.
 #[derive(Clone, Debug)]
 pub struct GoTableBuilder {
     /// `0xffff_fffa` (1.16), `0xffff_fff0` (1.18) or `0xffff_fff1` (1.20 and later).
     pub magic: u32,
-    /// The address of the first byte of the code.
+    /// Address of the first byte of the code.
     pub text: u64,
-    /// What the head says of that.
+    /// Address of the code that the header states.
     pub stated_text: u64,
-    /// Bytes of the code.
+    /// Size of the code, in bytes.
     pub text_size: u32,
     /// The functions.
     pub functions: Vec<GoFunctionSpec>,
 }
 
-/// What the builder made.
+/// Built sections.
 #[derive(Clone, Debug)]
 pub struct GoTableBytes {
     /// `.gopclntab`.
     pub table: Vec<u8>,
-    /// The trees of inlined calls.
+    /// Trees of inlined calls.
     pub trees: Vec<u8>,
-    /// The description of the module.
+    /// Module description.
     pub module: Vec<u8>,
 }
 
@@ -57,7 +56,7 @@ const UNITS: usize = 1;
 const FILES: usize = 2;
 const VALUES: usize = 3;
 
-/// The parts of a table that functions refer to.
+/// Parts of a table that function records refer to.
 struct Parts([ByteWriter; 4]);
 
 impl Parts {
@@ -67,7 +66,7 @@ impl Parts {
         at
     }
 
-    /// The offset of a table of values; 0 for none.
+    /// Appends a table of values and returns its offset; 0 for none.
     fn values(&mut self, pieces: &[(u32, i32)], quantum: u32) -> u32 {
         if pieces.is_empty() {
             return 0;
@@ -86,21 +85,21 @@ impl Parts {
 }
 
 impl GoTableBuilder {
-    /// A table of Go 1.20 or later, which says where the code is.
+    /// Creates a table of Go 1.20 or later, which states the address of the code.
     #[must_use]
     pub fn new(text: u64, text_size: u32) -> Self {
         let (magic, functions) = (0xffff_fff1, Vec::new());
         Self { magic, text, stated_text: text, text_size, functions }
     }
 
-    /// The same with one more function.
+    /// Adds a function.
     #[must_use]
     pub fn function(mut self, function: GoFunctionSpec) -> Self {
         self.functions.push(function);
         self
     }
 
-    /// The bytes of a table at an address, with the trees of inlined calls at another.
+    /// Returns the bytes of a table at address `table`, with the trees of inlined calls at address `trees`.
     #[must_use]
     pub fn build(&self, table: u64, trees: u64) -> GoTableBytes {
         let new = || ByteWriter::new(Endian::Little);
@@ -162,7 +161,7 @@ impl GoTableBuilder {
         if is_newest {
             out.u32(1);
         }
-        // Which function it is; the flags; how many tables of the other kind there are, of which the last is the tree.
+        // Function id, flags, and number of tables of the other kind; the last one is the tree.
         out.u8(0).u8(function.flags).u8(0).u8(4);
         out.u32(0).u32(0).u32(inlined);
         out.u32(u32::MAX).u32(u32::MAX).u32(u32::MAX);
@@ -172,7 +171,7 @@ impl GoTableBuilder {
         }
     }
 
-    /// The whole table, and the offsets of its parts.
+    /// Returns the complete table, and the offsets of its parts.
     fn head(&self, parts: &Parts, functions: &[u8]) -> (Vec<u8>, [u64; 5]) {
         let mut out = ByteWriter::new(Endian::Little);
         out.u32(self.magic).bytes(&[0, 0, 1, 8]);
@@ -196,7 +195,7 @@ impl GoTableBuilder {
         (out.into_bytes(), offsets)
     }
 
-    /// The words of the description that are read.
+    /// Returns the module description; words that readers ignore are zero.
     fn module(&self, table: u64, trees: u64, offsets: [u64; 5]) -> Vec<u8> {
         let mut words = [0; 48];
         words[0] = table;

@@ -1,8 +1,8 @@
 //! Writes recordings, stacks and ELF files for tests.
 //!
-//! It knows the layouts from the public sources and shares no code with the readers of this
-//! workspace, so that a layout misunderstood there cannot agree with itself here.
-//! Wrong values are accepted wherever a field can hold them; panics are for mistakes of the test.
+//! The layouts are taken from the public sources and share no code with the readers of this workspace. So a layout that
+//! a reader misunderstands cannot agree with itself here.
+//! Wrong values are accepted if a field can hold them; panics report mistakes of the test.
 
 mod bytes;
 mod cfi;

@@ -1,4 +1,4 @@
-//! User registers by perf's numbering, handed out in the order of a sample mask.
+//! User registers by perf's numbering, returned in the order of a sample mask.
 
 /// Mask bits of x86-64.
 ///
@@ -25,7 +25,7 @@ pub mod x86_64_reg {
     pub const R13: u32 = 21;
     pub const R14: u32 = 22;
     pub const R15: u32 = 23;
-    /// What `perf record --call-graph dwarf` asks for.
+    /// Mask that `perf record --call-graph dwarf` requests.
     pub const USUAL_MASK: u64 = 0x00ff_0fff;
 }
 
@@ -39,7 +39,7 @@ pub mod aarch64_reg {
     pub const SP: u32 = 31;
     pub const PC: u32 = 32;
     pub const VG: u32 = 46;
-    /// What `perf record --call-graph dwarf` asks for on a machine without SVE.
+    /// Mask that `perf record --call-graph dwarf` requests on a machine without SVE.
     pub const USUAL_MASK: u64 = 0x1_ffff_ffff;
 }
 
@@ -51,7 +51,7 @@ pub mod arm_reg {
     pub const SP: u32 = 13;
     pub const LR: u32 = 14;
     pub const PC: u32 = 15;
-    /// What `perf record --call-graph dwarf` asks for.
+    /// Mask that `perf record --call-graph dwarf` requests.
     pub const USUAL_MASK: u64 = 0xffff;
 }
 
@@ -64,7 +64,7 @@ pub mod riscv64_reg {
     pub const RA: u32 = 1;
     pub const SP: u32 = 2;
     pub const S0: u32 = 8;
-    /// What `perf record --call-graph dwarf` asks for.
+    /// Mask that `perf record --call-graph dwarf` requests.
     pub const USUAL_MASK: u64 = 0xffff_ffff;
 }
 
@@ -82,7 +82,7 @@ pub struct UserRegs {
 }
 
 impl UserRegs {
-    /// Registers of x86-64 with the usual mask.
+    /// Returns registers of x86-64 with the usual mask.
     #[must_use]
     pub fn x86_64(ip: u64, sp: u64) -> Self {
         Self { values: [0; 64], mask: x86_64_reg::USUAL_MASK }
@@ -90,13 +90,13 @@ impl UserRegs {
             .set(x86_64_reg::SP, sp)
     }
 
-    /// Registers of a process of 32 bits on an x86-64 machine, with the mask that is usual there.
+    /// Returns registers of a 32-bit process on an x86-64 machine, with the usual mask of x86-64.
     #[must_use]
     pub fn x86(ip: u32, sp: u32) -> Self {
         Self::x86_64(ip.into(), sp.into())
     }
 
-    /// Registers of aarch64 with the usual mask.
+    /// Returns registers of aarch64 with the usual mask.
     #[must_use]
     pub fn aarch64(pc: u64, sp: u64) -> Self {
         Self { values: [0; 64], mask: aarch64_reg::USUAL_MASK }
@@ -104,13 +104,13 @@ impl UserRegs {
             .set(aarch64_reg::SP, sp)
     }
 
-    /// Registers of 64-bit `LoongArch`, whose program counter has the first bit, with the usual mask.
+    /// Returns registers of 64-bit `LoongArch` with the usual mask. Bit 0 is the program counter.
     #[must_use]
     pub fn loongarch64(pc: u64, sp: u64) -> Self {
         Self { values: [0; 64], mask: 0xffff_ffff }.set(0, pc).set(3, sp)
     }
 
-    /// Registers of 32-bit Arm with the usual mask.
+    /// Returns registers of 32-bit Arm with the usual mask.
     #[must_use]
     pub fn arm(pc: u32, sp: u32) -> Self {
         Self { values: [0; 64], mask: arm_reg::USUAL_MASK }
@@ -118,7 +118,7 @@ impl UserRegs {
             .set(arm_reg::SP, sp.into())
     }
 
-    /// Registers of 64-bit RISC-V with the usual mask.
+    /// Returns registers of 64-bit RISC-V with the usual mask.
     #[must_use]
     pub fn riscv64(pc: u64, sp: u64) -> Self {
         Self { values: [0; 64], mask: riscv64_reg::USUAL_MASK }
@@ -126,29 +126,29 @@ impl UserRegs {
             .set(riscv64_reg::SP, sp)
     }
 
-    /// The same with one more register, by its mask bit (0 to 63).
+    /// Sets a register by its mask bit (0 to 63).
     ///
     /// # Panics
-    /// When `bit` is above 63.
+    /// If `bit` is above 63.
     #[must_use]
     pub fn set(mut self, bit: u32, value: u64) -> Self {
         self.values[bit as usize] = value;
         self
     }
 
-    /// The usual mask of the architecture.
+    /// Usual mask of the architecture.
     #[must_use]
     pub fn usual_mask(&self) -> u64 {
         self.mask
     }
 
-    /// The values of the bits of `mask`, ascending, as a sample has them.
+    /// Returns the values of the bits of `mask`, ascending, as in a sample.
     #[must_use]
     pub fn values(&self, mask: u64) -> Vec<u64> {
         (0..64).filter(|bit| mask >> bit & 1 == 1).map(|bit| self.values[bit]).collect()
     }
 
-    /// The values of the usual mask.
+    /// Returns the values of the usual mask.
     #[must_use]
     pub fn usual_values(&self) -> Vec<u64> {
         self.values(self.mask)

@@ -1,10 +1,10 @@
-//! A picture of a stack: words from the stack pointer upwards, some with names.
+//! A picture of a stack: words from the stack pointer upwards, some with labels.
 
 use std::collections::BTreeMap;
 
 use crate::bytes::{ByteWriter, Endian};
 
-/// Stack bytes under construction; the next word goes to the next higher address.
+/// A stack under construction; the next word goes to the next higher address.
 ///
 /// ```
 /// use synth::{Endian, StackBuilder};
@@ -22,43 +22,43 @@ pub struct StackBuilder {
     word_size: usize,
     writer: ByteWriter,
     labels: BTreeMap<String, u64>,
-    /// Offsets of words that hold the address of a label, which may come later.
+    /// Offsets of words that hold the address of a label, which may be set later.
     references: Vec<(usize, String)>,
 }
 
 impl StackBuilder {
-    /// An empty stack whose lowest byte is at `sp`, with words of 4 or 8 bytes.
+    /// Creates an empty stack with its lowest byte at `sp` and with words of 4 or 8 bytes.
     #[must_use]
     pub fn new(sp: u64, endian: Endian, word_size: usize) -> Self {
         let writer = ByteWriter::new(endian);
         Self { sp, word_size, writer, labels: BTreeMap::new(), references: Vec::new() }
     }
 
-    /// The address of the first byte.
+    /// Address of the first byte.
     #[must_use]
     pub fn sp(&self) -> u64 {
         self.sp
     }
 
-    /// The address of the next word.
+    /// Address of the next word.
     #[must_use]
     pub fn here(&self) -> u64 {
         self.sp.wrapping_add(self.writer.len() as u64)
     }
 
-    /// Names the address of the next word.
+    /// Sets a label at the address of the next word.
     pub fn label(&mut self, name: &str) -> &mut Self {
         self.labels.insert(name.to_owned(), self.here());
         self
     }
 
-    /// One word.
+    /// Appends a word.
     pub fn word(&mut self, value: u64) -> &mut Self {
         self.writer.uint(value, self.word_size);
         self
     }
 
-    /// The same word several times.
+    /// Appends the same word `n` times.
     pub fn words(&mut self, value: u64, n: usize) -> &mut Self {
         for _ in 0..n {
             self.word(value);
@@ -66,19 +66,19 @@ impl StackBuilder {
         self
     }
 
-    /// A word that holds the address of a label, which may be set later.
+    /// Appends the address of a label, which may be set later.
     pub fn word_of_label(&mut self, name: &str) -> &mut Self {
         self.references.push((self.writer.len(), name.to_owned()));
         self.word(0)
     }
 
-    /// Bytes as they are.
+    /// Appends bytes unchanged.
     pub fn raw(&mut self, bytes: &[u8]) -> &mut Self {
         self.writer.bytes(bytes);
         self
     }
 
-    /// Words of `filler` up to `address`.
+    /// Appends words of `filler` up to `address`.
     pub fn fill_to(&mut self, address: u64, filler: u64) -> &mut Self {
         while self.here() < address {
             self.word(filler);
@@ -86,19 +86,19 @@ impl StackBuilder {
         self
     }
 
-    /// The address that a label names.
+    /// Returns the address of a label.
     ///
     /// # Panics
-    /// When there is no such label.
+    /// If there is no such label.
     #[must_use]
     pub fn address(&self, name: &str) -> u64 {
         *self.labels.get(name).expect("the label was set")
     }
 
-    /// The bytes from the stack pointer upwards.
+    /// Returns the bytes from the stack pointer upwards.
     ///
     /// # Panics
-    /// When a word refers to a label that was never set.
+    /// If a word refers to a label that was never set.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         let mut writer = self.writer.clone();

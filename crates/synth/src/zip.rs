@@ -1,6 +1,6 @@
-//! Zip archives with a file stored in them, as Android packages hold libraries that are mapped from there.
+//! Zip archives with a stored file, as in Android packages from which libraries are mapped.
 
-/// A zip archive with one stored entry, page aligned, and where its bytes begin.
+/// Returns a zip archive with one stored entry, page aligned, and the offset of the entry's bytes.
 ///
 /// Source: APPNOTE.TXT, 4.3.7 local file header, 4.3.12 central directory, 4.3.16 its end record.
 #[must_use]
@@ -8,7 +8,7 @@ pub fn stored_zip(name: &[u8], content: &[u8]) -> (Vec<u8>, u64) {
     let extra = 0x1000 - 30 - name.len();
     let common = |zip: &mut Vec<u8>, extra: usize| {
         zip.extend([20, 0, 0, 0, 0, 0, 0, 0, 0, 0]); // version, flags, method, time, date
-        zip.extend([0; 4]); // CRC, which nobody looks at
+        zip.extend([0; 4]); // CRC, which readers ignore
         zip.extend((content.len() as u32).to_le_bytes());
         zip.extend((content.len() as u32).to_le_bytes());
         zip.extend((name.len() as u16).to_le_bytes());

@@ -1,6 +1,6 @@
-//! The commands of this package: `unwind-perf`, and the same under the names that other programs look for.
+//! The commands of this package: `unwind-perf`, and the same program under the names that other programs look for.
 //!
-//! Arguments in, a profile out; diagnostics on stderr; an exit status that a script can use: 0 complete, 1 written but
+//! Input: arguments. Output: a profile, and diagnostics on stderr. Exit status for scripts: 0 complete, 1 written but
 //! the input was damaged, 2 no output. A command that records ends with the status of the recorded program.
 #![allow(clippy::print_stderr, reason = "a command talks to people on stderr")]
 
@@ -21,19 +21,19 @@ use host::{CountingAllocator, MemoryWords, limit_memory, set_memory_words, usual
 use crate::args::{Cli, Command, color_in_arguments, with_suggestion};
 use crate::terminal::{NO_OUTPUT, NOT_RECORDED, choose_colors, exit_code};
 
-/// Counts the memory of the program, so that it ends in order if that is too much.
+/// Counts the memory of the program, so that exceeding the limit ends it with a message.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// The words of the line that a command without memory ends with.
+/// Texts of the message of a command that ran out of memory.
 const MEMORY_WORDS: MemoryWords = MemoryWords {
     program: "unwind-perf",
     limit: "--max-memory",
     less: "ask for less with --pid, --comm, --event or --time",
 };
 
-/// The command that the program was started as: `perf_to_profile` and `hotspot-perfparser` can be links to
-/// `unwind-perf`, which it is under any other name.
+/// Runs the command that the program was started as: `perf_to_profile` and `hotspot-perfparser` can be links to
+/// `unwind-perf`, which runs under any other name.
 #[must_use]
 pub fn by_name() -> ExitCode {
     set_memory_words(MEMORY_WORDS);
@@ -46,7 +46,7 @@ pub fn by_name() -> ExitCode {
     }
 }
 
-/// The command `unwind-perf`.
+/// Runs the command `unwind-perf`.
 #[must_use]
 pub fn unwind_perf() -> ExitCode {
     let mut command = Cli::command().color(color_in_arguments(std::env::args_os()));
@@ -59,14 +59,14 @@ pub fn unwind_perf() -> ExitCode {
     let cli =
         Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit());
     choose_colors(cli.color);
-    // A signal that ends a recording does not end us.
+    // A signal that ends a recording does not end this process.
     if !hears_signals(cli.command.as_ref()) {
         clean_up();
     }
     let records = matches!(cli.command, Some(Command::Record(_)));
     let failed = if records { NOT_RECORDED } else { NO_OUTPUT };
     let result = commands::run(&cli);
-    // What the account of the run could not hold any more, since the output was being written.
+    // Reported here because it was found while the output was being written, after the account of the run.
     for row in pipeline::dangling_ids() {
         eprintln!("unwind-perf: {} ({} times)", row.message, row.count);
     }
@@ -75,7 +75,7 @@ pub fn unwind_perf() -> ExitCode {
 
 /// Prints help, or a mistake in the arguments.
 fn usage(error: &clap::Error, words: &[OsString]) -> ExitCode {
-    // A closed standard error is no reason to fail.
+    // A closed standard error is not an error.
     let _ = error.print();
     if !error.use_stderr() {
         return ExitCode::SUCCESS;
@@ -83,7 +83,7 @@ fn usage(error: &clap::Error, words: &[OsString]) -> ExitCode {
     let mut words = words.iter().skip(1);
     let mut first = words.next();
     while first.is_some_and(|word| word.as_encoded_bytes().starts_with(b"-")) {
-        // The one option before a command whose value may be a word of its own.
+        // The only option before a command that may take its value from the next word.
         let has_value = first.is_some_and(|word| word == "--color");
         first = if has_value { words.nth(1) } else { words.next() };
     }
@@ -91,7 +91,7 @@ fn usage(error: &clap::Error, words: &[OsString]) -> ExitCode {
     ExitCode::from(if records { NOT_RECORDED } else { NO_OUTPUT })
 }
 
-/// The command `perf_to_profile`. A damaged recording is no failure: pprof would not show what there is.
+/// Runs the command `perf_to_profile`. A damaged recording is not a failure: pprof would not show the partial result.
 #[must_use]
 pub fn perf_to_profile() -> ExitCode {
     set_memory_words(MEMORY_WORDS);
@@ -99,7 +99,7 @@ pub fn perf_to_profile() -> ExitCode {
     compat::perf_to_profile()
 }
 
-/// The command `hotspot-perfparser`, with that program's own exit statuses.
+/// Runs the command `hotspot-perfparser`, with that program's own exit statuses.
 #[must_use]
 pub fn hotspot_perfparser() -> ExitCode {
     set_memory_words(MEMORY_WORDS);
@@ -107,7 +107,7 @@ pub fn hotspot_perfparser() -> ExitCode {
     compat::hotspot_perfparser()
 }
 
-/// Whether a command has its own way with signals: a service ends what is under way.
+/// Returns true if a command handles signals itself: a service first ends the work in progress.
 fn hears_signals(command: Option<&Command>) -> bool {
     match command {
         Some(Command::Record(_)) => true,
@@ -117,8 +117,8 @@ fn hears_signals(command: Option<&Command>) -> bool {
     }
 }
 
-/// Nothing that is half done stays behind where a signal ends the command.
+/// Removes partial files if a signal ends the command.
 fn clean_up() {
-    // Where signals cannot be caught, they end it as they always did.
+    // If signals cannot be caught, they end the process by default.
     let _ = host::clean_up_on_signals();
 }

@@ -1,4 +1,4 @@
-//! `unwind-perf`, the command; under the names of its other programs, these.
+//! The command `unwind-perf`, and its other programs if it is started under their names.
 
 use std::process::ExitCode;
 

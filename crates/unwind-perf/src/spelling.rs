@@ -1,8 +1,8 @@
-//! The options of the command in advice.
+//! Spelling of the command's options in advice.
 
 use options::{OptionName, Spelling};
 
-/// Advice names the options of the command: `--module FILE`.
+/// Advice names the options as on the command line: `--module FILE`.
 pub(crate) const SPELLING: Spelling = Spelling { of: name, assignment: " " };
 
 const fn name(option: OptionName) -> &'static str {

@@ -1,5 +1,5 @@
-//! `cargo lab floor FILE`: what the bytes of a recording cost any program that unwinds it: it reads the file once, into a
-//! buffer that is used again and again, and touches of each sample the cache lines that a walk touches. `--read` only reads.
+//! `cargo lab floor FILE`: the minimum cost of a recording's bytes for any program that unwinds it. Reads the file once
+//! into a reused buffer, and touches the cache lines of each sample that a walk touches. `--read` only reads.
 //!
 //! Source: `perf_file_header` of tools/perf/util/header.h, `perf_event_header` of `include/uapi/linux/perf_event.h`.
 
@@ -13,32 +13,32 @@ use anyhow::{Context, Result, bail, ensure};
 use xtask::args::Args;
 
 const MAGIC: &[u8] = b"PERFILE2";
-/// Where the file's header has the place and the size of the records.
+/// Offset in the file header of the records' offset and size.
 const DATA: usize = 40;
-/// The part of the file's header that is read here.
+/// Size of the part of the file header that is read.
 const FILE_HEADER: usize = 56;
 
 const RECORD_HEADER: usize = 8;
 const RECORD_SAMPLE: u32 = 9;
-/// No record is longer, as its size has 16 bits.
+/// Maximum size of a record, since its size has 16 bits.
 const LONGEST: usize = 1 << 16;
 
-/// Bytes read with one call.
+/// Bytes per read.
 const READ: usize = 1 << 20;
-/// What is read with one call where the bytes are looked at, too: they stay in the cache of a processor.
+/// Bytes per read if the bytes are examined as well; they stay in the processor's cache.
 const WINDOW: usize = 256 << 10;
 
 const LINE: usize = 64;
-/// The head of a sample, with its registers and the kernel's chain.
+/// Cache lines of a sample's head, with its registers and the kernel's chain.
 const HEAD_LINES: usize = 6;
-/// Words of the stack that a walk reads, each in a line of its own, where the one before says.
+/// Number of stack words that a walk reads, each in a separate cache line that depends on the previous word.
 const STACK_LINES: usize = 18;
-/// The least and the most bytes between two of them.
+/// Minimum and maximum distance between two of them, in bytes.
 const STEPS: std::ops::RangeInclusive<usize> = LINE..=320;
-/// A sample that has less than this is no copy of a stack.
+/// Minimum size of a sample with a stack copy, in bytes.
 const WITH_STACK: usize = 1500;
 
-/// What was there to be read.
+/// Counts of the read data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Found {
     bytes: u64,
@@ -46,7 +46,7 @@ struct Found {
     lines: u64,
 }
 
-/// Runs once and prints what was there.
+/// Runs once and prints the counts.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let only_read = args.flag("--read");
     let names = args.names()?;
@@ -58,7 +58,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads the file from end to end.
+/// Reads the file from start to end.
 fn read_through(file: &Path) -> Result<Found> {
     let mut input = File::open(file)?;
     let mut buffer = vec![0; READ];
@@ -71,7 +71,7 @@ fn read_through(file: &Path) -> Result<Found> {
     }
 }
 
-/// Reads the records, and touches those that are samples.
+/// Reads the records, and touches the samples.
 fn touch(file: &Path) -> Result<Found> {
     let mut input = File::open(file)?;
     let mut header = [0; FILE_HEADER];
@@ -100,7 +100,7 @@ fn touch(file: &Path) -> Result<Found> {
     Ok(found)
 }
 
-/// Goes through the records that are there as a whole. Gives how many bytes they have.
+/// Processes the complete records in `bytes`; returns their size.
 fn records(bytes: &[u8], found: &mut Found, sum: &mut u64) -> Result<usize> {
     let mut at = 0;
     while let Some(header) = bytes.get(at..at + RECORD_HEADER) {
@@ -116,7 +116,7 @@ fn records(bytes: &[u8], found: &mut Found, sum: &mut u64) -> Result<usize> {
     Ok(at)
 }
 
-/// Reads a word of each line that a walk reads. Gives how many there are.
+/// Reads a word of each cache line that a walk reads; returns the number of lines.
 fn touch_sample(record: &[u8], sum: &mut u64) -> u64 {
     let mut lines = 0;
     let mut at = 0;
@@ -131,14 +131,14 @@ fn touch_sample(record: &[u8], sum: &mut u64) -> u64 {
     while lines < HEAD_LINES + STACK_LINES {
         let Some(word) = number(record, at) else { break };
         *sum = sum.wrapping_add(word);
-        // The next one is where this one says, which a processor cannot know before it has it.
+        // The next offset depends on this word, so the processor cannot load ahead.
         at += step + usize::from(black_box(*sum) == 1);
         lines += 1;
     }
     lines as u64
 }
 
-/// The little-endian word there.
+/// Returns the little-endian word at an offset.
 fn number(bytes: &[u8], at: usize) -> Option<u64> {
     bytes.get(at..)?.first_chunk().copied().map(u64::from_le_bytes)
 }

@@ -1,4 +1,4 @@
-//! The recordings that are timed, made once into `bench-data`.
+//! The benchmark's recordings, created once in `bench-data`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,18 +10,18 @@ use xtask::command;
 pub(super) const NAMES: &[&str] =
     &["cargo-build", "cxx-compile", "cxx-templates", "search", "system-wide"];
 
-/// Samples a second and processor of the shorter recordings.
+/// Sampling frequency of the shorter recordings, per second and processor.
 const FREQUENT: u32 = 997;
 
-/// How a missing input is made.
+/// Parameters for a missing input.
 pub(super) struct Making {
-    /// Smallest size of the cargo build's recording, MB.
+    /// Minimum size of the cargo build's recording, in MB.
     pub(super) size: u64,
-    /// Samples a second and processor of that recording, to begin with.
+    /// Initial sampling frequency of that recording, per second and processor.
     pub(super) frequency: u32,
 }
 
-/// The recording of that name; recorded now if it is not there.
+/// Returns the recording of that name; records it if it does not exist.
 pub(super) fn get(name: &str, data: &Path, making: &Making) -> Result<PathBuf> {
     std::fs::create_dir_all(data)?;
     let file = data.join(format!("{name}.perfdata"));
@@ -31,7 +31,7 @@ pub(super) fn get(name: &str, data: &Path, making: &Making) -> Result<PathBuf> {
     match name {
         "cargo-build" => cargo_build(data, &file, making)?,
         "cxx-compile" => record(&file, FREQUENT, &cxx(data)?)?,
-        // These take a few seconds: more samples of each, for a hundred megabytes.
+        // These take a few seconds: a higher frequency gives a hundred megabytes.
         "cxx-templates" => record(&file, 3 * FREQUENT, &templates(data)?)?,
         "search" => record(&file, 3 * FREQUENT, &search(data)?)?,
         "system-wide" => system_wide(data, &file, FREQUENT)?,
@@ -40,7 +40,7 @@ pub(super) fn get(name: &str, data: &Path, making: &Making) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// `perf record` of a command, to a name that is only given when all went well.
+/// Records a command with `perf record`. The file gets its name only after success.
 fn record(file: &Path, frequency: u32, program: &Command) -> Result<()> {
     record_with(&[], file, frequency, program)
 }
@@ -74,10 +74,11 @@ fn record_with(options: &[&str], file: &Path, frequency: u32, program: &Command)
     Ok(())
 }
 
-/// A build of a package with all its dependencies into an empty folder, at a rate that gives the wanted size.
+/// Records a build of a package with all its dependencies into an empty folder, at a frequency that gives the wanted
+/// size.
 ///
-/// OpenSSL, built from source, is one of the dependencies: thousands of short processes of a handful of programs (make,
-/// the shell, the parts of the C compiler) beside the long ones of rustc.
+/// OpenSSL, built from source, is one of the dependencies. It adds thousands of short processes of a handful of
+/// programs (make, the shell, the parts of the C compiler) to the long ones of rustc.
 fn cargo_build(data: &Path, file: &Path, making: &Making) -> Result<()> {
     let package = data.join("cargo-build");
     std::fs::create_dir_all(package.join("src"))?;
@@ -96,14 +97,14 @@ fn cargo_build(data: &Path, file: &Path, making: &Making) -> Result<()> {
         if size >= making.size {
             return Ok(());
         }
-        // A tenth more, because the size does not quite follow the rate.
+        // 10 % more, because the size is not exactly proportional to the frequency.
         let wanted = u64::from(frequency) * making.size * 11 / (size.max(1) * 10);
         frequency = u32::try_from(wanted.min(20_000))?;
     }
     bail!("{} stays smaller than {} MB", file.display(), making.size)
 }
 
-/// The package that is built for the recording of a build.
+/// The package for the recording of a build.
 const PACKAGE: &str = r#"[package]
 name = "cargo-build"
 version = "0.0.0"
@@ -123,7 +124,7 @@ fn templates_source() -> PathBuf {
     command::root().join("testdata/programs/templates.cpp")
 }
 
-/// What that program does with a long text: regular expressions, deeply inlined.
+/// Returns the run of that program on a long text: regular expressions, deeply inlined.
 fn templates(data: &Path) -> Result<Command> {
     let program = data.join("templates");
     let mut compiler = command::words("g++ -std=c++17 -O2 -g");
@@ -134,7 +135,7 @@ fn templates(data: &Path) -> Result<Command> {
     Ok(run)
 }
 
-/// A compile of it.
+/// Returns the command that compiles it.
 fn cxx(data: &Path) -> Result<Command> {
     let source = templates_source();
     let mut compiler = command::words("g++ -std=c++17 -O2 -g -c");
@@ -142,7 +143,7 @@ fn cxx(data: &Path) -> Result<Command> {
     Ok(compiler)
 }
 
-/// A Rust program with full debug information, two threads, over a large tree.
+/// Returns a Rust program with full debug information that searches a large tree with two threads.
 fn search(data: &Path) -> Result<Command> {
     let program = data.join("rg/bin/rg");
     if !program.is_file() {
@@ -169,7 +170,7 @@ fn search(data: &Path) -> Result<Command> {
     Ok(search)
 }
 
-/// Everything that ran while a compile and a search ran beside each other.
+/// Records the complete system while a compile and a search run in parallel.
 fn system_wide(data: &Path, file: &Path, frequency: u32) -> Result<()> {
     let (compile, search) = (cxx(data)?, search(data)?);
     let line = format!("({}) & ({}) & wait", command::show(&compile), command::show(&search));

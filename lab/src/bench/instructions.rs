@@ -1,5 +1,5 @@
-//! `cargo lab bench --instructions`: what each stage of a run costs in instructions, counted by valgrind's callgrind with
-//! one job. Other programs on the machine change no count, so that small differences can be told where times cannot.
+//! `cargo lab bench --instructions`: instructions of each stage of a run, counted by valgrind's callgrind with one job.
+//! Other programs on the machine do not change the counts, so they show differences that are too small for times.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,12 +13,12 @@ use super::page::Part;
 
 use crate::compare;
 
-/// A stage of a run: what is counted in a function of ours and in all that it calls.
+/// A stage of a run: the cost of one of our functions with its callees.
 struct Stage {
     name: &'static str,
     /// Its functions, by their names without arguments. None of them calls another one.
     functions: &'static [&'static str],
-    /// Whether it is a part of the stage before, or of several, and so not added to the sum.
+    /// True if it is part of the previous stage, or of several stages, and so not added to the sum.
     is_part: bool,
 }
 
@@ -33,7 +33,7 @@ const fn part(name: &'static str, functions: &'static [&'static str]) -> Stage {
 const WALK: &str = "walk";
 const RULES: &str = "of that, making rules";
 
-/// In the order of a run.
+/// Stages in the order of a run.
 const STAGES: &[Stage] = &[
     stage("scan", &["perf_data::session::reading::read"]),
     stage("plan", &["replay::plan::planner::Planner::next_chunk"]),
@@ -64,17 +64,17 @@ const STAGES: &[Stage] = &[
     stage("print", &["unwind_perf::terminal::target::print_profile"]),
 ];
 
-/// What was counted of one recording.
+/// Counts of one recording.
 pub(super) struct Counted {
     name: String,
     samples: usize,
     frames: usize,
     all: u64,
-    /// Of each stage.
+    /// Instructions of each stage.
     stages: Vec<u64>,
 }
 
-/// The program with its functions' names, which a release has not.
+/// Returns a program with function names, which a release lacks.
 pub(super) fn program(given: Option<&str>) -> Result<PathBuf> {
     if let Some(path) = given {
         return std::path::absolute(path).with_context(|| path.to_owned());
@@ -84,7 +84,7 @@ pub(super) fn program(given: Option<&str>) -> Result<PathBuf> {
     Ok(std::path::absolute(command::target().join("profiling/unwind-perf"))?)
 }
 
-/// Counts one recording; callgrind's own file goes into the folder `data`.
+/// Counts the instructions for one recording; callgrind's own file goes into the folder `data`.
 pub(super) fn count(name: &str, file: &Path, program: &Path, data: &Path) -> Result<Counted> {
     let (samples, frames) = compare::count("ours", file, Some(program))?;
     let profile = data.join(format!("{name}.callgrind"));
@@ -94,7 +94,7 @@ pub(super) fn count(name: &str, file: &Path, program: &Path, data: &Path) -> Res
     run.arg(to).arg(program).args(["--quiet", "--jobs", "1"]).arg(file);
     run.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     command::announce(&run);
-    // The status of a recording that is damaged says so, which is of no interest here.
+    // A damaged recording changes the exit status, which does not matter here.
     run.status().with_context(|| command::show(&run))?;
     let mut annotate = Command::new("callgrind_annotate");
     annotate.args(["--inclusive=yes", "--threshold=100"]).arg(&profile);
@@ -105,21 +105,21 @@ pub(super) fn count(name: &str, file: &Path, program: &Path, data: &Path) -> Res
     Ok(Counted { name: name.to_owned(), samples, frames, all, stages })
 }
 
-/// Instructions of functions and of what they call, by their names.
+/// Returns the instructions of functions with their callees, by name.
 fn costs(annotated: &str) -> BTreeMap<&str, u64> {
     let mut costs = BTreeMap::new();
     for line in annotated.lines() {
-        // `1,234 (5.67%)  FILE:NAME [OBJECT]`, or the sum of all, which has no file.
+        // `1,234 (5.67%)  FILE:NAME [OBJECT]`, or the total, which has no file.
         let Some((number, rest)) = line.trim_start().split_once(" (") else { continue };
         let Ok(count) = number.replace(',', "").parse::<u64>() else { continue };
         let Some((_, name)) = rest.split_once(") ") else { continue };
         let name = name.split(" [").next().unwrap_or_default().trim();
-        // Files end at a colon that is none of the two between names.
+        // The file ends at the first colon that is not part of `::`.
         let name = match name.find(':') {
             Some(at) if !name[at..].starts_with("::") => &name[at + 1..],
             _ => name,
         };
-        // A function has a line for each file that it has code of.
+        // A function has a line for each file that contains code of it.
         let known = costs.entry(name).or_insert(0);
         *known = count.max(*known);
     }
@@ -131,7 +131,7 @@ fn of(stage: &Stage, costs: &BTreeMap<&str, u64>) -> Result<u64> {
     for function in stage.functions {
         match costs.get(function) {
             Some(count) => sum += count,
-            // What a recording has no use for is not called at all.
+            // A stage that a recording does not need is not called.
             None if stage.is_part => {}
             None => bail!("{}: no function {function}; is it called otherwise now?", stage.name),
         }
@@ -139,7 +139,7 @@ fn of(stage: &Stage, costs: &BTreeMap<&str, u64>) -> Result<u64> {
     Ok(sum)
 }
 
-/// The table of all that were counted, for the page.
+/// Returns the table of all counts for the page.
 pub(super) fn table(machine: &str, all: &[Counted]) -> Part {
     let mut text = format!("{}\n\n| % of the instructions |", machine.trim_end());
     for counted in all {

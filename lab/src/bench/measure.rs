@@ -1,8 +1,8 @@
-//! One run of one program: wall time, processor time, peak memory.
+//! Measurement of one run of a program: wall time, processor time, peak memory.
 //!
-//! Memory is read off `/proc` while the program runs; processor time is what the system says of ended children before and
-//! after it, so that nothing else may be waited for meanwhile. The wall time is good to a millisecond, the processor time
-//! to what the system counts (microseconds, as a rule); what the program's own children used counts as its time, but not
+//! Memory is read from `/proc` while the program runs. Processor time is the increase of the time of ended children, so
+//! no other child may be waited for meanwhile. The wall time is accurate to a millisecond, the processor time to the
+//! system's unit (usually microseconds). The program's own children count in its time, but not in its memory.
 //! as its memory.
 
 use std::path::{Path, PathBuf};
@@ -13,24 +13,24 @@ use anyhow::{Context, Result, bail};
 use nix::sys::resource::{UsageWho, getrusage};
 use xtask::command;
 
-/// What a run cost.
+/// Cost of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
     pub(super) wall: Duration,
-    /// User and system time, children that were waited for included.
+    /// User and system time, including that of its ended children.
     pub(super) cpu: Duration,
-    /// Largest resident set, bytes; mapped files count.
+    /// Largest resident set in bytes, including mapped files.
     pub(super) peak_rss: u64,
-    /// Largest anonymous part of it that was seen, bytes.
+    /// Largest observed anonymous part of it, in bytes.
     pub(super) peak_anon: u64,
 }
 
-/// Between two looks at whether the program has ended.
+/// Time between two checks for the program's end.
 const LOOK: Duration = Duration::from_millis(1);
-/// Looks between two readings of its memory.
+/// Number of checks between two readings of its memory.
 const LOOKS_PER_READING: u32 = 5;
 
-/// Runs the command with its output thrown away. `None` where it ran longer than `limit` and was ended.
+/// Runs the command and discards its output. Returns `None` if it was stopped after `limit`.
 pub(super) fn measure(
     command: &mut Command,
     good: &[i32],
@@ -51,7 +51,7 @@ pub(super) fn measure(
     Ok(usage)
 }
 
-/// All but the processor time, which is known when it was waited for.
+/// Measures everything except the processor time, which is available only after the wait.
 fn follow(child: &mut Child, begin: Instant, limit: Duration) -> Result<Option<Usage>> {
     let proc = PathBuf::from(format!("/proc/{}", child.id()));
     let (mut peak_rss, mut peak_anon) = (0, 0);
@@ -77,7 +77,7 @@ fn follow(child: &mut Child, begin: Instant, limit: Duration) -> Result<Option<U
     Ok(None)
 }
 
-/// `VmHWM` and `RssAnon` of `/proc/PID/status`, bytes; zero where the process is about to go.
+/// Returns `VmHWM` and `RssAnon` of `/proc/PID/status` in bytes; zero if the process is exiting.
 fn memory(proc: &Path) -> [u64; 2] {
     let status = std::fs::read_to_string(proc.join("status")).unwrap_or_default();
     ["VmHWM:", "RssAnon:"].map(|name| {
@@ -86,7 +86,7 @@ fn memory(proc: &Path) -> [u64; 2] {
     })
 }
 
-/// User and system time of all children that were waited for, and of theirs.
+/// Returns user and system time of all ended children and of their children.
 fn of_children() -> Result<Duration> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let seconds = [usage.user_time(), usage.system_time()].map(|time| {
@@ -96,7 +96,7 @@ fn of_children() -> Result<Duration> {
     Ok(seconds.iter().sum())
 }
 
-/// The middle value; of two middle ones the smaller.
+/// Returns the median; the smaller one of two middle values.
 pub(super) fn median<T: Ord + Copy>(mut values: Vec<T>) -> Option<T> {
     values.sort();
     values.get(values.len().saturating_sub(1) / 2).copied()

@@ -1,5 +1,5 @@
-//! `cargo lab bench`: times us and the peers on the same warm recordings, alternating, and writes the table into
-//! docs/BENCHMARKING.md. Outputs are checked first: a program that loses samples is not faster.
+//! `cargo lab bench`: times our program and its peers alternately on the same warm recordings, and writes the table
+//! into docs/BENCHMARKING.md. Outputs are checked first: a program that loses samples is not faster.
 
 mod floor;
 mod inputs;
@@ -23,7 +23,7 @@ use inputs::Making;
 use measure::Usage;
 use tools::Tool;
 
-/// How often, and how long at most.
+/// Number of runs, and their time limit.
 struct Plan {
     runs: usize,
     slow_runs: usize,
@@ -36,25 +36,25 @@ struct Measured {
     bytes: u64,
     samples: usize,
     frames: usize,
-    /// What each peer's output has, as it was counted before anything was timed.
+    /// Counts of each peer's output, from the check before the measurement.
     checked: Vec<String>,
-    /// Where the time of one of our runs went, as `--timings` says.
+    /// Times of the stages of one of our runs, from `--timings`.
     stages: String,
     rows: Vec<Row>,
 }
 
-/// The runs of one tool.
+/// Runs of one tool.
 struct Row {
-    /// Whether it only says what the input costs.
+    /// True if it only states the cost of the input.
     is_unit: bool,
     tool: String,
     peer: Option<String>,
     usages: Vec<Usage>,
-    /// Why there are none, or what is wrong with the output.
+    /// Reason why there are no runs, or error in the output.
     note: Option<String>,
 }
 
-/// Makes what is missing, measures, writes.
+/// Creates missing inputs, measures, and writes the page.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let making =
         Making { size: args.number("--size", 1000)?, frequency: args.number("--freq", 397)? };
@@ -93,7 +93,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The inputs that are wanted: all, or the one that is named.
+/// Returns the selected inputs: all, or the named one.
 fn chosen(only: Option<&str>) -> Result<Vec<&'static str>> {
     let wanted = |&name: &&str| only.is_none_or(|only| only == name);
     let chosen: Vec<_> = inputs::NAMES.iter().copied().filter(wanted).collect();
@@ -103,7 +103,7 @@ fn chosen(only: Option<&str>) -> Result<Vec<&'static str>> {
     Ok(chosen)
 }
 
-/// Counts instructions instead of taking times. The table of all inputs goes into the page.
+/// Counts instructions instead of times. The table of all inputs goes into the page.
 fn count(only: Option<&str>, ours: Option<&str>, data: &Path, making: &Making) -> Result<ExitCode> {
     let program = instructions::program(ours)?;
     let mut counted = Vec::new();
@@ -143,7 +143,7 @@ fn measure_all(
     };
     result.rows = tools.iter().map(row).collect();
     std::io::copy(&mut std::fs::File::open(file)?, &mut std::io::sink())?;
-    // What takes longer than the limit cannot be asked for its samples either.
+    // A tool that exceeds the time limit cannot be checked for its samples either.
     for (tool, row) in tools.iter().zip(&mut result.rows).filter(|(tool, _)| tool.first) {
         time(tool, file, plan, row);
     }
@@ -160,7 +160,7 @@ fn measure_all(
     Ok(result)
 }
 
-/// What takes longer runs fewer times.
+/// Runs longer than this are repeated fewer times.
 const LONG: Duration = Duration::from_secs(15);
 
 fn time(tool: &Tool, file: &Path, plan: &Plan, row: &mut Row) {
@@ -181,7 +181,7 @@ fn time(tool: &Tool, file: &Path, plan: &Plan, row: &mut Row) {
     }
 }
 
-/// The stages of one run.
+/// Returns the stages of one run.
 fn stages(ours: &Path, file: &Path) -> Result<String> {
     let mut command = Command::new(ours);
     command.args(["--quiet", "--timings", "--output", "/dev/null", "--format", "json"]).arg(file);
@@ -190,12 +190,12 @@ fn stages(ours: &Path, file: &Path) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// Every tool whose output is readable must report as many samples as we do.
+/// Checks that every tool with a readable output reports as many samples as our program.
 fn verify(result: &mut Measured, file: &Path) {
     let mut peers: Vec<(String, String)> = Vec::new();
     for row in result.rows.iter().filter(|row| !row.usages.is_empty()) {
         if let Some(peer) = row.peer.as_ref().filter(|&peer| peers.iter().all(|it| it.0 != *peer)) {
-            // Both rows of a perf have one output to check; its name is that of the program.
+            // Both rows of a perf version have one output to check; its name is that of the program.
             let name = row.tool.split(" script").next().unwrap_or_default();
             peers.push((peer.clone(), name.to_owned()));
         }

@@ -1,24 +1,24 @@
-//! The parts of docs/BENCHMARKING.md that are measured: each lies between two marks, the rest is written by people.
+//! Measured parts of docs/BENCHMARKING.md: each lies between two marks; people write the rest.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use xtask::command;
 
-/// What lies between the marks of its name.
+/// The text between the marks of a name.
 pub(super) struct Part {
     pub(super) name: &'static str,
     pub(super) text: String,
 }
 
 impl Part {
-    /// The part of that name as the page has it, empty where it has none.
+    /// Returns the part of that name in the page, empty if the page has none.
     pub(super) fn read(name: &'static str, page: &str) -> Self {
         let (_, text, _) = split(page, name);
         Self { name, text: text.to_owned() }
     }
 
-    /// Puts it into the page, in the place of what was there, or at the end of a page that has no such marks.
+    /// Writes the part into the page, over its old text, or at the end of a page without such marks.
     pub(super) fn write(&self) -> Result<()> {
         let path = path();
         let page = read(&path)?;
@@ -27,7 +27,7 @@ impl Part {
         Ok(())
     }
 
-    /// The page with this in its place.
+    /// Returns the page with this part in its position.
     pub(super) fn placed(&self, page: &str) -> String {
         let (front, _, back) = split(page, self.name);
         let [begin, end] = marks(self.name);
@@ -35,7 +35,7 @@ impl Part {
     }
 }
 
-/// The page as it is.
+/// Returns the current page.
 pub(super) fn current() -> Result<String> {
     read(&path())
 }
@@ -52,7 +52,7 @@ fn marks(name: &str) -> [String; 2] {
     ["begin", "end"].map(|word| format!("<!-- {name}: {word} -->"))
 }
 
-/// What is before the marks, between them and after them.
+/// Returns the text before the marks, between them and after them.
 fn split<'p>(page: &'p str, name: &str) -> (&'p str, &'p str, &'p str) {
     let [begin, end] = marks(name);
     let (front, rest) = page.split_once(&begin).unwrap_or((page, ""));

@@ -1,4 +1,4 @@
-//! The table of a benchmark, and its place in the documentation.
+//! The table of a benchmark, and its position in the documentation.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use super::measure::{Usage, median};
 use super::page::{self, Part};
 use super::{Measured, Row};
 
-/// The part of the page that has the tables.
+/// Name of the page's part with the tables.
 const MEASURED: &str = "measured";
 
-/// What the machine was like before the measurement: the load is part of it.
+/// Returns the state of the machine before the measurement, including its load.
 pub(super) fn state() -> String {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or_default();
@@ -22,7 +22,7 @@ pub(super) fn state() -> String {
     format!("Measured at commit {commit}; load before: {load}.")
 }
 
-/// The machine and the versions.
+/// Returns the description of the machine and the versions.
 pub(super) fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
     let governor = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
@@ -36,7 +36,7 @@ pub(super) fn machine() -> String {
     text
 }
 
-/// The section of a recording. `state` is what [`state`] returned before.
+/// Returns the section of a recording. `state` is the earlier result of [`state`].
 pub(super) fn section(state: &str, result: &Measured) -> String {
     let mut text = String::new();
     let ours = result.rows.iter().find(|row| !row.is_unit).and_then(Middle::of);
@@ -99,13 +99,13 @@ fn ratio(one: Duration, other: Duration) -> f64 {
     one.as_secs_f64() / other.as_secs_f64().max(1e-9)
 }
 
-/// Smallest to largest.
+/// Returns smallest and largest time.
 fn spread(walls: impl Iterator<Item = Duration> + Clone) -> String {
     let (least, most) = (walls.clone().min().unwrap_or_default(), walls.max().unwrap_or_default());
     format!("{:.3}–{:.3}", least.as_secs_f64(), most.as_secs_f64())
 }
 
-/// Puts the sections into the page, in the place of those of the same recordings; the others stay.
+/// Writes the sections into the page, over those of the same recordings; the others stay.
 pub(super) fn write(machine: &str, sections: &[String]) -> Result<()> {
     let old = Part::read(MEASURED, &page::current()?);
     Part { name: MEASURED, text: merged(&old.text, machine, sections) }.write()

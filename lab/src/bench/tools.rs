@@ -1,4 +1,4 @@
-//! The programs that are timed.
+//! The timed programs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,24 +10,24 @@ use crate::compared;
 
 /// A program with its options.
 pub(super) struct Tool {
-    /// Whether it only says what the input costs.
+    /// True if it only states the cost of the input.
     pub(super) is_unit: bool,
     /// Its row in the table.
     pub(super) name: String,
-    /// The peer that `compare` reads, if it is one; `perf:PATH` for another perf than the installed one.
+    /// Name of the peer in `compare`, if it is one; `perf:PATH` for another perf than the installed one.
     pub(super) peer: Option<String>,
-    /// Runs once before all others: it may take longer than the limit.
+    /// True if it runs once before all others, since it may exceed the time limit.
     pub(super) first: bool,
-    /// Everything but the recording.
+    /// Program and words around the recording.
     program: PathBuf,
     before: Vec<String>,
     after: Vec<String>,
-    /// Exit codes that are fine.
+    /// Accepted exit codes.
     pub(super) good: &'static [i32],
 }
 
 impl Tool {
-    /// The command for a recording.
+    /// Returns the command for a recording.
     pub(super) fn command(&self, file: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.before).arg(file).args(&self.after);
@@ -38,7 +38,7 @@ impl Tool {
 /// Name of the row that states the cost of the input alone.
 const UNIT: &str = "floor";
 
-/// This program as it is released: what it measures with must not be slower than what it measures.
+/// Returns this program as a release build: the measuring code must not be slower than the measured one.
 fn unit() -> Result<PathBuf> {
     if !cfg!(debug_assertions) {
         return Ok(std::env::current_exe()?);
@@ -48,7 +48,7 @@ fn unit() -> Result<PathBuf> {
     Ok(std::path::absolute(command::target().join("release/lab"))?)
 }
 
-/// All tools that are there; what is missing is reported.
+/// Returns all available tools, and reports missing ones.
 pub(super) fn all(ours: &Path, perfs: &[String], data: &Path) -> Result<Vec<Tool>> {
     let mut tools = Vec::new();
     let mut add = |name: &str, program: &Path, before: &str| {
@@ -101,7 +101,7 @@ pub(super) fn all(ours: &Path, perfs: &[String], data: &Path) -> Result<Vec<Tool
     Ok(tools)
 }
 
-/// `perf script` without and with inlined functions.
+/// Returns `perf script` without and with inlined functions.
 fn perf_script(perf: &str) -> [Tool; 2] {
     let version = command::version_of(&format!("{perf} --version"));
     let version = version.strip_prefix("perf version ").unwrap_or(&version).to_owned();
@@ -121,7 +121,7 @@ fn perf_script(perf: &str) -> [Tool; 2] {
     })
 }
 
-/// The installed samply, or one built into `bench-data`.
+/// Returns the installed samply, or one built into `bench-data`.
 fn samply(data: &Path) -> Result<PathBuf> {
     let search = std::env::var_os("PATH").unwrap_or_default();
     let here = data.join("samply/bin/samply");

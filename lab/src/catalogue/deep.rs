@@ -1,4 +1,4 @@
-//! Programs with deep stacks, beside those of the table: a compiler, and programs made to mislead whoever completes
+//! Programs with deep stacks besides those of the table: a compiler, and programs made to mislead the completion of
 //! truncated chains from other samples.
 
 use super::Program;
@@ -14,7 +14,7 @@ const fn misleading(
 
 const RECURSION: &[&str] = &["misleading/recursion.c"];
 
-/// All of them.
+/// All programs with deep stacks.
 pub(crate) const DEEP: &[Program] = &[
     Program {
         class: "programs of the distribution",

@@ -1,5 +1,5 @@
-//! Programs of many languages, compilers, linkers, C libraries and run-time compilers: how each is built, and recorded.
-//! Tasks that need recordings of real programs share them.
+//! Programs of many languages, compilers, linkers, C libraries and run-time compilers, with the commands that build and
+//! run them. Tasks that need recordings of real programs share them.
 
 mod deep;
 mod record;
@@ -11,16 +11,16 @@ pub(crate) use table::CATALOGUE;
 
 /// A program.
 pub(crate) struct Program {
-    /// What it stands for.
+    /// Class of programs that it represents.
     pub(crate) class: &'static str,
     /// Its name in the table.
     pub(crate) name: &'static str,
-    /// The command without which it is skipped.
+    /// Command that it needs; the program is skipped if it is missing.
     pub(crate) tool: &'static str,
     /// Files of `testdata/programs`.
     sources: &'static [&'static str],
-    /// Lines of a shell that build it; may be empty.
+    /// Shell lines that build it; may be empty.
     build: &'static str,
-    /// Its words, separated by blanks; it is stopped after some seconds.
+    /// Command line, separated by blanks; it is stopped after some seconds.
     run: &'static str,
 }

@@ -13,15 +13,15 @@ use super::Program;
 /// Options of every recording.
 const OPTIONS: &str = "record --quiet --no-buildid-cache -e cpu-clock:u";
 
-/// How a program is recorded.
+/// Settings of a recording.
 pub(crate) struct Settings {
-    /// More options of `perf record`.
+    /// Further options of `perf record`.
     pub(crate) options: &'static str,
     /// Time after which a program is stopped.
     pub(crate) most: Duration,
 }
 
-/// Builds a program in the folder `work` and records it there. Nothing if its tool is not there.
+/// Builds a program in the folder `work` and records it there. Returns `None` if its tool is missing.
 ///
 /// # Errors
 /// If it cannot be built or recorded.
@@ -45,7 +45,7 @@ pub(crate) fn record(
     if data.exists() {
         std::fs::remove_file(&data)?;
     }
-    // Without a shell around it: perf would take where files are mapped from whatever process ran first.
+    // Runs without a shell: otherwise perf would find the mapped files through the first process, the shell.
     let options = settings.options;
     let mut recorded =
         command::words(&format!("perf {OPTIONS} {options} -o perf.data -- {}", program.run));
@@ -66,14 +66,14 @@ pub(crate) fn record(
     Ok(Some(data))
 }
 
-/// Runs lines of a shell; their output is shown where they fail.
+/// Runs shell lines; shows their output if they fail.
 fn shell(lines: &str, work: &Path) -> Result<()> {
     let mut command = Command::new("sh");
     command.args(["-e", "-c", lines]).current_dir(work);
     command::output(&mut command).map(drop)
 }
 
-/// Whether a program is in the search path.
+/// Returns true if a program is in the search path.
 fn is_there(tool: &str) -> bool {
     let search = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&search).any(|dir| dir.join(OsStr::new(tool)).is_file())

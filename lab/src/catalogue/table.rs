@@ -1,8 +1,8 @@
-//! The programs: what each is built of and how, and what is recorded.
+//! The programs: their sources, and the commands that build and record them.
 
 use super::Program;
 
-/// A program compiled out of one source into `work`.
+/// A program compiled from one source into `work`.
 const fn compiled(
     class: &'static str,
     name: &'static str,
@@ -24,7 +24,7 @@ const fn interpreted(
     Program { class, name, tool, sources: source, build: "", run }
 }
 
-/// A program of the distribution, after lines that make what it reads.
+/// A program of the distribution, after shell lines that create its input.
 const fn installed(
     name: &'static str,
     tool: &'static str,
@@ -40,12 +40,12 @@ const CPP: &[&str] = &["languages/work.cpp"];
 const RUST: &[&str] = &["languages/work.rs"];
 const GO: &[&str] = &["languages/work.go"];
 
-/// Text and bytes to work on.
+/// Text and bytes as input.
 const NUMBERS: &str = "seq 1 400000 | rev > numbers.txt";
 const BYTES: &str = "cp \"$(gcc -print-prog-name=cc1)\" bytes";
 const VIDEO: &str = "[ -f in.y4m ] || ffmpeg -v error -f lavfi -i testsrc2=size=1280x720:rate=30 -t 4 -pix_fmt yuv420p in.y4m";
 
-/// All of them, class by class.
+/// All programs, sorted by class.
 pub(crate) const CATALOGUE: &[Program] = &[
     compiled("C and C++", "gcc -O2", "gcc", C, "gcc -O2 -o work work.c -lpthread"),
     compiled("C and C++", "gcc -O0", "gcc", C, "gcc -O0 -o work work.c -lpthread"),

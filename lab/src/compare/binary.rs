@@ -1,5 +1,5 @@
-//! What an ELF file of x86-64 or i386 says about its functions: their bounds, their names, which function a PLT stub leads to,
-//! which functions a function jumps to. Only what the oracle needs; instructions are recognized, not disassembled.
+//! Functions of an ELF file of x86-64 or i386: their bounds and names, the targets of PLT stubs, and jumps between
+//! functions. Contains only the parts that the oracle needs; instructions are recognized, not disassembled.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use object::{Object as _, ObjectSection as _, ObjectSegment as _};
 use super::jump::{Jump, jump, relative};
 use super::tables::{Named, Slot, described, named, number, slots};
 
-/// An opened file. Addresses are those that the file states.
+/// An opened file. All addresses are as stated in the file.
 pub(super) struct Binary {
     bytes: Vec<u8>,
     segments: Vec<Segment>,
@@ -20,10 +20,10 @@ pub(super) struct Binary {
     /// Functions by symbol, sorted by start.
     named: Vec<Named>,
     plt: Vec<Range<u64>>,
-    /// What the loader writes into slots of the global offset table.
+    /// Values that the loader writes into slots of the global offset table.
     slots: BTreeMap<u64, Slot>,
     build_id: Vec<u8>,
-    /// Of i386: where the table of slots begins that code has in ebx.
+    /// For i386: start of the slot table, which code has in ebx.
     narrow: Option<u64>,
 }
 
@@ -37,19 +37,19 @@ struct Segment {
 /// The instruction before a return address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Call {
-    /// To this address.
+    /// A call of this address.
     Direct(u64),
-    /// Through this slot of the global offset table, which holds a function of some name.
+    /// A call through this slot of the global offset table, which holds a function of some name.
     Slot(u64),
-    /// Through a register or memory.
+    /// A call through a register or memory.
     Indirect,
-    /// No call stands there.
+    /// Not a call.
     No,
     /// The file has no code there.
     Unknown,
 }
 
-/// How sure something is.
+/// Certainty of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Answer {
     No,
@@ -57,9 +57,9 @@ pub(super) enum Answer {
     Yes,
 }
 
-/// Functions that are looked at for one chain of jumps.
+/// Maximum number of functions that are examined for one chain of jumps.
 const JUMPS: usize = 64;
-/// Functions longer than this are not searched for jumps.
+/// Longer functions are not searched for jumps, in bytes.
 const LONGEST: u64 = 1 << 18;
 
 impl Binary {
@@ -101,13 +101,13 @@ impl Binary {
         Ok(Self { bytes, segments, described, named, plt, slots, build_id, narrow })
     }
 
-    /// Whether the file's build-id begins with the one that was recorded.
+    /// Returns true if the file's build-id starts with the recorded one.
     pub(super) fn is_recorded(&self, recorded: &str) -> bool {
         let own: String = self.build_id.iter().map(|byte| format!("{byte:02x}")).collect();
         own.starts_with(recorded)
     }
 
-    /// The address of a byte of code by its offset in the file.
+    /// Returns the address of a byte of code by its offset in the file.
     pub(super) fn address(&self, offset: u64) -> Option<u64> {
         let segment = self
             .segments
@@ -127,7 +127,7 @@ impl Binary {
         self.bytes.get(start..start.checked_add(len)?)
     }
 
-    /// The instruction that ends at an address.
+    /// Returns the instruction that ends at an address.
     ///
     /// Source: Intel SDM, CALL: `E8 rel32`, or `FF /2` with its addressing bytes.
     pub(super) fn call_before(&self, address: u64) -> Call {
@@ -156,7 +156,7 @@ impl Binary {
         }
     }
 
-    /// Whether a signal handler returns to the code at an address.
+    /// Returns true if a signal handler returns to the code at an address.
     pub(super) fn is_signal_trampoline(&self, address: u64) -> bool {
         const RT_SIGRETURN: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05];
         const NARROW: [u8; 7] = [0xb8, 0xad, 0, 0, 0, 0xcd, 0x80];
@@ -168,7 +168,7 @@ impl Binary {
         }
     }
 
-    /// The bounds of the functions that an address is in, by both sources; they can differ.
+    /// Returns the bounds of the functions that contain an address, by both sources; they can differ.
     pub(super) fn bounds(&self, address: u64) -> Vec<Range<u64>> {
         let mut all: Vec<Range<u64>> = self.symbols_at(address).map(|s| s.range.clone()).collect();
         let after = self.described.partition_point(|range| range.start <= address);
@@ -178,7 +178,7 @@ impl Binary {
         all
     }
 
-    /// Names of the functions that an address is in.
+    /// Returns the names of the functions that contain an address.
     pub(super) fn names_at(&self, address: u64) -> impl Iterator<Item = &str> {
         self.symbols_at(address).map(|symbol| symbol.name.as_str())
     }
@@ -190,7 +190,7 @@ impl Binary {
         near.iter().filter(move |symbol| symbol.range.contains(&address))
     }
 
-    /// Where the function of that name begins, if there is one and it is not chosen at run time.
+    /// Returns the start of the function of that name, if it is unique and not chosen at run time.
     pub(super) fn defined(&self, name: &str) -> Option<u64> {
         let mut all = self.named.iter().filter(|symbol| symbol.name == name);
         let first = all.next()?;
@@ -198,12 +198,12 @@ impl Binary {
             .then_some(first.range.start)
     }
 
-    /// Whether an address is in a procedure linkage table.
+    /// Returns true if an address is in a procedure linkage table.
     pub(super) fn in_plt(&self, address: u64) -> bool {
         self.plt.iter().any(|range| range.contains(&address))
     }
 
-    /// The name of the function that a PLT stub leads to, or that a slot of the global offset table holds.
+    /// Returns the name of the target of a PLT stub, or of the function in a slot of the global offset table.
     pub(super) fn imported(&self, stub_or_slot: u64) -> Option<&str> {
         let in_stub = || {
             let code = self.code(stub_or_slot..stub_or_slot.wrapping_add(16))?;
@@ -220,8 +220,9 @@ impl Binary {
         }
     }
 
-    /// Whether the function at `target` is one of `callee`, or hands over to one by jumps. Open where it jumps through
-    /// a register or memory, or where its bounds are not known. The PLT stubs that it jumps to are added to `stubs`.
+    /// Returns whether the function at `target` is one of `callee`, or reaches one by jumps. The answer is open if it
+    /// jumps through a register or memory, or if its bounds are unknown. Adds the PLT stubs among its targets
+    /// to `stubs`.
     pub(super) fn hands_over(
         &self,
         target: u64,
@@ -258,7 +259,7 @@ impl Binary {
                     _ => {}
                 }
             }
-            // Hand-written code can run on into the function after it.
+            // Hand-written code can fall through into the next function.
             if reached(bounds.end) || done > JUMPS {
                 return Answer::Open;
             }

@@ -4,27 +4,27 @@ use std::collections::BTreeMap;
 
 use crate::words::{Word, Words};
 
-/// A number that is never an address: the tool did not state this one.
+/// Marks an address that the tool did not state; never a real address.
 pub(super) const UNSTATED: u64 = u64::MAX;
 
 /// A frame. Tools state different addresses: `perf script` prints file offsets for user frames, hotspot addresses in
-/// the process, we both. Two frames are the same where any stated number is.
+/// the process, ours both. Two frames are equal if any stated number is.
 #[derive(Clone, Copy)]
 pub(super) struct Frame {
-    /// Address in the process, offset in the file, address stated in the file, address in some process that had the
-    /// module mapped; each or [`UNSTATED`].
+    /// Address in the process, offset in the file, address stated in the file, address in any process that had the
+    /// module mapped; each may be [`UNSTATED`].
     pub(super) stated: [u64; 4],
     /// Path of the module.
     pub(super) module: Word,
     /// Name of the function, without its offset.
     pub(super) symbol: Word,
-    /// How it was found (ours only).
+    /// Found-by (ours only).
     pub(super) found_by: Word,
 }
 
 impl Frame {
-    /// Whether both state the same place. A difference of one is the convention for callers (return address, or one
-    /// before it), not a finding. Tools that state nothing in common are held to the offset in the page.
+    /// Returns true if both state the same location. A difference of one is the convention for callers (return address,
+    /// or one before it), not a finding. Tools without a common number are compared by the offset in the page.
     pub(super) fn same_place(&self, other: &Self) -> bool {
         let reported = |number: u64| number != UNSTATED;
         let near = |a: u64, b: u64| a.abs_diff(b) <= 1;
@@ -39,7 +39,7 @@ impl Frame {
         pairs().any(|(&a, b)| near(a, b)) || self.stated.iter().any(any)
     }
 
-    /// One number for print.
+    /// Returns one number for printing.
     pub(super) fn shown(&self) -> u64 {
         self.stated.into_iter().find(|&number| number != UNSTATED).unwrap_or(UNSTATED)
     }
@@ -62,31 +62,31 @@ pub(super) struct Sample {
     pub(super) n_user: u32,
     /// Number of kernel frames.
     pub(super) n_kernel: u32,
-    /// Why the chain ended (ours only).
+    /// End reason of the chain (ours only).
     pub(super) end: Word,
 }
 
 /// The output of one tool.
 #[derive(Default)]
 pub(super) struct Chains {
-    /// In the order of the output; sorted by [`Chains::sort`].
+    /// Samples in output order; sorted by [`Chains::sort`].
     pub(super) samples: Vec<Sample>,
     /// User frames of all samples.
     pub(super) frames: Vec<Frame>,
-    /// Frames at the outer end that stand for "no address" and were left out.
+    /// Number of omitted frames at the outer end that represent "no address".
     pub(super) null_tails: u64,
     /// Build-ids of modules (ours only).
     pub(super) build_ids: BTreeMap<Word, Word>,
 }
 
 impl Chains {
-    /// The user frames of a sample, innermost first.
+    /// Returns the user frames of a sample, innermost first.
     pub(super) fn user(&self, sample: &Sample) -> &[Frame] {
         let first = sample.first as usize;
         self.frames.get(first..first + sample.n_user as usize).unwrap_or_default()
     }
 
-    /// Opens a sample: frames pushed from now on are its own.
+    /// Starts a sample: the frames pushed after it belong to it.
     pub(super) fn open(&mut self, mut sample: Sample) {
         self.close();
         sample.first = index(self.frames.len());
@@ -104,8 +104,8 @@ impl Chains {
         }
     }
 
-    /// Ends the last sample: a tail of frames without an address (0, or 0 - 1 as a caller), or at addresses where nothing
-    /// is mapped, is no part of the chain: some tools print where a walk failed, others do not.
+    /// Ends the last sample, and removes its outer frames without an address (0, or 0 - 1 as a caller) or at unmapped
+    /// addresses. They are not part of the chain: some tools print the place of a failed walk, others do not.
     pub(super) fn close(&mut self) {
         let Some(sample) = self.samples.last_mut() else { return };
         let nowhere = |frame: &Frame| frame.module == 0 || matches!(frame.shown(), 0 | UNSTATED);
@@ -116,7 +116,7 @@ impl Chains {
         }
     }
 
-    /// Brings samples into the order of (time, thread, event, processor); equal ones keep the order of the output.
+    /// Sorts samples by (time, thread, event, processor); equal ones keep their order.
     pub(super) fn sort(&mut self, words: &Words) {
         self.close();
         self.samples.sort_by(|a, b| {
@@ -129,7 +129,7 @@ impl Chains {
     }
 }
 
-/// An index that fits: outputs with 2^32 frames are not compared.
+/// Converts an index: outputs with 2^32 frames are not compared.
 pub(super) fn index(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }

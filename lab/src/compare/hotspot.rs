@@ -1,6 +1,6 @@
-//! Reads the stream of hotspot's backend: messages of big-endian fields after little-endian lengths.
+//! Reader for the stream of hotspot's backend: messages of big-endian fields after little-endian lengths.
 //!
-//! Known: where a sample's stack bytes end it goes on with the outer frames of another sample, unmarked.
+//! Known: at the end of a sample's stack bytes it continues with the outer frames of another sample, unmarked.
 
 use std::io::{ErrorKind, Read};
 
@@ -9,19 +9,19 @@ use anyhow::{Context, Result, bail};
 use super::chain::{Chains, Frame, Sample, UNSTATED};
 use crate::words::{Word, Words};
 
-/// A location: where it is, and which location it lies in (the function's, or the one it was inlined into).
+/// A location: its address, and its parent location (that of the function, or the one it was inlined into).
 #[derive(Clone, Copy)]
 struct Location {
     address: u64,
     parent: i32,
 }
 
-/// What the stream has defined so far.
+/// Definitions of the stream so far.
 #[derive(Default)]
 struct Tables {
     strings: Vec<Option<Word>>,
     locations: Vec<Option<Location>>,
-    /// By function location: name, module, whether in the kernel.
+    /// By function location: name, module, and true if in the kernel.
     symbols: Vec<Option<(Word, Word, bool)>>,
     events: Vec<(i32, Word)>,
 }
@@ -117,7 +117,7 @@ impl Tables {
         usize::try_from(id).ok().and_then(|id| self.strings.get(id).copied().flatten()).unwrap_or(0)
     }
 
-    /// The frame's place, and the name of the outermost function there: the one that is not inlined.
+    /// Returns the frame's location with the name of its outermost function: the one that is not inlined.
     fn frame(&self, id: i32) -> Option<(Frame, bool)> {
         let location = (*self.locations.get(usize::try_from(id).ok()?)?)?;
         let (mut at, mut last) = (id, (0, 0, false));
@@ -128,7 +128,7 @@ impl Tables {
             }
             at = (*self.locations.get(index)?)?.parent;
         }
-        // It defines a place once for all processes, with the address that it had in the first.
+        // The stream defines a location once for all processes, with its address in the first one.
         let stated = [UNSTATED, UNSTATED, UNSTATED, location.address];
         let kernel = last.2 || (location.address >= 1 << 63 && location.address != UNSTATED);
         Some((Frame { stated, module: last.1, symbol: last.0, found_by: 0 }, kernel))
@@ -150,7 +150,7 @@ fn place<T: Clone>(table: &mut Vec<Option<T>>, id: i32, value: T) -> Result<()> 
     Ok(())
 }
 
-/// The rest of a message.
+/// Remaining bytes of a message.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {

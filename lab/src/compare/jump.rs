@@ -1,14 +1,14 @@
-//! Jumps of x86-64, recognized byte by byte: no instruction is decoded but those that leave a function.
+//! Jumps of x86-64, recognized byte by byte: only instructions that leave a function are decoded.
 //!
 //! Source: Intel SDM, JMP (`E9`, `EB`, `FF /4`) and Jcc (`0F 8x`, `7x`).
 
-/// The jump that may begin at a byte. Not knowing where instructions begin finds too many, which only makes the answer
-/// more careful.
+/// Returns the jump that may start at a byte. Instruction boundaries are unknown, so it finds too many jumps, which
+/// only makes the answer more careful.
 pub(super) fn jump(start: u64, code: &[u8], at: usize) -> Jump {
     let byte = |index: usize| code.get(index).copied().unwrap_or(0);
     let here = start.wrapping_add(at as u64);
     let far = |to: Option<u64>| to.map_or(Jump::No, Jump::To);
-    // A call, a jump or an operand with 32 bits begins four or five bytes before: this byte is the last of its number.
+    // A call, a jump or a 32-bit operand starts four or five bytes earlier: this byte is the last of its number.
     let inside = || {
         let before = |back: usize| at.checked_sub(back).map_or(0, byte);
         matches!(before(4), 0xe8 | 0xe9)
@@ -34,20 +34,20 @@ pub(super) fn jump(start: u64, code: &[u8], at: usize) -> Jump {
     }
 }
 
-/// What may begin at a byte.
+/// Possible jump at a byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Jump {
     /// No jump.
     No,
     /// To this address.
     To(u64),
-    /// With a distance of one byte: too likely to be no jump at all to be followed.
+    /// A jump with a distance of one byte; not followed, since it is too likely not to be a jump.
     Near(u64),
     /// Through a register or memory.
     Indirect,
 }
 
-/// `from` plus the signed 32 bits at an index of the code.
+/// Returns `from` plus the signed 32-bit number at an index of the code.
 pub(super) fn relative(from: u64, code: &[u8], at: usize) -> Option<u64> {
     let bytes = code.get(at..)?.first_chunk::<4>()?;
     Some(from.wrapping_add_signed(i64::from(i32::from_le_bytes(*bytes))))

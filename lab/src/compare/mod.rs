@@ -1,6 +1,6 @@
-//! `cargo lab compare`: runs us and a peer on one recording, brings both to one canonical form, and says for every
-//! sample whether the chains agree. The bias is towards no false alarm: a frame is the same where any address that both
-//! tools state is the same, and names are compared without parameters, template arguments and suffixes.
+//! `cargo lab compare`: runs our program and a peer on one recording, converts both outputs to one canonical form, and
+//! compares the chains of every sample. It is designed to avoid false alarms: frames are equal if any address that both
+//! tools state is equal, and names are compared without parameters, template arguments and suffixes.
 
 mod binary;
 mod chain;
@@ -32,21 +32,21 @@ use report::Sides;
 pub(crate) use roots::roots;
 use verdict::Naming;
 
-/// Frames that every tool is asked for; perf's own limit would be 127.
+/// Maximum number of frames that every tool is asked for; perf's own limit would be 127.
 const MAX_FRAMES: usize = 1024;
-/// Below this share of chains that are equal, longer, or other than what the oracle proved wrong, the comparison
-/// fails, in percent.
+/// Minimum share of chains, in percent, that are equal, longer, or better than a chain that the oracle proved wrong.
+/// Below it the comparison fails.
 const THRESHOLD: f64 = 99.5;
 
-/// The option that leaves out the frames that tail calls removed. perf and hotspot show none, and the oracle knows calls
-/// alone; `cargo lab truth` compares them with the true ones.
+/// Option that omits the frames that tail calls removed. perf and hotspot show none, and the oracle handles calls only;
+/// `cargo lab truth` compares them with the true ones.
 const NO_TAIL_CALLS: &str = "--no-tail-calls";
 
-/// What is compared.
+/// Input of the comparison.
 struct Input {
     file: PathBuf,
     sysroot: Option<PathBuf>,
-    /// Whether ours shows the frames that tail calls removed.
+    /// True if ours shows the frames that tail calls removed.
     tail_calls: bool,
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Samples and user frames of one tool's output.
+/// Returns the numbers of samples and user frames of one tool's output.
 pub(crate) fn count(tool: &str, file: &Path, ours: Option<&Path>) -> Result<(usize, usize)> {
     let input = Input { file: file.to_owned(), sysroot: None, tail_calls: true };
     let ours = ours.map(|path| path.display().to_string());
@@ -164,7 +164,7 @@ fn chains(tool: &str, input: &Input, ours: Option<String>, words: &mut Words) ->
     }
 }
 
-/// perf refuses to print a field that was not recorded.
+/// Returns the fields for `-F`: perf refuses to print a field that was not recorded.
 fn perf_fields(file: &Path) -> Result<String> {
     let events =
         command::quiet_output(Command::new("perf").args(["evlist", "-v", "-i"]).arg(file))?;
@@ -185,10 +185,10 @@ fn perf_fields(file: &Path) -> Result<String> {
     Ok(fields)
 }
 
-/// What was ever mapped executable without a file: JIT code and the like.
+/// Returns the ranges that were ever mapped executable without a file, such as JIT code.
 fn anonymous_code(file: &Path) -> Result<Vec<Range<u64>>> {
     let mut command = Command::new("perf");
-    // A name that no process has keeps the samples out.
+    // A name that no process has excludes the samples.
     command.args(["script", "--show-mmap-events", "--comm", "/", "-i"]).arg(file);
     let text = command::output(&mut command)?;
     let range = |line: &str| {
@@ -206,7 +206,7 @@ fn anonymous_code(file: &Path) -> Result<Vec<Range<u64>>> {
     Ok(text.lines().filter_map(range).collect())
 }
 
-/// Runs the command, reads its output and tells how much that was.
+/// Runs the command, reads its output and reports its size.
 fn read_chains(
     command: &mut Command,
     good: &[i32],

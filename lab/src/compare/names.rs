@@ -1,5 +1,5 @@
-//! Names of functions made comparable: tools print the same function with and without parameters, return type, hash,
-//! version and clone suffix, and with other spaces. What is left is the qualified name without template arguments.
+//! Comparable names of functions: tools print a function with or without parameters, return type, hash, version and
+//! clone suffix, and with different spaces. The comparable form is the qualified name without template arguments.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -9,7 +9,8 @@ use xtask::command;
 
 use crate::words::{Word, Words};
 
-/// For every string its comparable form, by index; forms are added to the strings. Mangled names go through `c++filt`.
+/// Returns the comparable form of every string, by index, and adds the forms to the strings. Mangled names go through
+/// `c++filt`.
 pub(super) fn comparable(words: &mut Words) -> Result<Vec<Word>> {
     let mut names: Vec<String> = words.texts().iter().map(|text| text.to_string()).collect();
     let mangled = |name: &str| name.starts_with("_Z") || name.starts_with("_R");
@@ -37,7 +38,7 @@ fn filter(text: &str) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Whether two comparable forms are of one function: some tools leave the namespace out.
+/// Returns true if two comparable forms are of one function: some tools omit the namespace.
 pub(super) fn same(one: &str, other: &str) -> bool {
     if libc_alias(one) == libc_alias(other) {
         return true;
@@ -46,7 +47,8 @@ pub(super) fn same(one: &str, other: &str) -> bool {
     long.strip_suffix(short).is_some_and(|front| front.is_empty() || front.ends_with("::"))
 }
 
-/// The C library has several names for one address; tools choose by different rules. Known difference: not a finding.
+/// Strips alias prefixes of the C library. It has several names for one address, and tools choose differently. Known
+/// difference: not a finding.
 fn libc_alias(name: &str) -> &str {
     let name = name.strip_prefix("__GI_").unwrap_or(name).trim_start_matches('_');
     let name = ["IO_new_", "IO_", "libc_"]
@@ -57,7 +59,7 @@ fn libc_alias(name: &str) -> &str {
     if name == "cfree" { "free" } else { name }
 }
 
-/// The escapes of Rust's older mangling, which a C++ demangler leaves standing.
+/// Decodes the escapes of Rust's legacy mangling, which a C++ demangler does not change.
 fn unescaped(name: &str) -> String {
     let marks = [
         ("$LT$", "<"),
@@ -77,7 +79,7 @@ fn unescaped(name: &str) -> String {
     name
 }
 
-/// The comparable form of a demangled name.
+/// Returns the comparable form of a demangled name.
 fn normal(name: &str) -> String {
     let name = unescaped(without_suffixes(name));
     let name = name.replace("operator<<", "operator_shl").replace("operator<=", "operator_le");
@@ -116,7 +118,7 @@ fn normal(name: &str) -> String {
         match c {
             '<' | '(' => depth += 1,
             '>' | ')' => depth = depth.saturating_sub(1),
-            ' ' if depth == 0 => out.clear(), // what was before is the return type
+            ' ' if depth == 0 => out.clear(), // drops the return type
             c if depth == 0 => out.push(c),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! Reads our own NDJSON.
+//! Reader for our own NDJSON.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -9,7 +9,7 @@ use super::chain::{Chains, Frame, Sample, UNSTATED};
 use crate::json::Json;
 use crate::words::{Word, Words};
 
-/// Reads all samples. Frames marked as inlined are left out: the comparison is about physical frames.
+/// Reads all samples. Skips inlined frames: the comparison is about physical frames.
 pub(super) fn read(mut input: impl BufRead, words: &mut Words) -> Result<Chains> {
     let mut chains = Chains::default();
     let mut line = String::new();

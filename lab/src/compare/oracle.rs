@@ -1,9 +1,9 @@
-//! The oracle: decides from the code of the recorded binaries which of two differing chains cannot be true.
+//! The oracle: uses the code of the recorded binaries to decide which of two differing chains cannot be true.
 //!
-//! Of a callee and its caller in a chain, the instruction before the caller's return address must be a call, and where
-//! that call is direct, it must lead to the callee's function: to it, to a PLT stub of its name, or to a function that
-//! jumps to it. A call through a register or memory proves nothing either way. Frames at a signal trampoline are left
-//! to themselves: what was interrupted has called nobody. Nothing is said of frames beside a gap.
+//! The instruction before a caller's return address must be a call. If that call is direct, it must lead to the
+//! callee's function: to it, to a PLT stub of its name, or to a function that jumps to it. A call through a register or
+//! memory proves nothing either way. Frames at a signal trampoline are not judged: an interrupted function has not
+//! called anything. Frames next to a gap are not judged either.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,21 +13,21 @@ use super::binary::{Answer, Binary, Call};
 use super::chain::{Frame, UNSTATED};
 use crate::words::{Word, Words};
 
-/// Functions of Go's runtime that are on stacks though nobody called them: goroutines are made to return to the first, and
-/// where C calls back, the place of the call that left the goroutine's stack has the second.
+/// Functions of Go's runtime that are on stacks without having been called. Goroutines are made to return to the first.
+/// If C calls back, the second replaces the call that left the goroutine's stack.
 ///
 /// Source: `newproc1` in `src/runtime/proc.go`, `gosave_systemstack_switch` in `src/runtime/asm_amd64.s` of Go.
 const PUT_THERE: [&str; 2] = ["runtime.goexit", "runtime.systemstack_switch"];
 
-/// What stands in a chain for frames that are not known.
+/// Marks unknown frames in a chain.
 const GAP: &str = "[gap]";
 
-/// What came of a differing sample.
+/// Ruling on a differing sample.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Ruling {
     /// The peer's chain has a frame that cannot have called its callee; ours has none.
     PeerWrong,
-    /// Ours has one, the peer's has none; or ours lacks a caller of the peer's whose call is proven.
+    /// Ours has one, the peer's has none; or ours lacks a caller of the peer's with a proven call.
     OursWrong,
     /// Both have one.
     BothWrong,
@@ -36,11 +36,11 @@ pub(super) enum Ruling {
 }
 
 impl Ruling {
-    /// In the order of the table.
+    /// In table order.
     pub(super) const ALL: [Self; 4] =
         [Self::PeerWrong, Self::OursWrong, Self::BothWrong, Self::Undecided];
 
-    /// The words in the table.
+    /// Returns the text for the table.
     pub(super) const fn words(self) -> &'static str {
         match self {
             Self::PeerWrong => "peer proven wrong",
@@ -51,42 +51,42 @@ impl Ruling {
     }
 }
 
-/// What the oracle may look at.
+/// Evidence for the oracle.
 pub(super) struct Evidence<'a> {
     pub(super) words: &'a Words,
-    /// Where the recorded files are; without it, where they were.
+    /// Root of the recorded files; `None` means their recorded paths.
     pub(super) sysroot: Option<&'a Path>,
-    /// The recorded build-ids of modules. Another file proves nothing.
+    /// Recorded build-ids of modules. A file with another build-id proves nothing.
     pub(super) build_ids: &'a BTreeMap<Word, Word>,
-    /// What was ever mapped executable without a file, where that is known.
+    /// Ranges that were ever mapped executable without a file, if known.
     pub(super) anonymous_code: Option<&'a [Range<u64>]>,
 }
 
-/// Opens binaries and remembers answers.
+/// Opens binaries and caches answers.
 pub(super) struct Oracle<'a> {
     evidence: Evidence<'a>,
     binaries: BTreeMap<Word, Option<Binary>>,
     answers: BTreeMap<[Place; 2], Answer>,
 }
 
-/// A place in a file: the module, the address that its file states.
+/// A location in a file: the module, and the address that its file states.
 type Place = (Word, u64);
 
-/// What is known of where a frame is.
+/// Kind of a frame's location.
 enum Where {
     Code(Place),
-    /// Not in code: nobody can have been called from there.
+    /// Not in code, so it cannot be the place of a call.
     NotCode,
     Unknown,
 }
 
 impl<'a> Oracle<'a> {
-    /// An oracle that looks at that evidence.
+    /// Creates an oracle for that evidence.
     pub(super) const fn new(evidence: Evidence<'a>) -> Self {
         Self { evidence, binaries: BTreeMap::new(), answers: BTreeMap::new() }
     }
 
-    /// Rules on two chains that have `common` inner frames in common.
+    /// Rules on two chains with `common` equal inner frames.
     pub(super) fn rule(&mut self, ours: &[Frame], theirs: &[Frame], common: usize) -> Ruling {
         let from = common.saturating_sub(1);
         let (ours_tail, theirs_tail) = (tail(ours, from), tail(theirs, from));
@@ -105,8 +105,8 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// For each pair of neighbours whether the outer one can have called the inner one. `known` are frames of the same
-    /// process with both an address and an offset.
+    /// Returns for each pair of neighbours whether the outer one can have called the inner one. `known` are frames of
+    /// the same process with both an address and an offset.
     fn chain(&mut self, frames: &[Frame], known: &[Frame]) -> Vec<Answer> {
         let pair = |pair: &[Frame]| match pair {
             [callee, caller] => self.pair(callee, caller, known),
@@ -134,8 +134,8 @@ impl<'a> Oracle<'a> {
         answer
     }
 
-    /// Where a frame is in its file. Tools that state only the address in the process are helped by the frames of the
-    /// same chain that state both.
+    /// Returns the location of a frame in its file. If a tool states only the address in the process, frames of the
+    /// same chain that state both are used to convert it.
     fn place(&mut self, frame: &Frame, known: &[Frame]) -> Where {
         let words = self.evidence.words;
         let [address, offset, ..] = frame.stated;
@@ -172,7 +172,7 @@ impl<'a> Oracle<'a> {
         binaries.entry(module).or_insert_with(|| evidence.open(module)).as_ref()
     }
 
-    /// `callee` and `caller` are looked-up addresses; the caller's is one before its return address.
+    /// Judges a call. `callee` and `caller` are looked-up addresses; the caller's is one before its return address.
     fn judge(&mut self, callee: Place, caller: Place) -> Answer {
         let near = |binary: &Binary, address: u64| {
             (0..2).any(|further| binary.is_signal_trampoline(address.wrapping_add(further)))
@@ -192,7 +192,7 @@ impl<'a> Oracle<'a> {
         self.leads((caller.0, target), callee)
     }
 
-    /// Whether a call of the function or stub at `target` leads to the callee's function.
+    /// Returns whether a call of the function or stub at `target` leads to the callee's function.
     fn leads(&mut self, target: Place, callee: Place) -> Answer {
         let Some(binary) = self.binary(target.0) else { return Answer::Open };
         let bounds = if target.0 == callee.0 { binary.bounds(callee.1) } else { Vec::new() };
@@ -210,8 +210,8 @@ impl<'a> Oracle<'a> {
         through.fold(answer, Answer::max)
     }
 
-    /// A PLT stub or a slot of the global offset table leads to the function of its name, to what that jumps to, or
-    /// first to the loader, which looks the name up.
+    /// Returns whether a PLT stub or a slot of the global offset table leads to the callee. It leads to the function of
+    /// its name, to the targets of that function's jumps, or first to the loader, which looks up the name.
     fn imported(&mut self, stub: Place, callee: Place) -> Answer {
         let module = self.evidence.words.text(callee.0);
         let loader = module.rsplit('/').next().is_some_and(|name| name.starts_with("ld-"));
@@ -232,7 +232,7 @@ impl<'a> Oracle<'a> {
 }
 
 impl Evidence<'_> {
-    /// The file of a module if it is the recorded one: where it was, or in the build-id cache that perf fills.
+    /// Opens the file of a module if it is the recorded one: at its path, or in perf's build-id cache.
     fn open(&self, module: Word) -> Option<Binary> {
         let path = Path::new(self.words.text(module));
         let inside = path.strip_prefix("/").ok()?;

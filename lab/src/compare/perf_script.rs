@@ -1,7 +1,7 @@
-//! Reads what `perf script -F comm,pid,tid,cpu,time,period,event,ip,sym,symoff,dso --ns` prints.
+//! Reader for the output of `perf script -F comm,pid,tid,cpu,time,period,event,ip,sym,symoff,dso --ns`.
 //!
-//! Known: for user frames it prints the offset in the file, for kernel frames the address; callers are looked up at the
-//! return address minus one, and printed so.
+//! Known: it prints the file offset of user frames and the address of kernel frames. Callers are looked up and printed
+//! at the return address minus one.
 
 use std::io::BufRead;
 
@@ -41,7 +41,7 @@ pub(super) fn read(mut input: impl BufRead, words: &mut Words) -> Result<Chains>
     Ok(chains)
 }
 
-/// `comm  pid/tid [cpu] time:  period event: rest`; the comm may hold anything.
+/// Parses `comm  pid/tid [cpu] time:  period event: rest`; the comm may hold anything.
 fn header<'a>(line: &'a str, words: &mut Words) -> Option<(Sample, &'a str)> {
     let mut from = 0;
     while let Some(slash) = line.get(from..)?.find('/').map(|at| from + at) {
@@ -87,7 +87,7 @@ fn behind_comm<'a>(line: &'a str, slash: usize, words: &mut Words) -> Option<(Sa
     Some((Sample { time, tid, cpu, event, first: 0, n_user: 0, n_kernel: 0, end: 0 }, rest))
 }
 
-/// `addr symbol+0xoffset (module)`, `addr [unknown] (module)`.
+/// Parses `addr symbol+0xoffset (module)` or `addr [unknown] (module)`.
 fn frame(line: &str, words: &mut Words) -> Option<(Frame, bool)> {
     let line = line.trim();
     let (address, rest) = line.split_once(' ')?;
@@ -106,7 +106,7 @@ fn frame(line: &str, words: &mut Words) -> Option<(Frame, bool)> {
     ))
 }
 
-/// The offset's `+0x` divides names from modules: both may hold spaces and brackets.
+/// Splits name and module at the offset's `+0x`: both may contain spaces and brackets.
 fn named(inner: &str) -> Option<(&str, &str)> {
     let mut end = inner.len();
     while let Some(at) = inner.get(..end)?.rfind("+0x") {

@@ -5,7 +5,7 @@ use super::oracle::Ruling;
 use super::verdict::{Group, Tally, Verdict};
 use crate::words::{Word, Words};
 
-/// Both sides and what they are called.
+/// Both sides with their names.
 pub(super) struct Sides<'a> {
     pub(super) names: [&'a str; 2],
     pub(super) chains: [&'a Chains; 2],
@@ -13,7 +13,7 @@ pub(super) struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// The table, the groups, the differing names.
+    /// Prints the table, the groups and the differing names.
     pub(super) fn print(&self, tally: &Tally) {
         let [left, right] = self.chains;
         println!("\n{:<22}{:>12}{:>12}", "", self.names[0], self.names[1]);
@@ -95,7 +95,7 @@ impl Sides<'_> {
         }
     }
 
-    /// `limit` samples side by side, the worst kinds first, taking turns between the groups.
+    /// Prints `limit` samples side by side, the worst kinds first, alternating between the groups.
     pub(super) fn print_examples(&self, tally: &Tally, limit: usize) {
         let mut groups: Vec<(&Group, &Vec<(Sample, Sample)>)> = tally.groups.iter().collect();
         groups.sort_by_key(|(group, _)| std::cmp::Reverse(group.verdict));

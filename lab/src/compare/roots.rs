@@ -1,4 +1,4 @@
-//! Which stacks reach a root, by us and by perf.
+//! Stacks that reach a root, according to our program and to perf.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ use super::{Input, MAX_FRAMES, NO_TAIL_CALLS, anonymous_code, chains, names, ndj
 use crate::compared;
 use crate::words::Words;
 
-/// The outermost functions of programs and threads, as perf names them.
+/// The outermost functions of programs and threads, with perf's names.
 const OUTERMOST: [&str; 10] = [
     "_start",
     "start_thread",
@@ -30,17 +30,17 @@ const OUTERMOST: [&str; 10] = [
 pub(crate) struct Roots {
     /// User stacks.
     pub(crate) chains: Vec<Chain>,
-    /// Chains of ours with a frame that the binaries prove wrong, of those that differ from perf's.
+    /// Number of our chains that differ from perf's and have a frame that the binaries prove wrong.
     pub(crate) ours_proven_wrong: u64,
 }
 
-/// A user stack: why ours ended, and whether perf's reaches a root.
+/// A user stack: end reason of ours, and true if perf's reaches a root.
 pub(crate) struct Chain {
     pub(crate) end: String,
     pub(crate) perf: bool,
 }
 
-/// Runs both on a recording; what other samples give back is left out.
+/// Runs both on a recording. Frames completed from other samples are left out.
 pub(crate) fn roots(recording: &Path, ours: &Path) -> Result<Roots> {
     let mut words = Words::new();
     let input = Input { file: recording.to_owned(), sysroot: None, tail_calls: false };
@@ -68,7 +68,7 @@ pub(crate) fn roots(recording: &Path, ours: &Path) -> Result<Roots> {
     Ok(Roots { chains, ours_proven_wrong: wrong.sum() })
 }
 
-/// Our user stacks beside those of perf.
+/// Compares our user stacks with those of perf.
 fn beside(ours: &Chains, perf: &Chains, words: &Words) -> Vec<Chain> {
     let mut others = perf.samples.iter().peekable();
     let mut found = Vec::new();

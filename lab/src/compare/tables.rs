@@ -1,5 +1,5 @@
-//! The tables of an ELF file that bound and name its functions: call frame information, symbols, and the slots of the global
-//! offset table.
+//! Tables of an ELF file that bound and name its functions: call frame information, symbols, and the slots of the
+//! global offset table.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,19 +14,19 @@ use object::{
 pub(super) struct Named {
     pub(super) range: Range<u64>,
     pub(super) name: String,
-    /// Resolved at run time: the function that runs has another name.
+    /// True if resolved at run time: the function that runs has another name.
     pub(super) indirect: bool,
 }
 
-/// The value that the loader writes into a slot of the global offset table.
+/// Value that the loader writes into a slot of the global offset table.
 pub(super) enum Slot {
-    /// The address of the function of that name.
+    /// Address of the function of that name.
     Named(String),
-    /// An address of this file.
+    /// Address in this file.
     Own(u64),
 }
 
-/// The slots that relocations fill, by address.
+/// Returns the slots that relocations fill, by address.
 pub(super) fn slots(file: &object::File<'_>) -> BTreeMap<u64, Slot> {
     let mut slots = BTreeMap::new();
     let table = file.dynamic_symbol_table();
@@ -54,21 +54,21 @@ pub(super) fn slots(file: &object::File<'_>) -> BTreeMap<u64, Slot> {
     slots
 }
 
-/// The slot holds an address of the file itself, moved with it. The same number on i386, where the slot has the addend.
+/// The slot holds an address of the file itself, relocated with it. Same number on i386, with the addend in the slot.
 const R_X86_64_RELATIVE: u32 = 8;
 
-/// The word of 32 bits that a file has at an address.
+/// Returns the 32-bit word at an address of a file.
 fn stored(file: &object::File<'_>, address: u64) -> Option<u64> {
     let mut found = file.segments().filter_map(|it| it.data_range(address, 4).ok().flatten());
     number(found.next()?, 0)
 }
 
-/// The number of 32 bits at an index of the code.
+/// Returns the 32-bit number at an index of the code.
 pub(super) fn number(code: &[u8], at: usize) -> Option<u64> {
     Some(u32::from_le_bytes(*code.get(at..)?.first_chunk()?).into())
 }
 
-/// Functions by call frame information, sorted.
+/// Returns functions by call frame information, sorted.
 pub(super) fn described(file: &object::File<'_>) -> Vec<Range<u64>> {
     let Some(section) = file.section_by_name(".eh_frame") else { return Vec::new() };
     let Ok(data) = section.data() else { return Vec::new() };
@@ -87,7 +87,7 @@ pub(super) fn described(file: &object::File<'_>) -> Vec<Range<u64>> {
     ranges
 }
 
-/// Functions by symbol, sorted by start.
+/// Returns functions by symbol, sorted by start.
 pub(super) fn named(file: &object::File<'_>) -> Vec<Named> {
     let mut named: Vec<Named> = file
         .symbols()

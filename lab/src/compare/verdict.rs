@@ -1,4 +1,4 @@
-//! Two outputs beside each other: which samples belong together, and how their chains relate.
+//! Comparison of two outputs: matches their samples, and relates their chains.
 
 use std::collections::BTreeMap;
 
@@ -7,28 +7,28 @@ use super::names;
 use super::oracle::{Oracle, Ruling};
 use crate::words::{Word, Words};
 
-/// How our chain relates to the peer's, user frames only.
+/// Relation of our chain to the peer's; user frames only.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Verdict {
     /// The same frames.
     Equal,
     /// The peer's frames are the inner part of ours.
     Longer,
-    /// Ours is shorter where the sample's stack bytes end, and the peer goes on with frames of another sample.
-    /// Known difference of hotspot; whether ours ends there rightly is seen in the comparison with perf.
+    /// Ours is shorter and ends at the end of the sample's stack bytes; the peer continues with frames of another
+    /// sample. Known difference of hotspot. The comparison with perf shows whether our end is correct.
     Joined,
     /// Our frames are the inner part of the peer's.
     Shorter,
-    /// They differ at some frame.
+    /// The chains differ at some frame.
     Diverging,
 }
 
 impl Verdict {
-    /// In the order of the table.
+    /// In table order.
     pub(super) const ALL: [Self; 5] =
         [Self::Equal, Self::Longer, Self::Joined, Self::Shorter, Self::Diverging];
 
-    /// The word in the table.
+    /// Returns the word for the table.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Equal => "equal",
@@ -40,28 +40,28 @@ impl Verdict {
     }
 }
 
-/// What a group of samples has in common.
+/// Common properties of a group of samples.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Group {
     pub(super) verdict: Verdict,
-    /// What the binaries prove.
+    /// Proof from the binaries.
     pub(super) ruling: Ruling,
-    /// Module of our first differing frame; of our last one where ours is shorter.
+    /// Module of our first differing frame; of our last one if ours is shorter.
     pub(super) module: Word,
-    /// How that frame was found, or why our chain ended.
+    /// Found-by of that frame, or end reason of our chain.
     pub(super) reason: Word,
 }
 
-/// The sums.
+/// Sums over all samples.
 #[derive(Default)]
 pub(super) struct Tally {
     pub(super) matched: u64,
     pub(super) only_left: u64,
     pub(super) only_right: u64,
     pub(super) verdicts: BTreeMap<Verdict, u64>,
-    /// What the binaries prove about the samples that are not equal.
+    /// Proofs from the binaries about the samples that are not equal.
     pub(super) rulings: BTreeMap<(Verdict, Ruling), u64>,
-    /// Kernel parts of different length.
+    /// Number of samples with kernel parts of different lengths.
     pub(super) kernel_differs: u64,
     pub(super) common_frames: u64,
     pub(super) both_named: u64,
@@ -72,16 +72,16 @@ pub(super) struct Tally {
     pub(super) groups: BTreeMap<Group, Vec<(Sample, Sample)>>,
     /// Number of samples in each group; `groups` keeps only the first examples.
     pub(super) group_sizes: BTreeMap<Group, u64>,
-    /// Why our chains ended.
+    /// End reasons of our chains.
     pub(super) ends: BTreeMap<Word, u64>,
 }
 
-/// What is known about names, and about the peer.
+/// Facts about names and about the peer.
 pub(super) struct Naming<'a> {
     pub(super) words: &'a Words,
-    /// The comparable form of each word.
+    /// Comparable form of each word.
     pub(super) forms: &'a [Word],
-    /// Whether the peer joins chains that were cut off.
+    /// True if the peer completes truncated chains from other samples.
     pub(super) joins: bool,
 }
 
@@ -93,10 +93,10 @@ impl Naming<'_> {
     }
 }
 
-/// Examples kept of each group.
+/// Maximum number of examples per group.
 const KEPT: usize = 50;
 
-/// Both sides sorted; chains are compared up to `depth` frames.
+/// Compares two sorted outputs, up to `depth` frames per chain.
 pub(super) fn compare(
     sides: [&Chains; 2],
     naming: &Naming<'_>,
@@ -167,7 +167,7 @@ impl Tally {
         (common, verdict)
     }
 
-    /// Puts a sample that is not equal into its group, with what the binaries prove.
+    /// Counts an unequal sample in its group, with the proof from the binaries.
     fn differing(
         &mut self,
         [left, right]: [&Chains; 2],
@@ -210,12 +210,13 @@ impl Tally {
         }
     }
 
-    /// Share of the matched samples that are equal or longer, or differ for a known reason, in percent.
+    /// Returns the share of the matched samples that are equal or longer, or differ for a known reason, in percent.
     pub(super) fn agreeing(&self) -> f64 {
         self.percent(self.sum_agreeing())
     }
 
-    /// The same with the samples where the peer is proven wrong, and without those where we are, though longer.
+    /// Same as [`Self::agreeing`], plus samples with a peer that is proven wrong, minus longer samples with ours proven
+    /// wrong.
     pub(super) fn good(&self) -> f64 {
         let ruled = |verdict, ruling| self.rulings.get(&(verdict, ruling)).copied().unwrap_or(0);
         let peer_wrong = ruled(Verdict::Shorter, Ruling::PeerWrong)
@@ -233,7 +234,7 @@ impl Tally {
     }
 }
 
-/// The chain as far as a tool with a limit of frames can show it: the limit counts kernel frames too.
+/// Truncates the chain to the frames that a tool with a limit can show; the limit counts kernel frames as well.
 fn cut<'a>(frames: &'a [Frame], sample: &Sample, depth: usize) -> &'a [Frame] {
     let limit = depth.saturating_sub(sample.n_kernel as usize);
     frames.get(..limit).unwrap_or(frames)

@@ -1,5 +1,5 @@
-//! `cargo lab consumers`: our formats read by the programs that they are for. Each check compares what a program
-//! prints (the total, and the most costly functions) with our own folded stacks.
+//! `cargo lab consumers`: our formats read by the programs that they are for. Each check compares the output of a
+//! program (the total, and the most costly functions) with our own folded stacks.
 
 mod bundle;
 mod data;
@@ -20,15 +20,15 @@ use data::{duckdb, otlp, python, spark};
 use profilers::{callgrind, firefox, hotspot, perf_text, pprof, speedscope};
 use truth::Truth;
 
-/// Functions that are compared.
+/// Number of functions that are compared.
 const TOP: usize = 10;
 
-/// Recordings of the test data that are read where none is named.
+/// Recordings of the test data that are read if none is named.
 const CASES: &[&str] =
     &["inlines-gcc", "recursion-rs", "two-events", "exceptions", "syscalls", "fork"];
 
-/// A recording of a tracepoint for the checks, if perf and the kernel can make one. Samples of one event continue
-/// chains of another one: consumers are compared with the samples of all events.
+/// Command that records a tracepoint for the checks, if perf and the kernel can. Samples of one event complete chains
+/// of another one, so consumers are compared with the samples of all events.
 const TRACEPOINT: &str =
     "perf record --quiet --call-graph dwarf,32768 -e sched:sched_switch -e cpu-clock";
 const TRACED: &str = "for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.01; ls / > /dev/null; done";
@@ -72,7 +72,7 @@ const ONCE: &[Check] = &[
     Check { name: "the service and its description, by schemathesis", run: service::interface },
 ];
 
-/// What a check needs is not here and cannot be installed.
+/// A requirement of a check is missing and cannot be installed.
 #[derive(Debug)]
 struct Missing(String);
 
@@ -84,29 +84,29 @@ impl std::fmt::Display for Missing {
 
 impl std::error::Error for Missing {}
 
-/// What a check works on.
+/// Environment of a check.
 struct Bench<'a> {
     /// Our program.
     ours: &'a Path,
     recording: &'a Path,
     sysroot: Option<&'a Path>,
-    /// Folder for files.
+    /// Folder for output files.
     scratch: &'a Path,
-    /// What the consumer must agree with.
+    /// Expected result of the consumer.
     truth: &'a Truth,
-    /// Whether nothing may be installed.
+    /// True if nothing may be installed.
     offline: bool,
 }
 
 impl Bench<'_> {
-    /// Writes the recording in a format, as a file of that name; the options are ours.
+    /// Writes the recording in a format to a file of that name; `options` are those of our program.
     fn write(&self, file: &str, options: &[&str]) -> Result<PathBuf> {
         let path = self.scratch.join(file);
         command::quiet_output(self.command().args(options).arg("--output").arg(&path))?;
         Ok(path)
     }
 
-    /// The folder with our program under the names that hotspot and pprof start.
+    /// Folder with our program under the names that hotspot and pprof start.
     fn programs(&self) -> PathBuf {
         self.scratch.join(PROGRAMS)
     }
@@ -115,12 +115,12 @@ impl Bench<'_> {
         run_of_ours(self.ours, self.recording, self.sysroot)
     }
 
-    /// Our folded stacks of all events, one after the other: the format shows one at a time.
+    /// Returns our folded stacks of all events, one event after another: the format shows one at a time.
     fn folded(&self, options: &[&str]) -> Result<String> {
         folded(|| self.command(), options)
     }
 
-    /// Makes sure that a program is there; else installs it with the command.
+    /// Makes sure that a program is available; otherwise installs it with the command.
     fn need(&self, probe: &str, install: &str) -> Result<()> {
         let there = || command::quiet_output(&mut command::words(probe)).is_ok();
         if there() {
@@ -130,7 +130,7 @@ impl Bench<'_> {
         if there() { Ok(()) } else { Err(Missing(format!("{probe} does not run")).into()) }
     }
 
-    /// Runs a command that installs something; where that is not possible, the check is skipped.
+    /// Runs a command that installs something; if that is not possible, the check is skipped.
     fn install(&self, install: &mut Command) -> Result<()> {
         let shown = command::show(install);
         if self.offline {
@@ -140,7 +140,7 @@ impl Bench<'_> {
     }
 }
 
-/// Makes the programs that hotspot and pprof start, as links to ours in a folder.
+/// Creates the programs that hotspot and pprof start, as links to ours in a folder.
 fn link_others(ours: &Path, folder: &Path) -> Result<()> {
     let ours = std::path::absolute(ours).with_context(|| ours.display().to_string())?;
     for name in ["hotspot-perfparser", "perf_to_profile"] {
@@ -161,7 +161,7 @@ fn run_of_ours(ours: &Path, recording: &Path, sysroot: Option<&Path>) -> Command
     command
 }
 
-/// What `run` folds, event by event, so that all samples are counted.
+/// Returns the folded stacks from `run`, event by event, so that all samples are counted.
 fn folded(run: impl Fn() -> Command, options: &[&str]) -> Result<String> {
     let mut all = String::new();
     for event in perf_text::events(&mut run())? {
@@ -181,7 +181,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let testdata = command::root().join("testdata");
     let sysroot = testdata.join("sysroot");
     let case = |name: &str| testdata.join("cases").join(name).join("perf.data");
-    // Recording, sysroot, and what the names of its checks begin with.
+    // Recording, sysroot, and prefix of the names of its checks.
     let mut inputs: Vec<(PathBuf, Option<&Path>, &str)> = if names.is_empty() {
         CASES.iter().map(|name| (case(name), Some(sysroot.as_path()), only.as_str())).collect()
     } else {
@@ -201,7 +201,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
         let mut record = command::words(TRACEPOINT);
         record.arg("-o").arg(&traced).args(["sh", "-c", TRACED]);
         match command::quiet_output(&mut record) {
-            // Others show one event at a time, or both as one.
+            // Other consumers show one event at a time, or both as one.
             Ok(_) => inputs.push((traced, None, "hotspot")),
             Err(error) => println!("no recording of a tracepoint: {error:#}"),
         }

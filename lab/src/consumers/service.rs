@@ -1,5 +1,5 @@
-//! The service with its clients: a browser without a screen, schemathesis, which asks whatever the description of the
-//! interface allows, and gdb, which asks for files by build-id.
+//! The service with its clients: a headless browser; schemathesis, which sends every request that the interface
+//! description allows; and gdb, which requests files by build-id.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
@@ -10,29 +10,29 @@ use xtask::command;
 
 use super::{Bench, Missing, tools};
 
-/// What uses the pages.
+/// Script that uses the pages.
 const SCRIPT: &str = include_str!("page/service.mjs");
 
-/// What uses the page of a recording while it is made.
+/// Script that uses the page of a recording in progress.
 const LIVE: &str = include_str!("page/live.mjs");
 
-/// How a recording is made for it, of a program that runs until a file says that it is enough.
+/// Command that records a program for it; the program runs until a file exists.
 const RECORD: &str = "perf record -q -F 499 -m 16 --buildid-mmap --call-graph dwarf -k CLOCK_MONOTONIC -e cpu-clock -o -";
 const PROGRAM: &str =
     "until test -e \"$0\"; do i=0; while test $i -lt 2000; do i=$((i + 1)); done; done";
 
-/// The description of the interface.
+/// Description of the interface.
 const DESCRIPTION: &str = "crates/service/openapi.json";
 
-/// Questions of each kind that schemathesis makes.
+/// Number of requests of each kind from schemathesis.
 const QUESTIONS: &str = "30";
 
-/// A service that runs until the value goes.
+/// A service that runs until the value is dropped.
 struct Served {
     child: Child,
-    /// With the token.
+    /// Address of the page, with the token.
     address: String,
-    /// What debuginfod clients are told, where it is their server.
+    /// Value of `DEBUGINFOD_URLS` for clients, if it serves them.
     debuginfod: String,
 }
 
@@ -46,7 +46,7 @@ impl Served {
         Self::ready(bench, command, files)
     }
 
-    /// Watches what comes, and keeps it.
+    /// Shows a live stream, and keeps it in a file.
     fn watch(bench: &Bench<'_>, stream: impl Into<Stdio>) -> Result<Self> {
         let mut command = Command::new(bench.ours);
         command.arg("live").arg("-o").arg(bench.scratch.join("keep.perf")).stdin(stream);
@@ -78,7 +78,7 @@ impl Drop for Served {
     }
 }
 
-/// The folder for pictures, where one is named.
+/// Returns the folder for pictures, if one is named.
 fn shots() -> Result<Option<PathBuf>> {
     let shots = std::env::var_os("SCREENSHOTS").map(PathBuf::from);
     if let Some(shots) = &shots {
@@ -87,7 +87,7 @@ fn shots() -> Result<Option<PathBuf>> {
     Ok(shots)
 }
 
-/// The pages in a browser. Pictures go to the folder that `SCREENSHOTS` names.
+/// Checks the pages in a browser. Pictures go to the folder that `SCREENSHOTS` names.
 pub(super) fn pages(bench: &Bench<'_>) -> Result<String> {
     let install = "apt-get install --quiet --yes --no-install-recommends chromium";
     bench.need("chromium --version", install)?;
@@ -101,11 +101,11 @@ pub(super) fn pages(bench: &Bench<'_>) -> Result<String> {
     Ok(format!("{}; pages, links and the comparison work", told.trim()))
 }
 
-/// The page of a recording while perf makes it.
+/// Checks the page of a recording while perf creates it.
 pub(super) fn live(bench: &Bench<'_>) -> Result<String> {
     let install = "apt-get install --quiet --yes --no-install-recommends chromium";
     bench.need("chromium --version", install)?;
-    // Where perf may not record, there is nothing to watch.
+    // If perf cannot record, there is nothing to watch.
     let install = "apt-get install --quiet --yes --no-install-recommends linux-perf";
     bench.need("perf record -q -e cpu-clock -o /dev/null -- true", install)?;
     let modules = tools::npm(bench)?;
@@ -120,13 +120,13 @@ pub(super) fn live(bench: &Bench<'_>) -> Result<String> {
     let mut node = Command::new("node");
     node.arg(&script).arg(&served.address).arg(&enough).args(shots()?);
     let told = command::quiet_output(&mut node);
-    // Whatever became of the page, the program ends.
+    // The program ends even if the page failed.
     std::fs::write(&enough, "")?;
     recorder.wait()?;
     Ok(format!("{}; it grows, stands still, compares, and ends", told?.trim()))
 }
 
-/// Whatever the description allows is answered as it says, and nothing makes the service fail.
+/// Checks that every request that the description allows is answered accordingly, and that none makes the service fail.
 pub(super) fn interface(bench: &Bench<'_>) -> Result<String> {
     let packages = tools::schemathesis(bench)?;
     let served = Served::start(bench, false)?;
@@ -145,7 +145,7 @@ pub(super) fn interface(bench: &Bench<'_>) -> Result<String> {
         "--checks",
         "not_a_server_error,content_type_conformance,response_schema_conformance",
     ]);
-    // It keeps what it found where it is started.
+    // schemathesis stores its findings in the current folder.
     run.env("PYTHONPATH", packages).current_dir(bench.scratch);
     let output = run.output().context("python3")?;
     let told = String::from_utf8_lossy(&output.stdout);
@@ -157,11 +157,11 @@ pub(super) fn interface(bench: &Bench<'_>) -> Result<String> {
     Ok(last.trim_matches(|letter| letter == '=' || letter == ' ').to_owned())
 }
 
-/// A recording whose program has debug information, and where that is below the sysroot.
+/// A recording of a program with debug information, and the program's path below the sysroot.
 const DEBUGGED: (&str, &str) =
     ("inlines-gcc", "testdata/sysroot/tmp/unwind-perf-testdata/inlines-gcc/inlines-gcc");
 
-/// gdb knows the lines of a program without debug information, since it gets that from the service.
+/// Checks that gdb shows the lines of a program without debug information, which it gets from the service.
 pub(super) fn files(bench: &Bench<'_>) -> Result<String> {
     let install = "apt-get install --quiet --yes --no-install-recommends gdb binutils debuginfod";
     for probe in ["gdb --version", "objcopy --version", "debuginfod-find --version"] {
@@ -195,7 +195,7 @@ pub(super) fn files(bench: &Bench<'_>) -> Result<String> {
     Ok("debuginfod-find and gdb get the program and its lines".to_owned())
 }
 
-/// Has a recording analysed.
+/// Makes the service analyse a recording.
 fn analyze(served: &Served, name: &str) -> Result<()> {
     let (base, token) = served.address.split_once("/#token=").context("no address")?;
     let ask = format!(

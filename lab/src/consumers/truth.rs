@@ -1,4 +1,4 @@
-//! Costs of functions by our own folded stacks, and the comparison of a consumer's costs with them.
+//! Costs of functions from our own folded stacks, and the comparison of a consumer's costs with them.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::TOP;
 
-/// The name of a frame without one.
+/// Name of a frame without one.
 const NAMELESS: &str = "[no name]";
 
-/// Costs by name: of the function itself, and of it with all that it called, a sample counted once.
+/// Costs by name: of the function itself, and inclusive of its callees, with each sample counted once.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Costs {
     pub(super) own: BTreeMap<String, u64>,
@@ -25,7 +25,7 @@ impl Costs {
             let mut parts = line.splitn(3, '\t');
             let mut number = || parts.next().and_then(|text| text.parse::<u64>().ok());
             let (Some(own), Some(inclusive)) = (number(), number()) else { bail!("{line}") };
-            // Our folded stacks cannot hold a semicolon in a name.
+            // Our folded stacks cannot contain a semicolon in a name.
             let name = parts.next().unwrap_or_default().replace(';', ":");
             *costs.own.entry(name.clone()).or_default() += own;
             *costs.inclusive.entry(name).or_default() += inclusive;
@@ -34,14 +34,14 @@ impl Costs {
     }
 }
 
-/// The costs of our own output.
+/// Costs of our own output.
 #[derive(Debug, Default)]
 pub(super) struct Truth {
     pub(super) total: u64,
     pub(super) costs: Costs,
 }
 
-/// Whether it is what code without a name is printed as: its module in brackets, or a word.
+/// Returns true for a placeholder of code without a name: its module or a word in brackets.
 fn is_nameless(name: &str) -> bool {
     name.starts_with('[') && name.ends_with(']')
 }
@@ -59,7 +59,7 @@ impl Truth {
         Ok(truth)
     }
 
-    /// Reads the lines of samples of all events, each of which counts once.
+    /// Reads the lines of samples of all events; each sample counts once.
     pub(super) fn of_samples(text: &str) -> Result<Self> {
         let mut truth = Self::default();
         for line in text.lines() {
@@ -75,7 +75,7 @@ impl Truth {
         Ok(truth)
     }
 
-    /// Adds a chain, the leaf first.
+    /// Adds a chain, leaf first.
     fn add(&mut self, mut names: Vec<String>, weight: u64) {
         if let Some(leaf) = names.first() {
             *self.costs.own.entry(leaf.clone()).or_default() += weight;
@@ -87,14 +87,14 @@ impl Truth {
         }
     }
 
-    /// Compares the total and the most costly functions. What a consumer does not show at all is not in its table:
-    /// an empty table is not compared, a missing function is a difference.
+    /// Compares the total and the most costly functions. A consumer without a table of functions passes an empty table,
+    /// which is not compared; a missing function is a difference.
     pub(super) fn compare(&self, total: u64, theirs: &Costs) -> Result<String> {
         self.compare_named(total, theirs, |name| !is_nameless(name))
     }
 
-    /// The same for who leaves out or shortens what begins with a parenthesis, as functions of namespaces without a name do:
-    /// the text of perf script has names of processes so.
+    /// Same as [`Self::compare`], for consumers that omit or shorten names that start with a parenthesis, as in
+    /// anonymous namespaces. The text of perf script writes names of processes in that form.
     pub(super) fn compare_text(&self, total: u64, theirs: &Costs) -> Result<String> {
         self.compare_named(total, theirs, |name| !is_nameless(name) && !name.starts_with('('))
     }

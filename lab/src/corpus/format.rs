@@ -1,5 +1,5 @@
-//! Counts records by what the format says: header, sizes, and the payloads that stand outside of them. Knows neither
-//! damage nor compression: it stops at what it does not understand.
+//! Counts records by the format's rules: header, sizes, and the payloads outside of them. It handles neither damage nor
+//! compression, and stops at unknown data.
 //!
 //! Source: `tools/perf/Documentation/perf.data-file-format.txt`; simpleperf's `record.h`.
 
@@ -10,17 +10,17 @@ const AUXTRACE: u64 = 71;
 const COMPRESSED: [u64; 2] = [81, 83];
 /// Types that recorders do not pad to eight bytes.
 const UNPADDED: [u64; 7] = [65, 66, 67, 74, 78, 80, 81];
-/// simpleperf's own types, whose size is in two halves.
+/// First of simpleperf's own types, with a size in two halves.
 const SIMPLEPERF: u64 = 32768;
 
-/// The records of a file or pipe stream.
+/// Counts the records of a file or pipe stream.
 pub(super) fn count(bytes: &[u8]) -> Read {
     let mut counts = Counts::new();
     let end = walk(bytes, &mut counts);
     Read { counts, end: end.map(str::to_owned) }
 }
 
-/// Numbers in the byte order of the recording.
+/// Reader of numbers in the byte order of the recording.
 struct Numbers<'d> {
     bytes: &'d [u8],
     big: bool,
@@ -35,7 +35,7 @@ impl Numbers<'_> {
     }
 }
 
-/// What ends the counting early.
+/// Counts the records; returns the reason if it ends early.
 fn walk(bytes: &[u8], counts: &mut Counts) -> Option<&'static str> {
     let is_v1 = bytes.starts_with(b"PERFFILE");
     if !is_v1 && !bytes.starts_with(b"PERFILE2") && !bytes.starts_with(b"2ELIFREP") {

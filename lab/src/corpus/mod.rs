@@ -1,7 +1,7 @@
-//! `cargo lab corpus FOLDER`: the records of every recording in a folder, counted by us, by each perf that is named,
+//! `cargo lab corpus FOLDER`: the records of every recording in a folder, counted by our program, by each named perf,
 //! and by the format itself (`corpus/format.rs`).
 //!
-//! Prints a table; fails where any of the others counts more records of a type than we do.
+//! Prints a table; fails if any of the others counts more records of a type than our program.
 
 mod format;
 
@@ -15,17 +15,17 @@ use xtask::command;
 
 use crate::json::Json;
 
-/// Records by the number of their type.
+/// Number of records by type number.
 type Counts = BTreeMap<u64, u64>;
 
 const SAMPLE: u64 = 9;
-/// A program that runs longer than this hangs.
+/// Time limit in seconds, after which a program counts as hanging.
 const SECONDS: &str = "100";
 
-/// What one reader found.
+/// Result of one reader.
 struct Read {
     counts: Counts,
-    /// How it ended, where that is not as it should be.
+    /// Abnormal end, if any.
     end: Option<String>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
         for read in peers.iter().chain([&us]) {
             row += &format!(" {} |", cell(read));
         }
-        // Where both find damage, what was a record is a matter of taste.
+        // If both find damage, the record boundaries are ambiguous.
         let damaged = |peer: &Read| peer.end.is_some() && us.end.is_some();
         let lost = peers.iter().any(|peer| !damaged(peer) && is_behind(&us.counts, &peer.counts));
         missing += u32::from(lost);
@@ -79,7 +79,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     Ok(if missing == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The recordings below a folder, by name.
+/// Collects the recordings below a folder, sorted by name.
 fn recordings(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
@@ -94,7 +94,7 @@ fn recordings(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// File names that are digests are long.
+/// Returns a shortened file name: names that are digests are long.
 fn short_name(path: &Path) -> String {
     command::file_name(path).chars().take(50).collect()
 }
@@ -106,7 +106,7 @@ fn cell(read: &Read) -> String {
     format!("{total} ({samples}){end}")
 }
 
-/// Whether the other one has more of any type. Nothing has the type 0; perf prints it where it loses its way.
+/// Returns true if the other one has more records of any type. No record has type 0; perf prints it when it gets lost.
 fn is_behind(us: &Counts, other: &Counts) -> bool {
     other
         .iter()
@@ -128,7 +128,7 @@ fn differences(us: &Read, peers: &[Read]) -> String {
     format!("**{}**", text.join(", "))
 }
 
-/// What none of the others has.
+/// Returns the records that none of the others counts.
 fn more(us: &Read, peers: &[Read]) -> String {
     let best = |kind| peers.iter().filter_map(|peer| peer.counts.get(kind).copied()).max();
     let more = us.counts.iter().filter_map(|(kind, &count)| {
@@ -181,7 +181,7 @@ fn by_us(ours: &Path, file: &Path) -> Result<Read> {
     Ok(Read { counts, end: (skipped > 0).then(|| format!("{skipped} bytes skipped")) })
 }
 
-/// The records that `perf script -D` dumps: each begins with a line `0xOFFSET [0xSIZE]: event: TYPE`.
+/// Counts the records that `perf script -D` dumps: each starts with a line `0xOFFSET [0xSIZE]: event: TYPE`.
 fn by_perf(perf: &str, file: &Path) -> Result<Read> {
     let mut command = Command::new("timeout");
     command.args([SECONDS, perf, "script", "--force", "-D", "-i"]).arg(file).stdin(Stdio::null());
@@ -195,14 +195,14 @@ fn by_perf(perf: &str, file: &Path) -> Result<Read> {
             last = kind;
         }
     }
-    // It gives up at the record that it dumped last.
+    // perf fails at the record that it dumped last.
     if let Some(count) = counts.get_mut(&last).filter(|_| !output.status.success()) {
         *count -= 1;
     }
     let end = match output.status.code() {
         Some(0) => None,
         Some(124) => Some("hangs".to_owned()),
-        // `timeout` reports a signal so.
+        // `timeout` reports a signal by such a status.
         Some(status @ 129..160) => Some(format!("killed by signal {}", status - 128)),
         _ => Some("gives up".to_owned()),
     };

@@ -1,4 +1,4 @@
-//! What became of a recording's stacks.
+//! Counts of a recording's stacks by their end.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,14 +10,14 @@ use crate::compare;
 /// User stacks of a recording.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counts {
-    /// Samples whose dump suffices.
+    /// Samples with a sufficient stack copy.
     pub(super) samples: u64,
-    /// Of these, those that reach a root, by us and by perf.
+    /// Number of these that reach a root, by our program and by perf.
     pub(super) ours: u64,
     pub(super) perf: u64,
-    /// Chains of ours with a frame that is proven wrong.
+    /// Our chains with a frame that is proven wrong.
     pub(super) wrong: u64,
-    /// Why ours ended that do not reach one.
+    /// End reasons of our chains that do not reach one.
     pub(super) ends: BTreeMap<String, u64>,
 }
 

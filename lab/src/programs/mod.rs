@@ -1,8 +1,9 @@
 //! `cargo lab programs`: programs of many languages, compilers, linkers, C libraries and run-time compilers, built and
-//! recorded here; how many of their stacks reach a root, by us and by perf, and which of our frames are proven wrong.
+//! recorded here. Reports how many of their stacks reach a root, by our program and by perf, and which of our frames
+//! are proven wrong.
 //!
-//! A stack counts where its dump suffices: ours did not end where the bytes of the stack do. What other samples give
-//! back is switched off, so that each stack stands for itself.
+//! A stack counts if its stack copy suffices, so that our chain does not end at the end of the copy. Repair from other
+//! samples is switched off, so that each stack is judged on its own.
 
 mod count;
 mod table;
@@ -21,7 +22,7 @@ use table::Row;
 
 const RECORDED: Settings = Settings { options: MOST_STACKS, most: Duration::from_secs(4) };
 
-/// Builds, records and counts those programs whose names or classes contain one of the words; without one, all.
+/// Builds, records and counts the programs with a name or class that contains one of the words; without words, all.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let ours = command::ours(args.value("--ours")?)?;
     let keep = args.value("--keep")?.map(PathBuf::from);

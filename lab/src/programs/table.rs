@@ -1,4 +1,4 @@
-//! The table of programs, in the form of the documents.
+//! The table of programs, in the form of the documentation.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub(super) struct Row<'p> {
     pub(super) counts: Counts,
 }
 
-/// Prints a row a program, then one a class, then all.
+/// Prints a row for each program, then one for each class, then one for all.
 pub(super) fn print(rows: &[Row<'_>]) {
     println!("\n| class | program | stacks | rooted, % | perf, % | proven wrong | else ended by |");
     println!("|---|---|---:|---:|---:|---:|---|");

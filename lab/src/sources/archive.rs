@@ -1,4 +1,4 @@
-//! The archive that `perf archive` makes of the files of a recording, as a source of them.
+//! Check of the archive that `perf archive` makes of a recording's files, as a source of files.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! A program in a root of its own that still runs: its file is seen through `/proc/PID/root`.
+//! Check of a running program in a separate root: its file is visible through `/proc/PID/root`.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use xtask::command;
 
 use super::{Bench, all_known, none_known};
 
-/// Spins, then stays.
+/// Spins, then stays alive.
 const PROGRAM: &str = r#"
 #include <unistd.h>
 #include "spin.h"
@@ -34,7 +34,7 @@ pub(super) fn check(bench: &Bench) -> Result<String> {
 
     let data = bench.scratch.join("perf.data");
     let mut perf = command::words("perf record --quiet --no-buildid-cache -e cpu-clock:u -F 499");
-    // perf waits for the shell, which ends when it is asked to.
+    // perf waits for the shell, which ends on request.
     let line = format!("chroot {} /unwind-perf-stays & wait", root.display());
     perf.args(["--call-graph", "dwarf,4096", "-o"]).arg(&data).args(["--", "sh", "-c", &line]);
     perf.stdin(Stdio::null()).stdout(Stdio::null());

@@ -1,4 +1,4 @@
-//! A real `debuginfod` on the loopback serves a program that is gone, with its debug information.
+//! Check with a real `debuginfod` on the loopback, which serves a removed program with its debug information.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -61,7 +61,7 @@ fn with_server(bench: &Bench, full: &Path, data: &Path, option: &str, port: u16)
     all_known(bench.known(data, &[option])?, "from the server")
 }
 
-/// Whether the server has the debug information of a build-id.
+/// Returns true if the server has the debug information of a build-id.
 fn has(port: u16, id: &str) -> bool {
     let ask = || -> std::io::Result<bool> {
         let mut stream = TcpStream::connect(("127.0.0.1", port))?;

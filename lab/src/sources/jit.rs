@@ -1,4 +1,4 @@
-//! Jitdumps of a small compiler and of Node.js, read directly, and through `inject` by perf.
+//! Check of jitdumps of a small compiler and of Node.js, read directly, and by perf after `inject`.
 
 use std::path::Path;
 
@@ -60,13 +60,13 @@ pub(super) fn check_node(bench: &Bench) -> Result<String> {
     Ok(reported.join(", "))
 }
 
-/// What a text of `perf script` shows.
+/// Counts from a text of `perf script`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Seen {
     samples: u64,
     /// Samples with a frame of the wanted functions.
     named: u64,
-    /// Samples whose outermost frame is `_start`, or one of a thread's begin.
+    /// Samples with `_start`, or the start function of a thread, as outermost frame.
     rooted: u64,
 }
 
@@ -102,7 +102,7 @@ impl Seen {
     }
 }
 
-/// What perf shows of the rewritten recording.
+/// Returns perf's counts for the rewritten recording.
 fn injected(bench: &Bench, data: &Path, functions: &[&str]) -> Result<Seen> {
     let output = bench.scratch.join("injected.data");
     let mut inject = std::process::Command::new(&bench.ours);

@@ -1,6 +1,6 @@
-//! `cargo lab sources`: files that come from elsewhere than the recorded path, with the real programs that keep them:
-//! a debuginfod server on the loopback, an archive of `perf archive`, a container that still runs, jitdumps of a small
-//! compiler and of Node.js, and recordings rewritten by `inject` as perf reads them.
+//! `cargo lab sources`: files from other places than the recorded path, with the real programs that store them. These
+//! are a debuginfod server on the loopback, an archive of `perf archive`, a running container, jitdumps of a small
+//! compiler and of Node.js, and recordings that `inject` rewrote for perf.
 
 mod archive;
 mod container;
@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use xtask::args::Args;
 use xtask::command;
 
-/// A check: its name, the program that it needs, and what it does.
+/// A check: its name, the program that it needs, and its function.
 struct Check {
     name: &'static str,
     needs: &'static str,
@@ -29,10 +29,10 @@ const CHECKS: &[Check] = &[
     Check { name: "Node.js", needs: "node --version", run: jit::check_node },
 ];
 
-/// How the stacks of the programs end, innermost last; compilers may add a suffix.
+/// End of the programs' stacks, innermost last; compilers may add a suffix.
 const KNOWN: &str = ";inner;spin";
 
-/// What a check works with: our program, and a folder of its own.
+/// Environment of a check: our program, and a separate folder.
 struct Bench {
     ours: PathBuf,
     scratch: PathBuf,
@@ -63,12 +63,12 @@ impl Bench {
         Ok(data)
     }
 
-    /// How many samples have the known stack, and how many there are.
+    /// Returns the number of samples with the known stack, and the number of all samples.
     fn known(&self, data: &Path, options: &[&str]) -> Result<(u64, u64)> {
         self.known_with_status(data, options, 0)
     }
 
-    /// The same of a run that ends with another status.
+    /// Same as [`Self::known`] for a run that ends with another status.
     fn known_with_status(&self, data: &Path, options: &[&str], status: i32) -> Result<(u64, u64)> {
         let mut ours = self.command(data);
         ours.args(["--format", "folded"]).args(options);
@@ -80,7 +80,7 @@ impl Bench {
         count(&String::from_utf8_lossy(&output.stdout))
     }
 
-    /// Our program on a recording; it finds nothing in the user's own folders.
+    /// Returns our program on a recording, with empty user folders.
     fn command(&self, data: &Path) -> Command {
         let mut command = Command::new(&self.ours);
         command.args(["--quiet", "--keep-unrooted"]).arg(data);
@@ -90,7 +90,7 @@ impl Bench {
     }
 }
 
-/// Samples with the known stack and all samples of folded stacks.
+/// Counts samples with the known stack, and all samples, in folded stacks.
 fn count(folded: &str) -> Result<(u64, u64)> {
     let (mut known, mut all) = (0, 0);
     for line in folded.lines() {
@@ -102,7 +102,7 @@ fn count(folded: &str) -> Result<(u64, u64)> {
     Ok((known, all))
 }
 
-/// Fails where not all samples have the known stack.
+/// Fails unless there are at least 10 samples, and 90 % of them have the known stack.
 fn all_known((known, all): (u64, u64), what: &str) -> Result<()> {
     if known < all * 9 / 10 || all < 10 {
         bail!("{what}: {known} of {all} samples have their names");
@@ -110,7 +110,7 @@ fn all_known((known, all): (u64, u64), what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Fails where a sample has the known stack.
+/// Fails if a sample has the known stack, or if there are fewer than 10 samples.
 fn none_known((known, all): (u64, u64), what: &str) -> Result<()> {
     if known > 0 || all < 10 {
         bail!("{what}: {known} of {all} samples have names");
@@ -118,7 +118,7 @@ fn none_known((known, all): (u64, u64), what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Runs the checks that are named, or all.
+/// Runs the named checks, or all.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let ours = command::ours(args.value("--ours")?)?;
     let names = args.names()?;

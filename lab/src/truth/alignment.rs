@@ -1,20 +1,20 @@
-//! How a repaired chain differs from the true one: both are aligned so that as few frames as possible have no partner.
+//! Difference of a repaired chain from the true one: both are aligned to minimize the frames without a partner.
 
 use super::chains::Frame;
 
-/// Frames without a partner in the other chain.
+/// Numbers of frames without a partner in the other chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Difference {
-    /// Frames that the true chain has not.
+    /// Frames that the true chain does not have.
     pub(super) alien: usize,
-    /// Frames of the true chain that are not there, and for which no gap stands.
+    /// Missing frames of the true chain that no gap represents.
     pub(super) missing: usize,
 }
 
 impl Difference {
     const NONE: Self = Self { alien: 0, missing: 0 };
 
-    /// Whether the chains are equal, a gap standing for what it leaves out.
+    /// Returns true if the chains are equal, with a gap representing the frames that it replaces.
     pub(super) fn is_none(self) -> bool {
         self == Self::NONE
     }
@@ -28,8 +28,8 @@ impl Difference {
     }
 }
 
-/// The least difference of a chain from the true one: fewest alien frames first, then fewest missing ones. The order of
-/// frames counts. A gap stands for any number of frames.
+/// Returns the smallest difference of a chain from the true one: fewest alien frames first, then fewest missing ones.
+/// The order of frames counts. A gap represents any number of frames.
 pub(super) fn difference(
     chain: &[Frame],
     truth: &[Frame],
@@ -43,7 +43,7 @@ pub(super) fn difference(
     let chain = chain.get(..chain.len() - outer).unwrap_or_default();
     let truth = truth.get(..truth.len() - outer).unwrap_or_default();
 
-    // Row by row: the least difference of the first frames of the chain from the first `index` frames of the truth.
+    // Row by row: smallest difference of the chain's first frames from the first `index` frames of the truth.
     let mut row: Vec<Difference> =
         (0..=truth.len()).map(|missing| Difference { alien: 0, missing }).collect();
     for frame in chain {
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(places("ar_rm", "arrrrm"), (0, 0));
         assert_eq!(places("ab_Xm", "abcdem"), (1, 0));
         assert_eq!(places("ab_e_n", "abcdefgmn"), (0, 0));
-        // It stands where it is: nothing is left out elsewhere.
+        // A gap represents frames at its own position only, none elsewhere.
         assert_eq!(places("a_em", "abcdem"), (0, 0));
         assert_eq!(places("a_cm", "abcdem"), (0, 2));
         assert_eq!(places("b_m", "abcdem"), (0, 1));

@@ -9,11 +9,11 @@ use anyhow::{Context, Result};
 use crate::json::Json;
 use crate::words::{Word, Words};
 
-/// The frame that stands for those which no sample shows, in the place of module or function.
+/// Name of the frame that represents unknown frames, in place of module or function.
 const GAP: &str = "[gap]";
-/// How a frame was found that is not from the sample's own stack.
+/// Found-by of a frame from another sample.
 const JOINED: &str = "joined";
-/// How such a gap was found.
+/// Found-by of a gap.
 const GAP_FOUND_BY: &str = "gap";
 
 /// A frame.
@@ -23,19 +23,19 @@ pub(super) struct Frame {
     pub(super) module: Word,
     /// Looked-up address in the process.
     pub(super) addr: u64,
-    /// Name of the function, 0 where it has none.
+    /// Name of the function; 0 without one.
     pub(super) function: Word,
-    /// Stands for frames that are not known.
+    /// True if it represents unknown frames.
     pub(super) gap: bool,
 }
 
 impl Frame {
-    /// Whether both are at the same address of the same module.
+    /// Returns true if both are at the same address of the same module.
     pub(super) fn same_place(&self, other: &Self) -> bool {
         (self.module, self.addr) == (other.module, other.addr)
     }
 
-    /// Whether both are in the same function; without a name, whether they are at the same address.
+    /// Returns true if both are in the same function; without a name, if they are at the same address.
     pub(super) fn same_function(&self, other: &Self) -> bool {
         if self.function == 0 || other.function == 0 {
             self.same_place(other)
@@ -45,7 +45,7 @@ impl Frame {
     }
 }
 
-/// What tells a sample from others.
+/// Identity of a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Identity {
     pub(super) time: Option<u64>,
@@ -55,18 +55,18 @@ pub(super) struct Identity {
     pub(super) event: Word,
 }
 
-/// A sample's chain.
+/// Chain of a sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chain<'a> {
-    /// Why it ended.
+    /// End reason.
     pub(super) end: &'a str,
-    /// Whether a part of it is from other samples.
+    /// True if a part of it comes from other samples.
     pub(super) joined: bool,
     /// User frames, innermost first.
     pub(super) frames: &'a [Frame],
 }
 
-/// The samples of one run, in the order of the output.
+/// Samples of one run, in output order.
 #[derive(Debug, Default)]
 pub(super) struct Chains {
     samples: Vec<Sample>,
@@ -87,7 +87,7 @@ impl Chains {
         self.samples.len()
     }
 
-    /// What tells the samples, in their order.
+    /// Returns the identities of the samples, in order.
     pub(super) fn identities(&self) -> impl Iterator<Item = Identity> {
         self.samples.iter().map(|sample| sample.identity)
     }
@@ -106,7 +106,7 @@ impl Chains {
         self.samples.push(Sample { identity, end, joined, frames });
     }
 
-    /// The samples in their order.
+    /// Returns the samples in order.
     pub(super) fn iter<'a>(
         &'a self,
         words: &'a Words,
@@ -119,12 +119,12 @@ impl Chains {
     }
 }
 
-/// The module and the function at each address of each process.
+/// Module and function at each address of each process.
 #[derive(Debug, Default)]
 pub(super) struct Places(BTreeMap<(i64, u64), (Word, Word)>);
 
 impl Places {
-    /// What the chains of a run show.
+    /// Collects the frames of a run's chains.
     pub(super) fn of(chains: &Chains) -> Self {
         let mut places = BTreeMap::new();
         for sample in &chains.samples {
@@ -136,14 +136,14 @@ impl Places {
         Self(places)
     }
 
-    /// The frame at an address of a process: without module and function where no chain showed the address.
+    /// Returns the frame at an address of a process; without module and function if no chain has the address.
     pub(super) fn frame(&self, pid: i64, addr: u64) -> Frame {
         let (module, function) = self.0.get(&(pid, addr)).copied().unwrap_or_default();
         Frame { module, addr, function, ..Frame::default() }
     }
 }
 
-/// Reads all samples, without frames of the kernel.
+/// Reads all samples, without kernel frames.
 pub(super) fn read(mut input: impl BufRead, words: &mut Words) -> Result<Chains> {
     let mut chains = Chains::default();
     let mut line = String::new();
@@ -182,7 +182,7 @@ fn sample(line: &str, words: &mut Words, frames: &mut Vec<Frame>) -> Result<Samp
     Ok(sample)
 }
 
-/// Adds a frame if it is of user code; whether it is from another sample.
+/// Adds a frame if it is of user code; returns true if it is from another sample.
 fn frame(json: &mut Json<'_>, words: &mut Words, frames: &mut Vec<Frame>) -> Result<bool> {
     let mut frame = Frame::default();
     let (mut outside, mut joined) = (false, false);
@@ -211,7 +211,8 @@ fn frame(json: &mut Json<'_>, words: &mut Words, frames: &mut Vec<Frame>) -> Res
     Ok(joined)
 }
 
-/// Frames for tests: a letter is a frame, `_` a gap; an upper-case letter is another address of the same function.
+/// Returns frames for tests: a letter is a frame, `_` a gap; an upper-case letter is another address of the same
+/// function.
 #[cfg(test)]
 pub(super) fn lettered(letters: &str) -> Vec<Frame> {
     let frame = |letter: char| Frame {

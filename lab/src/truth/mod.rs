@@ -1,12 +1,12 @@
-//! `cargo lab truth`: our chains beside the truth, or beside the best that is known of it.
+//! `cargo lab truth`: compares our chains with the truth, or with the best available approximation.
 //!
-//! - `truth FILE`: copies of a recording whose stacks are cut, beside the whole one;
-//! - `truth repairs`: the same of many recordings, made here if none is named, programs made to mislead among them;
-//! - `truth withheld`: copies of the files without call frame information, beside the originals;
+//! - `truth FILE`: copies of a recording with truncated stacks, compared with the complete one;
+//! - `truth repairs`: the same for many recordings, made here if none is named, among them programs made to mislead;
+//! - `truth withheld`: copies of the files without call frame information, compared with the originals;
 //! - `truth gdb`: gdb's frames at random instructions, from the same registers and the same stack;
 //! - `truth steps`: the calls, jumps and returns of a program that is run instruction by instruction.
 //!
-//! No other task has a part in it.
+//! No other task uses these modules.
 
 mod alignment;
 mod chains;
@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use xtask::args::Args;
 
-/// Runs the kind that the first word names; without such a word it is a recording to be cut.
+/// Runs the kind that the first word names; any other word is a recording to truncate.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     match args.first(&["gdb", "repairs", "steps", "withheld"]) {
         Some("gdb") => gdb::run(args),

@@ -1,4 +1,4 @@
-//! Recordings with large dumps: files that are named, or programs that are built and recorded here.
+//! Recordings with large dumps: named files, or programs that are built and recorded here.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use xtask::machine::LARGEST_DUMPS;
 use super::scratch::Scratch;
 use crate::catalogue::{CATALOGUE, DEEP, Program, Settings, record};
 
-/// Of a thread at most 530 MB.
+/// Settings of these recordings; at most 530 MB for a thread.
 const RECORDED: Settings = Settings { options: LARGEST_DUMPS, most: Duration::from_secs(4) };
 
 /// A recording.
@@ -17,15 +17,15 @@ const RECORDED: Settings = Settings { options: LARGEST_DUMPS, most: Duration::fr
 pub(super) struct Recorded {
     /// Name of the program or of the file.
     pub(super) name: String,
-    /// The recording.
+    /// Path of the recording.
     pub(super) file: PathBuf,
-    /// A folder for files about it.
+    /// Folder for files about it.
     pub(super) folder: PathBuf,
 }
 
-/// Takes recordings one by one: of the names, each a file or a program of the catalogue, or of the `usual` programs if
-/// there is no name. Files about a recording are removed after it unless there is a folder to keep them in. A program that
-/// cannot be built or recorded here is printed as skipped.
+/// Calls `on` with recordings one by one. Each name is a file or a program of the catalogue; without names, the `usual`
+/// programs are recorded. Files about a recording are removed after it, unless `keep` names a folder for them. A
+/// program that cannot be built or recorded here is printed as skipped.
 ///
 /// # Errors
 /// If a name is neither a file nor a program, if nothing can be recorded, or if `on` fails.
@@ -87,7 +87,7 @@ impl Source {
         }
     }
 
-    /// Records the program, and makes the folder.
+    /// Records the program, and creates the folder.
     fn recorded(&self, base: &Path) -> Result<Recorded> {
         let name = self.name();
         let folder = base.join(name.replace([' ', '/', ','], "-"));

@@ -1,14 +1,14 @@
-//! A folder for files, removed at the end.
+//! A temporary folder, removed at the end.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// A folder for files, removed at the end.
+/// A temporary folder, removed when dropped.
 pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Makes the folder.
+    /// Creates the folder.
     pub(super) fn new() -> Result<Self> {
         let name = format!("unwind-perf-truth-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
@@ -16,7 +16,7 @@ impl Scratch {
         Ok(Self(folder))
     }
 
-    /// The folder.
+    /// Path of the folder.
     pub(super) fn path(&self) -> &Path {
         &self.0
     }
@@ -24,7 +24,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed stays in the folder for temporary files.
+        // Files that cannot be removed stay in the system's temporary folder.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -1,4 +1,4 @@
-//! The chains that a command finds in a recording, and those of two runs side by side.
+//! Chains that a command finds in a recording, and the pairing of two runs.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -10,10 +10,10 @@ use super::chains::{Chain, Chains, read};
 use crate::compared;
 use crate::words::Words;
 
-/// More than a chain has; deep recursion is to be measured, too.
+/// Limit of frames, above any chain; deep recursion is measured as well.
 pub(super) const MAX_FRAMES: usize = 100_000;
 
-/// The option by which nothing is repaired.
+/// Option that switches off repair.
 pub(super) const NO_JOIN: &str = "--no-join";
 
 /// Unwinds a recording with these options of the command.
@@ -29,7 +29,7 @@ pub(super) fn unwound<O: AsRef<OsStr>>(
     compared::read_output(&mut command, &[0, 1], |output| read(output, words))
 }
 
-/// Takes the chains of two runs on the same samples pair by pair, in their order.
+/// Calls `on` with the chains of two runs on the same samples, pair by pair in order.
 ///
 /// # Errors
 /// If the runs do not have the same samples.

@@ -1,4 +1,4 @@
-/* Coroutines that run one after the other on one stack, each with another first function: frames are equal and in the same
+/* Coroutines that run in turn on one stack, each with another first function: frames are equal and in the same
    slots. The chains of one fit into the dump, those of the others never do. */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Mutual recursion: three functions call each other in turn, begun by three callers. */
+/* Mutual recursion: three functions call each other in turn, started by three callers. */
 #include <stdint.h>
 #include <stdlib.h>
 #define NOINLINE __attribute__((noinline, noclone))

@@ -1,9 +1,9 @@
-/* Threads of a pool run different jobs one after the other: the frames of all jobs are equal and in the same slots, and
+/* Threads of a pool run different jobs one after another: the frames of all jobs are equal and in the same slots, and
    all call the same functions. The chains of one job fit into the dump, those of the other never do. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
-/* All pages are there, so that the dump is as long as it may be. */
+/* Touches all pages, so that the dump has its full length. */
 #define TOUCH for (unsigned i = 0; i < sizeof room; i += 512) room[i] = 1; room[1] = 1
 #define NOINLINE __attribute__((noinline, noclone))
 struct context { uint64_t value; uint64_t more; };

@@ -1,4 +1,4 @@
-/* One recursive function with several callers, whose frames are equal. The chains of the shallow callers fit into a
+/* One recursive function with several callers and equal frames. The chains of the shallow callers fit into a
    dump of 8 or 16 KiB, those of the deep one never do. KIND says what the frames of the recursion hold:
    0 numbers only, 1 the same pointer in every frame, 2 a node of one list, the same for all callers. */
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Calls that end as jumps: by one way, by several, in a circle, through a pointer, into a library and back, and out of a
+/* Calls that end as jumps: one path, several, a cycle, through a pointer, into a library and back, and out of a
  * function with a cold part. `cargo lab truth` steps it; the program ends by itself. */
 #ifdef __clang__
 #define NOINLINE __attribute__((noinline))
@@ -13,7 +13,7 @@ long library_entry(long n, long (*back)(long));
 static volatile long sink;
 static volatile int never;
 
-/* Work without a frame of its own. */
+/* Work without a frame. */
 NOINLINE static long work(long n)
 {
     long sum = 0;
@@ -33,18 +33,18 @@ NOINLINE static long framed(long n)
     return sum + work(table[3] & 15);
 }
 
-/* One way: one -> two -> three -> framed. */
+/* One path: one -> two -> three -> framed. */
 NOINLINE static long three(long n) { sink = n + 3; return framed(n + 1); }
 NOINLINE static long two(long n) { sink = n + 2; return three(n + 1); }
 NOINLINE static long one(long n) { sink = n + 1; return two(n + 1); }
 
-/* Two ways to the same function: fork -> left or right -> join -> framed. */
+/* Two paths to the same function: fork -> left or right -> join -> framed. */
 NOINLINE static long join(long n) { sink += n; return framed(n + 5); }
 NOINLINE static long left(long n) { sink -= n; return join(n + 1); }
 NOINLINE static long right(long n) { sink ^= n; return join(n + 2); }
 NOINLINE static long fork_(long n) { sink += 1; return n & 1 ? left(n) : right(n); }
 
-/* A circle: even and odd jump into each other, and out of it at last. */
+/* A cycle: even and odd jump into each other, and finally out of it. */
 NOINLINE static long odd(long n);
 NOINLINE static long even(long n) { sink += n; return n <= 0 ? framed(n) : odd(n - 1); }
 NOINLINE static long odd(long n) { sink -= n; return n <= 0 ? work(n) : even(n - 1); }
@@ -73,7 +73,7 @@ NOINLINE static long after_calls(long n)
     return join(before ^ sink);
 }
 
-/* A function that calls itself, at last by a jump. */
+/* A function that calls itself, finally by a jump. */
 NOINLINE static long recursion(long n)
 {
     if (n <= 0)

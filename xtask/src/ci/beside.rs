@@ -1,4 +1,4 @@
-//! A command that runs beside other checks. What it prints is shown when its turn comes.
+//! A command that runs in parallel with other checks. Its output is shown when it is waited for.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,17 +9,17 @@ use anyhow::{Context, Result, bail};
 use super::Outcome;
 use crate::command;
 
-/// A command that has begun.
+/// A running command.
 pub(super) struct Beside {
-    /// As it was typed.
+    /// Its command line.
     shown: String,
     child: Child,
-    /// What it prints.
+    /// File with its output.
     log: PathBuf,
 }
 
 impl Beside {
-    /// Starts it. `log` is a file that is made.
+    /// Starts it. Creates the file `log`.
     pub(super) fn start(command: &mut Command, log: &Path) -> Result<Self> {
         command::announce(command);
         if let Some(folder) = log.parent() {
@@ -32,7 +32,7 @@ impl Beside {
         Ok(Self { shown, child, log: log.to_owned() })
     }
 
-    /// Waits for its end and shows what it printed. A failure is an error.
+    /// Waits for its end and prints its output. A failure is an error.
     pub(super) fn finish(mut self) -> Result<Outcome> {
         let status = self.child.wait()?;
         print!("{}", String::from_utf8_lossy(&std::fs::read(&self.log)?));
@@ -44,7 +44,7 @@ impl Beside {
 }
 
 impl Drop for Beside {
-    /// Ends it where nobody waited for it.
+    /// Kills it if nothing waited for it.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

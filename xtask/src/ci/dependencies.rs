@@ -1,4 +1,4 @@
-//! What the project may depend on, as `deny.toml` says: licences, duplicates, sources, and known faults.
+//! Permitted dependencies, as stated in `deny.toml`: licences, duplicates, sources, and known vulnerabilities.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use super::{Outcome, passes, succeeds};
 use crate::command;
 
-/// Whether cargo-deny is installed.
+/// Returns true if cargo-deny is installed.
 fn is_installed(root: &Path) -> bool {
     succeeds(command::words("cargo deny --version").current_dir(root))
 }
@@ -17,7 +17,7 @@ fn not_installed() -> Outcome {
     Outcome::Skipped("cargo-deny is not installed".to_owned())
 }
 
-/// Licences, bans and sources, which need no network.
+/// Checks licences, bans and sources, which need no network.
 pub(super) fn policy(root: &Path) -> Result<Outcome> {
     if !is_installed(root) {
         return Ok(not_installed());
@@ -25,7 +25,8 @@ pub(super) fn policy(root: &Path) -> Result<Outcome> {
     passes("cargo deny --workspace check bans licenses sources", root)
 }
 
-/// Known faults of dependencies. Their list is fetched, so this is skipped where that is not possible.
+/// Checks known vulnerabilities of dependencies. The list is downloaded, so the check is skipped if that is not
+/// possible.
 pub(super) fn advisories(root: &Path) -> Result<Outcome> {
     if !is_installed(root) {
         return Ok(not_installed());

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use super::{Bench, Outcome, ensure};
 use crate::command;
 
-/// Both ways to a flame graph keep the weights of all samples and draw `main`.
+/// Checks that both paths to a flame graph keep the weights of all samples and draw `main`.
 pub(super) fn are_drawn(bench: &Bench) -> Result<Outcome> {
     let bin = bench.target.join("inferno/bin");
     if !bin.join("inferno-flamegraph").is_file() {
@@ -36,7 +36,7 @@ pub(super) fn are_drawn(bench: &Bench) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The sum of the numbers at the ends of the lines.
+/// Returns the sum of the numbers at the ends of the lines.
 fn weight(stacks: &str) -> u64 {
     stacks.lines().filter_map(|line| line.rsplit_once(' ')?.1.parse::<u64>().ok()).sum()
 }

@@ -1,4 +1,4 @@
-//! Hostile input for each reader: all targets are built at once, and as many run at a time as there are processors.
+//! Hostile input for each reader: builds all targets at once, then runs as many at a time as there are processors.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -7,37 +7,37 @@ use anyhow::{Result, bail};
 
 use super::{Outcome, task};
 
-/// Inputs tried on each reader, the same ones each time.
+/// Number of inputs for each reader, the same ones each time.
 const FUZZ_RUNS: &str = "3000";
-/// Seconds for all readers together. Each has an equal share, after which it is left at the inputs tried so far.
+/// Seconds for all readers together. Each has an equal share, after which it stops.
 const FUZZ_SECONDS: usize = 300;
-/// Lines of a failed run that are shown.
+/// Number of lines that are shown of a failed run.
 const SHOWN: usize = 40;
 
-/// How long each reader is tried.
+/// Effort for each reader.
 struct Effort {
     seconds: u64,
-    /// Number of inputs, the same ones each time; else other ones each time.
+    /// Number of inputs, the same ones each time; `None` for different ones each time.
     repeat: Option<&'static str>,
 }
 
-/// Inputs that are the same each time: the check of a change, which fails for the change and not by luck.
+/// Tries inputs that are the same each time, so that a change fails by its own fault and not by luck.
 pub(super) fn input(root: &Path) -> Result<Outcome> {
     let seconds = FUZZ_SECONDS * workers() / crate::fuzz::targets()?.len().max(1);
     try_all(root, &Effort { seconds: seconds.max(1) as u64, repeat: Some(FUZZ_RUNS) })
 }
 
-/// Other inputs each time, so many seconds for each reader.
+/// Tries different inputs each time, for `seconds` per reader.
 pub(super) fn long_input(root: &Path, seconds: u64) -> Result<Outcome> {
     try_all(root, &Effort { seconds, repeat: None })
 }
 
-/// Readers that are tried at a time.
+/// Returns the number of readers that are tried at a time.
 fn workers() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// Hostile input for each reader; of the output only the results.
+/// Tries hostile input for each reader; prints only the results.
 fn try_all(root: &Path, effort: &Effort) -> Result<Outcome> {
     let build = task(&["fuzz", crate::fuzz::BUILD], root)?.output()?;
     let text = [build.stdout, build.stderr].concat();
@@ -50,7 +50,7 @@ fn try_all(root: &Path, effort: &Effort) -> Result<Outcome> {
     }
     let targets = Mutex::new(crate::fuzz::targets()?.into_iter());
     let next = || targets.lock().ok()?.next();
-    // The others are tried, too, if one fails.
+    // If one fails, the others are still tried.
     let failures = std::thread::scope(|scope| {
         let tried = || {
             let results = std::iter::from_fn(next).map(|target| try_target(&target, effort, root));
@@ -67,7 +67,7 @@ fn try_all(root: &Path, effort: &Effort) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Tries the inputs of a target that is built.
+/// Tries the inputs of a built target.
 fn try_target(target: &str, effort: &Effort, root: &Path) -> Result<()> {
     let mut fuzz = task(&["fuzz", target, &effort.seconds.to_string()], root)?;
     if let Some(runs) = effort.repeat {
@@ -85,7 +85,7 @@ fn try_target(target: &str, effort: &Effort, root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The last lines.
+/// Returns the last lines.
 fn end(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(SHOWN)..].join("\n")

@@ -1,4 +1,4 @@
-//! The recording that the checks of the output read: made here where perf may record, else a stored one.
+//! The recording that the checks of the output read: made here if perf can record, otherwise a stored one.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,12 +16,12 @@ pub(super) struct Input {
     pub(super) recording: PathBuf,
     /// Options of our command.
     pub(super) options: Vec<OsString>,
-    /// The program that was recorded here, where perf may record.
+    /// The program that was recorded here, if perf can record.
     pub(super) recorded: Option<PathBuf>,
 }
 
 impl Input {
-    /// Records a program with known stacks, or takes the stored recording of it, and says why.
+    /// Records a program with known stacks. If that fails, uses the stored recording of it, and reports the reason.
     pub(super) fn new(root: &Path, scratch: &Path) -> Self {
         match record(root, scratch) {
             Ok(program) => Self {
@@ -50,7 +50,7 @@ fn record(root: &Path, scratch: &Path) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// The command that records the program into that file (`-`: to standard output).
+/// Returns the command that records the program into a file (`-`: to standard output).
 pub(super) fn recorder(file: &Path, program: &Path) -> Command {
     let mut perf = command::words(RECORD);
     perf.arg(file).arg("--").arg(program);

@@ -1,5 +1,5 @@
-//! `cargo xtask ci long`: the checks that take longer than a change can wait for. Each runs a task of its own with the
-//! release build of the command, and fails if a number of it is wrong.
+//! `cargo xtask ci long`: the checks that are too slow for a single change. Each runs another task with the release
+//! build of the command, and fails if one of the task's numbers is wrong.
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -11,22 +11,22 @@ use super::{Outcome, Tally, hostile, lab, source, succeeds, task, wanted};
 use crate::args::Args;
 use crate::{command, machine};
 
-/// The word that chooses these checks.
+/// The word that selects these checks.
 pub(super) const WORD: &str = "long";
 
 /// Seconds of hostile input for each reader.
 const SECONDS: u64 = 600;
-/// Instructions that each of six programs runs; one of so many is drawn.
+/// Number of instructions that each of six programs runs, and average number of instructions per drawn one.
 const INSTRUCTIONS: [&str; 4] = ["--instructions", "400000", "--mean", "40"];
-/// Stops of each of eight programs, and instructions for each of them.
+/// Number of stops of each of eight programs, and average number of instructions per stop.
 const STOPS: [&str; 4] = ["--stops", "3000", "--mean", "70"];
 
-/// Damaged inputs, of each of which there are three runs of the command: more than 20,000.
+/// Number of damaged inputs, with three runs of the command each: more than 20,000 runs.
 const DAMAGED: &str = "7000";
 
 type Check = fn(&Long) -> Result<Outcome>;
 
-/// The checks, in their order.
+/// The checks in order.
 const CHECKS: &[(&str, Check)] = &[
     ("truth steps", steps),
     ("truth gdb", gdb),
@@ -42,20 +42,20 @@ const CHECKS: &[(&str, Check)] = &[
     ("hostile input", |it| hostile::long_input(&it.root, it.seconds)),
 ];
 
-/// The setting of the checks.
+/// Settings of the checks.
 struct Long {
-    /// The folder of the workspace.
+    /// Folder of the workspace.
     root: PathBuf,
-    /// The command, if it is named.
+    /// Path of the command, if given.
     given: Option<String>,
     ours: OnceCell<PathBuf>,
     /// Seconds of hostile input for each reader.
     seconds: u64,
-    /// A folder with recordings.
+    /// Folder with recordings.
     corpus: Option<PathBuf>,
 }
 
-/// Runs all checks, or those that are named. The last line is `N passed, N failed`.
+/// Runs all checks, or the named ones. The last line is `N passed, N failed`.
 pub(super) fn run(mut args: Args) -> Result<ExitCode> {
     let it = Long {
         root: command::root(),
@@ -73,7 +73,7 @@ pub(super) fn run(mut args: Args) -> Result<ExitCode> {
 }
 
 impl Long {
-    /// The command: that of `--ours`, else a release build.
+    /// Returns the command: that of `--ours`, else a release build.
     fn ours(&self) -> Result<&Path> {
         if self.ours.get().is_none() {
             let built = command::ours(self.given.clone())?;
@@ -88,7 +88,7 @@ impl Long {
         Ok(Outcome::Passed)
     }
 
-    /// The same for a task of `lab` that records with these options.
+    /// Same as [`Self::run`] for a task of `lab` that records with these options.
     fn recorded(&self, words: &[&str], options: &str) -> Result<Outcome> {
         let probe = format!("perf record --quiet -e cpu-clock:u {options} -o /dev/null -- true");
         if !succeeds(&mut command::words(&probe)) {
@@ -98,7 +98,7 @@ impl Long {
     }
 }
 
-/// A reason why programs cannot be run instruction by instruction here.
+/// Returns the reason why programs cannot run instruction by instruction here, if any.
 fn cannot_step() -> Option<Outcome> {
     let why = if !cfg!(target_arch = "x86_64") {
         "programs are stepped on x86-64 only"
@@ -132,7 +132,7 @@ fn gdb(it: &Long) -> Result<Outcome> {
     it.run(lab(&[&["truth", "gdb"][..], &STOPS].concat(), &it.root)?)
 }
 
-/// The records of every recording in the folder that is named.
+/// Checks the records of every recording in the named folder.
 fn corpus(it: &Long) -> Result<Outcome> {
     let Some(folder) = &it.corpus else {
         return Ok(Outcome::Skipped("no folder with recordings is named (--corpus)".to_owned()));
@@ -142,7 +142,7 @@ fn corpus(it: &Long) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The packages. Their tools are installed from registries.
+/// Checks the packages. Their tools are installed from registries.
 fn dist(it: &Long) -> Result<Outcome> {
     if !crate::dist::PROCESSORS.contains(&std::env::consts::ARCH) {
         return Ok(Outcome::Skipped(format!("no packages are made on {}", std::env::consts::ARCH)));

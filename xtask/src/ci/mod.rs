@@ -1,12 +1,12 @@
-//! `cargo xtask ci`: everything that is checked for a change, check by check: formatting, lints, documentation,
-//! conventions, dependencies, the output with its real consumers, hostile input, and all tests.
+//! `cargo xtask ci`: all checks of a change, one by one: formatting, lints, documentation, conventions, dependencies,
+//! the output with its real consumers, hostile input, and all tests.
 //!
-//! What this machine cannot do (such as recording with perf) is skipped, and said. `.ci/run` installs what is missing
-//! and calls this. The release build goes on beside the checks of the source, and the consumers, which wait for browsers and
-//! networks, beside the tests and the hostile input.
+//! Checks that this machine cannot run (such as recording with perf) are skipped and reported. `.ci/run` installs
+//! missing tools and calls this. The release build runs in parallel with the checks of the source. The consumers, which
+//! wait for browsers and networks, run in parallel with the tests and the hostile input.
 //!
-//! `cargo xtask ci long` runs the checks that take longer ([`long`]), the packages among them; `cargo xtask ci quick` those
-//! of a contributor's loop ([`quick`]).
+//! `cargo xtask ci long` runs the slower checks ([`long`]), including the packages; `cargo xtask ci quick` those of a
+//! contributor's loop ([`quick`]).
 
 mod beside;
 mod dependencies;
@@ -30,14 +30,14 @@ use crate::command;
 use beside::Beside;
 use input::Input;
 
-/// What became of a check that did not fail.
+/// Result of a check that did not fail.
 enum Outcome {
     Passed,
-    /// What this machine lacks.
+    /// The missing requirement on this machine.
     Skipped(String),
 }
 
-/// A check that needs nothing but the source.
+/// A check that needs only the source.
 type SourceCheck = fn(&Path) -> Result<Outcome>;
 /// A check of the built command on a recording.
 type OutputCheck = fn(&Bench) -> Result<Outcome>;
@@ -56,7 +56,7 @@ const SOURCE: &[(&str, SourceCheck)] = &[
     ("names of C++", source::names),
 ];
 
-/// What is built beside them: the command, which the checks after it need.
+/// Build in parallel with them: the command, which later checks need.
 const BUILD: &str = "release build";
 
 /// Checks of the command.
@@ -74,28 +74,28 @@ const OUTPUT: &[(&str, OutputCheck)] = &[
     ("agrees with gdb", output::agrees_with_gdb),
 ];
 
-/// Other programs that read the output. Some of them build examples, which have to wait for each other build of that
-/// profile: the tests, of another one, come first of what runs beside.
+/// Other programs that read the output. Some of them build examples, which wait for other builds of the same profile.
+/// The tests have another profile, so they are the first check in parallel with them.
 const CONSUMERS: &str = "consumers read the output";
 
-/// Checks that take long.
+/// Slow checks.
 const LAST: &[(&str, SourceCheck)] = &[("tests", source::tests), ("hostile input", hostile::input)];
 
-/// What checks of the command work with.
+/// Environment of the checks of the command.
 struct Bench {
-    /// The folder of the workspace.
+    /// Folder of the workspace.
     root: PathBuf,
-    /// The folder of what is built.
+    /// Target folder.
     target: PathBuf,
-    /// The release build of the command.
+    /// Release build of the command.
     ours: PathBuf,
-    /// A folder for files.
+    /// Scratch folder.
     scratch: PathBuf,
     input: Input,
 }
 
 impl Bench {
-    /// Empties the folder for files, and records.
+    /// Empties the scratch folder, and records.
     fn new(root: &Path, target: &Path) -> Result<Self> {
         let scratch = target.join("ci");
         if scratch.exists() {
@@ -111,7 +111,7 @@ impl Bench {
         })
     }
 
-    /// The command on the recording of the checks, without diagnostics.
+    /// Returns the command on the recording of the checks, without diagnostics.
     fn ours(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.ours);
         command.arg("--quiet").arg(&self.input.recording).args(&self.input.options);
@@ -120,8 +120,8 @@ impl Bench {
     }
 }
 
-/// Runs all checks of a change, or those that are named; after the word `long`, of the long ones, and after `quick`, of the
-/// quick ones. The last line is `N passed, N failed`.
+/// Runs all checks of a change, or the named ones; after the word `long` the slow ones, after `quick` the quick ones.
+/// The last line is `N passed, N failed`.
 pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     match args.first(&[long::WORD, quick::WORD]) {
         Some(long::WORD) => return long::run(args),
@@ -132,7 +132,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     let output = OUTPUT.iter().map(|&(known, _)| known);
     let wanted = wanted(args, source.chain(output).chain([BUILD, CONSUMERS]))?;
     let root = command::root();
-    // In absolute form: some of the commands run in other folders.
+    // An absolute path, since some commands run in other folders.
     let target = std::path::absolute(command::target())?;
     let mut tally = Tally { wanted, ..Tally::default() };
     let logs = target.join("ci-beside");
@@ -161,7 +161,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     Ok(tally.report())
 }
 
-/// The checks that are named.
+/// Returns the named checks.
 ///
 /// # Errors
 /// If a name is not one of the `known` checks.
@@ -174,10 +174,10 @@ fn wanted<'k>(args: Args, known: impl Iterator<Item = &'k str>) -> Result<Vec<St
     Ok(wanted)
 }
 
-/// How the checks went.
+/// Results of the checks.
 #[derive(Default)]
 struct Tally {
-    /// The checks that are run; all where it is empty.
+    /// Checks to run; all if empty.
     wanted: Vec<String>,
     passed: usize,
     failed: Vec<String>,
@@ -188,7 +188,7 @@ impl Tally {
         self.wanted.is_empty() || self.wanted.iter().any(|wanted| wanted == name)
     }
 
-    /// Runs a check, counts it, goes on.
+    /// Runs a check, counts it, and continues after a failure.
     fn check(&mut self, name: &str, check: impl FnOnce() -> Result<Outcome>) {
         if !self.wants(name) {
             return;
@@ -204,7 +204,7 @@ impl Tally {
         }
     }
 
-    /// Waits for what ran beside other checks, and counts it.
+    /// Waits for a command that ran in parallel, and counts it.
     fn ended(&mut self, name: &str, beside: Option<Result<Beside>>) {
         if let Some(beside) = beside {
             self.check(name, || beside?.finish());
@@ -221,20 +221,21 @@ impl Tally {
     }
 }
 
-/// Runs a line of words; a failure is an error.
+/// Runs a command line; a failure is an error.
 fn passes(line: &str, folder: &Path) -> Result<Outcome> {
     command::run(command::words(line).current_dir(folder))?;
     Ok(Outcome::Passed)
 }
 
-/// Another task of this program.
+/// Returns another task of this program.
 fn task(words: &[&str], folder: &Path) -> Result<Command> {
     let mut task = Command::new(std::env::current_exe()?);
     task.args(words).current_dir(folder);
     Ok(task)
 }
 
-/// A task of `lab`, which is built first. It is no command of cargo, which would wait for the builds of other checks.
+/// Builds `lab` and returns one of its tasks. It does not run through cargo, which would wait for the builds of other
+/// checks.
 fn lab(words: &[&str], folder: &Path) -> Result<Command> {
     passes("cargo build --quiet --package lab", folder)?;
     let mut task = Command::new(std::path::absolute(command::target())?.join("debug/lab"));
@@ -242,12 +243,12 @@ fn lab(words: &[&str], folder: &Path) -> Result<Command> {
     Ok(task)
 }
 
-/// Whether the command runs and succeeds; what it prints is not shown.
+/// Returns true if the command runs and succeeds; its output is discarded.
 fn succeeds(command: &mut Command) -> bool {
     command::quiet_output(command).is_ok()
 }
 
-/// An error unless the condition holds.
+/// Returns an error unless the condition holds.
 fn ensure(holds: bool, otherwise: impl Into<String>) -> Result<Outcome> {
     if !holds {
         bail!(otherwise.into());

@@ -1,4 +1,4 @@
-//! Checks of the command's output with those who read it: JSON, complete stacks, pipes, streams, other programs.
+//! Checks of the command's output with its readers: JSON, complete stacks, pipes, streams, other programs.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
@@ -12,12 +12,12 @@ use super::input::recorder;
 use super::{Bench, Outcome, ensure, lab, succeeds};
 use crate::command;
 
-/// Samples of the recording in README's first command.
+/// Number of samples in the recording of README's first command.
 const README_SAMPLES: u64 = 31;
-/// The least share of samples whose stacks are complete, in hundredths.
+/// Minimum share of samples with complete stacks, in percent.
 const COMPLETE: usize = 95;
 
-/// Reads the tables of JSON with another reader than ours: columns have the length of their table, samples add up.
+/// Reads the JSON tables with another reader: columns have the length of their table, samples add up.
 const PYTHON: &str = r#"
 import json, sys
 with open(sys.argv[1], encoding="utf-8") as file:
@@ -28,7 +28,7 @@ for name, table in tables.items():
 assert tables["samples"]["length"] == tables["summary"]["samples"] == sum(tables["summary"]["end"]) > 0
 "#;
 
-/// The command that README begins with prints what README says.
+/// Checks that the first command of README prints the documented output.
 pub(super) fn readme_command(bench: &Bench) -> Result<Outcome> {
     let readme = std::fs::read_to_string(bench.root.join("README.md"))?;
     let line = readme
@@ -41,7 +41,7 @@ pub(super) fn readme_command(bench: &Bench) -> Result<Outcome> {
     ensure(samples == Some(README_SAMPLES), format!("{samples:?} samples"))
 }
 
-/// Python reads the JSON.
+/// Checks that Python reads the JSON.
 pub(super) fn json_is_read(bench: &Bench) -> Result<Outcome> {
     let file = bench.scratch.join("stacks.json");
     command::run(bench.ours(&["--output"]).arg(&file))?;
@@ -51,7 +51,7 @@ pub(super) fn json_is_read(bench: &Bench) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Nearly all stacks reach `main` and the root.
+/// Checks that nearly all stacks reach `main` and the root.
 pub(super) fn stacks_are_complete(bench: &Bench) -> Result<Outcome> {
     let text = command::output(&mut bench.ours(&["--format", "ndjson"]))?;
     let samples: Vec<Value> =
@@ -68,7 +68,7 @@ pub(super) fn stacks_are_complete(bench: &Bench) -> Result<Outcome> {
     )
 }
 
-/// A reader that closes the pipe after the first line, as `head` does, is no failure.
+/// Checks that a reader that closes the pipe after the first line, as `head` does, is not a failure.
 pub(super) fn readers_may_stop(bench: &Bench) -> Result<Outcome> {
     let mut ours = bench.ours(&["--format", "ndjson"]);
     command::announce(&ours);
@@ -85,7 +85,7 @@ pub(super) fn readers_may_stop(bench: &Bench) -> Result<Outcome> {
     )
 }
 
-/// What perf writes into a pipe is read from a pipe.
+/// Checks that perf's output is read from a pipe.
 pub(super) fn streams_are_read(bench: &Bench) -> Result<Outcome> {
     let Some(program) = &bench.input.recorded else {
         return Ok(Outcome::Skipped("perf does not record here".to_owned()));
@@ -104,7 +104,7 @@ pub(super) fn streams_are_read(bench: &Bench) -> Result<Outcome> {
     ensure(output.status.success() && found, format!("{}, no spin below main", output.status))
 }
 
-/// One `execve`, our own; no sockets.
+/// Checks for a single `execve`, our own, and no sockets.
 pub(super) fn starts_nothing(bench: &Bench) -> Result<Outcome> {
     if !succeeds(&mut command::words("strace -qq -e trace=none true")) {
         return Ok(Outcome::Skipped("strace does not trace here".to_owned()));
@@ -123,7 +123,7 @@ pub(super) fn starts_nothing(bench: &Bench) -> Result<Outcome> {
     )
 }
 
-/// Chains beside those of perf.
+/// Compares chains with those of perf.
 pub(super) fn agrees_with_perf(bench: &Bench) -> Result<Outcome> {
     if !succeeds(&mut command::words("perf --version")) {
         return Ok(Outcome::Skipped("perf is not installed".to_owned()));
@@ -135,7 +135,7 @@ pub(super) fn agrees_with_perf(bench: &Bench) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// gdb has no other frame than ours at some instructions of a program with tail calls, nor have the program's own calls,
+/// Compares our frames with gdb's at some instructions of a program with tail calls, and with the program's own calls,
 /// jumps and returns.
 pub(super) fn agrees_with_gdb(bench: &Bench) -> Result<Outcome> {
     if !succeeds(&mut command::words("gdb --version")) {

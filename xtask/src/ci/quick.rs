@@ -1,5 +1,5 @@
-//! `cargo xtask ci quick`: the loop of a contributor. Formatting and conventions of all, lints and tests of the crates that
-//! are touched: those whose files differ from the commit that `main` and this branch have in common.
+//! `cargo xtask ci quick`: the loop of a contributor. Checks formatting and conventions of all crates, and lints and
+//! tests of the touched ones, with files that differ from the last common commit of `main` and this branch.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use super::{Outcome, Tally, passes, source, succeeds, wanted};
 use crate::args::Args;
 use crate::command;
 
-/// The word that chooses these checks.
+/// The word that selects these checks.
 pub(super) const WORD: &str = "quick";
 
-/// Files and folders at the top that change how every crate is built or checked.
+/// Top-level files and folders that affect the build or the checks of every crate.
 const OF_ALL: [&str; 4] = ["Cargo.toml", "Cargo.lock", ".cargo", ".clippy.toml"];
 
 type Check = fn(&Quick) -> Result<Outcome>;
@@ -28,14 +28,14 @@ const CHECKS: &[(&str, Check)] = &[
     ("page", page),
 ];
 
-/// The setting of the checks.
+/// Settings of the checks.
 struct Quick {
-    /// The folder of the workspace.
+    /// Folder of the workspace.
     root: PathBuf,
     touched: Touched,
 }
 
-/// The crates of the workspace with files that differ.
+/// Crates of the workspace with differing files.
 #[derive(PartialEq, Eq, Debug)]
 enum Touched {
     All,
@@ -43,7 +43,7 @@ enum Touched {
     Crates(BTreeSet<String>),
 }
 
-/// Runs all checks, or those that are named. The last lines name the crates, and say `N passed, N failed`.
+/// Runs all checks, or the named ones. The last lines name the crates, and `N passed, N failed`.
 pub(super) fn run(args: Args) -> Result<ExitCode> {
     let wanted = wanted(args, CHECKS.iter().map(|&(name, _)| name))?;
     let root = command::root();
@@ -60,8 +60,8 @@ pub(super) fn run(args: Args) -> Result<ExitCode> {
     Ok(tally.report())
 }
 
-/// The commit that files are compared with: the last one that the branch has in common with `main`, or `main` itself with
-/// that of the server. Without either, the commit of the working tree.
+/// Returns the commit to compare with: the last common one of the branch and `main`, or of `main` and the server's
+/// `main`. If both are missing, returns the commit of the working tree.
 fn base(root: &Path) -> Result<String> {
     let git = |line: &str| command::quiet_output(command::words(line).current_dir(root));
     let head = git("git rev-parse HEAD").context("the changes of a clone are asked from git")?;
@@ -71,7 +71,7 @@ fn base(root: &Path) -> Result<String> {
     Ok(common.unwrap_or(head).trim().to_owned())
 }
 
-/// The paths below the folder that differ from the commit, committed or not, and those that git does not know yet.
+/// Returns the paths below the folder that differ from the commit, committed or not, and untracked ones.
 fn differing(root: &Path, base: &str) -> Result<Vec<String>> {
     let changed = format!("git diff --name-only --no-renames --relative -z {base} --");
     let unknown = "git ls-files --others --exclude-standard -z";
@@ -84,7 +84,7 @@ fn differing(root: &Path, base: &str) -> Result<Vec<String>> {
 }
 
 impl Touched {
-    /// The crates of these paths, if their folders still have a manifest.
+    /// Returns the crates of these paths, if their folders still have a manifest.
     fn by<'p>(paths: impl Iterator<Item = &'p str>, manifest: impl Fn(&str) -> bool) -> Self {
         let mut crates = BTreeSet::new();
         for path in paths {
@@ -104,7 +104,7 @@ impl Touched {
         Self::Crates(crates)
     }
 
-    /// Whether there is something to check.
+    /// Returns true if there is something to check.
     fn any(&self) -> bool {
         *self != Self::Crates(BTreeSet::new())
     }
@@ -116,7 +116,7 @@ impl Touched {
         }
     }
 
-    /// A line of words of cargo, with the crates.
+    /// Returns a cargo command line for the crates.
     fn of_cargo(&self, line: &str) -> Command {
         let mut cargo = command::words(line);
         match self {
@@ -129,7 +129,7 @@ impl Touched {
         cargo
     }
 
-    /// The line that says which crates are checked, and which are not.
+    /// Returns the line about checked and unchecked crates.
     fn told(&self, base: &str) -> String {
         let since = base.get(..12).unwrap_or(base);
         match self {
@@ -149,7 +149,7 @@ impl Touched {
     }
 }
 
-/// A reason why there is nothing to do.
+/// Returns a reason why there is nothing to do, if any.
 fn untouched(it: &Quick) -> Option<Outcome> {
     (!it.touched.any()).then(|| Outcome::Skipped("no crate is touched".to_owned()))
 }
@@ -174,7 +174,7 @@ fn tests(it: &Quick) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The tests of the page, which are in JavaScript.
+/// Runs the tests of the page, which are in JavaScript.
 fn page(it: &Quick) -> Result<Outcome> {
     if !it.touched.has("web") {
         return Ok(Outcome::Skipped("the crate web is not touched".to_owned()));

@@ -1,5 +1,5 @@
-//! README's loop: record, change the program, build it again, record, compare. Also other ways in which a recording
-//! loses its programs: an upgraded library, a container that is gone.
+//! README's loop: record, change the program, rebuild it, record, compare. Also other causes of a recording without its
+//! programs: an upgraded library, a removed container.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use super::{Bench, Outcome, ensure, succeeds};
 use crate::command;
 
-/// Two functions, one of them in a library, whose cost a constant changes.
+/// Two functions, one of them in a library; a constant sets their cost.
 const LIBRARY: &str = "__attribute__((noinline)) unsigned long shared(unsigned long s) {
     for (long i = 0; i < N * 1000; i++) s = s * 7 + (s >> 9);
     return s;
@@ -28,14 +28,14 @@ int main(void) {
 }
 ";
 
-/// A program with its library in a folder of its own, recorded with a home of its own.
+/// A program with its library in a separate folder, recorded with a separate home.
 struct Loop<'b> {
     bench: &'b Bench,
     folder: PathBuf,
 }
 
 impl Loop<'_> {
-    /// Builds both, each with a constant.
+    /// Builds both, each with its constant.
     fn build(&self, program: u32, library: u32) -> Result<()> {
         for (name, text) in [("shared.c", LIBRARY), ("program.c", PROGRAM)] {
             std::fs::write(self.folder.join(name), text)?;
@@ -58,19 +58,19 @@ impl Loop<'_> {
         command
     }
 
-    /// Builds both, each with a constant, and records them.
+    /// Builds both, each with its constant, and records them.
     fn record(&self, program: u32, library: u32, name: &str) -> Result<()> {
         self.build(program, library)?;
         command::run(&mut self.ours(&["record", "-q", "-o", name, "--", "./program"]))
     }
 
-    /// The comparison of two recordings of as much work.
+    /// Compares two recordings of an equal amount of work.
     fn diff(&self, after: &str) -> Result<String> {
         let words = ["diff", "-q", "--normalize", "A=1,B=1", "before.data", after];
         command::quiet_output(&mut self.ours(&words))
     }
 
-    /// Whether both functions have their names in a recording, and its stacks are whole.
+    /// Checks that both functions have their names in a recording, and that its stacks are complete.
     fn is_whole(&self, recording: &str) -> Result<Outcome> {
         let mut top = self.ours(&["-q", "-f", "folded", "--fail-if-incomplete", "1", recording]);
         let stacks = command::quiet_output(&mut top).context(recording.to_owned())?;
@@ -90,7 +90,7 @@ pub(super) fn programs(bench: &Bench) -> Result<Outcome> {
     std::fs::create_dir_all(&folder)?;
     let it = Loop { bench, folder };
     unchanged(&it)?;
-    // The library alone is upgraded, and costs twice as much.
+    // Only the library is upgraded, and costs twice as much.
     it.record(300, 600, "upgraded.data")?;
     it.is_whole("before.data")?;
     let compared = it.diff("upgraded.data")?;
@@ -101,8 +101,8 @@ pub(super) fn programs(bench: &Bench) -> Result<Outcome> {
     container(&it)
 }
 
-/// Another constant, and as much work: both functions are compared, and nothing is marked. One comparison in twenty may
-/// have a mark by chance, so there are two.
+/// Checks that another constant with an equal amount of work compares both functions and marks neither. One comparison
+/// in twenty may have a mark by chance, so there are two.
 fn unchanged(it: &Loop<'_>) -> Result<Outcome> {
     let mut compared = String::new();
     for _ in 0..2 {
@@ -110,7 +110,7 @@ fn unchanged(it: &Loop<'_>) -> Result<Outcome> {
         it.record(301, 301, "after.data")?;
         it.is_whole("before.data")?;
         compared = it.diff("after.data")?;
-        // A function that changed by nothing at all has no row.
+        // A function without any change has no row.
         let both = compared.contains(" of 2 functions changed");
         ensure(both, format!("both functions are on both sides of:\n{compared}"))?;
         if compared.contains("\nown cost: none of ") {
@@ -120,7 +120,7 @@ fn unchanged(it: &Loop<'_>) -> Result<Outcome> {
     bail!("marked though nothing changed:\n{compared}")
 }
 
-/// A container: another root on a file system of its own, which is gone after the recording.
+/// Checks a container: another root on a separate file system, which is gone after the recording.
 fn container(it: &Loop<'_>) -> Result<Outcome> {
     if !succeeds(&mut command::words("unshare -m true")) {
         return Ok(Outcome::Passed);

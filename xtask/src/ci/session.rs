@@ -1,5 +1,5 @@
-//! A new user's session, as README.md has it under "Which line costs most": from the installation to the line, with
-//! the program of `testdata/programs/session.c`.
+//! A new user's session from README.md, under "Which line costs most": from the installation to the line, with the
+//! program of `testdata/programs/session.c`.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -9,15 +9,15 @@ use anyhow::{Context, Result, bail};
 use super::{Bench, Outcome, ensure, succeeds};
 use crate::command;
 
-/// The heading, in README.md, of the commands.
+/// Heading of the commands in README.md.
 const HEADING: &str = "## Which line costs most";
-/// No more commands than this lead to the line.
+/// Maximum number of commands that lead to the line.
 const MOST: usize = 4;
-/// The line that costs most, with the function that it is in.
+/// The line that costs most, and its function.
 const LINE: &str = "session.c:9";
 const FUNCTION: &str = "mix";
 
-/// Runs the commands, and looks for the line in what the last two print.
+/// Runs the commands, and looks for the line in the output of the last two.
 pub(super) fn of_a_new_user(bench: &Bench) -> Result<Outcome> {
     let probe = bench.scratch.join("probe.data");
     let mut record = command::words("perf record -q -e cpu-clock -o");
@@ -44,7 +44,7 @@ pub(super) fn of_a_new_user(bench: &Bench) -> Result<Outcome> {
             .env("CARGO_TARGET_DIR", &bench.target)
             .current_dir(&bench.root),
     )?;
-    // A shell, for the search path to be that of a user.
+    // A shell, so that the search path is that of a user.
     let shell = |line: &str| {
         let mut command = command::words("sh -c");
         command.arg(line).env("PATH", &path).current_dir(&folder);
@@ -63,14 +63,14 @@ pub(super) fn of_a_new_user(bench: &Bench) -> Result<Outcome> {
     ensure(annotated.lines().any(has_cost), format!("line {number} has no cost:\n{annotated}"))
 }
 
-/// The commands below the heading: the lines of the first block of code.
+/// Returns the commands below the heading: the lines of the first block of code.
 fn commands(readme: &str) -> Result<Vec<String>> {
     let (_, below) = readme.split_once(HEADING).context("README.md has no such heading")?;
     let block = below.split("```").nth(1).context("no commands below the heading")?;
     Ok(block.lines().skip(1).map(str::to_owned).filter(|line| !line.is_empty()).collect())
 }
 
-/// The search path with a folder before all others.
+/// Returns the search path with a folder before all others.
 fn search_path(first: &Path) -> Result<OsString> {
     let search = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::iter::once(first.to_owned()).chain(std::env::split_paths(&search));

@@ -12,19 +12,19 @@ pub(super) fn formatting(root: &Path) -> Result<Outcome> {
     passes("cargo fmt --all --check", root)
 }
 
-/// The fuzz targets as well: they are a workspace of their own, and would else first be compiled to be run. What their
-/// macro writes calls methods that the product may not.
+/// Runs the lints, also for the fuzz targets: these are a separate workspace, and would otherwise first be compiled for
+/// a run. The expansion of their macro calls methods that the product may not.
 pub(super) fn lints(root: &Path) -> Result<Outcome> {
     passes("cargo clippy --quiet --workspace --all-targets -- -D warnings", root)?;
     let mut fuzz = command::words("cargo clippy --quiet --all-targets --");
     fuzz.args(["-D", "warnings", "-A", "clippy::disallowed_methods"]);
-    // The folder of the workspace, for what both depend on.
+    // The target folder of the workspace, for shared dependencies.
     fuzz.env("CARGO_TARGET_DIR", std::path::absolute(command::target())?);
     command::run(fuzz.current_dir(root.join("fuzz")))?;
     Ok(Outcome::Passed)
 }
 
-/// The command without each of its features, and with each alone: what belongs to one must not be needed by the rest.
+/// Checks the command without features, and with each one alone: code of one feature must not be needed by the rest.
 pub(super) fn features(root: &Path) -> Result<Outcome> {
     for features in ["", "arrow", "debuginfod", "flamegraph", "parquet", "service"] {
         let check = "cargo clippy --quiet -p unwind-perf --no-default-features";
@@ -44,7 +44,8 @@ pub(super) fn conventions(root: &Path) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The compiler that `rust-version` states, where it is installed. Lints hold to it as well (`incompatible_msrv`).
+/// Checks with the compiler of `rust-version`, if it is installed. Lints respect that version as well
+/// (`incompatible_msrv`).
 pub(super) fn oldest_compiler(root: &Path) -> Result<Outcome> {
     let manifest = std::fs::read_to_string(root.join("Cargo.toml"))?;
     let Some(version) = stated_version(&manifest) else { bail!("no rust-version in Cargo.toml") };
@@ -53,31 +54,31 @@ pub(super) fn oldest_compiler(root: &Path) -> Result<Outcome> {
         return Ok(Outcome::Skipped(format!("rustup has no toolchain {version}")));
     }
     let mut check = command::words(&format!("{cargo} check --quiet --workspace --locked"));
-    // A folder of its own: what other compilers have built stays.
+    // A separate folder, so that builds of other compilers stay.
     check.env("CARGO_TARGET_DIR", command::target().join("oldest-compiler"));
     command::run(check.current_dir(root))?;
     Ok(Outcome::Passed)
 }
 
-/// `rust-version = "1.88"` gives `1.88`.
+/// Parses the version: `rust-version = "1.88"` gives `1.88`.
 fn stated_version(manifest: &str) -> Option<&str> {
     let line = manifest.lines().find_map(|line| line.strip_prefix("rust-version = \""))?;
     line.strip_suffix('"')
 }
 
-/// The tests of `lab`, which those of the workspace leave out.
+/// Runs the tests of `lab`, which those of the workspace omit.
 pub(super) fn lab_tests(root: &Path) -> Result<Outcome> {
     passes("cargo test --quiet --package lab --bin lab", root)
 }
 
-/// The command that builds the program.
+/// Returns the command that builds the program.
 pub(super) fn release_build(root: &Path) -> Command {
     let mut build = command::words("cargo build --quiet --release");
     build.current_dir(root);
     build
 }
 
-/// Names of C++ as `llvm-cxxfilt` writes them.
+/// Checks C++ names against `llvm-cxxfilt`.
 pub(super) fn names(root: &Path) -> Result<Outcome> {
     if machine::cxxfilt().is_none() {
         return Ok(Outcome::Skipped(

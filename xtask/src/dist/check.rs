@@ -1,4 +1,4 @@
-//! Packages installed into an empty place, and their programs run as a user would.
+//! Check of packages: installs them into an empty folder, and runs their programs as a user would.
 
 use std::ffi::OsString;
 use std::fs::Permissions;
@@ -12,10 +12,10 @@ use super::wheel::SHARED;
 use super::{emptied, portable};
 use crate::command;
 
-/// Cases whose expected output the main job has to print; cases with kernel samples have their own names of the kernel.
+/// Cases with an expected output of the main job; cases with kernel samples have their own kernel names.
 const CASES: &[&str] = &["spin-lld", "inlines-gcc", "syscalls"];
 
-/// Installs the Debian package below a folder, by dpkg itself where that is allowed.
+/// Installs the Debian package below a folder, by dpkg itself if that is permitted.
 pub(super) fn deb(package: &Path, root: &Path) -> Result<()> {
     emptied(root)?;
     let as_root = command::quiet_output(&mut command::words("id -u"))?.trim() == "0";
@@ -25,7 +25,7 @@ pub(super) fn deb(package: &Path, root: &Path) -> Result<()> {
             std::fs::create_dir_all(admin.join(folder))?;
         }
         std::fs::write(admin.join("status"), "")?;
-        // What it depends on is not below that folder, but around it.
+        // Its dependencies are on the system, not below that folder.
         let mut dpkg = command::words("dpkg --force-depends --log=/dev/null --root");
         command::run(dpkg.arg(root).arg("--install").arg(package))?;
     } else {
@@ -50,8 +50,8 @@ pub(super) fn deb(package: &Path, root: &Path) -> Result<()> {
     programs.work(root)
 }
 
-/// Looks at what the wheel's tag promises, installs it into an environment of its own where it is for this processor, and
-/// runs its programs; those of another processor by qemu's user emulation, where that is installed.
+/// Checks the properties that the wheel's tag promises. Installs the wheel into a separate environment if it is for
+/// this processor, and runs its programs; those of another processor by qemu's user emulation, if that is installed.
 pub(super) fn wheel(package: &Path, processor: &str, root: &Path) -> Result<()> {
     emptied(root)?;
     let name = command::file_name(package);
@@ -92,20 +92,19 @@ pub(super) fn wheel(package: &Path, processor: &str, root: &Path) -> Result<()> 
     programs.work(root)
 }
 
-/// The folders of programs and of shared files of a wheel that is taken out of its archive: as an installer does, for
-/// another processor.
+/// Unpacks a wheel for another processor as an installer does; returns its folders of programs and of shared files.
 fn unzipped(package: &Path, root: &Path) -> Result<(PathBuf, PathBuf)> {
     command::run(command::words("python3 -m zipfile -e").arg(package).arg(root))?;
     let data = folder_of_data(root)?;
     let programs = data.join("scripts");
-    // It leaves out that these can be run.
+    // `zipfile` drops the execute permission.
     for program in std::fs::read_dir(&programs)? {
         std::fs::set_permissions(program?.path(), Permissions::from_mode(0o755))?;
     }
     Ok((programs, data.join("data")))
 }
 
-/// The folder of a wheel's programs and shared files, as it is in the archive.
+/// Returns the folder of a wheel's programs and shared files in the unpacked archive.
 fn folder_of_data(root: &Path) -> Result<PathBuf> {
     for entry in std::fs::read_dir(root)? {
         let path = entry?.path();
@@ -116,8 +115,8 @@ fn folder_of_data(root: &Path) -> Result<PathBuf> {
     bail!("{} has no folder of data", root.display())
 }
 
-/// How programs of another processor are run here: qemu with the C library that Debian's `libc6-ARCH-cross` has; empty
-/// where one of them is missing.
+/// Returns the command that runs programs of another processor: qemu with the C library of Debian's `libc6-ARCH-cross`.
+/// It is empty if one of them is missing.
 fn emulator(processor: &str) -> Vec<OsString> {
     let libraries = PathBuf::from(format!("/usr/{processor}-linux-gnu"));
     let names = [format!("qemu-{processor}-static"), format!("qemu-{processor}")];
@@ -131,12 +130,12 @@ fn emulator(processor: &str) -> Vec<OsString> {
     }
 }
 
-/// The programs of an installation.
+/// Programs of an installation.
 struct Programs<'a> {
     main: &'a Path,
     pprof: &'a Path,
     hotspot: &'a Path,
-    /// What they are run by, with its arguments; empty where this machine runs them.
+    /// Command that runs them, with its arguments; empty if this machine runs them.
     emulator: Vec<OsString>,
 }
 
@@ -157,7 +156,7 @@ impl Programs<'_> {
         let printed = bytes(backend.arg("--input").arg(&recording))?;
         same("the stream of hotspot", &self.print(&folder, "hotspot")?, &printed)?;
 
-        // pprof gives no options: names of the test data's programs are not found, and need not be.
+        // pprof passes no options: names of the test data's programs are not found, and not needed.
         let profile = scratch.join("profile.pb.gz");
         bytes(self.command(self.pprof).arg("-i").arg(&recording).arg("-o").arg(&profile))?;
         let mut plain = self.command(self.main);
@@ -176,7 +175,7 @@ impl Programs<'_> {
         }
     }
 
-    /// What the main job prints of a case.
+    /// Returns the output of the main job for a case.
     fn print(&self, folder: &Path, format: &str) -> Result<Vec<u8>> {
         let mut main = self.command(self.main);
         main.args(["perf.data", "--sysroot", "../../sysroot", "--quiet", "--format", format]);
@@ -187,7 +186,7 @@ impl Programs<'_> {
     }
 }
 
-/// What a program prints that knows of no cache of somebody's.
+/// Returns the output of a program without environment, and so without anybody's cache.
 fn bytes(run: &mut Command) -> Result<Vec<u8>> {
     command::announce(run);
     let output = run.env_clear().output().with_context(|| command::show(run))?;

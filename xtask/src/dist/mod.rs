@@ -1,12 +1,12 @@
-//! `cargo xtask dist`: the release program, a Debian package and Python wheels of it, and all of them tried out: installed
-//! into an empty place, and run on recordings of the test data.
+//! `cargo xtask dist`: builds the release program, a Debian package and Python wheels of it. Tests all of them:
+//! installed into an empty folder, and run on recordings of the test data.
 //!
 //! ```text
 //!   program (profile dist, by zig for an old C library) -- man page, completions -- cargo-deb --> target/dist/packages/*.deb
 //!     of each processor                                                        '-- maturin ----> target/dist/packages/*.whl
 //! ```
 //!
-//! Both packers are installed below the target folder where they are missing.
+//! Both packers are installed below the target folder if they are missing.
 
 mod check;
 mod portable;
@@ -24,10 +24,10 @@ use crate::command;
 use tools::Maturin;
 use wheel::Builder;
 
-/// The processors that there are wheels for, as Rust and Linux call them.
+/// Processors with a wheel, by their names in Rust and Linux.
 pub(crate) const PROCESSORS: &[&str] = &["x86_64", "aarch64"];
 
-/// What the packages have beside the programs: the file's name, and the arguments that print it.
+/// Generated files of the packages: name, and arguments that print it.
 const PRINTED: &[(&str, &[&str])] = &[
     ("unwind-perf.1", &["man"]),
     ("unwind-perf.bash", &["completions", "bash"]),
@@ -35,11 +35,11 @@ const PRINTED: &[(&str, &[&str])] = &[
     ("unwind-perf.fish", &["completions", "fish"]),
 ];
 
-/// The program's other names in the Debian package: links in its folder of what is printed.
+/// Other names of the program in the Debian package: links in its folder of generated files.
 const LINKS: &[(&str, &str)] =
     &[("perf_to_profile", "unwind-perf"), ("hotspot-perfparser", "../../bin/unwind-perf")];
 
-/// Makes the packages and tries them out.
+/// Builds the packages and tests them.
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
     let named = args.names()?;
     let here = std::env::consts::ARCH;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     if !PROCESSORS.contains(&here) {
         bail!("packages are made on {}, not on {here}", PROCESSORS.join(" or "));
     }
-    // That of this machine comes first: it prints what all packages have.
+    // This machine's processor comes first: its program prints the files of all packages.
     let others = PROCESSORS.iter().copied().filter(|&other| {
         other != here && (named.is_empty() || named.iter().any(|name| name == other))
     });
@@ -91,7 +91,7 @@ fn print(programs: &Path) -> Result<PathBuf> {
         let text = command::output(Command::new(programs.join("unwind-perf")).args(arguments))?;
         std::fs::write(folder.join(name), text)?;
     }
-    // Debian has its manual pages compressed.
+    // Debian requires compressed manual pages.
     let page = folder.join("unwind-perf.1");
     command::run(command::words("gzip --best --no-name --force --keep").arg(page))?;
     for (name, target) in LINKS {
@@ -100,7 +100,7 @@ fn print(programs: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Packs the Debian package; what it has and where is stated in the manifest of the command.
+/// Packs the Debian package; the command's manifest states its contents and their paths.
 fn deb(packages: &Path, triple: &str) -> Result<PathBuf> {
     let mut cargo = Command::new(tools::cargo_deb()?);
     cargo.args(["--no-build", "--no-strip", "--profile=dist", "--package=unwind-perf", "--locked"]);
@@ -109,7 +109,7 @@ fn deb(packages: &Path, triple: &str) -> Result<PathBuf> {
     only(packages, "deb")
 }
 
-/// The one file of that ending in a folder.
+/// Returns the only file of that ending in a folder.
 fn only(folder: &Path, ending: &str) -> Result<PathBuf> {
     let entries = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     let fits = |path: &PathBuf| path.extension().is_some_and(|found| found == ending);
@@ -120,7 +120,7 @@ fn only(folder: &Path, ending: &str) -> Result<PathBuf> {
     }
 }
 
-/// Makes a folder, without what was in it.
+/// Creates an empty folder; removes its old contents.
 fn emptied(folder: &Path) -> Result<()> {
     match std::fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),

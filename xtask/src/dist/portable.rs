@@ -1,8 +1,7 @@
-//! What the program in a wheel needs of the machine that it is installed on: the processor, libraries, and the versions of
-//! their symbols.
+//! Requirements of the program in a wheel: the processor, libraries, and the versions of their symbols.
 //!
-//! Source: PEP 599 and 600 (the libraries of manylinux2014, and that its tag is `manylinux_2_17`); generic ABI, "Dynamic
-//! Section"; the Linux Standard Base, "Symbol Versioning" (`.gnu.version_r`).
+//! Source: PEP 599 and 600 (the libraries of manylinux2014, and that its tag is `manylinux_2_17`); generic ABI,
+//! "Dynamic Section"; the Linux Standard Base, "Symbol Versioning" (`.gnu.version_r`).
 
 use std::path::Path;
 
@@ -11,23 +10,24 @@ use object::LittleEndian;
 use object::elf::{self, FileHeader64};
 use object::read::elf::FileHeader as _;
 
-/// The newest version of the C library that a program of the wheel may ask for.
+/// Newest version of the C library that a program of the wheel may require.
 const GLIBC: (u32, u32) = (2, 17);
 
-/// What every system has that the tag is for, as far as programs need it.
+/// Libraries that every system of the tag has; only those that programs need.
 const LIBRARIES: &[&str] =
     &["libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libgcc_s.so.1"];
 
-/// What a program needs.
+/// Requirements of a program.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Needs {
     machine: elf::Machine,
     libraries: Vec<String>,
-    /// The newest version of a symbol of the C library.
+    /// Newest version of a symbol of the C library.
     pub(super) glibc: (u32, u32),
 }
 
-/// Fails unless the program is one of that processor and needs nothing newer than the tag says. Gives what it needs.
+/// Fails unless the program is for that processor and needs nothing newer than the tag states. Returns its
+/// requirements.
 pub(super) fn check(program: &Path, processor: &str) -> Result<Needs> {
     let bytes = std::fs::read(program).with_context(|| program.display().to_string())?;
     let needs = needs(&bytes).with_context(|| program.display().to_string())?;
@@ -66,7 +66,7 @@ fn needs(bytes: &[u8]) -> Result<Needs> {
     Ok(Needs { machine: header.e_machine.get(LittleEndian), libraries, glibc })
 }
 
-/// `GLIBC_2.17` or `GLIBC_2.2.5`; what is private (`GLIBC_PRIVATE`) or of another library has none.
+/// Parses `GLIBC_2.17` or `GLIBC_2.2.5`; `None` for private (`GLIBC_PRIVATE`) versions and other libraries.
 fn version(symbol: &str) -> Option<(u32, u32)> {
     let mut numbers = symbol.strip_prefix("GLIBC_")?.split('.');
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))

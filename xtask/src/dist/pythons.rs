@@ -1,4 +1,5 @@
-//! The package in the wheel on the oldest and the newest Python of this machine: its own tests, and README's lines.
+//! Check of the package in the wheel on the oldest and the newest Python of this machine: its tests, and README's
+//! lines.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,21 +10,21 @@ use super::emptied;
 use crate::command;
 use crate::machine::{Interpreter, interpreters};
 
-/// What the tests read tables with; the package needs none of it to be imported.
+/// Readers of tables for the tests; the package can be imported without them.
 const READERS: &[&str] = &["pyarrow"];
-/// Readers that are tested where they are there, and are not for the oldest Python.
+/// Readers that are tested if available, but not with the oldest Python.
 const MORE_READERS: &[&str] = &["pyarrow", "polars", "pandas", "duckdb"];
 
-/// The package's tests that need nothing but a reader of tables.
+/// Tests of the package that need only a reader of tables.
 const TESTS: &[&str] = &["test_package.py", "test_convert.py"];
 
-/// A recording of the test data that README's lines read as `perf.data`, and its samples.
+/// Recording of the test data that README's lines read as `perf.data`.
 const CASE: &str = "inlines-gcc";
 
-/// What a wheel is without readers: a program that its package finds.
+/// Check of a wheel without readers: its package finds the program.
 const ALONE: &str = "import unwind_perf as up; print(up.program(), up.version())";
 
-/// Tries the wheel in an environment of its own for each of them.
+/// Checks the wheel in a separate environment for each of them.
 pub(super) fn check(wheel: &Path, build: &Path) -> Result<()> {
     let found = interpreters();
     let (oldest, newest) = (found.first().context("no Python")?, found.last());
@@ -68,7 +69,7 @@ fn on(interpreter: &Interpreter, readers: &[&str], wheel: &Path, build: &Path) -
     Ok(())
 }
 
-/// A Python that knows of no other package or program than those of its environment.
+/// Returns a Python that finds only packages and programs of its environment.
 fn bare(python: &Path) -> Command {
     let mut command = Command::new(python);
     command.env_remove("PYTHONPATH").env_remove("UNWIND_PERF_PROGRAM");
@@ -76,7 +77,7 @@ fn bare(python: &Path) -> Command {
     command
 }
 
-/// The first block of Python in a page.
+/// Returns the first Python block of a page.
 fn python_lines(page: &str) -> Option<&str> {
     page.split_once("\n```python\n")?.1.split_once("```").map(|(lines, _)| lines)
 }

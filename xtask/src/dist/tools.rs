@@ -1,4 +1,4 @@
-//! The tools that pack: from the search path, or installed below the target folder.
+//! The packing tools: from the search path, or installed below the target folder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,10 +7,10 @@ use anyhow::{Context, Result};
 
 use crate::command;
 
-/// What packs wheels, and the linker and C compiler for both processors and an old C library.
+/// The packer of wheels, and the linker and C compiler for both processors and an old C library.
 const WHEEL_TOOLS: &[&str] = &["maturin>=1.16,<2", "ziglang==0.17.1"];
 
-/// cargo-deb.
+/// Returns the path of cargo-deb.
 pub(super) fn cargo_deb() -> Result<PathBuf> {
     let root = command::target().join("cargo-deb");
     let search = std::env::var_os("PATH").unwrap_or_default();
@@ -24,15 +24,15 @@ pub(super) fn cargo_deb() -> Result<PathBuf> {
     Ok(root.join("bin/cargo-deb"))
 }
 
-/// maturin with zig, in an environment of their own.
+/// maturin with zig, in a separate environment.
 pub(super) struct Maturin {
     bin: PathBuf,
 }
 
 impl Maturin {
-    /// Installs them where they are missing.
+    /// Installs them if they are missing.
     pub(super) fn get() -> Result<Self> {
-        // Not `maturin`: that is a folder of maturin's own.
+        // Not `maturin`: that is a folder of maturin itself.
         let root = std::path::absolute(command::target().join("wheel-tools"))?;
         let bin = root.join("bin");
         let has_zig = || {
@@ -47,7 +47,7 @@ impl Maturin {
         Ok(Self { bin })
     }
 
-    /// `maturin build` in a folder; it finds zig by the first Python of the search path.
+    /// Returns `maturin build` in a folder; it finds zig by the first Python of the search path.
     pub(super) fn build(&self, folder: &Path) -> Result<Command> {
         let search = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(self.bin.clone()).chain(std::env::split_paths(&search));
@@ -58,7 +58,7 @@ impl Maturin {
     }
 }
 
-/// The standard library for a target, where rustup installs it; elsewhere the compiler has to have it.
+/// Installs the standard library for a target by rustup; without rustup the compiler has to have it.
 pub(super) fn standard_library(triple: &str) {
     if let Err(error) = command::run(command::words("rustup target add").arg(triple)) {
         eprintln!("{error:#}");

@@ -1,6 +1,6 @@
-//! The program of a processor as its wheel has it, and the wheel.
+//! The program of a processor in its wheel, and the wheel.
 //!
-//! maturin has zig link it against the oldest C library that `manylinux2014` knows, and refuses a program that needs more.
+//! maturin makes zig link it against the oldest C library of `manylinux2014`, and refuses a program that needs more.
 
 use std::path::{Path, PathBuf};
 
@@ -9,13 +9,13 @@ use anyhow::{Context, Result};
 use super::tools::{self, Maturin};
 use crate::command;
 
-/// What the tag of the wheels is made of; pip knows it as `manylinux_2_17` as well.
+/// Base of the wheels' tag; pip knows it as `manylinux_2_17` as well.
 const COMPATIBLE: &str = "manylinux2014";
 
-/// The program under the names that it has to be started by, in a wheel: links cannot be in one.
+/// Other names of the program, stored as copies: a wheel cannot contain links.
 pub(super) const OTHER_NAMES: &[&str] = &["hotspot-perfparser", "perf_to_profile"];
 
-/// Where these are in a wheel, below the environment that it is installed into.
+/// Paths of the generated files in a wheel, below the environment that it is installed into.
 pub(super) const SHARED: &[(&str, &str)] = &[
     ("unwind-perf.1", "share/man/man1/unwind-perf.1"),
     ("unwind-perf.bash", "share/bash-completion/completions/unwind-perf"),
@@ -23,28 +23,28 @@ pub(super) const SHARED: &[(&str, &str)] = &[
     ("unwind-perf.fish", "share/fish/vendor_completions.d/unwind-perf.fish"),
 ];
 
-/// How the programs of one processor are made.
+/// Builder of the programs of one processor.
 pub(super) struct Builder<'a> {
     pub(super) maturin: &'a Maturin,
-    /// As Rust and Linux call it.
+    /// Name of the processor in Rust and Linux.
     pub(super) processor: &'a str,
 }
 
 impl Builder<'_> {
-    /// As Rust calls what is built for.
+    /// Target triple in Rust.
     pub(super) fn triple(&self) -> String {
         format!("{}-unknown-linux-gnu", self.processor)
     }
 
-    /// Builds the program. Gives its folder.
+    /// Builds the program; returns its folder.
     pub(super) fn program(&self, scratch: &Path) -> Result<PathBuf> {
         tools::standard_library(&self.triple());
         self.pack(scratch)?;
         Ok(std::path::absolute(command::target().join(self.triple()).join("dist"))?)
     }
 
-    /// Packs the wheel with what is printed and the program's other names. maturin takes what it does not build from a
-    /// folder beside the manifest, which is there only meanwhile.
+    /// Packs the wheel with the generated files and the program's other names. maturin takes files that it does not
+    /// build from a temporary folder beside the manifest.
     pub(super) fn wheel(&self, program: &Path, printed: &Path, packages: &Path) -> Result<PathBuf> {
         let data = Data(folder().join("unwind_perf.data"));
         for (name, place) in SHARED {
@@ -63,7 +63,7 @@ impl Builder<'_> {
         Ok(wheel)
     }
 
-    /// A feature is named so that those of the manifest are not taken, which makes three programs of one.
+    /// Names a feature explicitly: with the features of the manifest, maturin would build three programs.
     fn pack(&self, out: &Path) -> Result<()> {
         let mut build = self.maturin.build(&folder())?;
         build.args(["--locked", "--profile", "dist", "--features", "service", "--zig"]);
@@ -82,12 +82,12 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A folder that is removed in the end.
+/// A folder that is removed when dropped.
 struct Data(PathBuf);
 
 impl Drop for Data {
     fn drop(&mut self) {
-        // Where it cannot be removed, the next run writes into it.
+        // If it cannot be removed, the next run writes into it.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

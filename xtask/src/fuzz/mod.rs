@@ -1,12 +1,12 @@
-//! `cargo xtask fuzz TARGET SECONDS`: hostile input for the readers, from the seeds in the repository on.
+//! `cargo xtask fuzz TARGET SECONDS`: hostile input for the readers, starting from the seeds in the repository.
 //! `cargo xtask fuzz build` builds all targets, on all processors.
 //!
-//! `--repeat RUNS` tries so many inputs, the same ones each time, and forgets them: a check that fails for the change
-//! it checks and not for its luck.
+//! `--repeat RUNS` tries RUNS inputs, the same ones each time, and discards them: a check that fails by the change
+//! under test and not by luck.
 //!
 //! `--worst` renews the inputs with the highest cost per byte (`fuzz/worst`), which every other run replays first.
 //!
-//! An input fails that panics, hangs, or costs more processor time or memory than its bytes allow: the targets measure
+//! An input fails if it panics, hangs, or costs more processor time or memory than its bytes allow: the targets measure
 //! both (`fuzz_targets/cost.rs`). Runs on the stable compiler, which is set to allow the flags of sanitizers.
 
 mod worst;
@@ -20,17 +20,17 @@ use anyhow::{Context, Result, bail};
 use crate::args::Args;
 use crate::command;
 
-/// Seconds after which an input hangs, and limits of the process with the inputs that it keeps. A reading thread may
-/// still be ending when an input is done, so leaks are not looked for.
+/// Seconds after which an input counts as hanging, and limits of the process with its retained inputs. A reading thread
+/// may still be ending when an input is done, so leaks are not checked.
 const LIMITS: &[&str] =
     &["-timeout=30", "-rss_limit_mb=2048", "-malloc_limit_mb=512", "-detect_leaks=0"];
-/// An input of `pair` goes through all of the program, and has ten thousands of features: to weigh inputs by how rare
-/// theirs are takes sixteen times as long as to run them.
+/// An input of `pair` runs through the complete program, and has tens of thousands of features. Weighting inputs by the
+/// rarity of their features takes sixteen times as long as running them.
 const PLAIN_SCHEDULE: (&str, &str) = ("pair", "-entropic=0");
-/// Where the choice of inputs begins in a run to be repeated.
+/// Seed of the choice of inputs in a repeatable run.
 const SEED: u32 = 13;
 
-/// What is named in the place of a target to build all of them.
+/// Name that stands for all targets, to build them.
 pub(crate) const BUILD: &str = "build";
 
 /// Fuzzes one target for some seconds.
@@ -68,17 +68,17 @@ fn not_installed() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// `cargo fuzz` with a verb. What is built lies beside what the workspace builds.
+/// Returns `cargo fuzz` with a verb, and with the workspace's target folder.
 fn cargo(cargo_fuzz: &Path, verb: &str, folder: &Path) -> Result<Command> {
     let mut command = Command::new(cargo_fuzz);
     command.args(["fuzz", verb, "--fuzz-dir"]).arg(folder);
     command.env("CARGO_TARGET_DIR", std::path::absolute(command::target())?);
-    // Sanitizers are switched on by an unstable flag.
+    // Sanitizers are enabled by an unstable flag.
     command.env("RUSTC_BOOTSTRAP", "1").current_dir(folder);
     Ok(command)
 }
 
-/// The targets by the names of their folders of seeds.
+/// Returns the targets, by the names of their folders of seeds.
 pub(crate) fn targets() -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(command::root().join("fuzz/seeds"))? {
@@ -88,7 +88,7 @@ pub(crate) fn targets() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// cargo-fuzz from the search path or the target folder, else installed there.
+/// Returns cargo-fuzz from the search path or the target folder; otherwise installs it there.
 fn cargo_fuzz() -> Result<Option<PathBuf>> {
     let root = command::target().join("cargo-fuzz");
     let installed = root.join("bin/cargo-fuzz");
@@ -98,20 +98,20 @@ fn cargo_fuzz() -> Result<Option<PathBuf>> {
         return Ok(Some(path));
     }
     let mut install = command::words("cargo install cargo-fuzz --quiet --locked --root");
-    // It only calls others: what it is built for takes longer than all that it does.
+    // It only calls other programs: an optimized build would take longer than all its work.
     install.arg(&root).env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
     command::announce(&install);
     Ok(install.status()?.success().then_some(installed))
 }
 
-/// One target.
+/// Run of one target.
 struct Fuzz<'t> {
     cargo_fuzz: PathBuf,
     folder: PathBuf,
     target: &'t str,
-    /// Inputs to try, the same ones each time; else others each time, until the time is over.
+    /// Number of inputs to try, the same ones each time; `None` for different ones until the time is over.
     repeat: Option<u64>,
-    /// Whether the inputs with the highest cost per byte are renewed.
+    /// True to renew the inputs with the highest cost per byte.
     worst: bool,
 }
 
@@ -161,12 +161,12 @@ impl Fuzz<'_> {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The command that runs the files of its arguments.
+    /// Returns the command that runs the files of its arguments.
     fn replay(&self) -> Result<Command> {
         self.command("run")
     }
 
-    /// The folder for the inputs that reach something new: kept from run to run, or empty for a run to be repeated.
+    /// Returns the folder for inputs with new coverage: persistent, or empty for a repeatable run.
     fn corpus(&self) -> Result<PathBuf> {
         if self.repeat.is_some() {
             return self.empty_folder("fuzz-repeated");
@@ -176,7 +176,7 @@ impl Fuzz<'_> {
         Ok(corpus)
     }
 
-    /// An empty folder for the target below the target folder.
+    /// Returns an empty folder for the target below the target folder.
     fn empty_folder(&self, name: &str) -> Result<PathBuf> {
         let folder = std::path::absolute(command::target())?.join(name).join(self.target);
         if folder.exists() {
@@ -186,12 +186,12 @@ impl Fuzz<'_> {
         Ok(folder)
     }
 
-    /// The input that was kept since then.
+    /// Returns the failing input that was stored since then.
     fn artifact(&self, since: std::time::SystemTime) -> Result<Option<PathBuf>> {
         let folder = self.folder.join("artifacts").join(self.target);
         for entry in std::fs::read_dir(folder).into_iter().flatten() {
             let entry = entry?;
-            // Units that are only slow are kept, too, without ending the run.
+            // Slow inputs are stored as well, without ending the run.
             let is_failure = !entry.file_name().to_string_lossy().starts_with("slow-unit-");
             if is_failure && entry.metadata()?.modified()? >= since {
                 return Ok(Some(entry.path()));

@@ -1,7 +1,7 @@
-//! The inputs with the highest cost per byte that were found so far, in `fuzz/worst`, a folder for each target. They are
-//! replayed before a target is fuzzed; an input that costs `LINE` times as much as when it was kept is a failure.
+//! The inputs with the highest observed cost per byte, in `fuzz/worst`, a folder for each target. They are replayed
+//! before a target is fuzzed. An input that costs `LINE` times as much as when it was stored is a failure.
 //!
-//! Processor time is compared: the lowest of several runs. `fuzz/worst/costs.tsv` has the costs of the kept inputs.
+//! Compares processor time: the lowest of several runs. `fuzz/worst/costs.tsv` has the costs of the stored inputs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,24 +11,24 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::command;
 
-/// Inputs kept of each target, and the bytes of each at most.
+/// Number of stored inputs of each target, and maximum size of each in bytes.
 const KEPT: usize = 3;
 const LONGEST: u64 = 8 << 10;
-/// Times as much as when it was kept: another processor, another compiler.
+/// Factor to the stored cost at which an input fails; it allows for another processor or compiler.
 const LINE: u64 = 10;
-/// Nanoseconds per byte that any input may cost: below that, little changes are much.
+/// Cost in nanoseconds per byte that any input may have: below it, small changes are large factors.
 const FREE: u64 = 200;
 /// Bytes added to every input, as in `fuzz_targets/cost.rs`.
 const BYTES_OF_ANY: u64 = 4096;
-/// Runs of each input, of which the lowest counts.
+/// Number of runs of each input; the lowest cost counts.
 const RUNS: &str = "-runs=3";
 
-/// The variable that names the folder for inputs that cost more than all before.
+/// Variable with the folder for inputs that cost more than all earlier ones.
 pub(super) const KEPT_IN: &str = "UNWIND_PERF_FUZZ_WORST";
-/// The variable by which costs are printed.
+/// Variable that enables the printing of costs.
 const PRINTED: &str = "UNWIND_PERF_FUZZ_COSTS";
 
-/// The folder of the worst inputs of a target.
+/// Returns the folder of the worst inputs of a target.
 pub(super) fn folder(target: &str) -> PathBuf {
     all().join(target)
 }
@@ -37,7 +37,7 @@ fn all() -> PathBuf {
     command::root().join("fuzz/worst")
 }
 
-/// Fails if an input costs far more than when it was kept. `run` is the command that runs the target on files.
+/// Fails if an input costs far more than when it was stored. `run` is the command that runs the target on files.
 pub(super) fn check(target: &str, run: Command) -> Result<()> {
     let kept = Costs::read()?;
     let files = files(&folder(target))?;
@@ -62,7 +62,7 @@ pub(super) fn check(target: &str, run: Command) -> Result<()> {
     Ok(())
 }
 
-/// Keeps the inputs with the highest costs per byte: of those kept before, and those in other folders.
+/// Stores the inputs with the highest costs per byte, from the stored ones and those in other folders.
 pub(super) fn renew(target: &str, run: Command, found: &[PathBuf]) -> Result<()> {
     let mut candidates = Vec::new();
     for folder in found.iter().chain([&folder(target)]) {
@@ -93,7 +93,7 @@ pub(super) fn renew(target: &str, run: Command, found: &[PathBuf]) -> Result<()>
     costs.write()
 }
 
-/// Nanoseconds per byte of each kept input, by `TARGET/NAME`.
+/// Nanoseconds per byte of each stored input, by `TARGET/NAME`.
 struct Costs(BTreeMap<String, u64>);
 
 impl Costs {
@@ -117,7 +117,7 @@ impl Costs {
     }
 }
 
-/// The files of a folder that are short enough, in order.
+/// Returns the files of a folder that are short enough, in order.
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten() {
@@ -130,7 +130,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Nanoseconds per byte of each file: the lowest of the runs.
+/// Returns nanoseconds per byte of each file: the lowest of the runs.
 fn measure(mut run: Command, files: &[PathBuf]) -> Result<Vec<(PathBuf, u64)>> {
     run.args(files).arg("--").args(super::LIMITS).arg(RUNS).env(PRINTED, "1");
     let output = run.output()?;
@@ -145,7 +145,7 @@ fn measure(mut run: Command, files: &[PathBuf]) -> Result<Vec<(PathBuf, u64)>> {
     files.iter().map(|file| Ok((file.clone(), of(file).with_context(|| missing(file))?))).collect()
 }
 
-/// Nanoseconds per byte by file, out of the lines `Running: FILE` and `cost: NANOSECONDS BYTES`.
+/// Returns nanoseconds per byte by file, from the lines `Running: FILE` and `cost: NANOSECONDS BYTES`.
 fn lowest_costs(text: &str) -> BTreeMap<&str, u64> {
     let mut costs = BTreeMap::new();
     let mut file = "";

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-/// Bytes that one damage removes, repeats, copies or overwrites at most.
+/// Maximum number of bytes that one damage removes, repeats, copies or overwrites.
 const LONGEST: usize = 64;
-/// Places tried for a damage that changes something.
+/// Number of attempts to find a damage that changes something.
 const TRIES: usize = 16;
-/// Numbers at the ends of their ranges, cut to the width that they are written in.
+/// Numbers at the ends of their ranges, truncated to the width at which they are written.
 const EXTREMES: &[u64] = &[
     0,
     1,
@@ -26,11 +26,11 @@ const EXTREMES: &[u64] = &[
     u64::MAX,
 ];
 
-/// Numbers that follow from a seed (`SplitMix64`).
+/// Pseudo-random numbers from a seed (`SplitMix64`).
 pub(super) struct Random(u64);
 
 impl Random {
-    /// The numbers of one run.
+    /// Returns the numbers of one run.
     pub(super) const fn new(seed: u64, run: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ run.wrapping_mul(0xd1b5_4a32_d192_ed03))
     }
@@ -43,33 +43,33 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below another one, which is above 0.
+    /// Returns a number below `end`, which is above 0.
     pub(super) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % end.max(1) as u64).unwrap_or(0)
     }
 
-    /// One of several items; `None` if there are none.
+    /// Returns one of several items; `None` if there are none.
     pub(super) fn pick<'i, T>(&mut self, items: &'i [T]) -> Option<&'i T> {
         items.get(self.below(items.len()))
     }
 }
 
-/// A way to damage a file.
+/// Kind of damage to a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Damage {
-    /// One bit is another one.
+    /// Flips one bit.
     Flip,
-    /// An integer is one of [`EXTREMES`].
+    /// Replaces an integer by one of [`EXTREMES`].
     Extreme,
-    /// Bytes are zeros.
+    /// Overwrites bytes with zeros.
     Zeros,
-    /// The file ends there.
+    /// Truncates the file.
     Cut,
-    /// Bytes are missing.
+    /// Removes bytes.
     Remove,
-    /// Bytes are there twice.
+    /// Repeats bytes.
     Duplicate,
-    /// Bytes of another place are there instead.
+    /// Overwrites bytes with those of another position.
     Splice,
 }
 
@@ -84,7 +84,7 @@ impl Damage {
         Self::Splice,
     ];
 
-    /// Damages a copy of the bytes within a range. `None` if nothing changed.
+    /// Damages a copy of the bytes within a range. Returns `None` if nothing changed.
     fn apply(
         self,
         bytes: &[u8],
@@ -118,12 +118,12 @@ impl Damage {
 /// A damaged file.
 pub(super) struct Damaged {
     pub(super) damage: Damage,
-    /// The first byte that may differ.
+    /// Offset of the first byte that may differ.
     pub(super) at: usize,
     pub(super) bytes: Vec<u8>,
 }
 
-/// Damages a copy of the bytes once, within one of several ranges. `None` if nothing changed in many tries.
+/// Damages a copy of the bytes once, within one of several ranges. Returns `None` if many attempts changed nothing.
 pub(super) fn damage(
     bytes: &[u8],
     ranges: &[&Range<usize>],

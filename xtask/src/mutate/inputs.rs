@@ -1,5 +1,5 @@
-//! The files that are damaged: the recordings of the test data with their programs, lists of symbols, dumps, maps of a JIT compiler, and
-//! bundles made of them. They are copied into a folder for each worker, where one file at a time is damaged.
+//! The files to damage: recordings of the test data with their programs, symbol lists, jitdumps, a perf map, and
+//! bundles of them. They are copied into a folder for each worker, which damages one file at a time.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,28 +11,28 @@ use serde_json::Value;
 use super::program::{OUTPUT, Program};
 use crate::{command, testdata};
 
-/// The folder of programs of the test data, below a sysroot.
+/// Folder of programs of the test data, below a sysroot.
 const PROGRAMS: &str = "tmp/unwind-perf-testdata";
-/// The case whose code without a file gets a map of a JIT compiler.
+/// Case with anonymous code that gets a perf map.
 const MAPPED: &str = "anon";
-/// Cases of which bundles are made.
+/// Cases to bundle.
 const BUNDLED: &[&str] = &["fork", "jit", "inlines-gcc"];
 
 /// A run of the command, in the folder of a worker.
 pub(super) struct Input {
     pub(super) name: String,
     pub(super) arguments: Vec<String>,
-    /// The files that it reads and that are damaged, from that folder on.
+    /// Files that it reads and that are damaged, relative to that folder.
     pub(super) files: Vec<PathBuf>,
 }
 
-/// The fields of a `case.toml` that are read.
+/// Fields of a `case.toml` that are read.
 #[derive(Deserialize)]
 struct CaseToml {
     sha256: BTreeMap<String, String>,
 }
 
-/// Fills the folder of a worker, which is emptied before. Bundles are made by the program.
+/// Empties the folder of a worker, and fills it. The program creates the bundles.
 pub(super) fn lay_out(folder: &Path, program: &Program) -> Result<Vec<Input>> {
     if folder.exists() {
         std::fs::remove_dir_all(folder)?;
@@ -57,7 +57,7 @@ pub(super) fn lay_out(folder: &Path, program: &Program) -> Result<Vec<Input>> {
     Ok(inputs)
 }
 
-/// The recording of a case and the files that belong to it alone or are its libraries.
+/// Returns the recording of a case, and the files that belong to it alone or are its libraries.
 fn case_input(case: &Path, folder: &Path) -> Result<Input> {
     let name = command::file_name(case);
     let own = PathBuf::from(&name);
@@ -91,7 +91,7 @@ fn case_input(case: &Path, folder: &Path) -> Result<Input> {
     Ok(Input { name, arguments, files })
 }
 
-/// Writes `perf-PID.map` for the code without a file of a case.
+/// Writes `perf-PID.map` for the anonymous code of a case.
 fn map_of_compiler(folder: &Path) -> Result<PathBuf> {
     let text = std::fs::read_to_string(
         command::root().join("testdata/cases").join(MAPPED).join("expected.ndjson"),
@@ -99,14 +99,14 @@ fn map_of_compiler(folder: &Path) -> Result<PathBuf> {
     let pid_of = |line: &str| serde_json::from_str::<Value>(line).ok()?.get("pid")?.as_i64();
     let pid = text.lines().find_map(pid_of).context("no process")?;
     let path = Path::new("sysroot/tmp").join(format!("perf-{pid}.map"));
-    // All addresses that a program without a fixed place can have.
+    // All addresses that a position-independent program can have.
     let step = 0x10_0000_0000_u64;
     let lines = (0..0x800).map(|at| format!("{:x} {step:x} function_{at}\n", at * step));
     std::fs::write(folder.join(&path), lines.collect::<String>())?;
     Ok(path)
 }
 
-/// Copies a folder with all that is in it.
+/// Copies a folder with its contents.
 fn copy(from: &Path, to: &Path) -> Result<()> {
     std::fs::create_dir_all(to)?;
     for entry in std::fs::read_dir(from)? {

@@ -1,10 +1,10 @@
-//! `cargo xtask mutate`: damaged recordings, ELF files, bundles, lists, dumps and maps, read by a release of the command and
-//! by a build with overflow checks, with limits of memory and processor time.
+//! `cargo xtask mutate`: damaged recordings, ELF files, bundles, lists, dumps and maps.
+//! A release build of the command and a build with overflow checks read them, with limits of memory and processor time.
 //!
-//! Any end but status 0, 1 or 2, a panic, and builds that differ are failures; their files are kept in `target/mutate/kept`,
-//! as is that of a run that `--only` repeats. Silent changes are
-//! listed: another output than that of the undamaged files with status 0 and without a finding. They are no failures, since
-//! another letter in a name contradicts nothing; the table shows where they are.
+//! An exit other than status 0, 1 or 2, a panic, and differing builds are failures. Their files are stored in
+//! `target/mutate/kept`, as is that of a run that `--only` repeats. Silent changes are listed: another output than that
+//! of the undamaged files with status 0 and without a finding. They are not failures, since a changed letter in a name
+//! contradicts nothing; the table shows their locations.
 
 mod damage;
 mod inputs;
@@ -29,10 +29,11 @@ use inputs::Input;
 use program::{Ended, Program, RunResult};
 use tally::{Fate, Tally};
 
-/// Damaged inputs, of each of which there are three runs.
+/// Number of damaged inputs, with three runs each.
 const RUNS: u64 = 1000;
 const SEED: u64 = 1;
-/// Commands and formats of which one more is run on each input, by the build with overflow checks. Only its status counts.
+/// Commands and formats. One of them runs in addition on each input, by the build with overflow checks; only its
+/// status counts.
 const OTHERS: &[&str] = &[
     "info",
     "dump",
@@ -47,7 +48,7 @@ const OTHERS: &[&str] = &[
     "-q -o output --sysroot sysroot -f callgrind",
     "-q -o output --sysroot sysroot -f report",
 ];
-/// The options of a run whose result is compared.
+/// Options of the runs with compared results.
 const JSON: &str = "-q -o output -f json --max-memory 512M";
 
 /// Damages inputs and runs the builds on them.
@@ -76,7 +77,7 @@ pub(crate) fn run(mut args: Args) -> Result<ExitCode> {
     Ok(if n_failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The build with overflow checks: the one that is given, or that of the profile for development.
+/// Returns the build with overflow checks: the given one, or that of the development profile.
 fn checked_build(given: Option<String>) -> Result<PathBuf> {
     if let Some(path) = given {
         return std::path::absolute(&path).with_context(|| path);
@@ -90,11 +91,11 @@ struct Task {
     checked: Program,
     seed: u64,
     folder: PathBuf,
-    /// Whether each damaged file is kept, not only those of failures.
+    /// True to store each damaged file, not only those of failures.
     keeps_all: bool,
 }
 
-/// The results of all workers.
+/// Results of all workers.
 #[derive(Default)]
 struct Done {
     tally: Tally,
@@ -105,7 +106,7 @@ struct Done {
     silent: String,
 }
 
-/// The folder of a worker, and the results of undamaged files.
+/// Folder of a worker, and the results of undamaged files.
 struct Worker<'t> {
     task: &'t Task,
     folder: PathBuf,
@@ -114,7 +115,7 @@ struct Worker<'t> {
 }
 
 impl Task {
-    /// Goes through all numbers, with a worker for each processor.
+    /// Runs all numbers, with a worker for each processor.
     fn run_all(&self, numbers: &Range<u64>) -> Result<Done> {
         let next = AtomicU64::new(numbers.start);
         let done = Mutex::new(Done::default());
@@ -145,7 +146,7 @@ impl Task {
 }
 
 impl Worker<'_> {
-    /// Damages one file, runs the builds, and puts the file back.
+    /// Damages one file, runs the builds, and restores the file.
     fn damage(&mut self, number: u64, done: &Mutex<Done>) -> Result<()> {
         let mut random = Random::new(self.task.seed, number);
         let at = random.below(self.inputs.len());
@@ -188,7 +189,7 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Makes the result of undamaged files, unless it is there.
+    /// Computes the result of undamaged files, unless it is cached.
     fn know_undamaged(&mut self, at: usize) -> Result<()> {
         if self.undamaged.contains_key(&at) {
             return Ok(());
@@ -207,7 +208,7 @@ impl Worker<'_> {
         program.run(&arguments, &self.folder)
     }
 
-    /// Runs both builds on an input of which a file is damaged.
+    /// Runs both builds on an input with a damaged file.
     fn run(&self, at: usize, random: &mut Random) -> Result<Ran> {
         let (release, checked) =
             (self.json(&self.task.release, at)?, self.json(&self.task.checked, at)?);
@@ -237,7 +238,7 @@ impl Worker<'_> {
         Ok(ran)
     }
 
-    /// The outcome of a run, beside that of undamaged files.
+    /// Returns the outcome of a run, compared with that of undamaged files.
     fn fate(&self, ended: &Ended, at: usize) -> Result<Fate> {
         match ended.status {
             Some(0) => {}
@@ -254,7 +255,7 @@ impl Worker<'_> {
         })
     }
 
-    /// Keeps a damaged file.
+    /// Stores a damaged file.
     fn keep(&self, number: u64, file: &Path, damaged: &Damaged) -> Result<PathBuf> {
         let folder = self.task.folder.join("kept");
         std::fs::create_dir_all(&folder)?;
@@ -265,7 +266,7 @@ impl Worker<'_> {
     }
 }
 
-/// The outcomes of the runs of an input.
+/// Outcomes of the runs of an input.
 struct Ran {
     fate: Fate,
     runs: u64,

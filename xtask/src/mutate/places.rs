@@ -1,4 +1,4 @@
-//! The kinds of bytes in a file: damage is chosen among kinds first, so that stacks and code, which are most of the bytes,
+//! Kinds of bytes in a file: damage is chosen among kinds first, so that stacks and code, which are most of the bytes,
 //! are not most of the runs.
 
 use std::ops::Range;
@@ -12,18 +12,18 @@ pub(super) struct Place {
     pub(super) range: Range<usize>,
 }
 
-/// The fields of a recording's header, by their bytes. Source: perf.data-file-format.txt of Linux.
+/// Offsets of fields in a recording's header. Source: perf.data-file-format.txt of Linux.
 const HEADER: usize = 104;
 const ATTRIBUTES: usize = 24;
 const DATA: usize = 40;
 const FEATURES: usize = 72;
-/// Bytes of a record's header, and of the offset and size of a section.
+/// Size of a record's header, and of a section's offset and size, in bytes.
 const RECORD_HEADER: usize = 8;
 const SECTION: usize = 16;
 
 const SAMPLE: u32 = 9;
 
-/// Names of records that recordings of the test data have.
+/// Names of the record types in recordings of the test data.
 const RECORDS: &[(u32, &str)] = &[
     (1, "MMAP"),
     (2, "LOST"),
@@ -38,7 +38,7 @@ const RECORDS: &[(u32, &str)] = &[
     (18, "BPF_EVENT"),
 ];
 
-/// The places of a file, by its first bytes.
+/// Returns the byte ranges of a file by kind, recognized by its first bytes.
 pub(super) fn of(bytes: &[u8]) -> Vec<Place> {
     let mut places = match bytes {
         [b'P', b'E', b'R', b'F', b'I', b'L', b'E', b'2', ..] => recording(bytes),
@@ -61,7 +61,7 @@ fn whole(kind: &str, bytes: &[u8]) -> Vec<Place> {
     vec![place(kind, 0..bytes.len())]
 }
 
-/// The places of a recording in the byte order of x86.
+/// Returns the byte ranges of a recording in the byte order of x86.
 fn recording(bytes: &[u8]) -> Vec<Place> {
     let mut places = vec![place("recording: header", 0..HEADER)];
     let attributes = section(bytes, ATTRIBUTES).unwrap_or(0..0);
@@ -87,13 +87,13 @@ fn recording(bytes: &[u8]) -> Vec<Place> {
     places
 }
 
-/// The places of a record.
+/// Adds the byte ranges of a record.
 fn record(bytes: &[u8], range: Range<usize>, places: &mut Vec<Place>) {
     let kind = number(bytes, range.start, 4).and_then(|kind| u32::try_from(kind).ok()).unwrap_or(0);
     let name = RECORDS.iter().find(|(known, _)| *known == kind).map_or("other records", |it| it.1);
     let body = range.start + RECORD_HEADER;
     places.push(place(format!("{name}: header"), range.start..body));
-    // Numbers before a path or name.
+    // Size of the numbers before a path or name, in bytes.
     let n_numbers = match name {
         "MMAP" => 32,
         "MMAP2" => 64,
@@ -119,8 +119,8 @@ fn record(bytes: &[u8], range: Range<usize>, places: &mut Vec<Place>) {
     }
 }
 
-/// The copy of the stack in a sample: after its size, before the number of its valid bytes. Found by these two, since the
-/// fields before it depend on the event; a copy has 256 bytes or more.
+/// Returns the stack copy in a sample: after its size, before the number of its valid bytes. It is found by these two,
+/// since the fields before it depend on the event; a copy has 256 bytes or more.
 fn stack(bytes: &[u8], body: Range<usize>) -> Option<Range<usize>> {
     let starts = (body.start + 8..body.end).step_by(8);
     let sized = starts.filter_map(|at| {
@@ -131,7 +131,7 @@ fn stack(bytes: &[u8], body: Range<usize>) -> Option<Range<usize>> {
     fitting.find(|it| number(bytes, it.end, 8).is_some_and(|valid| valid <= it.len()))
 }
 
-/// The places of an ELF file: its headers, and sections by their names, alike ones together.
+/// Returns the byte ranges of an ELF file: its headers, and its sections by name, with similar ones grouped.
 fn elf(bytes: &[u8]) -> Vec<Place> {
     let mut places = vec![place("ELF: header", 0..64)];
     let Ok(file) = object::File::parse(bytes) else { return places };
@@ -152,7 +152,7 @@ fn elf(bytes: &[u8]) -> Vec<Place> {
     places
 }
 
-/// The class in which a section is counted.
+/// Returns the group of a section.
 fn group(name: &str) -> &str {
     let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
     match name {
@@ -169,13 +169,13 @@ fn group(name: &str) -> &str {
     }
 }
 
-/// A section of a recording, by its offset and size.
+/// Returns the range of a section of a recording, by its offset and size.
 fn section(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let (start, size) = (number(bytes, at, 8)?, number(bytes, at + 8, 8)?);
     Some(start..start.checked_add(size)?)
 }
 
-/// A little-endian number.
+/// Returns a little-endian number.
 fn number(bytes: &[u8], at: usize, size: usize) -> Option<usize> {
     let bytes = bytes.get(at..at.checked_add(size)?)?;
     let value = bytes.iter().rev().fold(0, |value, &byte| (value << 8) | u64::from(byte));

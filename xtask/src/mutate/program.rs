@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-/// The file that a run writes, in the folder of its worker.
+/// File that a run writes, in the folder of its worker.
 pub(super) const OUTPUT: &str = "output";
 const MESSAGES: &str = "messages";
-/// Seconds of processor time, after which the system ends a run, and seconds after which it hangs.
+/// Seconds of processor time after which the system ends a run, and seconds after which it counts as hanging.
 const PROCESSOR_SECONDS: u32 = 20;
 const SECONDS: u64 = 120;
 
@@ -20,11 +20,11 @@ pub(super) struct Program {
     pub(super) path: PathBuf,
 }
 
-/// How a run ended.
+/// End of a run.
 pub(super) struct Ended {
-    /// `None` if a signal ended it, or it hung.
+    /// Exit status; `None` if a signal ended it, or if it hung.
     pub(super) status: Option<i32>,
-    /// The start of its standard error.
+    /// Start of its standard error.
     pub(super) messages: String,
     /// Its output.
     pub(super) output: Vec<u8>,
@@ -66,12 +66,12 @@ impl Program {
 }
 
 impl Ended {
-    /// Returns true if the run ended as none may.
+    /// Returns true if the run ended in a way that is not permitted.
     pub(super) fn has_failed(&self) -> bool {
         !matches!(self.status, Some(0..=2)) || self.messages.contains("panicked at")
     }
 
-    /// The result of a run that wrote JSON.
+    /// Returns the result of a run that wrote JSON.
     pub(super) fn result(&self) -> Option<RunResult> {
         let mut profile: Value = serde_json::from_slice(&self.output).ok()?;
         let mut summary = profile.as_object_mut()?.remove("summary")?;
@@ -80,18 +80,18 @@ impl Ended {
     }
 }
 
-/// The result of a run.
+/// Result of a run.
 #[derive(PartialEq)]
 pub(super) struct RunResult {
     profile: Value,
-    /// The account of losses, without findings.
+    /// Account of losses, without findings.
     summary: Value,
-    /// Findings by their kinds.
+    /// Number of findings by kind.
     findings: Vec<(String, u64)>,
 }
 
 impl RunResult {
-    /// Returns true if there is a finding that the result of undamaged files has not.
+    /// Returns true if there is a finding that the result of undamaged files does not have.
     pub(super) fn has_more_findings(&self, undamaged: &Self) -> bool {
         let before =
             |kind: &str| undamaged.findings.iter().find(|it| it.0 == kind).map_or(0, |it| it.1);
@@ -105,7 +105,7 @@ impl RunResult {
     }
 }
 
-/// The numbers of findings by kind.
+/// Returns the number of findings by kind.
 fn counts(findings: &Value) -> Vec<(String, u64)> {
     let mut counts: Vec<(String, u64)> = Vec::new();
     for finding in findings.as_array().into_iter().flatten() {

@@ -1,9 +1,9 @@
-//! The outcomes of the runs, by the kind of bytes that was damaged.
+//! Outcomes of the runs, by the kind of damaged bytes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The outcome of a run of damaged files that did not fail.
+/// Outcome of a run on damaged files that did not fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fate {
     /// The output is that of undamaged files, or there is a finding and the status is 0.
@@ -13,10 +13,10 @@ pub(super) enum Fate {
     Damage,
     /// Status 2: no result.
     Nothing,
-    /// Status 0 and no finding: the output differs, and the summary shows another share of complete stacks, lost samples or
-    /// frames without names.
+    /// Status 0 and no finding: the output differs, and the summary shows another share of complete stacks, lost
+    /// samples or frames without names.
     Account,
-    /// Status 0 and no finding: the output differs, and nothing shows it.
+    /// Status 0 and no finding: the output differs, and nothing indicates it.
     Silent,
 }
 
@@ -29,7 +29,7 @@ const FATES: &[(Fate, &str)] = &[
     (Fate::Silent, "silent"),
 ];
 
-/// The numbers of runs by kind and by outcome.
+/// Number of runs by kind and by outcome.
 #[derive(Default)]
 pub(super) struct Tally(BTreeMap<String, [u64; FATES.len()]>);
 
@@ -40,7 +40,7 @@ impl Tally {
         column.and_then(|at| row.get_mut(at)).into_iter().for_each(|count| *count += 1);
     }
 
-    /// The table, with the sum of all rows at its end.
+    /// Returns the table, with the sum of all rows at its end.
     pub(super) fn table(&self) -> String {
         let mut table = "| bytes | runs |".to_owned();
         for (_, name) in FATES {

@@ -19,7 +19,7 @@ pub(super) fn compile(case: &Case, programs: &Path, work: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Records the program with these options of `perf record`; gives the number of samples, which must be small and not
+/// Records the program with these options of `perf record`. Returns the number of samples, which must be small and not
 /// zero.
 pub(super) fn record(case: &Case, options: &str, work: &Path) -> Result<usize> {
     let data = work.join("perf.data");
@@ -47,7 +47,7 @@ pub(super) fn record(case: &Case, options: &str, work: &Path) -> Result<usize> {
     Ok(samples)
 }
 
-/// The regular ELF files and jitdumps that were mapped executable, in the order of first mapping.
+/// Returns the regular ELF files and jitdumps that were mapped executable, in the order of their first mapping.
 pub(super) fn mapped_files(data: &Path) -> Result<Vec<PathBuf>> {
     let listing = command::output(
         Command::new("perf").args(["script", "--show-mmap-events", "-i"]).arg(data),
@@ -66,14 +66,14 @@ pub(super) fn mapped_files(data: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// What `perf script` prints of a recording, with its inlined functions.
+/// Returns the output of `perf script` for a recording, with inlined functions.
 pub(super) fn perf_script(data: &Path, sysroot: &Path) -> Result<String> {
     let fields = "comm,pid,tid,time,period,event,ip,sym,symoff,dso";
     let mut perf = Command::new("perf");
     command::output(perf.args(["script", "-F", fields, "-i"]).arg(data).arg("--symfs").arg(sysroot))
 }
 
-/// `… PERF_RECORD_MMAP2 1/1: [0x…(0x…) @ 0 …]: r-xp /path` gives the path.
+/// Returns the path in `… PERF_RECORD_MMAP2 1/1: [0x…(0x…) @ 0 …]: r-xp /path`.
 fn executable_mapping(line: &str) -> Option<&str> {
     let rest = line.split_once("PERF_RECORD_MMAP2")?.1;
     let rest = rest.split_once("]: ")?.1;

@@ -1,5 +1,5 @@
-//! What a case is, as `case.toml` in its folder says: which program, built how, recorded how. This file is the only
-//! description of a case; what is below `[made]` in it is written when the case is recorded.
+//! A case, as described by `case.toml` in its folder: its program, build and recording. This file is the only
+//! description of a case; its part below `[made]` is written when the case is recorded.
 
 use std::path::Path;
 
@@ -9,35 +9,35 @@ use serde::Deserialize;
 use super::processor::Processor;
 use crate::command;
 
-/// Where what is written by hand ends.
+/// End of the part that is written by hand.
 const MADE: &str = "\n[made]\n";
 
 /// A case of `testdata/cases`.
 pub(super) struct Case {
     /// Name of its folder and of its program.
     pub(super) name: String,
-    /// What it is there for.
+    /// Its purpose.
     pub(super) about: String,
     /// Files of `testdata/programs` that it needs; the first is the program's source.
     pub(super) sources: Vec<String>,
-    /// Commands that build it, run in the folder that holds the sources.
+    /// Commands that build it, run in the folder with the sources.
     pub(super) build: Vec<String>,
     pub(super) recorder: Recorder,
-    /// The part of `case.toml` that is written by hand, as it is.
+    /// Part of `case.toml` that is written by hand, unchanged.
     pub(super) by_hand: String,
 }
 
-/// What records a case.
+/// Recorder of a case.
 pub(super) enum Recorder {
     Perf {
         /// Options of `perf record`.
         options: String,
-        /// Whether the text of `perf script` is stored beside the recording, to be compared with ours.
+        /// True to store the text of `perf script` beside the recording, for comparison with ours.
         keep_script: bool,
     },
     Emulator {
         processor: &'static Processor,
-        /// The model of it.
+        /// Model of the processor.
         cpu: String,
     },
 }
@@ -52,7 +52,7 @@ struct CaseToml {
     record: Option<String>,
     #[serde(default)]
     keep_perf_script: bool,
-    /// The processor that is emulated, where it is not aarch64.
+    /// Emulated processor, if it is not aarch64.
     qemu: Option<String>,
     qemu_cpu: Option<String>,
 }
@@ -91,7 +91,7 @@ impl Case {
         })
     }
 
-    /// `case.toml` with what was learned in making the case.
+    /// Returns `case.toml` with the facts from creating the case.
     pub(super) fn with_made(&self, made: &str) -> String {
         format!("{}\n{MADE}{made}", self.by_hand)
     }

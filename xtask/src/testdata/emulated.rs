@@ -1,9 +1,9 @@
-//! Cases of another processor: the program runs under qemu's user emulation, gdb stops it at chosen places, and what
-//! gdb sees there - registers, the top of the stack - becomes the samples of a recording. gdb's own backtraces are kept
-//! beside it in `backtraces`, one line a sample.
+//! Cases of another processor: the program runs under qemu's user emulation, and gdb stops it at chosen places.
+//! Registers and the top of the stack at each stop become the samples of a recording. gdb's own backtraces are stored
+//! beside it in `backtraces`, one line per sample.
 //!
-//! Where a program is built a second time, as `CASE.debug`, gdb takes its symbols from there: what it knows of frames then
-//! is what debug information says, and the stored program has less.
+//! If a program is built a second time, as `CASE.debug`, gdb takes its symbols from there. gdb then unwinds by debug
+//! information that the stored program does not have.
 //!
 //! Needs qemu's user emulation, gdb-multiarch and the cross compilers of the cases; tests do not.
 
@@ -24,7 +24,7 @@ use super::processor::Processor;
 use super::{NEUTRAL, build, made, remove, store};
 use crate::command;
 
-/// The processor of aarch64 that gdb can unwind by itself: pointers are not signed.
+/// aarch64 processor model that gdb can unwind by itself: pointers are not signed.
 const PLAIN: &str = "max,sve=off,pauth=off";
 const SCRIPT: &str = "chain_gdb.py";
 const PORT: &str = "4711";
@@ -37,22 +37,22 @@ struct Stop {
     backtrace: Vec<u64>,
 }
 
-/// What gdb saw of a run.
+/// gdb's results of a run.
 struct Run {
     stops: Vec<Stop>,
-    /// A page of the emulator, the code that signal handlers return to: its address and what is on it.
+    /// Page of the emulator with the code that signal handlers return to: its address and its contents.
     page: Option<(u64, Vec<u8>)>,
 }
 
-/// A processor that is emulated.
+/// An emulated processor.
 #[derive(Clone, Copy)]
 pub(super) struct Emulated<'a> {
     pub(super) processor: &'a Processor,
-    /// The model of it, as qemu calls it.
+    /// Model of it, by qemu's name.
     pub(super) cpu: &'a str,
 }
 
-/// Builds a case, runs it as that model of a processor and stores it.
+/// Builds a case, runs it on that processor model and stores it.
 pub(super) fn make(case: &Case, emulated: Emulated<'_>, testdata: &Path) -> Result<()> {
     let Emulated { processor, cpu } = emulated;
     let work = Path::new(NEUTRAL).join(&case.name);
@@ -93,7 +93,7 @@ pub(super) fn make(case: &Case, emulated: Emulated<'_>, testdata: &Path) -> Resu
     remove(&work)
 }
 
-/// Runs the program under emulation and gdb, and reads what gdb wrote.
+/// Runs the program under emulation and gdb, and reads gdb's output.
 fn run(program: &str, work: &Path, emulated: Emulated<'_>) -> Result<Run> {
     let Emulated { processor, cpu } = emulated;
     let emulator = format!("qemu-{}", processor.name);
@@ -150,7 +150,7 @@ fn stop(text: &str) -> Result<Stop> {
     })
 }
 
-/// What is on the page that signal handlers return to, as a file.
+/// Returns the page that signal handlers return to, as an ELF file.
 fn trampoline_file(processor: &Processor, code: Vec<u8>) -> Vec<u8> {
     ElfBuilder {
         segments: vec![Segment::load_text(0x1000, 0x1000, 0x1000)],
@@ -220,7 +220,7 @@ fn recording(
     Ok(data.build())
 }
 
-/// A stop as a sample.
+/// Converts a stop to a sample.
 fn sample(processor: &Processor, stop: &Stop, time: u64) -> SampleBuilder {
     let pc = stop.regs.get(processor.position("pc")).copied().unwrap_or_default();
     let at = SampleBuilder::at(pc, PROCESS, PROCESS, time);

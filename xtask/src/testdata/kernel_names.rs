@@ -9,10 +9,10 @@ use anyhow::Result;
 
 use crate::command;
 
-/// Kept in any case: where the kernel's image lies.
+/// Symbols that are always included: bounds of the kernel's image.
 const MARKS: &[&str] = &["_text", "_stext", "_etext"];
 
-/// The lines for the recording's kernel frames, or `None` where it has no such frames.
+/// Returns the lines for the recording's kernel frames, or `None` if it has no such frames.
 pub(super) fn needed(data: &Path) -> Result<Option<String>> {
     let listing =
         command::output(Command::new("perf").args(["script", "-F", "ip", "-i"]).arg(data))?;
@@ -27,7 +27,8 @@ pub(super) fn needed(data: &Path) -> Result<Option<String>> {
     Ok(Some(lines_around(&std::fs::read_to_string("/proc/kallsyms")?, &addresses)))
 }
 
-/// For each address the names at the nearest place at or before it, and those at the next place, where its function ends.
+/// Returns for each address the symbols at the nearest start at or before it, and those at the next start, which ends
+/// its function.
 fn lines_around(kallsyms: &str, addresses: &BTreeSet<u64>) -> String {
     let mut lines: Vec<(u64, &str)> = kallsyms
         .lines()

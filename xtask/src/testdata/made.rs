@@ -1,4 +1,4 @@
-//! The part of `case.toml` that is written in making a case: the versions of the tools, and the digests of the files.
+//! The generated part of `case.toml`: the versions of the tools, and the digests of the files.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::case::Case;
 use crate::command;
 use crate::machine::cpu_model;
 
-/// The text below `[made]` for a case that perf recorded. `mapped` are the recorded paths of the files that are in the
+/// Returns the text below `[made]` for a case that perf recorded. `mapped` are the recorded paths of the files in the
 /// sysroot.
 pub(super) fn by_perf(
     case: &Case,
@@ -37,7 +37,7 @@ pub(super) fn by_perf(
     Ok(text)
 }
 
-/// The text below `[made]` for a case that was recorded under emulation, in that folder.
+/// Returns the text below `[made]` for a case that was recorded under emulation, in that folder.
 pub(super) fn by_emulator(
     case: &Case,
     processor: &str,

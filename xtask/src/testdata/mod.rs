@@ -1,8 +1,9 @@
-//! `cargo xtask testdata`: makes the recordings that the tests replay. Needs perf, compilers and linkers; tests do not.
+//! `cargo xtask testdata`: creates the recordings that the tests replay. Needs perf, compilers and linkers; tests do
+//! not.
 //!
-//! A case is described in `case.toml` in its folder, nowhere else. Everything is built and recorded in a neutral folder, with an empty environment and a neutral host name, because the
-//! folder, the environment and the host name are in the recorded bytes. The files that the recorded processes mapped are
-//! stored once for all cases in `testdata/sysroot`, under the paths that the recordings name.
+//! A case is described only in `case.toml` in its folder. Everything is built and recorded in a neutral folder, with an
+//! empty environment and a neutral host name, because the recorded bytes contain them. The files that the recorded
+//! processes mapped are stored once for all cases in `testdata/sysroot`, under the recorded paths.
 
 mod build;
 mod case;
@@ -21,12 +22,12 @@ use crate::command;
 use case::{Case, Recorder};
 use emulated::Emulated;
 
-/// Where programs are built and recorded; it is in the recorded paths.
+/// Folder for building and recording programs; part of the recorded paths.
 const NEUTRAL: &str = "/tmp/unwind-perf-testdata";
-/// The whole of `testdata` stays below this.
+/// Maximum size of `testdata`, in bytes.
 const MAX_TOTAL: u64 = 20 << 20;
 
-/// Makes the cases that are named, or all of them.
+/// Creates the named cases, or all of them.
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
     let names = args.names()?;
     let testdata = command::root().join("testdata");
@@ -61,12 +62,12 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The folders of the recorded cases, in the order of their names.
+/// Returns the folders of the recorded cases, sorted by name.
 pub(crate) fn case_folders(testdata: &Path) -> Result<Vec<PathBuf>> {
     folders_with(testdata, "perf.data")
 }
 
-/// The folders of cases that have a file of that name, in the order of their names.
+/// Returns the folders of cases that have a file of that name, sorted by name.
 fn folders_with(testdata: &Path, file: &str) -> Result<Vec<PathBuf>> {
     let cases = testdata.join("cases");
     let mut folders: Vec<PathBuf> = std::fs::read_dir(&cases)
@@ -109,7 +110,7 @@ fn make(case: &Case, options: &str, keep_script: bool, testdata: &Path) -> Resul
 }
 
 /// Copies a mapped file into the sysroot. Our own program replaces an older one; a library of the system must be the
-/// one that the other cases were recorded with.
+/// one of the other cases.
 fn store(path: &Path, sysroot: &Path) -> Result<()> {
     let target = sysroot.join(path.strip_prefix("/")?);
     if target.is_file() && !path.starts_with(NEUTRAL) {

@@ -1,24 +1,24 @@
-//! The processors that cases are stopped on under emulation: how gdb names their registers, in the order in which perf
-//! samples them, and what a recording of them says.
+//! Processors for cases under emulation: gdb's names of their registers, in perf's sampling order, and the facts that a
+//! recording states about them.
 
 use synth::{ElfBuilder, ElfClass, Endian, aarch64_reg, elf_const, riscv64_reg};
 
 /// A processor under emulation.
 pub(super) struct Processor {
-    /// As qemu names it.
+    /// Its name in qemu.
     pub(super) name: &'static str,
-    /// What `uname -m` says there.
+    /// Output of `uname -m` on it.
     pub(super) uname: &'static str,
-    /// The registers of the mask, as gdb names them.
+    /// gdb's names of the registers in the mask.
     pub(super) registers: &'static str,
-    /// The set of sampled registers.
+    /// Set of sampled registers.
     pub(super) mask: u64,
     pub(super) endian: Endian,
     class: ElfClass,
     machine: u16,
-    /// Bytes of the stack that are kept of each stop.
+    /// Bytes of the stack that are stored for each stop.
     pub(super) stack: u64,
-    /// Instructions that are stepped through at places of its own; where nothing is stated, those of `chain.c`.
+    /// Number of instructions to step at its own places; `None` for those of `chain.c`.
     pub(super) steps: Option<u64>,
 }
 
@@ -84,23 +84,23 @@ const ALL: [Processor; 5] = [
 ];
 
 impl Processor {
-    /// That of a name.
+    /// Returns the processor of a name.
     pub(super) fn named(name: &str) -> Option<&'static Self> {
         const PROCESSORS: &[Processor] = &ALL;
         PROCESSORS.iter().find(|processor| processor.name == name)
     }
 
-    /// Whether a word has 64 bits.
+    /// Returns true if a word has 64 bits.
     pub(super) fn is_wide(&self) -> bool {
         self.class == ElfClass::Elf64
     }
 
-    /// Where a register is among those of a stop.
+    /// Returns the index of a register among those of a stop.
     pub(super) fn position(&self, register: &str) -> usize {
         self.registers.split_whitespace().position(|name| name == register).unwrap_or(usize::MAX)
     }
 
-    /// The name of the stack pointer.
+    /// Returns the name of the stack pointer.
     pub(super) fn sp(&self) -> &'static str {
         match self.name {
             "s390x" => "r15",
@@ -109,7 +109,7 @@ impl Processor {
         }
     }
 
-    /// An empty file of it.
+    /// Returns an empty ELF file of it.
     pub(super) fn elf(&self) -> ElfBuilder {
         ElfBuilder {
             class: self.class,

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::command;
 
-/// Which crates a crate may use; tests may use more. A crate that is not there yet is no finding.
+/// Permitted dependencies of each crate; tests may use more. A crate that does not exist yet is not a finding.
 /// Source: docs/ARCHITECTURE.md, "Crates".
 const LAYERS: &[(&str, &[&str])] = &[
     ("address", &[]),
@@ -122,10 +122,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The crates that are beside the folder `crates`.
+/// Crates outside of the folder `crates`.
 pub(super) const TOP_LEVEL: &[&str] = &["lab", "xtask"];
 
-/// The crates from the bottom up, each with its folder.
+/// Returns the crates from the bottom up, each with its folder.
 fn crate_folders() -> impl Iterator<Item = (&'static str, String)> {
     LAYERS.iter().map(|&(name, _)| {
         let folder =
@@ -134,7 +134,7 @@ fn crate_folders() -> impl Iterator<Item = (&'static str, String)> {
     })
 }
 
-/// The arrows between the crates point one way.
+/// Checks that dependencies between crates point in one direction.
 pub(super) fn check(root: &Path, found: &mut Vec<String>) -> Result<()> {
     for entry in std::fs::read_dir(root.join("crates"))? {
         let name = command::file_name(&entry?.path());
@@ -159,7 +159,7 @@ pub(super) fn check(root: &Path, found: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Names in `[dependencies]`, and as tables of their own.
+/// Returns the names in `[dependencies]`, and in separate tables.
 fn dependencies(manifest: &str) -> Vec<&str> {
     let mut names = Vec::new();
     let mut inside = false;

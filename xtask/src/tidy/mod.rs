@@ -14,10 +14,10 @@ use anyhow::{Context, Result};
 use crate::args::Args;
 use crate::command;
 
-/// Lines that no source file exceeds.
+/// Maximum number of lines of a source file.
 const MAX_LINES: usize = 450;
 
-/// Runs all checks and prints what they found.
+/// Runs all checks and prints the findings.
 pub(crate) fn run(args: Args) -> Result<ExitCode> {
     args.finish()?;
     let found = check(&command::root())?;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Every violation, a line each.
+/// Returns every violation as one line.
 fn check(root: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let files = files(root)?;
@@ -52,7 +52,8 @@ fn check(root: &Path) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// Files that are tracked or would be, relative to the root; in a copy without its history, the files that are there.
+/// Returns tracked files and untracked ones that are not ignored, relative to the root.
+/// In a copy without history, returns the existing files.
 fn files(root: &Path) -> Result<Vec<PathBuf>> {
     let mut git = Command::new("git");
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
@@ -65,7 +66,7 @@ fn files(root: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths.filter(|path| root.join(path).is_file()).collect())
 }
 
-/// The files below a folder, but for what is built or measured.
+/// Finds the files below a folder, except built and measured ones.
 fn walk(root: &Path, folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     for entry in std::fs::read_dir(root.join(folder))? {
         let entry = entry?;
@@ -92,9 +93,9 @@ fn source(path: &Path, text: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Folders of somebody's machine have no place in the repository.
+/// Checks that no file contains home folders of a machine.
 fn machine_paths(path: &Path, text: &str, found: &mut Vec<String>) {
-    // Put together here, so that this file does not find itself.
+    // Composed here, so that this file does not find itself.
     let homes = [concat!("/ro", "ot/"), concat!("/ho", "me/")];
     for (number, line) in text.lines().enumerate() {
         let hit = homes.iter().flat_map(|home| line.match_indices(home)).any(|(at, home)| {
@@ -112,10 +113,10 @@ fn machine_paths(path: &Path, text: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Files and folders of the repository that documents name are there.
+/// Checks that files and folders of the repository that documents name exist.
 fn named_places(root: &Path, path: &Path, text: &str, found: &mut Vec<String>) {
     for (number, line) in text.lines().enumerate() {
-        // What is between backquotes is at odd places.
+        // Text between backquotes is at odd indexes.
         for place in line.split('`').skip(1).step_by(2) {
             let mut folders = ["crates/", "lab/", "xtask/"].into_iter();
             let is_path = folders.any(|folder| place.starts_with(folder));
@@ -127,7 +128,7 @@ fn named_places(root: &Path, path: &Path, text: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The words of the output formats, which `reason.rs` declares, are explained to users.
+/// Checks that users' documentation explains the words of the output formats, which `reason.rs` declares.
 fn words(root: &Path, files: &[PathBuf], found: &mut Vec<String>) -> Result<()> {
     let page = std::fs::read_to_string(root.join("docs/OUTPUT.md")).unwrap_or_default();
     let sources: Vec<&PathBuf> = files
@@ -149,7 +150,7 @@ fn words(root: &Path, files: &[PathBuf], found: &mut Vec<String>) -> Result<()> 
     Ok(())
 }
 
-/// `Variant = "word",` gives the word.
+/// Returns the words of lines such as `Variant = "word",`.
 fn declared_words(source: &str) -> Vec<&str> {
     source
         .lines()

@@ -1,19 +1,19 @@
-//! The paths into the own crate that a file names: `crate::a::b`, `super::c`, with the groups of `use` spread out.
+//! Paths into the same crate in a file: `crate::a::b`, `super::c`, with the groups of `use` expanded.
 
 use super::tokens::Token;
 
 /// A path from the root of the crate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PathUse {
-    /// The words after `crate::`; the last may be `*` or `self`.
+    /// Words after `crate::`; the last may be `*` or `self`.
     pub(super) words: Vec<String>,
-    /// The name under which a `use` makes it known: the last word, or what stands after `as`.
+    /// Name that a `use` introduces for it: the last word, or the one after `as`.
     pub(super) alias: String,
     /// Line of its first word.
     pub(super) line: usize,
 }
 
-/// All paths that begin with `crate::` or `super::`. `module` is the file's own place, from the root.
+/// Returns all paths that start with `crate::` or `super::`. `module` is the file's own module path from the root.
 pub(super) fn crate_paths(tokens: &[Token<'_>], module: &[String]) -> Vec<PathUse> {
     let mut found = Vec::new();
     let mut scope = Scope { module: module.to_vec(), inline: Vec::new(), depth: 0 };
@@ -39,7 +39,7 @@ pub(super) fn crate_paths(tokens: &[Token<'_>], module: &[String]) -> Vec<PathUs
     found
 }
 
-/// What the `use` statements of a crate's root make known: the name and where it comes from, from the root.
+/// Returns the `use` exports of a crate's root: name and path from the root.
 pub(super) fn root_exports(tokens: &[Token<'_>]) -> Vec<PathUse> {
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -56,7 +56,7 @@ pub(super) fn root_exports(tokens: &[Token<'_>]) -> Vec<PathUse> {
     found
 }
 
-/// Reads one path or group at `at`; gives the place after it.
+/// Reads one path or group at `at`; returns the index after it.
 fn tree(
     tokens: &[Token<'_>],
     mut at: usize,
@@ -72,7 +72,7 @@ fn tree(
         }
         words.push(token.text.to_owned());
         at += 1;
-        // After `::` a path goes on with a word or a group; `::<` begins arguments.
+        // After `::` a path continues with a word or a group; `::<` begins arguments.
         let goes_on = tokens.get(at).is_some_and(|next| next.text == "::")
             && tokens.get(at + 1).is_some_and(|next| next.text != "<");
         if goes_on {
@@ -94,7 +94,7 @@ fn tree(
     }
 }
 
-/// Reads the members of `{a, b::c}` from after the brace on; gives the place after the closing one.
+/// Reads the members of `{a, b::c}` after the brace; returns the index after the closing one.
 fn group(
     tokens: &[Token<'_>],
     mut at: usize,
@@ -111,10 +111,10 @@ fn group(
     at
 }
 
-/// The module that is being read: the file's, and those that are written inside it.
+/// The current module: the file's, and those written inside it.
 struct Scope {
     module: Vec<String>,
-    /// Modules inside the file, with the depth of braces at which each began.
+    /// Modules inside the file, with the depth of braces at which each started.
     inline: Vec<(String, usize)>,
     depth: usize,
 }
@@ -137,7 +137,7 @@ impl Scope {
         }
     }
 
-    /// The module around the one that is being read, from the root.
+    /// Returns the parent of the current module, from the root.
     fn parent(&self) -> Vec<String> {
         let mut words = self.module.clone();
         words.extend(self.inline.iter().map(|(name, _)| name.clone()));

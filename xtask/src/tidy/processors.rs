@@ -1,17 +1,17 @@
-//! A processor is named in few places: adding one touches four source files of the product.
+//! Check that a processor is named in few places: adding one touches four source files of the product.
 
 use std::path::Path;
 
-/// Processors that no code treats specially: all facts about them are in tables, and in their own descriptors.
+/// Processors without special treatment in code: all facts about them are in tables, and in their own descriptors.
 const PLAIN: &[&str] = &["Loongarch64", "Powerpc64", "Riscv64", "S390x"];
 
-/// The tables that name them as `Arch::NAME`. The fourth file is the table of `Arch` itself, which does not.
+/// Tables that name them as `Arch::NAME`. The fourth file is the table of `Arch` itself, which does not.
 const TABLES: &[&str] = &["crates/image-store/src/elf/psabi.rs", "crates/unwinder/src/arch/mod.rs"];
 
-/// The folder of their descriptors.
+/// Folder of their descriptors.
 const DESCRIPTORS: &str = "crates/unwinder/src/arch";
 
-/// Whether a path is of the product's own sources.
+/// Returns true if a path is of the product's own sources.
 fn is_product(path: &Path) -> bool {
     let is_source =
         path.starts_with("crates") && path.components().any(|it| it.as_os_str() == "src");
@@ -20,7 +20,7 @@ fn is_product(path: &Path) -> bool {
     is_source && !is_test && !path.starts_with("crates/synth")
 }
 
-/// Finds the places that name a plain processor and are neither a table nor its descriptor.
+/// Finds lines that name a plain processor and are neither in a table nor in its descriptor.
 pub(super) fn check(path: &Path, text: &str, found: &mut Vec<String>) {
     if !is_product(path) || TABLES.iter().any(|table| path == Path::new(table)) {
         return;

@@ -1,7 +1,9 @@
-//! The rooms of a crate - the folders and files directly below its `src` - and who uses whom: no circle is allowed.
+//! The top-level modules of a crate ("rooms": folders and files directly below its `src`), and their dependencies.
+//! Cycles are not allowed.
 //!
-//! An arrow is a path from one room into another (`use crate::room::X`, `crate::room::f()`, a `super::` that leaves the
-//! room). Names that the crate's root re-exports count as the room that they come from. Tests are left out.
+//! An arrow is a path from one such module into another (`use crate::room::X`, `crate::room::f()`, a `super::` that
+//! leaves the module). Names that the crate's root re-exports count as the module that they come from. Tests are left
+//! out.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -12,10 +14,10 @@ use super::layers::TOP_LEVEL;
 use super::paths::{PathUse, crate_paths, root_exports};
 use super::tokens::{Token, product_tokens};
 
-/// Which room uses which: from a room to another, with the first place where it does.
+/// Dependencies: from a module to another, with the first place that uses it.
 type Arrows = BTreeMap<String, BTreeMap<String, String>>;
 
-/// The circles of every crate, a line each.
+/// Returns the cycles of every crate as lines.
 pub(super) fn check(root: &Path, files: &[PathBuf]) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (name, sources) in crates(files) {
@@ -28,20 +30,20 @@ pub(super) fn check(root: &Path, files: &[PathBuf]) -> Result<Vec<String>> {
 /// A source file of a crate.
 #[derive(Debug)]
 struct Source {
-    /// From the root of the repository.
+    /// Path from the root of the repository.
     path: PathBuf,
-    /// Its place among the modules, from the crate's root; empty for the root itself.
+    /// Module path from the crate's root; empty for the root itself.
     module: Vec<String>,
 }
 
 impl Source {
-    /// The room that it is in; nothing for the crate's root.
+    /// Returns its top-level module; `None` for the crate's root.
     fn room(&self) -> Option<&str> {
         self.module.first().map(String::as_str)
     }
 }
 
-/// The source files of each crate, without further programs (`src/bin`).
+/// Returns the source files of each crate, without further programs (`src/bin`).
 fn crates(files: &[PathBuf]) -> BTreeMap<String, Vec<Source>> {
     let mut found = BTreeMap::<String, Vec<Source>>::new();
     for path in files {
@@ -61,7 +63,7 @@ fn crates(files: &[PathBuf]) -> BTreeMap<String, Vec<Source>> {
     found
 }
 
-/// `["a", "mod.rs"]` and `["a.rs"]` are the module `a`; `["lib.rs"]` is the root.
+/// Returns the module path of a file: `["a", "mod.rs"]` and `["a.rs"]` are the module `a`; `["lib.rs"]` is the root.
 fn module_of(inside: &[&str]) -> Option<Vec<String>> {
     let (file, folders) = inside.split_last()?;
     let stem = file.strip_suffix(".rs")?;
@@ -73,7 +75,7 @@ fn module_of(inside: &[&str]) -> Option<Vec<String>> {
     Some(module)
 }
 
-/// The arrows between the rooms of a crate.
+/// Returns the arrows between the top-level modules of a crate.
 fn arrows(root: &Path, sources: &[Source]) -> Result<Arrows> {
     let texts: Vec<String> = sources
         .iter()
@@ -118,7 +120,7 @@ fn arrows(root: &Path, sources: &[Source]) -> Result<Arrows> {
     Ok(arrows)
 }
 
-/// The names of the macros that a file defines; the crate knows them at its root.
+/// Returns the names of the macros that a file defines; they are visible at the crate's root.
 fn macros<'a>(tokens: &'a [Token<'_>]) -> impl Iterator<Item = &'a str> {
     tokens.windows(3).filter_map(|words| match words {
         [rules, mark, name] if rules.text == "macro_rules" && mark.text == "!" => Some(name.text),
@@ -126,7 +128,7 @@ fn macros<'a>(tokens: &'a [Token<'_>]) -> impl Iterator<Item = &'a str> {
     })
 }
 
-/// For each strongly connected component of rooms its shortest circle, as a line.
+/// Returns the shortest cycle of each strongly connected component of modules, as lines.
 fn circles(arrows: &Arrows) -> Vec<String> {
     let mut found = Vec::new();
     let mut reported = BTreeSet::<&str>::new();
@@ -153,7 +155,7 @@ fn circles(arrows: &Arrows) -> Vec<String> {
     found
 }
 
-/// The rooms of the shortest way from `start` back to it.
+/// Returns the modules on the shortest path from `start` back to it.
 fn shortest<'a>(arrows: &'a Arrows, start: &'a str) -> Option<Vec<&'a str>> {
     let mut before = BTreeMap::<&str, &str>::new();
     let mut queue = VecDeque::from([start]);
@@ -176,7 +178,7 @@ fn shortest<'a>(arrows: &'a Arrows, start: &'a str) -> Option<Vec<&'a str>> {
     None
 }
 
-/// The rooms that `room` reaches and that reach it.
+/// Returns the modules that `room` reaches and that reach it.
 fn component<'a>(arrows: &'a Arrows, room: &'a str) -> BTreeSet<&'a str> {
     let forward = reached(arrows, room);
     forward.iter().copied().filter(|other| reached(arrows, other).contains(room)).collect()
@@ -198,7 +200,7 @@ fn reached<'a>(arrows: &'a Arrows, start: &str) -> BTreeSet<&'a str> {
 mod tests {
     use super::*;
 
-    /// A crate in a folder of its own, and the arrows between its rooms.
+    /// Creates a crate in a temporary folder, and returns the arrows between its modules.
     fn arrows_of(name: &str, files: &[(&str, &str)]) -> Arrows {
         let root = std::env::temp_dir().join(format!("xtask-rooms-{name}-{}", std::process::id()));
         let mut paths = Vec::new();

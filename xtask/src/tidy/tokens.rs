@@ -1,17 +1,18 @@
-//! Rust source as words with their lines: comments, strings and what only tests compile are left out.
+//! Rust source as words with their lines, without comments, strings and test-only code.
 //!
-//! It knows as much of the language as the checks of rooms need: identifiers, `::`, and single characters for the rest.
+//! It recognizes only the parts of the language that the checks of modules need: identifiers, `::`, and single
+//! characters for the rest.
 
 /// A word of the source: an identifier, `::`, or one other character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'a> {
     pub(super) text: &'a str,
-    /// From 1.
+    /// Line number, from 1.
     pub(super) line: usize,
 }
 
-/// The words of a file that a build without tests compiles. The second list has the modules that only tests compile and
-/// that are files of their own (`#[cfg(test)] mod NAME;`).
+/// Returns the words of a file that a build without tests compiles. The second list has the test-only modules in
+/// separate files (`#[cfg(test)] mod NAME;`).
 pub(super) fn product_tokens(source: &str) -> (Vec<Token<'_>>, Vec<&str>) {
     let all = tokens(source);
     let mut kept = Vec::with_capacity(all.len());
@@ -36,7 +37,7 @@ pub(super) fn product_tokens(source: &str) -> (Vec<Token<'_>>, Vec<&str>) {
     (kept, test_modules)
 }
 
-/// Whether `#[cfg(test)]` or `#[cfg(all(test, …` begins here.
+/// Returns true if `#[cfg(test)]` or `#[cfg(all(test, …` starts here.
 fn is_test_attribute(tokens: &[Token<'_>], at: usize) -> bool {
     let begins = |words: &[&str]| {
         tokens[at..].len() >= words.len()
@@ -46,7 +47,7 @@ fn is_test_attribute(tokens: &[Token<'_>], at: usize) -> bool {
         || begins(&["#", "[", "cfg", "(", "all", "(", "test", ","])
 }
 
-/// Where the item ends whose attributes begin at `at`: after its `;`, or after the brace that closes it.
+/// Returns the end of the item with attributes at `at`: after its `;`, or after its closing brace.
 fn item_end(tokens: &[Token<'_>], mut at: usize) -> usize {
     let mut depth = 0_usize;
     let mut braces = 0_usize;
@@ -58,7 +59,7 @@ fn item_end(tokens: &[Token<'_>], mut at: usize) -> usize {
             "{" => braces += 1,
             "}" => {
                 braces = braces.saturating_sub(1);
-                // `use a::{b, c};` goes on after its brace.
+                // `use a::{b, c};` continues after its brace.
                 if braces == 0 && tokens.get(at).is_none_or(|next| next.text != ";") {
                     return at;
                 }
@@ -70,7 +71,7 @@ fn item_end(tokens: &[Token<'_>], mut at: usize) -> usize {
     at
 }
 
-/// All words of a file, without comments and strings.
+/// Returns all words of a file, without comments and strings.
 fn tokens(source: &str) -> Vec<Token<'_>> {
     let mut found = Vec::new();
     let (mut at, mut line) = (0, 1);
@@ -86,7 +87,7 @@ fn tokens(source: &str) -> Vec<Token<'_>> {
     found
 }
 
-/// Bytes of the next token of source, and whether it is a word.
+/// Returns the size of the next token of source in bytes, and true if it is a word.
 fn next(rest: &str) -> (usize, bool) {
     let first = rest.chars().next().unwrap_or(' ');
     if rest.starts_with("//") {
@@ -114,7 +115,7 @@ fn next(rest: &str) -> (usize, bool) {
     (first.len_utf8(), !first.is_whitespace())
 }
 
-/// Bytes of a block comment; they nest.
+/// Returns the size of a block comment in bytes; they nest.
 fn block_comment(rest: &str) -> usize {
     let (mut depth, mut at) = (0_usize, 0);
     while let Some(tail) = rest.get(at..).filter(|tail| !tail.is_empty()) {
@@ -134,7 +135,7 @@ fn block_comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// Bytes of a raw string (`r"…"`, `br#"…"#`), where one begins here.
+/// Returns the size of a raw string (`r"…"`, `br#"…"#`) in bytes, if one starts here.
 fn raw_string(rest: &str) -> Option<usize> {
     let body = rest.strip_prefix("br").or_else(|| rest.strip_prefix('r'))?;
     let hashes = body.len() - body.trim_start_matches('#').len();
@@ -144,7 +145,7 @@ fn raw_string(rest: &str) -> Option<usize> {
     Some(rest.len() - inner.len() + end)
 }
 
-/// Bytes of a string after its opening quote, the closing one included.
+/// Returns the size of a string after its opening quote in bytes, including the closing one.
 fn string(body: &str) -> usize {
     let mut escaped = false;
     for (at, c) in body.char_indices() {
@@ -158,10 +159,10 @@ fn string(body: &str) -> usize {
     body.len()
 }
 
-/// Bytes of a character (`'a'`, `'\''`) or of the quote of a lifetime.
+/// Returns the size of a character (`'a'`, `'\''`) or of the quote of a lifetime, in bytes.
 fn quote(rest: &str) -> usize {
     if rest.starts_with("'\\") {
-        // What is escaped is one byte, and may be a quote itself.
+        // The escaped character is one byte, and may be a quote itself.
         let tail = rest.get(3..).unwrap_or_default();
         return tail.find('\'').map_or(rest.len(), |end| 3 + end + 1);
     }

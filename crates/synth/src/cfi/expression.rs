@@ -1,8 +1,8 @@
-//! DWARF expressions, as far as call frame information uses them.
+//! DWARF expressions: the operations that call frame information uses.
 
 use crate::bytes::{ByteWriter, Endian};
 
-/// Operations one after the other.
+/// A sequence of operations.
 ///
 /// Source: DWARF 5, 2.5 and 7.7.1.
 ///
@@ -18,19 +18,19 @@ pub struct DwarfExpr {
 }
 
 impl DwarfExpr {
-    /// No operation yet.
+    /// Creates an empty expression.
     #[must_use]
     pub fn new(endian: Endian) -> Self {
         Self { writer: ByteWriter::new(endian) }
     }
 
-    /// The operation bytes.
+    /// Bytes of the operations.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         self.writer.as_bytes()
     }
 
-    /// The x86-64 CFA of a lazy PLT entry: rsp + 8 + 8 x ((rip & 15) >= `push_end`).
+    /// Returns the x86-64 CFA of a lazy PLT entry: rsp + 8 + 8 x ((rip & 15) >= `push_end`).
     #[must_use]
     pub fn plt_x86_64(push_end: u8) -> Self {
         Self::new(Endian::Little)
@@ -101,7 +101,7 @@ impl DwarfExpr {
         self.op(0x1a)
     }
 
-    /// `DW_OP_skip`: relative to the operation after it.
+    /// `DW_OP_skip`: relative to the next operation.
     #[must_use]
     pub fn skip(mut self, delta: i16) -> Self {
         self.writer.u8(0x2f).u16(delta as u16);
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn plt_expression_is_the_linkers() {
-        // As bfd and lld write it for `.plt`.
+        // Expression that bfd and lld write for `.plt`.
         assert_eq!(
             DwarfExpr::plt_x86_64(11).as_bytes(),
             [0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22]

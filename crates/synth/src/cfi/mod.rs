@@ -22,7 +22,7 @@ pub mod eh_pe {
     pub const OMIT: u8 = 0xff;
 }
 
-/// Which of the two sections.
+/// Kind of the section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CfiKind {
     /// `.eh_frame`.
@@ -34,7 +34,7 @@ pub enum CfiKind {
 /// A common information entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cie {
-    /// 1, 3 or 4.
+    /// Version: 1, 3 or 4.
     pub version: u8,
     /// `z`, then any of `R`, `P`, `L`, `S`, `B`, `G`; or empty; or the old `eh`.
     pub augmentation: String,
@@ -44,55 +44,53 @@ pub struct Cie {
     pub data_align: i64,
     /// DWARF number of the column with the return address.
     pub return_register: u64,
-    /// `R`: how the entries write their addresses; [`eh_pe`].
+    /// `R`: encoding of the addresses in FDEs; [`eh_pe`].
     pub pointer_encoding: u8,
     /// `P`: encoding and address of the personality routine.
     pub personality: (u8, u64),
-    /// `L`: how the entries write the address of their language-specific data.
+    /// `L`: encoding of the address of the language-specific data in FDEs.
     pub lsda_encoding: u8,
     /// Initial instructions.
     pub instructions: Vec<u8>,
 }
 
 impl Cie {
-    /// What compilers write for x86-64: `zR`, pc-relative addresses, CFA at rsp+8, return
-    /// address at CFA-8.
+    /// Returns the usual CIE of x86-64: `zR`, pc-relative addresses, CFA at rsp+8, return address at CFA-8.
     #[must_use]
     pub fn x86_64() -> Self {
         let ops = CfiOps::new(Endian::Little).def_cfa(7, 8).offset(16, 1);
         Self { instructions: ops.into_bytes(), ..Self::bare(1, -8, 16) }
     }
 
-    /// What compilers write for i386: `zR`, pc-relative addresses, CFA at esp+4, return
-    /// address at CFA-4.
+    /// Returns the usual CIE of i386: `zR`, pc-relative addresses, CFA at esp+4, return address at CFA-4.
     #[must_use]
     pub fn x86() -> Self {
         let ops = CfiOps::new(Endian::Little).def_cfa(4, 4).offset(8, 1);
         Self { instructions: ops.into_bytes(), ..Self::bare(1, -4, 8) }
     }
 
-    /// What compilers write for aarch64: `zR`, pc-relative addresses, CFA at sp.
+    /// Returns the usual CIE of aarch64: `zR`, pc-relative addresses, CFA at sp.
     #[must_use]
     pub fn aarch64() -> Self {
         let ops = CfiOps::new(Endian::Little).def_cfa(31, 0);
         Self { instructions: ops.into_bytes(), ..Self::bare(4, -8, 30) }
     }
 
-    /// What compilers write for RISC-V: `zR`, pc-relative addresses, CFA at sp.
+    /// Returns the usual CIE of RISC-V: `zR`, pc-relative addresses, CFA at sp.
     #[must_use]
     pub fn riscv64() -> Self {
         let ops = CfiOps::new(Endian::Little).def_cfa(2, 0);
         Self { instructions: ops.into_bytes(), ..Self::bare(1, -8, 1) }
     }
 
-    /// What compilers write for `LoongArch`: `zR`, pc-relative addresses, CFA at sp.
+    /// Returns the usual CIE of `LoongArch`: `zR`, pc-relative addresses, CFA at sp.
     #[must_use]
     pub fn loongarch64() -> Self {
         let ops = CfiOps::new(Endian::Little).def_cfa(3, 0);
         Self { instructions: ops.into_bytes(), ..Self::bare(1, -8, 1) }
     }
 
-    /// What compilers write for 32-bit Arm: `zR`, pc-relative addresses, CFA at sp.
+    /// Returns the usual CIE of 32-bit Arm: `zR`, pc-relative addresses, CFA at sp.
     #[must_use]
     pub fn arm() -> Self {
         let ops = CfiOps::new(Endian::Little).def_cfa(13, 0);
@@ -119,24 +117,24 @@ impl Cie {
 pub struct Fde {
     /// Address of the first byte of code.
     pub pc_begin: u64,
-    /// Bytes of code.
+    /// Size of the code, in bytes.
     pub pc_range: u64,
-    /// Address of the language-specific data, written when the CIE has `L`.
+    /// Address of the language-specific data, written if the CIE has `L`.
     pub lsda: u64,
-    /// See [`CfiOps`].
+    /// Instructions; see [`CfiOps`].
     pub instructions: Vec<u8>,
 }
 
 /// A built section.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CfiSection {
-    /// The content.
+    /// Bytes of the section.
     pub bytes: Vec<u8>,
-    /// Address of the code and address of the entry, for each FDE in the order given.
+    /// Address of the code and address of the entry, for each FDE in the given order.
     pub fdes: Vec<(u64, u64)>,
 }
 
-/// Collects entries of one section that starts at a chosen address.
+/// Builder of a section at a given address.
 ///
 /// ```
 /// use synth::{CfiBuilder, CfiKind, CfiOps, Cie, Endian, Fde, eh_frame_hdr};
@@ -153,21 +151,21 @@ pub struct CfiSection {
 pub struct CfiBuilder {
     kind: CfiKind,
     address: u64,
-    /// Bytes of an address, 4 or 8.
+    /// Size of an address, in bytes: 4 or 8.
     pub address_size: usize,
-    /// The 64-bit form of DWARF for entries from now on.
+    /// True to write further entries in the 64-bit form of DWARF.
     pub dwarf64: bool,
     writer: ByteWriter,
     cies: Vec<(usize, Cie)>,
     fdes: Vec<(u64, u64)>,
 }
 
-/// A CIE of a [`CfiBuilder`].
+/// Index of a CIE in a [`CfiBuilder`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CieIdx(usize);
 
 impl CfiBuilder {
-    /// An empty section at `address`, with addresses of 8 bytes.
+    /// Creates an empty section at `address`, with addresses of 8 bytes.
     #[must_use]
     pub fn new(kind: CfiKind, endian: Endian, address: u64) -> Self {
         Self {
@@ -215,19 +213,19 @@ impl CfiBuilder {
         CieIdx(self.cies.len() - 1)
     }
 
-    /// Appends an FDE of that CIE.
+    /// Appends an FDE that refers to a CIE.
     ///
     /// Source: DWARF 5, 6.4.1; LSB core 5.0, 10.6.1.2.
     ///
     /// # Panics
-    /// When the index is one of another builder.
+    /// If the index is from another builder.
     pub fn fde(&mut self, cie: CieIdx, fde: &Fde) -> &mut Self {
         let (cie_start, cie) = self.cies[cie.0].clone();
         let start = self.begin();
         self.fdes.push((fde.pc_begin, self.address + start as u64));
         let pointer_at = self.writer.len();
         match (self.kind, self.dwarf64) {
-            // Distance back from this very field.
+            // Distance back from this field.
             (CfiKind::EhFrame, _) => self.writer.u32((pointer_at - cie_start) as u32),
             (CfiKind::DebugFrame, false) => self.writer.u32(cie_start as u32),
             (CfiKind::DebugFrame, true) => self.writer.u64(cie_start as u64),
@@ -235,7 +233,7 @@ impl CfiBuilder {
         let has = |letter| cie.augmentation.starts_with('z') && cie.augmentation.contains(letter);
         let encoding = if has('R') { cie.pointer_encoding } else { eh_pe::ABSPTR };
         self.encoded(encoding, fde.pc_begin);
-        // The range has the format of the encoding, but is not relative to anything.
+        // The range has the format of the encoding, but is not relative to an address.
         self.encoded(encoding & 0x0f, fde.pc_range);
         if cie.augmentation.starts_with('z') {
             if has('L') && cie.lsda_encoding != eh_pe::OMIT {
@@ -250,25 +248,25 @@ impl CfiBuilder {
         self
     }
 
-    /// A zero length, which ends `.eh_frame` (or only one object's part of it).
+    /// Appends a zero length, which ends `.eh_frame` (or one object's part of it).
     pub fn terminator(&mut self) -> &mut Self {
         self.writer.u32(0);
         self
     }
 
-    /// Bytes as they are.
+    /// Appends bytes unchanged.
     pub fn raw(&mut self, bytes: &[u8]) -> &mut Self {
         self.writer.bytes(bytes);
         self
     }
 
-    /// The section so far.
+    /// Returns the section built so far.
     #[must_use]
     pub fn build(&self) -> CfiSection {
         CfiSection { bytes: self.writer.as_bytes().to_vec(), fdes: self.fdes.clone() }
     }
 
-    /// A length to be patched; gives the offset of the entry.
+    /// Starts an entry with a length to be patched; returns its offset.
     fn begin(&mut self) -> usize {
         let start = self.writer.len();
         if self.dwarf64 {
@@ -279,7 +277,7 @@ impl CfiBuilder {
         start
     }
 
-    /// Fills the entry with `DW_CFA_nop` (0) and patches its length.
+    /// Pads the entry with `DW_CFA_nop` (0) and patches its length.
     fn finish(&mut self, start: usize) {
         let (length_at, length_size) = if self.dwarf64 { (start + 4, 8) } else { (start, 4) };
         let body = length_at + length_size;
@@ -287,7 +285,7 @@ impl CfiBuilder {
         self.writer.patch_uint(length_at, (self.writer.len() - body) as u64, length_size);
     }
 
-    /// Length and data of the augmentation, letter by letter.
+    /// Writes length and data of the augmentation, letter by letter.
     fn cie_augmentation(&mut self, cie: &Cie) {
         let size = cie.augmentation.chars().map(|letter| match letter {
             'R' | 'L' => 1,
@@ -312,7 +310,7 @@ impl CfiBuilder {
         }
     }
 
-    /// An address in an encoding that is absolute or relative to its own place.
+    /// Writes an address in an encoding that is absolute or pc-relative.
     fn encoded(&mut self, encoding: u8, value: u64) {
         let here = self.address + self.writer.len() as u64;
         let base = if encoding & 0x70 == eh_pe::PCREL { here } else { 0 };
@@ -329,7 +327,7 @@ fn encoded_size(encoding: u8, address_size: usize) -> usize {
     }
 }
 
-/// `.eh_frame_hdr` at `address`, with the table sorted by code address.
+/// Returns `.eh_frame_hdr` at `address`, with the table sorted by code address.
 ///
 /// Source: LSB core 5.0, 10.6.2.
 #[must_use]

@@ -3,8 +3,8 @@
 use super::expression::DwarfExpr;
 use crate::bytes::{ByteWriter, Endian};
 
-/// Instructions one after the other; register numbers are DWARF's, factored operands are in
-/// units of the CIE's alignment factors.
+/// A sequence of instructions. Register numbers are DWARF's; factored operands are in units of the CIE's alignment
+/// factors.
 ///
 /// Source: DWARF 5, 6.4.2 and 7.24.
 ///
@@ -19,19 +19,19 @@ pub struct CfiOps {
 }
 
 impl CfiOps {
-    /// No instruction yet.
+    /// Creates an empty sequence.
     #[must_use]
     pub fn new(endian: Endian) -> Self {
         Self { writer: ByteWriter::new(endian) }
     }
 
-    /// The instruction bytes.
+    /// Bytes of the instructions.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         self.writer.into_bytes()
     }
 
-    /// Any bytes.
+    /// Arbitrary bytes.
     #[must_use]
     pub fn raw(mut self, bytes: &[u8]) -> Self {
         self.writer.bytes(bytes);
@@ -92,7 +92,7 @@ impl CfiOps {
         self
     }
 
-    /// `DW_CFA_offset_extended_sf`: the same with a sign.
+    /// `DW_CFA_offset_extended_sf`: a signed factored offset.
     #[must_use]
     pub fn offset_sf(self, register: u64, factored: i64) -> Self {
         let mut ops = self.op(0x11, &[register]);
@@ -112,7 +112,7 @@ impl CfiOps {
         self.op(0x09, &[register, holder])
     }
 
-    /// `DW_CFA_expression`: the address where the register is saved.
+    /// `DW_CFA_expression`: the address of the saved register.
     #[must_use]
     pub fn expression(self, register: u64, expression: &DwarfExpr) -> Self {
         self.op(0x10, &[register]).block(expression)
@@ -176,13 +176,13 @@ impl CfiOps {
         self.op(0x2c, &[])
     }
 
-    /// `DW_CFA_AARCH64_set_ra_state`: the state, and a distance that is not negative and below 64.
+    /// `DW_CFA_AARCH64_set_ra_state`: the state, and a distance from 0 to 63.
     #[must_use]
     pub fn set_ra_state(self, state: u64, distance: u64) -> Self {
         self.op(0x2b, &[state, distance])
     }
 
-    /// An instruction without operands that nobody knows.
+    /// An undefined instruction without operands.
     #[must_use]
     pub fn unknown(self) -> Self {
         self.op(0x3f, &[])

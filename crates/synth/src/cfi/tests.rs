@@ -18,10 +18,10 @@ fn eh_frame_cie_and_fde() {
         [
             0x14, 0, 0, 0, 0, 0, 0, 0, // length, id
             1, b'z', b'R', 0, 1, 0x78, 16, // version to return column
-            1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0, // augmentation, instructions, filling
+            1, 0x1b, 0x0c, 7, 8, 0x90, 1, 0, 0, // augmentation, instructions, padding
             0x14, 0, 0, 0, 0x1c, 0, 0, 0, // length, back to the CIE
             0xe0, 0xef, 0xff, 0xff, 0x20, 0, 0, 0, // 0x1000 - 0x2020, range
-            0, 0x41, 0x0e, 16, 0x86, 2, 0, 0, // augmentation, instructions, filling
+            0, 0x41, 0x0e, 16, 0x86, 2, 0, 0, // augmentation, instructions, padding
             0, 0, 0, 0,
         ]
     );
@@ -45,7 +45,7 @@ fn all_augmentation_letters() {
         [
             0x1c, 0, 0, 0, 0, 0, 0, 0, 1, b'z', b'P', b'L', b'R', b'S', 0, // head
             1, 0x78, 16, 7, 3, 0x77, 0, 0, 0, 3, 0, // factors, personality, LSDA, pointers
-            0, 0, 0, 0, 0, 0, // filling
+            0, 0, 0, 0, 0, 0, // padding
             0x1c, 0, 0, 0, 0x24, 0, 0, 0, 0x10, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0,
             0, //
             4, 0x99, 0, 0, 0, 0, 0, 0,
@@ -69,7 +69,7 @@ fn debug_frame_version_four_in_64_bit_form() {
         [
             0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 20, // length
             0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, // id
-            4, 0, 8, 0, 1, 0x78, 16, 0, 0, 0, 0, 0, // version to return column, filling
+            4, 0, 8, 0, 1, 0x78, 16, 0, 0, 0, 0, 0, // version to return column, padding
             0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 28, // length
             0, 0, 0, 0, 0, 0, 0, 0, // offset of the CIE
             0, 0, 0, 0, 0, 0, 0x11, 0x22, 0, 0, 0, 0, 0, 0, 0, 3, 7, 16, 0, 0,

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::fields::{Fields, Order, Unknown};
 use super::header::{part, range};
 
-/// What the other fields depend on.
+/// Attribute fields that determine the layout of other fields.
 #[derive(Clone, Debug)]
 pub(super) struct Attr {
     pub(super) sample_type: u64,
@@ -19,7 +19,7 @@ pub(super) struct Attr {
     pub(super) ids: Vec<u64>,
 }
 
-/// An attribute of `size` bytes.
+/// Reads an attribute of `size` bytes.
 pub(super) fn attr(it: &mut Fields<'_>, size: usize) -> Result<Attr, Unknown> {
     let start = it.left();
     it.u32s(2)?;
@@ -65,7 +65,7 @@ pub(super) fn attr(it: &mut Fields<'_>, size: usize) -> Result<Attr, Unknown> {
     Ok(attr)
 }
 
-/// The table of attributes, of which each with its ids takes `entry` bytes.
+/// Reads the table of attributes. Each attribute with its ids takes `entry` bytes.
 pub(super) fn attributes(
     bytes: &mut [u8],
     section: Range<usize>,

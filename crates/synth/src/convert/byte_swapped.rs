@@ -1,4 +1,4 @@
-//! A real recording in the other byte order: every field swapped at its width, so that it says the same.
+//! A real recording in the other byte order: every field is swapped at its width, so its meaning stays the same.
 
 use super::attr::attributes;
 use super::features::feature;
@@ -6,11 +6,11 @@ use super::fields::{Fields, Order};
 use super::header::{header, part, range};
 use super::records::record;
 
-/// Turns a little-endian file over as a whole: header, attributes, ids, features and records, in which strings,
-/// build-ids and what has no order stay, the words of stacks are turned over, and flags are mirrored.
+/// Swaps a little-endian file as a whole: header, attributes, ids, features and records. Strings and build-ids stay,
+/// stack words are swapped, and bits of flags are mirrored.
 ///
 /// # Errors
-/// Where it has something that is not known here.
+/// If it contains something that this function does not support.
 pub fn big_endian_copy(recording: &[u8]) -> Result<Vec<u8>, String> {
     let mut bytes = recording.to_vec();
     let header = header(&mut bytes, Order::Swapped)?;

@@ -1,4 +1,4 @@
-//! The same run in other containers: what `perf record` would have written with `-z`, `-o -` and `--threads`.
+//! The same run in other containers: the outputs of `perf record` with `-z`, `-o -` and `--threads`.
 
 use crate::bytes::{ByteWriter, Endian};
 use crate::perf::compressed::{CompressedKind, Compressor};
@@ -8,7 +8,7 @@ const BUILD_ID: u16 = 2;
 const DIR_FORMAT: u16 = 24;
 const HEADER: usize = 104;
 
-/// A recording in file form, taken apart. Little-endian, without area traces.
+/// A recording in file form, split into its parts. Little-endian, without AUX traces.
 ///
 /// Source: `tools/perf/util/header.h`, `struct perf_file_header`.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ fn number(bytes: &[u8], at: usize, len: usize) -> Option<usize> {
 }
 
 impl RecordingParts {
-    /// Takes a recording apart; `None` where it is no plain little-endian file.
+    /// Splits a recording into its parts; `None` if it is not a plain little-endian file.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let word = |at: usize| number(bytes, at, 8);
@@ -59,32 +59,34 @@ impl RecordingParts {
         })
     }
 
-    /// As one file: as it was.
+    /// Returns the original file.
     #[must_use]
     pub fn file(&self) -> Vec<u8> {
         self.file_of(&self.records.concat(), &self.features)
     }
 
-    /// With the kernel's records compressed into records of `chunk` bytes; the recorder's own stand between them.
+    /// Returns a file with the kernel's records compressed into records of `chunk` bytes, between the recorder's own
+    /// records.
     #[must_use]
     pub fn compressed(&self, chunk: usize) -> Vec<u8> {
         self.file_of(&self.packed(chunk), &self.features)
     }
 
-    /// As a stream.
+    /// Returns a pipe stream.
     #[must_use]
     pub fn pipe(&self) -> Vec<u8> {
         self.pipe_of(&self.records.concat())
     }
 
-    /// As a stream with compressed records.
+    /// Returns a pipe stream with compressed records.
     #[must_use]
     pub fn compressed_pipe(&self, chunk: usize) -> Vec<u8> {
         self.pipe_of(&self.packed(chunk))
     }
 
-    /// As a directory: `data` with the recorder's own records, and `parts` files with those of the kernel by turns,
-    /// compressed where `chunk` says so. Without parts, all records are in `data`: the other version of the format.
+    /// Returns a directory: `data` with the recorder's own records, and `parts` files to which the kernel's records are
+    /// dealt in turn, compressed if there is a `chunk`. Without parts, `data` holds all records: the other version of
+    /// the format.
     #[must_use]
     pub fn directory(&self, parts: usize, chunk: Option<usize>) -> (Vec<u8>, Vec<Vec<u8>>) {
         let mut features = self.features.clone();
@@ -101,7 +103,7 @@ impl RecordingParts {
                 files[turn % parts].extend_from_slice(record);
                 turn += 1;
             } else if number(record, 0, 4) != Some(68) {
-                // Rounds do not end where several threads write.
+                // Several writing threads do not end rounds.
                 own.extend_from_slice(record);
             }
         }
@@ -181,7 +183,7 @@ impl RecordingParts {
             w.u32(64).u16(0).u16(size as u16).bytes(attr).bytes(ids);
         }
         w.bytes(records);
-        // The entries of the section have headers of records that lack their type.
+        // The section's entries have record headers without a type.
         while let Some((entry, after)) =
             number(build_ids, 6, 2).and_then(|size| build_ids.split_at_checked(size.max(8)))
         {

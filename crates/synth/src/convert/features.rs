@@ -1,11 +1,11 @@
-//! Features, turned over.
+//! Byte swapping of features.
 //!
 //! Source: `tools/perf/util/header.c`, `write_*`.
 
 use super::attr::attr;
 use super::fields::{Fields, Order, Unknown};
 
-/// Turns the payload of a feature over. `cpus`: how many processors the topology describes.
+/// Swaps the payload of a feature. `cpus` is the number of processors in the topology.
 pub(super) fn feature(bit: u16, bytes: &mut [u8], cpus: &mut u32) -> Result<(), Unknown> {
     let it = &mut Fields::new(bytes, Order::Swapped);
     match bit {
@@ -42,7 +42,7 @@ pub(super) fn feature(bit: u16, bytes: &mut [u8], cpus: &mut u32) -> Result<(), 
             })?;
         }
         22 => memory(it)?,
-        // What the kernel gave of each program is not looked into.
+        // The kernel's data of each program stay as they are.
         25 => counted(it, |it| {
             let (info, data) = (it.u32()?, it.u32()?);
             it.u64()?;
@@ -80,7 +80,7 @@ fn counted(
     (0..count).try_for_each(|_| entry(it))
 }
 
-/// Entries have headers of records without a type.
+/// Swaps build-id entries, which have record headers without a type.
 fn build_ids(it: &mut Fields<'_>) -> Result<(), Unknown> {
     while it.left() > 0 {
         it.u32()?;

@@ -1,18 +1,18 @@
-//! Fields of a little-endian recording, read in place one by one, and turned over where that is wanted.
+//! Fields of a little-endian recording, read in place one by one, and swapped on request.
 
-/// Why a recording cannot be converted: something in it is not known here.
+/// Reason why a recording cannot be converted: it contains something unsupported.
 pub(super) type Unknown = String;
 
-/// What becomes of fields that are read.
+/// Treatment of fields that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// They stay as they are.
+    /// Fields stay unchanged.
     Kept,
-    /// They are turned over.
+    /// Fields are swapped.
     Swapped,
 }
 
-/// A run of fields.
+/// A sequence of fields.
 #[derive(Debug)]
 pub(super) struct Fields<'b> {
     bytes: &'b mut [u8],
@@ -25,22 +25,22 @@ impl<'b> Fields<'b> {
         Self { bytes, at: 0, order }
     }
 
-    /// Bytes before the next field.
+    /// Number of bytes before the next field.
     pub(super) fn at(&self) -> usize {
         self.at
     }
 
-    /// The bytes that are left.
+    /// Remaining bytes.
     pub(super) fn rest(&self) -> &[u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
-    /// Bytes that are left.
+    /// Number of remaining bytes.
     pub(super) fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
 
-    /// The next `len` bytes.
+    /// Returns the next `len` bytes.
     pub(super) fn take(&mut self, len: usize) -> Result<&mut [u8], Unknown> {
         let at = self.at;
         let left = self.left();
@@ -50,12 +50,12 @@ impl<'b> Fields<'b> {
         Ok(bytes)
     }
 
-    /// Bytes that have no order.
+    /// Skips bytes without byte order.
     pub(super) fn skip(&mut self, len: usize) -> Result<(), Unknown> {
         self.take(len).map(drop)
     }
 
-    /// All but the last `len` bytes have no order.
+    /// Skips all but the last `len` bytes.
     pub(super) fn skip_to_last(&mut self, len: usize) -> Result<(), Unknown> {
         let left = self.left();
         self.skip(left.checked_sub(len).ok_or("a record is too short")?)
@@ -83,7 +83,7 @@ impl<'b> Fields<'b> {
         self.number().map(u64::from_le_bytes)
     }
 
-    /// A number that is used as a count or size.
+    /// Reads a number that is used as a count or size.
     pub(super) fn size(&mut self) -> Result<usize, Unknown> {
         let size = self.u64()?;
         usize::try_from(size).map_err(|_| format!("a size of {size}"))
@@ -97,8 +97,8 @@ impl<'b> Fields<'b> {
         (0..count).try_for_each(|_| self.u64().map(drop))
     }
 
-    /// Flags of a C bit-field: the first flag is the lowest bit here and the highest there, so bytes keep their places
-    /// and their bits are turned over.
+    /// Reads the flags of a C bit-field. Its first flag is the lowest bit in little-endian files and the highest in
+    /// big-endian ones, so bytes keep their positions and their bits are reversed.
     pub(super) fn bit_field(&mut self) -> Result<u64, Unknown> {
         let order = self.order;
         let bytes = self.take(8)?;
@@ -109,19 +109,19 @@ impl<'b> Fields<'b> {
         Ok(u64::from_le_bytes(flags))
     }
 
-    /// Length and bytes.
+    /// Skips a length and that many bytes.
     pub(super) fn string(&mut self) -> Result<(), Unknown> {
         let len = self.u32()?;
         self.skip(len as usize)
     }
 
-    /// Count and strings.
+    /// Skips a count and that many strings.
     pub(super) fn strings(&mut self) -> Result<(), Unknown> {
         let count = self.u32()?;
         (0..count).try_for_each(|_| self.string())
     }
 
-    /// Nothing may be left over.
+    /// Returns an error if bytes remain.
     pub(super) fn end(&self, what: &str) -> Result<(), Unknown> {
         match self.left() {
             0 => Ok(()),

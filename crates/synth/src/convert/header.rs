@@ -1,4 +1,4 @@
-//! The header of a file: where its parts are.
+//! The header of a file: ranges of its parts.
 //!
 //! Source: `tools/perf/util/header.h`, `struct perf_file_header`.
 
@@ -9,20 +9,20 @@ use super::fields::{Fields, Order, Unknown};
 const FILE_SIZE: u64 = 104;
 const PIPE_SIZE: u64 = 16;
 
-/// The parts of a file.
+/// Ranges of the parts of a file.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
-    /// Bytes of an attribute with its ids.
+    /// Size of an attribute with its ids, in bytes.
     pub(super) entry: usize,
-    /// The table of attributes.
+    /// Table of attributes.
     pub(super) attrs: Range<usize>,
-    /// The records.
+    /// Data section.
     pub(super) data: Range<usize>,
-    /// Which features there are, by their bits.
+    /// Bits of the features in the file.
     pub(super) features: Vec<u16>,
 }
 
-/// The header of a little-endian recording in file form.
+/// Reads the header of a little-endian recording in file form.
 pub(super) fn header(recording: &mut [u8], order: Order) -> Result<Header, Unknown> {
     if !recording.starts_with(b"PERFILE2") {
         return Err("no little-endian recording in file form".into());
@@ -46,12 +46,12 @@ pub(super) fn header(recording: &mut [u8], order: Order) -> Result<Header, Unkno
     Ok(Header { entry, attrs, data, features })
 }
 
-/// `len` bytes from `start` on.
+/// Returns the range of `len` bytes at `start`.
 pub(super) fn range(start: usize, len: usize) -> Range<usize> {
     start..start.saturating_add(len)
 }
 
-/// A part of the recording.
+/// Returns a part of the recording.
 pub(super) fn part(bytes: &mut [u8], range: Range<usize>) -> Result<&mut [u8], Unknown> {
     bytes.get_mut(range.clone()).ok_or_else(|| format!("{range:?} lies outside"))
 }

@@ -1,5 +1,5 @@
-//! Real recordings in another form: of a machine of the other byte order, in the other containers, and with less of
-//! the stacks. Real ELF files without descriptions of frames.
+//! Real recordings in other forms: byte-swapped, in the other containers, and with shorter stacks.
+//! Real ELF files without frame descriptions.
 
 mod attr;
 pub(crate) mod byte_swapped;

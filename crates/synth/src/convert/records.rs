@@ -1,4 +1,4 @@
-//! Records, turned over.
+//! Byte swapping of records.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `enum perf_event_type`; `tools/lib/perf/include/perf/event.h`.
 
@@ -9,7 +9,7 @@ use super::sample;
 const SAMPLE_ID_ALL: u64 = 1 << 18;
 const MMAP_BUILD_ID: u16 = 1 << 14;
 
-/// Turns a record over; gives its size.
+/// Swaps a record; returns its size.
 pub(super) fn record(bytes: &mut [u8], attrs: &[Attr]) -> Result<usize, Unknown> {
     let it = &mut Fields::new(bytes, Order::Swapped);
     let (kind, misc, size) = (it.u32()?, it.u16()?, usize::from(it.u16()?));
@@ -36,7 +36,7 @@ pub(super) fn record(bytes: &mut [u8], attrs: &[Attr]) -> Result<usize, Unknown>
     Ok(size)
 }
 
-/// The body up to the trailer, which takes the last bytes.
+/// Swaps the body up to the trailer, which takes the last bytes.
 fn kernel(kind: u32, misc: u16, it: &mut Fields<'_>, trailer: usize) -> Result<(), Unknown> {
     match kind {
         1 | 10 => {
@@ -132,7 +132,7 @@ fn user(kind: u32, it: &mut Fields<'_>) -> Result<(), Unknown> {
     }
 }
 
-/// A list of processors, or a range of them; bytes that pad it are left as they are.
+/// Swaps a list of processors, or a range of them; padding stays unchanged.
 fn cpu_map(it: &mut Fields<'_>) -> Result<(), Unknown> {
     match it.u16()? {
         0 => {

@@ -1,4 +1,4 @@
-//! The fields of samples and trailers.
+//! Fields of samples and trailers.
 //!
 //! Source: `include/uapi/linux/perf_event.h`, `PERF_RECORD_SAMPLE`; `kernel/events/core.c`, `perf_output_sample`.
 
@@ -8,7 +8,7 @@ use crate::perf::attr::{branch_sample, read_format, sample_type as has};
 
 const TRAILER: u64 = has::TID | has::TIME | has::ID | has::STREAM_ID | has::CPU | has::IDENTIFIER;
 
-/// The event of a sample that is not turned over yet.
+/// Returns the event of a sample that is not swapped yet.
 pub(super) fn event<'a>(body: &[u8], attrs: &'a [Attr]) -> Result<&'a Attr, Unknown> {
     let [first, _, ..] = attrs else { return attrs.first().ok_or_else(|| "no events".into()) };
     let before = [has::IP, has::TID, has::TIME, has::ADDR];
@@ -23,12 +23,12 @@ pub(super) fn event<'a>(body: &[u8], attrs: &'a [Attr]) -> Result<&'a Attr, Unkn
     of_id.ok_or_else(|| format!("a sample of the event with the id {id:?}"))
 }
 
-/// Bytes of the trailer.
+/// Returns the size of the trailer, in bytes.
 pub(super) fn trailer_len(attr: &Attr) -> usize {
     8 * (attr.sample_type & TRAILER).count_ones() as usize
 }
 
-/// The fields of a trailer.
+/// Reads the fields of a trailer.
 pub(super) fn trailer(it: &mut Fields<'_>, attr: &Attr) -> Result<(), Unknown> {
     for bit in [has::TID, has::TIME, has::ID, has::STREAM_ID, has::CPU, has::IDENTIFIER] {
         if attr.sample_type & bit != 0 {
@@ -38,13 +38,13 @@ pub(super) fn trailer(it: &mut Fields<'_>, attr: &Attr) -> Result<(), Unknown> {
     Ok(())
 }
 
-/// One word, or two halves.
+/// Reads one word, or two halves.
 fn word(it: &mut Fields<'_>, bit: u64) -> Result<(), Unknown> {
     if bit == has::TID || bit == has::CPU { it.u32s(2) } else { it.u64().map(drop) }
 }
 
-/// The fields of a sample's body. Gives where the number of valid bytes of the user stack stands, from the body's
-/// start on, where there are any bytes.
+/// Reads the fields of a sample's body. Returns the offset of the user stack's valid size in the body, if the stack has
+/// bytes.
 pub(super) fn body(it: &mut Fields<'_>, attr: &Attr) -> Result<Option<usize>, Unknown> {
     let is = |bit: u64| attr.sample_type & bit != 0;
     let words = [
@@ -75,7 +75,7 @@ pub(super) fn body(it: &mut Fields<'_>, attr: &Attr) -> Result<Option<usize>, Un
     tail(it, attr)
 }
 
-/// What follows the branch stack.
+/// Reads the fields after the branch stack.
 fn tail(it: &mut Fields<'_>, attr: &Attr) -> Result<Option<usize>, Unknown> {
     let is = |bit: u64| attr.sample_type & bit != 0;
     if is(has::REGS_USER) {
@@ -84,7 +84,7 @@ fn tail(it: &mut Fields<'_>, attr: &Attr) -> Result<Option<usize>, Unknown> {
     let mut valid = None;
     if is(has::STACK_USER) {
         let size = it.size()?;
-        // What lies on a stack are words in the order of the machine.
+        // A stack consists of words in the byte order of the machine.
         it.u64s(size / 8)?;
         if size > 0 {
             valid = Some(it.at());
@@ -143,8 +143,8 @@ fn branches(it: &mut Fields<'_>, attr: &Attr) -> Result<(), Unknown> {
     Ok(())
 }
 
-/// Whether an index follows a count of 0. The kernel leaves it out where there was no branch stack at all; which of
-/// the two it was shows in how the rest of the sample comes out.
+/// Returns true if an index follows a zero count. The kernel omits it if there is no branch stack.
+/// The two cases are told apart by whether the rest of the sample parses.
 fn has_empty_index(it: &Fields<'_>, attr: &Attr) -> bool {
     let comes_out = |skipped: usize| {
         let mut rest = it.rest().get(skipped..).map(<[u8]>::to_vec);

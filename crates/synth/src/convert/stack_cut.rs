@@ -1,4 +1,4 @@
-//! A recording whose copies of the user stack are shorter, as with a smaller dump.
+//! A recording with shorter copies of the user stack, as with a smaller dump size.
 
 use super::attr::attributes;
 use super::fields::{Fields, Order, Unknown};
@@ -10,14 +10,14 @@ const AUXTRACE: u32 = 71;
 const COMPRESSED: [u32; 2] = [81, 83];
 const DIR_FORMAT: u16 = 24;
 
-/// Leaves at most `keep` bytes of each sample's user stack valid; gives how many samples had more. Only the number of
-/// valid bytes changes, also the bytes after them stay. The recording is a little-endian file of `perf record`.
+/// Truncates each sample's user stack to at most `keep` valid bytes; returns the number of samples that had more.
+/// Only the valid size changes; the bytes after it stay. The recording is a little-endian file of `perf record`.
 ///
 /// Source: `PERF_SAMPLE_STACK_USER`, `include/uapi/linux/perf_event.h`: `size`, the bytes, `dyn_size`.
 ///
 /// # Errors
-/// Where it is of another form (a stream, compressed, of a directory, not finished) or has something that is not known
-/// here. It may be cut in part then.
+/// If it has another form (a stream, compressed, of a directory, not finished) or contains something unsupported.
+/// It may then be truncated in part.
 pub fn cut_stacks(recording: &mut [u8], keep: u64) -> Result<usize, String> {
     let header = header(recording, Order::Kept)?;
     if header.features.contains(&DIR_FORMAT) {
@@ -58,7 +58,7 @@ pub fn cut_stacks(recording: &mut [u8], keep: u64) -> Result<usize, String> {
     Ok(cut)
 }
 
-/// Lowers a number of bytes; whether it was higher.
+/// Lowers a byte count to `keep`; returns true if it was higher.
 fn shorten(number: &mut [u8], keep: u64) -> bool {
     let Some(bytes) = number.first_chunk_mut() else { return false };
     let is_more = u64::from_le_bytes(*bytes) > keep;
@@ -78,7 +78,7 @@ mod tests {
 
     const STACK: [u8; 32] = [0x5a; 32];
 
-    /// The attribute of an event that has all that stands before and behind the stack.
+    /// Returns the attribute of an event with all fields before and after the stack.
     fn rich() -> EventAttr {
         EventAttr {
             sample_type: has::IDENTIFIER
@@ -101,7 +101,7 @@ mod tests {
         }
     }
 
-    /// Another event of the same recording, with a plain sample.
+    /// Returns another event of the same recording, with a plain sample.
     fn plain() -> EventAttr {
         let sample_type = has::IDENTIFIER | has::TID | has::REGS_USER | has::STACK_USER;
         EventAttr { sample_type, ..EventAttr::dwarf(0b1) }
@@ -124,7 +124,7 @@ mod tests {
         SampleBuilder { id: 9, ..Default::default() }.with_regs(&[3]).with_stack(&STACK)
     }
 
-    /// Cuts the file, and expects these numbers in these places, and every other byte as it was.
+    /// Truncates the file, and expects these numbers at these offsets and every other byte unchanged.
     fn expect_changes(it: &PerfDataBuilder, keep: u64, changes: &[(usize, u64)]) {
         let mut expected = it.build();
         for &(place, number) in changes {
@@ -152,7 +152,8 @@ mod tests {
         it.sample(&rich_sample(branches)).sample_of(1, &plain_sample());
         it.feature(&Feature::Hostname("host"));
         let file = it.build_file();
-        // Behind the number of the first: weight, the ABI "none" of the interrupted registers, size and bytes of AUX.
+        // After the valid size of the first: weight, the ABI "none" of the interrupted registers, size and bytes of
+        // AUX.
         let (first, second) = (file.records[2] - 5 * 8, file.data.end - 8);
         for keep in [0, 16, 31] {
             expect_changes(&it, keep, &[(first, keep), (second, keep)]);

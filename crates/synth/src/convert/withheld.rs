@@ -1,10 +1,10 @@
-//! A copy of an ELF file whose descriptions of frames nobody finds.
+//! A copy of an ELF file with hidden frame descriptions.
 
 use super::fields::Unknown;
 use crate::bytes::Endian;
 use crate::elf::elf_const::{PT_ARM_EXIDX, PT_GNU_EH_FRAME};
 
-/// Sections that describe frames. `.gnu_debugdata` is a file with such sections.
+/// Sections that describe frames. `.gnu_debugdata` is an ELF file with such sections.
 const SECTIONS: [&[u8]; 7] = [
     b".eh_frame",
     b".eh_frame_hdr",
@@ -14,12 +14,12 @@ const SECTIONS: [&[u8]; 7] = [
     b".ARM.extab",
     b".gnu_debugdata",
 ];
-/// Segments that lead to them.
+/// Segments that refer to these sections.
 const SEGMENTS: [u32; 2] = [PT_GNU_EH_FRAME, PT_ARM_EXIDX];
 
-/// Renames the sections of an ELF file that describe frames (`.eh_frame` becomes `.xh_frame`), and makes the segments that
-/// lead to them `PT_NULL`. All other bytes stay, so addresses, symbols and code are those of the original. Returns the
-/// number of sections and segments.
+/// Renames the sections of an ELF file that describe frames (`.eh_frame` becomes `.xh_frame`), and turns the segments
+/// that refer to them into `PT_NULL`. All other bytes stay, so addresses, symbols and code are those of the original.
+/// Returns the number of sections and segments.
 ///
 /// Source: System V ABI, chapter 4, "ELF Header", "Sections"; chapter 5, "Program Header".
 ///
@@ -50,7 +50,7 @@ pub fn withhold_frames(file: &mut [u8]) -> Result<usize, String> {
     Ok(found)
 }
 
-/// Word size and byte order of a file, by which its tables are read.
+/// Word size and byte order of a file, which determine the layout of its tables.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     is_wide: bool,
@@ -66,7 +66,7 @@ impl Layout {
         Ok(Self { is_wide: class == 2, endian })
     }
 
-    /// The wide offset or the narrow one.
+    /// Returns the offset for the file's word size.
     const fn either(self, wide: usize, narrow: usize) -> usize {
         if self.is_wide { wide } else { narrow }
     }
@@ -82,7 +82,7 @@ impl Layout {
         })
     }
 
-    /// An offset or a size, as wide as an address.
+    /// Reads an offset or a size, as wide as an address.
     fn size(self, file: &[u8], at: usize) -> Result<usize, Unknown> {
         let size = self.number(file, at, self.either(8, 4))?;
         usize::try_from(size).map_err(|_| format!("a size of {size}"))
@@ -96,30 +96,30 @@ impl Layout {
         Ok(self.number(file, at, 2)? as usize)
     }
 
-    /// Offsets of the program headers.
+    /// Returns the offsets of the program headers.
     fn segments(self, file: &[u8]) -> Result<Vec<usize>, Unknown> {
         let table = self.size(file, self.either(32, 28))?;
         let (entry, count) = self.table(file, self.either(54, 42))?;
         Ok((0..count).map(|index| table.saturating_add(index * entry)).collect())
     }
 
-    /// Offsets of the section headers; none in a file without them.
+    /// Returns the offsets of the section headers; none in a file without them.
     fn sections(self, file: &[u8]) -> Result<Vec<usize>, Unknown> {
         let table = self.size(file, self.either(40, 32))?;
         let (entry, mut count) = self.table(file, self.either(58, 46))?;
         if count == 0 && table != 0 {
-            // Of more than a half word can count, the first section states the number as its size.
+            // If the number does not fit a half word, the first section states it as its size.
             count = self.section_bytes(file, table)?.1.min(file.len() / entry.max(1));
         }
         Ok((0..count).map(|index| table.saturating_add(index * entry)).collect())
     }
 
-    /// Size of an entry and number of entries.
+    /// Returns the size of an entry and the number of entries.
     fn table(self, file: &[u8], at: usize) -> Result<(usize, usize), Unknown> {
         Ok((self.half(file, at)?, self.half(file, at + 2)?))
     }
 
-    /// Index of the section with the names of sections.
+    /// Returns the index of the section with the names of sections.
     fn names(self, file: &[u8]) -> Result<usize, Unknown> {
         const SEE_FIRST_SECTION: usize = 0xffff;
         let index = self.half(file, self.either(62, 50))?;
@@ -130,7 +130,7 @@ impl Layout {
         Ok(self.word(file, first.saturating_add(self.either(40, 24)))? as usize)
     }
 
-    /// Offset and size of a section's bytes.
+    /// Returns the offset and size of a section's bytes.
     fn section_bytes(self, file: &[u8], header: usize) -> Result<(usize, usize), Unknown> {
         let offset = self.size(file, header.saturating_add(self.either(24, 16)))?;
         Ok((offset, self.size(file, header.saturating_add(self.either(32, 20)))?))
@@ -164,7 +164,7 @@ mod tests {
         .build()
     }
 
-    /// Offsets and values of the bytes that are another one.
+    /// Returns the offsets and values of the changed bytes.
     fn changed(one: &[u8], other: &[u8]) -> Vec<(usize, u8)> {
         let bytes = one.iter().zip(other).enumerate();
         bytes
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(withhold_frames(&mut [0; 64]), Err("not an ELF file".into()));
         let whole = file(ElfClass::Elf64, Endian::Little);
         for length in 0..whole.len() {
-            // Whatever is missing, it is an error or there is nothing to be withheld.
+            // A truncated file is an error, or it has nothing to withhold.
             let _ = withhold_frames(&mut whole[..length].to_vec());
         }
         let refused = withhold_frames(&mut whole[..70].to_vec());

@@ -1,9 +1,9 @@
-//! What the dynamic loader reads of a file: the dynamic section with its tables of symbols, names, hashes and relocations.
+//! Input of the dynamic loader: the dynamic section with its tables of symbols, names, hashes and relocations.
 
 use super::{ElfClass, Section, Segment, Symbol, SymbolPlace, elf_const};
 use crate::bytes::{ByteWriter, Endian};
 
-/// By which tables a file states how many dynamic symbols there are.
+/// Hash table that determines the number of dynamic symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HashTables {
     /// `DT_HASH`.
@@ -14,27 +14,27 @@ pub enum HashTables {
     Missing,
 }
 
-/// The dynamic section of a file and its tables, as sections that lie one after another.
+/// The dynamic section of a file and its tables, as consecutive sections.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the fields of headers are those of the file")]
 pub struct DynamicTables {
     pub class: ElfClass,
     pub endian: Endian,
     pub e_machine: u16,
-    /// Where the first of them is.
+    /// Address of the first section.
     pub addr: u64,
     pub symbols: Vec<Symbol>,
-    /// Slots of the linkage table, with the names of the symbols they are for.
+    /// Slots of the linkage table, with the names of their symbols.
     pub linkage: Vec<(u64, String)>,
     /// `r_type` of the linkage table's relocations.
     pub linkage_type: u32,
-    /// The global offset table, `DT_PLTGOT`.
+    /// Address of the global offset table, `DT_PLTGOT`.
     pub slots: Option<u64>,
     pub hash: HashTables,
 }
 
 impl DynamicTables {
-    /// Those of an x86-64 file with `DT_GNU_HASH` and no linkage table.
+    /// Tables of an x86-64 file with `DT_GNU_HASH` and no linkage table.
     #[must_use]
     pub fn x86_64(addr: u64, symbols: Vec<Symbol>) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl DynamicTables {
         }
     }
 
-    /// The sections, and `PT_DYNAMIC`. Sections are at their addresses in the file.
+    /// Returns the sections, at their addresses in the file, and `PT_DYNAMIC`.
     ///
     /// Source: gABI, "Dynamic Section", "Hash Table"; s390x has hash tables of words of 8 bytes.
     #[must_use]
@@ -106,7 +106,7 @@ impl DynamicTables {
         self.class == ElfClass::Elf64
     }
 
-    /// `.dynsym` and `.dynstr`.
+    /// Returns `.dynsym` and `.dynstr`.
     fn tables(&self) -> (Vec<u8>, Vec<u8>) {
         let mut strings = vec![0];
         let mut table = ByteWriter::new(self.endian);
@@ -127,7 +127,7 @@ impl DynamicTables {
         (table.into_bytes(), strings)
     }
 
-    /// One chain of all symbols.
+    /// Returns `DT_HASH` with one chain of all symbols.
     fn sysv(&self) -> Vec<u8> {
         let word = if self.e_machine == elf_const::EM_S390 && self.word() == 8 { 8 } else { 4 };
         let count = self.symbols.len() as u64 + 1;
@@ -139,7 +139,7 @@ impl DynamicTables {
         table.into_bytes()
     }
 
-    /// One chain of the symbols that are defined, which come last.
+    /// Returns `DT_GNU_HASH` with one chain of the defined symbols, which come last.
     fn gnu(&self) -> Vec<u8> {
         let is_undefined = |symbol: &&Symbol| symbol.place == SymbolPlace::Undefined;
         let first = 1 + self.symbols.iter().take_while(is_undefined).count() as u32;

@@ -3,10 +3,10 @@
 use super::{ElfBuilder, ElfClass, Section, Segment, Symbol, SymbolPlace, elf_const};
 use crate::bytes::ByteWriter;
 
-/// Segments larger than this (hostile ones) do not make the file longer.
+/// Larger (hostile) segments do not make the file longer, in bytes.
 const MAX_FILL: u64 = 16 << 20;
 
-/// A section with the numbers that only the layout knows.
+/// A section with the numbers that the layout determines.
 struct Placed {
     section: Section,
     offset: u64,
@@ -15,10 +15,10 @@ struct Placed {
 }
 
 impl ElfBuilder {
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     ///
-    /// Order: ELF header, program headers, whatever segments and placed sections say, then the
-    /// other sections, then the section headers. Headers win over sections placed on them.
+    /// Order: ELF header, program headers, segments and placed sections at their offsets, other sections, section
+    /// headers. Headers overwrite sections placed on them.
     ///
     /// Source: System V ABI, chapters 4 and 5.
     #[must_use]
@@ -52,13 +52,13 @@ impl ElfBuilder {
         if self.class == ElfClass::Elf64 { 56 } else { 32 }
     }
 
-    /// An address, offset or size in the width of the class.
+    /// Appends an address, offset or size in the width of the class.
     fn word<'w>(&self, w: &'w mut ByteWriter, value: u64) -> &'w mut ByteWriter {
         w.uint(value, if self.class == ElfClass::Elf64 { 8 } else { 4 })
     }
 
-    /// The sections of the author, the symbol tables, and `.shstrtab`; all but the author's
-    /// placed ones go to the end of the file, or nowhere in a file without section headers.
+    /// Places the given sections, the symbol tables, and `.shstrtab`. All except given sections with an offset go to
+    /// the end of the file; they are omitted from a file without section headers.
     fn place_sections(&self, w: &mut ByteWriter) -> Vec<Placed> {
         let mut placed: Vec<Placed> = Vec::new();
         // Placed sections first: they may make the file longer.
@@ -89,7 +89,7 @@ impl ElfBuilder {
         placed
     }
 
-    /// The file offset of a loaded section by the segment that holds its address.
+    /// Returns the file offset of a loaded section by the segment that contains its address.
     fn offset_of(&self, section: &Section) -> Option<u64> {
         if section.flags & elf_const::SHF_ALLOC == 0 {
             return None;
@@ -115,7 +115,7 @@ impl ElfBuilder {
         if symbols.is_empty() {
             return;
         }
-        // The ABI wants local symbols first.
+        // The ABI requires local symbols first.
         let mut sorted: Vec<&Symbol> = symbols.iter().collect();
         sorted.sort_by_key(|symbol| symbol.binding != elf_const::STB_LOCAL);
         let n_local = sorted.iter().filter(|s| s.binding == elf_const::STB_LOCAL).count();
@@ -183,7 +183,7 @@ impl ElfBuilder {
         self.word(&mut w, if self.section_headers { section_table as u64 } else { 0 });
         w.u32(self.e_flags).u16(self.header_size() as u16);
         w.u16(self.phdr_size() as u16).u16(self.segments.len() as u16);
-        // The null section in front, `.shstrtab` at the end.
+        // The null section comes first, `.shstrtab` last.
         let (n, names) = if self.section_headers { (n_sections + 1, n_sections) } else { (0, 0) };
         w.u16(self.shdr_size() as u16).u16(n as u16).u16(names as u16);
         for segment in &self.segments {
@@ -207,7 +207,7 @@ impl ElfBuilder {
     }
 }
 
-/// A leading NUL and the strings, with the offset of each.
+/// Returns a leading NUL and the strings, with the offset of each.
 fn string_table<'s>(strings: impl Iterator<Item = &'s str>) -> (Vec<u8>, Vec<u32>) {
     let mut bytes = vec![0];
     let mut offsets = Vec::new();
@@ -221,7 +221,7 @@ fn string_table<'s>(strings: impl Iterator<Item = &'s str>) -> (Vec<u8>, Vec<u32
     (bytes, offsets)
 }
 
-/// The header index of a symbol's section; an unknown name counts as undefined.
+/// Returns the header index of a symbol's section; an unknown name counts as undefined.
 fn section_index(place: &SymbolPlace, placed: &[Placed]) -> u16 {
     match place {
         SymbolPlace::Undefined => 0,

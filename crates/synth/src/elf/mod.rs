@@ -1,7 +1,7 @@
-//! Tiny ELF files: what the tests say about segments, sections and symbols, as literals.
+//! Tiny ELF files: segments, sections and symbols of tests, as literals.
 //!
-//! A section inside a loadable segment is placed by its address, so a file in which addresses
-//! and offsets differ (lld, mold) is as easy to state as one in which they agree (bfd).
+//! A section inside a loadable segment is placed by its address. So a file with different addresses and offsets (lld,
+//! mold) is as easy to state as one with equal ones (bfd).
 
 mod dynamic;
 mod layout;
@@ -76,14 +76,14 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// A readable and executable `PT_LOAD` with pages of 4 KiB.
+    /// Returns a readable and executable `PT_LOAD` with pages of 4 KiB.
     #[must_use]
     pub fn load_text(offset: u64, vaddr: u64, size: u64) -> Self {
         let flags = elf_const::PF_R | elf_const::PF_X;
         Self { flags, ..Self::load_rodata(offset, vaddr, size) }
     }
 
-    /// A readable `PT_LOAD` with pages of 4 KiB.
+    /// Returns a readable `PT_LOAD` with pages of 4 KiB.
     #[must_use]
     pub fn load_rodata(offset: u64, vaddr: u64, size: u64) -> Self {
         Self {
@@ -106,17 +106,17 @@ pub struct Section {
     pub sh_type: u32,
     pub flags: u64,
     pub addr: u64,
-    /// Where the bytes are; without it by the loadable segment around `addr`, else at the end.
+    /// Offset of the bytes; `None` places them by the loadable segment around `addr`, else at the end.
     pub offset: Option<u64>,
     pub bytes: Vec<u8>,
-    /// The size to state instead of the true one, as for a section without bytes.
+    /// Stated size, if it differs from the true one, as in a section without bytes.
     pub stated_size: Option<u64>,
     pub align: u64,
     pub entsize: u64,
 }
 
 impl Section {
-    /// A section of `sh_type` that is not loaded.
+    /// Returns a section of `sh_type` that is not loaded.
     #[must_use]
     pub fn new(name: &str, sh_type: u32, bytes: Vec<u8>) -> Self {
         Self {
@@ -132,14 +132,14 @@ impl Section {
         }
     }
 
-    /// `.text` at `addr`.
+    /// Returns `.text` at `addr`.
     #[must_use]
     pub fn text(addr: u64, bytes: Vec<u8>) -> Self {
         let flags = elf_const::SHF_ALLOC | elf_const::SHF_EXECINSTR;
         Self { flags, ..Self::loaded(".text", addr, bytes) }
     }
 
-    /// A readable program section at `addr`, such as `.eh_frame`.
+    /// Returns a readable program section at `addr`, such as `.eh_frame`.
     #[must_use]
     pub fn loaded(name: &str, addr: u64, bytes: Vec<u8>) -> Self {
         let flags = elf_const::SHF_ALLOC;
@@ -147,7 +147,7 @@ impl Section {
     }
 }
 
-/// Which section a symbol is in.
+/// Section of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SymbolPlace {
     /// The section of that name.
@@ -173,7 +173,7 @@ pub struct Symbol {
 }
 
 impl Symbol {
-    /// A global function in `.text`.
+    /// Returns a global function in `.text`.
     #[must_use]
     pub fn function(name: &str, value: u64, size: u64) -> Self {
         Self {
@@ -213,16 +213,16 @@ pub struct ElfBuilder {
     pub e_flags: u32,
     pub segments: Vec<Segment>,
     pub sections: Vec<Section>,
-    /// Makes `.symtab` and `.strtab` unless empty.
+    /// Symbols of `.symtab`; none omits `.symtab` and `.strtab`.
     pub symbols: Vec<Symbol>,
-    /// Makes `.dynsym` and `.dynstr` unless empty.
+    /// Symbols of `.dynsym`; none omits `.dynsym` and `.dynstr`.
     pub dynamic_symbols: Vec<Symbol>,
-    /// Whether section headers are written at all.
+    /// True to write section headers.
     pub section_headers: bool,
 }
 
 impl ElfBuilder {
-    /// An empty little-endian ELF64 shared object or PIE of x86-64.
+    /// Returns an empty little-endian ELF64 shared object or PIE of x86-64.
     #[must_use]
     pub fn x86_64() -> Self {
         Self {
@@ -240,31 +240,31 @@ impl ElfBuilder {
         }
     }
 
-    /// The same for aarch64.
+    /// Same as [`Self::x86_64`] for aarch64.
     #[must_use]
     pub fn aarch64() -> Self {
         Self { e_machine: elf_const::EM_AARCH64, ..Self::x86_64() }
     }
 
-    /// The same for 64-bit RISC-V.
+    /// Same as [`Self::x86_64`] for 64-bit RISC-V.
     #[must_use]
     pub fn riscv64() -> Self {
         Self { e_machine: elf_const::EM_RISCV, ..Self::x86_64() }
     }
 
-    /// The same for 64-bit `LoongArch`.
+    /// Same as [`Self::x86_64`] for 64-bit `LoongArch`.
     #[must_use]
     pub fn loongarch64() -> Self {
         Self { e_machine: elf_const::EM_LOONGARCH, ..Self::x86_64() }
     }
 
-    /// A shared object for 32-bit Arm.
+    /// Returns an empty ELF32 shared object for 32-bit Arm.
     #[must_use]
     pub fn arm() -> Self {
         Self { class: ElfClass::Elf32, e_machine: elf_const::EM_ARM, ..Self::x86_64() }
     }
 
-    /// A shared object for i386.
+    /// Returns an empty ELF32 shared object for i386.
     #[must_use]
     pub fn x86() -> Self {
         Self { class: ElfClass::Elf32, e_machine: elf_const::EM_386, ..Self::x86_64() }

@@ -2,7 +2,7 @@
 
 use crate::bytes::{ByteWriter, Endian};
 
-/// The content of `.note.gnu.build-id`.
+/// Returns the content of `.note.gnu.build-id`.
 ///
 /// Source: System V ABI, chapter 5, "Note Section"; `NT_GNU_BUILD_ID` (3) in `elf.h`.
 #[must_use]
@@ -12,7 +12,7 @@ pub fn gnu_build_id_note(endian: Endian, id: &[u8]) -> Vec<u8> {
     w.into_bytes()
 }
 
-/// The content of `.gnu_debuglink`: a file name and the CRC-32 of that file.
+/// Returns the content of `.gnu_debuglink`: a file name and the CRC-32 of that file.
 ///
 /// Source: GDB manual, "Debugging Information in Separate Files".
 #[must_use]

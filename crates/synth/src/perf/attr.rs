@@ -1,4 +1,4 @@
-//! `perf_event_attr`: what one event records, at any of its published sizes.
+//! `perf_event_attr`: the attribute of an event, at any of its published sizes.
 
 use crate::bytes::{ByteWriter, Endian};
 
@@ -58,7 +58,7 @@ pub mod branch_sample {
     pub const COUNTERS: u64 = 1 << 19;
 }
 
-/// Bits of [`EventAttr::flags`], numbered as a little-endian file has them.
+/// Bits of [`EventAttr::flags`], numbered as in a little-endian file.
 ///
 /// Source: the bit-fields of `struct perf_event_attr`, `include/uapi/linux/perf_event.h`.
 #[allow(missing_docs, reason = "the names are those of the kernel header")]
@@ -86,7 +86,7 @@ pub mod attr_flag {
     pub const DEFER_OUTPUT: u64 = 1 << 39;
 }
 
-/// One event; every field as in the kernel header.
+/// Attribute of an event; every field as in the kernel header.
 ///
 /// ```
 /// use synth::{Endian, EventAttr};
@@ -101,9 +101,9 @@ pub mod attr_flag {
 )]
 pub struct EventAttr {
     pub event_type: u32,
-    /// The `size` field inside the attribute, which a file may state wrongly.
+    /// The `size` field inside the attribute, which may be wrong.
     pub size: u32,
-    /// Number of bytes the attribute takes on disk: cut or zero-filled to that.
+    /// Size of the attribute on disk, in bytes; it is truncated or padded with zeros to that size.
     pub disk_size: u32,
     pub config: u64,
     pub sample_period: u64,
@@ -130,7 +130,7 @@ pub struct EventAttr {
 }
 
 impl Default for EventAttr {
-    /// A software cpu-clock event with all fields zero and the 128-byte size of Linux 5.13 to 6.2.
+    /// Returns a software cpu-clock event with all fields zero and the 128-byte size of Linux 5.13 to 6.2.
     fn default() -> Self {
         Self {
             event_type: 1,
@@ -162,7 +162,7 @@ impl Default for EventAttr {
 }
 
 impl EventAttr {
-    /// What `perf record --call-graph dwarf` of a single event asks for: ip, tid, time, period,
+    /// Returns the attribute of `perf record --call-graph dwarf` for a single event: ip, tid, time, period,
     /// callchain (kernel part only), the registers of `regs_mask`, 8 KiB of stack, and trailers.
     #[must_use]
     pub fn dwarf(regs_mask: u64) -> Self {
@@ -192,26 +192,25 @@ impl EventAttr {
         }
     }
 
-    /// The same attribute at another published size (64, 72, 80, 96, 104, 112, 120, 128, 136, 144)
-    /// or any other.
+    /// Returns the attribute at another published size (64, 72, 80, 96, 104, 112, 120, 128, 136, 144) or any other.
     #[must_use]
     pub fn sized(self, size: u32) -> Self {
         Self { size, disk_size: size, ..self }
     }
 
-    /// Whether a bit of [`sample_type`] is set.
+    /// Returns true if a bit of [`sample_type`] is set.
     pub(crate) fn has(&self, bit: u64) -> bool {
         self.sample_type & bit != 0
     }
 
-    /// The attribute as it is on disk, [`Self::disk_size`] bytes.
+    /// Returns the attribute as on disk, [`Self::disk_size`] bytes.
     ///
     /// Source: `struct perf_event_attr`, `include/uapi/linux/perf_event.h`, Linux 7.2.
     #[must_use]
     pub fn encode(&self, endian: Endian) -> Vec<u8> {
         let flags = match endian {
             Endian::Little => self.flags,
-            // Bit-fields are allocated from the most significant bit there.
+            // There bit-fields are allocated from the most significant bit.
             Endian::Big => self.flags.reverse_bits(),
         };
         let mut w = ByteWriter::new(endian);

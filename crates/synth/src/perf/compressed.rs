@@ -1,12 +1,12 @@
-//! COMPRESSED (81) and COMPRESSED2 (83) records over one zstd stream that never ends.
+//! COMPRESSED (81) and COMPRESSED2 (83) records over one zstd stream without an end.
 //!
-//! The stream has only raw and run-length blocks: what matters to a reader is that its decoder
-//! keeps its state over records, and that records straddle the chunks.
+//! The stream has only raw and run-length blocks. Two properties matter to a reader: its decoder keeps its state over
+//! records, and records straddle the chunks.
 
 use super::user_record::UserRecord;
 use crate::bytes::Endian;
 
-/// The most that one block may hold.
+/// Maximum size of a block, in bytes.
 ///
 /// Source: RFC 8878, 3.1.1.2.4 (`Block_Maximum_Size`).
 const MAX_BLOCK: usize = 128 << 10;
@@ -18,13 +18,13 @@ pub struct ZstdStream {
 }
 
 impl ZstdStream {
-    /// A stream whose first chunk will carry the frame header.
+    /// Creates a stream. Its first chunk carries the frame header.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The next chunk, holding `bytes` uncompressed.
+    /// Returns the next chunk, which holds `bytes` uncompressed.
     #[must_use]
     pub fn raw_chunk(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut out = self.begin();
@@ -35,7 +35,7 @@ impl ZstdStream {
         out
     }
 
-    /// The next chunk, giving `n` times `byte`: four bytes for each 128 KiB.
+    /// Returns the next chunk, which expands to `n` times `byte`: four bytes for each 128 KiB.
     #[must_use]
     pub fn run_chunk(&mut self, byte: u8, n: usize) -> Vec<u8> {
         let mut out = self.begin();
@@ -49,7 +49,8 @@ impl ZstdStream {
         out
     }
 
-    /// Magic number, a descriptor without size, checksum and dictionary, and a window of 1 MiB.
+    /// Returns the start of the frame: magic number, a descriptor without size, checksum and dictionary, and a window
+    /// of 1 MiB.
     ///
     /// Source: RFC 8878, 3.1.1.1.
     fn begin(&mut self) -> Vec<u8> {
@@ -66,12 +67,12 @@ fn block_header(kind: usize, size: usize) -> [u8; 3] {
     [word[0], word[1], word[2]]
 }
 
-/// Which record carries the chunks.
+/// Type of the records that carry the chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompressedKind {
-    /// Type 81, not filled to 8 bytes.
+    /// Type 81, not padded to 8 bytes.
     Compressed,
-    /// Type 83, with its own length and filled to 8 bytes.
+    /// Type 83, with its own length and padded to 8 bytes.
     Compressed2,
 }
 
@@ -93,16 +94,16 @@ pub struct Compressor {
 }
 
 impl Compressor {
-    /// A compressor at the start of its stream; use one for each data file.
+    /// Creates a compressor at the start of its stream; use one for each data file.
     #[must_use]
     pub fn new(endian: Endian, kind: CompressedKind) -> Self {
         Self { endian, kind, stream: ZstdStream::new() }
     }
 
-    /// Record bytes as compressed records, cut after each `chunk` bytes wherever that falls.
+    /// Returns record bytes as compressed records, split after each `chunk` bytes even inside a record.
     ///
     /// # Panics
-    /// When `chunk` is 0, or too large for a record (about 65,000 bytes).
+    /// If `chunk` is 0, or too large for a record (about 65,000 bytes).
     #[must_use]
     pub fn pack(&mut self, records: &[u8], chunk: usize) -> Vec<u8> {
         let mut out = Vec::new();
@@ -113,7 +114,7 @@ impl Compressor {
         out
     }
 
-    /// One record giving `n` times `byte`, far more than its own size.
+    /// Returns one record that expands to `n` times `byte`, far more than its own size.
     #[must_use]
     pub fn pack_run(&mut self, byte: u8, n: usize) -> Vec<u8> {
         let data = self.stream.run_chunk(byte, n);
@@ -140,7 +141,7 @@ mod tests {
         let mut all = stream.raw_chunk(b"abc");
         all.extend(stream.run_chunk(b'x', 200_000));
         all.extend(stream.raw_chunk(b"def"));
-        // An empty last block, since this decoder holds a window back until the frame ends.
+        // An empty last block, since this decoder retains a window until the frame ends.
         all.extend([1, 0, 0]);
         let mut decoder = ruzstd::decoding::StreamingDecoder::new(all.as_slice()).unwrap();
         let mut plain = vec![0; 200_006];
@@ -160,7 +161,7 @@ mod tests {
                 0, 0, 0, 0, 0, 0, 0, 11, // length
                 0x28, 0xb5, 0x2f, 0xfd, 0, 80, // frame header
                 16, 0, 0, 7, 8, // block
-                0, 0, 0, 0, 0, // filling
+                0, 0, 0, 0, 0, // padding
             ]
         );
     }

@@ -1,4 +1,4 @@
-//! Where the parts of a file and of a stream are.
+//! Tests of the layout of files and streams.
 
 use super::attr::{EventAttr, sample_type};
 use super::compressed::{CompressedKind, Compressor};

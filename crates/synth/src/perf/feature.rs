@@ -13,7 +13,7 @@ pub struct EventDesc<'a> {
     pub name: &'a str,
 }
 
-/// One cache of the CACHE feature.
+/// A cache in the CACHE feature.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "the fields are those of struct cpu_cache_level")]
 pub struct CacheLevel<'a> {
@@ -59,7 +59,7 @@ pub enum Feature<'a> {
         attr_size: u32,
         events: &'a [EventDesc<'a>],
     },
-    /// Core and socket of each cpu; the die part is left out when `die_list` is empty.
+    /// Core and socket of each cpu; the die part is omitted if `die_list` is empty.
     CpuTopology {
         cores: &'a [&'a str],
         threads: &'a [&'a str],
@@ -109,7 +109,7 @@ pub enum Feature<'a> {
     },
     HybridTopology(&'a [(&'a str, &'a str)]),
     PmuCaps(&'a [(&'a [Capability<'a>], &'a str)]),
-    /// The payload as it is, since its layout depends on the scheduler statistics version.
+    /// The payload unchanged, since its layout depends on the scheduler statistics version.
     CpuDomainInfo(&'a [u8]),
     EMachine {
         e_machine: u32,
@@ -165,7 +165,7 @@ impl Feature<'_> {
         }
     }
 
-    /// The payload.
+    /// Returns the payload.
     ///
     /// Source: the `write_*` functions of `tools/perf/util/header.c`.
     #[must_use]
@@ -177,7 +177,7 @@ impl Feature<'_> {
         w.into_bytes()
     }
 
-    /// Features without repeated parts.
+    /// Writes features without repeated parts.
     fn write_plain(&self, w: &mut ByteWriter) {
         match *self {
             Self::TracingData(bytes)
@@ -219,7 +219,7 @@ impl Feature<'_> {
         }
     }
 
-    /// Features with repeated parts; says whether this is one.
+    /// Writes features with repeated parts; returns true if this is one.
     fn write_list(&self, w: &mut ByteWriter) -> bool {
         match *self {
             Self::BuildId(entries) => {
@@ -282,7 +282,7 @@ impl Feature<'_> {
     }
 }
 
-/// Where the areas of AUX data are: offset and size of each.
+/// Writes the offset and size of each AUX area.
 fn auxtrace(w: &mut ByteWriter, areas: &[(u64, u64)]) {
     w.u64(areas.len() as u64);
     for &(offset, size) in areas {
@@ -290,7 +290,7 @@ fn auxtrace(w: &mut ByteWriter, areas: &[(u64, u64)]) {
     }
 }
 
-/// A string with its length in front, filled to 64 bytes and with at least one NUL.
+/// Writes a string after its length, padded to 64 bytes and with at least one NUL.
 fn string(w: &mut ByteWriter, text: &str) {
     let size = (text.len() + 1).next_multiple_of(64);
     w.u32(size as u32).fixed_str(text.as_bytes(), size);
@@ -305,7 +305,7 @@ fn pair(w: &mut ByteWriter, &(first, second): &(&str, &str)) {
     string(w, second);
 }
 
-/// A count and the items.
+/// Writes a count and the items.
 fn list<T>(w: &mut ByteWriter, items: &[T], mut write: impl FnMut(&mut ByteWriter, &T)) {
     w.u32(items.len() as u32);
     for item in items {

@@ -10,27 +10,27 @@ use super::sample::SampleBuilder;
 use super::user_record::UserRecord;
 use crate::bytes::{ByteWriter, Endian};
 
-/// Choices of the file container that a usual recorder does not leave open.
+/// Choices of the file container beyond those of a usual recorder.
 #[derive(Clone, Debug)]
 pub struct FileLayout {
-    /// The eight bytes as they are in the file; without it `PERFILE2` in the byte order.
+    /// The magic's eight bytes; `None` writes `PERFILE2` in the byte order.
     pub magic: Option<[u8; 8]>,
-    /// 104, or 72 for a header without feature bitmap (then no features are written).
+    /// Header size: 104, or 72 for a header without feature bitmap (then no features are written).
     pub header_size: u64,
-    /// The entry size to state in the header instead of the true one.
+    /// Stated size of an attribute entry, if it differs from the true one.
     pub stated_attr_size: Option<u64>,
-    /// Attributes and ids after data and features, as a conversion from a pipe leaves them.
+    /// True to write attributes and ids after data and features, as after a conversion from a pipe.
     pub attrs_after_data: bool,
-    /// A finished recording; else `data.size` is 0 and feature bits are set without features.
+    /// True for a finished recording; else `data.size` is 0 and feature bits are set without features.
     pub finished: bool,
-    /// Unused slots at the end of the feature table, as left by features that failed.
+    /// Number of unused slots at the end of the feature table, as after features that failed.
     pub spare_feature_slots: usize,
-    /// The feature bitmap as eight 32-bit words, as a 32-bit recorder writes it.
+    /// True to write the feature bitmap as eight 32-bit words, as a 32-bit recorder does.
     pub narrow_bitmap: bool,
 }
 
 impl Default for FileLayout {
-    /// A finished file of today's recorder.
+    /// Returns a finished file of a current recorder.
     fn default() -> Self {
         Self {
             magic: None,
@@ -44,7 +44,7 @@ impl Default for FileLayout {
     }
 }
 
-/// An event with its ids, its name going to `EVENT_DESC` or `EVENT_UPDATE`.
+/// An event with its ids and its name for `EVENT_DESC` or `EVENT_UPDATE`.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) attr: EventAttr,
@@ -52,16 +52,16 @@ pub(super) struct Event {
     pub(super) name: String,
 }
 
-/// A built file and where its parts are, for tests that damage one of them.
+/// A built file and the ranges of its parts, for tests that damage one of them.
 #[derive(Clone, Debug)]
 pub struct PerfDataFile {
-    /// The file.
+    /// Bytes of the file.
     pub bytes: Vec<u8>,
-    /// The table of attributes.
+    /// Table of attributes.
     pub attrs: Range<usize>,
-    /// The data section.
+    /// Data section.
     pub data: Range<usize>,
-    /// File offset of each record, in the order they were given.
+    /// File offset of each record, in the given order.
     pub records: Vec<usize>,
     /// Bit and payload of each feature; its table entry is 16 bytes, the first at `data.end`.
     pub features: Vec<(u8, Range<usize>)>,
@@ -89,12 +89,12 @@ pub struct PerfDataBuilder {
     pub(super) features: BTreeMap<u8, Vec<u8>>,
     pub(super) records: Vec<u8>,
     record_offsets: Vec<usize>,
-    /// The container of [`Self::build_file`].
+    /// Container of [`Self::build_file`].
     pub layout: FileLayout,
 }
 
 impl PerfDataBuilder {
-    /// An empty recording.
+    /// Creates an empty recording.
     #[must_use]
     pub fn new(endian: Endian) -> Self {
         Self {
@@ -107,7 +107,7 @@ impl PerfDataBuilder {
         }
     }
 
-    /// Adds an event and gives its index. Records are laid out by it, so it comes before them.
+    /// Adds an event and returns its index. Add it before its records, since it determines their layout.
     pub fn event(&mut self, name: &str, attr: EventAttr, ids: &[u64]) -> usize {
         self.events.push(Event { attr, ids: ids.to_vec(), name: name.to_owned() });
         self.events.len() - 1
@@ -124,7 +124,7 @@ impl PerfDataBuilder {
         self
     }
 
-    /// Adds `EVENT_DESC` for the events so far.
+    /// Adds `EVENT_DESC` for the events added so far.
     pub fn describe_events(&mut self) -> &mut Self {
         let descs: Vec<EventDesc<'_>> = self
             .events
@@ -137,17 +137,17 @@ impl PerfDataBuilder {
         self.raw_feature(feature.bit(), &payload)
     }
 
-    /// A kernel record with an all-zero trailer, as the recorder makes them up.
+    /// Adds a kernel record with an all-zero trailer, as in synthesized records.
     pub fn record(&mut self, record: &Record<'_>) -> &mut Self {
         self.record_at(record, SampleId::default())
     }
 
-    /// A kernel record with a trailer.
+    /// Adds a kernel record with a trailer.
     pub fn record_at(&mut self, record: &Record<'_>, id: SampleId) -> &mut Self {
         self.record_with(record, record.misc(), id)
     }
 
-    /// A kernel record with `misc` and trailer as given. Without events there is no trailer.
+    /// Adds a kernel record with the given `misc` and trailer. Without events there is no trailer.
     pub fn record_with(&mut self, record: &Record<'_>, misc: u16, id: SampleId) -> &mut Self {
         let attr = self.events.get(id.event_idx).map(|event| &event.attr);
         let mut body = record.encode(attr.map_or(0, |attr| attr.read_format), self.endian);
@@ -157,58 +157,58 @@ impl PerfDataBuilder {
         self.raw_record(record.record_type(), misc, &body)
     }
 
-    /// A record of the recorder.
+    /// Adds a record of the recorder.
     pub fn user_record(&mut self, record: &UserRecord<'_>) -> &mut Self {
         let bytes = record.encode(self.endian);
         self.raw_bytes(&bytes)
     }
 
-    /// A sample of the first event.
+    /// Adds a sample of the first event.
     pub fn sample(&mut self, sample: &SampleBuilder) -> &mut Self {
         self.sample_of(0, sample)
     }
 
-    /// A sample of the event with that index.
+    /// Adds a sample of the event with that index.
     ///
     /// # Panics
-    /// When there is no such event.
+    /// If there is no such event.
     pub fn sample_of(&mut self, event_idx: usize, sample: &SampleBuilder) -> &mut Self {
         let bytes = sample.encode(&self.events[event_idx].attr, self.endian);
         self.raw_bytes(&bytes)
     }
 
-    /// A record of any type; `body` is all that follows the header.
+    /// Adds a record of any type; `body` is everything after the header.
     pub fn raw_record(&mut self, record_type: u32, misc: u16, body: &[u8]) -> &mut Self {
         let bytes = super::record_bytes(self.endian, record_type, misc, body);
         self.raw_bytes(&bytes)
     }
 
-    /// Bytes as they are, counted as one record.
+    /// Adds bytes unchanged, counted as one record.
     pub fn raw_bytes(&mut self, bytes: &[u8]) -> &mut Self {
         self.record_offsets.push(self.records.len());
         self.records.extend_from_slice(bytes);
         self
     }
 
-    /// The records so far, as in a `data.N` file of a directory recording.
+    /// Returns the records so far, as in a `data.N` file of a directory recording.
     #[must_use]
     pub fn record_stream(&self) -> &[u8] {
         &self.records
     }
 
-    /// Takes the records out, to put them back compressed.
+    /// Removes and returns the records, to be added again in compressed form.
     pub fn take_records(&mut self) -> Vec<u8> {
         self.record_offsets.clear();
         std::mem::take(&mut self.records)
     }
 
-    /// The file's bytes.
+    /// Returns the bytes of the file.
     #[must_use]
     pub fn build(&self) -> Vec<u8> {
         self.build_file().bytes
     }
 
-    /// The file, with its parts marked.
+    /// Returns the file with the ranges of its parts.
     ///
     /// Source: `struct perf_file_header`, `tools/perf/util/header.h`.
     #[must_use]
@@ -235,12 +235,12 @@ impl PerfDataBuilder {
         PerfDataFile { bytes: w.into_bytes(), attrs, data, records, features }
     }
 
-    /// Bytes of one attribute on disk: those of the largest.
+    /// Returns the size of an attribute on disk, in bytes: that of the largest.
     fn attr_disk_size(&self) -> usize {
         self.events.iter().map(|event| event.attr.disk_size as usize).max().unwrap_or(128)
     }
 
-    /// The ids of all events, then the table of attributes, whose place is returned.
+    /// Writes the ids of all events and the table of attributes; returns the range of the table.
     fn write_attrs(&self, w: &mut ByteWriter) -> Range<usize> {
         let ids_at: Vec<usize> = self
             .events
@@ -259,7 +259,7 @@ impl PerfDataBuilder {
         start..w.len()
     }
 
-    /// The table of sections and their payloads.
+    /// Writes the table of sections and their payloads; returns bit and range of each.
     fn write_features(&self, w: &mut ByteWriter) -> Vec<(u8, Range<usize>)> {
         let mut at = w.len() + 16 * (self.features.len() + self.layout.spare_feature_slots);
         let mut places = Vec::new();
@@ -296,7 +296,7 @@ impl PerfDataBuilder {
     }
 }
 
-/// The number `0x32454c4946524550` in the byte order of the file.
+/// Returns the number `0x32454c4946524550` in the byte order of the file.
 pub(super) fn magic(endian: Endian) -> [u8; 8] {
     match endian {
         Endian::Little => *b"PERFILE2",

@@ -17,12 +17,12 @@ mod tests;
 
 use crate::bytes::{ByteWriter, Endian};
 
-/// Header and body of one record, with a size that covers just both.
+/// Returns header and body of a record, with a size that covers exactly both.
 ///
 /// Source: `struct perf_event_header`, `include/uapi/linux/perf_event.h`.
 ///
 /// # Panics
-/// When the record does not fit the 16 bits of its size.
+/// If the record does not fit the 16 bits of its size.
 #[must_use]
 pub fn record_bytes(endian: Endian, record_type: u32, misc: u16, body: &[u8]) -> Vec<u8> {
     let size = u16::try_from(body.len() + 8).expect("a record is shorter than 64 KiB");

@@ -1,4 +1,4 @@
-//! The same recording as a pipe stream: attributes, names and features are records there.
+//! The same recording as a pipe stream, which carries attributes, names and features in records.
 
 use super::file::{PerfDataBuilder, magic};
 use super::user_record::UserRecord;
@@ -7,19 +7,19 @@ use crate::bytes::ByteWriter;
 /// Choices of the pipe container.
 #[derive(Clone, Debug)]
 pub struct PipeLayout {
-    /// `HEADER_ATTR` before `HEADER_FEATURE`, as older recorders have it.
+    /// True to write `HEADER_ATTR` before `HEADER_FEATURE`, as older recorders do.
     pub attrs_first: bool,
-    /// Number in the empty `HEADER_FEATURE` that ends the list (one above the last bit that the recorder knows);
-    /// `None` writes no end mark.
+    /// Number in the empty `HEADER_FEATURE` that ends the list (one above the recorder's last bit).
+    /// `None` omits the end mark.
     pub last_feature: Option<u64>,
-    /// `EVENT_UPDATE` records with the names.
+    /// True to write `EVENT_UPDATE` records with the names.
     pub event_names: bool,
-    /// Bytes after the last record, as the recorder's messages in a capture of both outputs.
+    /// Bytes after the last record, such as the recorder's messages in a capture of both outputs.
     pub trailing_text: Vec<u8>,
 }
 
 impl Default for PipeLayout {
-    /// Features, their end mark, attributes, names, and nothing after the records.
+    /// Writes features, their end mark, attributes and names, and nothing after the records.
     fn default() -> Self {
         Self {
             attrs_first: false,
@@ -31,7 +31,7 @@ impl Default for PipeLayout {
 }
 
 impl PerfDataBuilder {
-    /// The recording as a pipe stream.
+    /// Returns the recording as a pipe stream.
     ///
     /// Source: `struct perf_pipe_file_header`, `tools/perf/util/header.h`;
     /// `perf_event__synthesize_for_pipe`, `tools/perf/util/synthetic-events.c`.

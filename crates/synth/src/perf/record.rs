@@ -4,12 +4,12 @@ use super::attr::{EventAttr, attr_flag, sample_type};
 use super::sample::ReadValues;
 use crate::bytes::{ByteWriter, Endian};
 
-/// The trailer of a record that is no sample; which fields are written is up to the event.
-/// All zero by default, as in records that the recorder synthesized.
+/// Trailer of a record other than a sample; the event determines the written fields.
+/// All zero by default, as in synthesized records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are those of the kernel header")]
 pub struct SampleId {
-    /// Position of the event in the builder whose `sample_type` gives the layout.
+    /// Index of the event in the builder; its `sample_type` determines the layout.
     pub event_idx: usize,
     pub pid: u32,
     pub tid: u32,
@@ -22,13 +22,13 @@ pub struct SampleId {
 }
 
 impl SampleId {
-    /// A trailer with task and time.
+    /// Returns a trailer with task and time.
     #[must_use]
     pub fn at(pid: u32, tid: u32, time: u64) -> Self {
         Self { pid, tid, time, ..Self::default() }
     }
 
-    /// Nothing when the event has no `SAMPLE_ID_ALL`.
+    /// Returns the bytes of the trailer; none if the event does not have `SAMPLE_ID_ALL`.
     ///
     /// Source: `struct sample_id` comment, `include/uapi/linux/perf_event.h`.
     #[must_use]
@@ -59,7 +59,7 @@ impl SampleId {
     }
 }
 
-/// How an MMAP2 record names the file.
+/// Identity of the file in an MMAP2 record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are those of the kernel header")]
 pub enum MmapFile<'a> {
@@ -73,7 +73,7 @@ pub enum MmapFile<'a> {
     BuildId(&'a [u8]),
 }
 
-/// A record of the kernel; the fields are those of its header file, in its order.
+/// A record of the kernel, with the fields of the kernel header in its order.
 ///
 /// ```
 /// use synth::{ByteWriter, Endian, Record};
@@ -232,8 +232,8 @@ impl Record<'_> {
         }
     }
 
-    /// The `misc` field that the kernel would write: user mode for mappings, and the bits that
-    /// variants carry as fields.
+    /// Returns the `misc` field that the kernel would write: user mode for mappings, and the bits that variants state
+    /// as fields.
     #[must_use]
     pub fn misc(&self) -> u16 {
         match self {
@@ -246,7 +246,7 @@ impl Record<'_> {
         }
     }
 
-    /// The body between header and trailer; a multiple of 8 bytes.
+    /// Returns the body between header and trailer; a multiple of 8 bytes.
     ///
     /// Source: the comments in `enum perf_event_type`, `include/uapi/linux/perf_event.h`.
     #[must_use]
@@ -312,7 +312,7 @@ impl Record<'_> {
     }
 }
 
-/// The 24 bytes that are either device and inode or a build id.
+/// Writes the 24 bytes that are either device and inode or a build id.
 fn write_mmap_file(file: MmapFile<'_>, w: &mut ByteWriter) {
     match file {
         MmapFile::Inode { major, minor, inode, generation } => {

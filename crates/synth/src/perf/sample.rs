@@ -6,7 +6,7 @@ use crate::bytes::{ByteWriter, Endian};
 /// One value of a READ field or a READ record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadValue {
-    /// The counter.
+    /// Counter value.
     pub value: u64,
     /// Written with `read_format::ID`.
     pub id: u64,
@@ -14,14 +14,14 @@ pub struct ReadValue {
     pub lost: u64,
 }
 
-/// Counter values; which of them are written is up to the event's `read_format`.
+/// Counter values; the event's `read_format` determines the written ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadValues {
     /// Nanoseconds.
     pub time_enabled: u64,
     /// Nanoseconds.
     pub time_running: u64,
-    /// With `read_format::GROUP` all of them, else the first.
+    /// All values with `read_format::GROUP`; otherwise only the first is written.
     pub values: Vec<ReadValue>,
 }
 
@@ -68,7 +68,7 @@ pub struct Branch {
 }
 
 impl Branch {
-    /// Bit-fields go from the least significant bit up, or from the most significant one down.
+    /// Returns the flags as a bit-field, from the least or the most significant bit by byte order.
     fn flags(&self, endian: Endian) -> u64 {
         let fields = [
             (u64::from(self.outcome[0]), 1),
@@ -96,10 +96,9 @@ impl Branch {
 pub struct BranchStack {
     /// Newest first.
     pub entries: Vec<Branch>,
-    /// Written when the event has `HW_INDEX`; `None` leaves it out, as the kernel does for a
-    /// sample without any branch stack.
+    /// Written if the event has `HW_INDEX`; `None` omits it, as the kernel does for a sample without any branch stack.
     pub hw_idx: Option<u64>,
-    /// Written when the event has `COUNTERS`; as many as entries.
+    /// Written if the event has `COUNTERS`; one per entry.
     pub counters: Vec<u64>,
 }
 
@@ -108,22 +107,22 @@ pub struct BranchStack {
 pub struct SampleRegs {
     /// 0 none, 1 32-bit, 2 64-bit; other values for hostile files.
     pub abi: u64,
-    /// In ascending order of the bits of the event's mask; not written when `abi` is 0.
+    /// Values in ascending order of the bits of the event's mask; not written if `abi` is 0.
     pub values: Vec<u64>,
 }
 
 /// The `STACK_USER` field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SampleStack {
-    /// From the stack pointer upwards; filled with zeros to a multiple of 8.
+    /// Bytes from the stack pointer upwards; padded with zeros to a multiple of 8.
     pub bytes: Vec<u8>,
-    /// Number of valid bytes; without it the length of `bytes`.
+    /// Number of valid bytes; `None` means the length of `bytes`.
     pub dyn_size: Option<u64>,
-    /// The size to state instead of the true one.
+    /// Stated size, if it differs from the true one.
     pub stated_size: Option<u64>,
 }
 
-/// A sample; the event it belongs to decides which of the fields are written.
+/// A sample; its event determines the written fields.
 ///
 /// ```
 /// use synth::{Endian, EventAttr, SampleBuilder, sample_type};
@@ -136,7 +135,7 @@ pub struct SampleStack {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the plain fields are those of the kernel header")]
 pub struct SampleBuilder {
-    /// Of the record header; 2 (user mode) by default.
+    /// `misc` of the record header; 2 (user mode) by default.
     pub misc: u16,
     pub ip: u64,
     pub pid: u32,
@@ -150,11 +149,11 @@ pub struct SampleBuilder {
     pub cpu: u32,
     pub period: u64,
     pub read: ReadValues,
-    /// With its context markers.
+    /// Callchain with its context markers.
     pub callchain: Vec<u64>,
-    /// The count to state instead of the true one.
+    /// Stated count of the callchain, if it differs from the true one.
     pub stated_callchain_nr: Option<u64>,
-    /// Filled with zeros so that it and its 4-byte size are a multiple of 8.
+    /// Padded with zeros, so that it and its 4-byte size are a multiple of 8.
     pub raw: Vec<u8>,
     pub branches: BranchStack,
     pub regs_user: SampleRegs,
@@ -170,14 +169,14 @@ pub struct SampleBuilder {
     pub cgroup: u64,
     pub data_page_size: u64,
     pub code_page_size: u64,
-    /// Filled with zeros to a multiple of 8.
+    /// Padded with zeros to a multiple of 8.
     pub aux: Vec<u8>,
-    /// Bytes after the last field, for files of a future kernel.
+    /// Bytes after the last field, as in files of a future kernel.
     pub rest: Vec<u8>,
 }
 
 impl Default for SampleBuilder {
-    /// A user-mode sample with all values zero.
+    /// Returns a user-mode sample with all values zero.
     fn default() -> Self {
         Self {
             misc: 2,
@@ -213,38 +212,38 @@ impl Default for SampleBuilder {
 }
 
 impl SampleBuilder {
-    /// A user-mode sample of period 1.
+    /// Returns a user-mode sample of period 1.
     #[must_use]
     pub fn at(ip: u64, pid: u32, tid: u32, time: u64) -> Self {
         Self { ip, pid, tid, time, period: 1, ..Self::default() }
     }
 
-    /// With a recorded callchain, markers included.
+    /// Sets the recorded callchain, markers included.
     #[must_use]
     pub fn with_callchain(self, ips: &[u64]) -> Self {
         Self { callchain: ips.to_vec(), ..self }
     }
 
-    /// With 64-bit user registers, ascending by mask bit.
+    /// Sets 64-bit user registers, ascending by mask bit.
     #[must_use]
     pub fn with_regs(self, values: &[u64]) -> Self {
         Self { regs_user: SampleRegs { abi: 2, values: values.to_vec() }, ..self }
     }
 
-    /// The same of a process of 32 bits (`PERF_SAMPLE_REGS_ABI_32`).
+    /// Sets user registers of a 32-bit process (`PERF_SAMPLE_REGS_ABI_32`), ascending by mask bit.
     #[must_use]
     pub fn with_regs_of_32_bits(self, values: &[u64]) -> Self {
         Self { regs_user: SampleRegs { abi: 1, values: values.to_vec() }, ..self }
     }
 
-    /// With a copy of the user stack, all of it valid.
+    /// Sets a copy of the user stack, all of it valid.
     #[must_use]
     pub fn with_stack(self, bytes: &[u8]) -> Self {
         let stack_user = SampleStack { bytes: bytes.to_vec(), ..SampleStack::default() };
         Self { stack_user, ..self }
     }
 
-    /// The whole record with its header.
+    /// Returns the complete record with its header.
     ///
     /// Source: `perf_output_sample`, `kernel/events/core.c`; `PERF_RECORD_SAMPLE` in
     /// `include/uapi/linux/perf_event.h`.
@@ -339,7 +338,7 @@ impl SampleBuilder {
             w.u64(self.weight);
         }
         if attr.has(sample_type::WEIGHT_STRUCT) {
-            // Declared in opposite orders for both byte orders, so it is one number in both.
+            // The fields are declared in opposite orders for the two byte orders, so they form one number in both.
             let (var1, var2, var3) = self.weight_struct;
             w.u64(u64::from(var1) | u64::from(var2) << 32 | u64::from(var3) << 48);
         }

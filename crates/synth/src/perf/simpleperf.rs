@@ -2,7 +2,7 @@
 
 use crate::bytes::{ByteWriter, Endian};
 
-/// A simpleperf record of any type from 32768 on; the high half of the size is where `misc` is.
+/// Returns a simpleperf record of any type from 32768 on; the high half of its size replaces `misc`.
 ///
 /// Source: `RecordHeader` in simpleperf's `record.h`.
 ///
@@ -19,12 +19,12 @@ pub fn simpleperf_record(endian: Endian, record_type: u32, payload: &[u8]) -> Ve
     w.into_bytes()
 }
 
-/// A record of any size as a run of SPLIT (32772) records and one `SPLIT_END` (32773).
+/// Returns a record of any size as a sequence of SPLIT (32772) records and one `SPLIT_END` (32773).
 ///
 /// Source: `SplitRecord`, simpleperf's `record.h`.
 ///
 /// # Panics
-/// When `part_size` is 0.
+/// If `part_size` is 0.
 #[must_use]
 pub fn simpleperf_split(endian: Endian, record: &[u8], part_size: usize) -> Vec<u8> {
     let mut out = Vec::new();
@@ -35,7 +35,7 @@ pub fn simpleperf_split(endian: Endian, record: &[u8], part_size: usize) -> Vec<
     out
 }
 
-/// The `META_INFO` feature (bit 129): keys and values, each with a NUL.
+/// Returns the `META_INFO` feature (bit 129): keys and values, each with a NUL.
 #[must_use]
 pub fn simpleperf_meta_info(pairs: &[(&str, &str)]) -> Vec<u8> {
     let words = pairs.iter().flat_map(|&(key, value)| [key, value]);

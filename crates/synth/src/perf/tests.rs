@@ -1,4 +1,4 @@
-//! Exact bytes of the layouts that everything else is built from.
+//! Exact bytes of the layouts on which all other parts depend.
 
 use super::attr::{EventAttr, attr_flag, branch_sample, read_format, sample_type};
 use super::record::{MmapFile, Record, SampleId};
@@ -8,7 +8,7 @@ use super::sample::{
 use super::user_record::{BuildIdEntry, UserRecord};
 use crate::bytes::Endian;
 
-/// The bytes as words of the byte order.
+/// Returns the bytes as words in the byte order.
 fn words(bytes: &[u8], endian: Endian) -> Vec<u64> {
     let word = |chunk: &[u8]| match endian {
         Endian::Little => u64::from_le_bytes(chunk.try_into().unwrap()),

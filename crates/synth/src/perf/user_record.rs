@@ -12,14 +12,14 @@ pub struct BuildIdEntry<'a> {
     pub pid: i32,
     /// Up to 20 bytes.
     pub id: &'a [u8],
-    /// Whether the length is stated (and bit 15 of `misc` set), or the id filled with zeros.
+    /// True to state the length (and set bit 15 of `misc`); otherwise the id is padded with zeros.
     pub sized: bool,
     /// Path or bracketed name.
     pub name: &'a [u8],
 }
 
 impl BuildIdEntry<'_> {
-    /// Header and body. The record type is 0 in the feature section and 67 in a stream.
+    /// Returns header and body. The record type is 0 in the feature section and 67 in a stream.
     ///
     /// Source: `struct perf_record_header_build_id`, `tools/lib/perf/include/perf/event.h`.
     #[must_use]
@@ -33,7 +33,7 @@ impl BuildIdEntry<'_> {
     }
 }
 
-/// A record with a type of 64 or more, as the recorder writes it.
+/// A record of type 64 or higher, in the recorder's form.
 ///
 /// ```
 /// use synth::{Endian, UserRecord};
@@ -52,13 +52,13 @@ pub enum UserRecord<'a> {
         id: u64,
         name: &'a [u8],
     },
-    /// The data follow outside of the record's size, filled to 8 bytes.
+    /// The data follow outside of the record's size, padded to 8 bytes.
     TracingData {
         data: &'a [u8],
     },
     BuildId(BuildIdEntry<'a>),
     FinishedRound,
-    /// Rows of id, index, cpu, tid; `machines` (pid, vcpu) are left out when empty.
+    /// Rows of id, index, cpu, tid; `machines` (pid, vcpu) are omitted if empty.
     IdIndex {
         rows: &'a [[u64; 4]],
         machines: &'a [(u64, u64)],
@@ -121,17 +121,17 @@ pub enum UserRecord<'a> {
         words: [u64; 5],
         caps: [u8; 2],
     },
-    /// Not filled to a multiple of 8.
+    /// Not padded to a multiple of 8.
     HeaderFeature {
         bit: u64,
         payload: &'a [u8],
     },
-    /// Not filled to a multiple of 8.
+    /// Not padded to a multiple of 8.
     Compressed {
         data: &'a [u8],
     },
     FinishedInit,
-    /// With its own length, filled to 8 bytes.
+    /// With its own length, padded to 8 bytes.
     Compressed2 {
         data: &'a [u8],
     },
@@ -178,7 +178,7 @@ impl UserRecord<'_> {
         }
     }
 
-    /// The whole record with its header, and the data that follow outside of its size.
+    /// Returns the complete record with its header, and the data that follow outside of its size.
     #[must_use]
     pub fn encode(&self, endian: Endian) -> Vec<u8> {
         let mut w = ByteWriter::new(endian);
@@ -186,7 +186,7 @@ impl UserRecord<'_> {
         match *self {
             Self::BuildId(entry) => return entry.encode(67, endian),
             Self::TracingData { data } => {
-                // The recorder's compiler fills the record to 16 bytes.
+                // The recorder's compiler pads the record to 16 bytes.
                 w.u32(data.len().next_multiple_of(8) as u32).u32(0);
                 outside = data;
             }

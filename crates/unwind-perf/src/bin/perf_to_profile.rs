@@ -1,4 +1,4 @@
-//! `perf_to_profile`: what pprof runs to read a recording.
+//! `perf_to_profile`: the converter that pprof starts to read a recording.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The end of a run: what is said of it, and its status.
+//! End of a run: its summary on standard error and its exit status.
 
 use formats::StackWeight;
 use pipeline::Analysis;
@@ -9,7 +9,7 @@ use crate::terminal::{
     timings_text,
 };
 
-/// Tells the user how the run went, and ends it.
+/// Prints timings, summary and damage as the arguments ask, and returns the status of the run.
 pub(super) fn print_account(
     analysis: Analysis,
     one_event: Option<StackWeight>,
@@ -30,7 +30,7 @@ pub(super) fn print_account(
     let status = if analysis.is_damaged { Status::Damaged } else { Status::Complete };
     let completeness = Completeness::of(&analysis.profile);
     let status = completeness.judge(args.fail_if_incomplete.as_ref(), status);
-    // The process ends here, and taking the tables apart takes as long as printing some of them.
+    // The process ends here. Dropping the tables would take as long as printing some of them.
     std::mem::forget(analysis);
     Ok(status)
 }

@@ -1,4 +1,4 @@
-//! `cache`: the contents of a folder of kept names and of the store of recorded files, and emptying them.
+//! `cache`: shows or empties a cache folder of names and the store of recorded files.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use host::OwnFolder;
 use crate::args::{CacheArgs, CacheWhat, host};
 use crate::terminal::{Status, shown};
 
-/// Does what the arguments ask for.
+/// Runs the chosen action.
 pub(super) fn run(args: &CacheArgs) -> anyhow::Result<Status> {
     let (CacheWhat::Info(at) | CacheWhat::Clear(at)) = &args.what;
     let clears = matches!(args.what, CacheWhat::Clear(_));
@@ -24,7 +24,7 @@ pub(super) fn run(args: &CacheArgs) -> anyhow::Result<Status> {
     }
 }
 
-/// A folder that the user named may have both.
+/// Shows or empties a folder that the user named; it may hold both a cache of names and a store.
 fn of_folder(folder: &Path, clears: bool) -> anyhow::Result<String> {
     let failed = || format!("the folder {} of kept names", folder.display());
     let (names, store) = (OwnFolder::at(folder.to_owned()), FileStore::at(folder.to_owned()));
@@ -42,7 +42,7 @@ fn of_folder(folder: &Path, clears: bool) -> anyhow::Result<String> {
     })
 }
 
-/// The store of `record`. It need not exist.
+/// Shows or empties the store of `record`, which need not exist.
 fn of_store(clears: bool) -> anyhow::Result<String> {
     let folder: Option<PathBuf> = host().file_store();
     let folder = folder.context("neither HOME nor XDG_CACHE_HOME is set; name a folder")?;

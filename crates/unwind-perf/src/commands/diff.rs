@@ -1,4 +1,4 @@
-//! `unwind-perf diff`: what recordings differ in.
+//! `unwind-perf diff`: differences between recordings.
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub(super) fn run(args: &DiffArgs) -> anyhow::Result<Status> {
     on_pool(run.options.limits.threads(), || run_on_pool(args, run, &sides, format))
 }
 
-/// The format: as it was asked for, or by the ending of the file.
+/// Returns the requested format, or the one that the file's ending selects.
 fn format(args: &DiffArgs) -> anyhow::Result<DiffFormat> {
     let by_ending = || DiffFormat::from_path(args.run.output.as_deref()?);
     let format = args.format.or_else(by_ending).unwrap_or(DiffFormat::Text);
@@ -85,12 +85,12 @@ fn run_on_pool(
             status = Status::Changed;
         }
     }
-    // The process ends here, and taking the tables apart takes time.
+    // The process ends here; dropping the tables would take time.
     std::mem::forget((before, after, compared));
     Ok(status)
 }
 
-/// The file to write; in a folder, a new one of the usual ending.
+/// Returns the path to write: in a folder, a new file with the usual ending of the format.
 fn file_in(path: &Path, format: DiffFormat) -> PathBuf {
     if host().is_dir(path, Origin::User) {
         return path.join(format!("diff{}", format.ending()));
@@ -98,7 +98,7 @@ fn file_in(path: &Path, format: DiffFormat) -> PathBuf {
     path.to_owned()
 }
 
-/// Makes profiles of recordings, and keeps in mind what was wrong with them.
+/// Analyses recordings, and remembers the worst status.
 struct Loader<'a> {
     args: &'a DiffArgs,
     options: Options,
@@ -113,7 +113,8 @@ impl<'a> Loader<'a> {
         Self { args, options, pipeline: pipeline(), progress, status: Status::Complete }
     }
 
-    /// The profile of a recording, with its name. Files that were opened for one are there for the next.
+    /// Analyses a recording; returns its name as well. Files that were opened for one recording are reused for the
+    /// next.
     fn load(&mut self, path: &Path) -> anyhow::Result<(String, Analysis)> {
         let run = &self.args.run;
         let name = path.display().to_string();
@@ -171,11 +172,12 @@ fn named(side: &[(String, Analysis)]) -> Vec<DiffInput<'_>> {
     side.iter().map(|(name, analysis)| DiffInput { name, profile: &analysis.profile }).collect()
 }
 
-/// A larger part of a side that is not compared leaves a gate undecided.
+/// The gate is undecided if a larger share of a side is not compared.
 const UNDECIDED_ABOVE: f64 = 0.05;
 
-/// The verdict of `--fail-above`, with the lines for standard error: which part of a side is not compared if that is too
-/// much, else which marked functions cost more by a larger part of the total before than `limit`.
+/// Returns the verdict of `--fail-above` and its lines for standard error.
+/// If more than [`UNDECIDED_ABOVE`] of a side is not compared, the gate is undecided and the lines name that side.
+/// Otherwise the lines list the marked functions that grew by a larger share of the baseline's total than `limit`.
 fn judge(diff: &Diff, inclusive: bool, limit: &Percent) -> (DiffGate, Vec<String>) {
     let sides = ["BEFORE", "AFTER"].into_iter().zip(diff.not_compared_shares());
     let undecided = sides.filter(|&(_, share)| share > UNDECIDED_ABOVE).map(|(side, share)| {

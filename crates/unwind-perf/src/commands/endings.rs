@@ -1,4 +1,4 @@
-//! The format that the ending of an output file asks for.
+//! Output format by the ending of the file's name.
 
 use std::path::Path;
 
@@ -7,11 +7,12 @@ use host::{FileKind, Origin};
 
 use crate::args::host;
 
-/// The format of the ending of `path`, of those in `known`; `None` for a name without an ending, and for a file that is
-/// there and is no regular one, such as `/dev/stdout`.
+/// Returns the format that the ending of `path` selects among those in `known`.
+/// Returns `None` for a name without an ending, and for an existing file that is not a regular one, such as
+/// `/dev/stdout`.
 ///
 /// # Errors
-/// If the name has an ending that stands for no format: the name would be wrong.
+/// If the name has an ending of no known format: the name would be wrong.
 pub(super) fn by_ending<T: Copy>(path: &Path, known: &[(&str, T)]) -> anyhow::Result<Option<T>> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let found =
@@ -24,10 +25,10 @@ pub(super) fn by_ending<T: Copy>(path: &Path, known: &[(&str, T)]) -> anyhow::Re
     Ok(None)
 }
 
-/// Refuses the name of a file whose ending stands for no format, unless the file is there and is no regular one.
+/// Refuses a file name with an ending of no known format, unless the file exists and is not a regular one.
 ///
 /// # Errors
-/// If it is refused; the message names the endings of formats.
+/// If the name is refused; the message lists the endings of the formats.
 pub(super) fn refuse_unknown(path: &Path, endings: &[&str]) -> anyhow::Result<()> {
     let Some(ending) = path.extension() else { return Ok(()) };
     if host().stat(path, Origin::User).is_ok_and(|found| found.kind != FileKind::Regular) {

@@ -1,4 +1,5 @@
-//! Samples that are printed while their recording comes: `perf record -o - … | unwind-perf -f ndjson -`, `-f arrow --rows`.
+//! Samples that are printed while the recording arrives: `perf record -o - … | unwind-perf -f ndjson -`,
+//! `-f arrow --rows`.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -14,8 +15,8 @@ use super::nothing_left::nothing_left;
 use crate::args::{RunArgs, RunOptions, host, pipeline, source, with_argument};
 use crate::terminal::{Inputs, Out, OutputTarget, Progress, Status, output_path};
 
-/// Whether an input comes bytewise, so that there is something to be seen before its end. Not a file that standard input
-/// was redirected to.
+/// Returns true if an input arrives as a stream, so that samples can be printed before its end.
+/// A regular file as standard input is not a stream.
 pub(super) fn is_stream(input: &Path) -> bool {
     let kind = |path: &Path| host().stat(path, Origin::User).map(|stat| stat.kind);
     if input == Path::new("-") {
@@ -24,7 +25,7 @@ pub(super) fn is_stream(input: &Path) -> bool {
     kind(input).is_ok_and(|kind| kind == FileKind::Fifo)
 }
 
-/// Prints the samples of a stream as they come.
+/// Prints the samples of a stream as they arrive.
 pub(super) fn print_lines(
     input: &Path,
     format: Format,
@@ -58,12 +59,12 @@ pub(super) fn print_lines(
     print_account(analysis, None, args)
 }
 
-/// Prints what is new of a growing profile.
+/// Prints the new samples of a growing profile.
 #[derive(Debug)]
 struct Lines {
     printer: GrowingSamples,
     out: Out,
-    /// Samples that were printed.
+    /// Number of samples printed.
     printed: usize,
 }
 

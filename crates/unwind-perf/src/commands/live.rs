@@ -1,4 +1,4 @@
-//! `unwind-perf live`: the service with a recording that grows.
+//! `unwind-perf live`: the service for a growing recording.
 
 use std::io::IsTerminal as _;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -29,7 +29,8 @@ pub(super) fn run(args: &LiveArgs) -> anyhow::Result<Status> {
     serve(ServeOptions { live: Some(live), ..options }, &args.front)
 }
 
-/// What standard input is. The worker gets it; here nothing holds it open, so that perf learns when nobody reads any more.
+/// Returns a duplicate of standard input for the worker, and replaces the original by `/dev/null`.
+/// No descriptor stays open here, so perf gets an error when the worker stops reading.
 fn standard_input() -> anyhow::Result<OwnedFd> {
     let input = std::io::stdin();
     if input.is_terminal() {

@@ -1,4 +1,4 @@
-//! `unwind-perf man` and `unwind-perf completions`: what packages install beside the command, made of its own arguments.
+//! `unwind-perf man` and `unwind-perf completions`: the files that packages install, generated from the arguments.
 
 use std::io::Write as _;
 
@@ -8,14 +8,14 @@ use clap::CommandFactory as _;
 use crate::args::{Cli, CompletionArgs, ENVIRONMENT, EXAMPLES, EXIT_STATUS, FILES};
 use crate::terminal::Status;
 
-/// Prints the completion of a shell.
+/// Prints the completion script of a shell.
 pub(crate) fn completions(args: &CompletionArgs) -> anyhow::Result<Status> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "unwind-perf", &mut text);
     print(&text)
 }
 
-/// Prints the manual page: the command, then each of its jobs. There is one page, which refers to no other of ours.
+/// Prints the manual page: the command, then each subcommand. It is a single page without references to others.
 pub(crate) fn man() -> anyhow::Result<Status> {
     let mut text = Vec::new();
     let mut command = Cli::command();
@@ -50,7 +50,7 @@ pub(crate) fn man() -> anyhow::Result<Status> {
     print(&text)
 }
 
-/// A section of terms with what they mean.
+/// Writes a section of terms and their meanings.
 fn list(
     text: &mut Vec<u8>,
     title: &str,

@@ -1,4 +1,4 @@
-//! The commands: what each does with its arguments.
+//! The commands, each a function of its arguments.
 
 mod account;
 mod annotate;
@@ -27,7 +27,7 @@ use crate::terminal::Status;
 
 pub(crate) use profile::on_pool;
 
-/// Does what the arguments ask for.
+/// Runs the command that the arguments name.
 pub(crate) fn run(cli: &Cli) -> anyhow::Result<Status> {
     match &cli.command {
         Some(Command::Info(args)) => inspect::info(args),

@@ -1,4 +1,4 @@
-//! What to say where no sample passes the filters: what there is to choose from.
+//! Advice if no sample passes the filters: the values that exist in the recording.
 
 use address::Timestamp;
 use options::SampleFilter;
@@ -6,16 +6,16 @@ use pipeline::{Analysis, LeftOut};
 
 use crate::terminal::shown;
 
-/// Values of a kind that are named at most.
+/// Maximum number of values of a kind that are listed.
 const NAMED: usize = 10;
 
-/// What to say where the filters left no sample; `None` where there are some, or were none before.
+/// Returns the advice if the filters left no sample; `None` if some are left, or if there were none before.
 pub(super) fn nothing_left(analysis: &Analysis, filters: &SampleFilter) -> Option<String> {
     let samples = analysis.profile.samples.len() as u64;
     none_of(samples, analysis.profile.summary.samples_filtered, &analysis.left_out, filters)
 }
 
-/// The same for what is known of a run: samples, those left out, and what these were.
+/// Same as [`nothing_left`], from the counts of samples and of filtered samples and the description of the latter.
 pub(super) fn none_of(
     samples: u64,
     filtered: u64,
@@ -47,7 +47,7 @@ pub(super) fn none_of(
         let times = left_out.times.iter();
         times.map(|(first, last)| format!("{},{}", seconds(*first), seconds(*last))).collect()
     };
-    /// An option, whether it was given, and what there is for it.
+    /// An option, true if it was given, and the values that exist for it.
     type Kind<'k> = (&'k str, bool, &'k dyn Fn() -> Vec<String>);
     let cpus = || left_out.cpus.iter().map(ToString::to_string).collect();
     let kinds: [Kind<'_>; 7] = [

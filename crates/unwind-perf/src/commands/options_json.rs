@@ -1,4 +1,4 @@
-//! `unwind-perf options-json`: the options of a run are checked for a program that passes them on, such as the Python
+//! `unwind-perf options-json`: checks the options of a run for a program that passes them on, such as the Python
 //! package.
 
 use std::io::Write as _;
@@ -9,8 +9,8 @@ use anyhow::Context as _;
 use crate::args::options_of_json;
 use crate::terminal::Status;
 
-/// Reads a JSON object from standard input, and prints the options that differ from their defaults. Paths are absolute in
-/// it, for a reader in another folder.
+/// Reads a JSON object from standard input, and prints the options that differ from their defaults.
+/// Paths become absolute, for a reader in another folder.
 pub(super) fn run() -> anyhow::Result<Status> {
     let mut options = options_of_json(Path::new("-"))?;
     options.make_absolute(&std::env::current_dir().context("this folder is gone")?);

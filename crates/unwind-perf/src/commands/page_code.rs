@@ -1,4 +1,4 @@
-//! The instructions for a page: of the machine code in which most samples were taken.
+//! Instructions for a page: those of the functions with the most samples.
 
 use address::{BuildId, ById as _, ModuleId, Svma};
 use formats::{PageCode, PageFunctionCode};
@@ -6,21 +6,21 @@ use hashbrown::{HashMap, HashSet};
 use pipeline::Analysis;
 use profile::{LocationAddress, Profile, StringId};
 
-/// Functions whose code is looked at, those of most samples.
+/// Maximum number of functions, those with the most samples.
 const MOST_FUNCTIONS: usize = 400;
 
-/// Bytes of text of a function's instructions that are taken at most.
+/// Maximum size of the text of a function's instructions, in bytes.
 const MOST_OF_FUNCTION: usize = 256 << 10;
 
-/// Bytes of text of all functions that are taken at most; a page is to stay one that can be sent.
+/// Maximum size of the text of all functions, in bytes, so that a page stays small enough to be sent.
 const MOST: usize = 1 << 20;
 
-/// Where functions begin, and the samples that were taken in each, those of most samples first.
+/// Start addresses of functions and their sample counts, most samples first.
 struct Sampled {
     functions: Vec<((ModuleId, u64), u64)>,
 }
 
-/// The instructions of the functions in which most samples were taken, as far as they can be had.
+/// Returns the instructions of the functions with the most samples, if their code can be read.
 pub(super) fn page_code(analysis: &Analysis) -> PageCode {
     let mut reader = analysis.code();
     let mut code = PageCode::default();
@@ -73,7 +73,7 @@ impl Sampled {
     }
 }
 
-/// By stack: how many samples have it.
+/// Returns the number of samples by stack.
 fn by_stack(profile: &Profile) -> Vec<u64> {
     let mut counts = vec![0; profile.stacks.len()];
     for stack in profile.samples.iter().filter_map(|sample| sample.stack) {
@@ -84,8 +84,8 @@ fn by_stack(profile: &Profile) -> Vec<u64> {
     counts
 }
 
-/// The paths of which more than one build was sampled: the page knows modules by their paths only, and would show the
-/// costs of one build at the instructions of another.
+/// Returns the paths with several sampled builds.
+/// The page identifies modules by path alone, and would show the costs of one build at the instructions of another.
 fn several_builds(profile: &Profile, modules: impl Iterator<Item = ModuleId>) -> HashSet<StringId> {
     let mut builds: HashMap<StringId, (Option<BuildId>, Option<StringId>)> = HashMap::new();
     let mut unclear = HashSet::new();
@@ -108,8 +108,8 @@ mod tests {
 
     use super::*;
 
-    /// Samples at addresses, each with how far that is from the start of its function; a module for each of `builds`,
-    /// all of one path but the last.
+    /// Returns a profile with samples at addresses, each with its offset from the start of its function.
+    /// Each of `builds` is a module; all but the last have the same path.
     fn profile(builds: &[u8], rows: &[(usize, u64, Option<u64>, u64)]) -> Profile {
         let mut profile = Profile::default();
         let (shared, other) =
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(found, [(0x2000, 7), (0x1000, 5)]);
     }
 
-    /// The page knows modules by their paths: two builds of one are not told apart there.
+    /// The page identifies modules by path, so it cannot separate two builds of one path.
     #[test]
     fn a_path_of_two_builds_has_no_code() {
         let rows = [(0, 0x1000, Some(0), 2), (1, 0x1000, Some(0), 3), (2, 0x1000, Some(0), 1)];

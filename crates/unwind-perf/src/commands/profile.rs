@@ -28,38 +28,38 @@ use crate::terminal::{
     print_profile,
 };
 
-/// A run: of what, into what, with which options.
+/// A run: its input, its output and its options.
 pub(super) struct ProfileJob<'a> {
     pub(super) input: &'a Path,
     pub(super) output: Output,
-    /// What a page has beside the tables.
+    /// Contents of a page in addition to the tables.
     pub(super) embedded: Embedded,
-    /// What the user calls the service that was recorded.
+    /// The user's name for the recorded service.
     pub(super) service_name: Option<&'a str>,
     pub(super) run: RunOptions,
-    /// What is asked of the command beside the options of the run.
+    /// The arguments of the command that are not options of the run.
     pub(super) args: &'a RunArgs,
 }
 
-/// What a page has beside its tables.
+/// Contents of a page in addition to its tables.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Embedded {
-    /// The text of source files.
+    /// True to embed the text of source files.
     pub(super) sources: bool,
-    /// The instructions of functions.
+    /// True to embed the instructions of functions.
     pub(super) code: bool,
 }
 
-/// What is printed.
+/// Kind of output.
 pub(super) enum Output {
     /// A format.
     Format(Format, FormatOptions),
-    /// A table for people, in which samples weigh so.
+    /// A table for people, and the weight of its samples.
     Table(Box<dyn Printer + Send>, StackWeight),
 }
 
 impl Output {
-    /// Whether inlined functions are frames of their own, where this is the page.
+    /// Returns whether inlined functions are separate frames; `None` if the output is not the page.
     const fn page_inlines(&self) -> Option<bool> {
         match self {
             Self::Format(Format::Report, options) => Some(options.inlines),
@@ -67,7 +67,7 @@ impl Output {
         }
     }
 
-    /// What samples weigh.
+    /// Returns the weight of samples.
     const fn weight(&self) -> StackWeight {
         match self {
             Self::Format(_, options) => options.weight,
@@ -76,14 +76,15 @@ impl Output {
     }
 }
 
-/// Rows of the table that a terminal gets.
+/// Number of rows of the table on a terminal.
 const ROWS: usize = 20;
 
-/// Bytes from which on a recording's tables are given back to the system as they are done with: a seventh less memory, for
-/// two hundredths more processor time, which shorter recordings do without.
+/// Minimum size, in bytes, of recordings that return freed tables to the system.
+/// This takes a seventh less memory and 2 % more processor time, which shorter recordings avoid.
 const LARGE: u64 = 2 << 30;
-/// Bytes up to which they are kept for the next ones: 3.5 % less processor time (a compile of 78 MB, 61 pairs), for a few
-/// MB. Longer recordings would gain nothing by it.
+/// Maximum size, in bytes, of recordings that retain freed memory for later tables.
+/// This takes 3.5 % less processor time (a compile of 78 MB, 61 pairs) and a few MB more memory.
+/// Longer recordings gain nothing by it.
 const SMALL: u64 = 256 << 20;
 
 /// Runs the main job.
@@ -157,7 +158,7 @@ pub(super) fn report(args: &ReportArgs) -> anyhow::Result<Status> {
     ProfileJob { input, output, embedded, service_name: None, run, args: &args.run }.run()
 }
 
-/// The output of a command that has one format. A file whose ending means another one is refused.
+/// Returns the output of a command with a single format. Refuses a file with the ending of another format.
 fn fixed(format: Format, options: FormatOptions, args: &RunArgs) -> anyhow::Result<Output> {
     let path = args.output.as_deref();
     let by_ending = path.and_then(Format::from_path).filter(|&other| other != format);
@@ -181,7 +182,7 @@ impl ProfileJob<'_> {
         if let Ok(input) = host().stat(self.input, Origin::User) {
             match input.stamp.size {
                 LARGE.. => FreedMemory::GivenBack.set(),
-                // A stream's length is not known.
+                // The length of a stream is unknown.
                 1..SMALL => FreedMemory::Kept.set(),
                 _ => {}
             }
@@ -205,7 +206,7 @@ impl ProfileJob<'_> {
                 let hotspot::Outcome { mut status, completeness, samples, .. } = outcome;
                 let nothing = none_of(samples, outcome.filtered, &outcome.left_out, &filters);
                 if let Some(message) = nothing {
-                    // The stream is written by now.
+                    // The stream has been written by now.
                     print_error(&message);
                     status = Status::Incomplete;
                 }
@@ -216,7 +217,7 @@ impl ProfileJob<'_> {
     }
 }
 
-/// Runs `work` with so many threads; 0 for one a processor.
+/// Runs `work` on a pool of `threads` threads; 0 means one per processor.
 pub(crate) fn on_pool<T: Send>(
     threads: usize,
     work: impl FnOnce() -> anyhow::Result<T> + Send,
@@ -228,7 +229,8 @@ pub(crate) fn on_pool<T: Send>(
     pool.install(work)
 }
 
-/// The page of a recording, with what the machine knows beside it; and a message if it should have sources and has none.
+/// Builds the page of a recording with its embedded sources and code.
+/// Returns a message as well if sources were requested and none was found.
 fn page(
     analysis: &Analysis,
     files: &FileSearch,

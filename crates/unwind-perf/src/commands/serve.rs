@@ -21,13 +21,13 @@ use crate::hotspot;
 use crate::spelling::SPELLING;
 use crate::terminal::{Out, Status, print_note, shown};
 
-/// Bytes of profiles that a worker keeps for the next questions.
+/// Bytes of profiles that a worker retains for later queries.
 const KEPT: u64 = 1 << 30;
 
-/// Bytes of memory of a worker, if nothing is said and the machine has twice as much.
+/// Default memory limit of a worker in bytes, if the machine has twice as much.
 const WORKER_MEMORY: u64 = 4 << 30;
 
-/// Bytes of results that are kept, and how long the work at a recording may take, where nothing is said.
+/// Default limit of the stored results in bytes, and default time limit for the work on a recording.
 const RESULTS: u64 = 2 << 30;
 const DEADLINE: Duration = Duration::from_secs(600);
 
@@ -43,17 +43,17 @@ pub(super) fn run(args: &ServeArgs) -> anyhow::Result<Status> {
     serve(ServeOptions { paths, keep: args.keep, uploads, deadline, ..options }, &args.front)
 }
 
-/// What the arguments say that every command has which serves, and the store if it is a temporary one.
+/// Returns the options that all serving commands share, and the store if it is a temporary one.
 pub(super) fn options(args: &FrontArgs) -> anyhow::Result<(ServeOptions, Option<ScratchDir>)> {
     let program = std::env::current_exe().context("this program cannot be found again")?;
-    // Files that the operator named are read once here, so that a mistake is not each job's.
+    // Files that the operator named are read once here, so that a mistake is reported before any job.
     let WorkerArgs { jobs, max_memory, files, sources } = &args.worker;
     let limits =
         Limits { memory: max_memory.unwrap_or_default(), jobs: jobs.and_then(NonZeroU16::new) };
     let run =
         Options { files: files.search_with(&sources.source_dir)?, limits, ..Options::default() };
     let (store, scratch) = store(args)?;
-    // Untrusted recordings have no part in the cache.
+    // Untrusted recordings do not use the cache.
     let workers = [false, true].map(|foreign| {
         let cache = (!foreign).then(|| CachePlace::usual(store.join("names")));
         let setup = WorkerSetup { options: Options { cache, ..run.clone() }, foreign };
@@ -78,7 +78,7 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<(ServeOptions, Option<
     Ok((options, scratch))
 }
 
-/// The folder of the results: the named one, else the usual one, else one that goes with the process.
+/// Returns the folder of the results: the named one, else the usual one, else a temporary one.
 fn store(args: &FrontArgs) -> anyhow::Result<(PathBuf, Option<ScratchDir>)> {
     let folder = args.store.clone().map_or_else(usual_store, Ok)?;
     let Some(distrust) = RealHost.distrust(&folder) else { return Ok((folder, None)) };
@@ -97,7 +97,7 @@ pub(super) fn serve(options: ServeOptions, args: &FrontArgs) -> anyhow::Result<S
     let opens = !args.no_open && has_desktop();
     let mut page = None;
     service::serve(options, host(), |addresses| {
-        // Who reads it through a pipe waits for the line.
+        // A reader at a pipe waits for this line.
         let _ = print(addresses);
         if opens {
             page = open_browser(&addresses.page);
@@ -106,7 +106,7 @@ pub(super) fn serve(options: ServeOptions, args: &FrontArgs) -> anyhow::Result<S
     Ok(Status::Complete)
 }
 
-/// Says where the service is reached: the page, and what else is switched on as others are to be told it.
+/// Prints the address of the page and the settings for other programs that use the service.
 fn print(addresses: &Addresses) -> std::io::Result<()> {
     let Addresses { page, firefox, debuginfod } = addresses;
     let mut out = std::io::stdout().lock();
@@ -119,20 +119,20 @@ fn print(addresses: &Addresses) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Whether there is somebody in front of a screen.
+/// Returns true if a user sits in front of a screen.
 fn has_desktop() -> bool {
     let is_set = |name| RealHost.variable(name).is_some_and(|value| !value.is_empty());
     std::io::stdout().is_terminal() && (is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
 }
 
-/// Shows an address in the browser. Others can see the arguments of a program, so that the token is not among them: the
-/// browser gets a page that only this user can read, which leads on. It is there until the service ends.
+/// Shows an address in the browser. Other users can see the arguments of a program, so the token is not among them.
+/// Instead the browser gets a page that only this user can read and that redirects. It exists until the service ends.
 fn open_browser(address: &str) -> Option<ScratchDir> {
     let folder = ScratchDir::below(&std::env::temp_dir()).ok()?;
     let page = folder.path().join("unwind-perf.html");
     let text = format!("<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0; url={address}\">");
     replace_file(&page, |file| file.write_all(text.as_bytes())).ok()?;
-    // Where there is no browser, the address is on the terminal.
+    // Without a browser, the address is on the terminal.
     open::that_detached(&page).ok()?;
     Some(folder)
 }
@@ -148,7 +148,7 @@ pub(super) fn work() -> anyhow::Result<Status> {
     let temporary = std::env::temp_dir();
     let cache = RealHost.home().map(|home| home.join(".cache"));
     let network = !files.debuginfod.is_empty();
-    // Without it names are looked up anew each time.
+    // Without the cache, names are looked up again each time.
     options.cache = options.cache.filter(|place| make_folder(place).is_ok());
     let folder = options.cache.as_ref().map(|place| place.folder.clone());
     let writable = [Some(temporary), cache.filter(|_| network), folder];
@@ -181,12 +181,12 @@ fn readable(files: &FileSearch) -> Vec<PathBuf> {
     named.flat_map(|(_, folders)| folders).cloned().chain(usual).collect()
 }
 
-/// The stores by build-id that are asked where none is named.
+/// Returns the stores by build-id that are used if none is named.
 fn usual_stores() -> impl Iterator<Item = PathBuf> {
     usual_build_id_dirs(&RealHost).chain([PathBuf::from("/usr/lib/debug")])
 }
 
-/// Where results are kept: below the user's directory for caches.
+/// Returns the default folder of results, below the user's cache directory.
 fn usual_store() -> anyhow::Result<PathBuf> {
     let caches = RealHost
         .cache_home()

@@ -1,4 +1,4 @@
-//! Source files for people: those of the functions that cost most, as far as they are at hand.
+//! Source files of the functions that cost most, if they are available.
 
 use formats::PageSource;
 use host::Host;
@@ -9,10 +9,10 @@ use profile::{Profile, StringId};
 
 use crate::terminal::shown;
 
-/// Bytes of all files that are taken at most; a page is to stay one that can be sent.
+/// Maximum size of all files in bytes, so that a page stays small enough to be sent.
 const MOST: usize = 16 << 20;
 
-/// The source files of an analysed recording. `local` is this machine, for a recording in a bundle.
+/// Returns the source files of an analysed recording. `local` is this host, for a recording in a bundle.
 pub(super) fn source_files<'a>(
     analysis: &'a Analysis,
     files: &'a FileSearch,
@@ -26,24 +26,24 @@ pub(super) fn source_files<'a>(
     }
 }
 
-/// The name of a source file for messages.
+/// Returns the name of a source file for messages.
 pub(super) fn plain_name(name: &[u8]) -> String {
     shown(&String::from_utf8_lossy(&SourceFiles::plain_name(name)))
 }
 
-/// The message about a source file that is not at hand.
+/// Returns the message about an unavailable source file.
 pub(super) fn not_found(name: &str) -> String {
     format!("{name} was not found; name its folder with --source-dir DIR")
 }
 
-/// The texts for a page, and the name of the file of most samples that was not found.
+/// Texts for a page, and the name of the missing file with the most samples.
 pub(super) struct Sources {
     pub(super) found: Vec<PageSource>,
     pub(super) missing: Option<String>,
 }
 
-/// The texts of the source files of functions that were sampled, those of most samples first; then of files that only have
-/// lines of functions, such as an included body.
+/// Returns the source files of sampled functions, most samples first.
+/// Then follow files that only have lines of functions, such as an included body.
 pub(super) fn sources(profile: &Profile, files: &SourceFiles<'_>) -> Sources {
     let mut seen: Vec<StringId> = Vec::new();
     let mut sources = Sources { found: Vec::new(), missing: None };

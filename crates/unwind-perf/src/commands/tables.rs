@@ -1,4 +1,4 @@
-//! `unwind-perf top` and `unwind-perf tree`: the highest costs, as tables for people.
+//! `unwind-perf top` and `unwind-perf tree`: the highest costs as tables.
 
 use formats::{TopTable, TreeTable};
 use options::TopFormat;
@@ -8,10 +8,10 @@ use super::profile::{Embedded, Output, ProfileJob};
 use crate::args::{TopArgs, TreeArgs};
 use crate::terminal::{Status, console_look};
 
-/// Rows of the table for people, unless the user chooses.
+/// Default number of rows of the text table.
 const ROWS: usize = 25;
 
-/// The endings of files of a table.
+/// File endings of the table formats.
 const ENDINGS: [(&str, TopFormat); 4] = [
     (".txt", TopFormat::Text),
     (".text", TopFormat::Text),
@@ -19,7 +19,7 @@ const ENDINGS: [(&str, TopFormat); 4] = [
     (".csv", TopFormat::Csv),
 ];
 
-/// Prints the highest costs.
+/// Prints the functions with the highest costs.
 pub(super) fn top(args: &TopArgs) -> anyhow::Result<Status> {
     let run = args.run.options()?;
     let format = match (args.format, args.run.output.as_deref()) {

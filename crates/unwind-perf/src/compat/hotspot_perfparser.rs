@@ -1,7 +1,7 @@
-//! `hotspot-perfparser`: hotspot's backend, with the options and exit statuses that hotspot knows.
+//! `hotspot-perfparser`: hotspot's backend, with the options and exit statuses that hotspot expects.
 //!
-//! hotspot starts what `HOTSPOT_PERFPARSER` names as `hotspot-perfparser --input RECORDING --max-frames N`, with further
-//! options where its user set them, and reads the stream from standard output.
+//! hotspot starts the program in `HOTSPOT_PERFPARSER` as `hotspot-perfparser --input RECORDING --max-frames N`, with
+//! further options that its user set, and reads the stream from standard output.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -106,7 +106,7 @@ fn parse_arch(name: &str) -> Result<Processor, String> {
     }
 }
 
-/// Exit statuses that hotspot knows.
+/// Exit statuses that hotspot understands.
 const SOCKET_ERROR: u8 = 1;
 const CANNOT_OPEN: u8 = 2;
 const BAD_MAGIC: u8 = 3;
@@ -116,7 +116,7 @@ const MISSING_DATA: u8 = 6;
 const INVALID_OPTION: u8 = 7;
 const BUFFER_ERROR: u8 = 8;
 
-/// A peer that cannot be read from.
+/// A peer that cannot be read.
 #[derive(Debug)]
 struct PeerError(String, std::io::Error);
 
@@ -149,7 +149,7 @@ pub(crate) fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // With closed streams there is no place for it.
+            // If the streams are closed, the message cannot be printed.
             let _ = error.print();
             let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
             return ExitCode::from(if asked { 0 } else { INVALID_OPTION });
@@ -211,13 +211,13 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A peer that sends nothing for that long is gone; a recorder that waits for its program sends rounds of its buffers more
+/// Maximum time without data from the peer. A recorder that waits for its program sends rounds of its buffers more
 /// often.
 const SILENCE: Duration = Duration::from_secs(600);
-/// A peer has that long to answer, and to begin to send.
+/// Maximum time for a peer to answer, and to send its first data.
 const CONNECT: Duration = Duration::from_secs(30);
 
-/// A connection that does not wait for ever.
+/// A connection with time limits.
 #[derive(Debug)]
 struct Peer {
     stream: TcpStream,
@@ -231,7 +231,7 @@ impl Read for Peer {
             self.has_sent = true;
             self.stream.set_read_timeout(Some(SILENCE))?;
         }
-        // Source: socket(7): a read that took too long would have blocked.
+        // Source: socket(7): a read that timed out reports that it would block.
         read.map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock => {
                 io::Error::new(io::ErrorKind::TimedOut, "the peer is silent")
@@ -241,7 +241,7 @@ impl Read for Peer {
     }
 }
 
-/// A connection to the peer, by the first of its addresses that answers.
+/// Connects to the first of the peer's addresses that answers.
 fn connect(host: &str, port: u16) -> io::Result<Peer> {
     let mut failed = io::Error::from(io::ErrorKind::NotFound);
     for address in (host, port).to_socket_addrs()? {
@@ -256,7 +256,7 @@ fn connect(host: &str, port: u16) -> io::Result<Peer> {
     Err(failed)
 }
 
-/// What the arguments say of the run.
+/// Returns the options of the run.
 fn options(arguments: &Arguments) -> Options {
     let extra = arguments.app.iter().chain(&arguments.extra);
     Options {
@@ -265,7 +265,7 @@ fn options(arguments: &Arguments) -> Options {
             debug_dirs: arguments.debug.clone(),
             extra_dirs: extra.cloned().collect(),
             perf_map_dirs: arguments.perf_map_path.iter().cloned().collect(),
-            // hotspot sets the variable where its user named servers.
+            // hotspot sets the variable if its user named servers.
             debuginfod: servers(),
             kallsyms: arguments.kallsyms.clone(),
             ..FileSearch::default()
@@ -275,12 +275,12 @@ fn options(arguments: &Arguments) -> Options {
     }
 }
 
-/// The servers of the environment, if this program can query any.
+/// Returns the servers of the environment, if this build can query any.
 fn servers() -> Servers {
     if cfg!(feature = "debuginfod") { servers_of_environment(&*host()) } else { Servers::default() }
 }
 
-/// At least one frame; a negative number is for all.
+/// Returns the limit of frames: at least one; a negative number means no limit.
 fn max_frames(number: i64) -> NonZeroUsize {
     usize::try_from(number)
         .map_or(NonZeroUsize::MAX, |it| NonZeroUsize::new(it).unwrap_or(NonZeroUsize::MIN))

@@ -62,7 +62,7 @@ fn run() -> anyhow::Result<Status> {
     }
     let options = Options::default();
     let inputs = Inputs::new(&arguments.input, &options, &[]);
-    // pprof reads through the descriptor of the file that it made, so that file has to stay.
+    // pprof reads through the descriptor of the file that it created, so the file must not be replaced.
     let target = OutputTarget::in_place(&arguments.output, &inputs)?;
     on_pool(0, || {
         let observer: Arc<dyn Observer> = Arc::new(Unobserved);

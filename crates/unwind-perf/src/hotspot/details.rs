@@ -1,4 +1,4 @@
-//! What the header of a recording says beside its events: the machine, groups of events, tracepoints.
+//! Details from the header of a recording besides its events: machine, event groups and tracepoints.
 
 use address::Pid;
 use formats::{Details, GroupRow, MemoryNodeRow, TracepointRow};
@@ -6,7 +6,7 @@ use hashbrown::HashSet;
 use perf_data::{Head, TracingData};
 use profile::Strings;
 
-/// Adds the tracepoints that were not known by then: in a stream they may come late.
+/// Adds the tracepoints that are still missing: in a stream they may come late.
 pub(super) fn learn_tracepoints(head: &Head, details: &mut Details, strings: &mut Strings) {
     let Some(data) = head.features().tracing_data.and_then(TracingData::parse) else { return };
     let recorded = head.events().iter().filter(|event| is_tracepoint(event));
@@ -25,14 +25,14 @@ pub(super) fn learn_tracepoints(head: &Head, details: &mut Details, strings: &mu
     details.tracepoints.extend(rows);
 }
 
-/// Whether an event is a tracepoint; its `config` is the id.
+/// Returns true if an event is a tracepoint; its `config` is then the id.
 pub(super) const fn is_tracepoint(event: &perf_data::Event) -> bool {
     /// Source: `include/uapi/linux/perf_event.h`, `PERF_TYPE_TRACEPOINT`.
     const TRACEPOINT: u32 = 2;
     event.attr.kind == TRACEPOINT
 }
 
-/// What the header says about the machine.
+/// Returns the header's details about the machine.
 pub(super) fn machine_details(head: &Head, strings: &mut Strings) -> Details {
     let features = head.features();
     let mut details = Details::default();

@@ -22,47 +22,47 @@ use crate::terminal::{
     print_summary, timings_text,
 };
 
-/// What is to be done.
+/// A conversion of a recording to the stream.
 #[derive(Debug)]
 pub(crate) struct HotspotJob<'a> {
     /// The recording.
     pub(crate) source: Source,
-    /// How it becomes a profile.
+    /// Options of the analysis.
     pub(crate) options: Options,
-    /// How it is read where it is a stream. A limit of what may wait makes more of it an error.
+    /// Options for reading a stream. With a limit on waiting records, exceeding it is an error.
     pub(crate) stream: StreamOptions,
-    /// Where the stream goes; `None` for standard output.
+    /// Path of the output; `None` for standard output.
     pub(crate) output: Option<&'a Path>,
     /// The files that map hints were read from.
     pub(crate) map_files: &'a [PathBuf],
-    /// No progress, no summary.
+    /// True to print neither progress nor summary.
     pub(crate) quiet: bool,
-    /// Whether progress is told in lines.
+    /// True to print progress as lines.
     pub(crate) progress_lines: bool,
-    /// Whether to print the time that each stage took.
+    /// True to print the time of each stage.
     pub(crate) timings: bool,
-    /// The summary instead of the stream.
+    /// True to print the summary instead of the stream.
     pub(crate) statistics: bool,
 }
 
-/// How it went.
+/// Result of the conversion.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     pub(crate) status: Status,
-    /// How many of the callchains are complete.
+    /// Numbers of all and of incomplete callchains.
     pub(crate) completeness: Completeness,
-    /// Samples that were written.
+    /// Number of samples that were written.
     pub(crate) samples: u64,
-    /// Samples that the filter left out, and what they were.
+    /// Number of samples that the filter rejected, and their description.
     pub(crate) filtered: u64,
     pub(crate) left_out: LeftOut,
-    /// The processor, where the recording names it.
+    /// Processor architecture, if the recording states it.
     pub(crate) arch: Option<Arch>,
-    /// Whether what came bytewise broke off with an error.
+    /// True if the input stream ended with an error.
     pub(crate) peer_broke: bool,
 }
 
-/// Nothing says which processor was recorded.
+/// The recording does not state its architecture.
 #[derive(Debug)]
 pub(crate) struct NoArchitecture;
 
@@ -74,7 +74,7 @@ impl fmt::Display for NoArchitecture {
 
 impl std::error::Error for NoArchitecture {}
 
-/// More was waiting for the end of its round than may.
+/// More records waited for the end of their round than allowed.
 #[derive(Debug)]
 pub(crate) struct BufferTooSmall;
 
@@ -86,7 +86,7 @@ impl fmt::Display for BufferTooSmall {
 
 impl std::error::Error for BufferTooSmall {}
 
-/// Turns the recording into the stream, on the current pool of threads.
+/// Converts the recording to the stream, on the current thread pool.
 pub(crate) fn run(job: HotspotJob<'_>) -> anyhow::Result<Outcome> {
     let path = job.source.name();
     let output = job.output.map(|output| output_path(output, path, Format::Hotspot));
@@ -113,7 +113,7 @@ pub(crate) fn run(job: HotspotJob<'_>) -> anyhow::Result<Outcome> {
         return Err(BufferTooSmall.into());
     }
     let outcome = outcome(&analysis);
-    // The process ends here, and taking the tables apart takes a while.
+    // The process ends here; dropping the tables would take a while.
     std::mem::forget(analysis);
     Ok(outcome)
 }
@@ -145,7 +145,7 @@ pub(crate) fn write_stream(
     Ok(analysis)
 }
 
-/// An error of the run as users of this stream know it.
+/// Converts an error of the run to the form that users of this stream expect.
 fn explained(error: Error, target: &OutputTarget) -> anyhow::Error {
     match error {
         Error::UnknownProcessor => NoArchitecture.into(),
@@ -167,7 +167,7 @@ fn outcome(analysis: &Analysis) -> Outcome {
     }
 }
 
-/// The summary, for people on standard error, or as the output itself.
+/// Writes the summary for people on standard error, or as the output itself.
 fn write_statistics(
     profile: &Profile,
     target: &OutputTarget,
@@ -184,7 +184,7 @@ fn write_statistics(
     Ok(())
 }
 
-/// Tells the user of records that could not be put in order.
+/// Reports records that could not be sorted.
 fn add_disorder(details: &mut Details, found: &Findings) {
     let disorder =
         |it: &Finding| matches!(it, Finding::OutOfOrder { .. } | Finding::RoundsMissing { .. });

@@ -1,4 +1,4 @@
-//! The stream as what takes a growing profile: each step of it is written at once.
+//! The stream as a sink of a growing profile: each step is written at once.
 
 use address::ById as _;
 use std::io;
@@ -25,14 +25,14 @@ impl Shared {
         Self(Arc::new(Mutex::new(stream)))
     }
 
-    /// Does something with the stream.
+    /// Calls `f` with the stream.
     pub(super) fn with<T>(&self, f: impl FnOnce(&mut HotspotStream<Out>) -> T) -> T {
-        // A panic of another thread leaves whole messages.
+        // After a panic of another thread the stream holds complete messages only.
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Progress for who watches; downloads in the stream, too.
+/// Forwards progress to an observer, and downloads to the stream as well.
 #[derive(Debug)]
 pub(super) struct StreamObserver {
     pub(super) progress: Arc<dyn Observer>,
@@ -78,7 +78,7 @@ pub(super) struct StreamOutput {
     stream: Shared,
     details: Details,
     records: Records,
-    /// Modules whose file is missing, reported already.
+    /// Modules with a missing file that was already reported.
     missing: HashSet<u32>,
     reported_kernel: bool,
     reported_fields: bool,
@@ -96,7 +96,7 @@ impl StreamOutput {
         }
     }
 
-    /// What only this stream has, as far as it was not written yet.
+    /// Returns the details that only this stream has and that were not written yet.
     pub(super) fn into_details(self) -> Details {
         self.details
     }
@@ -155,7 +155,7 @@ impl Sink for StreamOutput {
         let details = &mut self.details;
         self.stream.with(|stream| {
             let written = stream.samples(grown.profile, details, grown.account.expected);
-            // What was written is not needed again: events of threads, and rows of single samples.
+            // Written data is not needed again: events of threads, and rows of single samples.
             let (tasks, extras) = stream.take_written();
             details.tasks.drain(..tasks.min(details.tasks.len()));
             details.extras.drain(..extras.min(details.extras.len()));

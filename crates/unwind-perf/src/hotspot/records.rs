@@ -1,5 +1,4 @@
-//! What records and samples say apart from stacks: what happened to threads, the fields of tracepoints, the counts of
-//! groups.
+//! Data of records and samples besides stacks: events of threads, fields of tracepoints, and counts of groups.
 
 use std::sync::Arc;
 
@@ -14,20 +13,20 @@ use profile::{EventId, Strings};
 
 use crate::hotspot::details::is_tracepoint;
 
-/// What has to be known from one batch to the next.
+/// State that lasts from one batch to the next.
 #[derive(Default, Debug)]
 pub(super) struct Records {
-    /// By id of an event: its index.
+    /// Event index by event id.
     by_id: HashMap<u64, EventId>,
-    /// By id of an event: its last count. Counters run on from sample to sample.
+    /// Last count by event id. Counters accumulate from sample to sample.
     counts: HashMap<u64, u64>,
     head: Option<Arc<Head>>,
-    /// Fields of tracepoints that were left out because they overlap others.
+    /// Number of tracepoint fields omitted because they overlap others.
     pub(super) overlapping: usize,
 }
 
 impl Records {
-    /// Takes in a batch.
+    /// Adds the events, counts and fields of a batch to `details`.
     pub(super) fn read(&mut self, batch: &Batch, strings: &mut Strings, details: &mut Details) {
         let events = batch.records().filter_map(|record| task_event(&record, strings));
         details.tasks.extend(events);
@@ -72,7 +71,7 @@ impl Records {
         }
     }
 
-    /// What the events of a group counted since the sample before.
+    /// Returns the counts of a group's events since the previous sample.
     fn costs(&mut self, sample: &Sample<'_>) -> Vec<(EventId, u64)> {
         let values = sample.read.iter().flat_map(|read| read.iter());
         let costs = values.filter_map(|value| {
@@ -85,7 +84,7 @@ impl Records {
     }
 }
 
-/// What a record says of a thread.
+/// Returns the event of a thread that a record states.
 fn task_event(record: &TimedRecord<'_>, strings: &mut Strings) -> Option<TaskEvent> {
     let trailer = &record.trailer;
     let own = || (trailer.pid.unwrap_or(Pid(-1)), trailer.tid.unwrap_or(Tid(-1)));
@@ -100,7 +99,7 @@ fn task_event(record: &TimedRecord<'_>, strings: &mut Strings) -> Option<TaskEve
     Some(TaskEvent { time: record.time, pid, tid, cpu: trailer.cpu, what })
 }
 
-/// The decoded fields of a tracepoint.
+/// Returns the decoded fields of a tracepoint.
 fn fields(
     format: &TraceFormat<'_>,
     raw: &[u8],

@@ -1,5 +1,5 @@
-//! Colours on standard error: of errors, and of the parts of the summary that matter most. Of what goes to standard
-//! output, only tables for people have some.
+//! Colours on standard error: of errors, and of the most important parts of the summary.
+//! On standard output, only tables for people have colours.
 //!
 //! Source: <https://no-color.org>.
 
@@ -12,13 +12,13 @@ use formats::{ConsoleLook, SummaryStyles};
 use crate::args::ColorArg;
 use crate::spelling::SPELLING;
 
-/// Standard error is one for the whole process, and so is the choice.
+/// The choice for standard error, which belongs to the whole process.
 static CHOSEN: OnceLock<bool> = OnceLock::new();
 
-/// The same for tables on standard output.
+/// The choice for tables on standard output.
 static CHOSEN_FOR_TABLES: OnceLock<bool> = OnceLock::new();
 
-/// Chooses, once.
+/// Chooses the colours once.
 pub(crate) fn choose_colors(arg: ColorArg) {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -36,13 +36,13 @@ fn wanted(arg: ColorArg, terminal: bool, no_color: bool) -> bool {
     }
 }
 
-/// The name that an error begins with.
+/// Returns the name that starts an error message, with its style.
 pub(crate) fn error(name: &str) -> String {
     let style = if on() { AnsiColor::Red.on_default() | Effects::BOLD } else { Style::new() };
     format!("{style}{name}:{style:#}")
 }
 
-/// How a table looks, on standard output or in a file: a terminal sets its width.
+/// Returns the look of a table on standard output or in a file. A terminal sets its width.
 pub(crate) fn console_look(to_stdout: bool) -> ConsoleLook {
     let stdout = std::io::stdout();
     let on_terminal = to_stdout && stdout.is_terminal();
@@ -52,7 +52,7 @@ pub(crate) fn console_look(to_stdout: bool) -> ConsoleLook {
     ConsoleLook { width, colors, spelling: SPELLING }
 }
 
-/// How the summary looks.
+/// Returns the styles of the summary.
 pub(crate) fn summary_styles() -> SummaryStyles {
     if on() { SummaryStyles::colored() } else { SummaryStyles::plain() }
 }

@@ -1,4 +1,4 @@
-//! What the commands that look into a recording say of its damage.
+//! Messages of the inspecting commands about damage of a recording.
 
 use perf_data::{Findings, Severity};
 use pipeline::Analysis;
@@ -7,7 +7,7 @@ use super::color;
 use super::shown::shown;
 use super::status::Status;
 
-/// Findings for people, on standard error.
+/// Prints findings on standard error.
 pub(crate) fn print_findings(findings: &Findings) {
     for group in findings.iter() {
         if let Some(first) = group.examples.first() {
@@ -18,7 +18,7 @@ pub(crate) fn print_findings(findings: &Findings) {
     }
 }
 
-/// In a line on standard error, that something is lost: for those who want no summary, but look at the status.
+/// Prints one line about lost data on standard error, for runs without a summary.
 pub(crate) fn print_damage(analysis: &Analysis) {
     let is_damage = |finding: &&perf_data::Finding| finding.severity() == Severity::Damage;
     let mut firsts = analysis.findings.iter().filter_map(|group| group.examples.first());
@@ -29,24 +29,24 @@ pub(crate) fn print_damage(analysis: &Analysis) {
     print_error(&message);
 }
 
-/// In a line on standard error, why names were not kept for the next run.
+/// Prints one line on standard error if names were not cached for the next run, with the reason.
 pub(crate) fn print_not_kept(analysis: &Analysis) {
     if let Some(problem) = &analysis.not_kept {
         eprintln!("--cache {}", shown(problem));
     }
 }
 
-/// An error of a run that goes on, or whose output is written.
+/// Prints an error of a run that continues, or whose output is already written.
 pub(crate) fn print_error(message: &str) {
     eprintln!("{} {message}", color::error("unwind-perf"));
 }
 
-/// What there is to know of a run that went well.
+/// Prints a note of a run without errors.
 pub(crate) fn print_note(message: &str) {
     eprintln!("{message}");
 }
 
-/// Whether something is missing.
+/// Returns the status that the worst finding implies.
 pub(crate) fn status_of(findings: &Findings) -> Status {
     if findings.severity() == Some(Severity::Damage) { Status::Damaged } else { Status::Complete }
 }

@@ -1,4 +1,4 @@
-//! Whether more callchains are incomplete than the user wants to have.
+//! Check of the share of incomplete callchains against the user's limit.
 
 use profile::{EndReason, Profile};
 
@@ -6,7 +6,7 @@ use super::color;
 use super::status::Status;
 use options::Percent;
 
-/// The samples of a run, and those of them whose chain is not complete.
+/// Number of samples of a run, and number of those with an incomplete callchain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Completeness {
     samples: u64,
@@ -14,15 +14,15 @@ pub(crate) struct Completeness {
 }
 
 impl Completeness {
-    /// That of a profile. A chain across a gap is not complete, nor is one of the recorder.
+    /// Counts the samples of a profile. A callchain across a gap is not complete, nor is a recorded one.
     pub(crate) fn of(profile: &Profile) -> Self {
         let ends = EndReason::ALL.iter().zip(profile.end_counts());
         let incomplete = ends.filter(|(end, _)| !end.is_complete()).map(|(_, count)| count).sum();
         Self { samples: profile.samples.len() as u64, incomplete }
     }
 
-    /// The status of a run that ended so, whose output was written. Where more chains are incomplete than `limit`
-    /// allows, a line on standard error says so.
+    /// Returns the status of a run that ended with `status` and wrote its output.
+    /// If more callchains are incomplete than `limit` allows, prints a line on standard error.
     pub(crate) fn judge(self, limit: Option<&Percent>, status: Status) -> Status {
         let Self { samples, incomplete } = self;
         let Some(limit) = limit.filter(|limit| limit.is_exceeded_by(incomplete, samples)) else {

@@ -1,4 +1,4 @@
-//! What the user meets: where output goes, messages and progress on standard error, the exit status.
+//! The user interface on a terminal: targets of output, messages and progress on standard error, and the exit status.
 
 mod color;
 mod findings;

@@ -1,4 +1,5 @@
-//! Progress on a terminal, silent where stderr is none, and with `--quiet`; or as lines for a program that shows it.
+//! Progress on a terminal, or as lines for a program that shows it. Hidden if stderr is not a terminal, and by
+//! `--quiet`.
 
 use std::io::Write as _;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -10,23 +11,23 @@ use pipeline::{Download, Observer, Stage, Waiting};
 use super::findings::print_note;
 use super::shown::shown;
 
-/// The progress of a run: a stage at a time, and downloads.
+/// Progress of a run: one stage at a time, and downloads.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// Made with the first download.
+    /// Created with the first download.
     download: OnceLock<ProgressBar>,
-    /// Where lines are wanted, when the last one was printed.
+    /// Time of the last printed line, if lines are requested.
     line: Option<Mutex<Option<Instant>>>,
-    /// Nothing but errors is to be printed.
+    /// True to print nothing but errors.
     quiet: bool,
 }
 
-/// Lines come this far apart, unless a stage begins.
+/// Minimum time between two lines, unless a stage begins.
 const BETWEEN_LINES: Duration = Duration::from_millis(100);
 
 impl Progress {
-    /// With `lines`, each step is a line on stderr, also where `quiet` wants no bar.
+    /// With `lines`, each step is a line on stderr, even if `quiet` hides the bar.
     pub(crate) fn new(quiet: bool, lines: bool) -> Self {
         let hidden = quiet || lines;
         let target =
@@ -36,7 +37,7 @@ impl Progress {
         Self { bar, download: OnceLock::new(), line: lines.then(Mutex::default), quiet }
     }
 
-    /// A stage of unknown length began.
+    /// Begins a stage of unknown length.
     pub(crate) fn begin(&self, what: &'static str) {
         self.bar.unset_length();
         self.bar.set_style(style("{spinner} {msg} {elapsed}"));
@@ -44,18 +45,18 @@ impl Progress {
         self.line(true, what);
     }
 
-    /// Prints a line, where these are wanted, and one is due or a stage began.
+    /// Prints a line if lines are requested, and one is due or a stage begins.
     fn line(&self, begins: bool, text: impl std::fmt::Display) {
         let Some(last) = &self.line else { return };
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
         if begins || last.is_none_or(|last| last.elapsed() >= BETWEEN_LINES) {
             *last = Some(Instant::now());
-            // Nobody who reads it is no reason to end the run.
+            // A closed stderr does not end the run.
             let _ = writeln!(std::io::stderr(), "progress: {text}");
         }
     }
 
-    /// Takes the bar off the terminal.
+    /// Removes the bar from the terminal.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();
     }
@@ -65,7 +66,7 @@ impl Observer for Progress {
     fn stage(&self, stage: Stage) {
         match stage {
             Stage::Reading => self.begin("reading"),
-            // Until it is known how many samples there are, the stage before stays.
+            // The previous stage stays until the number of samples is known.
             Stage::Unwinding => {}
             Stage::Symbolizing => self.begin("symbolizing"),
         }
@@ -110,7 +111,7 @@ impl Observer for Progress {
     }
 }
 
-/// Reports waits for servers, and nothing else of a run.
+/// Reports only waits for servers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WaitLines;
 

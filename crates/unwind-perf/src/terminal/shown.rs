@@ -1,17 +1,17 @@
-//! Text of recordings and files on its way to a terminal: nothing in it moves the cursor, changes colours or the direction
-//! of what comes after it, or ends a line.
+//! Text of recordings and files on its way to a terminal. It cannot move the cursor, change colours, change the
+//! direction of the text after it, or end a line.
 
 use formats::{is_misleading, push_line_safe};
 
-/// The text as one line, with what a terminal would act on written in letters.
+/// Returns the text as one line, with control characters escaped.
 pub(crate) fn shown(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     push_line_safe(&mut out, text.as_bytes());
-    // What is escaped is whole characters, so that it stays text.
+    // Escapes replace complete characters, so the result stays valid UTF-8.
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// The same for a JSON document, whose meaning stays.
+/// Same as [`shown`] for a JSON document, whose meaning stays the same.
 pub(crate) fn shown_json(document: &str) -> String {
     use std::fmt::Write as _;
     let is_shown = |char: char| char != '\x7f' && !is_misleading(char);
@@ -23,7 +23,7 @@ pub(crate) fn shown_json(document: &str) -> String {
         if is_shown(char) {
             out.push(char);
         } else {
-            // Writing to memory cannot fail. Such characters stand in strings alone.
+            // Writing to memory cannot fail. Such characters occur only in strings.
             let _ = write!(out, "\\u{:04x}", char as u32);
         }
     }

@@ -1,11 +1,11 @@
-//! How a run went, and the exit status that says so.
+//! Result of a run, and the exit status for it.
 
 use std::process::ExitCode;
 
 use super::color;
 use super::shown::shown;
 
-/// How the run went.
+/// Result of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Status {
     /// Everything in the recording is in the output.
@@ -20,13 +20,13 @@ pub(crate) enum Status {
     Ended(u8),
 }
 
-/// The exit status of a command that has no output.
+/// Exit status of a command without output.
 pub(crate) const NO_OUTPUT: u8 = 2;
-/// The exit status of a command that starts a program and fails itself, as `env` and `timeout` have it.
+/// Exit status of a command that starts a program and fails itself, as in `env` and `timeout`.
 pub(crate) const NOT_RECORDED: u8 = 125;
 
-/// The exit status: 0 complete, 1 the recording is damaged, too much is incomplete or too much changed, `failed` if there is
-/// no output, which a line on standard error says.
+/// Returns the exit status: 0 if complete, 1 if the recording is damaged, too much is incomplete or too much changed.
+/// Without output it is `failed`, and a line on standard error gives the reason.
 pub(crate) fn exit_code(name: &str, failed: u8, result: anyhow::Result<Status>) -> ExitCode {
     match result {
         Ok(Status::Complete) => ExitCode::SUCCESS,
@@ -40,7 +40,7 @@ pub(crate) fn exit_code(name: &str, failed: u8, result: anyhow::Result<Status>) 
     }
 }
 
-/// Whoever read our output has seen enough: no error.
+/// Returns true if the reader closed our output. That is not an error.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let io = error.chain().find_map(|cause| cause.downcast_ref::<std::io::Error>());
     io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)

@@ -12,7 +12,7 @@ use super::shown::shown;
 /// Prints the summary of a run.
 ///
 /// # Errors
-/// Where it cannot be made; a closed standard error is no reason to fail.
+/// If it cannot be made. A closed standard error is not an error.
 pub(crate) fn print_summary(profile: &Profile) -> io::Result<()> {
     let mut text = Vec::new();
     write_styled_summary(profile, &summary_styles(), &mut text)?;
@@ -20,7 +20,7 @@ pub(crate) fn print_summary(profile: &Profile) -> io::Result<()> {
     Ok(())
 }
 
-/// Where samples of one event are counted and there are others: says which, and how to see them.
+/// Prints which event is counted if the recording has several, and how to choose another one.
 pub(crate) fn print_other_events(profile: &Profile, weight: StackWeight) {
     if weight == StackWeight::OffCpu {
         return;

@@ -1,5 +1,5 @@
-//! Where the output goes: standard output, or a file that appears when it is complete. Every writer goes through here,
-//! so that none of them overwrites what the run reads.
+//! Target of the output: standard output, or a file that appears when it is complete. Every writer uses it,
+//! so none of them overwrites an input of the run.
 #![allow(clippy::disallowed_methods, reason = "the one place where the command writes files")]
 
 use std::fs::{self, File, Metadata};
@@ -14,7 +14,7 @@ use host::{MemoryPart, NewFile, follow_own_links, memory_is_for};
 use pipeline::{FileSearch, Options};
 use profile::Profile;
 
-/// The regular files that a run reads, by device and inode, so that any name of one of them is recognized.
+/// Regular files that a run reads, by device and inode, so that any name of them is recognized.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
     recording: Vec<FileId>,
@@ -25,8 +25,8 @@ pub(crate) struct Inputs {
 type FileId = (u64, u64);
 
 impl Inputs {
-    /// The recording (`-` for standard input, of a directory all its files), what the options name, and the files
-    /// that map hints were read from.
+    /// Collects the recording (`-` for standard input; all files of a directory), the files that the options name, and
+    /// the files of map hints.
     pub(crate) fn new(recording: &Path, options: &Options, map_files: &[PathBuf]) -> Self {
         let of_path = |path: &Path| file_id(&fs::metadata(path).ok()?);
         let recording = if recording == Path::new("-") {
@@ -43,14 +43,14 @@ impl Inputs {
         Self { recording, others: others.chain(objects).filter_map(of_path).collect() }
     }
 
-    /// These and those of another recording.
+    /// Adds the inputs of another recording.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.recording.extend(other.recording);
         self.others.extend(other.others);
         self
     }
 
-    /// Refuses a target that is one of them.
+    /// Refuses a target that is one of the inputs.
     fn check(&self, target: Option<FileId>, name: &dyn std::fmt::Display) -> anyhow::Result<()> {
         let is_one_of = |ids: &[FileId]| target.is_some_and(|id| ids.contains(&id));
         if is_one_of(&self.recording) {
@@ -67,31 +67,31 @@ fn file_id(metadata: &Metadata) -> Option<FileId> {
     metadata.is_file().then(|| (metadata.dev(), metadata.ino()))
 }
 
-/// The file that standard input or standard output is redirected to.
+/// Returns the file to which standard input or standard output is redirected.
 fn id_of_stream(stream: impl AsFd) -> Option<FileId> {
     let descriptor: OwnedFd = stream.as_fd().try_clone_to_owned().ok()?;
     file_id(&File::from(descriptor).metadata().ok()?)
 }
 
-/// Where to write.
+/// Target of the output.
 #[derive(Clone, Debug)]
 pub(crate) enum OutputTarget {
     Stdout,
-    /// A file that appears when it is complete: as it was named, and where it is, since links are followed.
+    /// A file that appears when it is complete: its given name, and its real path after following links.
     File {
         name: PathBuf,
         place: PathBuf,
     },
-    /// A file, device or FIFO that is written into.
+    /// A file, device or FIFO that is written in place.
     InPlace(PathBuf),
 }
 
 impl OutputTarget {
-    /// Standard output where there is no path. What is no regular file is written in place: there is nothing to
-    /// rename over.
+    /// Standard output if there is no path. A file that is not a regular one is written in place: it cannot be replaced
+    /// by a rename.
     ///
     /// # Errors
-    /// Where the target is one of the `inputs`, or cannot be reached.
+    /// If the target is one of the `inputs`, or cannot be reached.
     pub(crate) fn new(path: Option<&Path>, inputs: &Inputs) -> anyhow::Result<Self> {
         let Some(path) = path else {
             inputs.check(id_of_stream(io::stdout()), &"standard output")?;
@@ -101,19 +101,19 @@ impl OutputTarget {
         Ok(if is_regular { target } else { Self::InPlace(path.to_owned()) })
     }
 
-    /// The file itself, which is overwritten instead of being replaced: for those who hold it open.
+    /// Target that overwrites the file instead of replacing it, for programs that hold it open.
     ///
     /// # Errors
-    /// Where it is one of the `inputs`, or cannot be reached.
+    /// If it is one of the `inputs`, or cannot be reached.
     pub(crate) fn in_place(path: &Path, inputs: &Inputs) -> anyhow::Result<Self> {
         Self::at(path, inputs)?;
         Ok(Self::InPlace(path.to_owned()))
     }
 
-    /// A regular file, there or not.
+    /// Target for a regular file, which may not exist yet.
     ///
     /// # Errors
-    /// Where it is one of the `inputs`, cannot be reached, or is no regular file.
+    /// If it is one of the `inputs`, cannot be reached, or is not a regular file.
     pub(crate) fn regular_file(path: &Path, inputs: &Inputs) -> anyhow::Result<Self> {
         let (target, is_regular) = Self::at(path, inputs)?;
         if !is_regular {
@@ -122,7 +122,7 @@ impl OutputTarget {
         Ok(target)
     }
 
-    /// The file at `path`, and whether that is a regular file or free to become one.
+    /// Returns the target at `path`, and true if it is a regular file or does not exist yet.
     fn at(path: &Path, inputs: &Inputs) -> anyhow::Result<(Self, bool)> {
         let file = |place| Self::File { name: path.to_owned(), place };
         match fs::metadata(path) {
@@ -133,7 +133,7 @@ impl OutputTarget {
                 let id = file_id(&metadata);
                 inputs.check(id, &path.display())?;
                 let place = follow_links(path)?;
-                // What a descriptor of /dev/fd leads to may have no name any more.
+                // The file behind a descriptor of `/dev/fd` may no longer have a name.
                 let is_there = fs::metadata(&place).is_ok_and(|there| file_id(&there) == id);
                 Ok((file(place), id.is_some() && is_there))
             }
@@ -144,7 +144,7 @@ impl OutputTarget {
         }
     }
 
-    /// Where the file is, or will be; `None` of standard output.
+    /// Path of the file; `None` for standard output.
     pub(crate) fn place(&self) -> Option<&Path> {
         match self {
             Self::Stdout => None,
@@ -152,7 +152,7 @@ impl OutputTarget {
         }
     }
 
-    /// What to say where it cannot be written.
+    /// Returns the message for a failed write.
     pub(crate) fn failed(&self) -> String {
         match self {
             Self::Stdout => "cannot write to standard output".to_owned(),
@@ -162,7 +162,7 @@ impl OutputTarget {
         }
     }
 
-    /// Opens it.
+    /// Opens the target.
     pub(crate) fn open(&self) -> io::Result<Out> {
         Ok(Out(match self {
             Self::Stdout => Sink::Stream(Box::new(io::stdout())),
@@ -175,7 +175,7 @@ impl OutputTarget {
         }))
     }
 
-    /// Opens it and writes all there is to write.
+    /// Opens the target and writes all of `bytes`.
     pub(crate) fn write_all(&self, bytes: &[u8]) -> anyhow::Result<()> {
         let write = || {
             let mut out = self.open()?;
@@ -186,11 +186,11 @@ impl OutputTarget {
     }
 }
 
-/// The target of a path, also if nothing is there yet: only the last component is followed, since others reach what is beside
-/// the file as it is.
+/// Returns the real path of a target, which may not exist yet. Only links of the last component are followed,
+/// so that files beside it are reached under the given folder.
 ///
 /// # Errors
-/// If the link, or the file that it leads to, is another user's.
+/// If the link, or the file that it leads to, belongs to another user.
 fn follow_links(path: &Path) -> anyhow::Result<PathBuf> {
     follow_own_links(path).map_err(|distrust| {
         anyhow!("cannot write {}: {distrust}; name the file itself", path.display())
@@ -204,7 +204,7 @@ enum Sink {
     Stream(Box<dyn Write + Send>),
     /// A file that appears when it is complete.
     New(NewFile),
-    /// It did.
+    /// The file is complete.
     Complete,
 }
 
@@ -215,18 +215,18 @@ impl std::fmt::Debug for Out {
 }
 
 impl Out {
-    /// One that writes on into another.
+    /// Writes to another writer.
     #[cfg(feature = "service")]
     pub(crate) fn to(out: Box<dyn Write + Send>) -> Self {
         Self(Sink::Stream(out))
     }
 
-    /// One that forgets what is written to it.
+    /// Discards all output.
     pub(crate) fn nowhere() -> Self {
         Self(Sink::Stream(Box::new(io::sink())))
     }
 
-    /// All was written.
+    /// Completes the output after the last write.
     pub(crate) fn complete(&mut self) -> io::Result<()> {
         self.flush()?;
         match std::mem::replace(&mut self.0, Sink::Complete) {
@@ -254,7 +254,7 @@ impl Write for Out {
     }
 }
 
-/// The file to write: in a folder, it is named after the recording, with the usual ending of the format.
+/// Returns the path to write: in a folder, the recording's name with the usual ending of the format.
 pub(crate) fn output_path(path: &Path, input: &Path, format: Format) -> PathBuf {
     if !path.is_dir() {
         return path.to_owned();
@@ -265,7 +265,7 @@ pub(crate) fn output_path(path: &Path, input: &Path, format: Format) -> PathBuf 
     path.join(format.file_name(stem.unwrap_or("perf")))
 }
 
-/// Prints the profile.
+/// Prints the profile to the target.
 pub(crate) fn print_profile(
     profile: &Profile,
     printer: &dyn Printer,
@@ -275,7 +275,7 @@ pub(crate) fn print_profile(
     print_to(target, |out| printer.print(profile, out))
 }
 
-/// Prints what `write` writes.
+/// Prints the output of `write` to the target.
 pub(crate) fn print_to(
     target: &OutputTarget,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(fs::read(&precious).expect("what was there"), b"precious");
         drop(out);
         assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 2);
-        // A link is followed to what it names.
+        // The target of a link is written, not the link.
         target.write_all(b"text").expect("written");
         assert_eq!(fs::read(&precious).expect("the output"), b"text");
         assert_eq!(fs::read_link(&link).expect("a link"), Path::new("precious"));

@@ -1,16 +1,16 @@
-//! Where the time went, in words, for `--timings`.
+//! Times of the stages as text, for `--timings`.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use pipeline::Timings;
 
-/// A line a stage, and the counters of the run.
+/// Returns one line for each stage, and the counters of the run.
 pub(crate) fn timings_text(timings: &Timings, addresses: usize) -> String {
     let Timings { replay, symbols, .. } = timings;
     let mut text = String::new();
     let mut line = |what: &str, time: Duration| {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(text, "{what:<22} {:>9.1} ms", time.as_secs_f64() * 1e3);
     };
     for &(stage, time) in timings.stages() {

@@ -1,4 +1,4 @@
-//! The command as a user meets it: recordings in, bytes, messages and exit status out.
+//! The command as its users run it: recordings in; bytes, messages and exit status out.
 //!
 //! No test needs root, a network, perf or a compiler; all inputs are in `testdata`, or written here.
 #![allow(

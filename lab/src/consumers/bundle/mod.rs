@@ -1,5 +1,5 @@
-//! Bundles of a C++, a Rust, a Python and a Node.js program: read in an empty folder that is the whole machine, without
-//! network and under another host name, and by perf and hotspot after they were unpacked; and without names.
+//! Check of bundles of a C++, a Rust, a Python and a Node.js program. They are read in an empty root without network
+//! and under another host name, by perf and hotspot after unpacking, and in anonymized form.
 
 mod peers;
 
@@ -77,13 +77,13 @@ for (let k = 0; k < 150; k++) sum += mixed(2000000) + words(20000) + JSON.string
 console.log(sum);
 "#;
 
-/// A program: its name, its source, how it is built where it is, how it is run.
+/// A program: its name, source, build command and run command.
 struct Program {
     name: &'static str,
     file: (&'static str, &'static str),
     build: &'static str,
     run: &'static str,
-    /// A function that perf names, too.
+    /// A function that perf names as well.
     function: &'static str,
 }
 
@@ -118,7 +118,7 @@ const PROGRAMS: &[Program] = &[
     },
 ];
 
-/// Records the programs, bundles them, and reads the bundles elsewhere.
+/// Records the programs, bundles them, and reads the bundles in another root.
 pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
     let mut reports = Vec::new();
     for program in PROGRAMS {
@@ -149,7 +149,7 @@ fn recorded(program: &Program, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Bundles the recording of a folder, reads it elsewhere, and tells the sizes.
+/// Bundles the recording in a folder, reads it in another root, and reports the sizes.
 fn bundled(bench: &Bench<'_>, program: &Program, folder: &Path) -> Result<String> {
     let ours = bench.ours;
     let run = |arguments: &[&str]| {
@@ -192,12 +192,12 @@ fn bundled(bench: &Bench<'_>, program: &Program, folder: &Path) -> Result<String
     ))
 }
 
-/// The bundle without names: its size. It has the program's functions, and neither the folder, nor the program, nor the
-/// source, nor the user.
+/// Returns the size of the anonymized bundle. It must contain the program's functions, but neither the folder, nor the
+/// program, nor the source, nor the user.
 fn anonymous(ours: &Path, program: &Program, folder: &Path) -> Result<String> {
     let mut bundle = Command::new(ours);
     bundle.args(["bundle", "--quiet", "--anonymize", "perf.data", "-o", "anonymous.upb"]);
-    // The status is 1 where memory was used again for other code, which a list of functions cannot say.
+    // The status is 1 if memory was reused for other code, which a list of functions cannot express.
     let status = bundle.current_dir(folder).status()?;
     ensure!(matches!(status.code(), Some(0 | 1)), "--anonymize failed");
     let mut unpack = Command::new("zstd");
@@ -221,7 +221,7 @@ fn holds(bytes: &[u8], name: &[u8]) -> bool {
     bytes.windows(name.len()).any(|window| window == name)
 }
 
-/// A folder with our program, the libraries that it is linked to, and the bundle: nothing else.
+/// Creates a root folder with only our program, its libraries and the bundle.
 fn machine(ours: &Path, folder: &Path) -> Result<PathBuf> {
     let machine = folder.join("machine");
     fs::create_dir_all(&machine)?;
@@ -238,7 +238,7 @@ fn machine(ours: &Path, folder: &Path) -> Result<PathBuf> {
     Ok(machine)
 }
 
-/// What our program prints where that folder is all there is.
+/// Returns the output of our program with that folder as its root.
 fn elsewhere(machine: &Path, jobs: &str) -> Result<String> {
     let inside = format!(
         "hostname elsewhere && exec chroot '{}' /unwind-perf --quiet --jobs {jobs} --format json a.upb",
@@ -249,7 +249,7 @@ fn elsewhere(machine: &Path, jobs: &str) -> Result<String> {
     command::quiet_output(unshare.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin"))
 }
 
-/// The files of the bundle, unpacked by tar, as others read them.
+/// Unpacks the files of the bundle with tar, as other readers do.
 fn unpacked(folder: &Path) -> Result<PathBuf> {
     let unpacked = folder.join("unpacked");
     fs::create_dir_all(&unpacked)?;
@@ -259,7 +259,7 @@ fn unpacked(folder: &Path) -> Result<PathBuf> {
     Ok(unpacked)
 }
 
-/// Bytes of all files in and below a folder, their holes included, by inode: files have more than one name.
+/// Returns the sizes of all files in and below a folder, including their holes, by inode: files have several names.
 fn sizes(folder: &Path) -> Result<BTreeMap<u64, u64>> {
     let mut sizes = BTreeMap::new();
     for entry in fs::read_dir(folder)? {

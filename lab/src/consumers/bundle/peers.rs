@@ -1,5 +1,5 @@
-//! What perf and hotspot show of a recording with nothing but the unpacked bundle, beside what they show with the files of
-//! this machine: the same.
+//! Check that perf and hotspot show the same for a recording with only the unpacked bundle as with the files of this
+//! machine.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use xtask::command;
 use crate::consumers::profilers::hotspot;
 use crate::consumers::{Bench, Missing};
 
-/// Compares both, for the recording of the folder; tells what was compared.
+/// Compares both for the recording in the folder; returns the description of the comparison.
 pub(super) fn check(bench: &Bench<'_>, folder: &Path, unpacked: &Path) -> Result<String> {
     let root = unpacked.join("root");
     let with_files = script(folder, |_| ())?;
@@ -31,7 +31,7 @@ pub(super) fn check(bench: &Bench<'_>, folder: &Path, unpacked: &Path) -> Result
     Ok(format!("{samples} samples from the unpacked bundle, {hotspot}"))
 }
 
-/// What perf prints of the recording in a folder.
+/// Returns perf's output for the recording in a folder.
 fn script(folder: &Path, options: impl FnOnce(&mut Command)) -> Result<String> {
     let mut perf = Command::new("perf");
     perf.args(["script", "--no-inline", "-i"]).arg(folder.join("perf.data"));
@@ -39,8 +39,8 @@ fn script(folder: &Path, options: impl FnOnce(&mut Command)) -> Result<String> {
     Ok(without_frames_of_vdso(&command::quiet_output(&mut perf)?))
 }
 
-/// perf takes the vDSO from wherever it finds one, or not at all, and then neither names its code nor unwinds it: its
-/// frames and those outside of them are no part of the comparison.
+/// Removes the vDSO's frames and those outside of them. perf takes the vDSO from any place, or not at all, and then
+/// neither names its code nor unwinds it.
 fn without_frames_of_vdso(text: &str) -> String {
     let mut is_left_out = false;
     let is_kept = |line: &&str| {
@@ -56,7 +56,7 @@ fn in_hotspot(bench: &Bench<'_>, folder: &Path, unpacked: &Path, samples: u64) -
     let with_files = hotspot::printed(&mut with_files, samples)?;
     let root = unpacked.join("root");
     let mut with_bundle = hotspot::program(&unpacked.join("perf.data"), Some(&root));
-    // A build-id cache of this user would be read before the sysroot.
+    // A build-id cache of this user would take precedence over the sysroot.
     let home = folder.join("home");
     fs::create_dir_all(&home)?;
     with_bundle.env("HOME", home);

@@ -1,4 +1,4 @@
-//! `DuckDB` with our Parquet file: its types, its totals, its most costly functions.
+//! `DuckDB` with our Parquet file: its types, totals and most costly functions.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use crate::consumers::truth::Costs;
 use crate::consumers::{Bench, tools};
 
 /// Prints the type of the column of frames, the number of rows, the sum of the weights; then a line for each function:
-/// `own<tab>inclusive<tab>name`. Then the queries of the documentation are run.
+/// `own<tab>inclusive<tab>name`. Then runs the queries of the documentation.
 const SCRIPT: &str = r#"
 import duckdb, sys
 rows = duckdb.read_parquet(sys.argv[1])
@@ -25,7 +25,7 @@ for query in filter(str.strip, sys.argv[2].replace("stacks.parquet", sys.argv[1]
     if not duckdb.sql(query).fetchall(): sys.exit("nothing: " + query)
 "#;
 
-/// The type of the frames, as the documentation states it.
+/// Type of the frames as the documentation states it.
 const FRAMES: &str = "STRUCT(addr UBIGINT, module VARCHAR, build_id VARCHAR, svma UBIGINT, \
     offset UBIGINT, function VARCHAR, function_offset UBIGINT, file VARCHAR, line UINTEGER, \
     inlined BOOLEAN, found_by VARCHAR, kernel BOOLEAN)[]";
@@ -38,7 +38,7 @@ pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     query.env("PYTHONPATH", tools::python(bench)?);
     let printed = command::quiet_output(&mut query)?;
     let mut lines = printed.lines();
-    // Which names are words of SQL, and quoted, changes from version to version.
+    // The set of names that are SQL keywords, and therefore quoted, changes between versions.
     let frames = lines.next().context("no type")?.replace('"', "");
     if frames != FRAMES {
         bail!("frames are {frames}");
@@ -57,7 +57,7 @@ pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     Ok(format!("{}, weight {weight}", bench.truth.compare(total.parse()?, &costs)?))
 }
 
-/// The queries of the documentation, which must run as they stand.
+/// Returns the queries of the documentation, which must run unchanged.
 fn documented() -> Result<String> {
     let page = std::fs::read_to_string(command::root().join("docs/OUTPUT.md"))?;
     let (_, block) = page.split_once("```sql\n").context("no queries in docs/OUTPUT.md")?;

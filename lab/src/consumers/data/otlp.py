@@ -1,6 +1,6 @@
-# OTLP profiles by the protocol's own bindings. Prints the sum of all weights, a tab, and what was received by HTTP and by
-# gRPC; then a line for each function: own, inclusive, name. The rules are those of the protocol's comments, and of its
-# checker for profiles; what breaks one ends the script.
+# Decodes OTLP profiles with the protocol's own bindings. Prints the sum of all weights, a tab, and the result of
+# receiving them by HTTP and by gRPC; then a line for each function: own, inclusive, name. The rules are those of the
+# protocol's comments, and of its checker for profiles; a violation ends the script.
 import sys, threading, urllib.request
 from concurrent import futures
 from http.server import BaseHTTPRequestHandler, HTTPServer

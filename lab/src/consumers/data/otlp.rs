@@ -1,5 +1,5 @@
-//! OTLP profiles, by the protocol's own bindings for Python: its rules, our totals and functions, and a receiver of theirs
-//! that takes what we wrote by HTTP and by gRPC.
+//! OTLP profiles, checked with the protocol's own Python bindings: its rules, our totals and functions, and its
+//! receiver, which accepts our output by HTTP and by gRPC.
 
 use std::process::Command;
 

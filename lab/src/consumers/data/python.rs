@@ -1,5 +1,5 @@
-//! The Python package: its tests on the oldest and the newest Python that is here, its types by mypy, and the notebook of
-//! the documentation.
+//! Check of the Python package: its tests on the oldest and the newest installed Python, its types by mypy, and the
+//! notebook of the documentation.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use xtask::machine::{Interpreter, interpreters};
 
 use crate::consumers::{Bench, Missing};
 
-/// What reads its tables.
+/// Packages that read its tables.
 const OLDEST: &str = "pyarrow";
 const NEWEST: &str = "pyarrow polars pandas duckdb mypy nbclient ipykernel";
 
@@ -48,10 +48,10 @@ pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     Ok(format!("{}; mypy --strict; notebook of {} answers", told.join(", "), cells.trim()))
 }
 
-/// The files of tests.
+/// Files with the tests.
 const TESTS: &[&str] = &["test_package.py", "test_convert.py"];
 
-/// Runs the tests in an environment of their own. Gives its Python, and what was tested.
+/// Runs the tests in a separate environment. Returns its Python, and a description of the tests.
 fn tests(
     bench: &Bench<'_>,
     interpreter: &Interpreter,
@@ -66,7 +66,7 @@ fn tests(
     Ok((python, format!("{count} tests on Python 3.{minor}")))
 }
 
-/// The Python of an environment that has the packages; it is made where it is not there.
+/// Returns the Python of an environment with the packages; creates the environment if it does not exist.
 pub(super) fn environment(
     bench: &Bench<'_>,
     interpreter: &Path,
@@ -86,7 +86,7 @@ pub(super) fn environment(
     Ok(python)
 }
 
-/// Runs a file of tests. Gives how many there are.
+/// Runs a file of tests; returns their number.
 fn run(bench: &Bench<'_>, python: &Path, file: &str) -> Result<usize> {
     let package = package();
     let mut tests = Command::new(python);
@@ -103,7 +103,7 @@ fn has(python: &Path, package: &str) -> bool {
     command::quiet_output(Command::new(python).args(["-c", &format!("import {package}")])).is_ok()
 }
 
-/// The folder with the package and its tests.
+/// Returns the folder with the package and its tests.
 pub(super) fn package() -> PathBuf {
     command::root().join("crates/unwind-perf/python")
 }

@@ -1,4 +1,4 @@
-//! The Python package on a real cluster of Spark: a master and two workers on the loopback, of which one is lost.
+//! The Python package on a real Spark cluster: a master and two workers on the loopback, one of which is lost.
 
 use std::process::Command;
 
@@ -11,17 +11,18 @@ use crate::consumers::{Bench, Missing};
 
 const INSTALL: &str = "apt-get install -y --no-install-recommends openjdk-17-jre-headless";
 
-/// What Spark runs on: that of `JAVA_HOME`, else that of the search path. It is asked of Debian where there is none.
+/// Returns the command of the Java that runs Spark: that of `JAVA_HOME`, else that of the search path. It is installed
+/// from Debian if there is none.
 fn java() -> String {
     let home = std::env::var("JAVA_HOME").ok().filter(|home| !home.is_empty());
     let java = home.map_or("java".to_owned(), |home| format!("{home}/bin/java"));
     format!("{java} -version")
 }
 
-/// Spark comes with its jars, 490 MB.
+/// Packages with Spark and its jars, 490 MB.
 const PACKAGES: &str = "pyspark pyarrow";
 
-/// The oldest Python that Spark 4 runs on.
+/// Minor version of the oldest Python that Spark 4 supports.
 const OLDEST: u32 = 10;
 
 /// Runs the check.

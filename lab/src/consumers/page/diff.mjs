@@ -1,5 +1,5 @@
-// Opens the page of a difference and uses it: every view, gesture and key, in light and dark, at 400 %. Its numbers must
-// be those of the JSON. Usage: node diff.mjs PAGE JSON [SCREENSHOTS]. Prints how many functions are marked.
+// Opens the page of a difference and uses it: every view, gesture and key, in light and dark, at 400 %. Its numbers
+// must be those of the JSON. Usage: node diff.mjs PAGE JSON [SCREENSHOTS]. Prints the number of marked functions.
 import { readFileSync } from "node:fs";
 import { hands, start } from "./harness.mjs";
 

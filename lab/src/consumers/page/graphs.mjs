@@ -1,6 +1,6 @@
 // Flame graph, icicle and sandwich of a page: mouse, keys, menu, search, link.
 
-/** What was recorded; gives the most costly function. */
+/** Checks the overview of the recording; returns the most costly function. */
 export async function overview({ page, expect, same, step, text, state, shot }) {
   step("overview");
   expect((await text("#view-overview dl")).includes("samples"), "the overview tells what was recorded");
@@ -12,11 +12,11 @@ export async function overview({ page, expect, same, step, text, state, shot }) 
   same(await page.evaluate(() => profile.model.name(profile.state.func)), name, "of that function");
   await page.goBack();
   same((await state()).view, "overview", "the browser's way back goes back");
-  // What the search is for later.
+  // Name for the later search.
   return name;
 }
 
-/** The keys of a graph. */
+/** Checks the keys of a graph. */
 export async function flameKeys({ page, expect, same, step, text, state, key, tab }) {
   step("flame graph: keys");
   await tab("flame");
@@ -32,7 +32,7 @@ export async function flameKeys({ page, expect, same, step, text, state, key, ta
   expect((await text("#view-flame .status")).startsWith("all"), "Home goes to everything");
 }
 
-/** The mouse on a graph, and the entries of its menu. */
+/** Checks the mouse on a graph, and the entries of its menu. */
 export async function flameMouse({ page, expect, same, step, text, state, key, chips, kinds, shot }) {
   step("flame graph: mouse");
   const place = async (depth) => page.evaluate((depth) => {
@@ -48,7 +48,7 @@ export async function flameMouse({ page, expect, same, step, text, state, key, c
   same((await state()).zoom.length, 1, "a click zooms");
   await page.locator("#view-flame .crumbs button").first().click();
   same((await state()).zoom, [], "the way leads back");
-  // A frame of a function: stacks may stand under one that is none.
+  // Finds a frame of a function: stacks may be under other frames.
   let depth = 1;
   for (; depth < 12; depth++) {
     const { x, y } = await place(depth);
@@ -75,7 +75,7 @@ export async function flameMouse({ page, expect, same, step, text, state, key, c
   }
 }
 
-/** The menu and its keys. */
+/** Checks the menu and its keys. */
 export async function flameMenu({ page, expect, same, step, state, key, tab, kinds, shot, accessible }) {
   const graph = "#view-flame canvas", samples = await page.evaluate(() => profile.costs.allN);
   step("flame graph: keys of the menu");
@@ -105,7 +105,7 @@ export async function flameMenu({ page, expect, same, step, state, key, tab, kin
   await tab("flame");
 }
 
-/** The icicle and the sandwich. */
+/** Checks the icicle and the sandwich. */
 export async function icicle({ page, expect, same, step, text, state, key, tab, shot }) {
   step("icicle");
   await tab("icicle");

@@ -1,5 +1,5 @@
-// A browser without a screen with one of our pages, opened as a file, and what its checks have in common. Any message of
-// the console, any request, anything that axe finds and anything that is not as expected is an error.
+// A headless browser with one of our pages, opened as a file, and the common parts of the page's checks. Any console
+// message, any request, any finding of axe and any unexpected result is an error.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
@@ -7,7 +7,7 @@ import { chromium } from "playwright-core";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Starts the browser for a page; pictures go to a folder, where there is one. */
+/** Starts the browser for a page; pictures go to the folder `shots`, if there is one. */
 export async function start(file, shots) {
   const address = pathToFileURL(file).href, wrong = [], begun = Date.now();
   const browser = await chromium.launch({
@@ -23,7 +23,7 @@ export async function start(file, shots) {
     console.error(wrong.join("\n") || "the page is not ready");
     process.exit(1);
   });
-  /** The page in a window of its own. */
+  /** Opens the page in a separate window. */
   const opened = async (options, fragment = "") => {
     const context = await browser.newContext({ viewport: { width: 1400, height: 860 }, ...options });
     const made = await context.newPage();
@@ -35,7 +35,7 @@ export async function start(file, shots) {
     return made;
   };
   const step = (name) => console.error(`${Date.now() - begun} ms: ${name}`);
-  /** Ends the browser, and the check with what is wrong. */
+  /** Closes the browser, and ends the check with the errors. */
   const finish = async () => {
     await browser.close();
     console.error(`done after ${Date.now() - begun} ms`);
@@ -47,7 +47,7 @@ export async function start(file, shots) {
   return { opened, ready, expect, same, step, finish, shots };
 }
 
-/** What is done with a window of the page. */
+/** Returns the actions on a window of the page. */
 export function hands(tools, page) {
   const { expect, same, shots } = tools;
   const text = (selector) => page.textContent(selector);
@@ -68,7 +68,7 @@ export function hands(tools, page) {
     const found = await page.evaluate(async () => (await axe.run(document, { resultTypes: ["violations"] })).violations.map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 160)} ${one.nodes[0].failureSummary}`));
     same(found, [], `axe on ${what}`);
   };
-  /** Every view in light and dark. */
+  /** Checks every view in light and dark. */
   const looks = async (views) => {
     for (const theme of ["light", "dark"]) {
       tools.step(`${theme}: accessibility`);

@@ -1,6 +1,6 @@
-// The search, and addresses that keep what is looked at.
+// The search, and addresses that keep the current view.
 
-/** A link, and a reload. */
+/** Checks a link, and a reload. */
 export async function link({ page, opened, ready, same, step, text, key, chips, shot, clear }) {
   step("link and reload");
   await page.focus("#view-flame canvas");
@@ -20,7 +20,7 @@ export async function link({ page, opened, ready, same, step, text, key, chips, 
   await page.selectOption("#names", "full");
 }
 
-/** The search for a function. */
+/** Checks the search for a function. */
 export async function search({ page, expect, same, step, text, key, shot, clear }, name) {
   step("search");
   await page.evaluate(() => document.activeElement.blur());

@@ -1,6 +1,6 @@
-// A browser without a screen with the page of a recording while perf makes it: it grows, stands still when it is frozen,
-// looks at the last seconds, compares what is around marks, and at its end says what the recording says. Any message of the
-// console, any request to others, anything that axe finds and anything that is not as expected is an error.
+// A headless browser with the page of a recording in progress: it grows, can be frozen, shows the last seconds,
+// compares the ranges around marks, and at its end agrees with the recording. Any console message, any request to
+// others, any finding of axe and any unexpected result is an error.
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
@@ -15,7 +15,7 @@ const browser = await chromium.launch({
 });
 const context = await browser.newContext({ viewport: { width: 1280, height: 720 } });
 
-/** A window. That nothing has come yet (410) the browser itself tells on the console. */
+/** Opens a window. The browser itself logs on the console that no data has arrived yet (410). */
 async function opened(url) {
   const page = await context.newPage();
   page.on("console", (message) => { if (!/status of 410/.test(message.text())) wrong.push(`console: ${message.text()}`); });
@@ -31,7 +31,7 @@ async function ready(page) {
 }
 const samples = (page) => page.evaluate(() => profile.tables.samples);
 const state = (page) => page.evaluate(() => profile.state);
-/** Waits until there are so many samples more than there were. */
+/** Waits until there are `more` further samples. */
 const grows = (page, more) => samples(page).then((before) => page.waitForFunction((least) => profile.tables.samples >= least, before + more, { timeout: 60000 }));
 async function looks(page, name) {
   for (const theme of ["light", "dark"]) {
@@ -53,7 +53,7 @@ expect((await page.textContent("#live strong")) === "Live", "it says that it is 
 expect(/samples\/s · [\d,]+ samples · lag \d/.test(await page.textContent("#live .numbers")), `the bar: ${await page.textContent("#live .numbers")}`);
 expect((await page.evaluate(() => profile.tables.lines.n)) >= nodes, "the tree grows");
 
-// Frozen it stays, and says how much waits.
+// A frozen page stays, and shows how many samples wait.
 await page.click("#freeze");
 const frozen = await samples(page);
 await page.waitForFunction(() => /more/.test(document.querySelector("#live .badge").textContent), null, { timeout: 60000 });
@@ -73,7 +73,7 @@ await ready(page);
 expect((await state(page)).last === 10 && (await state(page)).view === "flame", "a reload restores the view");
 await page.click("#live [data-last='0']");
 
-// Marks, and what is around them.
+// Marks, and the ranges around them.
 await page.click("#mark");
 await grows(page, 100);
 await page.click("#mark");
@@ -99,7 +99,7 @@ for (const id of await page.$$eval("[role=tab]:not([hidden])", (all) => all.map(
 await page.click("#tab-flame");
 await looks(page, "flame");
 
-// Who comes later sees the same; at the end all say what the recording says.
+// A later page shows the same; at the end all agree with the recording.
 const other = await opened(base + "/live");
 await grows(other, 20);
 writeFileSync(done, "");

@@ -1,6 +1,6 @@
-// The tools of a page, its themes, 400 %, touch.
+// The tools of a page, its themes, 400 % zoom, touch.
 
-/** Lists and digits. */
+/** Checks lists and digits. */
 export async function tools({ page, expect, same, step, text, state, key, tab, leading, shot }) {
   const samples = await page.evaluate(() => profile.costs.allN);
   step("tools");
@@ -43,14 +43,14 @@ export async function tools({ page, expect, same, step, text, state, key, tab, l
   same((await state()).view, "files", "arrow keys go from tab to tab");
 }
 
-/** The theme is kept. */
+/** Checks that the theme is stored. */
 export async function kept({ page, ready, same }) {
   await page.reload();
   await ready(page);
   same(await page.getAttribute("html", "data-theme"), "dark", "the theme is kept");
 }
 
-/** At 400 %, and by touch. */
+/** Checks the page at 400 %, and by touch. */
 export async function zoomed({ shots, opened, expect, same, step }) {
   step("400 %");
   const zoomed = await opened({ viewport: { width: 350, height: 215 }, deviceScaleFactor: 4 }, "#view=flame");

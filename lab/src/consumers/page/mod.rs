@@ -1,4 +1,4 @@
-//! A browser without a screen, with our page: its tables, its controls, and how soon a large one can be used.
+//! Our page in a headless browser: its tables, its controls, and the time until a large page can be used.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,7 +15,7 @@ macro_rules! scripts {
     };
 }
 
-/// What opens pages and uses them.
+/// Scripts that open and use pages.
 const SCRIPTS: &[(&str, &str)] = scripts![
     "harness.mjs",
     "graphs.mjs",
@@ -31,17 +31,17 @@ const SCRIPTS: &[(&str, &str)] = scripts![
 /// Uses the page of a recording, prints its table of functions: `own<tab>inclusive<tab>name`.
 const REPORT: &str = "report.mjs";
 
-/// Uses the page of a difference; its numbers must be those of the JSON that comes after it.
+/// Uses the page of a difference; its numbers must be those of the JSON after it.
 const DIFF: &str = "diff.mjs";
 
-/// Within how many milliseconds a page of a million samples can be used.
+/// Maximum time until a page of a million samples can be used, in milliseconds.
 const SOON: &str = "3000";
 
-/// Within how many milliseconds a click on it is counted and drawn. 100 are wanted, of a machine that has nothing else to
-/// do; this one may have, and a processor's time is not what passes.
+/// Maximum time for counting and drawing after a click, in milliseconds. The goal is 100 on an idle machine; this one
+/// may be busy, and elapsed time is not processor time.
 const CLICK: &str = "500";
 
-/// Where the page's scripts are.
+/// Folder of the page's scripts.
 const WEB: &str = "crates/web";
 
 /// Runs the check.
@@ -62,7 +62,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Result<String> {
     Ok(format!("{reported}; controls work, nothing is asked for"))
 }
 
-/// The pages of a recording beside itself: as it is, and as if it had done a tenth of the work before.
+/// Checks the pages that compare a recording with itself: unchanged, and as if it had done a tenth of the work before.
 pub(super) fn differences(bench: &Bench<'_>) -> Result<String> {
     let mut marked = Vec::new();
     for (name, normalize) in [("same", "samples"), ("more", "A=10,B=1")] {
@@ -83,7 +83,7 @@ pub(super) fn differences(bench: &Bench<'_>) -> Result<String> {
     Ok(format!("numbers are those of the JSON; marked: {}", marked.join(", then ")))
 }
 
-/// What the page counts, by its tests in Node, which has a runner for them since version 20.
+/// Checks the page's computations by its tests in Node, which has a test runner since version 20.
 pub(super) fn engine(_: &Bench<'_>) -> Result<String> {
     let mut version = command::words("node --version");
     let version = command::quiet_output(&mut version).map_err(|_| Missing("no node".to_owned()))?;
@@ -95,7 +95,7 @@ pub(super) fn engine(_: &Bench<'_>) -> Result<String> {
     Ok("its tests pass".to_owned())
 }
 
-/// The types that the page's scripts state in comments.
+/// Checks the types that the page's scripts state in comments.
 pub(super) fn types(bench: &Bench<'_>) -> Result<String> {
     let modules = tools::npm(bench)?;
     let mut check = Command::new("node");
@@ -104,7 +104,7 @@ pub(super) fn types(bench: &Bench<'_>) -> Result<String> {
     Ok("they agree".to_owned())
 }
 
-/// Runs a check of the scripts, which tells on its standard output what is wrong.
+/// Runs a check of the scripts, which reports errors on its standard output.
 fn passes(check: &mut Command) -> Result<()> {
     let output = check.current_dir(command::root().join(WEB)).output()?;
     if !output.status.success() {
@@ -116,7 +116,7 @@ fn passes(check: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// A page of a million samples, once for all recordings.
+/// Checks a page of a million samples, once for all recordings.
 pub(super) fn million(bench: &Bench<'_>) -> Result<String> {
     let file = bench.scratch.join("million.html");
     let mut example = command::words(

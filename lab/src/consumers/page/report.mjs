@@ -1,6 +1,6 @@
-// Opens the page of a recording and uses it: every view, every gesture, every key, in light and dark, at 400 % and by
-// touch. Usage: node report.mjs PAGE [SCREENSHOTS]. Prints the table of functions (own, inclusive, name; tabs between),
-// and on standard error what it did.
+// Opens the page of a recording and uses it: every view, gesture and key, in light and dark, at 400 % and by touch.
+// Usage: node report.mjs PAGE [SCREENSHOTS]. Prints the table of functions (own, inclusive, name; separated by tabs),
+// and its steps on standard error.
 import { flameKeys, flameMenu, flameMouse, icicle, overview } from "./graphs.mjs";
 import { hands, start } from "./harness.mjs";
 import { link, search } from "./links.mjs";
@@ -11,7 +11,7 @@ import { heat, order, timeline } from "./times.mjs";
 
 const [file, shots] = process.argv.slice(2), tools = await start(file, shots);
 
-// How soon the page can be used: the best of three, since other programs may be busy.
+// Time until the page can be used: the best of three, since other programs may be busy.
 const limit = Number(process.env.READY_MS ?? 0);
 let soonest = Infinity;
 for (let attempt = 0; attempt < 3 && (attempt === 0 || (limit && soonest > limit)); attempt++) {

@@ -1,6 +1,5 @@
-// A browser without a screen with the service: the list, a recording, a link to what is looked at, two compared, light and
-// dark. Any message of the console, any request to others, anything that axe finds and anything that is not as expected is
-// an error.
+// A headless browser with the service: the list, a recording, a link to a view, two compared recordings, light and
+// dark. Any console message, any request to others, any finding of axe and any unexpected result is an error.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
@@ -15,8 +14,8 @@ const browser = await chromium.launch({
 });
 const context = await browser.newContext({ viewport: { width: 1400, height: 860 } });
 
-/** A window. That a recording is not analysed yet (410) and a source file is not at hand (422) the browser itself tells on
- * the console. */
+/** Opens a window. The browser itself logs on the console that a recording is not analysed yet (410), or that a source
+ * file is not available (422). */
 async function opened(url) {
   const page = await context.newPage();
   page.on("console", (message) => { if (!/status of (410|422)/.test(message.text())) wrong.push(`console: ${message.text()}`); });
@@ -40,7 +39,7 @@ async function looks(page, name) {
   }
 }
 
-// The list: the token is taken out of the address at once.
+// The list: the token is removed from the address at once.
 const list = await opened(address);
 expect(!list.url().includes("token"), "the token is not in the address");
 const rows = await list.$$eval("tbody tr", (all) => all.length);
@@ -72,13 +71,13 @@ expect((await list.evaluate(() => location.hash)) === before, "a reload restores
 const other = await opened(list.url());
 expect((await other.evaluate(() => profile.state.view)) === "flame", "so does the link in another window");
 
-// One that is not analysed yet is analysed when it is opened.
+// A recording that is not analysed yet is analysed when opened.
 const fresh = await opened(base);
 await fresh.click("tbody a >> text=fork");
 await ready(fresh);
 expect((await fresh.textContent("#selected")).includes("48"), "its samples are there");
 
-// Two of them compared.
+// Two compared recordings.
 const pair = await opened(base);
 for (const name of ["spin-lld/", "spin-bfd/"]) await pair.check(`tbody tr:has-text("${name}") input`);
 await pair.click("#compare");
@@ -86,7 +85,7 @@ await pair.waitForURL("**/diff?*");
 await ready(pair);
 await looks(pair, "diff");
 
-// What the service does.
+// The status of the service.
 const state = await opened(base);
 await state.click("text=Status");
 await state.waitForURL("**/status");
@@ -94,7 +93,7 @@ await ready(state);
 expect(/Jobs that are over\s*\d+ done/.test(await state.textContent("tbody")), "the status counts jobs");
 await looks(state, "status");
 
-// Without a session nothing is told.
+// Without a session nothing is shown.
 const stranger = await browser.newContext();
 const refused = await (await stranger.newPage()).request.get(`${base}/api/v1/recordings`);
 expect(refused.status() === 401, `without the token: ${refused.status()}`);

@@ -1,7 +1,7 @@
-// How long what a reader does takes until it is counted and drawn: the best of five times each, other programs may be
-// busy; and the first time, for which the browser has compiled nothing yet.
+// Time until a reader's action is counted and drawn: the best of five times, since other programs may be busy; and the
+// first time, before the browser has compiled anything.
 
-/** What is looked at, one after the other, each from the page as it opens. */
+/** Views of the test, one after another, each starting from the newly opened page. */
 const CLICKS = (f, module, comm, span) => ({
   "another view": { view: "icicle" },
   "focus": { filters: [{ kind: "focus", at: f }] },
@@ -30,7 +30,7 @@ const CLICKS = (f, module, comm, span) => ({
   "source": { view: "source", func: f },
 });
 
-/** Times clicks; each must take less than `limit` milliseconds, where there is one. */
+/** Times clicks; each must take less than `limit` milliseconds, if there is a limit. */
 export async function speed({ page, expect, step }, limit) {
   step("speed");
   const facts = await page.evaluate(() => {

@@ -1,6 +1,6 @@
 // The tables of a page: trees, functions, modules, files, source.
 
-/** Top-down and bottom-up. */
+/** Checks top-down and bottom-up trees. */
 export async function trees({ page, expect, same, step, key, tab, rowsIn, shot }) {
   for (const id of ["topdown", "bottomup"]) {
     step(id);
@@ -35,7 +35,7 @@ export async function trees({ page, expect, same, step, key, tab, rowsIn, shot }
   }
 }
 
-/** The table of functions; prints what each costs (own, inclusive, name; tabs between). */
+/** Checks the table of functions; prints the costs of each (own, inclusive, name; separated by tabs). */
 export async function functions({ page, expect, same, step, state, key, tab, rowsIn, leading, shot }) {
   step("functions");
   await tab("functions");
@@ -49,7 +49,7 @@ export async function functions({ page, expect, same, step, state, key, tab, row
   expect(names.every((value, at) => at === 0 || value >= names[at - 1]), `sorted by name: ${names}`);
   await sorted("Own");
   await shot("functions");
-  // Events are shown one at a time; those who compare know all samples together.
+  // Events are shown one at a time; the comparison needs all samples together.
   const costs = await page.evaluate(() => {
     const rows = new Map(), { events } = profile.tables.head;
     for (let event = 0; event < events.length; event++) {
@@ -69,7 +69,7 @@ export async function functions({ page, expect, same, step, state, key, tab, row
   same((await state()).view, "sandwich", "Enter opens a function");
 }
 
-/** Modules, files, source. */
+/** Checks modules, files and source. */
 export async function modules({ page, expect, same, step, text, key, tab, kinds, shot }) {
   step("modules and files");
   await tab("modules");
@@ -87,7 +87,7 @@ export async function modules({ page, expect, same, step, text, key, tab, kinds,
   await tab("source");
   const lines = await page.$$eval("#view-source .rows", (all) => all.map((one) => one.querySelectorAll("[data-index]").length));
   expect(lines[0] > 0, "a function has lines");
-  // Samples of this machine's processor come with instructions, others with addresses.
+  // Samples of this machine's architecture have instructions, others only addresses.
   await page.waitForFunction(() => document.querySelector("#view-source .note + .beside .column:nth-child(2) h4").textContent !== "Instructions");
   const code = await page.evaluate(() => (profile.tables.head.code || []).length), heading = await page.textContent("#view-source .beside .column:nth-child(2) h4");
   const sampled = await page.$$eval("#view-source .rows:last-child [data-index]", (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));

@@ -1,6 +1,6 @@
-// What is told by time: heat map, comparison of two times, time order, timeline.
+// Views over time: heat map, comparison of two times, time order, timeline.
 
-/** The heat map, and the comparison that it leads to. */
+/** Checks the heat map, and the comparison that it leads to. */
 export async function heat({ page, expect, same, step, text, state, key, tab, rowsIn, kinds, shot, clear, accessible }) {
   step("heat map");
   await tab("heat");
@@ -49,7 +49,7 @@ export async function heat({ page, expect, same, step, text, state, key, tab, ro
   await clear();
 }
 
-/** Stacks in the order of time. */
+/** Checks stacks in time order. */
 export async function order({ page, same, step, key, tab, kinds, shot, clear }) {
   step("time order");
   await tab("order");
@@ -67,7 +67,7 @@ export async function order({ page, same, step, key, tab, kinds, shot, clear }) 
   await shot("order");
 }
 
-/** Lanes. */
+/** Checks the lanes of the timeline. */
 export async function timeline({ page, expect, same, step, text, kinds, leading, clear }) {
   const spanned = await page.evaluate(() => profile.tables.span > 0), samples = await page.evaluate(() => profile.costs.allN);
   const threads = await page.evaluate(() => profile.tables.head.threads.length);

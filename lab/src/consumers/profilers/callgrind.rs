@@ -28,7 +28,7 @@ pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     };
     let (total, own) = table(&run("--inclusive=no")?)?;
     let (_, inclusive) = table(&run("--inclusive=yes")?)?;
-    // A name in several files is several functions here, whose inclusive costs overlap: not comparable.
+    // A name in several files is several functions here with overlapping inclusive costs: not comparable.
     let single = |rows: &[(String, u64)]| {
         let alone = |name: &str| rows.iter().filter(|row| row.0 == name).count() == 1;
         rows.iter().filter(|row| alone(&row.0)).cloned().collect()
@@ -45,7 +45,7 @@ pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     bench.truth.compare(total, &costs)
 }
 
-/// The total and the rows `COST FILE:FUNCTION [MODULE]`.
+/// Returns the total and the rows `COST FILE:FUNCTION [MODULE]`.
 fn table(text: &str) -> Result<(u64, Vec<(String, u64)>)> {
     let mut total = None;
     let mut rows = Vec::new();

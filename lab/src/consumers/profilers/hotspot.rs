@@ -1,5 +1,5 @@
-//! hotspot, the program itself without a screen, with our backend in the place of its own: it prints every sample that it
-//! decoded. They are compared with our folded stacks, and with what it decodes from its own backend.
+//! hotspot itself, headless, with our backend instead of its own: it prints every decoded sample.
+//! The samples are compared with our folded stacks, and with those from its own backend.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -14,20 +14,20 @@ use super::stock::{Verdict, compare};
 use crate::consumers::Bench;
 use crate::consumers::truth::Costs;
 
-/// Seconds after which the program is ended; it does not end by itself.
+/// Seconds after which the program is stopped; it does not end by itself.
 const SECONDS: &str = "150";
 
-/// How long the program may be silent before it has printed everything, and after.
+/// Maximum time without output before the program has printed everything, and afterwards.
 const LONG: Duration = Duration::from_secs(60);
 const MOMENT: Duration = Duration::from_millis(1500);
 
-/// How often it is started if it prints nothing.
+/// Number of starts if it prints nothing.
 const TRIES: usize = 2;
 
-/// In one of so many samples of a recording that is not of the test data its backend may have other frames.
+/// Outside of the test data, its backend may have other frames in one of this many samples.
 const FEW: usize = 50;
 
-/// Where chains are cut off its backend guesses, and one in so many of those has other frames than ours.
+/// Its backend guesses at the end of truncated chains, and one of this many of those has other frames than ours.
 const GUESSED: usize = 4;
 
 /// Runs the check.
@@ -38,7 +38,7 @@ pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     bench.truth.compare_text(total, &costs)
 }
 
-/// Compares what it decodes from our backend with what it decodes from its own.
+/// Compares the samples that it decodes from our backend with those from its own.
 pub(in crate::consumers) fn beside_stock(bench: &Bench<'_>) -> Result<String> {
     need(bench)?;
     let ours = with_ours(bench)?;
@@ -61,7 +61,7 @@ pub(in crate::consumers) fn beside_stock(bench: &Bench<'_>) -> Result<String> {
         return Ok(text);
     }
     let text = format!("{text}; {other} differ, first:\n{}", first.unwrap_or_default());
-    // What is recorded here and now meets its backend's mistakes by chance (docs/COMPARE.md); the test data do not.
+    // New recordings meet mistakes of its backend by chance (docs/COMPARE.md); the test data do not.
     let guessed = (joined + across_gap) / GUESSED;
     let allowed = if bench.sysroot.is_some() { 0 } else { samples / FEW + guessed };
     if other > allowed {
@@ -70,7 +70,7 @@ pub(in crate::consumers) fn beside_stock(bench: &Bench<'_>) -> Result<String> {
     Ok(text)
 }
 
-/// Makes sure that it is there.
+/// Makes sure that the program is available.
 pub(in crate::consumers) fn need(bench: &Bench<'_>) -> Result<()> {
     bench.need(
         "timeout 10 hotspot -platform offscreen --version",
@@ -98,7 +98,7 @@ fn with_ours(bench: &Bench<'_>) -> Result<String> {
     )
 }
 
-/// The program with a backend, its own where none is named.
+/// Returns the program with a backend; its own if none is named.
 fn hotspot(bench: &Bench<'_>, backend: Option<&Path>) -> Command {
     let mut hotspot = program(bench.recording, bench.sysroot);
     if let Some(backend) = backend {
@@ -107,7 +107,7 @@ fn hotspot(bench: &Bench<'_>, backend: Option<&Path>) -> Command {
     hotspot
 }
 
-/// The program with its own backend, which looks for files in that sysroot alone.
+/// Returns the program with its own backend, which looks for files in that sysroot alone.
 pub(in crate::consumers) fn program(recording: &Path, sysroot: Option<&Path>) -> Command {
     let mut hotspot = Command::new("timeout");
     hotspot.args([SECONDS, "hotspot"]);
@@ -125,7 +125,7 @@ pub(in crate::consumers) fn program(recording: &Path, sysroot: Option<&Path>) ->
     hotspot
 }
 
-/// What the program prints, up to the end of that sample, and what follows within a moment.
+/// Returns the program's output up to the end of the wanted sample, and the output of a moment after it.
 pub(in crate::consumers) fn printed(hotspot: &mut Command, wanted: u64) -> Result<String> {
     let mut child = hotspot.spawn().with_context(|| command::show(hotspot))?;
     let out = child.stdout.take().context("no standard output")?;
@@ -145,7 +145,7 @@ pub(in crate::consumers) fn printed(hotspot: &mut Command, wanted: u64) -> Resul
         text.push_str(&String::from_utf8_lossy(&line));
         text.push('\n');
     }
-    // `timeout` passes the signal on.
+    // `timeout` forwards the signal.
     command::quiet_output(Command::new("kill").arg(child.id().to_string()))?;
     child.wait()?;
     drop(lines);
@@ -153,13 +153,13 @@ pub(in crate::consumers) fn printed(hotspot: &mut Command, wanted: u64) -> Resul
     Ok(text)
 }
 
-/// Samples are separated by empty lines; the lines of frames begin with a tab.
+/// Parses the output: samples are separated by empty lines; the lines of frames start with a tab.
 fn samples(text: &str) -> (u64, Costs) {
     let mut costs = Costs::default();
     let mut total = 0;
     for block in text.split("\n\n").filter(|block| !block.trim().is_empty()) {
         total += 1;
-        // The first line has the sample; of a thread without a name it begins with a tab, too.
+        // The first line describes the sample; if its thread has no name, it starts with a tab as well.
         let frames = block.trim_start_matches('\n').lines().skip(1).filter_map(|line| {
             let (_, rest) = line.strip_prefix('\t')?.split_once(' ')?;
             Some(rest.rsplit_once(" (").map_or(rest, |(name, _)| name).replace(';', ":"))

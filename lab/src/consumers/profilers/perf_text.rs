@@ -1,4 +1,4 @@
-//! Readers of the text of perf script, and inferno's pictures of our folded stacks.
+//! Readers for the text of perf script, and inferno's pictures of our folded stacks.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,14 +9,14 @@ use xtask::command;
 use crate::consumers::truth::{Costs, Truth};
 use crate::consumers::{Bench, Missing};
 
-/// What is installed where it is missing.
+/// Command that installs inferno if it is missing.
 const INFERNO: &str = "cargo install inferno --version 0.12.8 --quiet --locked --root";
 
-/// How the folded stacks name a sample without frames; readers of the text leave it out.
+/// Name of a sample without frames in the folded stacks; readers of the text omit it.
 const NO_FRAMES: &str = "[no frames]";
 
-/// `inferno-collapse-perf` on our text, event by event, since it reads the first one alone. Names are those of the linker:
-/// it cuts parameters off, divides Java's names, and drops all that begin with a parenthesis.
+/// Checks `inferno-collapse-perf` on our text, event by event, since it reads only the first one. Linker names are
+/// used: it removes parameters, splits Java's names, and drops all names that start with a parenthesis.
 pub(in crate::consumers) fn collapse(bench: &Bench<'_>) -> Result<String> {
     let bin = inferno(bench)?;
     let mut costs = Costs::default();
@@ -42,8 +42,7 @@ pub(in crate::consumers) fn collapse(bench: &Bench<'_>) -> Result<String> {
     truth.compare_text(total, &costs)
 }
 
-/// `inferno-flamegraph` on our folded stacks from the innermost function outwards: its first row shows each function with
-/// its own cost.
+/// Checks `inferno-flamegraph` on our reversed folded stacks: its first row shows each function with its own cost.
 pub(in crate::consumers) fn flame_graph(bench: &Bench<'_>) -> Result<String> {
     let bin = inferno(bench)?;
     let file = bench.scratch.join("ours.folded");
@@ -53,7 +52,7 @@ pub(in crate::consumers) fn flame_graph(bench: &Bench<'_>) -> Result<String> {
     bench.truth.compare(total, &costs)
 }
 
-/// The folder of inferno's programs: where CI has them, too.
+/// Returns the folder of inferno's programs, which CI uses as well.
 fn inferno(bench: &Bench<'_>) -> Result<PathBuf> {
     let root = command::target().join("inferno");
     let bin = root.join("bin");
@@ -66,7 +65,7 @@ fn inferno(bench: &Bench<'_>) -> Result<PathBuf> {
     Ok(bin)
 }
 
-/// The events that samples have.
+/// Returns the events of the samples.
 pub(in crate::consumers) fn events(ours: &mut Command) -> Result<Vec<String>> {
     let fields = ["--format", "perf-script", "--fields", "event"];
     let text = command::quiet_output(ours.args(fields))?;
@@ -86,7 +85,7 @@ fn add(
     }
 }
 
-/// The total of a picture, and the functions of its first row.
+/// Returns the total of a picture, and the functions of its first row.
 fn rectangles(picture: &str) -> Result<(u64, Costs)> {
     let mut rows: Vec<(u64, &str, u64)> = Vec::new();
     for group in picture.split("<g><title>").skip(1) {
@@ -100,7 +99,7 @@ fn rectangles(picture: &str) -> Result<(u64, Costs)> {
         };
         rows.push((row, name, width));
     }
-    // Everything stands on the frame `all`.
+    // Everything is above the frame `all`.
     let all = rows.iter().map(|row| row.0).max().context("an empty picture")?;
     let total = rows.iter().filter(|row| row.0 == all).map(|row| row.2).sum();
     let first = rows.iter().map(|row| row.0).filter(|&row| row != all).max();
@@ -111,7 +110,7 @@ fn rectangles(picture: &str) -> Result<(u64, Costs)> {
     Ok((total, costs))
 }
 
-/// Text without the entities of XML.
+/// Returns the text with its XML entities decoded.
 fn plain(text: &str) -> String {
     let entities =
         [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];

@@ -1,4 +1,4 @@
-//! `go tool pprof`: reads our profile, and the recording itself by way of our `perf_to_profile`.
+//! `go tool pprof`: reads our profile, and the recording itself through our `perf_to_profile`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -25,7 +25,7 @@ pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     Ok(format!("{reported}, with -raw, too; {}", recording(bench)?))
 }
 
-/// pprof on the recording: it finds `perf_to_profile` in the search path.
+/// Runs pprof on the recording: it finds `perf_to_profile` in the search path.
 fn recording(bench: &Bench<'_>) -> Result<String> {
     let mut path = bench.programs().into_os_string();
     path.push(":");
@@ -40,7 +40,7 @@ fn recording(bench: &Bench<'_>) -> Result<String> {
     Ok("reads the recording itself".to_owned())
 }
 
-/// The total and the table of `-top`.
+/// Returns the total and the table of `-top`.
 fn top(text: &str) -> Result<(u64, Costs)> {
     let total = text
         .lines()
@@ -60,7 +60,7 @@ fn top(text: &str) -> Result<(u64, Costs)> {
             rest = after.trim_start();
         }
         let name = rest.trim_end_matches(" (inline)").trim_end_matches(" (partial-inline)");
-        // Our folded stacks cannot hold a semicolon in a name.
+        // Our folded stacks cannot contain a semicolon in a name.
         let name = name.replace(';', ":");
         *costs.own.entry(name.clone()).or_default() += numbers[0].parse::<u64>()?;
         *costs.inclusive.entry(name).or_default() += numbers[3].parse::<u64>()?;
@@ -68,8 +68,9 @@ fn top(text: &str) -> Result<(u64, Costs)> {
     Ok((total, costs))
 }
 
-/// The total and the costs of `-raw`: samples are lines `COUNT PERIOD…: LOCATION…`, locations `ID: ADDRESS M=MAPPING NAME
-/// FILE:LINE[:COLUMN] s=LINE()` with a line more for each function that the first was inlined into.
+/// Returns the total and the costs of `-raw`. Samples are lines `COUNT PERIOD…: LOCATION…`.
+/// Locations are `ID: ADDRESS M=MAPPING NAME FILE:LINE[:COLUMN] s=LINE()`, with a further line for each function that
+/// the first was inlined into.
 fn raw(text: &str) -> Result<(u64, Costs)> {
     let (samples, rest) = text.split_once("\nLocations\n").context("no locations")?;
     let (locations, _) = rest.split_once("\nMappings\n").context("no mappings")?;
@@ -90,7 +91,7 @@ fn raw(text: &str) -> Result<(u64, Costs)> {
     let mut costs = Costs::default();
     let mut total = 0;
     for line in samples.lines() {
-        // Lines of labels have no such number in front.
+        // Lines of labels do not start with such a number.
         let Some((numbers, ids)) = line.split_once(": ") else { continue };
         let mut numbers = numbers.split_whitespace().map(str::parse::<u64>);
         let Some(Ok(count)) = numbers.next().filter(|_| numbers.all(|it| it.is_ok())) else {

@@ -1,5 +1,6 @@
-// Opens a document in speedscope, in a browser without a screen, and prints the table of functions.
-// Usage: node speedscope.mjs INDEX.html DOCUMENT. Prints: own, inclusive, name; a function a line, tabs between.
+// Opens a document in speedscope, in a headless browser, and prints the table of functions.
+// Usage: node speedscope.mjs INDEX.html DOCUMENT. Prints a line for each function: own, inclusive, name, separated by
+// tabs.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, extname, join, normalize } from "node:path";

@@ -1,4 +1,4 @@
-//! speedscope: its package's own schema, and the application itself in a browser without a screen.
+//! speedscope: its package's own schema, and the application itself in a headless browser.
 
 use std::process::Command;
 
@@ -9,10 +9,11 @@ use crate::consumers::Bench;
 use crate::consumers::tools;
 use crate::consumers::truth::Costs;
 
-/// Loads the document into the application, opens the table of functions, prints its rows: `own<tab>inclusive<tab>name`.
+/// Loads the document into the application, opens the table of functions, prints its rows:
+/// `own<tab>inclusive<tab>name`.
 const SCRIPT: &str = include_str!("speedscope.mjs");
 
-/// Checks the document against the schema, and adds it up for the total.
+/// Checks the document against the schema, and prints the total of its weights.
 const VALIDATE: &str = "import json, jsonschema, sys; \
     document = json.load(open(sys.argv[2])); \
     jsonschema.validate(document, json.load(open(sys.argv[1]))); \
@@ -31,7 +32,7 @@ pub(in crate::consumers) fn check(bench: &Bench<'_>) -> Result<String> {
     let (total, events) = counted.trim().split_once(' ').context("no total")?;
     let total: u64 = total.parse()?;
     if events != "1" {
-        // The application shows one event at a time, the folded stacks all together: totals alone can be compared.
+        // The application shows one event at a time, the folded stacks all together: only totals can be compared.
         let reported = bench.truth.compare(total, &Costs::default())?;
         return Ok(format!("valid; {reported} ({events} events)"));
     }

@@ -1,32 +1,33 @@
-//! What hotspot decodes from two backends, sample by sample.
+//! Comparison of the samples that hotspot decodes from two backends.
 //!
-//! Its own backend states the place of the call for a function into which code was inlined, we the address of the frame;
-//! it has another way with names of inlined functions and with suffixes of compilers. So frames are compared by number and
-//! address, and names by their last part, which is reported and not judged. We may know of more inlined functions. `docs/COMPARE.md` explains what else differs.
+//! For a function with inlined code, its own backend states the place of the call, ours the address of the frame. It
+//! also treats names of inlined functions and compiler suffixes differently. So frames are compared by number and
+//! address. Names are compared by their last part, which is reported and not judged. Ours may have more inlined
+//! functions. `docs/COMPARE.md` explains the other differences.
 
 use anyhow::{Context, Result, bail};
 
-/// How the samples of two backends compare.
+/// Result of comparing the samples of two backends.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Verdict {
     pub(super) samples: usize,
     /// Samples with the same frames.
     pub(super) equal: usize,
-    /// Samples whose frames of ours are the inner part of the stock backend's.
+    /// Samples with our frames as the inner part of the stock backend's.
     pub(super) joined: usize,
-    /// Samples whose frames of the stock backend are the inner part of ours.
+    /// Samples with the stock backend's frames as the inner part of ours.
     pub(super) longer: usize,
-    /// Samples that are equal up to a gap of ours, where the stock backend ends or guesses.
+    /// Samples that are equal up to a gap of ours, at which the stock backend ends or guesses.
     pub(super) across_gap: usize,
-    /// Samples that are equal but for frames of ours that tail calls removed.
+    /// Samples that are equal except for our frames that tail calls removed.
     pub(super) with_tail_calls: usize,
-    /// The rest.
+    /// All other samples.
     pub(super) other: usize,
-    /// Frames with ours, and with the stock backend.
+    /// Number of frames with ours, and with the stock backend.
     pub(super) frames: [usize; 2],
-    /// Frames with the same name, in percent of those that were compared.
+    /// Share of the compared frames with equal names, in percent.
     pub(super) names: String,
-    /// The first of the rest, both ways.
+    /// First of the other samples, from both backends.
     pub(super) first: Option<String>,
 }
 
@@ -37,7 +38,7 @@ struct Sample<'a> {
     frames: Vec<(u64, &'a str)>,
 }
 
-/// Compares what was printed with our backend and with the stock one.
+/// Compares the output with our backend and with the stock one.
 pub(super) fn compare(ours: &str, stock: &str) -> Result<Verdict> {
     let (ours, stock) = (read(ours)?, read(stock)?);
     if ours.len() != stock.len() {
@@ -92,25 +93,25 @@ fn read(text: &str) -> Result<Vec<Sample<'_>>> {
     blocks.map(sample).collect()
 }
 
-/// The stock backend defines a place once for all processes, with the address that it had in the first of them: of
-/// processes whose modules lie elsewhere only the place in the page can be compared.
+/// Mask of the offset in a page. The stock backend defines a location once for all processes, with its address in the
+/// first. If a process has the module elsewhere, only the offset in the page can be compared.
 const IN_PAGE: u64 = 0xfff;
 
-/// The frame of ours that stands for those that no sample shows.
+/// Our frame that represents unknown ones.
 const GAP: &str = "[gap]";
 
-/// The function that its backend leaves out: it called one without call frame information.
+/// The function that the stock backend omits: it called a function without call frame information.
 const LEFT_OUT: &str = "_dl_fini";
 
-/// Whether its backend has a function at the start of the kernel (or of another module of 2 MiB pages), of which we know
-/// nothing: the one before once more, or one that is named after anything.
+/// Returns true if the stock backend has a made-up function at the start of the kernel (or of another module of 2 MiB
+/// pages) that ours lacks: a repetition of the previous one, or one with an arbitrary name.
 fn is_made_up(ours: u64, stock: &[(u64, &str)], at: usize) -> bool {
     const PAGES: u64 = 0x1f_ffff;
     let starts = stock.get(at).is_some_and(|frame| frame.0 & PAGES == 0);
     at > 0 && starts && ours & IN_PAGE != 0
 }
 
-/// How the frames of a sample compare.
+/// Relation of the frames of a sample.
 enum Beside {
     Equal,
     Joined,
@@ -120,15 +121,15 @@ enum Beside {
     Other,
 }
 
-/// Frames one after another that tail calls removed.
+/// Maximum number of consecutive frames that tail calls removed.
 const MOST_TAIL_CALLS: usize = 8;
 
-/// Compares the frames of ours with those of the stock backend, innermost first. With us a function that others were
-/// inlined into has the address of these; the stock backend may not know of it, or gives it another address.
+/// Compares our frames with those of the stock backend, innermost first. In ours, a function with inlined code has the
+/// address of its inlined frames; the stock backend may miss it, or gives it another address.
 fn beside(ours: &[(u64, &str)], stock: &[(u64, &str)]) -> Beside {
     let own = |at: usize| ours.get(at).map(|frame| frame.0);
     let inlined_into = |at: usize| at > 0 && own(at).is_some() && own(at) == own(at - 1);
-    // The stock backend goes on with one of the next frames of ours.
+    // The stock backend continues with one of the next frames of ours.
     let is_tail_call = |at: usize, other: u64| {
         let mut next = (at + 1..).map_while(own).take(MOST_TAIL_CALLS);
         at > 0 && next.any(|address| address & IN_PAGE == other & IN_PAGE)
@@ -150,7 +151,7 @@ fn beside(ours: &[(u64, &str)], stock: &[(u64, &str)]) -> Beside {
             while inlined_into(next) {
                 next += 1;
             }
-            // Where it goes on with the next frame, it knows fewer inlined functions.
+            // If it continues with the next frame, it has fewer inlined functions.
             theirs += usize::from(own(next).is_none_or(|it| it & IN_PAGE != other & IN_PAGE));
         } else if ours.get(at).is_none_or(|frame| frame.1 != LEFT_OUT) {
             if !is_tail_call(at, other) {
@@ -167,7 +168,7 @@ const fn equal(n_tail_calls: usize) -> Beside {
     if n_tail_calls == 0 { Beside::Equal } else { Beside::WithTailCalls }
 }
 
-/// A name without scopes, parameters, and what a compiler put after it.
+/// Returns a name without scopes, parameters and compiler suffixes.
 fn last_part(name: &str) -> &str {
     let name = name.split(['(', '<', '.', '@']).next().unwrap_or(name);
     name.rsplit("::").next().unwrap_or(name)

@@ -1,6 +1,7 @@
-//! `cargo lab truth FILE [--bytes N]`: what a smaller dump of the stack costs, and how good it is what is repaired.
-//! The chains of a recording with large dumps are the truth; copies of it whose stacks are cut are unwound beside it, by
-//! us and by the rules with which peers repair. With `--plain` any recording: how many chains reach their root, by each.
+//! `cargo lab truth FILE [--bytes N]`: cost of a smaller stack dump, and quality of the repair.
+//! The chains of a recording with large dumps are the truth. Copies of it with truncated stacks are unwound by our
+//! program and by the repair rules of peers. With `--plain`, any recording: number of chains that reach their root, by
+//! each.
 
 mod peers;
 mod plain;
@@ -22,10 +23,10 @@ use crate::truth::unwound::{NO_JOIN, pair_by_pair, unwound};
 use crate::words::Words;
 use tally::Tally;
 
-/// Dumps that are tried, in bytes.
+/// Dump sizes that are tried, in bytes.
 const SIZES: [u64; 4] = [4 << 10, 8 << 10, 16 << 10, 32 << 10];
 
-/// What became of the chains at one size of the dump.
+/// Result for one size of the dump.
 struct Row {
     bytes: u64,
     ours: Tally,
@@ -33,14 +34,14 @@ struct Row {
     peers: Vec<Tally>,
 }
 
-/// Whether the rules of peers are tried, too.
+/// Whether the rules of peers are tried as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Peers {
     Tried,
     LeftOut,
 }
 
-/// Cuts, runs, compares and prints a row for each size.
+/// Truncates, runs, compares and prints a row for each size.
 pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
     let sizes = sizes(&mut args, &SIZES)?;
     let ours = args.value("--ours")?;
@@ -62,7 +63,7 @@ pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
     Ok(if are_wrong(&rows) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// The sizes that are named, or the usual ones.
+/// Returns the named sizes, or the usual ones.
 fn sizes(args: &mut Args, usual: &[u64]) -> Result<Vec<u64>> {
     let mut sizes = Vec::new();
     while let Some(bytes) = args.value("--bytes")? {
@@ -71,12 +72,12 @@ fn sizes(args: &mut Args, usual: &[u64]) -> Result<Vec<u64>> {
     Ok(if sizes.is_empty() { usual.to_vec() } else { sizes })
 }
 
-/// Whether a chain of ours is wrong that does not say so by a gap.
+/// Returns true if any of our chains is wrong without a gap.
 fn are_wrong(rows: &[Row]) -> bool {
     rows.iter().any(|row| row.ours.wrong_without_gap() > 0)
 }
 
-/// A row for each size. The copies are written to `copy` one after the other.
+/// Returns a row for each size. Writes the truncated copies to `copy` one after another.
 fn rows(
     ours: &Path,
     file: &Path,
@@ -88,18 +89,18 @@ fn rows(
     let mut recording = std::fs::read(file).with_context(|| file.display().to_string())?;
     let mut rows = Vec::new();
     let mut truth = None;
-    // Large ones first: what is cut is cut further.
+    // Large sizes first: each copy is truncated further.
     let mut sizes = sizes.to_vec();
     sizes.sort_unstable();
     for &bytes in sizes.iter().rev() {
         let cut = synth::cut_stacks(&mut recording, bytes)
             .map_err(|why| anyhow!("{} cannot be cut: {why}", file.display()))?;
         eprintln!("{cut} stacks are cut to {bytes} bytes");
-        // After the first cut, so that what cannot be cut is not unwound.
+        // After the first truncation, so that a recording that cannot be truncated is not unwound.
         let truth = match &truth {
             Some(truth) => truth,
             None => {
-                // What is in the sample itself, and no more.
+                // Uses only data in the sample itself.
                 let options = compared::options_of(ours, &[NO_JOIN])?;
                 let chains = unwound(ours, file, &options, &mut words)?;
                 truth.insert((Places::of(&chains), chains))
@@ -122,7 +123,7 @@ fn rows(
     Ok(rows)
 }
 
-/// The samples of both in their order.
+/// Compares the samples of both in order.
 fn compare(truth: &Chains, copy: &Chains, words: &Words) -> Result<Tally> {
     let mut tally = Tally::default();
     pair_by_pair((truth, copy), words, |truth, copy| tally.add(truth, copy))?;
@@ -147,7 +148,7 @@ fn print(rows: &[Row]) {
     }
 }
 
-/// A table with a row for each size, and below it why chains end that stay cut.
+/// Prints a table with a row for each size, and below it the end reasons of chains that stay truncated.
 fn print_table(title: &str, rows: &[Row], of: impl Fn(&Row) -> &Tally) {
     println!("{title}:\n\n{}", table::head());
     for row in rows {

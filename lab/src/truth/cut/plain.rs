@@ -1,5 +1,5 @@
-//! `cargo lab truth FILE --plain`: how many chains of an ordinary recording reach their root, by us and by the rules of
-//! peers. Whether rightly, only a recording with large dumps can tell.
+//! `cargo lab truth FILE --plain`: number of chains of an ordinary recording that reach their root, by our program and
+//! by the rules of peers. Only a recording with large dumps shows whether they are correct.
 
 use std::io::BufRead as _;
 use std::path::Path;
@@ -11,10 +11,10 @@ use super::peers;
 use crate::compared;
 use crate::truth::unwound::{MAX_FRAMES, NO_JOIN};
 
-/// What is counted as the root in our output.
+/// End reasons that count as the root in our output.
 const ROOTS: [&str; 2] = ["root", "root-across-gap"];
 
-/// Prints a line for each way to unwind.
+/// Prints a line for each method of unwinding.
 pub(super) fn print(ours: &Path, recording: &Path) -> Result<()> {
     let mut rows = Vec::new();
     let mut all = 0;
@@ -40,7 +40,7 @@ struct Line {
     end: Option<String>,
 }
 
-/// How many samples there are, and how many chains end at a root.
+/// Returns the number of samples, and the number of chains that end at a root.
 fn our_roots(ours: &Path, recording: &Path, options: &[&str]) -> Result<(u64, u64)> {
     let mut command = Command::new(ours);
     command.args(["--format", "ndjson", "--quiet", "--no-symbols"]);

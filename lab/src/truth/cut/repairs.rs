@@ -1,5 +1,5 @@
-//! `cargo lab truth repairs [FILE|PROGRAM]...`: the chains that are completed from other samples beside the true ones, of
-//! many recordings, programs made to mislead among them. A row for each recording and size of the dump, without peers.
+//! `cargo lab truth repairs [FILE|PROGRAM]...`: compares repaired chains with the true ones, for many recordings, among
+//! them programs made to mislead. A row for each recording and size of the dump, without peers.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ use super::tally::{Repaired, Tally};
 use super::{Peers, Row, are_wrong, rows, sizes};
 use crate::truth::recorded::each;
 
-/// Programs that are recorded if none is named: eleven, and those made to mislead.
+/// Programs that are recorded if none is named: eleven ordinary ones, and those made to mislead.
 const PROGRAMS: &[&str] = &[
     "gcc -O2",
     "rustc, debug",
@@ -33,10 +33,10 @@ const PROGRAMS: &[&str] = &[
     "pool",
     "coroutines",
 ];
-/// Dumps that are tried, in bytes.
+/// Dump sizes that are tried, in bytes.
 const SIZES: [u64; 2] = [8 << 10, 16 << 10];
 
-/// Records, cuts, compares and prints.
+/// Records, truncates, compares and prints.
 pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
     let sizes = sizes(&mut args, &SIZES)?;
     let keep = args.value("--keep")?.map(PathBuf::from);
@@ -55,7 +55,7 @@ pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
     Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Headings of numbers. Of chains with and without a gap there is a column each.
+/// Column heads. Chains with and without a gap have a column each.
 const HEADS: [&str; 10] = [
     "samples",
     "whole",

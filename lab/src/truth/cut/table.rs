@@ -1,10 +1,10 @@
-//! The table that is printed, in Markdown, and what its columns say.
+//! The printed table, in Markdown, and the meaning of its columns.
 
 use std::collections::BTreeMap;
 
 use super::tally::{Repaired, Tally};
 
-/// Headings, and what is counted below them.
+/// Column heads and their meanings.
 pub(super) const COLUMNS: &[(&str, &str)] = &[
     ("dump", "bytes of stack that are left of each sample"),
     ("samples", "of the recording"),
@@ -26,19 +26,19 @@ pub(super) const COLUMNS: &[(&str, &str)] = &[
     ("whole, other", "not cut, but not the chain of the truth"),
 ];
 
-/// What the columns say of the rules of peers.
+/// Explanation of the columns for peers' rules.
 pub(super) const OF_PEERS: &str = "Of peers' rules: all chains are our walks without repair, so only the rule differs; frames are compared by their
 address in the process, and functions are those that the truth has at the address. A joined chain counts as repaired
 where it ends on the outermost frame of a chain that is whole in the copy (simpleperf), or where the unwind information
 says that there is no caller (hotspot). Peers neither mark joined frames nor show gaps.";
 
-/// Heading and line below it.
+/// Returns the table's head and the line below it.
 pub(super) fn head() -> String {
     let names: Vec<&str> = COLUMNS.iter().map(|&(name, _)| name).collect();
     format!("| {} |\n|{}", names.join(" | "), "--:|".repeat(COLUMNS.len()))
 }
 
-/// The row of one size. Where two numbers stand, the first is of chains without a gap, the second of those with one.
+/// Returns the row of one size. Of two numbers, the first is of chains without a gap, the second of those with one.
 pub(super) fn row(bytes: u64, tally: &Tally) -> String {
     let both = |number: fn(&Repaired) -> u64| {
         format!("{} + {}", grouped(number(&tally.to_root)), grouped(number(&tally.across_gap)))
@@ -67,7 +67,7 @@ pub(super) fn row(bytes: u64, tally: &Tally) -> String {
     format!("| {} |", cells.join(" | "))
 }
 
-/// Prints why chains end, if any do.
+/// Prints the end reasons of chains, if there are any.
 pub(super) fn print_ends(which: &str, ends: &BTreeMap<String, u64>) {
     if !ends.is_empty() {
         let ends: Vec<String> = ends.iter().map(|(end, count)| format!("{count} {end}")).collect();
@@ -75,7 +75,7 @@ pub(super) fn print_ends(which: &str, ends: &BTreeMap<String, u64>) {
     }
 }
 
-/// A part of a number in percent, rounded down to a tenth.
+/// Returns a part of a number in percent, rounded down to a tenth.
 fn percent(part: u64, whole: u64) -> String {
     match (part * 1000).checked_div(whole) {
         Some(tenths) => format!("{}.{}", tenths / 10, tenths % 10),
@@ -83,7 +83,7 @@ fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// With a comma before each three digits.
+/// Returns the number with a comma before each three digits.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! What became of the chains when their stacks were cut: each is judged beside the true one, and counted.
+//! Results of truncated chains: each is compared with the true one, and counted.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use crate::truth::chains::{Chain, Frame};
 const ROOT: &str = "root";
 const ROOT_ACROSS_GAP: &str = "root-across-gap";
 
-/// What became of one chain that is whole in the truth.
+/// Result of one chain that is complete in the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     /// Its own stack still reaches the root.
     Whole { equal: bool },
-    /// Its own stack does not, but what other samples show.
+    /// Frames of other samples reach the root.
     Repaired { across_gap: bool, places: Difference, functions: Difference },
     /// It does not reach the root.
     StaysCut { prefix: bool },
@@ -23,15 +23,15 @@ enum Verdict {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Repaired {
     pub(super) chains: u64,
-    /// With all frames of the truth and no other.
+    /// Chains with exactly the frames of the truth.
     pub(super) exact: u64,
-    /// The same by functions.
+    /// Same, compared by functions.
     pub(super) exact_in_functions: u64,
-    /// With a frame that the truth has not.
+    /// Chains with a frame that the truth does not have.
     pub(super) alien: u64,
-    /// With a function that the truth has not.
+    /// Chains with a function that the truth does not have.
     pub(super) alien_function: u64,
-    /// Without a frame of the truth, and without a gap in its place.
+    /// Chains without a frame of the truth, and without a gap in its position.
     pub(super) missing: u64,
 }
 
@@ -39,30 +39,30 @@ pub(super) struct Repaired {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) samples: u64,
-    /// Whole in the truth; only these count below.
+    /// Complete in the truth; only these count below.
     pub(super) whole: u64,
-    /// Not whole any more by their own stack.
+    /// Incomplete by their own stack.
     pub(super) cut: u64,
     pub(super) to_root: Repaired,
     pub(super) across_gap: Repaired,
     pub(super) stay_cut: u64,
-    /// Of those that stay cut, the chains that are not the inner part of the true one.
+    /// Number of chains that stay truncated and are not the inner part of the true one.
     pub(super) wrong_prefix: u64,
-    /// Whole in the copy, but not the true one.
+    /// Complete in the copy, but different from the true one.
     pub(super) whole_but_other: u64,
-    /// Why chains end that stay cut.
+    /// End reasons of chains that stay truncated.
     pub(super) ends: BTreeMap<String, u64>,
-    /// Why chains of the truth end that are not whole.
+    /// End reasons of incomplete chains of the truth.
     pub(super) ends_of_truth: BTreeMap<String, u64>,
 }
 
 impl Tally {
-    /// Chains with another frame than the truth, or without one of its frames, and without a gap that says so.
+    /// Returns the number of chains with an alien frame, or without one of the truth's frames, that have no gap.
     pub(super) fn wrong_without_gap(&self) -> u64 {
         self.wrong_prefix + self.whole_but_other + self.to_root.chains - self.to_root.exact
     }
 
-    /// Counts one sample: the chain of its full stack and that of the cut one.
+    /// Counts one sample: the chain of its full stack and that of the truncated one.
     pub(super) fn add(&mut self, truth: &Chain<'_>, copy: &Chain<'_>) {
         self.samples += 1;
         if !is_whole(truth) {
@@ -92,7 +92,7 @@ impl Tally {
     }
 }
 
-/// Whether the sample's own stack reaches the root.
+/// Returns true if the sample's own stack reaches the root.
 fn is_whole(chain: &Chain<'_>) -> bool {
     chain.end == ROOT && !chain.joined && !chain.frames.iter().any(|frame| frame.gap)
 }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::truth::chains::lettered as frames;
 
-    /// What is counted for copies of one true chain, each with its end and whether a part is joined.
+    /// Returns the counts for copies of one true chain, each with its end reason and true if a part is joined.
     fn tally(truth: &str, copies: &[(&str, &str, bool)]) -> Tally {
         let truth = frames(truth);
         let truth = Chain { end: "root", joined: false, frames: &truth };

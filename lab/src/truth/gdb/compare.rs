@@ -1,41 +1,41 @@
-//! One chain of ours beside gdb's, from the same registers and the same stack.
+//! Comparison of one chain of ours with gdb's, from the same registers and the same stack.
 
 use std::collections::BTreeMap;
 
 use super::theirs;
 use crate::truth::stepped::{Chain, Frame, Kind};
 
-/// The longest instruction.
+/// Size of the longest instruction, in bytes.
 const LONGEST: u64 = 15;
 
 /// Counts over the stops of a program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    /// Stops that gdb could be shown.
+    /// Stops with a chain of gdb.
     pub(super) stops: u64,
     /// Frames at addresses that both state.
     pub(super) both: u64,
     /// Frames left by jumps that both state.
     pub(super) tails_both: u64,
-    /// Frames left by jumps that ours states alone.
+    /// Frames left by jumps that only ours states.
     pub(super) tails_ours: u64,
-    /// Frames left by jumps that gdb states alone, with a mark of ours in their place.
+    /// Frames left by jumps that only gdb states, with a mark of ours in their position.
     pub(super) tails_marked: u64,
-    /// Frames left by jumps that gdb states alone.
+    /// Frames left by jumps that only gdb states.
     pub(super) tails_gdb: u64,
-    /// Stops of which a frame differs.
+    /// Stops with a differing frame.
     pub(super) differ: u64,
-    /// Stops of which ours ends before gdb does.
+    /// Stops at which our chain ends before gdb's.
     pub(super) ours_early: u64,
-    /// Stops of which gdb ends before ours does.
+    /// Stops at which gdb's chain ends before ours.
     pub(super) gdb_early: u64,
-    /// Pairs of neighbours with a unique way of jumps between them.
+    /// Pairs of neighbours with a unique path of jumps between them.
     pub(super) unique: u64,
-    /// Pairs with a mark and known frames beside it.
+    /// Pairs with a mark and known frames next to it.
     pub(super) several: u64,
-    /// Pairs with a mark alone.
+    /// Pairs with only a mark.
     pub(super) unknown: u64,
-    /// What only one states, by kind and place.
+    /// Frames that only one states, by kind and location.
     pub(super) alone: BTreeMap<String, u64>,
 }
 
@@ -108,7 +108,7 @@ impl Tally {
         }
     }
 
-    /// The frames that were left by jumps between two others; false if they differ.
+    /// Compares the frames that were left by jumps between two others; returns false if they differ.
     fn tails(&mut self, ours: &[&Frame], gdb: &[&theirs::Frame], place: &str) -> bool {
         let marked = ours.iter().any(|frame| frame.kind != Kind::Tail);
         let known: Vec<_> = ours.iter().filter(|frame| frame.kind == Kind::Tail).collect();
@@ -133,7 +133,7 @@ impl Tally {
     }
 }
 
-/// Splits at frames that are not left by jumps: these frames, and what is between each and the next.
+/// Splits at frames that were not left by jumps: returns these frames, and the frames between each and the next.
 fn split<T>(frames: &[T], is_plain: impl Fn(&T) -> bool) -> (Vec<&T>, Vec<Vec<&T>>) {
     let (mut plain, mut between) = (Vec::new(), Vec::<Vec<&T>>::new());
     for frame in frames {
@@ -147,14 +147,14 @@ fn split<T>(frames: &[T], is_plain: impl Fn(&T) -> bool) -> (Vec<&T>, Vec<Vec<&T
     (plain, between)
 }
 
-/// Length of the longest common subsequence: gdb has the address behind a jump, ours that of the jump.
+/// Returns the length of the longest common subsequence: gdb has the address after a jump, ours that of the jump.
 fn common(ours: &[&&Frame], gdb: &[&theirs::Frame]) -> u64 {
     let mut row = vec![0_u64; gdb.len() + 1];
     for one in ours {
         let mut diagonal = 0;
         for (at, other) in gdb.iter().enumerate() {
             let above = row[at + 1];
-            // If several jumps of a function lead on, ours has the function alone.
+            // If several jumps of a function reach the target, ours has only the function.
             let is_same = (1..=LONGEST).contains(&other.pc.wrapping_sub(one.addr))
                 || one.name.split_once(':').is_some_and(|(_, name)| name == other.name);
             row[at + 1] = if is_same { diagonal + 1 } else { above.max(row[at]) };

@@ -1,7 +1,7 @@
-//! `cargo lab truth gdb`: gdb's frames beside ours, at random instructions, from the same registers and the same stack.
+//! `cargo lab truth gdb`: compares our frames with gdb's, at random instructions, from the same registers and stack.
 //!
-//! A program is run instruction by instruction, and some are drawn. gdb has the program stopped at its entry, and each
-//! stop's registers and stack are written into it.
+//! A program is run instruction by instruction, and some instructions are drawn. gdb stops the program at its entry;
+//! then each stop's registers and stack are written into it.
 
 mod compare;
 mod theirs;
@@ -19,11 +19,11 @@ use crate::truth::stepped::{
 };
 use compare::Tally;
 
-/// Stops of a program.
+/// Number of stops of a program.
 const STOPS: u64 = 500;
-/// Instructions for each stop, on average: the programs run some hundred thousand.
+/// Average number of instructions per stop: the programs run some hundred thousand.
 const MEAN: u64 = 700;
-/// Lines of what only one states.
+/// Maximum number of lines about frames that only one states.
 const LINES: usize = 40;
 
 /// Stops, compares and prints.
@@ -40,7 +40,7 @@ pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
     let mut rows = Vec::new();
     for program in chosen(&names, CATALOGUE.len())? {
         let skip = skip.clone().unwrap_or_else(|| program.skip.to_owned());
-        // The last stop is not after the last instruction: of twice as many instructions, the first stops are taken.
+        // The distance of stops varies, so that twice as many instructions are run and the first stops are used.
         let draw = Draw { flow: false, skip, count: stops * mean * 2, mean, seed };
         let folder = keep.as_deref().unwrap_or_else(|| scratch.path());
         match compared(&program, &stepper, &draw, stops, &ours, folder)? {
@@ -60,7 +60,7 @@ pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
     Ok(if differ || !short.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Steps a program, has both unwind the stops, compares. Nothing if it cannot be built.
+/// Steps a program, makes both unwind the stops, and compares. Returns `None` if it cannot be built.
 fn compared(
     program: &Program,
     stepper: &Stepper,
@@ -101,7 +101,7 @@ fn compared(
     Ok(Some(tally))
 }
 
-/// The columns of the table.
+/// Column of the table.
 type Column = (&'static str, fn(&Tally) -> u64);
 const COLUMNS: [Column; 12] = [
     ("stops", |tally| tally.stops),

@@ -1,4 +1,4 @@
-# What gdb says of stops, for `cargo lab truth gdb`: gdb -batch -nx -x stops.py --args PROGRAM [ARGUMENT]...
+# gdb's chains of stops, for `cargo lab truth gdb`: gdb -batch -nx -x stops.py --args PROGRAM [ARGUMENT]...
 # The program is started once and stays at its entry; the registers and the stack of each stop are written into it.
 # TRUTH_STOPS: each stop is 18 registers, the length of the stack (8 bytes each, little endian) and the stack.
 # TRUTH_OUT: `map` lines of the process; then for each stop a line `stop`, a line `PC TYPE NAME` for each frame and one
@@ -67,7 +67,7 @@ with open(os.environ["TRUTH_OUT"], "w", encoding="utf-8") as out, open(os.enviro
             process.write_memory(registers["rsp"], stack)
             for name, value in registers.items():
                 if name != "eflags":
-                    # gdb keeps an outer frame selected across changes, whose registers cannot be set.
+                    # gdb keeps an outer frame selected across changes, and its registers cannot be set.
                     gdb.newest_frame().select()
                     gdb.execute(f"set ${name} = {value}", to_string=True)
             frames(out)

@@ -7,35 +7,35 @@ use xtask::command;
 
 use crate::truth::stepped::{Mapping, Stop, mappings};
 
-/// The script that gdb runs.
+/// Script that gdb runs.
 const SCRIPT: &str = include_str!("stops.py");
 
 /// A frame of gdb that is not inlined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Frame {
-    /// The return address, that behind the jump, or the one which is running.
+    /// The return address, the address after a jump, or that of the current instruction.
     pub(super) pc: u64,
-    /// Left by a jump.
+    /// True if it was left by a jump.
     pub(super) tail: bool,
-    /// Name of the function, `?` without one.
+    /// Name of the function; `?` without one.
     pub(super) name: String,
 }
 
 /// gdb's chain of a stop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Chain {
-    /// Innermost first.
+    /// Frames, innermost first.
     pub(super) frames: Vec<Frame>,
-    /// Why it ends.
+    /// End reason.
     pub(super) end: String,
 }
 
-/// Why a chain ends whose next frame cannot be one.
+/// End reason of a chain with an invalid next frame.
 const OUTSIDE_OF_CODE: &str = "a return address outside of code";
 
 impl Chain {
-    /// Ends the chain before the first frame that is not in code: gdb shows such frames, and nothing can be said of what it
-    /// found by them.
+    /// Truncates the chain at the first frame outside of code: gdb shows such frames, but the frames after them mean
+    /// nothing.
     fn leave_code(&mut self, maps: &[Mapping]) {
         let is_in = |mapping: &Mapping, pc| {
             mapping.executable && (mapping.start..=mapping.end).contains(&pc)
@@ -48,7 +48,7 @@ impl Chain {
     }
 }
 
-/// Has gdb unwind the stops of a program; `maps` are the mappings that the stops have.
+/// Makes gdb unwind the stops of a program; `maps` are the mappings of the stops.
 pub(super) fn chains(
     program: &[String],
     stops: &[Stop],
@@ -96,7 +96,7 @@ fn read(text: &str, maps: &[Mapping]) -> Result<Vec<Chain>> {
     Ok(chains)
 }
 
-/// Nothing for an inlined frame.
+/// Parses a frame; `None` for an inlined one.
 fn frame(pc: &str, rest: &str) -> Result<Option<Frame>> {
     let (kind, name) = rest.split_once(' ').with_context(|| format!("{pc} {rest}"))?;
     if kind == "inline" {
@@ -106,7 +106,7 @@ fn frame(pc: &str, rest: &str) -> Result<Option<Frame>> {
     Ok(Some(Frame { pc, tail: kind == "tail", name: name.to_owned() }))
 }
 
-/// An error unless the code is at the same addresses under gdb.
+/// Returns an error unless the code has the same addresses under gdb.
 fn same_code(theirs: &[Mapping], ours: &[Mapping]) -> Result<()> {
     let is_code = |mapping: &&Mapping| mapping.executable && mapping.name.starts_with('/');
     for mapping in theirs.iter().filter(is_code) {

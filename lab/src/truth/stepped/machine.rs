@@ -7,11 +7,11 @@ use anyhow::{Context, Result};
 pub(in crate::truth) struct Mapping {
     /// First address.
     pub(in crate::truth) start: u64,
-    /// Address behind the last byte.
+    /// Address after the last byte.
     pub(in crate::truth) end: u64,
-    /// Place in the file.
+    /// Offset in the file.
     pub(in crate::truth) offset: u64,
-    /// May be run.
+    /// True if executable.
     pub(in crate::truth) executable: bool,
     /// `PROT_READ`, `PROT_WRITE` and `PROT_EXEC`.
     pub(in crate::truth) prot: u32,

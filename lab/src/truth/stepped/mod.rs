@@ -1,6 +1,6 @@
-//! Programs that are run instruction by instruction, and what we say of them: the common part of `truth gdb` and
-//! `truth steps`. A helper in C (`stepper.c`, compiled when it is needed, because ptrace needs `unsafe`) runs the program;
-//! the drawn instructions become samples of a recording, which the command unwinds.
+//! Programs that run instruction by instruction, and our chains for them: the common part of `truth gdb` and `truth
+//! steps`. A helper in C (`stepper.c`, compiled when needed, because ptrace needs `unsafe`) runs the program. The drawn
+//! instructions become samples of a recording, which the command unwinds.
 
 mod machine;
 mod ours;

@@ -9,12 +9,12 @@ use serde::Deserialize;
 
 use crate::compared;
 
-/// Stands for a frame.
+/// Kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::truth) enum Kind {
-    /// At an address that is running or was called from.
+    /// A frame at the current instruction or at a call.
     Plain,
-    /// Left by a jump; its address is that of the jump.
+    /// A frame left by a jump; its address is that of the jump.
     Tail,
     /// Any number of frames that were left by jumps.
     Tails,
@@ -25,7 +25,7 @@ pub(in crate::truth) enum Kind {
 /// A frame of ours that is not inlined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::truth) struct Frame {
-    /// Looked-up address: one less than the return address, that of the jump, or that which is running.
+    /// Looked-up address: one before the return address, that of the jump, or that of the current instruction.
     pub(in crate::truth) addr: u64,
     /// Kind of the frame.
     pub(in crate::truth) kind: Kind,
@@ -36,14 +36,14 @@ pub(in crate::truth) struct Frame {
 /// Our chain of a stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::truth) struct Chain {
-    /// Why it ends.
+    /// End reason.
     pub(in crate::truth) end: String,
-    /// Innermost first.
+    /// Frames, innermost first.
     pub(in crate::truth) frames: Vec<Frame>,
 }
 
 impl Chain {
-    /// Whether it claims to be the whole chain, with or without marks for what is left out.
+    /// Returns true if it claims to be complete, with or without marks for omitted frames.
     pub(in crate::truth) fn claims_root(&self) -> bool {
         matches!(self.end.as_str(), "root" | "root-across-gap")
     }
@@ -66,7 +66,7 @@ struct Raw {
     found_by: String,
 }
 
-/// Unwinds a recording of stops without the help of other samples.
+/// Unwinds a recording of stops without frames of other samples.
 pub(in crate::truth) fn chains(ours: &Path, recording: &Path) -> Result<Vec<Chain>> {
     let mut command = Command::new(ours);
     command.args(["--format", "ndjson", "--quiet", "--no-join", "--no-inline"]);

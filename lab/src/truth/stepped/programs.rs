@@ -1,4 +1,4 @@
-//! The programs: how each is built of `testdata/programs/tails`, and what is run.
+//! The programs: the commands that build each from `testdata/programs/tails`, and that run it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,17 +11,17 @@ use xtask::command;
 pub(in crate::truth) struct Program {
     /// Its name in the table.
     pub(in crate::truth) name: String,
-    /// The command without which it is skipped.
+    /// Command that it needs; the program is skipped if it is missing.
     pub(in crate::truth) tool: &'static str,
-    /// Lines of a shell that build it; may be empty.
+    /// Shell lines that build it; may be empty.
     build: &'static str,
-    /// Its words, separated by blanks.
+    /// Command line, separated by blanks.
     run: String,
-    /// Instructions before the first that is drawn, or milliseconds.
+    /// Instructions before the first drawn one, or milliseconds.
     pub(in crate::truth) skip: &'static str,
 }
 
-/// A row of the catalogue: name, tool, build. The program is called `tails`.
+/// Row of the catalogue: name, tool, build. The built program is called `tails`.
 type Row = (&'static str, &'static str, &'static str);
 
 /// Programs that end by themselves after some hundred thousand instructions.
@@ -46,7 +46,7 @@ pub(in crate::truth) const CATALOGUE: &[Row] = &[
     ("rust-O2-abort", "rustc", "rustc -C opt-level=2 -C panic=abort -g -o tails tails.rs"),
 ];
 
-/// Programs of the machine that are run when they are named: name, tool, build, run, skip.
+/// Programs of the machine that run only if named: name, tool, build, run, skip.
 const INSTALLED: &[(&str, &str, &str, &str, &str)] = &[(
     "bash",
     "bash",
@@ -59,7 +59,8 @@ const INSTALLED: &[(&str, &str, &str, &str, &str)] = &[(
     "300ms",
 )];
 
-/// The programs that are named; without a name the first `most` of the catalogue. A name with blanks or a slash is a command.
+/// Returns the named programs; without a name the first `most` of the catalogue. A name with blanks or a slash is a
+/// command.
 pub(in crate::truth) fn chosen(names: &[String], most: usize) -> Result<Vec<Program>> {
     if names.is_empty() {
         return Ok(CATALOGUE.iter().take(most).map(built).collect());
@@ -91,7 +92,8 @@ fn built(&(name, tool, build): &Row) -> Program {
 }
 
 impl Program {
-    /// Builds it in a folder of its own below `work`; its words, with absolute paths. Nothing if its tool is not there.
+    /// Builds it in a separate folder below `work`; returns its words with absolute paths, or `None` if its tool is
+    /// missing.
     pub(in crate::truth) fn prepare(&self, work: &Path) -> Result<Option<Vec<String>>> {
         if in_search_path(self.tool).is_none() {
             return Ok(None);
@@ -110,7 +112,7 @@ impl Program {
             command::output(shell.args(["-e", "-c", self.build]).current_dir(&folder))?;
         }
         let mut words: Vec<String> = self.run.split_whitespace().map(str::to_owned).collect();
-        // Files of the folder, and of the current one for commands that are given.
+        // Files of that folder, and of the current one for given commands.
         for (at, word) in words.iter_mut().enumerate() {
             let file = folder.join(&*word);
             if file.is_file() {
@@ -125,7 +127,7 @@ impl Program {
     }
 }
 
-/// The file of a command.
+/// Returns the file of a command.
 fn in_search_path(tool: &str) -> Option<PathBuf> {
     let search = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&search).map(|dir| dir.join(tool)).find(|file| file.is_file())

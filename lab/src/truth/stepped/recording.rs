@@ -11,11 +11,11 @@ use synth::{
 use super::machine::Mapping;
 use super::trace::Stop;
 
-/// The process, whatever its number was.
+/// Process id in the recording, independent of the real one.
 const PID: u32 = 1000;
-/// More than the helper copies of a stack.
+/// Stack size: more than the helper copies, in bytes.
 const STACK_BYTES: u32 = 65_528;
-/// Values of segment registers, which `USUAL_MASK` asks for between the flags and `r8`.
+/// Values of segment registers, which `USUAL_MASK` requests between the flags and `r8`.
 const SEGMENTS: [u64; 2] = [0x33, 0x2b];
 
 /// A recording under construction. Sample N has the time 10 N + 10.
@@ -25,7 +25,7 @@ pub(in crate::truth) struct Recording {
 }
 
 impl Recording {
-    /// A recording without samples.
+    /// Creates a recording without samples.
     pub(in crate::truth) fn new() -> Self {
         let mut builder = PerfDataBuilder::new(Endian::Little);
         let attr = EventAttr {
@@ -38,7 +38,7 @@ impl Recording {
         Self { builder, samples: 0 }
     }
 
-    /// The mappings from the next sample on.
+    /// Adds the mappings that hold from the next sample on.
     pub(in crate::truth) fn map(&mut self, mappings: &[Mapping]) {
         for mapping in mappings.iter().filter(|mapping| !mapping.name.is_empty()) {
             let (major, minor) = mapping.device;

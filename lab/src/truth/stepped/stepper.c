@@ -1,15 +1,16 @@
-/* Runs a program instruction by instruction and writes what it sees, for `cargo lab truth`.
+/* Runs a program instruction by instruction and writes its states, for `cargo lab truth`.
  *
  *   stepper FLOW SKIP COUNT MEAN SEED PROGRAM [ARGUMENT]...
  *
- * From the program's entry on, SKIP instructions are run (`Nms`: N milliseconds), then COUNT more, of which on average each MEAN-th is drawn.
+ * From the program's entry on, SKIP instructions are run (`Nms`: N milliseconds), then COUNT more.
+ * On average, each MEAN-th of these is drawn.
  * The program has no environment and no randomized addresses; it is killed at the end.
- * Standard output has records in the machine's byte order; each begins with a byte that is its kind:
+ * Standard output has records in the machine's byte order; each starts with a byte for its kind:
  *   'M' u32 length, the text of /proc/PID/maps: at the beginning, and before a drawn instruction if it has changed
  *   'F' u64 pc, u64 sp, 16 bytes of code: each instruction before it runs, if FLOW is not 0
  *   'S' 18 registers, u32 length, the stack from sp on: a drawn instruction before it runs
  *   'G' u32 signal: it is delivered before the next instruction
- *   'E' u64 instructions that were run: the end */
+ *   'E' u64 number of executed instructions: the end */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <errno.h>
@@ -50,7 +51,7 @@ static size_t memory(uint64_t address, void *to, size_t length)
     return got < 0 ? 0 : (size_t)got;
 }
 
-/* Reads as much as is readable, page by page. */
+/* Reads up to the first unreadable page. */
 static size_t memory_up_to(uint64_t address, uint8_t *to, size_t length)
 {
     size_t done = 0;
@@ -107,7 +108,7 @@ static void put_stop(const struct user_regs_struct *r)
     put(stack, length);
 }
 
-/* Lets the program run to its entry, behind the work of the dynamic linker. */
+/* Lets the program run to its entry, after the work of the dynamic linker. */
 static void to_entry(void)
 {
     uint64_t words[128];

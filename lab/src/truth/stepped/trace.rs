@@ -1,4 +1,4 @@
-//! Running the helper and reading its records.
+//! Runs the helper and reads its records.
 
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
@@ -9,17 +9,17 @@ use xtask::command;
 
 use crate::compared;
 
-/// The helper's source.
+/// Source of the helper.
 const SOURCE: &str = include_str!("stepper.c");
 
-/// An instruction before it runs.
+/// State before an instruction runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::truth) struct Step {
-    /// Its address.
+    /// Address of the instruction.
     pub(in crate::truth) pc: u64,
-    /// The stack pointer.
+    /// Stack pointer.
     pub(in crate::truth) sp: u64,
-    /// Its bytes and what follows.
+    /// Its bytes and those after it.
     pub(in crate::truth) code: [u8; 16],
 }
 
@@ -28,18 +28,18 @@ pub(in crate::truth) struct Step {
 pub(in crate::truth) struct Stop {
     /// rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, rip, eflags, r8 to r15.
     pub(in crate::truth) registers: [u64; 18],
-    /// The stack from the stack pointer on.
+    /// Stack from the stack pointer upwards.
     pub(in crate::truth) stack: Vec<u8>,
 }
 
 impl Stop {
-    /// The address of the instruction.
+    /// Address of the instruction.
     pub(in crate::truth) const fn pc(&self) -> u64 {
         self.registers[8]
     }
 }
 
-/// What the helper says.
+/// Record of the helper.
 pub(in crate::truth) enum Event {
     /// The text of `/proc/PID/maps`.
     Maps(String),
@@ -47,22 +47,22 @@ pub(in crate::truth) enum Event {
     Stop(Stop),
     /// A signal is delivered before the next instruction.
     Signal(u32),
-    /// Number of instructions that were run.
+    /// Number of executed instructions.
     End(u64),
 }
 
-/// Which instructions are run and drawn.
+/// Choice of the instructions that are run and drawn.
 #[derive(Clone, Debug)]
 pub(in crate::truth) struct Draw {
-    /// Whether each instruction is reported.
+    /// True to report each instruction.
     pub(in crate::truth) flow: bool,
-    /// Instructions before the first that is drawn, or milliseconds (`300ms`).
+    /// Instructions before the first drawn one, or milliseconds (`300ms`).
     pub(in crate::truth) skip: String,
-    /// Instructions of which some are drawn.
+    /// Number of instructions to draw from.
     pub(in crate::truth) count: u64,
-    /// On average each one of so many is drawn.
+    /// Average number of instructions per drawn one.
     pub(in crate::truth) mean: u64,
-    /// The same seed draws the same instructions.
+    /// Seed; the same seed draws the same instructions.
     pub(in crate::truth) seed: u64,
 }
 
@@ -79,7 +79,7 @@ impl Stepper {
         Ok(Self(program))
     }
 
-    /// Runs a program and hands out what happens.
+    /// Runs a program and calls `on` with each record.
     pub(in crate::truth) fn run(
         &self,
         draw: &Draw,
@@ -98,7 +98,7 @@ impl Stepper {
     }
 }
 
-/// The next record, or nothing at the end.
+/// Returns the next record, or `None` at the end.
 fn event(input: &mut impl BufRead) -> Result<Option<Event>> {
     if input.fill_buf()?.is_empty() {
         return Ok(None);

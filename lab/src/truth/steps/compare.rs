@@ -1,30 +1,30 @@
-//! A chain of ours beside the true one.
+//! Comparison of a chain of ours with the true one.
 
 use super::shadow::True;
 use crate::truth::stepped::{Chain, Frame, Kind};
 
-/// What a chain of ours is worth.
+/// Verdict on a chain of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {
-    /// It claims the root, and is the true one, jumps included.
+    /// It claims the root, and equals the true one, jumps included.
     Exact,
-    /// It claims the root, and is the true one, with marks in the place of some frames.
+    /// It claims the root, and equals the true one, with marks in place of some frames.
     Marked,
-    /// It claims the root, and is the true one without jumps behind calls that state no target.
+    /// It claims the root, and equals the true one except for jumps after calls without a stated target.
     Unstated,
-    /// It claims the root, and is the true one without some jumps that it does not mark.
+    /// It claims the root, and equals the true one except for some unmarked jumps.
     Lacking,
-    /// It claims the root, and is not the true one.
+    /// It claims the root, and differs from the true one.
     Wrong,
     /// It ends early, and has the inner frames of the true one.
     Early,
     /// It ends early, and lacks jumps of the true one that it does not mark.
     EarlyLacking,
-    /// It ends early, with a frame that the true one has not.
+    /// It ends early, with a frame that the true one does not have.
     EarlyWrong,
 }
 
-/// Compares.
+/// Compares a chain with the true one.
 pub(super) fn verdict(ours: &Chain, truth: &[True]) -> Verdict {
     let whole = ours.claims_root();
     let marked = ours.frames.iter().any(|frame| matches!(frame.kind, Kind::Tails | Kind::Gap));
@@ -52,9 +52,9 @@ pub(super) fn verdict(ours: &Chain, truth: &[True]) -> Verdict {
     }
 }
 
-/// Whether the frames are those of the truth, in which optional ones may be missing, to its end or to some frame.
+/// Returns true if the frames are those of the truth, up to its end or to some frame. Optional ones may be missing.
 fn agrees(ours: &[Frame], truth: &[True], to_the_end: bool) -> bool {
-    // Which numbers of frames of the truth can be behind us.
+    // Numbers of frames of the truth that our frames so far can match.
     let mut behind = vec![false; truth.len() + 1];
     behind[0] = true;
     skip(&mut behind, truth, |frame| frame.optional);
@@ -81,15 +81,15 @@ fn agrees(ours: &[Frame], truth: &[True], to_the_end: bool) -> bool {
     if to_the_end { behind[truth.len()] } else { behind.contains(&true) }
 }
 
-/// Goes past such frames.
+/// Extends the matches past frames that may be skipped.
 fn skip(behind: &mut [bool], truth: &[True], is_skipped: impl Fn(&True) -> bool) {
     for (number, frame) in truth.iter().enumerate() {
         behind[number + 1] |= behind[number] && is_skipped(frame);
     }
 }
 
-/// A return address is looked up one byte before. If several jumps of a function lead on, ours has the function's first
-/// address.
+/// Returns true if both frames are the same. A return address is looked up one byte before it. If several jumps of a
+/// function reach the target, ours has the function's first address.
 fn is_same(ours: &Frame, truth: &True, innermost: bool) -> bool {
     match (ours.kind == Kind::Tail, truth.tail) {
         (true, true) => ours.addr == truth.addr || ours.addr == truth.start,
@@ -98,7 +98,7 @@ fn is_same(ours: &Frame, truth: &True, innermost: bool) -> bool {
     }
 }
 
-/// The first frame of ours up to which the chains do not agree, for the explanation.
+/// Returns the index of our first frame at which the chains differ, for the explanation.
 pub(super) fn first_difference(ours: &Chain, truth: &[True]) -> usize {
     let agreed = |number: &usize| agrees(&ours.frames[..*number], truth, false);
     (0..=ours.frames.len()).take_while(agreed).last().unwrap_or(0)
@@ -119,7 +119,7 @@ mod tests {
         letters.chars().enumerate().map(frame).collect()
     }
 
-    /// The same, with `*` for jumps that are not known and `_` for any frames.
+    /// Same, with `*` for unknown jumps and `_` for any frames.
     fn ours(letters: &str, end: &str) -> Chain {
         let frame = |letter: char| Frame {
             addr: u64::from(u32::from(letter)) * 16,

@@ -1,4 +1,4 @@
-//! Which function an address is in: by the frame descriptions and the symbols of the files, read without any code of the
+//! Functions by address: from the frame descriptions and the symbols of the files, read without any code of the
 //! command.
 
 use std::collections::BTreeMap;
@@ -10,20 +10,20 @@ use object::{Object as _, ObjectSection as _, ObjectSegment as _, ObjectSymbol a
 
 use crate::truth::stepped::Mapping;
 
-/// What an address belongs to.
+/// The function that contains an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// File and name without the mark of a cold part, or file and first address.
+    /// File and name without the suffix of a cold part, or file and first address.
     pub(super) function: String,
-    /// First address of the function; of a cold part, that of the function.
+    /// First address of the function; for a cold part, that of the function.
     pub(super) start: u64,
-    /// In the linkage table or in the dynamic linker.
+    /// True in the linkage table or in the dynamic linker.
     pub(super) linkage: bool,
-    /// In a thunk or an outlined piece, which compilers make: whether it is shown is a matter of taste.
+    /// True in a thunk or an outlined piece, which compilers create: a chain may show or omit it.
     pub(super) made_up: bool,
 }
 
-/// The functions of a process.
+/// Functions of a process.
 #[derive(Debug, Default)]
 pub(super) struct Functions {
     mappings: Vec<Mapping>,
@@ -31,12 +31,12 @@ pub(super) struct Functions {
     places: BTreeMap<u64, Place>,
 }
 
-/// The functions of a file, by the addresses that it states.
+/// Functions of a file, by addresses that the file states.
 #[derive(Debug, Default)]
 struct File {
-    /// Place in the file, address and length of what is loaded.
+    /// Loaded segments: offset in the file, address and size.
     segments: Vec<(u64, u64, u64)>,
-    /// First address and the one behind the last.
+    /// First address and end address.
     ranges: BTreeMap<u64, u64>,
     /// Address, end and name.
     symbols: BTreeMap<u64, (u64, String)>,
@@ -45,7 +45,7 @@ struct File {
 }
 
 impl Functions {
-    /// The mappings of the process from now on.
+    /// Sets the mappings of the process from now on.
     pub(super) fn map(&mut self, mappings: Vec<Mapping>) -> Result<()> {
         for mapping in mappings.iter().filter(|it| it.executable && it.name.starts_with('/')) {
             if !self.files.contains_key(&mapping.name) {
@@ -59,7 +59,7 @@ impl Functions {
         Ok(())
     }
 
-    /// What is at an address.
+    /// Returns the function that contains an address.
     pub(super) fn at(&mut self, addr: u64) -> &Place {
         if !self.places.contains_key(&addr) {
             let place = self.find(addr);
@@ -88,7 +88,7 @@ impl Functions {
         let range = file.ranges.range(..=addr).next_back().filter(|&(_, &end)| addr < end);
         let symbol = file.symbols.range(..=addr).next_back().filter(|(_, it)| addr < it.0);
         let start = range.map(|(&start, _)| start);
-        // Of a function with several names the first address decides, unless it is a part of another.
+        // If a function has several names, its first address decides, unless it is a part of another function.
         let named = symbol.map(|(&start, (_, name))| (start, name.as_str()));
         let part = named.and_then(|(_, name)| name.split_once(".cold").map(|(whole, _)| whole));
         let whole = match (part, start, named) {
@@ -149,12 +149,12 @@ impl File {
         Ok(())
     }
 
-    /// The first address of the function of that name.
+    /// Returns the first address of the function of that name.
     fn start_of(&self, wanted: &str) -> Option<u64> {
         self.symbols.iter().find(|(_, (_, name))| name == wanted).map(|(&start, _)| start)
     }
 
-    /// The address that the file states for a place in it.
+    /// Returns the address that the file states for an offset.
     fn address(&self, offset: u64) -> Option<u64> {
         let inside =
             |&&(start, _, size): &&(u64, u64, u64)| (start..start + size).contains(&offset);

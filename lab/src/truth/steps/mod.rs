@@ -1,4 +1,4 @@
-//! `cargo lab truth steps`: our chains beside the true ones of programs that are run instruction by instruction.
+//! `cargo lab truth steps`: compares our chains with the true ones of programs that run instruction by instruction.
 
 mod compare;
 mod functions;
@@ -20,13 +20,13 @@ use compare::{Verdict, first_difference, verdict};
 use functions::Functions;
 use shadow::{Shadow, True};
 
-/// Instructions of which some are drawn.
+/// Number of instructions to draw from.
 const INSTRUCTIONS: u64 = 100_000;
-/// One of so many is drawn, on average.
+/// Average number of instructions per drawn one.
 const MEAN: u64 = 37;
-/// Programs that are run if none is named: the first ones.
+/// Number of programs that run if none is named: the first ones.
 const PROGRAMS: usize = 6;
-/// Kinds of difference that are shown of a program.
+/// Maximum number of kinds of difference that are shown for a program.
 const LINES: usize = 20;
 
 /// The columns of the table.
@@ -41,7 +41,7 @@ const COLUMNS: [(&str, Verdict); 8] = [
     ("early, wrong", Verdict::EarlyWrong),
 ];
 
-/// What came out for a program.
+/// Results for a program.
 #[derive(Default)]
 struct Row {
     name: String,
@@ -89,7 +89,7 @@ pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
     Ok(if good && short.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Steps a program, unwinds the drawn instructions, compares. Nothing if it cannot be built.
+/// Steps a program, unwinds the drawn instructions, and compares. Returns `None` if it cannot be built.
 fn stepped(
     program: &Program,
     stepper: &Stepper,
@@ -153,7 +153,7 @@ impl Row {
     }
 }
 
-/// The first difference: names of functions, which make the kind, and addresses.
+/// Returns the first difference: names of functions, which form the kind, and addresses.
 fn difference(
     verdict: Verdict,
     ours: &Chain,

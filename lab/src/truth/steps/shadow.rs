@@ -1,61 +1,61 @@
-//! The calls, jumps and returns of a program that is run instruction by instruction: its true chain at each instruction.
+//! Calls, jumps and returns of a program that runs instruction by instruction: its true chain at each instruction.
 //!
-//! A call adds an entry with the place of its return address. An entry is gone as soon as the stack pointer is above that
-//! place, be it by a return, by an exception or by `longjmp`. A jump out of a function with the stack pointer at that place
-//! is a call that takes the function's own place: the jump is added to the entry, and is gone with it.
+//! A call adds an entry with the address of its return address. The entry is removed as soon as the stack pointer is
+//! above that address, after a return, an exception or `longjmp`. A jump out of a function with the stack pointer at
+//! that address is a tail call: the jump is added to the entry, and removed with it.
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl};
 
 use super::functions::Functions;
 use crate::truth::stepped::Step;
 
-/// More jumps in the place of one call than a chain is compared with.
+/// Maximum number of jumps in one entry: more than a compared chain has.
 const MOST_JUMPS: usize = 1000;
 
-/// A frame of the truth.
+/// A frame of the true chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct True {
-    /// The address that is running, a return address, or that of a jump.
+    /// Address of the current instruction, a return address, or that of a jump.
     pub(super) addr: u64,
-    /// It was left by a jump.
+    /// True if it was left by a jump.
     pub(super) tail: bool,
     /// First address of the function that jumped.
     pub(super) start: u64,
-    /// It stands behind a call through a register or memory, whose target the code does not state.
+    /// True after a call through a register or memory: the code does not state the target.
     pub(super) indirect: bool,
-    /// Whether it is shown is a matter of taste.
+    /// True if a chain may show or omit it.
     pub(super) optional: bool,
 }
 
 /// A call that has not returned.
 #[derive(Clone, Debug, Default)]
 struct Call {
-    /// Place of the return address.
+    /// Address of the return address on the stack.
     place: u64,
-    /// The return address.
+    /// Return address.
     ret: u64,
-    /// The call states no target.
+    /// True if the call states no target.
     indirect: bool,
-    /// The jumps since, oldest first.
+    /// Jumps since the call, oldest first.
     jumps: Vec<True>,
 }
 
 /// The true chain of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Shadow {
-    /// Outermost first; the entry of the program has no call.
+    /// Calls, outermost first; the entry of the program has no call.
     calls: Vec<Call>,
     last: Option<Step>,
-    /// Calls that ended without a return to their return address: exceptions and the like.
+    /// Number of calls that ended without a return to their return address, such as by exceptions.
     pub(super) irregular: u64,
-    /// Jumps that took the place of a function.
+    /// Number of jumps that replaced a function.
     pub(super) jumps: u64,
-    /// Calls.
+    /// Number of calls.
     pub(super) total: u64,
 }
 
 impl Shadow {
-    /// The next instruction; says what the one before it did.
+    /// Takes the next instruction, which shows the effect of the previous one.
     pub(super) fn step(&mut self, step: &Step, functions: &mut Functions) {
         let Some(last) = self.last.replace(*step) else { return };
         let mut decoder = Decoder::with_ip(64, &last.code, last.pc, DecoderOptions::NONE);
@@ -96,7 +96,7 @@ impl Shadow {
         }
     }
 
-    /// The chain at the last instruction, innermost first.
+    /// Returns the chain at the last instruction, innermost first.
     pub(super) fn chain(&self) -> Vec<True> {
         let plain = |addr| True { addr, ..True::default() };
         let mut chain = vec![plain(self.last.map_or(0, |step| step.pc))];
@@ -118,7 +118,7 @@ mod tests {
         Step { pc, sp, code: bytes }
     }
 
-    /// Addresses of the chain; those of jumps are negative.
+    /// Returns the addresses of the chain; those of jumps are negative.
     fn chain(shadow: &Shadow) -> Vec<i64> {
         let sign = |frame: &True| if frame.tail { -1 } else { 1 };
         shadow.chain().iter().map(|frame| sign(frame) * frame.addr as i64).collect()
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(go(0x100, 0x80, &[0xe8, 0xfb, 0, 0, 0]), [0x100]);
         assert_eq!(go(0x200, 0x78, &[0x55]), [0x200, 0x105]);
         assert_eq!(go(0x201, 0x70, &[0x5d]), [0x201, 0x105]);
-        // A jump behind the prologue's undoing leaves; without a mapping each address is a function.
+        // A jump after the prologue was undone is a tail call; without a mapping each address is a function.
         assert_eq!(go(0x202, 0x78, &[0xe9, 0xf9, 0, 0, 0]), [0x202, 0x105]);
         assert_eq!(go(0x300, 0x78, &[0xeb, 0x10]), [0x300, -0x202, 0x105]);
         assert_eq!(go(0x312, 0x78, &[0xff, 0xd0]), [0x312, -0x300, -0x202, 0x105]);

@@ -1,4 +1,4 @@
-//! A chain without call frame information beside the one with it.
+//! Comparison of a chain without call frame information with the one with it.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use crate::words::Words;
 const ROOT: &str = "root";
 const ROOT_ACROSS_GAP: &str = "root-across-gap";
 
-/// The outcome of a chain that reaches its root with call frame information.
+/// Result of a chain that reaches its root with call frame information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {
-    /// It is the same.
+    /// It is equal.
     Again,
-    /// It reaches the root, with gaps in the place of some frames.
+    /// It reaches the root, with gaps in place of some frames.
     AcrossGap,
     /// It ends early, and has the inner frames of the truth.
     Early,
-    /// It claims the root, and is not the truth.
+    /// It claims the root, and differs from the truth.
     Wrong,
-    /// It ends early, with a frame that the truth has not.
+    /// It ends early, with a frame that the truth does not have.
     EarlyWrong,
 }
 
@@ -58,12 +58,12 @@ impl Tally {
         self.kinds.entry(kind).or_insert_with(example).0 += 1;
     }
 
-    /// The number of chains of a verdict.
+    /// Returns the number of chains with a verdict.
     pub(super) fn count(&self, verdict: Verdict) -> u64 {
         self.verdicts.get(&verdict).copied().unwrap_or_default()
     }
 
-    /// Whether a chain has another frame than the truth, or claims a root where the truth goes on.
+    /// Returns true if a chain has another frame than the truth, or claims a root although the truth continues.
     pub(super) fn is_wrong(&self) -> bool {
         self.count(Verdict::Wrong) + self.count(Verdict::EarlyWrong) > 0
     }
@@ -74,7 +74,7 @@ fn verdict(truth: &[Frame], found: &Chain<'_>) -> Verdict {
     let mut frames = found.frames.to_vec();
     let has_gap = frames.iter().any(|frame| frame.gap);
     if !claims_root {
-        // The frames that are missing at its end.
+        // Represents the missing frames at its end.
         frames.push(Frame { gap: true, ..Frame::default() });
     }
     let agrees = difference(&frames, truth, Frame::same_place).is_none();
@@ -87,7 +87,7 @@ fn verdict(truth: &[Frame], found: &Chain<'_>) -> Verdict {
     }
 }
 
-/// The first frames that differ: by their functions, which make the kind, and by their addresses.
+/// Returns the first differing frames: by their functions, which form the kind, and by their addresses.
 fn first_difference(truth: &Chain<'_>, found: &Chain<'_>, words: &Words) -> (String, String) {
     let pairs = found.frames.iter().zip(truth.frames);
     let at = pairs.take_while(|(found, truth)| found.same_place(truth)).count();
@@ -105,7 +105,7 @@ fn first_difference(truth: &Chain<'_>, found: &Chain<'_>, words: &Words) -> (Str
     )
 }
 
-/// Name of a frame's function with that of its module.
+/// Returns the name of a frame's function after that of its module.
 fn name(frame: &Frame, words: &Words) -> String {
     let module = words.text(frame.module).rsplit('/').next().unwrap_or_default();
     format!("{module}:{}", words.text(frame.function))

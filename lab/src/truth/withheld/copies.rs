@@ -1,4 +1,4 @@
-//! Copies of the files that a recording maps, without descriptions of frames.
+//! Copies of the files that a recording maps, without frame descriptions.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -11,7 +11,7 @@ use xtask::command;
 
 use crate::compared;
 
-/// Starts of the names of glibc's and musl's files.
+/// Name prefixes of glibc's and musl's files.
 const C_LIBRARY: [&str; 6] = ["libc.so", "libc-", "libc.musl", "ld-", "ld.so", "libpthread"];
 
 /// A copy of a file.
@@ -19,18 +19,18 @@ const C_LIBRARY: [&str; 6] = ["libc.so", "libc-", "libc.musl", "ld-", "ld.so", "
 pub(super) struct Copy {
     /// Path in the recording.
     recorded: String,
-    /// The copy.
+    /// Path of the copy.
     file: PathBuf,
 }
 
 impl Copy {
-    /// Whether it is the C library or its dynamic linker.
+    /// Returns true for the C library or its dynamic linker.
     pub(super) fn is_c_library(&self) -> bool {
         let name = command::file_name(Path::new(&self.recorded));
         C_LIBRARY.iter().any(|start| name.starts_with(start))
     }
 
-    /// The option that puts it in the place of the original.
+    /// Returns the option that replaces the original by the copy.
     pub(super) fn option(&self) -> [OsString; 2] {
         let mut value = OsString::from(&self.recorded);
         value.extend([OsStr::new("="), self.file.as_os_str()]);
@@ -38,7 +38,7 @@ impl Copy {
     }
 }
 
-/// A mapping, as the command `maps` prints it.
+/// A mapping in the output of the command `maps`.
 #[derive(Deserialize)]
 struct Mapping {
     path: Option<String>,
@@ -51,8 +51,8 @@ struct Mapping {
 /// Source of a mapping's call frame information if it has none.
 const NO_FRAMES: &str = "none";
 
-/// Copies the files that a recording maps as code, and withholds their descriptions of frames. Files without such, and
-/// paths that stand for several files, have no copy.
+/// Copies the files that a recording maps as code, and hides their frame descriptions. Files without frame
+/// descriptions, and paths of several files, have no copy.
 pub(super) fn copies(
     ours: &Path,
     recording: &Path,
@@ -81,7 +81,7 @@ pub(super) fn copies(
         let withheld = synth::withhold_frames(&mut bytes)
             .map_err(|why| anyhow!("{}: {why}", file.display()))?;
         if withheld > 0 {
-            // Of the same name in a folder of its own.
+            // Same name, in a separate folder.
             let folder = folder.join(copies.len().to_string());
             std::fs::create_dir_all(&folder)?;
             let copy = folder.join(command::file_name(&file));
@@ -92,7 +92,7 @@ pub(super) fn copies(
     Ok(copies)
 }
 
-/// An error unless the command takes the copies, and finds no call frame information for them.
+/// Returns an error unless the command uses the copies, and finds no call frame information for them.
 pub(super) fn proven(
     ours: &Path,
     recording: &Path,
@@ -115,7 +115,7 @@ pub(super) fn proven(
     Ok(())
 }
 
-/// The mappings of code.
+/// Returns the mappings of code.
 fn mappings(ours: &Path, recording: &Path, options: &[OsString]) -> Result<Vec<Mapping>> {
     let mut command = Command::new(ours);
     command.args(["maps", "--json"]).args(options).arg(recording);

@@ -1,8 +1,8 @@
-//! `cargo lab truth withheld [FILE|PROGRAM]...`: chains without call frame information beside those with it.
+//! `cargo lab truth withheld [FILE|PROGRAM]...`: compares chains without call frame information with those with it.
 //!
-//! The chains that reach their root by the original files are the truth. Then copies of the files take their place
-//! (`--module`), in which the sections that describe frames have another name and nothing else differs. Tail calls are left
-//! out of both, because nothing here knows the true ones; `truth steps` does.
+//! The chains that reach their root by the original files are the truth. Then copies replace the files (`--module`);
+//! only the names of their sections that describe frames differ. Tail calls are left out of both, because the true ones
+//! are unknown here; `truth steps` compares them.
 
 mod compare;
 mod copies;
@@ -42,7 +42,7 @@ const PROGRAMS: &[&str] = &[
     "node",
 ];
 
-/// Files that are replaced by copies: a name for the table, and which ones.
+/// Files that are replaced by copies: a name for the table, and a predicate.
 type Set = (&'static str, fn(&Copy) -> bool);
 const SETS: [Set; 2] = [("all but the C library", |copy| !copy.is_c_library()), ("all", |_| true)];
 
@@ -54,7 +54,7 @@ struct Row {
     tally: Tally,
 }
 
-/// Records, unwinds both ways, compares and prints.
+/// Records, unwinds both variants, compares and prints.
 pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
     let keep = args.value("--keep")?.map(std::path::PathBuf::from);
     let ours = command::ours(args.value("--ours")?)?;
@@ -69,11 +69,11 @@ pub(in crate::truth) fn run(mut args: Args) -> Result<ExitCode> {
     Ok(if wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// A row for each set of files.
+/// Returns a row for each set of files.
 fn compared(ours: &Path, recorded: &Recorded) -> Result<Vec<Row>> {
     let nothing = recorded.folder.join("nothing");
     std::fs::create_dir_all(&nothing)?;
-    // Separate debug files and stored copies may describe frames, too.
+    // Separate debug files and stored copies may describe frames as well.
     let mut options: Vec<OsString> = [NO_JOIN, "--no-tail-calls"].map(OsString::from).into();
     let mut places: Vec<OsString> = Vec::new();
     for option in ["--debug-dir", "--buildid-dir"] {

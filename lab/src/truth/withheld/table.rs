@@ -1,9 +1,9 @@
-//! The table that is printed, and the kinds of chains that are not the truth.
+//! The printed table, and the kinds of chains that differ from the truth.
 
 use super::Row;
 use super::compare::{Tally, Verdict};
 
-/// Kinds that are shown of a row.
+/// Maximum number of kinds that are shown for a row.
 const LINES: usize = 10;
 
 type Column = (&'static str, fn(&Tally) -> u64);
@@ -16,7 +16,7 @@ const COLUMNS: [Column; 6] = [
     ("early, wrong", |tally| tally.count(Verdict::EarlyWrong)),
 ];
 
-/// Prints a line for each row, all together, and the kinds.
+/// Prints a line for each row, the total, and the kinds.
 pub(super) fn print(rows: &[Row]) {
     let heads = COLUMNS.map(|(name, _)| name).join(" | ");
     println!("\n| recording | withheld | files | {heads} |");

@@ -1,4 +1,4 @@
-//! `unwind-perf annotate`: the source and the instructions of a function with what they cost.
+//! `unwind-perf annotate`: source lines and instructions of a function with their costs.
 
 mod wanted_function;
 
@@ -24,7 +24,7 @@ use crate::terminal::{
 };
 use wanted_function::Wanted;
 
-/// Functions of like names that are named beside the one that is shown.
+/// Maximum number of other functions with similar names that are listed.
 const OTHERS: usize = 5;
 
 /// Prints the function.
@@ -80,7 +80,7 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
     Ok(Completeness::of(profile).judge(args.run.fail_if_incomplete.as_ref(), status))
 }
 
-/// What is printed of a function.
+/// Parts of the printed function.
 struct Shown<'a> {
     function: &'a Annotation,
     marks: &'a FunctionMarks,
@@ -111,13 +111,13 @@ fn text(
     Ok(text)
 }
 
-/// All that is counted.
+/// Total cost of all samples.
 fn total(analysis: &Analysis, weights: &Weights) -> Cost {
     let weights = analysis.profile.samples.iter().filter_map(|row| weights.of(row));
     weights.map(|weight| Cost { samples: 1, weight }).sum()
 }
 
-/// What the code of a function is, what its addresses cost, and why it cannot be shown.
+/// Instructions of a function, the costs of their addresses, and the reason if the instructions cannot be shown.
 type Code = (Vec<(u64, u8, String)>, Vec<AddressCost>, Option<String>);
 
 fn code(analysis: &Analysis, weights: &Weights, function: &Annotation) -> Code {
@@ -134,7 +134,7 @@ fn code(analysis: &Analysis, weights: &Weights, function: &Annotation) -> Code {
     }
 }
 
-/// The source files that have lines of a function, that of its declaration first.
+/// Returns the source files that have lines of a function, the file of its declaration first.
 fn sources(analysis: &Analysis, function: &Annotation, files: &FileSearch) -> Vec<AnnotatedSource> {
     let own = function.function.file;
     let mut names = vec![own];
@@ -154,7 +154,7 @@ fn sources(analysis: &Analysis, function: &Annotation, files: &FileSearch) -> Ve
     names.into_iter().map(source).collect()
 }
 
-/// On standard error: why there is no source, why there are no instructions, and which other functions have such a name.
+/// Prints on standard error why source or instructions are missing, and the other functions that match the name.
 fn tell(
     analysis: &Analysis,
     others: &[Annotation],

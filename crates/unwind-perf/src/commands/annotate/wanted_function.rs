@@ -1,12 +1,12 @@
-//! The function that the words of a user name.
+//! Look-up of the function that the user's text names.
 
 use profile::query::{Annotation, Function, FunctionId, FunctionMarks, Functions};
 use profile::{LocationRow, Profile, Table};
 
-/// Whether a function is meant in one of the ways to name it.
+/// Predicate: returns true if a function matches one form of the user's text.
 type Way<'w> = &'w dyn Fn(FunctionId, &Function) -> bool;
 
-/// The words, and the functions that they can mean.
+/// The user's text, and the functions to search.
 pub(super) struct Wanted<'a> {
     pub(super) profile: &'a Profile,
     pub(super) functions: &'a Functions,
@@ -14,8 +14,8 @@ pub(super) struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// The functions that are meant: those with that name and mark, else of that name, of that name without parameters, of
-    /// `FILE:NAME`, at that address, and at last those that have the text in their names.
+    /// Returns the functions that the text names, by the first of these forms that matches:
+    /// name and mark, full name, name without parameters, `FILE:NAME`, address, part of a name.
     pub(super) fn find(&self, annotate: impl Fn(Way<'_>) -> Vec<Annotation>) -> Vec<Annotation> {
         let text = self.text.as_bytes();
         let name = |it: &Function| it.name.map_or(&b""[..], |name| self.profile.strings.get(name));
@@ -43,7 +43,7 @@ impl Wanted<'_> {
         found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
     }
 
-    /// Whether the text is `FILE:NAME` of a function, FILE being the end of its path.
+    /// Returns true if the text is `FILE:NAME` and `FILE` is the end of the path of the function's file.
     fn is_in_file(&self, function: &Function, name: &[u8]) -> bool {
         let Some(file) = function.file else { return false };
         let path = self.profile.strings.get(file);
@@ -60,7 +60,7 @@ impl Wanted<'_> {
         })
     }
 
-    /// By function: whether its code begins at the address that the text is, or was sampled there.
+    /// Returns, by function, true if its code starts at the address in the text or was sampled there.
     fn at_address(&self) -> Table<FunctionId, bool> {
         let mut found = Table::from_vec(vec![false; self.functions.rows.len()]);
         let digits = self.text.strip_prefix("0x");

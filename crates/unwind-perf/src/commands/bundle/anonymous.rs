@@ -1,5 +1,5 @@
-//! The machine without names, for `--anonymize`: the recording with pseudonyms and without stacks, and files that have
-//! nothing but the names of functions.
+//! An anonymous host for `--anonymize`: the recording with pseudonyms and without stacks,
+//! and image files that contain only the names of functions.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -20,22 +20,23 @@ use super::chains::rewritten;
 use crate::args::{host, pipeline, pipeline_on, source, with_argument};
 use crate::terminal::print_note;
 
-/// A machine without names, with the recording on it.
+/// A host without private names, and the recording on it.
 pub(super) struct Anonymous {
-    /// That machine.
+    /// The anonymous host.
     pub(super) host: Arc<dyn Host>,
-    /// How files are looked for there.
+    /// Options that find the files on that host.
     pub(super) options: Options,
-    /// What is not the same as with names.
+    /// Differences from the profile with the original names.
     differences: Differences,
     samples: usize,
 }
 
 impl Anonymous {
-    /// Unwinds the recording, and makes the machine of what came of it. The salt of its pseudonyms is gone after that.
+    /// Unwinds the recording and builds the anonymous host from the result. The salt of the pseudonyms is then
+    /// discarded.
     ///
     /// # Errors
-    /// Where the recording cannot be read or rewritten.
+    /// If the recording cannot be read or rewritten.
     pub(super) fn new(
         input: &Path,
         options: &Options,
@@ -76,12 +77,13 @@ impl Anonymous {
                 let samples = shown.profile.samples.len();
                 return Ok(Self { host, options: there, differences: found, samples });
             }
-            // Names of which only their own file says what language they are of.
+            // The language of these names is known only from their own file.
             as_shown.extend(more);
         }
     }
 
-    /// Says what is not in the bundle, and what still is; gives whether it gives the same as the recording.
+    /// Prints which data the bundle omits and which it contains. Returns true if it gives the same result as the
+    /// recording.
     pub(super) fn account(&self, quiet: bool) -> bool {
         let Self { differences, samples, .. } = self;
         if differences.samples > 0 {
@@ -99,7 +101,7 @@ impl Anonymous {
     }
 }
 
-/// The identity of the file that stands for that of a module: what was proven then, is.
+/// Returns the identity of the file that replaces that of a module. A proven identity stays proven.
 fn recorded_file(module: &Module, proof: Option<FileProof>) -> Option<RecordedFile> {
     let Inode { major, minor, number, generation } = module.identity.inode?;
     let generation = Some(generation).filter(|&generation| generation != 0);
@@ -107,15 +109,15 @@ fn recorded_file(module: &Module, proof: Option<FileProof>) -> Option<RecordedFi
     Some(RecordedFile { is_unique: proof != Some(FileProof::None), ..file })
 }
 
-/// Random bytes, for pseudonyms that nobody can look up.
+/// Returns random bytes for pseudonyms, so that they cannot be looked up.
 fn salt() -> anyhow::Result<[u8; 32]> {
     let mut salt = [0; 32];
-    // So few bytes come all at once.
+    // `getrandom` returns requests of up to 256 bytes completely.
     getrandom(&mut salt, GetRandomFlags::empty()).context("the system gives no random bytes")?;
     Ok(salt)
 }
 
-/// A file of the machine that was recorded, by the path that it was opened at.
+/// Opens an image of the recorded host by the path at which it was opened.
 fn open(analysis: &Analysis, path: &[u8]) -> Option<Image> {
     let (host, path) = (host(), Path::new(OsStr::from_bytes(path)));
     if path == Path::new("[vdso]") {

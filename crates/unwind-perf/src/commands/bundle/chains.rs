@@ -1,4 +1,4 @@
-//! The recording without the copies of its stacks: each sample has its callchain instead, as recorders write it.
+//! The recording without stack copies: each sample has a callchain instead, in the form that recorders write.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -16,19 +16,19 @@ use profile::{FoundBy, Profile, SampleId, SampleRow};
 use crate::args::{host, open, pipeline, source, with_argument};
 use crate::terminal::print_note;
 
-/// A recording that was written anew.
+/// A rewritten recording.
 pub(super) struct Rewritten {
-    /// The recording: a plain little-endian file.
+    /// The recording as a plain little-endian file.
     pub(super) bytes: Vec<u8>,
-    /// A symbol of the kernel, and where the recording says that it lay.
+    /// A kernel symbol and its recorded address.
     pub(super) kernel_reference: Option<(Vec<u8>, Avma)>,
 }
 
-/// The recording with chains in the place of stacks and registers, and with pseudonyms where there are some. `profile` is
-/// what came of it.
+/// Rewrites a recording with callchains instead of stacks and registers, and with pseudonyms if `names` has some.
+/// `profile` is the result of the recording.
 ///
 /// # Errors
-/// Where it is damaged, or of a form that cannot be rewritten.
+/// If the recording is damaged, or has a form that cannot be rewritten.
 pub(super) fn rewritten(
     input: &Path,
     profile: &Profile,
@@ -71,7 +71,7 @@ pub(super) fn rewritten(
     Ok(Rewritten { bytes: rewriter.finish(&visited.head)?, kernel_reference })
 }
 
-/// The sample of each position in the recording, whose maps are replayed to their end.
+/// Returns the sample of each position in the recording. Replays the maps to their end.
 fn rows_by_position(
     profile: &Profile,
     maps: &mut MapReplay,
@@ -99,8 +99,8 @@ fn rows_by_position(
     Ok(rows)
 }
 
-/// The user part of a sample's chain as a recorder writes it: the address of the innermost frame, then return addresses,
-/// one above what was looked up. Frames that are known of other samples only are not of this one.
+/// Returns the user part of a sample's callchain in the recorder's form: the address of the innermost frame, then
+/// return addresses, each one above the looked-up address. Stops before frames that come from other samples.
 fn chain(profile: &Profile, sample: SampleId) -> Vec<u64> {
     let mut words = Vec::new();
     let Some(sample) = profile.samples.get(sample) else { return words };
@@ -108,7 +108,7 @@ fn chain(profile: &Profile, sample: SampleId) -> Vec<u64> {
         if matches!(frame, FoundBy::Joined | FoundBy::Gap) {
             break;
         }
-        // They have no return address, and are found again in the code.
+        // Tail-call frames have no return address; a replay finds them in the code.
         if matches!(frame, FoundBy::TailCall | FoundBy::TailCalls) {
             continue;
         }
@@ -117,7 +117,7 @@ fn chain(profile: &Profile, sample: SampleId) -> Vec<u64> {
     words
 }
 
-/// How each user frame was found, and its looked-up address, innermost first.
+/// Returns the found-by and the looked-up address of each user frame, innermost first.
 fn user_frames<'p>(
     profile: &'p Profile,
     sample: &'p SampleRow,
@@ -132,7 +132,7 @@ fn user_frames<'p>(
     })
 }
 
-/// How many samples have other user frames than before, as far as those were their own.
+/// Returns the number of samples whose own user frames changed.
 pub(super) fn changed(before: &Profile, after: &Profile) -> usize {
     let own = |profile, sample| {
         let frames = user_frames(profile, sample);

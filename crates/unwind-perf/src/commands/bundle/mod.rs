@@ -1,8 +1,8 @@
-//! `unwind-perf bundle`: the recording with what this machine knows of it, in one file from which every command gives the
-//! same result anywhere.
+//! `unwind-perf bundle`: one file that holds the recording and this machine's answers about it, so that every command
+//! gives the same result anywhere.
 //!
-//! The run is done once, with all its questions to the machine noted. What was written is then read back and replayed from
-//! the bundle alone; where its JSON is not the same byte for byte, more of the files goes in.
+//! The run is done once while a journal notes its queries to the host. The bundle is then read back and replayed alone.
+//! If its JSON differs in one byte, more of the files are included.
 
 mod anonymous;
 mod chains;
@@ -62,7 +62,7 @@ fn bundled(args: &BundleArgs) -> anyhow::Result<Status> {
     Ok(if is_same { run.status } else { Status::Incomplete })
 }
 
-/// The run on the machine that goes into the bundle: this one, or one without stacks, or one without names.
+/// Runs on the host that goes into the bundle: this one, one without stacks, or an anonymous one.
 fn noted(
     input: &Path,
     place: &Path,
@@ -88,7 +88,7 @@ fn noted(
     Ok((Run::new(host(), input, options, None, args, observer)?, None))
 }
 
-/// A run whose questions were noted.
+/// A run with a journal of its queries.
 struct Run {
     taken: Taken,
     facts: Facts,
@@ -111,7 +111,7 @@ impl Run {
         let analysis = pipeline_on(host).analyze(source(input), options, observer);
         let analysis = analysis.map_err(with_argument)?;
         let json_sha256 = Some(json_hash(&analysis.profile)?);
-        // Pages show the instructions of functions, so that their bytes are needed, too.
+        // Pages show the instructions of functions, so the bundle needs their bytes as well.
         let _ = page_code(&analysis);
         if let Some(stripped) = stripped {
             tell_changed(&stripped.profile, &analysis.profile, args.quiet);
@@ -136,7 +136,7 @@ impl Run {
     }
 }
 
-/// Writes the bundle beside its place until it gives the same result, or has all there is.
+/// Writes the bundle beside its final path, until it gives the same result or contains everything.
 fn write(
     run: &Run,
     mut keep: Keep,
@@ -163,7 +163,7 @@ fn write(
     }
 }
 
-/// Refuses what cannot be bundled.
+/// Refuses inputs that cannot be bundled.
 fn check(input: &Path, options: &Options) -> anyhow::Result<()> {
     let name = input.display();
     let is_whole = |kind| matches!(kind, FileKind::Regular | FileKind::Directory);
@@ -188,7 +188,7 @@ fn check(input: &Path, options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What to keep where the parts that were kept gave another result; `None` where all was kept.
+/// Returns the parts to keep after a replay gave another result; `None` if everything was kept.
 fn more(keep: &Keep, holes: &[PathBuf]) -> Option<Keep> {
     let Keep::Needed { whole } = keep else { return None };
     let new: Vec<_> = holes.iter().filter(|path| !whole.contains(*path)).collect();
@@ -205,7 +205,7 @@ fn more(keep: &Keep, holes: &[PathBuf]) -> Option<Keep> {
     Some(Keep::Needed { whole: whole.iter().chain(new).cloned().collect() })
 }
 
-/// Tells what was written, and what of that may be secret.
+/// Prints the size of the bundle, and which parts of it may be secret.
 fn account(output: &Path, written: &Written, stacks: bool) -> anyhow::Result<()> {
     let packed = host().stat(output, Origin::User)?.stamp.size;
     let Written { files, whole, kept } = *written;

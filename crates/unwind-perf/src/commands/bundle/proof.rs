@@ -1,4 +1,4 @@
-//! Whether a bundle gives the result that the recording gave.
+//! Proof that a bundle gives the same result as the recording.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,25 +11,25 @@ use profile::Profile;
 
 use crate::args::{pipeline, source, with_argument};
 
-/// What came of a replay.
+/// Result of a replay.
 pub(super) enum Outcome {
-    /// The same JSON.
+    /// The JSON is equal.
     Same,
-    /// Another one.
+    /// The JSON differs, or the replay failed.
     Other {
-        /// The files of which parts were read that are not in the bundle.
+        /// Files that the replay read in parts that the bundle does not contain.
         holes: Vec<PathBuf>,
     },
 }
 
-/// The SHA-256 of a profile's JSON.
+/// Returns the SHA-256 of a profile's JSON.
 pub(super) fn json_hash(profile: &Profile) -> anyhow::Result<[u8; 32]> {
     let mut hash = HashWriter::default();
     Format::Json.printer(FormatOptions::DEFAULT).print(profile, &mut hash)?;
     Ok(hash.finish())
 }
 
-/// Replays a bundle, from what is in it alone.
+/// Replays a bundle from its own contents alone.
 pub(super) fn replay(
     bundle: &Path,
     observer: &Arc<dyn Observer>,
@@ -44,7 +44,7 @@ pub(super) fn replay(
     Ok(if is_same { Outcome::Same } else { Outcome::Other { holes: holes() } })
 }
 
-/// Whether samples of the recording have copies of stacks.
+/// Returns true if samples of the recording have stack copies.
 pub(super) fn has_stacks(analysis: &Analysis) -> bool {
     let events = analysis.head.events();
     events.iter().any(|event| event.attr.sample_type.has(SampleType::STACK_USER))

@@ -1,4 +1,4 @@
-//! The recording with chains in the place of stacks, in the place of the recording: for those who pass it on.
+//! The recording with callchains instead of stacks, which replaces the recording in a bundle that is passed on.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -14,21 +14,21 @@ use super::chains::{changed, rewritten};
 use crate::args::{host, pipeline, source, with_argument};
 use crate::terminal::print_note;
 
-/// A machine on which the recording has no stacks.
+/// A host on which the recording has no stacks.
 pub(super) struct Stripped {
-    /// That machine.
+    /// The host.
     pub(super) host: Arc<dyn Host>,
-    /// What the recording gives with its stacks.
+    /// Profile of the recording with its stacks.
     pub(super) profile: Profile,
-    /// The recording, which is removed with this value.
+    /// The rewritten recording, which is removed with this value.
     _file: NewFile,
 }
 
 impl Stripped {
-    /// Unwinds the recording, and writes it with its chains beside `place`, which has room for it.
+    /// Unwinds the recording, and writes it with callchains beside `place`, on a file system with enough space.
     ///
     /// # Errors
-    /// Where it cannot be read or written, or is of a form that cannot be rewritten.
+    /// If it cannot be read or written, or has a form that cannot be rewritten.
     pub(super) fn new(
         input: &Path,
         place: &Path,
@@ -42,7 +42,7 @@ impl Stripped {
         let failed = || format!("cannot write beside {}", place.display());
         let mut file = NewFile::beside(place).with_context(failed)?;
         file.write_all(&bytes).with_context(failed)?;
-        // What was changed after the recording is told by that time.
+        // The file's time is compared with other files' times to detect changes after the recording.
         let written = analysis.written.unwrap_or_default();
         let time = Timespec {
             tv_sec: i64::try_from(written.div_euclid(1_000_000_000))?,
@@ -55,7 +55,7 @@ impl Stripped {
     }
 }
 
-/// Says how many chains are others than before.
+/// Prints the number of callchains that changed.
 pub(super) fn tell_changed(before: &Profile, after: &Profile, quiet: bool) {
     let (changed, all) = (changed(before, after), before.samples.len());
     if changed > 0 {

@@ -1,4 +1,4 @@
-//! The container of a recording that is rewritten: its data section gets longer or shorter, and everything after it moves.
+//! Container of a rewritten recording: the data section changes its length, and everything after it moves.
 //!
 //! Source: `tools/perf/Documentation/perf.data-file-format.txt`.
 
@@ -6,17 +6,17 @@ use address::BuildId;
 use anyhow::{Context as _, bail};
 use perf_data::{Feature, RecordKind};
 
-/// Where the sections of a plain little-endian file are.
+/// Offsets of the sections of a plain little-endian file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
     data: (usize, usize),
 }
 
-/// The header with its feature bits.
+/// Size of the header with its feature bits, in bytes.
 const HEADER: usize = 104;
-/// Where the header states the size of the data section.
+/// Offset of the data section's size in the header, in bytes.
 const DATA_SIZE: usize = 48;
-/// Where the feature bits are.
+/// Offset of the feature bits, in bytes.
 const FEATURES: usize = 72;
 
 impl Layout {
@@ -40,7 +40,7 @@ impl Layout {
         Ok(Self { data: (start, end) })
     }
 
-    /// Where the record at `position` ends.
+    /// Returns the end of the record at `position`.
     pub(crate) fn end_of(&self, bytes: &[u8], position: u64) -> Option<usize> {
         let start = usize::try_from(position).ok()?;
         let size =
@@ -49,8 +49,8 @@ impl Layout {
         (self.data.0 <= start && end <= self.data.1 && size >= 8).then_some(end)
     }
 
-    /// The file with `inserted` (position, bytes; by position) and with `build_ids` in the `MMAP2` records at their
-    /// positions.
+    /// Returns the file with `inserted` (position and bytes, sorted by position) and with `build_ids` set in the
+    /// `MMAP2` records at their positions.
     pub(crate) fn write(
         &self,
         bytes: &[u8],
@@ -72,8 +72,8 @@ impl Layout {
         self.with_data(bytes, &data)
     }
 
-    /// The file with another data section. What comes after it moves: attributes and event types, their ids, and the
-    /// features.
+    /// Returns the file with another data section, and moves everything after it: attributes, event types, their ids
+    /// and the features.
     fn with_data(&self, bytes: &[u8], data: &[u8]) -> Option<Vec<u8>> {
         let (start, end) = self.data;
         let mut patched = bytes.to_vec();
@@ -101,7 +101,7 @@ impl Layout {
     }
 }
 
-/// Puts a build-id into an `MMAP2` record in the place of device and inode.
+/// Writes a build-id into an `MMAP2` record in place of device and inode.
 ///
 /// Source: the comment on `PERF_RECORD_MMAP2` and `PERF_RECORD_MISC_MMAP_BUILD_ID` in
 /// `include/uapi/linux/perf_event.h`.
@@ -116,7 +116,7 @@ fn set_build_id(bytes: &mut [u8], position: usize, id: BuildId) -> Option<()> {
     Some(())
 }
 
-/// A build-id as `MMAP2` has it: size, three bytes reserved, twenty bytes.
+/// Returns a build-id in the form of `MMAP2`: size, three reserved bytes, twenty bytes.
 pub(crate) fn build_id_union(id: BuildId) -> [u8; 24] {
     let mut field = [0; 24];
     field[0] = id.as_bytes().len() as u8;

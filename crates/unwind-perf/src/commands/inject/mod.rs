@@ -1,9 +1,9 @@
-//! `unwind-perf inject`: the recording again, with hints, JIT code and build-ids as ordinary map records, so that
+//! `unwind-perf inject`: rewrites a recording with map hints, JIT code and build-ids as ordinary map records, so that
 //! other tools profit from them.
 //!
-//! Map records that carry a device and inode get the build-id of the file that was found instead, in place. What is
-//! known of memory beyond the recorded maps is written as further `MMAP2` records, each with its time and where a
-//! recorder would have written it. JIT code goes into ELF files beside the output.
+//! Map records with a device and inode get the build-id of the file that was found, in place.
+//! Mappings that are resolved beyond the recorded ones become further `MMAP2` records, each with its time and at the
+//! position at which a recorder would have written it. JIT code goes into ELF files beside the output.
 
 mod container;
 mod records;
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
     }
     target.write_all(&out)?;
     let mut stderr = std::io::stderr().lock();
-    // A closed stderr is no reason to fail.
+    // A closed stderr is not an error.
     let _ = writeln!(
         stderr,
         "{} map records got a build-id; {} further map records, {} files of JIT code",

@@ -1,4 +1,4 @@
-//! The further map records of a rewritten recording, and which of the recorded ones get a build-id.
+//! The further map records of a rewritten recording, and the build-ids of recorded ones.
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use pipeline::{Files, MapReplay};
 
 use super::container::{Layout, build_id_union};
 
-/// What is to be changed in a recording.
+/// Changes to a recording.
 #[derive(Debug, Default)]
 pub(crate) struct Injected {
-    /// Further records with the positions before which they go.
+    /// Further records, each with the position before which it goes.
     pub(crate) inserted: Vec<(usize, Vec<u8>)>,
-    /// Positions of records and the build-ids that they get.
+    /// Positions of records, and the build-ids that they get.
     pub(crate) build_ids: Vec<(usize, BuildId)>,
     /// ELF files of JIT code.
     pub(crate) code: CodeFiles,
@@ -26,8 +26,8 @@ pub(crate) struct Injected {
 /// Paths and contents.
 type CodeFiles = Vec<(PathBuf, Vec<u8>)>;
 
-/// Replays the maps and collects what is known beyond them. A record goes after the one that made it true, or before
-/// the first one of a later time.
+/// Replays the maps and collects the mappings beyond the recorded ones.
+/// A record goes after the one that caused its mapping, or before the first one of a later time.
 pub(crate) fn collect(
     bytes: &[u8],
     maps: &mut MapReplay,
@@ -76,7 +76,7 @@ pub(crate) fn collect(
     Injected { inserted: taken.iter().map(row).collect(), build_ids, code }
 }
 
-/// A mapping that the recording does not state, and where its record goes.
+/// A mapping that the recording does not state, and the position of its record.
 struct Taken {
     position: u64,
     time: Timestamp,
@@ -89,7 +89,7 @@ fn take(timeline: &mut Timeline, position: u64, time: Timestamp, taken: &mut Vec
     taken.extend(rows.map(|(pid, mapping)| Taken { position, time, pid, mapping }));
 }
 
-/// The build-id that the recording lists for a map whose record does not state it, if it can be of the mapped file.
+/// Returns the listed build-id of a map if its record states none and the id can belong to the mapped file.
 fn listed_id(map: &Mmap<'_>, maps: &mut MapReplay) -> Option<BuildId> {
     if !matches!(map.id, MmapId::Inode { .. }) || map.pid.0 < 0 {
         return None;
@@ -100,7 +100,7 @@ fn listed_id(map: &Mmap<'_>, maps: &mut MapReplay) -> Option<BuildId> {
     id.filter(|_| *module.path == *map.path)
 }
 
-/// The ELF files of JIT code, and the names under which their modules are recorded.
+/// Returns the ELF files of JIT code, and the names under which their modules are recorded.
 fn code_files(
     timeline: &Timeline,
     files: &Files,
@@ -119,11 +119,12 @@ fn code_files(
     (names, code)
 }
 
-/// An image whose table of call frame information is empty. perf would look for the table in the memory of the process,
-/// where it is not, and stop there; with an empty one it goes on by the frame pointer. Tools that read the information
-/// from the file do without the table.
+/// Returns an image with an empty `.eh_frame_hdr` table. perf would look for the table in the memory of the process,
+/// find none, and stop there; with an empty table it continues by the frame pointer. Tools that read call
+/// frame
+/// information from the file do not need the table.
 ///
-/// Source: LSB, "`.eh_frame_hdr`": the count is at 8 in the encodings that are written here.
+/// Source: LSB, "`.eh_frame_hdr`": the count is at offset 8 in the encodings that are written here.
 fn without_table(image: &Image) -> Vec<u8> {
     let mut bytes = image.bytes().to_vec();
     let header = image.section(".eh_frame_hdr").map_or(0, |section| section.offset().0);
@@ -137,14 +138,14 @@ fn without_table(image: &Image) -> Vec<u8> {
     bytes
 }
 
-/// The path of a module, in full.
+/// Returns the absolute path of a module.
 fn path_of(module: &Module) -> Vec<u8> {
     let path = Path::new(std::ffi::OsStr::from_bytes(&module.path));
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     path.as_os_str().as_bytes().to_vec()
 }
 
-/// What follows the body of each record that is no sample.
+/// Sample identity that follows the body of each record other than samples.
 ///
 /// Source: `struct sample_id` in `include/uapi/linux/perf_event.h`.
 #[derive(Default)]

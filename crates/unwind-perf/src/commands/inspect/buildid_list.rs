@@ -1,4 +1,4 @@
-//! `unwind-perf buildid-list`: which content the recorded files had.
+//! `unwind-perf buildid-list`: the build-ids of the recorded files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -19,7 +19,7 @@ use crate::terminal::{Status, print_findings, shown, shown_json, status_of};
 /// Build-ids with names.
 type List = Vec<(BuildId, Vec<u8>)>;
 
-/// Lists build-ids to standard output, each file once, in order of first appearance.
+/// Prints build-ids to standard output, each file once, in order of first appearance.
 pub(crate) fn run(args: &BuildIdArgs) -> anyhow::Result<Status> {
     let (rows, findings) = if args.with_hits { with_hits(&args.input)? } else { all(&args.input)? };
     let mut text = Vec::new();
@@ -56,7 +56,7 @@ impl Rows {
     }
 }
 
-/// All ids: of the table, and of the map records.
+/// Returns all ids, from the build-id table and from the map records.
 fn all(input: &Path) -> anyhow::Result<(List, Findings)> {
     let mut findings = Findings::default();
     let mut maps = Rows::default();
@@ -81,12 +81,12 @@ fn all(input: &Path) -> anyhow::Result<(List, Findings)> {
     Ok((rows.into_list(), findings))
 }
 
-/// The ids of the modules in which the addresses of samples and of their recorded callchains are.
+/// Returns the ids of the modules that contain the addresses of samples and of their recorded callchains.
 fn with_hits(input: &Path) -> anyhow::Result<(List, Findings)> {
     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
     let maps = pipeline().maps(source(input), &Options::default(), &observer);
     let mut maps = maps.map_err(with_argument)?;
-    // Modules in the order in which they were hit.
+    // Modules in the order of their first hit.
     let mut hits = Vec::new();
     let mut known = BTreeSet::new();
     while let Some(batch) = maps.next_batch() {
@@ -110,7 +110,7 @@ fn with_hits(input: &Path) -> anyhow::Result<(List, Findings)> {
         records.for_each(|record| maps.apply(&record));
     }
     maps.check_whole()?;
-    // A stream lists ids at its end, when the maps were replayed without them.
+    // A stream lists its ids at the end, when the maps were already replayed without them.
     let listed = &maps.head().features().build_ids;
     let listed: BTreeMap<&[u8], BuildId> =
         listed.iter().filter_map(|entry| Some((entry.name, entry.build_id?))).collect();
@@ -124,8 +124,8 @@ fn with_hits(input: &Path) -> anyhow::Result<(List, Findings)> {
     Ok((rows.into_list(), maps.findings))
 }
 
-/// The sampled address and those of the recorded callchain, each with whether it is the kernel's; those of guests and of
-/// the hypervisor are in no module of the host.
+/// Returns the sampled address and those of the recorded callchain, each with true if it is a kernel address.
+/// Addresses of guests and of the hypervisor belong to no module of the host and are omitted.
 fn addresses(sample: &Sample<'_>) -> Vec<(bool, Avma)> {
     let of_sample = match sample.cpu_mode {
         CpuMode::Kernel => Some(true),

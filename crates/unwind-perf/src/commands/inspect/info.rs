@@ -1,4 +1,4 @@
-//! `unwind-perf info`: what a recording says of itself, of its machine and of its events, and what is in it.
+//! `unwind-perf info`: description of a recording, its machine, its events and the counts of its records.
 
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::args::{InfoArgs, open};
 use crate::terminal::{Status, print_findings, shown, shown_json, status_of};
 
-/// Prints what is known about a recording. All of it is read, so that damage anywhere is reported.
+/// Prints the description of a recording. Reads all of it, so that damage anywhere is reported.
 pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Status> {
     let mut findings = Findings::default();
     let (input, watch) = open(&args.input)?;
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &InfoArgs) -> anyhow::Result<Status> {
     Ok(status_of(&findings))
 }
 
-/// Keys with their values, in the order of the output.
+/// Keys and values, in output order.
 type Info = Vec<(&'static str, Value)>;
 
 fn set(info: &mut Info, key: &'static str, value: Option<Value>) {
@@ -186,7 +186,7 @@ fn records(info: &mut Info, head: &Head, counts: &RecordCounts) {
     set(info, "skipped_bytes", Some(counts.skipped_bytes.into()));
 }
 
-/// `key: value` lines; lists and objects with an indented line for each of their entries.
+/// Prints `key: value` lines; lists and objects get an indented line for each entry.
 fn print(info: &Info, out: &mut Vec<u8>) -> std::io::Result<()> {
     for (key, value) in info {
         let key = key.replace('_', " ");

@@ -1,5 +1,5 @@
-//! `unwind-perf maps`: the address space of each process at a time, with the file that serves each mapping, its bias,
-//! where its unwinding and its names come from, and why a file was refused.
+//! `unwind-perf maps`: the address space of each process at a time. Shows for each mapping its file and bias, its
+//! sources of unwind rules and of names, and why a file was refused.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &MapsArgs) -> anyhow::Result<Status> {
         let past = |time: Timestamp| at.is_some_and(|at| time > at);
         for record in batch.records().filter(|record| !past(record.time)) {
             if let Record::Mmap(map) = &record.record {
-                // The process that runs a guest has none of its maps.
+                // The process that runs a guest does not have the guest's maps.
                 pids.extend((!map.cpu_mode.is_guest()).then_some(map.pid));
             } else if let Record::Fork(task) = &record.record {
                 pids.push(task.pid);
@@ -69,7 +69,7 @@ fn print_space(
     let files = maps.files();
     let code = Code::of(&space);
     for recorded in space.mappings() {
-        // Text that was moved before the recording began; the range stays the recorded one.
+        // Text that was moved before the recording started; the range remains the recorded one.
         let moved = files.images.moved_text(&recorded, &space);
         let mapping = moved.map_or(recorded, |moved| Mapping {
             start: recorded.start,
@@ -90,7 +90,7 @@ fn print_space(
     Ok(())
 }
 
-/// The mappings of a space that are code, by their module, in order of address.
+/// Executable mappings of a space, by module, in address order.
 struct Code(HashMap<ModuleId, Vec<Mapping>>);
 
 impl Code {
@@ -102,7 +102,8 @@ impl Code {
         Self(code)
     }
 
-    /// The bias of the code of the mapping's module, which all its mappings have where it is mapped once.
+    /// Returns the bias of the module's code: that of the code mapping nearest to this one, since all mappings share it
+    /// if the module is mapped once.
     fn bias(&self, mapping: &Mapping, space: &Space, files: &Files) -> Option<Bias> {
         let image = files.images.image(space.module(mapping)?).ok()?.image();
         let same = self.0.get(&mapping.module)?;
@@ -113,18 +114,18 @@ impl Code {
     }
 }
 
-/// A mapping and what is known of its file.
+/// A mapping and the facts about its file.
 struct MappingRow<'p> {
     mapping: &'p Mapping,
     path: String,
     bias: Option<u64>,
     file: Result<&'p LoadedImage, String>,
     proof: Option<FileProof>,
-    /// The build-id of the recorded file, if it is proven.
+    /// Build-id of the recorded file, if it is proven.
     recorded_id: Option<BuildId>,
     unwind: &'static str,
     symbols: Vec<&'static str>,
-    /// The recording has memory without a file there.
+    /// True if the recording has memory without a file there.
     is_inferred: bool,
 }
 
@@ -159,7 +160,7 @@ impl<'p> MappingRow<'p> {
         Self { mapping, path, bias, file, proof, recorded_id, unwind, symbols, is_inferred }
     }
 
-    /// Like a line of `/proc/PID/maps`, then what is known of the file.
+    /// Writes a line in the form of `/proc/PID/maps`, followed by the facts about the file.
     fn line(&self, text: &mut String) -> std::fmt::Result {
         let Mapping { start, end, offset, executable, writable, .. } = self.mapping;
         let protection = [if *writable { 'w' } else { '-' }, if *executable { 'x' } else { '-' }];

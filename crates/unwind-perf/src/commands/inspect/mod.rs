@@ -1,4 +1,4 @@
-//! The commands that show a recording as it is, without chains: its description, its records, its maps, its build-ids.
+//! Commands that show a recording without unwinding it: its description, records, maps and build-ids.
 
 mod buildid_list;
 mod dump;

@@ -1,4 +1,4 @@
-//! The end of perf: the exit status that follows from it, and whether there is a recording.
+//! The end of perf: the resulting exit status, and whether there is a recording.
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt as _;
@@ -8,20 +8,20 @@ use std::process::ExitStatus;
 use host::{Host, Origin};
 use rustix::fs::{Access, access};
 
-/// The status of a program that cannot be started, and of one that is not there, as shells and `env` have them.
+/// Exit statuses for a program that cannot be started and for one that does not exist, as in shells and `env`.
 const NOT_EXECUTABLE: u8 = 126;
 const NOT_FOUND: u8 = 127;
-/// The status of perf if it could not start the program, among other reasons.
+/// Exit status of perf if it could not start the program, among other reasons.
 const FAILED: i32 = 255;
 
-/// The exit status of perf, which is that of the recorded program: 128 + N after the signal N, by which perf then ends
-/// itself.
+/// Returns the exit status of perf, which is that of the recorded program.
+/// It is 128 + N if perf ended itself by the signal N.
 pub(super) fn exit_status(ended: ExitStatus) -> u8 {
     let status = ended.code().or_else(|| Some(128 + ended.signal()?));
     status.and_then(|status| u8::try_from(status).ok()).unwrap_or(u8::MAX)
 }
 
-/// The status for a program that cannot be started, if that is why perf failed.
+/// Returns the exit status for a program that cannot be started, if perf failed for that reason.
 pub(super) fn cannot_start(command: &[OsString], ended: ExitStatus, host: &dyn Host) -> Option<u8> {
     let program = Path::new(command.first().filter(|_| ended.code() == Some(FAILED))?);
     let places: Vec<PathBuf> = if program.as_os_str().as_encoded_bytes().contains(&b'/') {
@@ -44,7 +44,7 @@ pub(super) fn cannot_start(command: &[OsString], ended: ExitStatus, host: &dyn H
 /// Returns true if perf has not completed the header of a recording: it states no data.
 ///
 /// Source: `tools/perf/Documentation/perf.data-file-format.txt`, `struct perf_header`: the size of the data follows the
-/// magic, two sizes, and the places of the attributes and of the data.
+/// magic, two sizes, and the offsets of the attributes and of the data.
 pub(super) fn is_unfinished(recording: &Path, host: &dyn Host) -> bool {
     const DATA_SIZE: usize = 48;
     let Ok(file) = host.open(recording, Origin::User) else { return true };

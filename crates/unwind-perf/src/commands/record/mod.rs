@@ -1,5 +1,7 @@
-//! `unwind-perf record`: starts `perf record` with the options that serve best, says how good the recording is, and keeps
-//! the files that it needs. It is the one command that starts another program, and it ends with the status of that.
+//! `unwind-perf record`: starts `perf record` with the best options, reports the quality of the recording, and stores
+//! the files that it needs.
+//!
+//! It is the only command that starts another program, and it ends with that program's status.
 
 mod ended;
 mod options;
@@ -21,7 +23,7 @@ use self::previous::Previous;
 use crate::args::{RecordArgs, host, pipeline, source, with_argument};
 use crate::terminal::{Status, print_damage, print_error, print_summary, shown};
 
-/// Records, and looks at what was recorded.
+/// Records a program, and examines the recording.
 pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
     if args.command.is_empty() && args.pid.is_empty() && !args.all_cpus {
         bail!(
@@ -47,7 +49,7 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
     record(args, packed.recording(), || packed.pack(args))
 }
 
-/// Records, and hands over the recording if there is one. Returns the status of the recorded program.
+/// Starts perf, and passes the recording to `use_it` if there is one. Returns the status of the recorded program.
 fn record(
     args: &RecordArgs,
     recording: &Path,
@@ -82,19 +84,19 @@ fn record(
     Ok(Status::Ended(ended::exit_status(ended)))
 }
 
-/// Whether there is a new recording. perf writes the beginning of one before it starts the program.
+/// Returns true if there is a new recording. perf writes the start of one before it starts the program.
 fn is_recorded(recording: &Path, previous: &Previous, ended: ExitStatus) -> bool {
-    // An older recording that perf keeps is no result.
+    // An older recording that perf left in place is not a result.
     if !previous.is_replaced() {
         return false;
     }
-    // Without a whole header, but with samples, perf was killed.
+    // A recording with samples but without a complete header means that perf was killed.
     ended.success()
         || !ended::is_unfinished(recording, &*host())
         || analyze(recording).is_ok_and(|analysis| !analysis.profile.samples.is_empty())
 }
 
-/// The analysis without names: how complete the stacks are shows without them.
+/// Analyses the recording without names, which suffices to judge the stacks.
 fn analyze(recording: &Path) -> anyhow::Result<Analysis> {
     let observer: Arc<dyn Observer> = Arc::new(Unobserved);
     let names = NameOptions { look_up: false, ..NameOptions::default() };
@@ -103,7 +105,7 @@ fn analyze(recording: &Path) -> anyhow::Result<Analysis> {
     analysis.with_context(|| format!("the recording {} cannot be used", recording.display()))
 }
 
-/// Prints the losses, and how complete the stacks are.
+/// Prints the losses and the completeness of the stacks.
 fn account(args: &RecordArgs, analysis: &Analysis) -> anyhow::Result<()> {
     if !args.quiet {
         print_summary(&analysis.profile)?;
@@ -113,7 +115,7 @@ fn account(args: &RecordArgs, analysis: &Analysis) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says how good the recording is, and stores its files.
+/// Reports the quality of the recording, and stores its files.
 fn look_at(args: &RecordArgs) -> anyhow::Result<()> {
     let analysis = analyze(&args.output)?;
     account(args, &analysis)?;
@@ -125,7 +127,7 @@ fn look_at(args: &RecordArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says which commands show the recording.
+/// Prints the commands that show the recording.
 fn next(args: &RecordArgs, recording: &Path) {
     let name = in_shell(recording, &[]);
     let store = args.buildid_dir.as_ref();
@@ -139,7 +141,7 @@ fn next(args: &RecordArgs, recording: &Path) {
     }
 }
 
-/// The command as one would type it.
+/// Returns the command line, quoted for a shell.
 fn in_shell(program: &Path, words: &[OsString]) -> String {
     let all = std::iter::once(program.as_os_str()).chain(words.iter().map(|word| &**word));
     let quoted = all.map(|word| {

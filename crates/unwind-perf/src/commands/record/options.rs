@@ -1,4 +1,4 @@
-//! The options of `perf record` that serve best, by what this perf and this machine can do.
+//! Choice of the best options of `perf record` that this perf and this machine support.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -8,7 +8,7 @@ use host::{Host, Origin};
 use super::run::text_of;
 use crate::args::RecordArgs;
 
-/// The arguments of perf, which is to write `recording`.
+/// Returns the arguments for perf to write `recording`.
 pub(super) fn perf_arguments(
     args: &RecordArgs,
     recording: &Path,
@@ -17,16 +17,16 @@ pub(super) fn perf_arguments(
     arguments(args, recording, &Abilities::find(&args.perf, host))
 }
 
-/// What perf and the machine can do.
+/// Abilities of perf and of the machine.
 #[derive(Debug, Default)]
 struct Abilities {
-    /// Whether the processor has counters.
+    /// True if the processor has counters.
     has_counters: bool,
-    /// Whether maps can be recorded with build-ids.
+    /// True if maps can be recorded with build-ids.
     buildid_mmap: bool,
-    /// Whether the recording can be compressed.
+    /// True if the recording can be compressed.
     compression: bool,
-    /// The highest frequency that the kernel allows.
+    /// Highest sampling frequency that the kernel allows, in Hz.
     max_frequency: Option<u32>,
 }
 
@@ -34,7 +34,7 @@ impl Abilities {
     fn find(perf: &Path, host: &dyn Host) -> Self {
         let devices = Path::new("/sys/bus/event_source/devices");
         let devices = host.list(devices, Origin::System).unwrap_or_default();
-        // Source: the names of processors' units in the kernel: `cpu`, `cpu_core` and `cpu_atom`, `armv8_…`.
+        // Source: the names of the kernel's processor PMUs: `cpu`, `cpu_core` and `cpu_atom`, `armv8_…`.
         let is_counter = |name: &[u8]| {
             name == b"cpu" || name.starts_with(b"cpu_") || name.starts_with(b"armv8_")
         };
@@ -60,7 +60,7 @@ fn arguments(args: &RecordArgs, recording: &Path, abilities: &Abilities) -> Vec<
     let frequency = args.frequency.min(abilities.max_frequency.unwrap_or(u32::MAX));
     if args.off_cpu {
         let event = if abilities.has_counters { "cycles" } else { "cpu-clock" };
-        // With -F, not every switch would be sampled.
+        // With -F, not every context switch would be sampled.
         add("-e");
         add(&format!("{event}/freq={frequency}/"));
         add("-e");

@@ -1,4 +1,4 @@
-//! `record --bundle`: the recording is made in a folder beside the bundle, and is in the bundle alone afterwards.
+//! `record --bundle`: the recording is made in a folder beside the bundle, and finally exists in the bundle alone.
 
 use std::path::{Path, PathBuf};
 
@@ -10,21 +10,21 @@ use super::{account, analyze, next};
 use crate::args::{BundleArgs, FileArgs, InputArg, RecordArgs};
 use crate::commands::bundle;
 
-/// A recording for a bundle.
+/// A temporary recording and the bundle that it goes into.
 pub(super) struct Packed {
-    /// Removed with the recording, once that is in the bundle.
+    /// Removed together with the recording, after the bundle was written.
     _folder: ScratchDir,
     recording: PathBuf,
     bundle: PathBuf,
-    /// The place of the recording if it cannot be bundled.
+    /// Final path of the recording if it cannot be bundled.
     otherwise: PathBuf,
 }
 
 impl Packed {
-    /// A place for a recording whose bundle is named after `output`: `perf.data` becomes `perf.upb`.
+    /// Creates a folder for a recording. The bundle is named after `output`: `perf.data` becomes `perf.upb`.
     ///
     /// # Errors
-    /// If nothing can be written beside it.
+    /// If the folder beside `output` cannot be created.
     pub(super) fn new(output: &Path) -> anyhow::Result<Self> {
         let bundle = output.with_extension("upb");
         let otherwise =
@@ -36,12 +36,13 @@ impl Packed {
         Ok(Self { _folder: folder, recording, bundle, otherwise })
     }
 
-    /// The place of the recording.
+    /// Path of the recording.
     pub(super) fn recording(&self) -> &Path {
         &self.recording
     }
 
-    /// Says how good the recording is, and bundles it. If that fails, the recording stays beside the place of the bundle.
+    /// Reports the quality of the recording, and bundles it. If that fails, the recording stays beside the bundle's
+    /// path.
     pub(super) fn pack(&self, args: &RecordArgs) -> anyhow::Result<()> {
         let packed = analyze(&self.recording).and_then(|analysis| account(args, &analysis));
         let packed = packed.and_then(|()| {
@@ -59,7 +60,7 @@ impl Packed {
             })
         });
         match packed {
-            // A line has said already that it is not whole.
+            // A message has already reported that it is not complete.
             Ok(_) => {
                 if !args.quiet {
                     next(args, &self.bundle);

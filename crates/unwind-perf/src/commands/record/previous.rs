@@ -1,5 +1,5 @@
-//! The recordings that were made before at the place of the new one. perf renames the last one to `FILE.old`, in the place of
-//! an older one, before it knows that it can record; after a failure both are as they were.
+//! Previous recordings at the path of the new one. perf renames the last one to `FILE.old`, over an older one, before
+//! it has made sure that it can record. After a failure both are restored.
 #![allow(
     clippy::disallowed_methods,
     reason = "recordings are renamed and removed here, as perf itself does it"
@@ -10,17 +10,17 @@ use std::path::{Path, PathBuf};
 
 use host::{FileKind, FileStat, Host as _, Origin, RealHost, ScratchDir};
 
-/// The recordings of before.
+/// The previous recordings.
 pub(super) struct Previous {
     recording: PathBuf,
     old: PathBuf,
     before: Option<FileStat>,
-    /// The older recording, while it is not clear whether it has to make room.
+    /// The older recording, until it is certain whether it is replaced.
     older: Option<(ScratchDir, PathBuf)>,
 }
 
 impl Previous {
-    /// Notes the files that are there before perf starts.
+    /// Notes the files that exist before perf starts.
     pub(super) fn of(recording: &Path) -> Self {
         let mut old = recording.as_os_str().to_owned();
         old.push(".old");
@@ -43,25 +43,25 @@ impl Previous {
         if !is_renamed || self.old.symlink_metadata().is_err() {
             return None;
         }
-        // Where nothing can be written, perf will fail as well.
+        // If nothing can be written here, perf will fail as well.
         let folder = ScratchDir::for_recordings(folder_of(&self.recording)).ok()?;
         let aside = folder.path().join("perf.data.old");
         fs::rename(&self.old, &aside).ok()?;
         Some((folder, aside))
     }
 
-    /// Returns true if perf wrote something at the place.
+    /// Returns true if perf wrote something at the path.
     pub(super) fn is_replaced(&self) -> bool {
         let now = RealHost.stat(&self.recording, Origin::User).ok();
         now.is_some() && now != self.before
     }
 
-    /// There is a new recording: the last one stays as `FILE.old`, an older one goes.
+    /// Accepts the new recording: the last one stays as `FILE.old`, the older one is removed.
     pub(super) fn give_way(self) {
         drop(self.older);
     }
 
-    /// There is no new recording: perf's incomplete file is removed, and all others get their names back.
+    /// Without a new recording: removes perf's incomplete file, and restores the names of the others.
     pub(super) fn restore(self) {
         let stat = |path: &Path| RealHost.stat(path, Origin::User).ok();
         if self.is_replaced()
@@ -83,13 +83,13 @@ impl Previous {
     }
 }
 
-/// The folder that a file is in.
+/// Returns the folder that contains a file.
 pub(super) fn folder_of(file: &Path) -> &Path {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }
 
-/// Gives a recording a name, and the one that has it the name `FILE.old`, as perf does.
+/// Moves a recording to `place`, and renames the existing file there to `FILE.old`, as perf does.
 pub(super) fn move_to(recording: &Path, place: &Path) -> std::io::Result<()> {
     let mut old = place.as_os_str().to_owned();
     old.push(".old");
@@ -112,7 +112,7 @@ mod tests {
         dir
     }
 
-    /// The files in a folder with their texts.
+    /// Returns the files of a folder with their contents.
     fn files(dir: &ScratchDir) -> Vec<(String, String)> {
         let entries = fs::read_dir(dir.path()).expect("a folder").map(|it| it.expect("an entry"));
         let mut files: Vec<_> = entries
@@ -125,7 +125,7 @@ mod tests {
         files
     }
 
-    /// What perf does before it knows that it can record.
+    /// Does the same as perf before it has made sure that it can record.
     fn perf(dir: &ScratchDir, text: &str) {
         let recording = dir.path().join("r");
         if recording.is_file() {
@@ -145,7 +145,7 @@ mod tests {
             assert!(previous.is_replaced());
             previous.restore();
             assert_eq!(files(&dir), all);
-            // perf did not begin.
+            // perf did not start recording.
             let previous = Previous::of(&dir.path().join("r"));
             assert!(!previous.is_replaced());
             previous.restore();

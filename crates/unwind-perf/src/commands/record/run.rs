@@ -1,5 +1,5 @@
-//! Starting perf, and its end. Signals that are to end us end the recording: perf gets them, and we go on with what it
-//! wrote.
+//! Start and end of perf. Signals that should end this process end the recording: perf gets them, and the command
+//! continues with the data that perf wrote.
 #![allow(clippy::disallowed_methods, reason = "the one place where another program is started")]
 
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Runs perf to its end, with our input and outputs.
+/// Runs perf to its end, with the standard streams of this process.
 pub(super) fn perf(program: &Path, words: &[OsString]) -> io::Result<ExitStatus> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     let handle = signals.handle();
@@ -19,8 +19,8 @@ pub(super) fn perf(program: &Path, words: &[OsString]) -> io::Result<ExitStatus>
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let forwarding = std::thread::spawn(move || {
         for signal in signals.forever() {
-            // On these perf ends the recording, writes what it has, and ends itself by the signal. If a terminal sent it
-            // to both, the second one changes nothing.
+            // On these signals perf ends the recording, writes its data, and ends itself by the signal.
+            // If a terminal sent the signal to both, the second one has no effect.
             let signal = if signal == SIGTERM { Signal::TERM } else { Signal::INT };
             if let Some(pid) = pid {
                 let _ = kill_process(pid, signal);
@@ -30,12 +30,12 @@ pub(super) fn perf(program: &Path, words: &[OsString]) -> io::Result<ExitStatus>
     let ended = child.wait();
     handle.close();
     let _ = forwarding.join();
-    // From now on they end us. If they cannot be caught, they do so without removing incomplete files.
+    // From now on signals end this process. If they cannot be caught, they do so without removing incomplete files.
     let _ = host::clean_up_on_signals();
     ended
 }
 
-/// What perf prints; nothing where it cannot be started.
+/// Returns the output of perf; empty if it cannot be started.
 pub(super) fn text_of(program: &Path, words: &[&str]) -> String {
     let ran = Command::new(program).args(words).stdin(Stdio::null()).output();
     let Ok(ran) = ran else { return String::new() };

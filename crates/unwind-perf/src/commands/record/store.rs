@@ -1,4 +1,4 @@
-//! Storing the files that have samples, so that the recording keeps its names and stacks, and the line that says so.
+//! Stores the files that have samples, so that the recording keeps its names and stacks, and reports that in a line.
 
 use std::path::{Path, PathBuf};
 
@@ -9,22 +9,22 @@ use pipeline::{Analysis, FileAtHand, recording_key};
 use crate::args::RecordArgs;
 use crate::terminal::shown;
 
-/// A folder for the store.
+/// A store.
 struct Place {
     store: FileStore,
-    /// The user's folder that it is in by default.
+    /// Home directory of the user, if the store has its default path below it.
     home: Option<PathBuf>,
 }
 
-/// Files that are not stored, by the reason.
+/// Numbers of files that are not stored, by reason.
 #[derive(Default)]
 struct NotStored {
     unproven: usize,
     gone: usize,
 }
 
-/// Stores the files that samples have frames in; returns the line for the user. Nothing that goes wrong is a failure of the
-/// recording.
+/// Stores the files that contain frames of samples, and returns the line for the user.
+/// A failure here does not fail the recording.
 pub(super) fn keep(args: &RecordArgs, analysis: &Analysis, host: &dyn Host) -> String {
     let place = match place(args, host) {
         Ok(place) => place,
@@ -43,7 +43,7 @@ pub(super) fn keep(args: &RecordArgs, analysis: &Analysis, host: &dyn Host) -> S
             FileAtHand::Gone => not_stored.gone += 1,
         }
     }
-    // Stacks need the files themselves. Names need the debug files as well.
+    // Stacks need the files themselves; names need the debug files as well.
     files.append(&mut others);
     let most = args.store_size.unwrap_or(StorePlace::USUAL_SIZE);
     let store = StorePlace { store: place.store, most };
@@ -60,14 +60,14 @@ pub(super) fn keep(args: &RecordArgs, analysis: &Analysis, host: &dyn Host) -> S
     }
 }
 
-/// The folder to store files in, or why there is none.
+/// Returns the store, or the reason why there is none.
 fn place(args: &RecordArgs, host: &dyn Host) -> Result<Place, String> {
     if let Some(folder) = &args.buildid_dir {
         return Ok(Place { store: FileStore::at(folder.clone()), home: None });
     }
     let folder = host.file_store().ok_or("neither HOME nor XDG_CACHE_HOME is set")?;
     let home = host.cache_home().unwrap_or_default();
-    // `~/.cache` need not be there yet.
+    // `~/.cache` may not exist yet.
     let home = home.parent().filter(|_| home.ends_with(".cache")).unwrap_or(&home).to_owned();
     let store = FileStore::at(folder);
     match store.other_owner(&home) {
@@ -82,7 +82,7 @@ fn place(args: &RecordArgs, host: &dyn Host) -> Result<Place, String> {
     }
 }
 
-/// A path as shells write it below the user's home.
+/// Returns a path below the user's home in the form of shells.
 fn below_home(path: &Path, home: &Path) -> Option<String> {
     Some(format!("~/{}", path.strip_prefix(home).ok()?.display()))
 }
@@ -123,7 +123,7 @@ fn counted(count: u64, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-/// Bytes for people: whole GiB and MiB as users write limits, else as file managers show them.
+/// Returns a size for people: whole GiB and MiB in the form of limits, otherwise in that of file managers.
 fn size(bytes: u64) -> String {
     for (unit, name) in [(1 << 30, "GiB"), (1 << 20, "MiB")] {
         if bytes > 0 && bytes.is_multiple_of(unit) {

@@ -1,4 +1,4 @@
-//! `bundle --anonymize`: no name of the machine is in the bundle, and the functions are those of the recording.
+//! `bundle --anonymize`: the bundle contains no name of the machine, and the functions are those of the recording.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::support::cases::root;
 use crate::support::run::{Ran, run};
 
-/// The anonymous bundle of a case, in a folder of its own; it gives what the recording gives.
+/// Creates the anonymous bundle of a case in a separate folder, and checks that the command succeeds without a warning.
 fn anonymous(case: &str) -> PathBuf {
     let (folder, ran) = anonymized(case);
     let ran = ran.expect_status(0);
@@ -16,7 +16,7 @@ fn anonymous(case: &str) -> PathBuf {
     folder
 }
 
-/// The folder with the bundle, and what the command said.
+/// Returns the folder with the bundle, and the run of the command.
 fn anonymized(case: &str) -> (PathBuf, Ran) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("anonymous-{case}"));
     let _ = fs::remove_dir_all(&folder);
@@ -30,13 +30,13 @@ fn anonymized(case: &str) -> (PathBuf, Ran) {
     (folder, ran)
 }
 
-/// All bytes of a bundle.
+/// Returns all bytes of a bundle.
 fn unpacked(folder: &Path) -> Vec<u8> {
     let packed = fs::read(folder.join("a.upb")).expect("the bundle");
     zstd::stream::decode_all(&*packed).expect("zstd")
 }
 
-/// The samples of the recording itself, without what other samples show.
+/// Returns the samples of the recording itself, without frames from other samples.
 fn samples(case: &str) -> Vec<serde_json::Value> {
     let recording = format!("testdata/cases/{case}/perf.data");
     let arguments = ["-q", "-f", "ndjson", "--no-join", &recording];
@@ -44,7 +44,7 @@ fn samples(case: &str) -> Vec<serde_json::Value> {
     run(root(), &[&arguments[..], &files].concat()).expect_status(0).lines()
 }
 
-/// The names in samples: of threads, of modules and source files with what their paths end with.
+/// Returns the names in samples: of threads, and of modules and source files with the last parts of their paths.
 fn names(samples: &[serde_json::Value]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for sample in samples {
@@ -61,15 +61,15 @@ fn names(samples: &[serde_json::Value]) -> BTreeSet<String> {
     names
 }
 
-/// The name of a function, without the file of those that are made of a file and an offset.
+/// Returns the name of a function, without the file if the name consists of a file and an offset.
 fn function(frame: &serde_json::Value) -> &str {
     let name = frame["function"].as_str().unwrap_or_default();
     name.find(".so").and_then(|at| Some(&name[at + name[at..].find("+0x")?..])).unwrap_or(name)
 }
 
-/// What does not depend on names: times, addresses, functions.
+/// Returns the data that do not depend on names: times, addresses, functions.
 fn facts(sample: &serde_json::Value) -> String {
-    // The code that shows tail calls is not in such a bundle.
+    // Such a bundle does not contain the code that shows tail calls.
     let is_kept = |frame: &&serde_json::Value| frame["found_by"] != "tail-call";
     let frames = sample["frames"].as_array().expect("frames").iter().filter(is_kept).map(|frame| {
         format!("{} {} {} {}", frame["addr"], function(frame), frame["line"], frame["build_id"])
@@ -91,7 +91,7 @@ fn names_of_the_machine_are_not_in_it() {
         let host = host.map(|it| it.trim_matches([' ', ':']).to_owned());
         let all = names(&here);
         assert!(all.len() > 2, "{all:?}");
-        // Words that functions have, too, as `complex` in the library of C++, say nothing.
+        // Words that also occur in functions, such as `complex` in the C++ library, prove nothing.
         let telling = |name: &&str| name.contains(['/', '.', '-']);
         for name in all.iter().chain(&host).map(String::as_str).filter(telling) {
             assert!(!has(name), "{case}: {name}");
@@ -135,8 +135,8 @@ fn every_command_reads_it() {
     assert!(refused.expect_status(2).stderr.contains("cannot be used with"));
 }
 
-/// Functions of a jitdump are in the list of their process. Of memory that was used again for another function it cannot say
-/// which: that has no name, and the command says so.
+/// Checks that functions of a jitdump are in the list of their process. If memory was reused for another function, the
+/// list cannot distinguish the two: the function has no name, and the command reports that.
 #[test]
 fn code_of_compilers_keeps_its_names() {
     let (folder, ran) = anonymized("jit");

@@ -1,11 +1,12 @@
-//! `buildid-list`: the ids of what was recorded, and of what samples hit: each in the space that its process had then.
+//! `buildid-list`: ids of the recorded files, and of those that samples hit: each in the space of its process at that
+//! time.
 
 use synth::{BuildIdEntry, Feature, MmapFile, Record, SampleBuilder, SampleId};
 
 use crate::support::mapped::{Map, RX, Recording, inode};
 use crate::support::run::{empty_folder, run};
 
-/// An id whose bytes are all the same.
+/// Returns an id with all bytes equal.
 const fn id(byte: u8) -> [u8; 20] {
     [byte; 20]
 }
@@ -15,7 +16,7 @@ fn map(recording: &mut Recording, pid: u32, start: u64, file: MmapFile<'_>, path
 }
 
 const KERNEL: u64 = 0xffff_ffff_8100_0000;
-/// The marks in a callchain of what comes next.
+/// Markers in a callchain that state the kind of the next frames.
 const KERNEL_MARK: u64 = -128_i64 as u64;
 const USER_MARK: u64 = -512_i64 as u64;
 
@@ -38,7 +39,7 @@ fn recording() -> Recording {
     let time = recording.next();
     recording.data.record_with(&kernel, 1, SampleId::at(u32::MAX, 0, time));
 
-    // A mapping of /a is covered by /b, of which nothing is hit before another process does.
+    // A mapping of /a is covered by /b, which is not hit before another process hits it.
     recording.map(
         1,
         Map {
@@ -62,15 +63,15 @@ fn recording() -> Recording {
         let fork = Record::Fork { pid, ppid: 1, tid: pid, ptid: 1, time };
         recording.data.record_with(&fork, misc, SampleId::at(pid, pid, time));
     }
-    // The one that was running before has none of the other's maps.
+    // A process that was already running has none of the other's maps.
     recording.sample(3, 0x30000);
     recording.sample(2, 0x11000);
-    // Nor has another program.
+    // Neither has a program that was executed later.
     let time = recording.next();
     let exec = Record::Comm { pid: 2, tid: 2, comm: b"other", exec: true };
     recording.data.record_at(&exec, SampleId::at(2, 2, time));
     recording.sample(2, 0x30000);
-    // A file in the place of another, which a callchain shows.
+    // A file in place of another, which a callchain shows.
     map(&mut recording, 1, 0x30000, MmapFile::BuildId(&id(0x11)), "/later");
     let time = recording.next();
     let chain = [KERNEL_MARK, KERNEL + 0x10, USER_MARK, 0x20000, 0x30000];

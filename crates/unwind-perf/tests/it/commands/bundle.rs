@@ -1,4 +1,4 @@
-//! `bundle`: what a recording gives where its files are, the bundle gives where there are none.
+//! `bundle`: a bundle gives the same result without the files as the recording with them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use synth::{RecordingParts, big_endian_copy};
 use crate::support::cases::root;
 use crate::support::run::{Ran, run, run_with_input};
 
-/// An empty folder for a test.
+/// Creates an empty folder for a test.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bundle-{name}"));
     let _ = fs::remove_dir_all(&folder);
@@ -16,7 +16,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The bundle of a case, made below the root of the repository; the folder has nothing else.
+/// Bundles a case from the root of the repository; the folder contains only the bundle.
 fn bundled(case: &str, name: &str, options: &[&str]) -> PathBuf {
     let folder = folder(name);
     let output = folder.join("a.upb");
@@ -106,7 +106,7 @@ fn damaged_bundles_are_errors() {
     }
 }
 
-/// The addresses of the frames of all samples, innermost first.
+/// Returns the addresses of the frames of all samples, innermost first.
 fn chains(json: &serde_json::Value) -> Vec<Vec<String>> {
     let lines = json.as_array().expect("samples");
     let chain = |sample: &serde_json::Value| {
@@ -140,7 +140,7 @@ fn without_stacks_the_chains_are_the_same() {
     }
 }
 
-/// A recording is the same without its stacks, whatever it was kept in.
+/// Checks that a recording without its stacks is the same in every container.
 #[test]
 fn stacks_are_left_out_of_all_forms() {
     let folder = folder("forms");

@@ -1,4 +1,5 @@
-//! Names and unwind rules that are kept from run to run: the output is the same with them as without, whatever becomes of the folder.
+//! Names and unwind rules that are cached between runs: the output is the same with and without them, even if the
+//! folder is damaged.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -9,14 +10,14 @@ use crate::support::run::{command, empty_folder, finish, listing, run};
 
 /// A case with names in several files.
 const CASE: &str = "plt";
-/// A case with as many addresses in one file that its rules are kept.
+/// A case with enough addresses in one file for its rules to be cached.
 const RULES_CASE: &str = "spin-lld";
 
 fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
 
-/// Output and messages of a case, with further arguments.
+/// Returns output and messages of a case, with further arguments.
 fn printed(case: &Case, arguments: &[&str]) -> (Vec<u8>, String) {
     let ran = case.run(arguments);
     (ran.stdout, ran.stderr)
@@ -74,20 +75,20 @@ fn damaged_anew(case: &Case) {
                 1 => bytes.clear(),
                 2 => bytes[middle] ^= 1,
                 3 => bytes[8] ^= 1,
-                // Of another file.
+                // The entry of another file.
                 _ => bytes.clone_from(&whole[usize::from(*path == whole[0].0)].1),
             }
             std::fs::write(path, bytes).expect("damaged");
         }
         assert!(with() == expected, "damage {damage}");
-        // They were written anew.
+        // They were written again.
         for (path, bytes) in &whole {
             assert!(std::fs::read(path).expect("an entry") == *bytes, "damage {damage}");
         }
     }
 }
 
-/// How many files of unwind rules a folder has.
+/// Returns the number of files with unwind rules in a folder.
 fn rule_files(folder: &Path) -> usize {
     entries(folder).iter().filter(|entry| entry.extension().is_some_and(|it| it == "rules")).count()
 }

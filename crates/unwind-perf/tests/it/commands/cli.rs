@@ -1,4 +1,4 @@
-//! The arguments: what the help says about them, and how they choose the output.
+//! Arguments: their help texts, and their effect on the output.
 
 use crate::support::cases::{Case, formats, root};
 use crate::support::run::{empty_folder, listing, run};
@@ -142,7 +142,7 @@ fn the_ending_of_the_file_chooses_the_format() {
         assert_eq!((ran.text(), ran.stderr.as_str()), ("", ""));
         assert!(std::fs::read(&path).expect("the output") == expected, "{name}");
     }
-    // --format wins, and what was there is replaced.
+    // --format takes precedence over the ending, and an existing file is replaced.
     let path = folder.join("a.json");
     let folded = std::fs::read(folder.join("a.folded")).expect("the output");
     let path_text = path.to_str().expect("UTF-8");
@@ -259,7 +259,7 @@ fn fields_of_perf_script() {
     assert!(error.contains("sym needs ip"), "{error}");
 }
 
-/// Also of messages about the arguments themselves.
+/// Also checks messages about the arguments themselves.
 #[test]
 fn colours() {
     let case = Case::named("spin-lld");
@@ -346,7 +346,7 @@ fn manual_and_completions() {
     }
 }
 
-/// One program is all three, by the name that it was started by.
+/// One program serves as all three, by the name under which it is started.
 #[test]
 fn a_link_is_the_program_of_its_name() {
     let folder = empty_folder("links-of-programs");

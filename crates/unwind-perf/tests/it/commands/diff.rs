@@ -7,7 +7,7 @@ const SPIN: &str = "testdata/cases/spin-lld/perf.data";
 const PLT: &str = "testdata/cases/plt/perf.data";
 const EVENTS: &str = "testdata/cases/two-events/perf.data";
 
-/// Compares with the files of the cases.
+/// Runs `diff` with the files of the cases.
 fn diff(arguments: &[&str]) -> Ran {
     let arguments = [&["diff", "-q", "--sysroot", "testdata/sysroot"], arguments].concat();
     run(root(), &arguments)
@@ -26,7 +26,7 @@ fn a_recording_does_not_differ_from_itself() {
     assert_eq!(ran.stderr, "");
 }
 
-/// Ten times the work for the same cost: a tenth before, ten times as much after.
+/// Ten times the work for the same cost: a tenth in the baseline, ten times as much in the candidate.
 #[test]
 fn only_more_cost_that_is_marked_fails() {
     let more = [SPIN, SPIN, "--normalize", "A=10,B=1", "--no-inline", "--limit", "1"];
@@ -50,7 +50,7 @@ fn only_more_cost_that_is_marked_fails() {
     assert!(messages.lines().count() > 3, "{messages}");
 }
 
-/// Programs that do not fit are not judged; a pair that is named makes one of them.
+/// Programs without a counterpart are not judged; naming a pair compares them.
 #[test]
 fn what_is_not_compared_leaves_the_gate_undecided() {
     let undecided = diff(&[SPIN, PLT, "--fail-above", "5"]).expect_status(1);
@@ -116,7 +116,7 @@ fn what_cannot_be_compared_is_refused() {
         assert!(ran.stderr.contains(message), "{arguments:?}: {}", ran.stderr);
         assert!(ran.stdout.is_empty(), "{arguments:?}");
     }
-    // What they have in common is compared: here, the first event of one and the only one of the other.
+    // The common part is compared: here, the first event of one and the only one of the other.
     let common = diff(&[SPIN, EVENTS]).expect_status(0);
     let note = "note      only cpu-clock:u is compared; --event chooses another one (0 samples before and 26 after are \
                 left out)\n";
@@ -147,7 +147,7 @@ fn the_ending_of_the_file_chooses_the_format() {
     assert_eq!(names, ["diff.json", "x.folded", "x.html", "x.json", "x.pb.gz", "x.txt"]);
 }
 
-/// A stream is a recording, too; and threads do not change a byte.
+/// Streams are recordings as well, and the number of threads does not change a byte.
 #[test]
 fn streams_and_threads() {
     let folder = empty_folder("diff-streams");

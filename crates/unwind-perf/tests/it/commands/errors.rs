@@ -1,4 +1,4 @@
-//! What can go wrong: one line that says where and why, an exit status, and never a hang.
+//! Errors: one line with place and reason, an exit status, and never a hang.
 
 use std::fs;
 use std::io::Read as _;
@@ -10,7 +10,7 @@ use synth::{Endian, EventAttr, PerfDataBuilder, SampleBuilder};
 use crate::support::cases::{Case, sysroot};
 use crate::support::run::{command, empty_folder, finish, listing, run};
 
-/// The run fails with this line and prints nothing.
+/// Checks that the run fails with this line and prints nothing.
 #[track_caller]
 fn fails(folder: &Path, arguments: &[&str], message: &str) {
     let ran = run(folder, arguments).expect_status(2);
@@ -53,7 +53,7 @@ fn what_is_no_recording() {
     }
 }
 
-/// Makes a FIFO; without a program for it the test has nothing to say.
+/// Creates a FIFO; returns false without a program for it, and the test is skipped.
 fn make_fifo(path: &Path) -> bool {
     Command::new("mkfifo").arg(path).status().is_ok_and(|status| status.success())
 }
@@ -89,14 +89,14 @@ fn unknown_events_and_times_are_told() {
             "--time {time}: expected A,B in seconds, +A,+B in seconds from the first sample on, or \
              A%-B%: {why}"
         );
-        // The last cause of a number is the number's own.
+        // The last cause of an invalid number is the parser's message.
         let ran = run(&case.folder, &["perf.data", "--time", time]).expect_status(2);
         assert!(ran.stderr.starts_with(&format!("unwind-perf: {message}")), "{}", ran.stderr);
         assert_eq!(ran.stderr.lines().count(), 1);
     }
 }
 
-/// What the recording does not have.
+/// Options for data that the recording lacks.
 #[test]
 fn switches_and_control_groups_that_were_not_recorded() {
     let case = Case::named("two-events");
@@ -164,7 +164,7 @@ fn wrong_arguments_are_told() {
     }
 }
 
-/// A recording that was cut off gives what is there, says so, and the exit status says so too.
+/// A truncated recording gives its partial result, with a message and an exit status for the damage.
 #[test]
 fn a_cut_recording_is_partly_told() {
     let folder = empty_folder("cut");
@@ -185,13 +185,13 @@ fn a_cut_recording_is_partly_told() {
     ] {
         assert!(lines.contains(&line), "{}", ran.stderr);
     }
-    // With `--quiet` a line says so.
+    // With `--quiet` a line reports it.
     let quiet = run(&folder, &["cut", "-q", "-f", "folded", "--sysroot", root]).expect_status(1);
     let line = "unwind-perf: the recording is damaged: file is cut: data should end at 0x21b80, file ends at 0xea60\n";
     assert_eq!((quiet.stdout, quiet.stderr.as_str()), (ran.stdout, line));
 }
 
-/// Cut anywhere, a recording gives an output or one line; it never hangs or panics.
+/// A recording truncated at any position gives an output or one line; it never hangs or panics.
 #[test]
 fn cut_anywhere() {
     let folder = empty_folder("cut-anywhere");
@@ -213,8 +213,7 @@ fn cut_anywhere() {
     }
 }
 
-/// The file of `-o` is there when it is complete, and as it was before when there was an error.
-/// `dump` waits for its reader when the recording is cut; what it writes after that would be zeros.
+/// `dump` waits for its reader when the recording is truncated; output after that would be zeros.
 #[test]
 fn a_recording_that_is_cut_while_it_is_dumped() {
     let folder = empty_folder("cut-while-dumped");
@@ -234,6 +233,7 @@ fn a_recording_that_is_cut_while_it_is_dumped() {
     assert_eq!(ran.stderr, "unwind-perf: perf.data was cut short while it was read\n");
 }
 
+/// The file of `-o` exists when it is complete, and is unchanged after an error.
 #[test]
 fn an_output_file_is_whole_or_absent() {
     let folder = empty_folder("atomic");
@@ -258,7 +258,7 @@ fn an_output_file_is_whole_or_absent() {
     assert_eq!(listing(&folder), ["old.json", "text"]);
 }
 
-/// Whoever reads the output may stop: no message, no failure.
+/// A reader may stop before the end: no message, no failure.
 #[test]
 fn a_closed_pipe_is_no_error() {
     let case = Case::named("recursion-rs");

@@ -1,10 +1,10 @@
-//! Filters leave out samples and change nothing about the others.
+//! Filters omit samples and do not change the others.
 
 use serde_json::Value;
 
 use crate::support::cases::Case;
 
-/// The lines that the filter leaves are the lines of the whole recording that `wanted` selects; there are `count`.
+/// Checks that the filter leaves the lines of the recording that `wanted` selects; there are `count`.
 #[track_caller]
 fn check(case: &str, filter: &[&str], count: usize, wanted: impl Fn(&Value) -> bool) {
     let case = Case::named(case);
@@ -62,7 +62,7 @@ fn times() {
         lines.iter().map(|line| line["time_ns"].as_u64().expect("time")).collect();
     assert_eq!(times.len(), 31);
     let seconds = |time: u64| format!("{}.{:09}", time / 1_000_000_000, time % 1_000_000_000);
-    // Both ends belong to it.
+    // Both ends are included.
     let (from, to) = (times[3], times[9]);
     let time = |line: &Value| line["time_ns"].as_u64().expect("time");
     let both = format!("{},{}", seconds(from), seconds(to));
@@ -82,7 +82,7 @@ fn times() {
     check("spin-lld", &["--time", "+0.05,"], 24, |line| time(line) >= first + 50_000_000);
 }
 
-/// No output is no success: the message says what there is to choose from.
+/// An empty result is an error: the message lists the existing values.
 #[test]
 fn what_nothing_passes_is_an_error() {
     let refused = |arguments: &[&str], message: &str| {

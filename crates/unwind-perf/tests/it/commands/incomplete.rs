@@ -1,11 +1,11 @@
-//! The options on callchains that are not complete: frames of other samples, and a limit.
+//! Options for incomplete callchains: frames of other samples, and a limit.
 
 use std::collections::BTreeMap;
 
 use crate::support::cases::{Case, root};
 use crate::support::run::{empty_folder, run};
 
-/// How many samples end how.
+/// Returns the number of samples by end reason.
 fn ends(arguments: &[&str]) -> BTreeMap<String, u64> {
     let mut ends = BTreeMap::new();
     let arguments = [&["-q", "-f", "ndjson"], arguments].concat();
@@ -40,7 +40,7 @@ fn every_command_that_unwinds_takes_the_options() {
     assert!(both.contains("cannot be used with"), "{both}");
 }
 
-/// 15 of the 30 chains of this case are not complete: exactly 50 %.
+/// 15 of the 30 chains of this case are incomplete: exactly 50 %.
 #[test]
 fn too_much_that_is_incomplete_fails_after_the_output() {
     let case = Case::named("anon");

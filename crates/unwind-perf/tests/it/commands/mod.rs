@@ -1,4 +1,4 @@
-//! What users say, and what the commands answer: arguments, exit statuses, files that are written.
+//! Tests of the commands by their user interface: arguments, exit statuses, written files.
 
 mod anonymize;
 mod build_ids;

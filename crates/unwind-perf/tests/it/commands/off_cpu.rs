@@ -1,10 +1,10 @@
-//! Times off the processor of a recording with switches: the naps of its program are 16 of 4 ms and one of 20 ms, and a
-//! thread waits all the while for a lock. By `perf script --show-switch-events` the
-//! threads are off for 120.28 and 187.78 ms: a switch is recorded some 12 microseconds after its sample.
+//! Off-CPU times of a recording with switches. Its program naps 16 times for 4 ms and once for 20 ms, while a second
+//! thread waits for a lock. By `perf script --show-switch-events` the threads are off for 120.28 and 187.78 ms: a
+//! switch is recorded some 12 microseconds after its sample.
 
 use crate::support::cases::Case;
 
-/// The stacks that wait, without the kernel's frames, and for how many nanoseconds.
+/// Returns the waiting stacks without the kernel's frames, and their time in nanoseconds.
 fn waits() -> Vec<(String, u64)> {
     let arguments = ["--weight", "off-cpu", "-q", "-f", "folded", "--no-inline"];
     let ran = Case::named("off-cpu").run(&arguments).expect_status(0);

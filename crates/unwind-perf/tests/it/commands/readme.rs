@@ -1,4 +1,4 @@
-//! The first command of README.md does what it says.
+//! Check that the first command of README.md works as documented.
 
 use crate::support::cases::root;
 use crate::support::run::run;

@@ -1,4 +1,4 @@
-//! `record`, with a program in the place of perf: the exit status, the recordings of before, and the files that are stored.
+//! `record`, with a script in place of perf: the exit status, previous recordings, and the stored files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,15 +9,15 @@ use synth::MmapFile;
 use crate::support::mapped::{Map, RX, Recording, layout_files};
 use crate::support::run::{Ran, command, empty_folder, finish, listing, run};
 
-/// The build of the recorded program.
+/// Build-id of the recorded program.
 const BUILD_ID: [u8; 20] =
     *b"\x7d\xd9\xb7\xb8\x74\x31\x2d\xbb\xb3\xfc\x99\xdd\xdb\xcb\xe2\xb2\xef\xc8\xc4\xf3";
 const LOAD: u64 = 0x5555_5555_0000;
-/// Where a function is in it.
+/// Offset of a function in it.
 const KNOWN: u64 = 0x1000;
 
-/// Does what perf does with a recording: the last one becomes `FILE.old`, the new one is there before the program starts,
-/// and the end is that of the program. A recording named `failed` is one that perf gave up.
+/// Handles recordings as perf does: the last one becomes `FILE.old`, the new one exists before the program starts, and
+/// the exit status is that of the program. If the program cannot be executed, it leaves an incomplete recording.
 const PERF: &str = r#"#!/bin/sh
 [ "$1 $2" = "record -h" ] && exit
 [ "$1" = version ] && exit
@@ -39,7 +39,7 @@ fi
 exit 255
 "#;
 
-/// A folder with the program `app`, a recording of it, and perf.
+/// Creates a folder with the program `app`, a recording of it, and the script for perf.
 fn folder(name: &str) -> PathBuf {
     let folder = empty_folder(name);
     fs::copy(layout_files().join("bfd-separate"), folder.join("app")).expect("the build");
@@ -63,7 +63,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Records in a folder, which is the user's own.
+/// Runs `record` in a folder, which is also the user's home.
 fn record(folder: &Path, arguments: &[&str]) -> Ran {
     let all = [&["record", "--perf", "./perf"], arguments].concat();
     let child = command(folder, &all).env("HOME", folder).spawn().expect("the command starts");
@@ -76,13 +76,13 @@ fn functions(folder: &Path, arguments: &[&str]) -> String {
     finish(child).expect_status(0).text().to_owned()
 }
 
-/// The recordings and bundles in a folder.
+/// Returns the recordings and bundles in a folder.
 fn recordings(folder: &Path) -> Vec<String> {
     let is_one = |name: &String| name.starts_with("r.") || name.starts_with("unwind-perf");
     listing(folder).into_iter().filter(is_one).collect()
 }
 
-/// The program is built again before anybody looks at the recording.
+/// The program is rebuilt before the recording is read.
 #[test]
 fn a_recording_outlives_its_program() {
     for (store, arguments) in
@@ -126,7 +126,7 @@ fn a_recording_outlives_its_program() {
             assert_eq!(cache("clear"), format!("removed files: 1, bytes: {bytes}\n"));
             assert_eq!(cache("info"), expected(0, 0));
         }
-        // Without a copy, the command that would have made one is named.
+        // Without a stored copy, the message names the command that would have stored one.
         fs::remove_dir_all(folder.join(store)).expect("removed");
         let ran = run(&folder, &["-f", "folded", "r.data"]).expect_status(0);
         assert!(ran.stderr.contains("unwind-perf record would have kept it"), "{}", ran.stderr);
@@ -193,7 +193,7 @@ fn the_status_is_that_of_the_program() {
         let ran = run(&folder, &all).expect_status(125);
         assert!(ran.stderr.contains(message), "{}", ran.stderr);
     }
-    // Damage is a message.
+    // Damage is only a message.
     let whole = fs::read(folder.join("recorded")).expect("a recording");
     fs::write(folder.join("recorded"), &whole[..whole.len() - 9]).expect("cut");
     let ran = record(&folder, &["-q", "-o", "r.data", "--", "/bin/sh", "-c", "exit 3"]);
@@ -244,7 +244,7 @@ fn a_bundle_takes_the_place_of_the_recording() {
     assert_eq!(functions(&folder, &["r.upb"]), "[unknown];[truncated];known 1\n");
     assert_eq!(record(&folder, &["-q", "--bundle", "-o", "r.data", "--", "./none"]).status, 127);
     assert_eq!(recordings(&folder), ["r.upb"]);
-    // The recording is not lost where it cannot be bundled.
+    // The recording is not lost if it cannot be bundled.
     fs::remove_file(folder.join("r.upb")).expect("removed");
     fs::create_dir(folder.join("r.upb")).expect("a folder");
     let ran = record(&folder, &["--bundle", "-o", "r.data", "--", "/bin/true"]).expect_status(125);
@@ -252,7 +252,7 @@ fn a_bundle_takes_the_place_of_the_recording() {
     assert_eq!(recordings(&folder), ["r.data", "r.upb"]);
 }
 
-/// Others could have put files there: that of another program under the build-id.
+/// Other users could have put files there, such as another program under the build-id.
 #[test]
 fn a_default_store_that_others_can_write_is_not_used() {
     let folder = folder("record-shared");
@@ -273,7 +273,7 @@ fn a_default_store_that_others_can_write_is_not_used() {
     let ran = record(&folder, &arguments).expect_status(0);
     let line = format!("stored: no file: {why}; --buildid-dir DIR names a folder\n");
     assert!(ran.stderr.contains(&line), "{}", ran.stderr);
-    // A named one is an error before anything is recorded.
+    // For a named store this is an error before anything is recorded.
     let store = store.to_str().expect("UTF-8");
     let named = ["--buildid-dir", store, "-o", "r.new", "--", "/bin/true"];
     let line = format!(

@@ -1,4 +1,4 @@
-//! What is half done does not stay behind where a signal ends the command.
+//! Partial outputs are removed if a signal ends the command.
 
 use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::support::cases::Case;
 use crate::support::run::{command, empty_folder, listing, run};
 
-/// Waits until a folder has so many entries.
+/// Waits until a folder has `entries` entries.
 fn wait_for(folder: &Path, entries: usize) {
     let begun = Instant::now();
     while listing(folder).len() != entries {
@@ -18,14 +18,14 @@ fn wait_for(folder: &Path, entries: usize) {
     }
 }
 
-/// Whether this process ignores a signal, as what a shell starts in the background ignores SIGINT: its children do, too.
+/// Returns true if this process ignores a signal, which its children inherit. A shell's background jobs ignore SIGINT.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask");
     u64::from_str_radix(mask.trim(), 16).expect("hexadecimal") & (1 << (signal - 1)) != 0
 }
 
-/// The files below a folder that a process has open, by the names that the kernel has for them.
+/// Returns the files below a folder that a process has open, with the kernel's names for them.
 fn open_files(process: u32, folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(format!("/proc/{process}/fd")).expect("its descriptors");
     let folder = folder.canonicalize().expect("a folder");
@@ -34,7 +34,7 @@ fn open_files(process: u32, folder: &Path) -> Vec<String> {
     below.map(|path| path.display().to_string()).collect()
 }
 
-/// Starts a run that writes its stream while the recording comes, of which the end never does.
+/// Starts a run that writes its stream while the recording arrives; the recording never ends.
 fn unfinished(folder: &Path) -> (Child, ChildStdin) {
     let mut command = command(folder, &["-q", "-f", "hotspot", "-o", "out", "-"]);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("the command starts");
@@ -49,7 +49,7 @@ fn unfinished(folder: &Path) -> (Child, ChildStdin) {
     (child, input)
 }
 
-/// Whether files without names exist in a folder.
+/// Returns true if a folder supports files without names.
 fn has_nameless(folder: &Path) -> bool {
     use rustix::fs::{CWD, Mode, OFlags, openat};
     openat(CWD, folder, OFlags::TMPFILE | OFlags::RDWR, Mode::RUSR | Mode::WUSR).is_ok()
@@ -68,7 +68,7 @@ fn temporary_files_are_removed() {
     }
 }
 
-/// A new output has no name until it is complete, so that not even SIGKILL leaves a part of it; an old one stays.
+/// A new output has no name until it is complete, so that even SIGKILL leaves no part of it; an old one stays.
 #[test]
 fn a_kill_leaves_no_part_of_an_output() {
     for (name, before) in [("new", &[][..]), ("old", &["out"])] {

@@ -1,4 +1,4 @@
-//! `top` and `tree`, and what a terminal gets.
+//! `top` and `tree`, and their output on a terminal.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -9,7 +9,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use crate::support::cases::{Case, sysroot};
 use crate::support::run::{command, empty_folder, run};
 
-/// What a job prints for a case.
+/// Returns the output of a command for a case.
 fn printed(case: &str, arguments: &[&str]) -> String {
     let sysroot = sysroot();
     let files = ["--sysroot", sysroot.to_str().expect("UTF-8"), "-q"];
@@ -209,7 +209,7 @@ inclusive      own  samples  function
     assert!(beside.ends_with("└ [unknown]  anon\n2 more lines; --limit 0 shows all\n"), "{beside}");
 }
 
-/// Without the source, lines have numbers only.
+/// Without the source, lines have only numbers.
 #[test]
 fn source_and_instructions() {
     let text = printed("spin-lld", &["annotate", "spin", "perf.data"]);
@@ -235,7 +235,7 @@ spin  spin-lld: own 100.0 %, inclusive 100.0 %
     assert_eq!(ran.stderr, message);
 }
 
-/// What the command writes to a terminal of 60 columns, and its status.
+/// Returns the command's output on a terminal of 60 columns, its messages, and its status.
 fn on_a_terminal(case: &Case, arguments: &[&str]) -> (String, String, Option<i32>) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&ours).and_then(|()| unlockpt(&ours)).expect("a terminal");
@@ -247,7 +247,7 @@ fn on_a_terminal(case: &Case, arguments: &[&str]) -> (String, String, Option<i32
     let files = ["perf.data", "--sysroot", sysroot.to_str().expect("UTF-8")];
     let mut started = command(&case.folder, &[&files, arguments].concat());
     started.stdout(Stdio::from(theirs.try_clone().expect("a terminal")));
-    // A terminal holds a few KiB: it is read while the command writes.
+    // A terminal buffers a few KiB: it is read while the command writes.
     let mut ours = File::from(ours);
     let reader = std::thread::spawn(move || {
         let (mut text, mut byte) = (Vec::new(), [0]);
@@ -257,7 +257,7 @@ fn on_a_terminal(case: &Case, arguments: &[&str]) -> (String, String, Option<i32
         text
     });
     let ran = started.output().expect("the command runs");
-    // A line that ends all, so that reading ends.
+    // A final line ends the reading.
     use std::io::Write as _;
     (&theirs).write_all(b"\x04").expect("an end");
     let text = reader.join().expect("all that was written");

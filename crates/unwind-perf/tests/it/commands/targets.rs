@@ -1,5 +1,4 @@
-//! Where output may go: never over what is read, through links to where they lead, and into devices only where that is
-//! meant.
+//! Targets of the output: never an input, the target of a link instead of the link, and devices only if they are named.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, lchown, symlink};
@@ -11,7 +10,7 @@ use synth::RecordingParts;
 use crate::support::cases::{Case, formats, sysroot};
 use crate::support::run::{Ran, command, empty_folder, finish, listing, run, started_as};
 
-/// A folder with a recording, `perf.data`.
+/// Creates a folder with a recording, `perf.data`.
 fn folder_with_recording(name: &str) -> (PathBuf, Vec<u8>) {
     let folder = empty_folder(name);
     let bytes = Case::named("plt").bytes();
@@ -19,7 +18,7 @@ fn folder_with_recording(name: &str) -> (PathBuf, Vec<u8>) {
     (folder, bytes)
 }
 
-/// The run was refused with this line, and the recording is as it was.
+/// Checks that the run was refused with this line, and that the recording is unchanged.
 #[track_caller]
 fn refused(ran: Ran, message: &str, recording: &Path, bytes: &[u8]) {
     let ran = ran.expect_status(2);
@@ -90,7 +89,7 @@ fn other_programs_names_overwrite_it_neither() {
     }
 }
 
-/// Of standard input and output, too.
+/// Inputs are also recognized as redirected standard input and output.
 #[test]
 fn a_redirected_recording_is_recognized() {
     let (folder, bytes) = folder_with_recording("targets-redirected");
@@ -125,7 +124,7 @@ fn files_of_a_directory_are_the_recording() {
         let ran = run(&folder, &["perf.dir", "-o", &path]);
         refused(ran, &message, &folder.join(&path), bytes);
     }
-    // It has several files, so there is no one file to write.
+    // The recording has several files, so there is no single file to write.
     let message = "unwind-perf: perf.dir is a directory: recordings of perf record --threads are \
                    read, but cannot be rewritten as one file";
     let ran = run(&folder, &["inject", "perf.dir", "-o", "new"]);
@@ -158,7 +157,7 @@ fn other_inputs_are_not_overwritten() {
     }
 }
 
-/// The file that a link leads to is replaced, or made; the link stays one.
+/// The target of a link is replaced or created; the link stays.
 #[test]
 fn links_are_followed() {
     let (folder, _) = folder_with_recording("targets-links");
@@ -189,14 +188,14 @@ fn links_are_followed() {
     assert_eq!(ran.stderr, format!("{message} (os error 40)\n"));
 }
 
-/// Nobody else decides which file is written.
+/// No other user decides which file is written.
 #[test]
 fn links_of_others_and_to_their_files_are_not_followed() {
     let (folder, bytes) = folder_with_recording("targets-foreign");
     symlink("new", folder.join("link")).expect("a link");
     symlink("theirs", folder.join("mine")).expect("a link");
     fs::write(folder.join("theirs"), "theirs").expect("written");
-    // Only the superuser can give them away.
+    // Only the superuser can change the owner.
     if lchown(folder.join("link"), Some(12_345), None).is_err() {
         return;
     }
@@ -216,14 +215,14 @@ fn links_of_others_and_to_their_files_are_not_followed() {
     assert_eq!(fs::read(folder.join("theirs")).expect("a file"), b"theirs");
 }
 
-/// A recording needs a file; no FIFO gets replaced by one.
+/// A recording needs a file; a FIFO is not replaced by one.
 #[test]
 fn a_rewritten_recording_replaces_only_files() {
     let (folder, bytes) = folder_with_recording("targets-fifo");
     let recording = folder.join("perf.data");
     let fifo = folder.join("fifo");
     let made = Command::new("mkfifo").arg(&fifo).status();
-    // Without a program for it the test has nothing to say of FIFOs.
+    // Without a program that creates FIFOs, this part is skipped.
     if made.is_ok_and(|status| status.success()) {
         let ran = run(&folder, &["inject", "perf.data", "-o", "fifo"]);
         refused(ran, "unwind-perf: cannot write fifo: not a regular file", &recording, &bytes);

@@ -1,5 +1,5 @@
-//! With `--sysroot`, no command opens or looks at a path outside that no option names, as strace sees it; nothing is tried
-//! without strace.
+//! With `--sysroot`, no command accesses a path outside of it that no option names, according to strace. Without
+//! strace, the test is skipped.
 
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,29 +8,29 @@ use crate::service::traced::{can_trace, recording, targets};
 use crate::support::cases::{self, Case};
 use crate::support::run::empty_folder;
 
-/// The paths that a run may open beside the sysroot, its recording and its output: the program, the loader with its libraries, and
-/// the kernel's files about this very process and its processors.
+/// Paths that a run may open besides the sysroot, its recording and its output: the program, the loader with its
+/// libraries, and the kernel's files about this process and its processors.
 const ALLOWED: &[&str] = &[
     env!("CARGO_BIN_EXE_unwind-perf"),
     "/etc/ld.so.cache",
     "/etc/ld.so.preload",
     "/proc/meminfo",
     "/proc/self",
-    // The C library asks before it gives back memory.
+    // The C library reads it before it gives back memory.
     "/proc/sys/vm/overcommit_memory",
     "/sys/fs/cgroup",
     "/sys/devices/system/cpu",
 ];
 
-/// The folders of the loader's libraries.
+/// Folders of the loader's libraries.
 const LIBRARIES: &[&str] = &["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
 
-/// The sysroot, without `..`, as the kernel names what was opened in it.
+/// Returns the sysroot without `..`, as in the kernel's names of opened files.
 fn sysroot() -> PathBuf {
     cases::sysroot().canonicalize().expect("a folder")
 }
 
-/// The commands, with the arguments that they need; the recording comes behind them.
+/// Commands with the arguments that they need; the recording follows.
 const COMMANDS: &[&[&str]] = &[
     &["-f", "json"],
     &["-f", "ndjson"],
@@ -72,7 +72,7 @@ fn with_a_sysroot_nothing_outside_is_opened() {
     }
 }
 
-/// Traces one command, and looks at every path in the trace.
+/// Traces one command, and checks every path in the trace.
 fn check(folder: &Path, home: &Path, words: &[&str]) {
     let log = home.join("log");
     let mut command = Command::new("strace");
@@ -84,7 +84,7 @@ fn check(folder: &Path, home: &Path, words: &[&str]) {
     let output = command.output().expect("strace runs");
     let status = output.status.code();
     let message = String::from_utf8_lossy(&output.stderr);
-    // A recording without stacks has nothing to annotate; no other status than these is promised.
+    // A recording without stacks has nothing to annotate; these are the only documented statuses.
     assert!(matches!(status, Some(0..=2)), "{words:?}: {status:?} {message}");
     assert!(!message.contains("error: unexpected argument"), "{words:?}: {message}");
     let trace = std::fs::read_to_string(&log).expect("a trace");
@@ -93,19 +93,19 @@ fn check(folder: &Path, home: &Path, words: &[&str]) {
     assert_eq!(outside, Vec::<&str>::new(), "{words:?}");
 }
 
-/// Whether a line of the trace has allowed paths only: the one that is asked for, and the one that was opened.
+/// Returns true if a line of the trace has only allowed paths: the requested one, and the one that was opened.
 fn is_inside(line: &str, folder: &Path) -> bool {
     if line.contains("socket(") || line.contains("connect(") {
         return false;
     }
     let opened = line.rsplit_once(" = ").and_then(|(_, result)| {
         let path = result.split_once('<')?.1.split(">").next()?;
-        // The kernel's word for the process that asks.
+        // The kernel's name of the requesting process.
         let own = format!("/proc/{}/", line.split(' ').next()?);
         let path = path.replacen(&own, "/proc/self/", 1);
         path.starts_with('/').then(|| PathBuf::from(path))
     });
-    // The kernel resolves the path below the folder: the result names the end.
+    // The kernel resolves the path below the folder: the result is the opened path.
     let in_root = line.contains("RESOLVE_IN_ROOT");
     let asked = asked(line).filter(|_| !in_root);
     let root =
@@ -114,7 +114,7 @@ fn is_inside(line: &str, folder: &Path) -> bool {
     opened.into_iter().chain(asked).chain(root).all(|path| is_allowed(&path, folder))
 }
 
-/// The path of a call, joined to the folder of its descriptor.
+/// Returns the path argument of a call, joined to the folder of its descriptor.
 fn asked(line: &str) -> Option<PathBuf> {
     let (before, rest) = line.split_once('"')?;
     let path = Path::new(rest.split('"').next()?);

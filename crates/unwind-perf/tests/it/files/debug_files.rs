@@ -1,4 +1,4 @@
-//! Wherever debug information is kept, functions, inlined functions and lines are those of the unsplit build.
+//! For every storage of debug information, functions, inlined functions and lines are those of the unsplit build.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,16 +10,16 @@ use crate::support::cases::root;
 use crate::support::mapped::{Map, Recording, samples};
 use crate::support::run::{Ran, empty_folder, run};
 
-/// The program's code: first address, size, offset in the file.
+/// Code of the program: first address, size, offset in the file.
 const TEXT: (u64, u64, u64) = (0x40_1000, 0xca, 0x1000);
 
 fn variant(dwarf: &str, name: &str) -> PathBuf {
     root().join("crates/unwind-perf/testdata/debug").join(dwarf).join(name)
 }
 
-/// For each byte of the code what its frames are called, innermost first.
+/// Returns for each byte of the code the names of its frames, innermost first.
 fn names(dwarf: &str, name: &str, more: &[&str]) -> Vec<Vec<[Value; 5]>> {
-    // Several tests ask for the same names at a time.
+    // Several tests use the same names at a time.
     static ASKED: AtomicUsize = AtomicUsize::new(0);
     let asked = ASKED.fetch_add(1, Ordering::Relaxed);
     let folder = empty_folder(&format!("debug-{dwarf}-{name}-{asked}"));
@@ -31,7 +31,7 @@ fn names(dwarf: &str, name: &str, more: &[&str]) -> Vec<Vec<[Value; 5]>> {
     }
     recording.write(&folder);
     let place = variant(dwarf, name);
-    // Some have no folder of debug files.
+    // Some variants have no folder of debug files.
     let debug = Some(place.join("debug")).filter(|debug| debug.is_dir());
     let debug = debug.unwrap_or_else(|| place.clone());
     let [place, debug] = [&place, &debug].map(|path| path.to_str().expect("UTF-8"));
@@ -77,7 +77,8 @@ fn names_of_functions_in_a_stripped_file() {
     );
 }
 
-/// Runs a recording of the program in `place` with so many samples, one at each byte: its only finding of that kind is this one.
+/// Runs a recording of the program in `place` with `samples` samples, one at each byte. Checks that its only finding of
+/// that kind is this one.
 #[track_caller]
 fn check_finding(folder: &Path, samples: u64, kind: &str, sentence: &str) -> Ran {
     let mut recording = Recording::new();
@@ -96,7 +97,7 @@ fn check_finding(folder: &Path, samples: u64, kind: &str, sentence: &str) -> Ran
     ran
 }
 
-/// Inlined functions that are in a file which is not at hand are missing, and both the summary and the JSON say so.
+/// If a file with inlined functions is unavailable, both the summary and the JSON report that they are missing.
 #[test]
 fn what_is_missing_is_said() {
     for (dwarf, name, file, kind, sentence) in [
@@ -132,7 +133,7 @@ fn what_is_missing_is_said() {
     }
 }
 
-/// A file with debug information that is there and damaged is told of, as is a section that the program has for it.
+/// A damaged file with debug information is reported, and so is a damaged section of the program.
 #[test]
 fn what_is_damaged_is_said() {
     let missing = "it was found as the debug file of place/program: names, inlined functions or lines are missing";
@@ -168,8 +169,8 @@ fn what_is_damaged_is_said() {
     }
 }
 
-/// Where the second half of `.debug_info` is overwritten, what the first half has is right, functions have the names of
-/// their symbols, and nobody is told that the run is complete.
+/// If the second half of `.debug_info` is overwritten, the first half gives correct results, and functions have the
+/// names of their symbols. The run is not reported as complete.
 #[test]
 fn half_of_the_debug_information_is_overwritten() {
     let folder = empty_folder("half-of-debug-info");

@@ -1,4 +1,4 @@
-//! Servers that were named and keep a run waiting: no longer than the environment allows, once each, and not in silence.
+//! Named servers that delay a run: no longer than the environment allows, once each, and with a message.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -9,28 +9,28 @@ use std::time::{Duration, Instant};
 use crate::support::cases::{Case, sysroot};
 use crate::support::run::{Ran, command, empty_folder, finish, run};
 
-/// What a server does with a request.
+/// A server's answer to a request.
 #[derive(Clone)]
 enum Answer {
-    /// It sends nothing and keeps the connection.
+    /// Sends nothing and keeps the connection open.
     Nothing,
-    /// It says that it has no such file.
+    /// Reports that the file does not exist.
     NotFound,
-    /// It sends the head, then a byte each 50 milliseconds.
+    /// Sends the head, then a byte every 50 milliseconds.
     Trickle,
-    /// It sends the file.
+    /// Sends the file.
     File(Arc<Vec<u8>>),
 }
 
 /// A server on this machine.
 struct Server {
     url: String,
-    /// The last two components of each path that was asked for.
+    /// Last two components of each requested path.
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
-    /// Starts a server that answers the request of that number for that path.
+    /// Starts a server that answers by the number of the request and its path.
     fn start(answer: impl Fn(usize, &str) -> Answer + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -68,11 +68,11 @@ fn send(mut peer: TcpStream, answer: &Answer) {
     let mut head = |status: &str, length: usize| {
         let head =
             format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
-        // A client that goes away has what it wants.
+        // A client may close the connection when it has the data it needs.
         let _ = peer.write_all(head.as_bytes());
     };
     match answer {
-        // Until the client goes away.
+        // Until the client closes the connection.
         Answer::Nothing => drop(peer.read(&mut [0])),
         Answer::NotFound => head("404 Not Found", 0),
         Answer::Trickle => {
@@ -94,7 +94,7 @@ const SEVERAL: &str = "exceptions";
 /// A recording of one program.
 const ONE: &str = "spin-lld-build-id";
 
-/// Unwinds the recording of a case, none of whose files are here, with these servers and variables; returns the time, too.
+/// Unwinds the recording of a case without local files, with these servers and variables; returns the time as well.
 fn unwind(case: &str, servers: &[&Server], variables: &[(&str, &str)]) -> (Ran, Duration) {
     let server = servers.first().map_or("", |server| &server.url);
     let folder = empty_folder(&format!("downloads-{}", server.rsplit(':').next().unwrap_or("")));
@@ -110,7 +110,7 @@ fn unwind(case: &str, servers: &[&Server], variables: &[(&str, &str)]) -> (Ran, 
     (ran, begin.elapsed())
 }
 
-/// The program of the recording, and its build-id.
+/// Returns the program of the recording, and its build-id.
 fn program() -> (PathBuf, String) {
     let case = Case::named(ONE);
     let program = sysroot().join("tmp/unwind-perf-testdata/spin-lld-build-id/spin-lld-build-id");
@@ -120,14 +120,14 @@ fn program() -> (PathBuf, String) {
     (program, id)
 }
 
-/// The lines on standard error that tell of a wait.
+/// Returns the lines on standard error about waits.
 fn waits(ran: &Ran) -> Vec<&str> {
     ran.stderr.lines().filter(|line| line.starts_with("waiting for ")).collect()
 }
 
-// Names are missing where a server failed, so that the exit status is 1.
+// Names are missing if a server failed, so the exit status is 1.
 
-/// Far above what a run with waits of a second or two takes, also on a machine that does other things.
+/// Far above the time of a run with waits of a second or two, even on a busy machine.
 const BOUND: Duration = Duration::from_secs(20);
 
 #[test]
@@ -205,7 +205,7 @@ fn a_file_has_the_time_that_is_allowed() {
     let variables = [("DEBUGINFOD_TIMEOUT", "0"), ("DEBUGINFOD_MAXTIME", "1")];
     let (ran, time) = unwind(SEVERAL, &[&server], &variables);
     let ran = ran.expect_status(1);
-    // A server that fails three times is not asked again.
+    // A server that fails three times is not queried again.
     assert_eq!(server.requests().len(), 3);
     let finding = "a file did not come within 1 s (DEBUGINFOD_MAXTIME); files may be missing";
     assert!(ran.stderr.contains(finding), "{}", ran.stderr);
@@ -216,7 +216,7 @@ fn a_file_has_the_time_that_is_allowed() {
 fn a_file_has_the_size_that_is_allowed() {
     let (program, _) = program();
     let file = Arc::new(std::fs::read(program).expect("the program"));
-    // Each of several files is refused alike.
+    // Each of several files is refused in the same way.
     let length = file.len();
     let server = Server::start(move |_, _| Answer::File(file.clone()));
     let variables = [("DEBUGINFOD_MAXSIZE", "1000")];
@@ -225,7 +225,7 @@ fn a_file_has_the_size_that_is_allowed() {
     let finding =
         format!("it has {length} bytes, and DEBUGINFOD_MAXSIZE is 1000; files may be missing");
     assert!(ran.stderr.contains(&finding), "{}", ran.stderr);
-    // It is no failure of the server.
+    // This is not a failure of the server.
     assert!(server.requests().len() > 3, "{:?}", server.requests());
 }
 

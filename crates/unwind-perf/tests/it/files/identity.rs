@@ -1,4 +1,4 @@
-//! Names come from the files and the kernel that were recorded, or not at all.
+//! Names come from the recorded files and the recorded kernel, or are missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::support::run::{Ran, empty_folder, run};
 
 const RECORDED: &str = "/tmp/unwind-perf-testdata/spin-lld-build-id/spin-lld-build-id";
 
-/// A sysroot in which the program is `file`; the libraries are the recorded ones.
+/// Creates a sysroot with `file` as the program; the libraries are the recorded ones.
 fn sysroot_with(folder: &Path, file: &Path) -> PathBuf {
     let root = folder.join("root");
     let program = root.join(RECORDED.trim_start_matches('/'));
@@ -61,7 +61,7 @@ fn another_build_of_the_program_is_refused() {
             .as_str()
         )]
     );
-    // The sampled instruction is there, and its caller as any code without rules has it; no name of them is.
+    // The sampled instruction is present, and its caller by the rule for code without unwind rules; neither has a name.
     for sample in replay(&case, &root, &["-f", "ndjson"]).expect_status(0).lines() {
         let frames = sample["frames"].as_array().expect("frames");
         assert_eq!((frames.len(), &sample["end"]), (2, &json!("no-module")));
@@ -92,7 +92,7 @@ fn a_file_is_found_by_its_build_id() {
     );
 }
 
-/// Kernel names of the `syscalls` case, replayed with these lines as the list.
+/// Returns the kernel names of the `syscalls` case, replayed with these lines as the list.
 fn with_kallsyms(name: &str, list: &str) -> (Vec<String>, Value) {
     let case = Case::named("syscalls");
     let folder = empty_folder(name);
@@ -134,7 +134,7 @@ fn the_kernel_that_was_recorded() {
     assert_eq!(findings(&json).iter().filter(|(kind, _)| *kind == "kernel-names").count(), 0);
 }
 
-/// The same kernel after another boot lies elsewhere; the recorded reference symbol shows how far.
+/// After another boot the same kernel is at another address; the recorded reference symbol gives the distance.
 #[test]
 fn the_same_kernel_at_other_addresses() {
     let moved: String = list()
@@ -149,7 +149,7 @@ fn the_same_kernel_at_other_addresses() {
     assert_eq!(names, KERNEL_NAMES);
 }
 
-/// What the kernel shows to those who may not see its addresses.
+/// The kernel's list for users who may not read its addresses.
 #[test]
 fn a_list_of_zeros_is_refused() {
     let zeros: String = list()
@@ -165,7 +165,7 @@ fn a_list_of_zeros_is_refused() {
     assert!(message.starts_with("no kernel names: ") && message.ends_with(why), "{message}");
 }
 
-/// A list has no build-id, but its kernel's code ends elsewhere.
+/// A list has no build-id, but the code of another kernel has another end.
 #[test]
 fn a_list_of_another_kernel_is_refused() {
     let other: String = list()

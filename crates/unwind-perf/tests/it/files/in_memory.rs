@@ -1,4 +1,4 @@
-//! Names of code in memory, by `perf-PID.map`: by address, whatever kind of memory it is.
+//! Names of code in memory from `perf-PID.map`: by address, for every kind of memory.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::support::run::empty_folder;
 
 const START: u64 = 0x7f00_0000_0000;
 
-/// Executable memory of a process.
+/// Adds executable memory of a process.
 fn memory(recording: &mut Recording, pid: u32, name: &str, offset: u64, file: MmapFile<'_>) {
     let map = Map { start: START, len: 0x10000, offset, prot: RX, file, path: name };
     recording.map(pid, map);
@@ -26,7 +26,7 @@ fn map_file(folder: &Path, pid: u32, lines: &str) {
     fs::write(maps.join(format!("perf-{pid}.map")), lines).expect("a map");
 }
 
-/// The function of each sample's innermost frame.
+/// Returns the function of each sample's innermost frame.
 fn names(folder: &Path) -> Vec<Option<String>> {
     let lines = samples(folder, &["--perf-map-dir", "maps"]);
     let name = |line: &serde_json::Value| line["frames"][0]["function"].as_str().map(str::to_owned);
@@ -56,7 +56,7 @@ fn the_kind_of_memory_does_not_matter() {
     }
 }
 
-/// A memfd that two processes share is at another address in each.
+/// A memfd that two processes share has another address in each.
 #[test]
 fn shared_code_has_the_addresses_of_each_process() {
     let folder = empty_folder("shared-code");

@@ -1,5 +1,5 @@
-//! Code made at run time, described in a jitdump: it is unwound by the dump's own call frame information, named, given
-//! lines, followed where it moves, and distinguished from what took its place. The same after `inject`.
+//! JIT code with a jitdump: it is unwound by the dump's own call frame information, has names and lines, is followed
+//! when it moves, and is distinguished from later code at its address. The same after `inject`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::support::cases::{Case, copy_folder, sysroot};
 use crate::support::run::{Ran, empty_folder, run};
 
-/// Function, line and page of the JIT frame, and how its caller was found, with the number of samples.
+/// Returns function, line and page of the JIT frame and its caller's found-by, with the number of samples.
 fn kinds(ran: Ran) -> Vec<(String, u64)> {
     let mut kinds = BTreeMap::new();
     for sample in ran.expect_status(0).lines() {
@@ -50,7 +50,7 @@ fn a_jitdump_is_read_directly() {
     check(&kinds(Case::named("jit").run(&["-q", "-f", "ndjson"])));
 }
 
-/// A file whose head is lost is no dump any more, and no chain is complete without saying so.
+/// A file with a damaged head is not a dump any more, and a chain without it is reported as incomplete.
 #[test]
 fn files_whose_heads_or_ends_are_lost_are_told() {
     let case = Case::named("jit");
@@ -110,7 +110,7 @@ fn injected_code_is_found_without_the_dump() {
         "{}",
         reported.stderr
     );
-    // The dump is gone; the program and the libraries are where they were.
+    // The dump is gone; the program and the libraries are unchanged.
     let root = folder.join("root");
     copy_without_dumps(&sysroot().join("tmp"), &root.join("tmp"));
     copy_folder(&sysroot().join("usr"), &root.join("usr"));

@@ -1,5 +1,5 @@
-//! Frames of the kernel and of a module: functions, inlined functions and lines from files of the recorded build-ids,
-//! wherever they lie and however they are compressed.
+//! Frames of the kernel and of a module: functions, inlined functions and lines from files with the recorded build-ids,
+//! for all their paths and compressions.
 
 use std::fs;
 use std::path::Path;
@@ -11,11 +11,11 @@ use crate::support::cases::root;
 use crate::support::mapped::{Recording, findings, samples};
 use crate::support::run::{empty_folder, run};
 
-/// Where the file states `_text`, `_stext` and `_etext`.
+/// Addresses of `_text`, `_stext` and `_etext` that the file states.
 const TEXT: u64 = 0xffff_ffff_8100_0000;
 const STEXT: u64 = TEXT + 0x10;
 const ETEXT: u64 = TEXT + 0x5a;
-/// How far the kernel was moved when it booted.
+/// Distance by which the kernel was relocated when it booted.
 const SLIDE: u64 = 0x1240_0000;
 const MODULE: u64 = 0xffff_ffff_c010_0000;
 const KERNEL_ID: [u8; 20] =
@@ -40,7 +40,7 @@ fn file(name: &str) -> Vec<u8> {
     fs::read(folder.join(name)).expect("a file of the kernel")
 }
 
-/// How the recording identifies its kernel.
+/// Storage of the kernel's identity in the recording.
 #[derive(Clone, Copy)]
 enum Ids {
     /// In the table of the header.
@@ -101,7 +101,7 @@ fn sample(recording: &mut Recording) {
     recording.data.sample(&sample.with_callchain(&chain));
 }
 
-/// `function file:line` of each frame, innermost first.
+/// Returns `function file:line` of each frame, innermost first.
 fn names(folder: &Path, arguments: &[&str]) -> Vec<String> {
     fs::create_dir_all(folder.join("root")).expect("a sysroot");
     let lines = samples(folder, arguments);
@@ -126,7 +126,7 @@ fn inlined_functions_and_lines_wherever_the_files_lie() {
     let kernel_entry = ".build-id/2f/59290c00f1947ada39beaaf44e7769a0fa839f";
     let module_entry = ".build-id/0b/d823c2ea2b8f8358b5c06620d9a37b93c0e1d1";
     let dep = format!("root/lib/modules/{RELEASE}/modules.dep");
-    // Reference symbol, recorded name of the module, kernel's file, module's file and what is in it.
+    // Reference symbol, recorded name of the module, kernel's file, module's file, and source of the latter.
     let places = [
         ("_text", "[my_mod]", "root/boot/vmlinux-6.9.0-x", "kernel/my-mod.ko.zst", "my-mod.ko.zst"),
         (
@@ -143,7 +143,7 @@ fn inlined_functions_and_lines_wherever_the_files_lie() {
             "kernel/my-mod.ko.xz",
             "my-mod.ko.xz",
         ),
-        // A name that says less than the content: compressed by gzip.
+        // A name without `.gz` for content that gzip compressed.
         (
             "_stext",
             "[my-mod]",
@@ -207,7 +207,7 @@ fn an_id_of_several_modules_proves_nothing() {
     assert_eq!(findings(&folder, &arguments), [("kernel-module-ids".to_owned(), 1)]);
 }
 
-/// Each run reports the damage of a list of symbols, also if a cache may keep the names that were looked up.
+/// Each run reports the damage of a symbol list, even if a cache may hold the names.
 #[test]
 fn damaged_lines_of_a_list_are_reported() {
     let folder = empty_folder("kernel-list-damaged");

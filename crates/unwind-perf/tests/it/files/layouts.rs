@@ -1,5 +1,5 @@
-//! Every layout that linkers make, mapped in every way that loaders map: the address in the file, and so the name, is
-//! the right one. The files are real ones; `known` is a function in each.
+//! Every layout of linkers, mapped in every way of loaders: the address in the file, and so the name, is correct. The
+//! files are real ones; each has a function `known`.
 
 use std::fs;
 
@@ -13,8 +13,8 @@ use crate::support::run::{empty_folder, run};
 /// Kind, offset, stated address, size in the file.
 type Segment = (char, u64, u64, u64);
 
-/// A file, the stated address of `known`, and of its segments those that are executable (`x`) or not (`r`, `w`): offset
-/// and stated address of their first bytes, size in the file. From `readelf -l` and `nm`.
+/// A file, the stated address of `known`, and its segments, executable (`x`) or not (`r`, `w`): offset and stated
+/// address of their first bytes, size in the file. From `readelf -l` and `nm`.
 const FILES: &[(&str, u64, &[Segment])] = &[
     ("bfd-nopie", 0x40_1000, &[('r', 0, 0x40_0000, 0x1b4), ('x', 0x1000, 0x40_1000, 0x1a)]),
     ("bfd-noseparate", 0x298, &[('x', 0, 0, 0x2c8), ('w', 0xf00, 0x1f00, 0x108)]),
@@ -74,19 +74,19 @@ const FILES: &[(&str, u64, &[Segment])] = &[
 const PAGE: u64 = 0x1000;
 const LIBC: &str = "/usr/lib/x86_64-linux-gnu/libc.so.6";
 
-/// How a file's segments come into memory.
+/// Way of mapping a file's segments.
 #[derive(Clone, Copy, Debug)]
 enum Way {
-    /// As the kernel maps a program: segment by segment.
+    /// Segment by segment, as the kernel maps a program.
     Segments,
     /// Only code is recorded, as without `perf record -d`.
     CodeOnly,
-    /// As `ld.so` maps a library: all of it with the rights of the first segment, the others over that. Where the first
-    /// is executable, its record is longer than the code.
+    /// As `ld.so` maps a library: all of it with the rights of the first segment, then the others over it. If the first
+    /// segment is executable, its record is longer than the code.
     WholeFirst,
-    /// After a second mapping of the same file elsewhere.
+    /// After a second mapping of the same file at another address.
     Twice,
-    /// Among records of maps without length and of one beyond the end of the address space.
+    /// Among records of maps without length, and of one beyond the end of the address space.
     AmongDamage,
     /// The first page of the data mapped again, read-only: RELRO.
     Relro,
@@ -196,7 +196,7 @@ fn functions(recording: &Recording, name: &str) -> Vec<Value> {
 fn a_library_mapped_by_its_middle_and_split() {
     let mut recording = Recording::new();
     let load = 0x7f00_0000_0000;
-    // Its pages with `qsort_r` alone, and in another process as protections changed within the text: three mappings.
+    // Its pages with `qsort_r` alone, and in another process with changed protections inside the text: three mappings.
     recording.map(1, Map::code(0x1234_5000, 0x1000, 0x3f000, LIBC));
     recording.sample(1, 0x1234_5000 + QSORT_R.1 - 0x3f000);
     recording.map(2, Map::code(load + 0x26000, 0x15_6000, 0x26000, LIBC));
@@ -215,7 +215,7 @@ fn a_library_mapped_by_its_middle_and_split() {
     assert_eq!(found, expected);
 }
 
-/// The loader maps the data over the first map's end; what lies there is not the code that the first record states.
+/// The loader maps the data over the end of the first map; there is not the code that the first record states.
 #[test]
 fn code_is_not_looked_for_where_another_mapping_lies() {
     let mut recording = Recording::new();
@@ -229,8 +229,8 @@ fn code_is_not_looked_for_where_another_mapping_lies() {
     assert_eq!(innermost(&lines[1]), (None, Some("0x1d0000")));
 }
 
-/// The offsets of a mapping are those of the archive; that of a page in it can be in the code of the library, too, where
-/// another page is meant.
+/// The offsets of a mapping are those of the archive. The offset of a page in it may also lie in the library's code,
+/// but mean another page.
 #[test]
 fn a_page_of_a_large_library_in_an_archive() {
     let folder = empty_folder("archive-page");
@@ -254,8 +254,8 @@ fn a_page_of_a_large_library_in_an_archive() {
     assert_eq!(innermost(&lines[0]), (Some("page_4"), Some("0x4010")));
 }
 
-/// A mapping of an opened file can hold bytes that no segment has: their offset in the file is no address that the file
-/// states. `known` of this file is stated at 0x1320, and what lies at that offset is something else.
+/// A mapping of an opened file can contain bytes outside of all segments: their offset in the file is not a stated
+/// address. `known` of this file is stated at 0x1320; the bytes at that offset are something else.
 #[test]
 fn bytes_outside_every_segment_have_no_name() {
     let folder = empty_folder("outside");

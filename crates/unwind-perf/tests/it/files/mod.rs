@@ -1,4 +1,4 @@
-//! The files that a recording names: which are used, and what they give.
+//! Files that a recording names: the choice among them, and their results.
 
 mod confined;
 mod debug_files;

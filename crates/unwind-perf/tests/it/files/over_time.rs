@@ -1,4 +1,4 @@
-//! One address, one path, several files: each sample gets the one of its time.
+//! One address, one path, several files: each sample gets the file of its time.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::support::mapped::{
 };
 use crate::support::run::{empty_folder, run};
 
-/// Two builds of one program: their build-ids, where `known` is in each.
+/// Two builds of one program: their build-ids, and the offset of `known` in each.
 const OLD: (&str, [u8; 20], u64) = (
     "lld-pie",
     *b"\xa6\x0d\xca\xfe\xca\xf8\x11\x31\xfd\x92\x99\x86\x85\x85\x1d\x2a\x98\xfb\xc2\xc9",
@@ -56,14 +56,14 @@ fn a_path_with_two_builds_is_served_by_both() {
         ]
     );
     assert_eq!(findings(&folder, &arguments), []);
-    // Without the cache the old build is refused, the new one served.
+    // Without the cache the old build is refused and the new one used.
     let lines = samples(&folder, &["--sysroot", "."]);
     let found: Vec<_> = lines.iter().map(innermost).collect();
     assert_eq!(found, [(None, None), known("0x1000"), (None, None)]);
     assert_eq!(findings(&folder, &["--sysroot", "."]), [("build-id-mismatch".to_owned(), 1)]);
 }
 
-/// Records with inodes, and one build-id in the header, which the recorder read off the path at the end.
+/// Records with inodes, and one build-id in the header, which the recorder read from the path at the end.
 #[test]
 fn without_ids_in_the_records_a_replaced_file_lends_no_names() {
     let folder = empty_folder("replaced");
@@ -89,7 +89,7 @@ fn without_ids_in_the_records_a_replaced_file_lends_no_names() {
     assert_eq!(findings(&folder, &["--sysroot", "."]), expected);
 }
 
-/// `dlclose`, then another library at its address; there is no record of the first.
+/// `dlclose`, then another library at the same address; there is no record of the first.
 #[test]
 fn a_library_in_the_place_of_another() {
     let folder = empty_folder("dlclose");
@@ -128,8 +128,8 @@ fn a_late_map_is_told() {
     assert_eq!(reported, [("unverified-file".to_owned(), 1), ("late-map".to_owned(), 1)]);
 }
 
-/// A program that was started by another before the recording began: the recorder states it with a FORK of its own,
-/// which carries `PERF_RECORD_MISC_FORK_EXEC`, and lists its maps. The parent's are not its own.
+/// A program that another one started before the recording: the recorder synthesizes a FORK for it with
+/// `PERF_RECORD_MISC_FORK_EXEC`, and lists its maps. It does not have its parent's maps.
 #[test]
 fn a_process_that_was_already_running_has_no_maps_of_its_parent() {
     let folder = empty_folder("already-running");
@@ -165,7 +165,7 @@ fn a_process_that_was_already_running_has_no_maps_of_its_parent() {
     assert_eq!(mapped("3"), ["/lld-pie", "/bfd-separate"]);
 }
 
-/// Text that was moved to memory without a file before the recording began: only the pieces around it state the file.
+/// Text that was moved to anonymous memory before the recording: only the mappings around it state the file.
 #[test]
 fn text_that_was_moved_before_the_recording() {
     let folder = empty_folder("moved-before");
@@ -206,14 +206,14 @@ fn code_that_a_process_of_the_same_memory_mapped() {
     }
     let at = |start, path| Map::code(start, 0x1000, 0, path);
     let mut recording = Recording::new();
-    // Memory that is not code, and is recorded for all of them.
+    // Memory that is not code, recorded for all of them.
     recording.map(1, Map { prot: 1, ..at(LIB, "/etc/ld.so.cache") });
     for pid in [2, 3, 4] {
         let time = recording.next();
         let fork = Record::Fork { pid, ppid: 1, tid: pid, ptid: 1, time };
         recording.data.record_at(&fork, SampleId::at(1, 1, time));
     }
-    // The third process executes another program, whose memory is its own.
+    // The third process executes another program, with separate memory.
     let time = recording.next();
     let exec = Record::Comm { pid: 3, tid: 3, comm: b"other", exec: true };
     recording.data.record_at(&exec, SampleId::at(3, 3, time));
@@ -224,7 +224,7 @@ fn code_that_a_process_of_the_same_memory_mapped() {
     recording.sample(1, LIB + 0x320);
     recording.map(1, at(LIB + 0x8000, "/lld-pie"));
     recording.sample(2, LIB + 0x8000 + 0x320);
-    // An ordinary fork: each has its own code at one address.
+    // An ordinary fork: each has separate code at the same address.
     recording.map(4, Map { offset: 0x1000, ..at(LIB + 0x8000, "/bfd-separate") });
     recording.sample(4, LIB + 0x8000);
     recording.write(&folder);

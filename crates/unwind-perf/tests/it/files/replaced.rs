@@ -1,4 +1,4 @@
-//! Recordings without build-ids in the map records: the file at a path may be another one than the recorded.
+//! Recordings without build-ids in the map records: the file at a path may differ from the recorded one.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -12,25 +12,25 @@ use crate::support::mapped::{
 };
 use crate::support::run::{empty_folder, run};
 
-/// The build at the path: its build-id, and where `known` is in it.
+/// The build at the path: its build-id, and the offset of `known` in it.
 const BUILD_ID: [u8; 20] =
     *b"\x7d\xd9\xb7\xb8\x74\x31\x2d\xbb\xb3\xfc\x99\xdd\xdb\xcb\xe2\xb2\xef\xc8\xc4\xf3";
 const KNOWN: u64 = 0x1000;
 const LOAD: u64 = 0x5555_5555_0000;
 
-/// A file on a device.
+/// Returns a file on a device.
 const fn on_device(minor: u32, number: u64) -> MmapFile<'static> {
     MmapFile::Inode { major: 0, minor, inode: number, generation: 0 }
 }
 
-/// The maps of a program as the kernel makes them: its head is mapped without execute permission before its code.
+/// Adds the maps of a program as the kernel does: its head is mapped without execute permission before its code.
 fn exec(recording: &mut Recording, pid: u32, file: MmapFile<'_>, path: &str) {
     let head = Map { start: LOAD, len: 0x1000, offset: 0, prot: 1, file, path };
     recording.map(pid, head);
     recording.map(pid, Map { start: LOAD + 0x1000, offset: 0x1000, prot: RX, ..head });
 }
 
-/// A recording of `/app`, with the build-id that the header lists for it, in a folder with that build.
+/// Returns a recording of `/app`, with the build-id that its header lists, in a folder with that build.
 fn recording(name: &str) -> (PathBuf, Recording) {
     let folder = empty_folder(name);
     fs::copy(layout_files().join("bfd-separate"), folder.join("app")).expect("the build");
@@ -45,7 +45,7 @@ fn recording(name: &str) -> (PathBuf, Recording) {
     (folder, recording)
 }
 
-/// The functions of the samples, and the findings.
+/// Returns the functions of the samples, and the findings.
 fn shown(folder: &Path) -> (Vec<Option<String>>, Vec<(String, u64)>) {
     let arguments = ["--sysroot", "."];
     let lines = samples(folder, &arguments);
@@ -87,7 +87,7 @@ fn a_deleted_file_has_no_names_of_the_file_at_its_path() {
     recording.sample(1, LOAD + KNOWN);
     recording.write(&folder);
     assert_eq!(shown(&folder), (vec![None], vec![("file-replaced".to_owned(), 1)]));
-    // The file that took its place is the only one that the path led to.
+    // Only the replacing file was ever at the path.
     exec(&mut recording, 2, inode(11), "/app");
     recording.sample(2, LOAD + KNOWN);
     recording.write(&folder);
@@ -128,7 +128,7 @@ fn without_any_build_id_the_path_is_used_and_that_is_said() {
     recording.sample(1, LOAD + KNOWN);
     recording.write(&folder);
     assert_eq!(shown(&folder), (vec![known()], vec![("unverified-file".to_owned(), 1)]));
-    // A build-id that nothing proves is not passed on.
+    // An unproven build-id is not passed on.
     let json = run(&folder, &["perf.data", "-q", "--sysroot", "."]).expect_status(0).json();
     assert_eq!(json["modules"][0]["build_id"], serde_json::Value::Null);
 }
@@ -144,7 +144,7 @@ fn the_user_gives_the_file_of_a_recorded_name() {
         let lines = samples(&folder, &["--module", module]);
         innermost(&lines[0]).0.map(str::to_owned)
     };
-    // A file of another name that nothing proves is not meant; one whose name has a `=` is that file.
+    // An unproven file of another name is not used; a file with a `=` in its name is.
     assert_eq!(name("old=build"), None);
     for recorded in ["app", "/app", "/app (deleted)"] {
         assert_eq!(name(&format!("{recorded}=old=build")), known(), "{recorded}");
@@ -181,7 +181,7 @@ fn two_files_of_one_name_are_not_chosen_from() {
     }
 }
 
-/// A process of this machine, ended with the value.
+/// A process on this machine, which ends when the value is dropped.
 struct Running(Child);
 
 impl Drop for Running {
@@ -199,7 +199,7 @@ fn copied_by_another_process(from: &str, to: &Path) {
     assert!(status.success(), "cp {from}: {status}");
 }
 
-/// The code of a running program by its line in `/proc/PID/maps`: start, length, offset, device, inode.
+/// Returns the code of a running program by its line in `/proc/PID/maps`: start, length, offset, device, inode.
 fn code_of(pid: u32, path: &Path) -> (u64, u64, u64, MmapFile<'static>) {
     let path = path.to_str().expect("a name");
     let code = || {
@@ -208,7 +208,7 @@ fn code_of(pid: u32, path: &Path) -> (u64, u64, u64, MmapFile<'static>) {
         let line = text.lines().find(|it| it.contains(" r-xp ") && it.contains(path));
         line.map(str::to_owned)
     };
-    // Until it has executed the program.
+    // Waits until it has executed the program.
     let tries = std::iter::repeat_with(|| {
         std::thread::sleep(std::time::Duration::from_millis(5));
         code()
@@ -227,7 +227,7 @@ fn code_of(pid: u32, path: &Path) -> (u64, u64, u64, MmapFile<'static>) {
     (hex(start), hex(end) - hex(start), hex(words[2]), file)
 }
 
-/// The file that serves a module of a recording, or the reason why none does.
+/// Returns the file that serves a module of a recording, or the reason why none does.
 fn served(folder: &Path) -> String {
     let ran = run(folder, &["maps", "perf.data", "--json"]);
     let line = ran.text().lines().find(|line| line.contains("\"executable\":true")).expect("code");
@@ -238,7 +238,7 @@ fn served(folder: &Path) -> String {
         .map_or_else(|| word("refused").unwrap_or_default(), |file| format!("{file} by {proof}"))
 }
 
-/// On the recorded machine, inodes tell files apart, and a living process has the file that it runs.
+/// On the recorded machine, inodes distinguish files, and a running process provides its program's file.
 #[test]
 fn a_living_process_has_its_deleted_program() {
     let folder = empty_folder("living");
@@ -263,7 +263,7 @@ fn a_living_process_has_its_deleted_program() {
     let path = program.to_str().expect("a name");
     write(path);
     assert_eq!(served(&folder), format!("{path} by inode"));
-    // Another file takes its place, and the process goes on.
+    // Another file replaces it while the process continues.
     let inode = fs::metadata(&program).expect("the program").ino();
     fs::copy("/bin/sleep", folder.join("new")).expect("a program");
     fs::rename(folder.join("new"), &program).expect("renamed");

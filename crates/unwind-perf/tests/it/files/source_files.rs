@@ -1,14 +1,14 @@
-//! Source files that are named relative to the folder of the build: `-ffile-prefix-map=$PWD=.`.
+//! Source files with names relative to the build folder: `-ffile-prefix-map=$PWD=.`.
 
 use std::path::{Path, PathBuf};
 
 use crate::support::cases::{Case, root, sysroot};
 use crate::support::run::{Ran, empty_folder, run};
 
-/// A line of the file that has the function.
+/// A line of the function's source file.
 const LINE: &str = "spin_sink += i ^ (spin_sink >> 3);";
 
-/// Shows the function `spin` from a folder, with the program and these arguments.
+/// Annotates the function `spin` from a folder, with the program and these arguments.
 fn annotate(folder: &Path, arguments: &[&str]) -> Ran {
     let case = Case::named("relative-sources");
     let recording = case.folder.join("perf.data");
@@ -81,7 +81,7 @@ fn pages_and_bundles_have_them_from_the_named_folder() {
     assert!(!none.text().contains(LINE) && none.stderr.contains("--source-dir DIR"));
     let named = run(&folder, &[&shown[..], &["--source-dir", &dir]].concat()).expect_status(0);
     assert!(named.text().contains(LINE));
-    // A bundle is of another machine, and so the current folder has nothing of it.
+    // A bundle is from another machine, so the current folder is not searched.
     std::fs::copy(PathBuf::from(&dir).join("spin.h"), folder.join("spin.h")).expect("a copy");
     assert!(!run(&folder, &shown).text().contains(LINE));
 }

@@ -1,4 +1,4 @@
-//! What has to be the same is the same: any number of threads, any format, with and without names.
+//! Results that must be equal: for any number of threads, in any format, with and without names.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ fn threads_do_not_matter() {
     }
 }
 
-/// Samples in are samples out: the counters add up, in each format.
+/// The counters add up to the number of samples, in each format.
 #[test]
 fn counters_sum_to_the_samples() {
     for case in Case::all() {
@@ -59,7 +59,7 @@ fn counters_sum_to_the_samples() {
         let dropped = ["samples_filtered", "samples_dropped"].map(|name| summary[name].as_u64());
         assert_eq!(dropped, [Some(0), Some(0)], "{}", case.name);
 
-        // Headers alone stand at the margin of the text of perf script.
+        // In the text of perf script, only headers start at the margin.
         let script = case.run(&["-q", "-f", "perf-script"]).expect_status(0);
         let heads =
             script.text().lines().filter(|line| !line.is_empty() && !line.starts_with('\t'));
@@ -76,7 +76,7 @@ fn counters_sum_to_the_samples() {
     }
 }
 
-/// The tables, read as `docs/OUTPUT.md` says, are the lines.
+/// The tables, read as `docs/OUTPUT.md` describes, equal the lines.
 #[test]
 fn json_tables_are_the_lines_of_ndjson() {
     for case in Case::all() {
@@ -123,8 +123,8 @@ fn folded_stacks_are_the_lines_of_ndjson() {
     }
 }
 
-/// Names do not change chains: without symbols the addresses stay; without inlines the functions that others were
-/// inlined into, at the source line of the address.
+/// Names do not change chains. Without symbols the addresses stay. Without inlines the functions with inlined code
+/// stay, at the source line of the address.
 #[test]
 fn fewer_names_are_a_part_of_all_names() {
     for case in Case::all() {
@@ -167,7 +167,7 @@ fn frames_of(line: &mut Value) -> &mut Vec<Value> {
     line["frames"].as_array_mut().expect("frames")
 }
 
-/// A row of a table, by the names of its columns.
+/// Returns a row of a table, by the names of its columns.
 fn row(tables: &Value, table: &str, index: &Value) -> Map<String, Value> {
     let at = index.as_u64().expect("an index") as usize;
     let columns = tables[table].as_object().expect("a table");
@@ -175,7 +175,7 @@ fn row(tables: &Value, table: &str, index: &Value) -> Map<String, Value> {
     columns.map(|(name, column)| (name.clone(), column[at].clone())).collect()
 }
 
-/// One sample of the tables, as its line of ndjson.
+/// Returns one sample of the tables in the form of its NDJSON line.
 fn expanded(tables: &Value, index: usize) -> Value {
     let sample = row(tables, "samples", &json!(index));
     let thread = row(tables, "threads", &sample["thread"]);
@@ -201,7 +201,7 @@ fn expanded(tables: &Value, index: usize) -> Value {
     Value::Object(line.0)
 }
 
-/// The frame itself, after the functions that are inlined there.
+/// Returns the inlined functions of a frame, followed by the frame itself.
 fn functions(tables: &Value, frame: &Value, layout: &Value) -> Vec<Value> {
     let frame = row(tables, "frames", frame);
     let location = row(tables, "locations", &frame["location"]);
@@ -249,7 +249,7 @@ fn functions(tables: &Value, frame: &Value, layout: &Value) -> Vec<Value> {
     lines
 }
 
-/// An object that leaves out what is unknown.
+/// An object that omits unknown values.
 #[derive(Clone, Default)]
 struct Fields(Map<String, Value>);
 

@@ -1,4 +1,4 @@
-//! Arrow streams have, value by value, what JSON and NDJSON have.
+//! Arrow streams have the values of JSON and NDJSON.
 
 use serde_json::{Value, json};
 use synth::RecordingParts;
@@ -41,7 +41,7 @@ fn tables_are_those_of_json() {
                 let ours: Vec<Value> = ours.collect();
                 let place = format!("{name}: {}.{column}", table.name());
                 let theirs = match &json[table.name()][column] {
-                    // JSON leaves the column out where no row has a value.
+                    // JSON omits a column without values.
                     Value::Null => vec![Value::Null; ours.len()],
                     values => values
                         .as_array()
@@ -56,7 +56,7 @@ fn tables_are_those_of_json() {
     }
 }
 
-/// A value of ours as JSON writes it.
+/// Converts a value of ours to its form in JSON.
 fn plain(table: &str, column: &str, value: &Value) -> Value {
     let hexadecimal = |value: &Value| value.as_u64().map(|number| json!(format!("{number:#x}")));
     match (table, column) {
@@ -71,7 +71,7 @@ fn plain(table: &str, column: &str, value: &Value) -> Value {
     }
 }
 
-/// A value of JSON with the name that a number stands for.
+/// Replaces an index in a value of JSON by its name.
 fn named(json: &Value, table: &str, column: &str, value: &Value) -> Value {
     let list = match (table, column) {
         ("inlines", "function" | "file" | "declared_file") | ("modules", "path" | "opened") => {
@@ -86,7 +86,7 @@ fn named(json: &Value, table: &str, column: &str, value: &Value) -> Value {
     value.as_u64().map_or(Value::Null, |index| list[usize::try_from(index).expect("small")].clone())
 }
 
-/// Of a stream the rows are written while it comes, before the account of the run is known.
+/// The rows of a stream are written while it arrives, before the account of the run is known.
 #[test]
 fn rows_of_a_stream() {
     let case = Case::named("two-events");

@@ -1,16 +1,16 @@
-//! Every case prints what is stored beside it: one test for each case and format, which can be picked by name, as in
+//! Every case prints the stored outputs: one test for each case and format, which can be selected by name, as in
 //! `cargo test -p unwind-perf --test it golden::spin_lld`.
 //!
-//! The ending of a file `expected.*` picks the printer; `expected.summary` is the account on stderr.
+//! The ending of a file `expected.*` selects the printer; `expected.summary` is the summary on stderr.
 
 use crate::support::cases::{Case, for_each_case, spelled};
 
-/// Lines that a report of differences shows.
+/// Maximum number of lines in a report of differences.
 const SHOWN: usize = 5;
-/// Characters of a line that it shows.
+/// Maximum number of characters of such a line.
 const WIDTH: usize = 160;
 
-/// `golden::CASE::FORMAT` for each case and format.
+/// Defines `golden::CASE::FORMAT` for each case and format.
 macro_rules! golden_tests {
     ($($case:ident: [$($format:ident)*] { $($end:literal: $count:literal),* })*) => {
         $(mod $case {
@@ -20,7 +20,7 @@ macro_rules! golden_tests {
             })*
         })*
 
-        /// The cases of the table, with their formats.
+        /// Cases of the table, with their formats.
         const TABLE: &[(&str, &[&str])] =
             &[$((stringify!($case), &[$(stringify!($format)),*])),*];
     };
@@ -38,7 +38,7 @@ fn the_table_has_every_expected_output() {
     assert_eq!(table, folders, "the table is in cases.rs, in the order of names");
 }
 
-/// The case prints in that format what is stored beside it.
+/// Checks that the case prints the stored output in that format.
 #[track_caller]
 fn check(case: &str, format: &str) {
     let (case, format) = (Case::named(&spelled(case)), spelled(format));
@@ -63,7 +63,7 @@ fn printed(case: &Case, format: &str) -> Vec<u8> {
     ran.stdout
 }
 
-/// The first lines that differ, each pair cut to the part around the first difference.
+/// Returns the first differing lines, each pair truncated to the part around the first difference.
 fn differences(expected: &[u8], found: &[u8]) -> String {
     let (expected, found) = (String::from_utf8_lossy(expected), String::from_utf8_lossy(found));
     let (expected, found): (Vec<&str>, Vec<&str>) =

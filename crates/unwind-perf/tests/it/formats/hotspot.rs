@@ -1,4 +1,4 @@
-//! The stream for hotspot: what is in it, in which order, and that it is written while there is more to unwind.
+//! The stream for hotspot: its messages, their order, and that it is written before unwinding ends.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -24,13 +24,13 @@ const SWITCH: u8 = 12;
 const SAMPLE: u8 = 13;
 const TRACEPOINT: u8 = 14;
 
-/// The messages of a stream: kind and fields.
+/// Returns the messages of a stream: kind and fields.
 pub(crate) fn messages(stream: &[u8]) -> Vec<(u8, &[u8])> {
     let mut rest = stream.strip_prefix(b"QPERFSTREAM\0\x13\0\0\0").expect("the stream's start");
     let mut messages = Vec::new();
     while let Some((length, after)) = rest.split_first_chunk::<4>() {
         let length = u32::from_le_bytes(*length) as usize;
-        // A stream that is not over ends anywhere.
+        // An incomplete stream may end anywhere.
         let Some((message, after)) = after.split_at_checked(length) else { break };
         messages.push((message[0], &message[1..]));
         rest = after;
@@ -42,7 +42,7 @@ fn number(fields: &[u8], at: usize) -> i32 {
     i32::from_be_bytes(*fields[at..].first_chunk().expect("four bytes"))
 }
 
-/// Messages about threads in words, in their order.
+/// Returns messages about threads as text, in order.
 fn reported(stream: &[u8], kinds: &[u8]) -> Vec<String> {
     let mut strings = BTreeMap::new();
     let mut reported = Vec::new();
@@ -109,7 +109,7 @@ fn as_many_samples_as_in_other_formats() {
     }
 }
 
-/// The format of a tracepoint with one field of each kind, as a recorder writes it.
+/// Returns the format of a tracepoint with one field of each kind, in a recorder's form.
 fn tracing_data() -> Vec<u8> {
     let format = "name: thing\nID: 77\nformat:\n\
         \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n\
@@ -207,7 +207,7 @@ fn a_missing_file_is_told_once() {
     assert_eq!(errors, [format!("2 {path}: file not found; stacks end there, names are missing")]);
 }
 
-/// Samples with stacks; a second for each round.
+/// Returns samples with stacks; one second for each round.
 fn rounds(counts: &[u64]) -> PerfDataBuilder {
     let mut it = PerfDataBuilder::new(Endian::Little);
     it.event("cycles:u", EventAttr::dwarf(0x00ff_0fff), &[7]);
@@ -222,8 +222,7 @@ fn rounds(counts: &[u64]) -> PerfDataBuilder {
     it
 }
 
-/// The reader has samples of the first round while the recorder has not written the last ones, where none waits for its
-/// repair.
+/// Without repair, the reader gets samples of the first round before the recorder has written the last ones.
 #[test]
 fn samples_arrive_before_the_recording_ends() {
     let bytes = rounds(&[40, 1, 80]).build_pipe(&PipeLayout::default());
@@ -251,7 +250,8 @@ fn samples_arrive_before_the_recording_ends() {
     finish(child).expect_status(0);
 }
 
-/// So many samples were written at each progress after the first of them, in a file of so many.
+/// Returns the number of written samples at each progress message after the first of them, in a file of `samples`
+/// samples.
 fn steps(samples: u64, options: &[&str]) -> Vec<usize> {
     let folder = empty_folder(&format!("hotspot-steps-{samples}"));
     let mut it = rounds(&[]);
@@ -279,7 +279,7 @@ fn steps(samples: u64, options: &[&str]) -> Vec<usize> {
     steps
 }
 
-/// In a file, too, later samples are walked after the first were written: their locations are defined after these.
+/// In a file as well, later samples are walked after the first were written: their locations are defined after these.
 #[test]
 fn a_file_is_written_step_by_step() {
     let steps = steps(6000, &["--no-join"]);
@@ -287,7 +287,7 @@ fn a_file_is_written_step_by_step() {
     assert_eq!(steps.last(), Some(&6000));
 }
 
-/// With 32,768 samples the first 24,576 are repaired; what is repaired is written 4,096 at a time.
+/// With 32,768 samples the first 24,576 are repaired; repaired samples are written 4,096 at a time.
 #[test]
 fn samples_wait_for_their_repair() {
     assert_eq!(steps(6000, &[]), [4096, 6000, 6000], "all at the end");
@@ -296,7 +296,7 @@ fn samples_wait_for_their_repair() {
     assert_eq!(steps(40_000, &[]), [&first[..], &others[..]].concat());
 }
 
-/// Counters of a group run on; what is reported is what they counted since the sample before.
+/// Counters of a group accumulate; the stream reports their increase since the previous sample.
 #[test]
 fn groups_cost_what_they_counted() {
     let folder = empty_folder("hotspot-groups");

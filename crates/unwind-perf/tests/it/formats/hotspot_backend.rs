@@ -1,4 +1,4 @@
-//! The command `hotspot-perfparser`: its options, where it reads from, its exit statuses.
+//! The command `hotspot-perfparser`: its options, its inputs, its exit statuses.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -27,7 +27,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Ran {
     finish(backend(folder, arguments).spawn().expect("the command starts"))
 }
 
-/// How many samples, and the names of functions and files.
+/// Returns the number of samples, and the names of functions and files.
 fn samples(stream: &[u8]) -> (usize, Vec<String>) {
     let messages = messages(stream);
     let strings = messages.iter().filter(|it| it.0 == 5);
@@ -68,7 +68,7 @@ fn help_and_version() {
     assert_eq!(version.text(), concat!("hotspot-perfparser ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
-/// From a file, from standard input, from a peer: the same stream, but for what it says of progress.
+/// From a file, from standard input, from a peer: the same stream, except for its progress.
 #[test]
 fn a_recording_from_anywhere() {
     let case = Case::named("recursion-rs");
@@ -133,7 +133,7 @@ fn files_are_found_by_their_names() {
     assert!(!has(&names(&[]), "spin"));
     assert!(has(&names(&["--app", app]), "spin"));
     assert!(has(&names(&["--extra", &format!("{nothing}:{libraries}")]), "spin"));
-    // A file of another build is refused here, too.
+    // A file of another build is refused here as well.
     let other = sysroot().join("tmp/unwind-perf-testdata/spin-bfd/spin-bfd");
     fs::copy(other, folder.join("app/a/b/spin-lld-build-id")).expect("copied");
     assert!(!has(&names(&["--app", app]), "spin"));
@@ -183,10 +183,10 @@ fn statistics_instead_of_the_stream() {
     assert_eq!(ran.stderr, "");
 }
 
-/// A stream of samples in rounds, and its processor, where it states it.
+/// Returns a stream of samples in rounds, with its architecture if it states one.
 fn rounds(arch: Option<&'static str>) -> Vec<u8> {
     let mut it = PerfDataBuilder::new(Endian::Little);
-    // A set of registers from which the processor does not follow either.
+    // A set of registers that does not imply the architecture either.
     it.event("cycles:u", EventAttr::dwarf(0b111), &[7]);
     if let Some(arch) = arch {
         it.feature(&Feature::Arch(arch));
@@ -213,7 +213,7 @@ fn exit_statuses() {
     write("head", &case.bytes()[..50]);
     write("rounds", &rounds(Some("x86_64")));
     write("no-arch", &rounds(None));
-    // Records of which nothing can be read.
+    // Unreadable records.
     let mut damaged = rounds(Some("x86_64"));
     let first = damaged.windows(6).position(|it| *it == [9, 0, 0, 0, 2, 0]);
     damaged[first.expect("a sample")..].fill(0xff);
@@ -221,7 +221,7 @@ fn exit_statuses() {
     let root = root();
     let status = |arguments: &[&str]| run(&folder, arguments).status;
     assert_eq!(status(&["--input", "recording", "--sysroot", &root]), 0);
-    // Nobody listens at a port that was just given back.
+    // A port that was just given back has no listener.
     let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port");
     assert_eq!(status(&["--host", "127.0.0.1", "--port", &port.port().to_string()]), 1);
     assert_eq!(status(&["--input", "missing"]), 2);
@@ -231,7 +231,7 @@ fn exit_statuses() {
     assert_eq!(status(&["--input", "damaged"]), 5);
     assert_eq!(status(&["--input", "no-arch"]), 6);
     assert_eq!(status(&["--input", "no-arch", "--arch", "aarch64"]), 0);
-    // Recorded callchains are shown whatever the processor is.
+    // Recorded callchains are shown for every architecture.
     let mut chains = PerfDataBuilder::new(Endian::Little);
     let sample_type = sample_type::IP | sample_type::TID | sample_type::CALLCHAIN;
     chains.event("cycles", EventAttr { sample_type, ..EventAttr::default() }, &[7]);
@@ -254,7 +254,7 @@ fn exit_statuses() {
         finish(command.spawn().expect("the command starts"))
     };
     assert_eq!(piped(&["--max-buffer-size", "16"]).status, 8);
-    // The size of batches changes nothing in what is written.
+    // The size of batches does not change the output.
     for size in ["0", "1"] {
         let ran = piped(&["--buffer-size", size]).expect_status(0);
         assert_eq!(samples(&ran.stdout).0, 80);
@@ -273,7 +273,7 @@ fn another_processor_is_told() {
     assert_eq!(run(&folder, &["--input", "rounds", "--arch", "x86_64"]).stderr, "");
 }
 
-/// A peer that goes away in the middle is an error of its own.
+/// A peer that disconnects in the middle is a separate error.
 #[test]
 fn a_peer_that_breaks_off() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -286,7 +286,7 @@ fn a_peer_that_breaks_off() {
     peer.set_nonblocking(true).expect("set");
     let _ = peer.read(&mut [0; 1]);
     drop(peer);
-    // Cut, but closed in good order: what came is shown.
+    // Truncated, but closed properly: the received part is shown.
     let ran = finish(child);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     assert!(samples(&ran.stdout).0 > 10);

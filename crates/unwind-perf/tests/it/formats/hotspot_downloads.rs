@@ -8,7 +8,7 @@ use crate::formats::hotspot::messages;
 use crate::support::cases::{Case, sysroot};
 use crate::support::run::{empty_folder, finish, run, started_as};
 
-/// Answers requests for that file under that id; everything else is not there.
+/// Serves that file under that id; all other requests get "not found".
 fn serve(listener: TcpListener, id: String, file: Vec<u8>) {
     std::thread::spawn(move || {
         for mut peer in listener.incoming().map_while(Result::ok) {
@@ -27,7 +27,7 @@ fn serve(listener: TcpListener, id: String, file: Vec<u8>) {
             let head = format!(
                 "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
             );
-            // A client that goes away has what it wants.
+            // A client may close the connection when it has the data it needs.
             let _ = peer.write_all(head.as_bytes()).and_then(|()| peer.write_all(body));
         }
     });

@@ -1,4 +1,4 @@
-//! What the outputs have, and that they agree.
+//! Contents of the output formats, and their agreement.
 
 mod agree;
 mod arrow;

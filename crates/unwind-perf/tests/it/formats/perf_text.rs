@@ -1,7 +1,7 @@
-//! The text of `perf script` that is stored beside a case, line by line.
+//! The text of `perf script` that is stored beside a case, compared line by line.
 //!
-//! Known differences, which are taken out: perf prints offsets in the file where we print addresses, and it names
-//! frames of the C library by its debug information, which is not in the test data.
+//! Known differences, which are removed: perf prints offsets in the file instead of addresses, and it names frames
+//! of the C library by its debug information, which is not in the test data.
 
 use crate::support::cases::Case;
 
@@ -14,7 +14,7 @@ fn comparable(text: &str) -> Vec<String> {
     text.lines().filter(|line| !line.contains("libc")).map(frame).collect()
 }
 
-/// Without template arguments, which short names do not have.
+/// Removes template arguments, which short names omit.
 fn without_arguments(text: &str) -> String {
     let mut depth = 0;
     let kept = text.chars().filter(|&char| {
@@ -26,8 +26,8 @@ fn without_arguments(text: &str) -> String {
     kept.collect()
 }
 
-/// The example on which hotspot's unwinder complained of overlapping files: the chain of inlined functions through
-/// `std::norm` to `main`, and no complaint.
+/// The example for which hotspot's unwinder reported overlapping files: the chain of inlined functions through
+/// `std::norm` to `main`, and no such report.
 #[test]
 fn norms_of_complex_numbers() {
     let case = Case::named("norm");
@@ -39,6 +39,6 @@ fn norms_of_complex_numbers() {
     let json = case.run(&["-q"]).expect_status(0).json();
     let findings = json["summary"]["findings"].as_array().expect("findings");
     let kinds: Vec<_> = findings.iter().map(|finding| finding["kind"].clone()).collect();
-    // libc is stripped of the function that calls `main`.
+    // The function that calls `main` is stripped from libc.
     assert_eq!(kinds, ["unverified-file", "not-covered"]);
 }

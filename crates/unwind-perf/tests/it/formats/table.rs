@@ -1,4 +1,4 @@
-//! The Parquet file of a recording has, row by row, what its NDJSON has.
+//! The Parquet file of a recording has the values of its NDJSON, row by row.
 
 use bytes::Bytes;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
@@ -10,7 +10,7 @@ use crate::support::cases::Case;
 /// Fields that are text in JSON and numbers here.
 const ADDRESSES: &[&str] = &["addr", "svma", "offset"];
 
-/// A row as NDJSON writes it: what is null is left out.
+/// Returns a row in the form of NDJSON: null values are omitted.
 fn object(row: &Row) -> Value {
     let fields = row.get_column_iter().filter_map(|(name, field)| {
         let value = match field {

@@ -1,8 +1,8 @@
-//! Bundles: places that all have the same path, files that are holes, entries that unpack to zeros.
+//! Bundles: places with the same path, files that consist of holes, entries that unpack to zeros.
 
 use super::Input;
 
-/// A tar entry of a stated size.
+/// Returns a tar entry with a stated size.
 ///
 /// Source: POSIX, "pax", the ustar format.
 fn head(name: &str, size: u64) -> Vec<u8> {
@@ -18,7 +18,7 @@ fn head(name: &str, size: u64) -> Vec<u8> {
     header
 }
 
-/// A bundle of a manifest with these contents and places, and of `zeros` bytes after it.
+/// Returns a bundle with a manifest of these contents and places, followed by `zeros` bytes.
 fn bundle(contents: &str, places: &str, zeros: usize) -> Vec<u8> {
     let json = format!(
         r#"{{"format":"unwind-perf-bundle","version":3,"tool":"t","recording":"perf.data","kept":"whole",

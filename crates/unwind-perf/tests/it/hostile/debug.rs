@@ -1,4 +1,4 @@
-//! DWARF: tables of lines whose entries take no bytes, and functions that refer to each other without end.
+//! DWARF: line tables with entries of zero bytes, and functions that refer to each other in long chains.
 
 use synth::{ByteWriter, Endian, Section};
 
@@ -15,7 +15,7 @@ fn section(name: &str, bytes: Vec<u8>) -> Section {
     Section::new(name, 1, bytes)
 }
 
-/// A unit of DWARF 4 over all of the code with these entries.
+/// Returns a DWARF 4 unit that covers all of the code, with these entries.
 ///
 /// Source: DWARF 4, 7.5.1.1.
 fn unit(entries: &[u8]) -> Vec<u8> {
@@ -36,7 +36,7 @@ const ABBREVS: &[u8] = &[
     0,
 ];
 
-/// 50,000 functions, each declared by the next one: names are looked for along the chain.
+/// 50,000 functions, each with a reference to the next one: names are looked up along the chain.
 #[test]
 fn functions_that_refer_to_the_next_one() {
     const FUNCTIONS: u64 = 50_000;
@@ -58,7 +58,7 @@ fn functions_that_refer_to_the_next_one() {
     Input::program(recording(addresses), file.build()).withstand("specifications").expect_status(1);
 }
 
-/// A head of line table of DWARF 5 with entries that have no fields: any number of them fits into no bytes.
+/// Returns the head of a DWARF 5 line table with entries without fields: any number of them takes no bytes.
 ///
 /// Source: DWARF 5, 6.2.4.
 fn line_table(formats: &[u8], count: u64, after: &[u8]) -> Vec<u8> {

@@ -1,5 +1,5 @@
-//! Headers of ELF files: segments of notes and sections that share their bytes, relocations of kernel modules, code whose
-//! call frame information overlaps.
+//! Headers of ELF files: segments of notes and sections that share their bytes, relocations of kernel modules, code
+//! with overlapping call frame information.
 
 use synth::{
     CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment, SymbolPlace,
@@ -11,7 +11,7 @@ use super::program::{
     START, TEXT, TEXT_SIZE, chains, elf, map, recorder, recording, spread, stacks, touch,
 };
 
-/// Bytes of a section header.
+/// Size of a section header, in bytes.
 const HEADER: usize = 64;
 
 /// 5,000 segments of notes over the same megabyte of empty ones.
@@ -42,7 +42,7 @@ fn sections_that_share_a_long_name() {
     Input::program(recording(spread(100)), bytes).withstand("section-names").expect_status(1);
 }
 
-/// Sections of a kernel module that want to lie at multiples of 2^30, with relocations that move all their words.
+/// Sections of a kernel module aligned to multiples of 2^30, with relocations that move all their words.
 #[test]
 fn sections_of_a_module_that_are_aligned_far_apart() {
     const SECTIONS: usize = 20_000;
@@ -80,8 +80,8 @@ fn sections_of_a_module_that_are_aligned_far_apart() {
     input.withstand("module-alignment").expect_status(0);
 }
 
-/// 60,000 descriptions that begin one after the other, and all end at the end of the code; of each, the state is pushed
-/// again and again.
+/// 60,000 descriptions that start one after another, and all end at the end of the code; each pushes the state
+/// repeatedly.
 #[test]
 fn descriptions_inside_each_other() {
     let (address, hdr) = (0x20_0000, 0x80_0000);
@@ -106,7 +106,7 @@ fn descriptions_inside_each_other() {
         .expect_status(0);
 }
 
-/// 65,000 mappings of a file with 20,000 segments, each of which could be meant.
+/// 65,000 mappings of a file with 20,000 segments that could all match.
 #[test]
 fn segments_for_every_mapping() {
     let mut file = elf(Vec::new());

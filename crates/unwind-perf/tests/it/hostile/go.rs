@@ -9,11 +9,11 @@ const TABLE: u64 = 0x20_0000;
 const TREES: u64 = 0xe0_0000;
 const MODULE: u64 = 0xf0_0000;
 
-/// 8,000 functions of which each has 400,000 steps of lines and frame sizes, the same ones, in a byte each.
+/// Returns 8,000 functions that share 400,000 steps of lines and frame sizes, one byte per step.
 fn shared_values() -> Vec<u8> {
     const FUNCTIONS: u32 = 8000;
     const STEPS: usize = 400_000;
-    // The places of frame sizes and lines in a record.
+    // Offsets of frame sizes and lines in a record.
     const SIZES: usize = 16;
     const LINES: usize = 24;
     let mut builder = GoTableBuilder::new(TEXT, TEXT_SIZE as u32);

@@ -1,4 +1,4 @@
-//! Dumps of JIT code: code that is moved over itself without end, lines that repeat a name.
+//! Jitdumps: code that is moved over itself many times, lines that repeat a name.
 
 use synth::{ByteWriter, Endian};
 
@@ -7,7 +7,7 @@ use super::program::{chains, map, recorder, touch};
 
 const CODE: u64 = 0x7000_0000;
 
-/// A record of a dump.
+/// Writes a record of a jitdump.
 ///
 /// Source: tools/perf/Documentation/jitdump-specification.txt.
 fn record(out: &mut ByteWriter, id: u32, time: u64, body: &[u8]) {
@@ -28,7 +28,7 @@ fn load(out: &mut ByteWriter, time: u64, address: u64, index: u64, code: &[u8]) 
     record(out, 0, time, &body);
 }
 
-/// A recording that maps the dump, with samples all over its code.
+/// Checks a recording that maps the dump, with samples all over its code.
 fn withstand(name: &str, records: impl FnOnce(&mut ByteWriter)) {
     let dump = bytes(|out| {
         out.u32(0x4a69_5444).u32(1).u32(40).u32(62).u32(0).u32(1).u64(0).u64(0);
@@ -42,7 +42,7 @@ fn withstand(name: &str, records: impl FnOnce(&mut ByteWriter)) {
     Input::folded(data.build()).file("root/tmp/jit-1.dump", dump).withstand(name).expect_status(0);
 }
 
-/// 60,000 moves of the same pieces of code, each onto the place of another, at times of their own.
+/// 60,000 moves of the same pieces of code, each onto the address of another, at different times.
 #[test]
 fn code_that_moves_without_end() {
     const PIECES: u64 = 3000;
@@ -61,7 +61,7 @@ fn code_that_moves_without_end() {
     });
 }
 
-/// Pieces of code that begin one after the other and all end at the same place.
+/// Pieces of code that start one after another and all end at the same address.
 #[test]
 fn code_inside_code() {
     const SIZE: usize = 20_000;

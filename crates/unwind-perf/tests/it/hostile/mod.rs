@@ -1,4 +1,4 @@
-//! Input that is made to cost much, one kind for each reader. Each run takes at most 5 s of processor time and 512 MiB,
+//! Input designed to be expensive, one kind for each reader. Each run takes at most 5 s of processor time and 512 MiB,
 //! ends with status 0, 1 or 2, and obeys `--max-memory`.
 
 mod bundles;
@@ -20,24 +20,25 @@ use crate::support::run::{Ran, empty_folder, finish};
 /// Limits of a run.
 const SECONDS: u32 = 5;
 const MEMORY: u64 = 512 << 20;
-/// A limit that is set, and what a run with it may take beside: mapped input, stacks of threads, the allocator's own.
+/// A memory limit, and the memory that a run may take in addition: mapped input, stacks of threads, the allocator's
+/// own.
 const LIMITED: &str = "100M";
 const LIMIT: u64 = 100 << 20;
 const BESIDE: u64 = 60 << 20;
 
-/// Files by their names, and the arguments of a command.
+/// Files by name, and the arguments of a command.
 pub(super) struct Input {
     pub(super) files: Vec<(String, Vec<u8>)>,
     pub(super) arguments: Vec<String>,
 }
 
 impl Input {
-    /// A recording of a program at `/opt/a`, which is all that its root has.
+    /// A recording of a program at `/opt/a`, the only file of its root.
     pub(super) fn program(recording: Vec<u8>, program: Vec<u8>) -> Self {
         Self::folded(recording).file("root/opt/a", program)
     }
 
-    /// A recording whose root is empty but for files that are added.
+    /// A recording with a root that is empty except for added files.
     pub(super) fn folded(recording: Vec<u8>) -> Self {
         Self::new(&["-q", "-f", "folded", "--sysroot", "root", "perf.data"])
             .file("perf.data", recording)
@@ -53,7 +54,7 @@ impl Input {
         self
     }
 
-    /// Runs the command on it without and with a limit of memory. Gives the first run.
+    /// Runs the command on it without and with a memory limit. Returns the first run.
     #[track_caller]
     pub(super) fn withstand(self, name: &str) -> Ran {
         let folder = empty_folder(&format!("hostile-{name}"));
@@ -82,7 +83,7 @@ impl Input {
     }
 }
 
-/// Runs the command within its processor time. Gives the peak of its memory as well.
+/// Runs the command within its processor time. Returns its peak memory as well.
 #[track_caller]
 fn bounded(folder: &Path, arguments: &[String]) -> (Ran, u64) {
     let limit = format!("ulimit -t {SECONDS}; exec \"$0\" \"$@\"");
@@ -106,7 +107,7 @@ fn bounded(folder: &Path, arguments: &[String]) -> (Ran, u64) {
     })
 }
 
-/// The most bytes that the process had in memory.
+/// Returns the peak resident set of the process, in bytes.
 ///
 /// Source: proc(5), `VmHWM`.
 fn high_water(status: &str) -> Option<u64> {

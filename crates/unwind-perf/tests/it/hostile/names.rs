@@ -1,11 +1,11 @@
-//! Symbols of four languages whose names expand: each name refers twice to an earlier part of it.
+//! Symbols of four languages with names that expand: each name refers twice to an earlier part of it.
 
 use synth::Symbol;
 
 use super::Input;
 use super::program::{TEXT, elf, recording};
 
-/// Symbols of a file, each of which is looked at.
+/// Number of symbols of a file; each is sampled.
 const SYMBOLS: u64 = 10_000;
 
 fn check(name: &str, status: i32, of: impl Fn(u64) -> String) {
@@ -16,7 +16,7 @@ fn check(name: &str, status: i32, of: impl Fn(u64) -> String) {
     Input::program(recording(addresses), file.build()).withstand(name).expect_status(status);
 }
 
-/// `pair<pair<…>, pair<…>>`, each a reference to the one inside.
+/// `pair<pair<…>, pair<…>>`, each a reference to the inner one.
 #[test]
 fn names_of_cxx() {
     check("names-cxx", 1, |number| {
@@ -36,7 +36,7 @@ fn names_of_cxx() {
     });
 }
 
-/// Tuples of references back to the tuple before.
+/// Tuples of references back to the previous tuple.
 #[test]
 fn names_of_rust() {
     check("names-rust", 0, |number| {
@@ -71,7 +71,7 @@ fn names_of_rust() {
     });
 }
 
-/// Template arguments that refer back to the ones before.
+/// Template arguments that refer back to the previous ones.
 #[test]
 fn names_of_d() {
     check("names-d", 0, |number| {
@@ -98,7 +98,7 @@ fn names_of_d() {
     });
 }
 
-/// Escapes of OCaml and Haskell, parts of Ada: names that are long, and of which each byte is looked at.
+/// Escapes of OCaml and Haskell, parts of Ada: long names in which each byte is examined.
 #[test]
 fn names_of_others() {
     check("names-others", 0, |number| match number % 3 {

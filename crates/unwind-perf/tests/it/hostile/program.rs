@@ -1,4 +1,4 @@
-//! A program with code of a megabyte, and recordings of it: callchains over given addresses, or stacks full of return
+//! A program with a megabyte of code, and recordings of it: callchains over given addresses, or stacks full of return
 //! addresses.
 
 use synth::{
@@ -6,17 +6,17 @@ use synth::{
     Section, Segment, UserRegs, attr_flag, sample_type, x86_64_reg,
 };
 
-/// The place of the code in the file and by its headers.
+/// Offset and address of the code in the file, and its size.
 pub(super) const TEXT: u64 = 0x1000;
 pub(super) const TEXT_SIZE: u64 = 1 << 20;
-/// The address that it is mapped at.
+/// Address at which it is mapped.
 pub(super) const START: u64 = 0x4000_0000;
-/// Frames of a sample: a record has 64 KiB.
+/// Maximum number of frames of a sample: a record has 64 KiB.
 const FRAMES: usize = 7000;
 /// Marks user frames in a callchain.
 const USER: u64 = u64::MAX - 511;
 
-/// The file, with more sections.
+/// Returns the file, with more sections.
 pub(super) fn elf(sections: Vec<Section>) -> ElfBuilder {
     let text = Section::text(TEXT, vec![0x90; TEXT_SIZE as usize]);
     ElfBuilder {
@@ -26,7 +26,7 @@ pub(super) fn elf(sections: Vec<Section>) -> ElfBuilder {
     }
 }
 
-/// An empty recording of one process.
+/// Creates an empty recording of one process.
 pub(super) fn recorder(attr: EventAttr) -> PerfDataBuilder {
     let mut data = PerfDataBuilder::new(Endian::Little);
     data.event("cycles", attr, &[1]);
@@ -34,7 +34,7 @@ pub(super) fn recorder(attr: EventAttr) -> PerfDataBuilder {
     data
 }
 
-/// An event with callchains.
+/// Returns an event with callchains.
 pub(super) fn chains() -> EventAttr {
     let sample_type =
         sample_type::IP | sample_type::TID | sample_type::TIME | sample_type::CALLCHAIN;
@@ -46,7 +46,7 @@ pub(super) fn map(data: &mut PerfDataBuilder, addr: u64, len: u64, pgoff: u64, n
     data.record_at(&map, SampleId::at(1, 1, 1));
 }
 
-/// Adds samples whose callchains have all of the addresses.
+/// Adds samples with callchains that contain all of the addresses.
 pub(super) fn touch(data: &mut PerfDataBuilder, addresses: &[u64]) {
     for (time, part) in addresses.chunks(FRAMES).enumerate() {
         let callchain: Vec<u64> = std::iter::once(USER).chain(part.iter().copied()).collect();
@@ -55,7 +55,7 @@ pub(super) fn touch(data: &mut PerfDataBuilder, addresses: &[u64]) {
     }
 }
 
-/// A recording of the program with samples at these addresses, as the file states them.
+/// Returns a recording of the program with samples at these addresses, as stated in the file.
 pub(super) fn recording(addresses: impl Iterator<Item = u64>) -> Vec<u8> {
     let mut data = recorder(chains());
     map(&mut data, START, TEXT_SIZE, TEXT, b"/opt/a");
@@ -64,12 +64,12 @@ pub(super) fn recording(addresses: impl Iterator<Item = u64>) -> Vec<u8> {
     data.build()
 }
 
-/// Addresses of the code, at equal distances.
+/// Returns addresses of the code at equal distances.
 pub(super) fn spread(count: u64) -> impl Iterator<Item = u64> {
     (0..count).map(move |at| TEXT + at * (TEXT_SIZE / count))
 }
 
-/// A recording of samples whose stacks are full of return addresses.
+/// Returns a recording of samples with stacks full of return addresses.
 pub(super) fn stacks(samples: u64, words: u64) -> Vec<u8> {
     let mut data = recorder(EventAttr::dwarf(x86_64_reg::USUAL_MASK));
     map(&mut data, START, TEXT_SIZE, TEXT, b"/opt/a");

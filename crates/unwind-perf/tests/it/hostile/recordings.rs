@@ -1,11 +1,11 @@
-//! Recordings: attributes that share their ids, streams of many frames with large windows, features again and again.
+//! Recordings: attributes that share their ids, streams of many frames with large windows, repeated features.
 
 use synth::{ByteWriter, Endian, EventAttr, Feature, PerfDataBuilder, UserRecord};
 
 use super::Input;
 use super::program::chains;
 
-/// 20,000 attributes whose ids are the same 100,000.
+/// 20,000 attributes with the same 100,000 ids.
 #[test]
 fn attributes_that_share_their_ids() {
     const ATTRS: u64 = 20_000;
@@ -27,7 +27,7 @@ fn attributes_that_share_their_ids() {
     Input::folded(out.into_bytes()).withstand("shared-ids").expect_status(1);
 }
 
-/// 3,000 frames of zstd that each ask for a window of 128 MiB, in a stream.
+/// 3,000 frames of zstd in a stream, each with a window of 128 MiB.
 #[test]
 fn frames_with_large_windows() {
     let mut data = PerfDataBuilder::new(Endian::Little);
@@ -45,7 +45,7 @@ fn frames_with_large_windows() {
     Input::folded(stream).withstand("large-windows").expect_status(1);
 }
 
-/// A stream that states its events and features again and again, each time with other names of 60,000 bytes.
+/// A stream that repeats its events and features, each time with other names of 60,000 bytes.
 #[test]
 fn names_that_are_stated_again() {
     let mut data = PerfDataBuilder::new(Endian::Little);

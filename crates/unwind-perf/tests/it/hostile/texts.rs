@@ -1,5 +1,4 @@
-//! Texts: ranges inside each other in a `perf-PID.map`, a list of kernel symbols with one address, and recordings that
-//! are compared.
+//! Texts: nested ranges in a `perf-PID.map`, a kernel symbol list with one address, and compared recordings.
 
 use synth::{MmapFile, Record, SampleBuilder, SampleId};
 
@@ -8,7 +7,7 @@ use super::program::{START, chains, map, recorder, touch};
 
 const KERNEL: u64 = 0xffff_ffff_8100_0000;
 
-/// 200,000 functions, of which each covers all that follow, and the names of some have 200,000 bytes.
+/// 200,000 functions that each cover all later ones; some have names of 200,000 bytes.
 #[test]
 fn functions_inside_each_other() {
     const JIT: u64 = 0x7000_0000;
@@ -27,7 +26,7 @@ fn functions_inside_each_other() {
         .expect_status(0);
 }
 
-/// 200,000 symbols at one address, of modules that are all different, and one with a name of a megabyte.
+/// 200,000 symbols at one address, each of another module, and one with a name of a megabyte.
 #[test]
 fn kernel_symbols_with_one_address() {
     let mut text = format!("{KERNEL:x} T _text\n{KERNEL:x} t {}\n", "n".repeat(1 << 20));
@@ -45,11 +44,11 @@ fn kernel_symbols_with_one_address() {
     data.sample(&SampleBuilder { callchain, ..sample });
     let mut input = Input::folded(data.build()).file("kallsyms", text.into_bytes());
     input.arguments.extend(["--kallsyms".to_owned(), "kallsyms".to_owned()]);
-    // The long line is left out, and reported.
+    // The long line is omitted, and reported.
     input.withstand("one-address").expect_status(1);
 }
 
-/// Two recordings of 20,000 files with paths of their own, compared.
+/// Two compared recordings of 20,000 files, with different paths.
 #[test]
 fn recordings_without_a_common_name() {
     let of = |letter: char| {

@@ -1,11 +1,11 @@
-//! How complete the stacks of every case are, exactly: a chain that gets lost, and one that is found after all, both
-//! show here. One test for each case.
+//! Exact completeness of the stacks of every case: both a lost chain and a newly complete one fail here. One test for
+//! each case.
 
 use std::collections::BTreeMap;
 
 use crate::support::cases::{Case, for_each_case, spelled};
 
-/// `completeness::CASE` for each case.
+/// Defines `completeness::CASE` for each case.
 macro_rules! completeness_tests {
     ($($case:ident: [$($format:ident)*] { $($end:literal: $count:literal),* })*) => {
         $(#[test]
@@ -16,7 +16,7 @@ macro_rules! completeness_tests {
 }
 for_each_case!(completeness_tests);
 
-/// The samples of the case end so, and none is without frames.
+/// Checks the end reasons of the case's samples, and that each sample has frames.
 #[track_caller]
 fn check(case: &str, expected: &[(&str, u64)]) {
     let mut ends = BTreeMap::<String, u64>::new();

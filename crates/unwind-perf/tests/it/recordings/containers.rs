@@ -1,4 +1,4 @@
-//! A run is the same run in every container and in both byte orders: real recordings, converted, give the same lines.
+//! A run is the same in every container and in both byte orders: converted real recordings give the same lines.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -8,11 +8,11 @@ use synth::{RecordingParts, big_endian_copy};
 use crate::support::cases::{Case, sysroot};
 use crate::support::run::{command, empty_folder, finish, run};
 
-/// Processes and threads, exec and fork, kernel frames, two events, broken chains, libraries that are loaded late.
+/// Processes and threads, exec and fork, kernel frames, two events, broken chains, late-loaded libraries.
 const SOME: &[&str] =
     &["anon", "dlopen", "exceptions", "fork", "recursion-rs", "signal", "syscalls", "two-events"];
 
-/// Chunks that cut records anywhere.
+/// Size of chunks, which split records at any byte.
 const CHUNK: usize = 5000;
 
 fn arguments(case: &Case, input: &str) -> Vec<String> {
@@ -25,13 +25,13 @@ fn arguments(case: &Case, input: &str) -> Vec<String> {
     all
 }
 
-/// The lines for a file or directory in `folder`.
+/// Returns the lines for a file or directory in `folder`.
 fn lines(case: &Case, folder: &Path, input: &str) -> Vec<u8> {
     let arguments = arguments(case, input);
     run(folder, &arguments.iter().map(String::as_str).collect::<Vec<_>>()).expect_status(0).stdout
 }
 
-/// The lines for a file on standard input.
+/// Returns the lines for a file on standard input.
 fn lines_of_input(case: &Case, file: &Path) -> Vec<u8> {
     let arguments = arguments(case, "-");
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -75,7 +75,7 @@ fn every_container_gives_the_same_lines() {
     }
 }
 
-/// `perf record --kcore` makes a directory without further files, and puts the kernel's symbols into it.
+/// `perf record --kcore` creates a directory without further files, and puts the kernel's symbols into it.
 #[test]
 fn a_directory_has_the_symbols_of_its_kernel() {
     let case = Case::named("syscalls");

@@ -1,4 +1,4 @@
-//! Recordings of simpleperf: chains that were unwound on the device and the names that it wrote are taken as they are.
+//! Recordings of simpleperf: chains that were unwound on the device, and names that it wrote, are used unchanged.
 
 use synth::{
     ByteWriter, Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, Record, SampleBuilder,
@@ -9,10 +9,10 @@ use crate::support::run::{empty_folder, run};
 
 const LE: Endian = Endian::Little;
 const USER: u64 = -512_i64 as u64;
-/// Where the library is in memory, less the offset in its file.
+/// Address of the library in memory, minus the offset in its file.
 const AT: u64 = 0x7f00_0000;
 
-/// A field of a protobuf message: a number, or bytes.
+/// Returns a field of a protobuf message: a number, or bytes.
 fn field(number: u8, value: Result<u64, &[u8]>) -> Vec<u8> {
     let mut out = vec![number << 3 | if value.is_ok() { 0 } else { 2 }];
     let mut rest = value.unwrap_or_else(|bytes| bytes.len() as u64);
@@ -25,11 +25,11 @@ fn field(number: u8, value: Result<u64, &[u8]>) -> Vec<u8> {
     out
 }
 
-/// A function that a just-in-time compiler made, at its address in memory, and the file that simpleperf wrote of it.
+/// A JIT function: its address in memory, and the file that simpleperf wrote for it.
 const JIT: u64 = 0x7e00_4000;
 const JIT_PATH: &[u8] = b"/data/local/tmp/perf.data_jit_app_cache:0-4096";
 
-/// What the recording has of that file.
+/// Returns the recording's entry for that file.
 fn jit_file() -> Vec<u8> {
     let method = [field(1, Ok(JIT)), field(2, Ok(0x80)), field(3, Err(b"com.example.App.run"))];
     let message = [
@@ -43,7 +43,7 @@ fn jit_file() -> Vec<u8> {
     [&(message.len() as u32).to_le_bytes()[..], &message].concat()
 }
 
-/// Two functions of a library whose code is stated at 0x2000 and lies at 0x1000 of the file.
+/// Returns two functions of a library with its code stated at 0x2000 and at offset 0x1000 of the file.
 fn file2() -> Vec<u8> {
     let symbol = |at: u64, name: &[u8]| {
         field(4, Err(&[field(1, Ok(at)), field(2, Ok(0x100)), field(3, Err(name))].concat()))
@@ -137,19 +137,19 @@ const CHAIN: [u64; 2] = [AT + 0x1110, AT + 0x1021];
 fn chains_and_names_of_the_device() {
     let chain = [USER, CHAIN[0], CHAIN[1]];
     assert_eq!(folded("device-own", &recording(&chain, None)), STACK);
-    // The record says the same once more, or more than the sample.
+    // The record repeats the sample's chain, or has more frames.
     assert_eq!(folded("device-both", &recording(&chain, Some(&CHAIN))), STACK);
     assert_eq!(folded("device-joined", &recording(&[USER, CHAIN[0]], Some(&CHAIN))), STACK);
     assert_eq!(folded("device-record", &recording(&[], Some(&CHAIN))), STACK);
 }
 
-/// Symbols of code that was made at run time are at addresses in memory, whatever the map says of the file.
+/// Symbols of JIT code have addresses in memory, independent of the offset in the map.
 #[test]
 fn methods_that_were_compiled_on_the_device() {
     let chain = [USER, CHAIN[0], JIT + 0x41, CHAIN[1]];
     let stack = "app;[linker]outer(int);com.example.App.run;inner::run() 1\n";
     assert_eq!(folded("device-jit", &recording(&chain, None)), stack);
-    // Behind its end is nothing of it.
+    // An address after its end does not belong to it.
     let chain = [USER, CHAIN[0], JIT + 0x91, CHAIN[1]];
     let stack = "app;[linker]outer(int);[unknown];inner::run() 1\n";
     assert_eq!(folded("device-jit-end", &recording(&chain, None)), stack);

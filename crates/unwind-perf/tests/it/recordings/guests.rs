@@ -1,5 +1,6 @@
-//! Samples of virtual machines in a recording of their host, and of the hypervisor below it: their addresses say nothing of
-//! the host's kernel and processes, and the stack of the process that runs a guest is no part of its chains.
+//! Samples of virtual machines, and of the hypervisor below, in a recording of their host. Their addresses do not
+//! belong to the host's kernel and processes. The stack of the process that runs a guest is not part of the guest's
+//! chains.
 
 use std::fs;
 
@@ -14,19 +15,19 @@ const USER: u16 = 2;
 const HYPERVISOR: u16 = 3;
 const GUEST_KERNEL: u16 = 4;
 const GUEST_USER: u16 = 5;
-/// In a callchain, what comes next is of the host's kernel, and so on.
+/// Markers in a callchain: the next frames are of the host's kernel, and so on.
 const IN_KERNEL: u64 = -128_i64 as u64;
 const IN_USER: u64 = -512_i64 as u64;
 const IN_GUEST: u64 = -2048_i64 as u64;
 const IN_GUEST_KERNEL: u64 = -2176_i64 as u64;
 const IN_GUEST_USER: u64 = -2560_i64 as u64;
-/// Where the kernels of host and guests are, a function of the host's list in there, and its end.
+/// Start of the kernels of host and guests, a function of the host's list in it, and its end.
 const TEXT: u64 = 0xffff_ffff_8100_0000;
 const READ: u64 = TEXT + 0x1000;
 const ETEXT: u64 = TEXT + 0x10_0000;
-/// Where the host and a guest have a program.
+/// Address of a program of the host and of a guest.
 const PROGRAM: u64 = 0x40_0000;
-/// All that the command prints besides `ndjson`.
+/// All output formats except `ndjson`.
 const FORMATS: [&str; 13] = [
     "json",
     "perf-script",
@@ -42,7 +43,7 @@ const FORMATS: [&str; 13] = [
     "parquet",
     "arrow",
 ];
-/// Process that runs a guest of which there are maps, and one that runs another guest.
+/// A process that runs a guest with recorded maps, and one that runs another guest.
 const KNOWN: u32 = 7;
 const OTHER: u32 = 8;
 
@@ -53,7 +54,7 @@ fn map(recording: &mut Recording, mode: u16, pid: u32, (addr, pgoff): (u64, u64)
     recording.data.record_with(&record, record.misc() & !7 | mode, SampleId::default());
 }
 
-/// A sample with the registers and the stack of the process of the host.
+/// Adds a sample with the registers and the stack of the process on the host.
 fn sample(recording: &mut Recording, mode: u16, pid: u32, ip: u64, chain: &[u64]) {
     let time = recording.next();
     let regs = UserRegs::x86_64(PROGRAM + 0x20, 0x7ffd_0000_1000);
@@ -62,7 +63,7 @@ fn sample(recording: &mut Recording, mode: u16, pid: u32, ip: u64, chain: &[u64]
     recording.data.sample(&sample.with_callchain(chain));
 }
 
-/// A recording of a host that runs two guests.
+/// Returns a recording of a host that runs two guests.
 fn recording() -> Recording {
     let mut recording = Recording::new();
     map(&mut recording, KERNEL, u32::MAX, (TEXT, TEXT), "[kernel.kallsyms]_text");
@@ -73,7 +74,7 @@ fn recording() -> Recording {
     recording
 }
 
-/// Of each sample `pid end: address module function found_by mode, …`, innermost frame first.
+/// Returns for each sample `pid end: address module function found_by mode, …`, innermost frame first.
 fn chains(recording: &Recording, name: &str) -> Vec<String> {
     let folder = empty_folder(name);
     recording.write(&folder);
@@ -109,7 +110,7 @@ fn run_well(folder: &std::path::Path, arguments: &[&str]) {
 fn guests_have_no_names_of_the_host() {
     let mut recording = recording();
     sample(&mut recording, KERNEL, KNOWN, READ + 8, &[IN_KERNEL, READ + 8]);
-    // What kernels record: no chain, or a marker alone.
+    // Forms that kernels record: no chain, or only a marker.
     sample(&mut recording, GUEST_KERNEL, KNOWN, READ + 8, &[]);
     sample(&mut recording, GUEST_KERNEL, OTHER, READ + 8, &[IN_GUEST_KERNEL]);
     sample(&mut recording, GUEST_KERNEL, KNOWN, ETEXT + 8, &[IN_KERNEL]);
@@ -133,7 +134,7 @@ fn chains_stay_on_their_side() {
     let mut recording = recording();
     let guest = [IN_KERNEL, READ + 8, IN_GUEST_KERNEL, READ + 1, READ + 0x21];
     let guest = [&guest[..], &[IN_GUEST_USER, PROGRAM + 8, IN_USER, PROGRAM + 0x20]].concat();
-    // Nothing of the host is in the chain of a guest, and the sampled address is its first.
+    // The chain of a guest has no frame of the host, and starts with the sampled address.
     sample(&mut recording, GUEST_KERNEL, KNOWN, READ + 1, &guest);
     sample(&mut recording, GUEST_KERNEL, KNOWN, READ + 5, &[IN_GUEST, READ + 0x21]);
     sample(
@@ -143,7 +144,7 @@ fn chains_stay_on_their_side() {
         PROGRAM + 8,
         &[IN_GUEST, PROGRAM + 8, PROGRAM + 0x31],
     );
-    // The host's kernel ran, and was entered from the guest.
+    // The host's kernel ran, entered from the guest.
     let exit = [IN_KERNEL, READ + 8, IN_GUEST_KERNEL, READ + 0x11, IN_KERNEL, READ + 0x40];
     sample(&mut recording, KERNEL, KNOWN, READ + 8, &exit);
     let found = chains(&recording, "guest-chains");
@@ -163,7 +164,7 @@ fn chains_stay_on_their_side() {
     assert_eq!(found, expected);
 }
 
-/// The hypervisor is entered by calls of the kernel, so that its chains go on there.
+/// The hypervisor is entered by calls of the kernel, so its chains continue there.
 #[test]
 fn the_hypervisor_is_not_the_kernel() {
     let mut recording = recording();

@@ -1,4 +1,4 @@
-//! Names that are made to act on a terminal: none of the commands writes anything of them that does.
+//! Names designed to control a terminal: no command writes any of their control characters.
 
 use synth::{
     ElfBuilder, Endian, EventAttr, Feature, MmapFile, PerfDataBuilder, Record, SampleBuilder,
@@ -8,10 +8,10 @@ use synth::{
 use crate::support::mapped::{Map, Recording};
 use crate::support::run::{empty_folder, run};
 
-/// Sets the title of a terminal and its colour, ends a line, turns the direction of text.
+/// Sets the title of a terminal and its colour, ends a line, changes the direction of text.
 const EVIL: &str = "/x\u{1b}]0;t\u{7}\u{1b}[31m\n\r\t\u{7f}\u{9b}31m\u{61c}\u{200e}\u{200f}\u{202e}\u{2066}</title>&\"'";
 
-/// Whether a terminal would show the character, or it ends a line of the output itself.
+/// Returns true if a terminal would show the character, or if it ends a line of the output itself.
 fn is_shown(char: char) -> bool {
     let marks = ['\u{61c}', '\u{200e}', '\u{200f}'];
     matches!(char, '\n' | '\t')
@@ -46,7 +46,7 @@ fn recording() -> Vec<u8> {
     it.build()
 }
 
-/// Sections of linkage tables that all have the same addresses: an address is of one of them, and the others take nothing.
+/// Sections of linkage tables with the same addresses: an address belongs to one of them, and the others take no time.
 #[test]
 fn linkage_tables_that_overlap() {
     const SIZE: u64 = 0x8000;
@@ -71,7 +71,7 @@ fn linkage_tables_that_overlap() {
     assert!(ran.text().contains(".plt"), "{}", ran.text());
 }
 
-/// What a mapping's bias is, is not looked for among all the others.
+/// The search for a mapping's bias does not visit all other mappings.
 #[test]
 fn maps_of_many_mappings() {
     const MAPPINGS: u64 = 20_000;

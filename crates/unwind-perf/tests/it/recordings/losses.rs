@@ -1,4 +1,4 @@
-//! What was lost while recording is reported by event, however the recording states it.
+//! Losses while recording are reported by event, for every form in which the recording states them.
 
 use serde_json::json;
 use synth::{

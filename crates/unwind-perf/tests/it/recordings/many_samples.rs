@@ -1,4 +1,4 @@
-//! A recording of more samples than fit one chunk of the replay, written here, whose every chain is known beforehand.
+//! A generated recording with more samples than one chunk of the replay and with known chains.
 //!
 //! ```text
 //! demo.elf  0x1600  outer    return address undefined: the root
@@ -29,20 +29,20 @@ use crate::support::run::{command, empty_folder, finish, run};
 
 const LE: Endian = Endian::Little;
 const BUILD_ID: [u8; 20] = [0xab; 20];
-/// More than the replay takes at once, so that chunks follow each other.
+/// More samples than the replay takes at once, so that there are several chunks.
 const SAMPLES: u64 = 20_000;
 const PROCESSES: u64 = 5;
-/// Where the text is mapped, less its address in the file's headers.
+/// Address of the mapped text, minus its address in the file's headers.
 const BIAS: u64 = 0x55_0000_0000;
 const OUTER: u64 = 0x1600;
 const MIDDLE: u64 = 0x1640;
 
-/// How many calls of `middle` the sample has.
+/// Returns the number of calls of `middle` in the sample.
 const fn depth(sample: u64) -> u64 {
     1 + sample.wrapping_mul(2_654_435_761) % 23
 }
 
-/// Every seventh has too little of its stack.
+/// Returns true if the sample has a truncated stack, as every seventh one does.
 const fn is_cut(sample: u64) -> bool {
     sample % 7 == 3
 }
@@ -88,7 +88,7 @@ fn elf() -> Vec<u8> {
     .build()
 }
 
-/// A process that has the file in its memory.
+/// Adds a process with the mapped file.
 fn start(recording: &mut PerfDataBuilder, pid: u32) {
     let id = SampleId::at(pid, pid, 1);
     recording.record_at(&Record::Comm { pid, tid: pid, comm: b"demo", exec: true }, id);
@@ -134,7 +134,7 @@ fn recording() -> PerfDataBuilder {
     recording
 }
 
-/// Writes the recording and its file; gives the folder.
+/// Writes the recording and its file; returns the folder.
 fn written(name: &str) -> PathBuf {
     let folder = empty_folder(name);
     std::fs::create_dir_all(folder.join("root/demo")).expect("a folder");
@@ -144,7 +144,7 @@ fn written(name: &str) -> PathBuf {
     folder
 }
 
-/// What a run prints that reads `stream` from its standard input.
+/// Returns the output of a run that reads `stream` from its standard input.
 fn printed_of_stream(folder: &Path, stream: Vec<u8>) -> Vec<u8> {
     let mut command = command(folder, &["-", "--sysroot", "root", "-q", "-f", "ndjson"]);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("the command starts");
@@ -155,7 +155,7 @@ fn printed_of_stream(folder: &Path, stream: Vec<u8>) -> Vec<u8> {
     ran.stdout
 }
 
-/// However a recording is stored, its samples are the same.
+/// The samples are the same in every container.
 #[test]
 fn file_stream_and_compressed_file_agree() {
     let folder = written("containers");
@@ -197,7 +197,8 @@ fn every_chain_is_the_known_one_with_any_number_of_threads() {
     let mut expected: Vec<String> =
         stacks.into_iter().map(|(stack, count)| format!("{stack} {count}")).collect();
     expected.sort();
-    // A cut chain stays as it is: the samples before and after it called in other depths, so none shows its caller.
+    // A truncated chain stays unchanged: the samples before and after it called at other depths, so none shows its
+    // caller.
     for join in [&[][..], &["--no-join"]] {
         let arguments = ["perf.data", "--sysroot", "root", "-q", "-f", "folded"];
         let ran = run(&folder, &[&arguments, join].concat()).expect_status(0);
@@ -215,7 +216,7 @@ fn every_chain_is_the_known_one_with_any_number_of_threads() {
     std::fs::remove_dir_all(&folder).expect("the folder is removed");
 }
 
-/// Large enough for several batches: every second sample is of the kernel, called by `outer`.
+/// Returns a recording of several batches: every second sample is of the kernel, called by `outer`.
 fn long_recording() -> Vec<u8> {
     const KERNEL: u64 = 0xffff_ffff_8100_0000;
     const IN_KERNEL: u16 = 1;
@@ -244,7 +245,7 @@ fn long_recording() -> Vec<u8> {
     recording.build()
 }
 
-/// With one job nothing is begun while the replay runs.
+/// With one job, nothing is prefetched while the replay runs; the output is the same.
 #[test]
 fn what_is_begun_beside_the_walk_is_what_is_read_behind_it() {
     let folder = written("ahead");

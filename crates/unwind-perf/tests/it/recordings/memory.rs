@@ -1,5 +1,5 @@
-//! Memory grows with distinct stacks, not with the length of the recording; `--max-memory` ends a run that needs more,
-//! and is not noticed by one that does not.
+//! Memory grows with distinct stacks, not with the length of the recording. `--max-memory` ends a run that needs more,
+//! and does not affect one that needs less.
 
 use std::io::Write as _;
 
@@ -7,10 +7,10 @@ use synth::{Endian, EventAttr, PerfDataBuilder, SampleBuilder, attr_flag, sample
 
 use crate::support::run::{empty_folder, run};
 
-/// Frames of a chain.
+/// Number of frames of a chain.
 const FRAMES: u64 = 120;
 
-/// Samples of so many kernel chains in turn, which have no address in common.
+/// Returns samples that cycle through `distinct` kernel chains without a common address.
 fn chains(samples: u64, distinct: u64) -> Vec<u8> {
     const KERNEL: u64 = 0u64.wrapping_sub(128);
     let mut it = PerfDataBuilder::new(Endian::Little);
@@ -50,7 +50,7 @@ fn more_than_may_be_taken_ends_the_run() {
     assert_eq!(none.json()["summary"]["frames"], 1_200_000);
 }
 
-/// The window of a packed recording counts, which its head states: here 128 MiB, of a recording of some kilobytes.
+/// The window that the header of a compressed recording states counts: here 128 MiB, for a recording of some kilobytes.
 #[test]
 fn windows_of_packed_recordings_count() {
     let folder = empty_folder("memory-window");
@@ -58,7 +58,7 @@ fn windows_of_packed_recordings_count() {
     encoder.window_log(27).expect("a window");
     let bytes = chains(10, 10);
     for part in bytes.chunks(bytes.len() / 2) {
-        // A size that is known would make the window smaller.
+        // With a known size, the window would be smaller.
         encoder.write_all(part).and_then(|()| encoder.flush()).expect("packed");
     }
     std::fs::write(folder.join("packed"), encoder.finish().expect("packed")).expect("a file");
@@ -70,7 +70,7 @@ fn windows_of_packed_recordings_count() {
     assert_eq!(limited("200M").expect_status(0).json()["summary"]["frames"], 1_200);
 }
 
-/// A run that has little left ends in order, and lists the parts that it held.
+/// A run that reaches the limit ends with a message that lists its largest parts.
 #[test]
 fn what_is_held_is_named() {
     let folder = empty_folder("memory-held");

@@ -1,4 +1,4 @@
-//! Recordings of all kinds, from all recorders: whole, damaged, large, hostile.
+//! Recordings of all kinds and recorders: complete, damaged, large, hostile.
 
 mod completeness;
 mod containers;

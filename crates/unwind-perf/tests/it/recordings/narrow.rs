@@ -1,5 +1,4 @@
-//! Processes of 32 bits in recordings of x86-64 machines: their registers, their files, and their vdso, of which no file is
-//! at hand.
+//! 32-bit processes in recordings of x86-64 machines: their registers, their files, and their vdso without a file.
 
 use std::fs;
 
@@ -13,16 +12,17 @@ use crate::support::mapped::{Map, Recording, samples};
 use crate::support::run::empty_folder;
 
 const LE: Endian = Endian::Little;
-/// Where the program is, less what its file states.
+/// Load address of the program, minus its stated address.
 const LOAD: u64 = 0x5655_5000;
 const VDSO: u64 = 0xf7f0_0000;
 const SP: u32 = 0xffff_d000;
-/// Where calls return to: of `main` in `start`, of `work` and of the vdso in `main`.
+/// Return addresses: of `main` in `start`, of `work` and of the vdso in `main`.
 const IN_START: u64 = LOAD + 0x1010;
 const IN_MAIN: u64 = LOAD + 0x1110;
 const BEHIND_VDSO: u64 = LOAD + 0x1130;
 
-/// `start`, which has no caller; `main`, whose frame has 0x20 bytes; `work`, whose frame has 8.
+/// Returns a program with `start`, which has no caller; `main` with a frame of 0x20 bytes; `work` with a frame of 8
+/// bytes.
 fn program() -> Vec<u8> {
     let mut text = vec![0x90; 0x1000];
     let mut put = |returns_to: u64, call: &[u8]| {
@@ -59,7 +59,7 @@ fn program() -> Vec<u8> {
     elf.build()
 }
 
-/// The end reason and the frames (function or module, how it was found) of one sample.
+/// Returns the end reason and the frames (function or module, found-by) of one sample.
 fn unwound(name: &str, regs: &UserRegs, stack: &StackBuilder) -> (String, Vec<(String, String)>) {
     let folder = empty_folder(name);
     fs::write(folder.join("program"), program()).expect("written");
@@ -102,7 +102,7 @@ fn a_chain_of_frames() {
     assert_eq!(unwound("narrow-chain", &regs, &stack), expected);
 }
 
-/// The vdso's entry of system calls has pushed ecx, edx and ebp.
+/// The vdso's entry for system calls has pushed ecx, edx and ebp.
 #[test]
 fn a_system_call() {
     let mut stack = stack();
@@ -113,7 +113,7 @@ fn a_system_call() {
     assert_eq!(unwound("narrow-call", &regs, &stack), expected);
 }
 
-/// Elsewhere in the vdso nothing is proven, and nothing said.
+/// In other functions of the vdso nothing is proven, so the chain ends.
 #[test]
 fn another_function_of_the_vdso() {
     let mut stack = stack();
@@ -123,7 +123,7 @@ fn another_function_of_the_vdso() {
     assert_eq!(unwound("narrow-other", &regs, &stack), expected);
 }
 
-/// A handler, `work`, returns to the vdso, above whose return address the kernel has saved the registers of `main`.
+/// A handler, `work`, returns to the vdso; above that return address the kernel has saved the registers of `main`.
 #[test]
 fn a_signal() {
     let pc = LOAD + 0x1140;
@@ -140,7 +140,7 @@ fn a_signal() {
         let expected = if segment == 0x23 {
             found("root", &[handler, interrupted].concat())
         } else {
-            // No code of 32 bits has that segment.
+            // No 32-bit code has that segment.
             found("no-module", &handler)
         };
         assert_eq!(unwound("narrow-signal", &regs, &stack), expected);

@@ -1,4 +1,4 @@
-//! Questions and their answers: tables, trees, instructions, and the description of it all.
+//! Queries and their answers: tables, trees, instructions, and the interface description.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn query(served: &Served, id: &str, body: &Value) -> Value {
     answer.json()
 }
 
-/// The sum of what rows cost by themselves.
+/// Returns the sum of the rows' own costs.
 fn own(answer: &Value) -> u64 {
     let rows = answer["rows"].as_array().expect("rows");
     rows.iter().map(|row| row["own"].as_u64().expect("a number")).sum()
@@ -143,7 +143,7 @@ fn the_description_knows_every_format_and_every_route() {
         for method in methods.as_object().unwrap().keys() {
             let path = path.replace("{id}", "0");
             let answer = served.ask(&method.to_uppercase(), &path, None);
-            // What is there refuses the id or the body, what is not there says so differently.
+            // An existing route may refuse the id or the body; a missing route has another answer.
             assert!(answer.status != 405, "{method} {path}");
             let problem = if answer.status >= 400 { answer.problem() } else { String::new() };
             let detail = answer.status != 404 || answer.json().get("detail").is_some();

@@ -1,4 +1,4 @@
-//! A service that is started for a test, and a client that says exactly what the test wants it to say.
+//! A service that is started for a test, and a client that sends exactly the bytes that the test specifies.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -10,19 +10,19 @@ use serde_json::Value;
 
 use crate::support::run::{Ran, command, empty_folder};
 
-/// How long an answer may take.
+/// Maximum time for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A service that runs; it ends with the value.
+/// A running service, which ends when the value is dropped.
 #[derive(Debug)]
 pub(super) struct Served {
     child: Child,
     /// Host and port.
     pub(super) address: String,
     pub(super) token: String,
-    /// What it printed beside its address.
+    /// Lines that it printed after its address.
     pub(super) more: Vec<String>,
-    /// Where it keeps results.
+    /// Folder of its results.
     pub(super) store: PathBuf,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Served {
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
-    /// The head as it came, in small letters.
+    /// The head as received, in lower case.
     pub(super) head: String,
     pub(super) body: Vec<u8>,
 }
@@ -40,13 +40,13 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The value of a header.
+    /// Returns the value of a header.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
-    /// The kind of the problem.
+    /// Returns the kind of the problem.
     pub(super) fn problem(&self) -> String {
         let kind = self.json()["type"].as_str().unwrap_or_default().to_owned();
         kind.trim_start_matches("urn:unwind-perf:").to_owned()
@@ -59,7 +59,7 @@ impl Served {
         Self::over(empty_folder(&format!("service-{test}")), folder, arguments)
     }
 
-    /// The same, with a folder that may have results.
+    /// Same as [`Self::start`], with a folder that may already contain results.
     pub(super) fn over(store: PathBuf, folder: &Path, arguments: &[&str]) -> Self {
         let store_text = store.to_str().expect("UTF-8").to_owned();
         let mut all = vec!["serve", "--no-open", "--quiet", "--store", &store_text];
@@ -69,7 +69,7 @@ impl Served {
         Self::of(command(folder, &all), doors, store)
     }
 
-    /// Starts a service that watches what is written into the pipe that comes with it.
+    /// Starts a service that shows the stream written into the returned pipe.
     pub(super) fn live(test: &str, folder: &Path, arguments: &[&str]) -> (Self, ChildStdin) {
         let store = empty_folder(&format!("service-{test}"));
         let store_text = store.to_str().expect("UTF-8").to_owned();
@@ -81,13 +81,13 @@ impl Served {
         (Self::ready(child, 0, store), input)
     }
 
-    /// The service that a command starts, which prints so many lines behind its address.
+    /// Starts a service by a command that prints `more` lines after its address.
     pub(super) fn of(mut command: Command, more: usize, store: PathBuf) -> Self {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Self::ready(command.spawn().expect("the service starts"), more, store)
     }
 
-    /// Waits for the address, and for so many lines behind it.
+    /// Waits for the address, and for `more` lines after it.
     fn ready(mut child: Child, more: usize, store: PathBuf) -> Self {
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.as_mut().expect("standard output"));
@@ -111,11 +111,11 @@ impl Served {
         self.child.id()
     }
 
-    /// The next line that it writes to standard error.
+    /// Returns the next line that it writes to standard error.
     pub(super) fn line_of_stderr(&mut self) -> String {
         let mut line = Vec::new();
         let stderr = self.child.stderr.as_mut().expect("standard error");
-        // Nothing behind the line is taken.
+        // Reads nothing after the line.
         let mut byte = [0];
         while stderr.read(&mut byte).expect("a byte") > 0 && byte != *b"\n" {
             line.push(byte[0]);
@@ -137,18 +137,18 @@ impl Served {
         Ran { status, stdout, stderr: text(stderr.map(|pipe| Box::new(pipe) as _)) }
     }
 
-    /// Says exactly that, and gives what comes back until the service closes.
+    /// Sends exactly `text`, and returns the response until the service closes the connection.
     pub(super) fn say(&self, text: &[u8]) -> Answer {
         let mut stream = TcpStream::connect(&self.address).expect("a connection");
         stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
-        // A service that refuses may close before it has read all.
+        // A service that refuses may close before it has read everything.
         let _ = stream.write_all(text);
         let mut all = Vec::new();
         let _ = stream.read_to_end(&mut all);
         parsed(&all)
     }
 
-    /// Sends a request with these lines of the head.
+    /// Sends a request with these header lines.
     pub(super) fn send(&self, method: &str, path: &str, lines: &[&str], body: &[u8]) -> Answer {
         let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         for line in lines {
@@ -159,7 +159,7 @@ impl Served {
         self.say(&[text.as_bytes(), body].concat())
     }
 
-    /// Asks as a client does that knows the token.
+    /// Sends a request with the token.
     pub(super) fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
         let host = format!("Host: {}", self.address);
         let token = format!("Authorization: Bearer {}", self.token);
@@ -175,13 +175,13 @@ impl Served {
         self.ask("GET", path, None)
     }
 
-    /// The recordings of the list.
+    /// Returns the recordings of the list.
     pub(super) fn recordings(&self) -> Vec<Value> {
         let answer = self.get("/api/v1/recordings").json();
         answer["recordings"].as_array().expect("a list").clone()
     }
 
-    /// The id of the recording of that name.
+    /// Returns the id of the recording of that name.
     pub(super) fn id(&self, name: &str) -> String {
         let all = self.recordings();
         let found = all.iter().find(|row| row["name"] == name);
@@ -203,7 +203,7 @@ impl Served {
         }
     }
 
-    /// The processes that it started.
+    /// Returns the processes that it started.
     pub(super) fn workers(&self) -> Vec<u32> {
         let path = format!("/proc/{0}/task/{0}/children", self.pid());
         let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -218,7 +218,7 @@ impl Drop for Served {
     }
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 pub(super) fn wait_until(what: &str, holds: impl Fn() -> bool) {
     let begin = Instant::now();
     while !holds() {

@@ -1,4 +1,4 @@
-//! The debuginfod server, asked as its clients ask.
+//! The debuginfod server, queried in the way of its clients.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use super::symbols::{Place, analyze, places, served};
 use crate::support::cases::{Case, sysroot};
 use crate::support::run::empty_folder;
 
-/// The path of the server.
+/// Returns the path of the server.
 fn door(served: &Served) -> String {
     let line = served.more.first().expect("the server");
     let url = line.strip_prefix("DEBUGINFOD_URLS=").expect("its address");
@@ -20,7 +20,7 @@ fn ask(served: &Served, method: &str, path: &str, more: &[&str]) -> Answer {
     served.send(method, &format!("{}{path}", door(served)), &lines, b"")
 }
 
-/// Where the file of a place is.
+/// Returns the file of a place.
 fn file_of(place: &Place) -> PathBuf {
     sysroot().join(place.path.trim_start_matches('/'))
 }
@@ -31,7 +31,7 @@ fn files_of_recordings_are_handed_out_by_build_id() {
     let places = places(&served);
     let place = places.iter().find(|it| it.path.ends_with("/inlines-gcc")).expect("the program");
     let executable = format!("/buildid/{}/executable", place.build_id);
-    // Nobody looked at the recording yet.
+    // The recording was not analysed yet.
     assert_eq!(ask(&served, "GET", &executable, &[]).problem(), "not-found");
     analyze(&served);
     let bytes = std::fs::read(file_of(place)).unwrap();
@@ -56,7 +56,7 @@ fn files_of_recordings_are_handed_out_by_build_id() {
     let outside = format!("Range: bytes={}-", bytes.len());
     assert_eq!(ask(&served, "GET", &executable, &[&outside]).problem(), "wrong-range");
     // A stripped library has no debug information.
-    // The recording has no build-id of it, but the file has.
+    // The recording has no build-id for it, but the file has.
     const LIBRARY: &str = "93ac61ec5a8eb1396f9fbd350e3169a558528a40";
     let library = sysroot().join("usr/lib/x86_64-linux-gnu/libc.so.6");
     let path = format!("/buildid/{LIBRARY}/executable");

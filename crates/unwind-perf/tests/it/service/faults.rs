@@ -1,4 +1,4 @@
-//! What breaks: the worker, clients, files; and the front goes on.
+//! Failures of the worker, of clients and of files, after which the front continues.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -42,7 +42,7 @@ fn a_stopped_worker_is_ended_at_the_deadline() {
     let answer = served.ask("POST", "/api/v1/recordings", Some(&json!({ "id": id })));
     let job = served.follow(&answer.json());
     assert_eq!(job["problem"]["type"], "urn:unwind-perf:deadline", "{job}");
-    // The next gets a new one, which may be slow to start.
+    // The next job gets a new worker, which may be slow to start.
     let begin = Instant::now();
     loop {
         let again = served.ask("POST", "/api/v1/recordings", Some(&json!({ "id": id })));
@@ -64,7 +64,7 @@ fn cancelled_jobs_say_so_and_others_get_the_next_worker() {
     let path = format!("/api/v1/jobs/{}", first["id"].as_str().unwrap());
     assert_eq!(served.ask("DELETE", &path, None).status, 202);
     assert_eq!(served.follow(&first)["problem"]["type"], "urn:unwind-perf:cancelled");
-    // One that waits for the worker, which ends before it began it, gets the next one.
+    // A job that waits for a worker that ends before starting it gets the next worker.
     let second = begin();
     std::thread::sleep(Duration::from_millis(50));
     kill(worker, Signal::KILL);
@@ -83,7 +83,7 @@ fn clients_that_say_nothing_or_go_away_do_no_harm() {
         idle.push(stream);
     }
     for _ in 0..20 {
-        // An answer that nobody reads.
+        // An answer without a reader.
         let mut stream = TcpStream::connect(&served.address).unwrap();
         let text = format!(
             "GET /api/v1/recordings/{id}/export?format=report HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
@@ -100,7 +100,7 @@ fn clients_that_say_nothing_or_go_away_do_no_harm() {
 fn a_folder_without_space_is_a_clear_answer() {
     let served = Served::start("space", &Case::named("norm").folder, &["perf.data"]);
     let id = served.id("perf.data");
-    // As far as the service sees, the folder of results is gone.
+    // For the service, the folder of results is gone.
     std::fs::remove_dir_all(&served.store).unwrap();
     let answer = served.ask("POST", "/api/v1/recordings", Some(&json!({ "id": id })));
     let job = served.follow(&answer.json());

@@ -1,4 +1,4 @@
-//! The symbol server of the Firefox Profiler, asked as that page asks.
+//! The symbol server of the Firefox Profiler, queried in the way of that page.
 
 use serde_json::{Value, json};
 
@@ -8,14 +8,14 @@ use crate::support::cases::root;
 
 const PROFILER: &str = "Origin: https://profiler.firefox.com";
 
-/// The path of the symbol server.
+/// Returns the path of the symbol server.
 fn door(served: &Served) -> String {
     let line = served.more.first().expect("the symbol server");
     let url = line.strip_prefix("symbolServer=").expect("its address");
     url.strip_prefix(&format!("http://{}", served.address)).expect("this service's").to_owned()
 }
 
-/// Asks as the page does: JSON as text, from another origin, without the token.
+/// Sends a request as the page does: JSON as text, from another origin, without the token.
 fn ask(served: &Served, path: &str, body: &Value) -> Answer {
     let host = format!("Host: {}", served.address);
     let lines =
@@ -23,7 +23,7 @@ fn ask(served: &Served, path: &str, body: &Value) -> Answer {
     served.send("POST", &format!("{}{path}", door(served)), &lines, body.to_string().as_bytes())
 }
 
-/// The id that the profile has for a file.
+/// Returns the profile's id of a file.
 fn breakpad_id(build_id: &str) -> String {
     let byte = |at: usize| build_id.get(2 * at..2 * at + 2).unwrap_or("00").to_uppercase();
     let order = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -34,7 +34,7 @@ fn number(text: &str) -> u64 {
     u64::from_str_radix(text.trim_start_matches("0x"), 16).expect("hexadecimal")
 }
 
-/// A place in the program of the case, whose source is at hand.
+/// Returns a place in the program of the case with an available source.
 fn in_program(served: &Served) -> Place {
     let all = places(served);
     let of_source = |place: &Place| {
@@ -117,7 +117,7 @@ fn only_sources_of_the_code_at_the_address_are_shown() {
     let text = std::fs::read_to_string(programs.join("inlines.cpp")).unwrap();
     let shown = source(name, &place.address);
     assert_eq!((shown["source"].as_str(), &shown["file"]), (Some(&*text), &json!(name)));
-    // Another file, and the same for an address whose code is not of it.
+    // Another file, and the same file for an address outside of its code.
     for (file, address) in [
         ("/etc/passwd", &*place.address),
         ("/tmp/unwind-perf-testdata/inlines-gcc/../programs/inlines.cpp", &place.address),
@@ -204,7 +204,7 @@ fn only_that_page_may_ask_and_only_behind_its_door() {
     }
     let rebound = served.send("POST", &path, &["Host: evil.example", PROFILER], body);
     assert_eq!(rebound.problem(), "wrong-host");
-    // Neither token is good for the other's routes.
+    // Neither token is valid for the other's routes.
     let (prefix, token) = door.rsplit_once('/').unwrap();
     for wrong in [&*served.token, "", &"0".repeat(64)] {
         let path = format!("{prefix}/{wrong}/symbolicate/v5");
@@ -223,7 +223,7 @@ fn only_that_page_may_ask_and_only_behind_its_door() {
     assert_eq!(served.send("GET", &path, &[&host], b"").problem(), "wrong-method");
     let none = served.send("POST", &format!("{door}/none"), &[&host], b"");
     assert_eq!(none.problem(), "not-found");
-    // Where nobody asked for it, there is nothing.
+    // Without the option, the route does not exist.
     let closed = super::symbols::served("firefox-closed", &[]);
     let host = format!("Host: {}", closed.address);
     assert_eq!(closed.send("POST", &path, &[&host], body).problem(), "not-found");

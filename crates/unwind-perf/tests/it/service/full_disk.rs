@@ -1,4 +1,4 @@
-//! Disks without space: a small file system of the service's own, where this system lets one be mounted.
+//! Full disks: a separate small file system for the service, if this system permits mounting one.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,15 +9,15 @@ use super::client::{Served, wait_until};
 use crate::support::cases::{Case, sysroot};
 use crate::support::run::{empty_folder, results};
 
-/// How a namespace for mounts is made: as the superuser, else with one for users.
+/// Options of `unshare` for a mount namespace: as the superuser, else with a user namespace.
 const WAYS: [&[&str]; 2] = [&["--mount"], &["--mount", "--user", "--map-root-user"]];
 
-/// Mounts a file system at the first argument, and becomes the program that follows. What is kept for addresses of files
-/// would take of its space, and can be kept nowhere there.
+/// Mounts a file system at the first argument, and executes the program that follows. A file at the path of the cache
+/// of names prevents it, since the cache would use some of the space.
 const SCRIPT: &str = "mount -t tmpfs -o size=16k tmpfs \"$0\" && mkdir \"$0/store\" \"$0/uploads\" && \
      : > \"$0/store/names\" && exec \"$@\"";
 
-/// A service whose results and uploads are on a disk of 16 KiB; `None` where none can be mounted.
+/// Returns a service with results and uploads on a disk of 16 KiB; `None` if it cannot be mounted.
 fn served(test: &str) -> Option<Served> {
     let disk = empty_folder(&format!("service-{test}-disk"));
     let disk = disk.to_str().expect("UTF-8");
@@ -54,14 +54,14 @@ fn a_full_disk_is_a_clear_answer_and_the_front_goes_on() {
         assert_eq!((upload.status, upload.problem()), (507, "no-space".to_owned()));
         let export = served.get(&format!("/api/v1/recordings/{id}/export?format=report"));
         assert_eq!((export.status, export.problem()), (507, "no-space".to_owned()));
-        // What did not fit is not there, and takes no space.
+        // Data that did not fit are removed, and take no space.
         assert_eq!(left(), Vec::<String>::new());
         // A small answer still fits.
         let export = served.get(&format!("/api/v1/recordings/{id}/export?format=folded"));
         assert_eq!(export.status, 200);
         wait_until("the answer is over", || left().is_empty());
     }
-    // What an answer took is free once its last reader is gone.
+    // The space of an answer is free once its last reader is gone.
     let others = format!("{folder}/others");
     wait_until("there is space", || std::fs::write(&others, vec![0; 14 << 10]).is_ok());
     let answer = served.ask("POST", "/api/v1/recordings", Some(&json!({ "id": id })));

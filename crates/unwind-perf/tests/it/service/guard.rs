@@ -1,4 +1,4 @@
-//! Who is not let in, and where no path leads.
+//! Requests that are refused, and paths that lead nowhere.
 
 use std::os::unix::fs::symlink;
 
@@ -31,7 +31,7 @@ fn without_the_token_nothing_is_told() {
         assert_eq!(served.send("GET", &path, &[&host], b"").problem(), "no-token", "{path}");
         let wrong = format!("Authorization: Bearer {}", "0".repeat(64));
         assert_eq!(served.send("GET", &path, &[&host, &wrong], b"").status, 401, "{path}");
-        // Neither where a page would leak it to others.
+        // The token is also refused in places from which a page would leak it to others.
         let referrer = format!("Referer: http://{}/#token={}", served.address, served.token);
         assert_eq!(served.send("GET", &path, &[&host, &referrer], b"").status, 401, "{path}");
         let query = format!("{path}?token={}", served.token);
@@ -81,7 +81,7 @@ fn other_names_and_other_origins_are_refused() {
             "wrong-host",
             "{name}"
         );
-        // Pages, too: a name that is bound again would read them.
+        // Pages as well: DNS rebinding of the name would allow to read them.
         assert_eq!(served.send("GET", "/", &[&host], b"").status, 403, "{name}");
     }
     assert_eq!(served.send("GET", path, &[&token], b"").problem(), "wrong-host", "no name at all");
@@ -96,7 +96,7 @@ fn other_names_and_other_origins_are_refused() {
     let own = format!("Origin: http://{}", served.address);
     let lines = [&*host, &token, &own, "Sec-Fetch-Site: same-origin"];
     assert_eq!(served.send("GET", path, &lines, b"").status, 200);
-    // A link of another page leads to ours, which has nothing in it.
+    // A link from another page leads to ours, which has no data.
     let link = [&*host, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"];
     assert_eq!(served.send("GET", "/", &link, b"").status, 200);
     assert_eq!(served.send("POST", "/session", &link, b"{}").problem(), "wrong-origin");
@@ -174,7 +174,7 @@ fn others_than_this_machine_are_let_in_only_where_that_is_said() {
     assert!(open.contains("can be reached from other machines"), "{open}");
     let missing = refused(&["none.data"]);
     assert!(missing.contains("cannot open none.data"), "{missing}");
-    // What strangers send would be taken for this machine's own.
+    // Untrusted uploads would be treated as this machine's own recordings.
     let inside = refused(&[".", "--uploads", "."]);
     assert!(
         inside.contains("lies in a directory that is served as this machine's own"),

@@ -1,4 +1,4 @@
-//! Connections of others that are held open: they keep nobody out who has the token.
+//! Connections that others hold open do not lock out a client with the token.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::client::Served;
 use crate::support::cases::Case;
 
-/// So many connections that say `text`, and neither go on with it nor read.
+/// Opens 100 connections that send `text`, and then neither send more nor read.
 fn hold(served: &Served, text: &str) -> Vec<TcpStream> {
     let connect = |_| {
         let mut stream = TcpStream::connect(&served.address).expect("a connection");

@@ -1,4 +1,4 @@
-//! What happens in the middle: recordings are replaced, workers are killed at any moment, clients go or take their time.
+//! Interruptions: recordings are replaced, workers are killed at any moment, clients disconnect or are slow.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -18,7 +18,7 @@ fn signal(pid: u32, signal: Signal) {
     let _ = kill_process(pid, signal);
 }
 
-/// A service over a copy of a case.
+/// Starts a service over a copy of a case.
 fn served(test: &str) -> (Served, PathBuf) {
     let folder = empty_folder(&format!("service-{test}-root"));
     let recording = folder.join("a.data");
@@ -33,7 +33,7 @@ fn analyze(served: &Served, id: &str) -> Value {
     served.ask("POST", "/api/v1/recordings", Some(&body)).json()
 }
 
-/// The descriptors that the front has.
+/// Returns the number of the front's descriptors.
 fn descriptors(served: &Served) -> usize {
     std::fs::read_dir(format!("/proc/{}/fd", served.pid())).map_or(0, Iterator::count)
 }
@@ -55,7 +55,7 @@ fn a_recording_that_is_replaced_while_it_is_read_is_never_taken_for_the_new_one(
     std::fs::copy(Case::named("spin-lld").folder.join("perf.data"), &other).unwrap();
     std::fs::rename(&other, &path).unwrap();
     signal(worker, Signal::CONT);
-    // The descriptor leads to the old one, whose result is nobody's any more.
+    // The descriptor still refers to the old one, and its result belongs to no current recording.
     assert_eq!(served.follow(&job)["state"], "done");
     assert_eq!(served.get(&columns).problem(), "gone");
     assert_eq!(served.get(&format!("/api/v1/recordings/{id}")).json()["state"], "new");
@@ -80,7 +80,7 @@ fn a_recording_that_is_cut_short_while_it_is_read_has_no_result() {
         let kind = job["problem"]["type"].as_str().unwrap_or("done");
         let known = ["done", "urn:unwind-perf:not-a-recording", "urn:unwind-perf:changed"];
         assert!(known.contains(&kind), "{left}: {job}");
-        // What was read of it is not taken for what is there now.
+        // Data read from the old file are not used for the current one.
         let columns = served.get(&format!("/api/v1/recordings/{id}/columns"));
         assert_eq!(columns.problem(), "gone", "{left}");
     }
@@ -136,7 +136,7 @@ fn clients_that_go_in_the_middle_of_an_answer_leave_nothing_behind() {
         stream.write_all(text.as_bytes()).unwrap();
         let mut some = [0; 1000];
         stream.read_exact(&mut some).unwrap();
-        // Closed with bytes that nobody read, which resets the connection.
+        // Closed with unread bytes, which resets the connection.
     }
     wait_until("descriptors are given back", || descriptors(&served) <= before);
     wait_until("scratch files are given back", || results(&served.store).is_empty());
@@ -154,7 +154,7 @@ fn a_slow_client_gets_all_of_it_while_others_are_answered() {
         "GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\r\n",
         served.address, served.token
     );
-    // The question comes in pieces, too.
+    // The request arrives in pieces as well.
     for piece in text.as_bytes().chunks(7) {
         stream.write_all(piece).unwrap();
         std::thread::sleep(Duration::from_millis(1));

@@ -1,4 +1,4 @@
-//! Jobs: begun once, followed, kept, and done again where something changed.
+//! Jobs: started once, followed, stored, and repeated after a change.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -8,7 +8,7 @@ use super::client::Served;
 use crate::support::cases::{Case, sysroot};
 use crate::support::run::{command, empty_folder, listing, results};
 
-/// A service over copies of a case.
+/// Starts a service over copies of a case.
 fn served(test: &str, names: &[&str]) -> Served {
     let folder = empty_folder(&format!("service-{test}-root"));
     for name in names {
@@ -39,7 +39,7 @@ fn a_result_is_made_once_and_kept() {
     let tables = served.get(&columns);
     assert_eq!((tables.status, tables.header("content-encoding")), (200, Some("gzip")));
     assert_eq!(&tables.body[..2], b"\x1f\x8b");
-    // The same again: no other job.
+    // The same request again: no other job.
     let again = served.ask("POST", "/api/v1/recordings", Some(&json!({ "id": id })));
     assert_eq!(again.status, 201);
     assert_eq!(again.header("location"), Some(&*format!("/api/v1/recordings/{id}")));
@@ -53,7 +53,7 @@ fn a_result_is_made_once_and_kept() {
     let metrics = served.get("/metrics");
     let metrics = String::from_utf8(metrics.body).unwrap();
     assert!(metrics.contains("unwind_perf_jobs_total{end=\"done\"} 1\n"), "{metrics}");
-    // Parts, and what the client has already.
+    // Ranges, and an unchanged result that the client already has.
     let host = format!("Host: {}", served.address);
     let token = format!("Authorization: Bearer {}", served.token);
     let lines = [&*host, &token, "Accept-Encoding: gzip", "Range: bytes=0-1"];
@@ -61,11 +61,11 @@ fn a_result_is_made_once_and_kept() {
     assert_eq!((part.status, &*part.body), (206, &b"\x1f\x8b"[..]));
     let tag = format!("If-None-Match: {}", tables.header("etag").unwrap());
     assert_eq!(served.send("GET", &columns, &[&host, &token, &tag], b"").status, 304);
-    // Unpacked for who does not know gzip: the head's length, the head.
+    // Uncompressed for clients without gzip: the head's length, the head.
     let plain = served.send("GET", &columns, &[&host, &token], b"");
     assert_eq!(&plain.body[8..21], b"{\"version\":2,");
     assert_eq!(results(&served.store).len(), 2);
-    // What the worker found for addresses of files is kept for the next one.
+    // Names that the worker looked up are cached for the next one.
     assert!(served.store.join("names/CACHEDIR.TAG").is_file());
 }
 
@@ -135,7 +135,7 @@ fn results_outlive_the_service() {
     assert!(second.workers().is_empty(), "nothing had to be read");
 }
 
-/// Results of a usual folder that others can write would be others' results.
+/// Results in a default folder that others can write could be forged by others.
 #[test]
 fn a_usual_folder_that_others_can_write_is_not_used() {
     let home = empty_folder("service-shared-home");

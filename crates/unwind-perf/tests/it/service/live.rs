@@ -1,4 +1,4 @@
-//! A recording that is watched while it comes: what is told of it, when it ends, and what is kept.
+//! A live recording: its published state, its end, and the stored copy.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
@@ -15,10 +15,10 @@ use crate::support::run::{empty_folder, listing, run};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Samples of a stream.
+/// Number of samples of a stream.
 const SAMPLES: u64 = 48;
 
-/// What a recorder sends: a sample each round.
+/// Returns a recorder's stream: one sample per round.
 fn stream() -> Vec<u8> {
     let mut recording = PerfDataBuilder::new(Endian::Little);
     recording.event("cycles:u", EventAttr::dwarf(0xff_0fff), &[1]);
@@ -35,7 +35,7 @@ fn place(folder: &Path) -> String {
     folder.join("keep.perf").to_str().expect("UTF-8").to_owned()
 }
 
-/// Waits until what is told of the recording is so.
+/// Waits until the published state of the recording meets a condition.
 fn wait(served: &Served, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let begin = Instant::now();
     loop {
@@ -52,7 +52,7 @@ fn has_ended(view: &Value) -> bool {
     view["state"] == "ended"
 }
 
-/// The head of tables that are not packed.
+/// Returns the head of uncompressed tables.
 fn head(bytes: &[u8]) -> Value {
     let length = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"));
     serde_json::from_slice(&bytes[8..8 + length as usize]).expect("JSON")
@@ -66,13 +66,13 @@ fn columns(served: &Served) -> Value {
     head(&answer.body)
 }
 
-/// How many rows a column has.
+/// Returns the number of rows of a column.
 fn rows(head: &Value, name: &str) -> u64 {
     let all = head["columns"].as_array().expect("rows");
     all.iter().find(|row| row[0] == name).expect("a column")[2].as_u64().expect("a number")
 }
 
-/// Events as they come: their kinds, ids and data.
+/// Server-sent events: their kinds, ids and data.
 struct Events(BufReader<TcpStream>);
 
 impl Events {
@@ -102,7 +102,7 @@ impl Events {
         }
     }
 
-    /// The next event that is not about numbers alone.
+    /// Returns the next event other than `state`.
     fn news(&mut self) -> (String, String, Value) {
         loop {
             let event = self.next();
@@ -122,7 +122,7 @@ fn what_comes_is_told_and_at_the_end_it_is_a_recording() {
     assert_eq!(served.get("/api/v1/live").json()["state"], "waiting");
     assert_eq!(served.get("/api/v1/live/columns").problem(), "gone");
     assert_eq!(served.get("/api/v1/recordings/live").problem(), "gone");
-    // Who has nothing is told when there is something.
+    // A client without data is notified when there are some.
     let mut events = Events::open(&served, "", "");
     assert_eq!(events.next().0, "state");
     let bytes = stream();
@@ -136,7 +136,7 @@ fn what_comes_is_told_and_at_the_end_it_is_a_recording() {
     let mut events = Events::open(&served, &format!("?after={tick}"), "");
     input.write_all(rest).unwrap();
     drop(input);
-    // Each tick follows the one before, and has the rows behind those of that.
+    // Each tick follows the previous one, and has the rows after it.
     let (mut have, mut samples) = (tick, rows(&before, "time"));
     let view = loop {
         let (kind, id, data) = events.news();
@@ -151,13 +151,13 @@ fn what_comes_is_told_and_at_the_end_it_is_a_recording() {
     };
     assert_eq!((&view["state"], view["samples"].as_u64()), (&"ended".into(), Some(SAMPLES)));
     assert_eq!((samples, view["tick"].as_u64()), (SAMPLES, Some(have)));
-    // Who was cut off goes on where that was; who knows another tick begins anew.
+    // A disconnected client resumes at its tick; a client with an unknown tick starts again.
     let mut again = Events::open(&served, "", &format!("Last-Event-ID: {tick}\r\n"));
     assert_eq!(again.next().1, (tick + 1).to_string());
     assert_eq!(Events::open(&served, "?after=999", "").next().0, "anew");
     let after = columns(&served);
     assert_eq!((rows(&after, "time"), after["live"].as_u64()), (SAMPLES, Some(have)));
-    // It is a recording as every other one.
+    // It is an ordinary recording.
     assert_eq!(std::fs::read(&keep).unwrap(), bytes);
     let id = view["recording"].as_str().unwrap();
     for id in [id, "live"] {
@@ -167,7 +167,7 @@ fn what_comes_is_told_and_at_the_end_it_is_a_recording() {
     }
 }
 
-/// The head of what stands in an event.
+/// Returns the head of the tables in an event.
 fn base64_head(text: &str) -> Value {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut bytes = Vec::new();
@@ -236,7 +236,7 @@ fn what_is_damaged_is_said_to_be() {
     input.write_all(&bytes[..middle]).unwrap();
     wait(&served, "samples come", |view| view["kept"].as_u64() > Some(0));
     input.write_all(&[0xff; 64]).unwrap();
-    // Who reads no more closes the pipe.
+    // A service that stops reading closes the pipe.
     let _ = input.write_all(&bytes[middle..]);
     drop(input);
     let view = wait(&served, "the end", has_ended);
@@ -307,7 +307,7 @@ fn a_fifo_is_waited_for_and_a_broken_worker_breaks_no_copy() {
     assert!(view["recording"].is_string());
 }
 
-/// The bytes until then are under the announced name.
+/// The bytes up to that time are stored under the announced name.
 #[test]
 fn a_killed_service_leaves_a_readable_copy() {
     let folder = empty_folder("live-killed");

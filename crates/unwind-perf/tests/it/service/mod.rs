@@ -1,4 +1,4 @@
-//! The service as its clients meet it: a process of its own, asked over the loopback.
+//! The service as its clients use it: a separate process, reached over the loopback.
 
 mod answers;
 mod client;

@@ -1,4 +1,4 @@
-//! What is asked for by HTTP are the bytes that the command writes.
+//! Answers over HTTP have exactly the bytes that the command writes.
 
 use std::os::unix::fs::symlink;
 
@@ -39,7 +39,7 @@ fn differences_have_the_bytes_of_the_command() {
     for (name, case) in [("a.data", "spin-lld"), ("b.data", "spin-bfd")] {
         symlink(Case::named(case).folder.join("perf.data"), folder.join(name)).unwrap();
     }
-    // Links out of a root lead nowhere, so that the recordings are named themselves.
+    // Links out of a root are not followed, so the recordings are named directly.
     let served = Served::start("links", &folder, &["."]);
     assert_eq!(served.recordings().len(), 0);
     drop(served);
@@ -82,7 +82,7 @@ fn recordings_of_a_difference_are_known_by_their_folders() {
     assert!(String::from_utf8_lossy(&answer.body).contains("before/perf.data"));
 }
 
-/// The filters that a recording of two threads of one process answers to.
+/// Filters of a recording of one process with two threads.
 #[test]
 fn filters_choose_the_samples_that_the_command_chooses() {
     let folder = empty_folder("service-filters-root");
@@ -150,7 +150,7 @@ fn times_off_the_processor_have_the_bytes_of_the_command() {
     assert_eq!((&answer["unit"], &answer["total"]), (&json!("nanoseconds"), &json!(60 + 80)));
     assert_eq!(answer["rows"][0]["name"], "left 5");
     assert_eq!(query(&without).problem(), "does-not-fit");
-    // The page's tables have them as an event of their own.
+    // The page's tables have them as a separate event.
     let wanted = json!({ "id": id, "options": { "off_cpu": true } });
     let job = served.ask("POST", "/api/v1/recordings", Some(&wanted));
     assert!(job.status == 201 || served.follow(&job.json())["state"] == "done");
@@ -162,7 +162,7 @@ fn times_off_the_processor_have_the_bytes_of_the_command() {
     assert_eq!(served.follow(&job)["problem"]["type"], "urn:unwind-perf:does-not-fit");
 }
 
-/// A recording of two threads, one of which leaves its processor twice, for 60 and 80 ns.
+/// Returns a recording of two threads, one of which leaves its processor twice, for 60 and 80 ns.
 fn with_switches() -> Vec<u8> {
     let mut data = PerfDataBuilder::new(Endian::Little);
     let fields = sample_type::IDENTIFIER | sample_type::IP | sample_type::TID | sample_type::TIME;

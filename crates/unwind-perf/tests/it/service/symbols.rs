@@ -5,14 +5,15 @@ use serde_json::{Value, json};
 use super::client::Served;
 use crate::support::cases::{Case, sysroot};
 
-/// A service over a recording with inlined functions, whose files are below a sysroot: no build-id leads there.
+/// Starts a service over a recording with inlined functions. Its files are below a sysroot, which no build-id store
+/// indexes.
 pub(super) fn served(test: &str, more: &[&str]) -> Served {
     let sysroot = sysroot();
     let arguments = ["perf.data", "--sysroot", sysroot.to_str().expect("UTF-8")];
     Served::start(test, &Case::named("inlines-gcc").folder, &[&arguments[..], more].concat())
 }
 
-/// Analyses the recording, so that the service knows where its files are.
+/// Analyses the recording, so that the service learns the paths of its files.
 pub(super) fn analyze(served: &Served) {
     let id = served.id("perf.data");
     let answer = served.ask("POST", "/api/v1/recordings", Some(&json!({ "id": id })));
@@ -21,19 +22,19 @@ pub(super) fn analyze(served: &Served) {
     }
 }
 
-/// A location of the recording, as the format JSON has it.
+/// A location of the recording, in the form of the JSON format.
 pub(super) struct Place {
     pub(super) build_id: String,
-    /// The file's path in the recording.
+    /// Path of the file in the recording.
     pub(super) path: String,
     /// Address and offset, as `0x…`.
     pub(super) address: String,
     pub(super) offset: String,
-    /// Functions with their files and lines, the innermost first.
+    /// Functions with their files and lines, innermost first.
     pub(super) functions: Vec<(String, Value, Value)>,
 }
 
-/// All locations in files with a build-id.
+/// Returns all locations in files with a build-id.
 pub(super) fn places(served: &Served) -> Vec<Place> {
     let id = served.id("perf.data");
     let all = served.get(&format!("/api/v1/recordings/{id}/export?format=json")).json();
@@ -87,7 +88,7 @@ fn addresses_have_the_names_of_the_recording() {
         let body = json!({ "modules": modules, "addresses": addresses(space), "space": space });
         symbolize(&served, &body)
     };
-    // No build-id leads to the files, and nobody looked at the recording yet.
+    // No build-id store has the files, and the recording was not analysed yet.
     let before = ask("svma");
     assert_eq!(before["modules"][0], json!({ "found": false, "reason": "file not found" }));
     assert_eq!(before["addresses"][0], json!({ "frames": [], "reason": "no-file" }));
@@ -99,7 +100,7 @@ fn addresses_have_the_names_of_the_recording() {
             let row = &after["addresses"][at];
             assert_eq!(row["address"], place.address);
             let frames = row["frames"].as_array().unwrap();
-            // A recording has a word for functions without a name; here there is the reason.
+            // The recording has a placeholder for functions without a name; here the answer has the reason.
             let (name, ..) = &place.functions[place.functions.len() - 1];
             if name.contains("+0x") {
                 assert_eq!((frames.len(), &row["reason"]), (0, &json!("not-covered")));

@@ -1,4 +1,4 @@
-//! What the service opens for recordings of strangers, as strace sees it; nothing is tried where there is no strace.
+//! Files that the service opens for untrusted recordings, according to strace. Without strace, the test is skipped.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ use synth::{
 use super::client::Served;
 use crate::support::run::empty_folder;
 
-/// What a stranger would like to see opened.
+/// Returns paths that an attacker would like to have opened.
 pub(crate) fn targets(folder: &Path) -> Vec<String> {
     let below = |name: &str| folder.join(name).to_str().expect("UTF-8").to_owned();
     let fixed = ["/etc/passwd", "/etc/shadow", "/dev/zero", "/proc/self/mem", "/proc/1/maps"];
@@ -22,7 +22,7 @@ pub(crate) fn targets(folder: &Path) -> Vec<String> {
     all
 }
 
-/// A recording with a mapping and a sample in it for each path, with build-ids and without.
+/// Returns a recording with a mapping and a sample in it for each path, with build-ids and without.
 pub(crate) fn recording(paths: &[String]) -> Vec<u8> {
     let mut data = PerfDataBuilder::new(Endian::Little);
     let sample_type =
@@ -56,7 +56,7 @@ pub(crate) fn recording(paths: &[String]) -> Vec<u8> {
     data.build()
 }
 
-/// Whether there is a strace that works.
+/// Returns true if strace works.
 pub(crate) fn can_trace() -> bool {
     let mut attempt = Command::new("strace");
     attempt.args(["-qq", "-o", "/dev/null", "true"]).stderr(Stdio::null());
@@ -105,7 +105,7 @@ fn nothing_that_an_upload_names_is_looked_at() {
         let export = served.get(&format!("/api/v1/recordings/{id}/export?format={format}"));
         assert_eq!(export.status, 200);
     }
-    // Neither by its build-id, which a recording of this machine might have.
+    // Files are not found by build-id either, which a recording of this machine might have.
     let body = json!({ "modules": [{ "build_id": "ab".repeat(20) }], "addresses": [[0, 16]] });
     let named = served.ask("POST", "/api/v1/symbolize", Some(&body)).json();
     assert_eq!(named["modules"][0]["found"], false);
@@ -113,7 +113,7 @@ fn nothing_that_an_upload_names_is_looked_at() {
     check(&std::fs::read_to_string(&log).unwrap(), &paths);
 }
 
-/// Whether the service asked the system for none of these files.
+/// Checks that the service accessed none of these files.
 fn check(log: &str, paths: &[String]) {
     assert!(log.contains("uploads"), "strace saw nothing");
     for path in paths {
@@ -127,7 +127,7 @@ fn check(log: &str, paths: &[String]) {
         let seen: Vec<&str> = log.lines().filter(|line| line.contains(word)).collect();
         assert_eq!(seen, Vec::<&str>::new(), "{word}");
     }
-    // No program was started but the service and its worker.
+    // The only started programs are the service and its worker.
     let started = log.lines().filter(|line| line.contains("execve(") && line.ends_with("= 0"));
     assert!(started.clone().all(|line| line.contains("unwind-perf")), "{log}");
 }

@@ -1,4 +1,4 @@
-//! Recordings of strangers.
+//! Untrusted recordings.
 
 use super::client::{Answer, Served};
 use crate::support::cases::Case;
@@ -23,7 +23,7 @@ fn nothing_that_an_upload_names_is_opened() {
     let folder = empty_folder("service-uploads-root");
     let uploads = folder.join("uploads");
     std::fs::create_dir(&uploads).unwrap();
-    // The recorded files are there: below the sysroot, which is of use for recordings of this machine only.
+    // The recorded files are available below the sysroot, which applies only to recordings of this machine.
     let sysroot = crate::support::cases::sysroot();
     let arguments =
         ["--uploads", uploads.to_str().unwrap(), "--sysroot", sysroot.to_str().unwrap()];
@@ -53,7 +53,7 @@ fn corrupted_uploads_get_a_clear_answer_and_the_front_goes_on() {
     let whole = Case::named("inlines-gcc").bytes();
     for twin in 0..50_usize {
         let mut bytes = whole.clone();
-        // Every twin is broken at places of its own.
+        // Each copy is damaged at different positions.
         for step in 0..20 {
             let at = (twin * 7919 + step * 104_729) % bytes.len();
             bytes[at] ^= 1 << (twin % 8);

@@ -1,4 +1,4 @@
-//! Arrow streams as JSON values: what a reader of any language gets.
+//! Arrow streams as JSON values: the result for a reader in any language.
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Int8Type, Int32Type, UInt32Type, UInt64Type};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 /// A stream.
 pub(crate) struct ArrowTable {
-    /// What the schema says beside the columns.
+    /// Metadata of the schema.
     pub(crate) keys: Metadata,
     /// A value for each row, by column.
     pub(crate) columns: Vec<(String, Vec<Value>)>,
@@ -17,7 +17,7 @@ pub(crate) struct ArrowTable {
 }
 
 impl ArrowTable {
-    /// All streams of some bytes, which there are no others of.
+    /// Returns all streams in `bytes`, which contain nothing else.
     pub(crate) fn all(mut bytes: &[u8]) -> Vec<Self> {
         let mut tables = Vec::new();
         while !bytes.is_empty() {
@@ -38,12 +38,12 @@ impl ArrowTable {
         tables
     }
 
-    /// The name of the table.
+    /// Returns the name of the table.
     pub(crate) fn name(&self) -> &str {
         &self.keys["unwind_perf.table"]
     }
 
-    /// Its rows as objects, without what is null.
+    /// Returns its rows as objects, without null values.
     pub(crate) fn rows(&self) -> Vec<Value> {
         let length = self.columns.first().map_or(0, |(_, values)| values.len());
         let value = |row: usize| {

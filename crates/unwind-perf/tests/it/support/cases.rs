@@ -1,6 +1,6 @@
-//! The recordings of `testdata/cases`, and the table that makes tests of each: its outputs, and how its samples end.
+//! The recordings of `testdata/cases`, and the table from which their tests are generated: outputs and end reasons.
 //!
-//! A new case gets a row here; a test says so where the table and the folder differ.
+//! A new case gets a row here; a test fails if the table and the folder differ.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// All cases, in the order of their names.
+    /// Returns all cases, sorted by name.
     pub(crate) fn all() -> Vec<Self> {
         let cases = root().join("testdata/cases");
         let names = crate::support::run::listing(&cases);
@@ -22,18 +22,18 @@ impl Case {
         names.into_iter().map(|name| Self { folder: cases.join(&name), name }).collect()
     }
 
-    /// The case of that name.
+    /// Returns the case of that name.
     pub(crate) fn named(name: &str) -> Self {
         Self { name: name.to_owned(), folder: root().join("testdata/cases").join(name) }
     }
 
-    /// The formats of the outputs that are stored beside the recording, sorted.
+    /// Returns the formats of the outputs that are stored beside the recording, sorted.
     pub(crate) fn expected_formats(&self) -> Vec<String> {
         let files = crate::support::run::listing(&self.folder);
         files.iter().filter_map(|file| file.strip_prefix("expected.")).map(str::to_owned).collect()
     }
 
-    /// Replays the case in its folder, with the files that belong to it and these further arguments.
+    /// Replays the case in its folder, with its files and these further arguments.
     #[track_caller]
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         let mut all = vec!["perf.data", "--sysroot", "../../sysroot"];
@@ -44,31 +44,31 @@ impl Case {
         run(&self.folder, &all)
     }
 
-    /// The bytes of the recording.
+    /// Returns the bytes of the recording.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         std::fs::read(self.folder.join("perf.data")).expect("a recording")
     }
 }
 
-/// The names of all formats, as the command lists them for a name that it does not know.
+/// Returns the names of all formats, as the command lists them for an unknown name.
 pub(crate) fn formats() -> Vec<String> {
     let reported = run(root(), &["-", "--format", "?"]).expect_status(2).stderr;
     let names = reported.lines().next().and_then(|line| line.split_once("known formats are "));
     names.expect("the names").1.split(", ").map(str::to_owned).collect()
 }
 
-/// The folder of the repository.
+/// Returns the folder of the repository.
 pub(crate) fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// The files that the recorded processes had mapped.
+/// Returns the folder with the files that the recorded processes had mapped.
 pub(crate) fn sysroot() -> PathBuf {
     root().join("testdata/sysroot")
 }
 
-/// Gives the table of cases to a macro that makes tests: the case (`_` stands for `-`), the formats of its files
-/// `expected.*`, and how many of its samples ended how.
+/// Passes the table of cases to a macro that defines tests: the case (`_` stands for `-`), the formats of its files
+/// `expected.*`, and the number of its samples by end reason.
 macro_rules! for_each_case {
     ($make:ident) => {
         $make! {
@@ -119,12 +119,12 @@ macro_rules! for_each_case {
 }
 pub(crate) use for_each_case;
 
-/// The name of a case or format out of its name as an identifier.
+/// Returns the name of a case or format from its identifier.
 pub(crate) fn spelled(identifier: &str) -> String {
     identifier.replace('_', "-")
 }
 
-/// Copies a folder with all that is in it: links that lead out of a sysroot lead nowhere.
+/// Copies a folder with its contents: links that lead out of a sysroot lead nowhere.
 pub(crate) fn copy_folder(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("a folder");
     for entry in std::fs::read_dir(from).expect("a folder") {

@@ -1,4 +1,4 @@
-//! Recordings written here over real ELF files: what was mapped, and samples at known addresses.
+//! Recordings written here over real ELF files, with mappings and samples at known addresses.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::support::run::{Ran, run};
 /// Readable and executable.
 pub(crate) const RX: u32 = 5;
 
-/// A mapping: where, how long, from which offset of which file.
+/// A mapping: start, length, offset and file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Map<'a> {
     pub(crate) start: u64,
@@ -27,18 +27,18 @@ pub(crate) struct Map<'a> {
 }
 
 impl<'a> Map<'a> {
-    /// Code of a file.
+    /// Returns a mapping of code of a file.
     pub(crate) fn code(start: u64, len: u64, offset: u64, path: &'a str) -> Self {
         Self { start, len, offset, prot: RX, file: inode(1), path }
     }
 }
 
-/// A file of one device.
+/// Returns a file on a fixed device.
 pub(crate) const fn inode(number: u64) -> MmapFile<'static> {
     MmapFile::Inode { major: 8, minor: 1, inode: number, generation: 0 }
 }
 
-/// A recording of one event; every record is a microsecond later than the one before.
+/// A recording of one event; every record is a microsecond after the previous one.
 pub(crate) struct Recording {
     pub(crate) data: PerfDataBuilder,
     time: u64,
@@ -52,7 +52,7 @@ impl Recording {
         Self { data, time: 1_000_000 }
     }
 
-    /// The time of the next record.
+    /// Returns the time of the next record.
     pub(crate) fn next(&mut self) -> u64 {
         self.time += 1000;
         self.time
@@ -80,7 +80,7 @@ impl Recording {
         self.data.record_at(&record, SampleId::at(pid, pid, time));
     }
 
-    /// A sample at an address, with this stack.
+    /// Adds a sample at an address, with this stack.
     pub(crate) fn sample_on(&mut self, pid: u32, address: u64, stack: &[u64]) {
         let time = self.next();
         let stack: Vec<u8> = stack.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -92,7 +92,7 @@ impl Recording {
         );
     }
 
-    /// A sample at an address on a stack that says nothing.
+    /// Adds a sample at an address, on a stack without return addresses.
     pub(crate) fn sample(&mut self, pid: u32, address: u64) {
         self.sample_on(pid, address, &[0, 0]);
     }
@@ -103,12 +103,12 @@ impl Recording {
     }
 }
 
-/// Replays the recording in a folder, and gives the lines of its samples.
+/// Replays the recording in a folder, and returns the lines of its samples.
 pub(crate) fn samples(folder: &Path, arguments: &[&str]) -> Vec<Value> {
     replay(folder, &[&["-f", "ndjson"], arguments].concat()).lines()
 }
 
-/// The findings of a replay: kind and count.
+/// Returns the findings of a replay: kind and count.
 pub(crate) fn findings(folder: &Path, arguments: &[&str]) -> Vec<(String, u64)> {
     let json = replay(folder, arguments).json();
     let findings = json["summary"]["findings"].as_array().expect("findings");
@@ -123,13 +123,13 @@ fn replay(folder: &Path, arguments: &[&str]) -> Ran {
     run(folder, &[&["perf.data", "-q"], arguments].concat()).expect_status(0)
 }
 
-/// The function and its place in the file of a sample's innermost frame.
+/// Returns the function of a sample's innermost frame, and its address in the file.
 pub(crate) fn innermost(sample: &Value) -> (Option<&str>, Option<&str>) {
     let frame = &sample["frames"][0];
     (frame["function"].as_str(), frame["svma"].as_str())
 }
 
-/// The small files of the linkers.
+/// Returns the folder of the linkers' small files.
 pub(crate) fn layout_files() -> PathBuf {
     root().join("crates/image-store/testdata/layouts")
 }

@@ -1,4 +1,4 @@
-//! What the tests share: the recordings of `testdata`, recordings over real files, and runs of the command.
+//! Shared by the tests: the recordings of `testdata`, recordings over real files, and runs of the command.
 
 pub(crate) mod arrow;
 pub(crate) mod cases;

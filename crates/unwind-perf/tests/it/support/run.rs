@@ -1,5 +1,5 @@
-//! Runs the built command with an empty environment, no input and a limit of time, so that no test depends on who runs
-//! it, and none hangs.
+//! Runs of the built command with an empty environment, no input and a time limit, so that no test depends on its user,
+//! and none hangs.
 
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
@@ -7,30 +7,30 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Far above what any test takes, also on a machine that does other things.
+/// Far above the time of any test, even on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What a run left.
+/// Result of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
-    /// Exit status; a run that a signal ended fails the test already.
+    /// Exit status; a run that was ended by a signal has already failed the test.
     pub(crate) status: i32,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
 }
 
 impl Ran {
-    /// Standard output as text.
+    /// Returns standard output as text.
     pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.stdout).expect("UTF-8 on standard output")
     }
 
-    /// Standard output as one JSON document.
+    /// Returns standard output as one JSON document.
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.stdout).expect("JSON on standard output")
     }
 
-    /// Standard output as a JSON value a line.
+    /// Returns standard output as one JSON value per line.
     pub(crate) fn lines(&self) -> Vec<serde_json::Value> {
         self.text()
             .lines()
@@ -38,7 +38,7 @@ impl Ran {
             .collect()
     }
 
-    /// The run itself, where its status is the expected one.
+    /// Returns the run itself if its status is the expected one.
     #[track_caller]
     pub(crate) fn expect_status(self, status: i32) -> Self {
         assert_eq!(self.status, status, "{}", self.stderr);
@@ -46,7 +46,7 @@ impl Ran {
     }
 }
 
-/// The command, to be started in `folder`.
+/// Returns the command, to be started in `folder`.
 pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_unwind-perf"));
     command.args(arguments).current_dir(folder).env_clear();
@@ -54,12 +54,12 @@ pub(crate) fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// The command under the name of another program, which it then is.
+/// Returns the path of a link to the command under the name of another program.
 pub(crate) fn started_as(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs");
     std::fs::create_dir_all(&folder).expect("a folder for links");
     let link = folder.join(name);
-    // Tests that run beside this one make the same link.
+    // Parallel tests create the same link.
     match std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_unwind-perf"), &link) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => panic!("{error}"),
         _ => link,
@@ -72,20 +72,20 @@ pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Ran {
     finish(command(folder, arguments).spawn().expect("the command starts"))
 }
 
-/// The same with these bytes on standard input, by a pipe.
+/// Same as [`run`], with these bytes on standard input through a pipe.
 #[track_caller]
 pub(crate) fn run_with_input(folder: &Path, arguments: &[&str], input: &[u8]) -> Ran {
     let mut command = command(folder, arguments);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("the command starts");
     let (mut pipe, input) = (child.stdin.take().expect("a pipe"), input.to_vec());
-    // Who does not read to the end closes the pipe.
+    // A command that does not read to the end closes the pipe.
     let writer = thread::spawn(move || drop(pipe.write_all(&input)));
     let ran = finish(child);
     writer.join().expect("no panic");
     ran
 }
 
-/// Waits for the end of a run and collects what it prints.
+/// Waits for the end of a run and collects its output.
 #[track_caller]
 pub(crate) fn finish(mut child: Child) -> Ran {
     let stdout = read_aside(child.stdout.take());
@@ -116,7 +116,7 @@ fn read_aside(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Ve
     })
 }
 
-/// An empty folder of this test's own, below the build's target folder.
+/// Returns an empty folder for one test, below the build's target folder.
 pub(crate) fn empty_folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     match std::fs::remove_dir_all(&folder) {
@@ -127,12 +127,12 @@ pub(crate) fn empty_folder(name: &str) -> PathBuf {
     folder
 }
 
-/// What is in a folder of the service, sorted, beside what it keeps for addresses of files.
+/// Returns the files in a folder of the service, sorted, without its cache of names.
 pub(crate) fn results(store: &Path) -> Vec<String> {
     listing(store).into_iter().filter(|name| name != "names").collect()
 }
 
-/// The names of the files in a folder, sorted.
+/// Returns the names of the files in a folder, sorted.
 pub(crate) fn listing(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("a folder");
     let mut names: Vec<String> = entries

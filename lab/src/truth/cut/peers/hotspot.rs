@@ -1,12 +1,12 @@
-//! hotspot's rule: a word that is not in the dump is what it was when another sample of the process showed it.
+//! hotspot's rule: a word outside of the dump has the value that another sample of the process showed.
 //!
-//! Its backend unwinds with elfutils' libdw, sample after sample in the order of time. Each word that libdw reads from a
-//! dump (return addresses and saved registers) is remembered by its address in the process; of several the last one. A
-//! word that lies outside of the dump is looked up there, however old it is and whatever thread it is from. Frames from
-//! there on are counted as "guessed", but not marked.
+//! Its backend unwinds with elfutils' libdw, one sample after another in time order. It remembers each word that libdw
+//! reads from a dump (return addresses and saved registers) by its address in the process, the last value only. A word
+//! outside of the dump is looked up there, regardless of its age and thread. Frames from there on are counted as
+//! "guessed", but not marked.
 //!
-//! Here our walker takes the place of libdw: the dump is continued with what is remembered. The words that are
-//! remembered are those that the row of each frame has at an offset from the CFA ([`super::slots`]).
+//! Here our walker replaces libdw: the dump is extended with the remembered words. The remembered words are those that
+//! the row of each frame has at an offset from the CFA ([`super::slots`]).
 //!
 //! Source: `memoryRead` in `app/perfunwind.cpp` of KDAB/perfparser (2024-01).
 
@@ -14,32 +14,32 @@ use std::collections::BTreeMap;
 
 use super::walk::Node;
 
-/// So far above the stack pointer words are looked for, in bytes: a chain that is whole with a dump of 64 KiB needs no
-/// more than that.
+/// Maximum distance of looked-up words above the stack pointer, in bytes: more than a chain needs that is complete with
+/// a dump of 64 KiB.
 const REACH: u64 = 1 << 20;
 
-/// Stands for a word that is not known: no address of user space, so that a walk ends where it needs it.
+/// Represents an unknown word: not a user-space address, so a walk that needs it ends.
 const UNKNOWN: u64 = 0x5bad_5bad_5bad_5bad;
 
-/// A word of the stack, in bytes.
+/// Size of a stack word, in bytes.
 const WORD: usize = size_of::<u64>();
 
-/// The dump of a sample.
+/// Stack dump of a sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dump<'a> {
     pub(super) pid: i32,
-    /// The stack pointer.
+    /// Stack pointer.
     pub(super) sp: u64,
-    /// Its bytes, little-endian.
+    /// Bytes of the stack, little-endian.
     pub(super) bytes: &'a [u8],
 }
 
-/// The words that were read from the dumps of each process, by their address.
+/// Words that were read from the dumps of each process, by address.
 #[derive(Debug, Default)]
 pub(super) struct StackValues(BTreeMap<i32, BTreeMap<u64, u64>>);
 
 impl StackValues {
-    /// The bytes of a dump, and above them what is remembered; nothing where nothing is.
+    /// Returns the bytes of a dump with the remembered words above them; `None` if there are none.
     pub(super) fn continued(&self, dump: Dump<'_>) -> Option<Vec<u8>> {
         let whole = dump.bytes.len() / WORD * WORD;
         let mut bytes = dump.bytes.get(..whole)?.to_vec();
@@ -57,8 +57,8 @@ impl StackValues {
         (bytes.len() > whole).then_some(bytes)
     }
 
-    /// Remembers what was read of a dump for the steps of a chain. `slots` says of a frame, by its index, where it saved
-    /// its caller's registers, from its CFA on, in bytes. The CFA of the outermost one is not known.
+    /// Remembers the words that the steps of a chain read from a dump. `slots` returns, by frame index, the offsets
+    /// from its CFA at which a frame saved its caller's registers, in bytes. The CFA of the outermost frame is unknown.
     pub(super) fn remember(
         &mut self,
         dump: Dump<'_>,
@@ -77,7 +77,7 @@ impl StackValues {
     }
 }
 
-/// A word of a dump.
+/// Returns a word of a dump.
 fn word_at(dump: Dump<'_>, address: u64) -> Option<u64> {
     let at = usize::try_from(address.checked_sub(dump.sp)?).ok()?;
     let word = dump.bytes.get(at..at.checked_add(WORD)?)?;
@@ -88,12 +88,12 @@ fn word_at(dump: Dump<'_>, address: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A stack of frames that are two words large, the upper of which is the return address.
+    /// Returns a stack with frames of two words; the upper word is the return address.
     fn stack(callers: &str) -> Vec<u8> {
         callers.bytes().flat_map(|it| [99, u64::from(it)]).flat_map(u64::to_le_bytes).collect()
     }
 
-    /// Unwinds such a stack to `m`. The callers as letters, and `...` where `m` is not reached.
+    /// Unwinds such a stack to `m`. Returns the callers as letters, and `...` if `m` is not reached.
     fn walked(sp: u64, bytes: &[u8]) -> (String, Vec<Node>) {
         let (mut letters, mut nodes) = (String::new(), vec![Node { ip: 0, sp }]);
         for (frame, above) in bytes.chunks_exact(2 * WORD).zip(1..) {
@@ -108,8 +108,8 @@ mod tests {
         (letters + "...", nodes)
     }
 
-    /// The chain of the last of some samples (process, frames between its stack pointer and the end of the stack,
-    /// callers in the dump), which are in the order of time.
+    /// Returns the chain of the last of some samples (process, frames between its stack pointer and the end of the
+    /// stack, callers in the dump), in time order.
     fn last(samples: &[(i32, u64, &str)]) -> String {
         let mut values = StackValues::default();
         let mut letters = String::new();
@@ -128,14 +128,14 @@ mod tests {
     fn words_beyond_the_dump_are_those_of_the_last_sample_that_had_them() {
         assert_eq!(last(&[(1, 3, "abm"), (1, 5, "xya")]), "xyabm");
         assert_eq!(last(&[(1, 3, "abm"), (1, 3, "cdm"), (1, 5, "xya")]), "xyadm");
-        // Nothing of later samples is known, nor what no sample had.
+        // Words of later samples, and words that no sample had, are unknown.
         assert_eq!(last(&[(1, 5, "xya")]), "xya...");
         assert_eq!(last(&[(1, 1, "m"), (1, 5, "xya")]), "xya...");
     }
 
     #[test]
     fn a_word_is_known_by_its_address_only() {
-        // Not by the function that it was read for: z returns to where a had returned.
+        // A word is not looked up by function: z returns to the address to which a had returned.
         assert_eq!(last(&[(1, 3, "abm"), (1, 5, "xyz")]), "xyzbm");
         // At another depth there is another word, or none.
         assert_eq!(last(&[(1, 3, "abm"), (1, 4, "xya")]), "xyam");

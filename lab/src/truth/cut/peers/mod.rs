@@ -1,5 +1,5 @@
-//! What other programs do about chains that the dump cut off, tried on our own walks of the same samples: only the rule
-//! differs, neither the call frame information nor what is read of it.
+//! Other programs' rules for chains that the dump truncated, tried on our own walks of the same samples. Only the rule
+//! differs, neither the call frame information nor its interpretation.
 
 mod hotspot;
 mod replay;
@@ -21,7 +21,7 @@ use replay::{Recording, Sampled};
 use slots::Slots;
 use walk::{Node, Walk};
 
-/// The rules that are tried, with what they say.
+/// The rules that are tried, with their descriptions.
 pub(super) const RULES: [(&str, &str); 2] = [
     (
         "simpleperf",
@@ -36,8 +36,8 @@ pub(super) const RULES: [(&str, &str); 2] = [
     ),
 ];
 
-/// The chains of a recording by each of [`RULES`], for the samples of the truth. Modules and functions are those that
-/// the truth has at an address of a process.
+/// Returns the chains of a recording by each of [`RULES`], for the samples of the truth. Modules and functions are
+/// those of the truth at an address of a process.
 pub(super) fn chains(
     recording: &Path,
     truth: &Chains,
@@ -50,7 +50,7 @@ pub(super) fn chains(
     Ok([own?, guessed?])
 }
 
-/// How many chains of a recording reach their root by each of [`RULES`].
+/// Returns the number of chains of a recording that reach their root by each of [`RULES`].
 pub(super) fn rooted(recording: &Path) -> Result<[u64; RULES.len()]> {
     let (mut own, guessed) = walks(recording)?;
     simpleperf::join(&mut own);
@@ -59,7 +59,7 @@ pub(super) fn rooted(recording: &Path) -> Result<[u64; RULES.len()]> {
     Ok([rooted(&own), rooted(&guessed)])
 }
 
-/// The walks of all samples by what their own dump has, and by hotspot's rule.
+/// Returns the walks of all samples, from their own dump and by hotspot's rule.
 fn walks(recording: &Path) -> Result<(Vec<Walk>, Vec<Walk>)> {
     let recording = Recording::open(recording)?;
     let images = ImageStore::new(recording.files());
@@ -79,7 +79,7 @@ fn walks(recording: &Path) -> Result<(Vec<Walk>, Vec<Walk>)> {
             let (reached, more) = walked(&mut walker, sample, Some(&stack));
             joined = more.len() > frames.len() || reached == EndReason::Root;
             if joined {
-                // Where it ends for want of a word, the end of its own walk says so.
+                // If a word is missing, the end reason is that of its own walk.
                 end = if reached == EndReason::Root { reached } else { end };
                 frames = more;
             }
@@ -93,7 +93,7 @@ fn walks(recording: &Path) -> Result<(Vec<Walk>, Vec<Walk>)> {
     Ok((own, guessed))
 }
 
-/// Walks a sample, with another stack than its own if there is one.
+/// Walks a sample, with `stack` instead of its own stack if there is one.
 fn walked(
     walker: &mut Walker<'_>,
     sample: &Sampled<'_>,
@@ -112,7 +112,7 @@ fn walk_of(sample: &Sampled<'_>, end: EndReason, frames: &[Frame]) -> Walk {
     Walk { time, pid, tid, end, joined: false, nodes: frames.iter().map(Node::of).collect() }
 }
 
-/// The dump of a sample: none where its stack pointer is not known.
+/// Returns the dump of a sample; empty if its stack pointer is unknown.
 fn dump_of<'a>(sample: &Sampled<'a>, frames: &[Frame]) -> Dump<'a> {
     let sp = frames.first().and_then(Frame::sp);
     let stack = sample.user.as_ref().map(|(_, state)| state.stack);
@@ -120,7 +120,7 @@ fn dump_of<'a>(sample: &Sampled<'a>, frames: &[Frame]) -> Dump<'a> {
     Dump { pid: sample.pid, sp: sp.unwrap_or(0), bytes }
 }
 
-/// Where a frame has saved registers.
+/// Returns the offsets from the CFA at which a frame saved registers.
 fn slots_of(
     frame: Option<&Frame>,
     sample: &Sampled<'_>,
@@ -138,7 +138,7 @@ fn slots_of(
     }
 }
 
-/// Walks as chains that can be compared with the truth.
+/// Converts walks to chains that can be compared with the truth.
 fn chains_of(walks: &[Walk], truth: &Chains, places: &Places, words: &mut Words) -> Result<Chains> {
     if walks.len() != truth.len() {
         bail!("{} samples, and {} where the rules of peers are tried", truth.len(), walks.len());

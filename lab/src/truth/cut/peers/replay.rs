@@ -1,5 +1,5 @@
-//! The samples of a recording in the order of time, each with what its walk needs: one after the other, so that rules
-//! that remember can be tried.
+//! The samples of a recording in time order, each with the input of its walk. Rules that remember earlier samples need
+//! this sequence.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use unwinder::{Arch, UserState};
 
 /// A sample.
 pub(super) struct Sampled<'a> {
-    /// In ns; 0 where there is none.
+    /// Time in ns; 0 if there is none.
     pub(super) time: u64,
     pub(super) pid: i32,
     pub(super) tid: i32,
-    /// Its registers as (bit of the mask, value), and its stack; `None` where it has none, or 32-bit ones.
+    /// Registers as (bit of the mask, value), and stack; `None` if it has none, or 32-bit ones.
     pub(super) user: Option<(Vec<(u32, u64)>, UserState<'a>)>,
     /// All modules so far.
     pub(super) modules: &'a [Arc<Module>],
 }
 
-/// A recording that was opened.
+/// An opened recording.
 pub(super) struct Recording {
     session: Session,
     arch: Arch,
@@ -50,7 +50,7 @@ impl Recording {
         Ok(Self { session, arch })
     }
 
-    /// Where the files of its modules are looked for: where the command does without options.
+    /// Returns the options for finding its modules' files: those of the command without options.
     pub(super) fn files(&self) -> FileOptions {
         let features = self.session.head().features();
         let same = |recorded: Option<&[u8]>, here: Vec<u8>| recorded == Some(&here);
@@ -62,7 +62,7 @@ impl Recording {
         }
     }
 
-    /// Calls `each` with every sample, in the order of time.
+    /// Calls `each` with every sample, in time order.
     pub(super) fn replay(mut self, each: &mut dyn FnMut(&Sampled<'_>)) {
         let mut timeline = Timeline::new();
         let mut findings = Findings::default();
@@ -76,7 +76,7 @@ impl Recording {
                 }
                 timeline.advance(entry.time);
                 let (space, _) = timeline.space(entry.pid);
-                // As in a run of the command, what cannot be decoded is not a sample.
+                // As in a run of the command, an entry that cannot be decoded is not a sample.
                 if let Ok(sample) = batch.sample(entry) {
                     each(&sampled(entry, &sample, self.arch, &space, timeline.modules()));
                 }

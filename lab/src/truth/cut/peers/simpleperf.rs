@@ -1,13 +1,13 @@
-//! simpleperf's rule: a chain goes on as another chain of the thread did from the same frame.
+//! simpleperf's rule: a chain continues as another chain of the thread did from the same frame.
 //!
-//! A node is an address with its stack pointer, in one thread. Each node has one parent, the caller that the last chain
-//! through it showed. A chain whose outermost node has a parent is continued with it, with that one's parent, and so on.
-//! That is done with all chains from the last to the first, then with what came of them from the first to the last, so
-//! that chains of before and after count. Nothing tells when a node was left and came again.
+//! A node is an address with its stack pointer, in one thread. Each node has one parent: the caller in the last chain
+//! through it. A chain is continued with the parent of its outermost node, with that one's parent, and so on. This is
+//! done with all chains from the last to the first, then with the results from the first to the last, so that earlier
+//! and later chains count. The rule does not detect that a node was left and entered again.
 //!
-//! simpleperf asks for so many matching nodes as `min_matching_nodes` says, 1 by default; here it is always 1. Its cache
-//! has room for 8 MiB (262,144 nodes) and forgets nodes without children then; this one forgets none, which is the same
-//! for recordings of some thousand samples (up to 53,000 nodes were seen).
+//! simpleperf requires `min_matching_nodes` matching nodes, 1 by default; here it is always 1. Its cache is limited to
+//! 8 MiB (262,144 nodes) and then drops nodes without children. This one drops none, which is equivalent for recordings
+//! of some thousand samples (up to 53,000 nodes were observed).
 //!
 //! Source: simpleperf `CallChainJoiner` (AOSP, system/extras), `cmd_record.cpp` for the defaults.
 
@@ -20,10 +20,10 @@ use super::walk::{Node, Walk};
 /// More nodes than a chain can have.
 const MOST: usize = 1 << 20;
 
-/// Joins the walks of a recording, which are in the order of time.
+/// Joins the walks of a recording, which are in time order.
 ///
-/// simpleperf does not know which node is a root. A joined chain counts as `root` where it ends on the node of a walk
-/// that ended so.
+/// simpleperf does not know which node is a root. A joined chain counts as `root` if it ends at the last node of a walk
+/// that ended at a root.
 pub(super) fn join(walks: &mut [Walk]) {
     let roots: BTreeSet<(i32, Node)> = walks
         .iter()
@@ -42,7 +42,7 @@ pub(super) fn join(walks: &mut [Walk]) {
         cache.add(walk.tid, &mut walk.nodes);
     }
     for (walk, own) in walks.iter_mut().zip(own) {
-        // What reached the root by itself is not made better.
+        // A chain that reached the root itself is not improved.
         if walk.end != EndReason::Root && walk.nodes.len() > own {
             walk.joined = true;
             if walk.nodes.last().is_some_and(|last| roots.contains(&(walk.tid, *last))) {
@@ -52,7 +52,7 @@ pub(super) fn join(walks: &mut [Walk]) {
     }
 }
 
-/// How many nodes stand before the first one whose stack pointer is below that of its callee, or which is there twice.
+/// Returns the number of nodes before the first one that repeats, or that has a lower stack pointer than its callee.
 fn n_ascending(nodes: &[Node]) -> usize {
     let wrong = |index: &usize| {
         let (inner, outer) = nodes.split_at(*index);
@@ -71,7 +71,7 @@ struct Cache {
 }
 
 impl Cache {
-    /// Takes in a chain, and continues it.
+    /// Adds a chain, and continues it.
     fn add(&mut self, tid: i32, chain: &mut Vec<Node>) {
         let ids: Vec<usize> = chain.iter().map(|&node| self.id(tid, node)).collect();
         for pair in ids.windows(2) {
@@ -86,7 +86,7 @@ impl Cache {
             let node = self.nodes[parent].0;
             let level = chain.iter().take(own).rev().take_while(|it| it.sp == outermost.sp);
             if node.sp == outermost.sp && level.into_iter().any(|it| it.ip == node.ip) {
-                // It would go round.
+                // It would form a cycle.
                 self.nodes[last].1 = None;
                 chain.truncate(own);
                 return;
@@ -113,7 +113,7 @@ mod tests {
     const CUT: EndReason = EndReason::StackExhausted;
     const ROOT: EndReason = EndReason::Root;
 
-    /// What becomes of walks, each of a thread, with its frames and its end.
+    /// Returns the results for walks, each given by thread, frames and end reason.
     fn joined(walks: &[(i32, &str, EndReason)]) -> Vec<(String, EndReason, bool)> {
         let mut walks: Vec<Walk> =
             walks.iter().map(|&(tid, frames, end)| written(tid, frames, end)).collect();
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(joined(&[cut, (1, "b3m4", ROOT)])[0], stays);
         assert_eq!(joined(&[cut, (2, whole, ROOT)])[0], stays);
         assert_eq!(joined(&[cut, (1, whole, ROOT)])[0], ("a1b2m4".to_owned(), ROOT, true));
-        // A node inside of the chain does not count.
+        // Only the outermost node is continued, not one inside of the chain.
         assert_eq!(joined(&[cut, (1, "a1m4", ROOT)])[0], ("a1b2".to_owned(), CUT, false));
     }
 
@@ -166,8 +166,8 @@ mod tests {
 
     #[test]
     fn of_several_callers_the_last_one_counts_though_the_frame_is_another() {
-        // The second pass goes forwards: what is true of the first sample was forgotten by the third, and b2 of the
-        // third is taken to be in the same call as that of the second.
+        // The second pass runs forwards. The third sample has overwritten the true parent from the first, and its b2 is
+        // taken for the same call as that of the second.
         let found = joined(&[(1, "b2c3m5", ROOT), (1, "b2d3m5", ROOT), (1, "a1b2", CUT)]);
         assert_eq!(found[2], ("a1b2d3m5".to_owned(), ROOT, true));
     }

@@ -1,4 +1,5 @@
-//! Where a function has saved its caller's registers, by its call frame information: what libdw reads of its frame.
+//! Offsets of the registers that a function saved, by its call frame information: the words that libdw reads of its
+//! frame.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +13,10 @@ use image_store::Image;
 /// Bytes of a section.
 type Bytes<'a> = EndianSlice<'a, LittleEndian>;
 
-/// Where no call frame information covers the code: the return address and the frame pointer below it.
+/// Slots of code without call frame information: the return address and the frame pointer below it.
 const WITHOUT: [i64; 2] = [-8, -16];
 
-/// The slots of all frames that were asked for.
+/// Cache of the slots of all requested frames.
 #[derive(Default)]
 pub(super) struct Slots {
     known: BTreeMap<(ModuleId, Svma), Vec<i64>>,
@@ -23,20 +24,20 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// The slots of the frame of a function that is at that address of a file: bytes from its CFA on.
+    /// Returns the slots of the frame of a function at that address of a file, in bytes from its CFA.
     pub(super) fn at(&mut self, module: ModuleId, image: &Image, svma: Svma) -> Vec<i64> {
         let Self { known, context } = self;
         let slots = || by_eh_frame(image, svma, context).unwrap_or_else(|| WITHOUT.to_vec());
         known.entry((module, svma)).or_insert_with(slots).clone()
     }
 
-    /// The slots of code of which no file is known.
+    /// Returns the slots of code without a file.
     pub(super) fn without_file() -> Vec<i64> {
         WITHOUT.to_vec()
     }
 }
 
-/// The registers that the row of an address has at an offset from the CFA.
+/// Returns the offsets from the CFA of the registers in the row of an address.
 fn by_eh_frame(image: &Image, svma: Svma, context: &mut UnwindContext<usize>) -> Option<Vec<i64>> {
     let frame = image.section(".eh_frame")?;
     let mut bases = BaseAddresses::default().set_eh_frame(frame.svma.0);
@@ -64,7 +65,7 @@ fn by_eh_frame(image: &Image, svma: Svma, context: &mut UnwindContext<usize>) ->
     Some(row.registers().filter_map(|(_, rule)| at(rule)).collect())
 }
 
-/// The common information entry at an offset of `.eh_frame`.
+/// Returns the common information entry at an offset of `.eh_frame`.
 fn cie<'a>(
     section: &EhFrame<Bytes<'a>>,
     bases: &BaseAddresses,
@@ -80,7 +81,7 @@ mod tests {
         CfiBuilder, CfiKind, CfiOps, Cie, ElfBuilder, Endian, Fde, Section, Segment, eh_frame_hdr,
     };
 
-    /// A file whose code at 0x1000 saves rbp and, two words below it, rbx.
+    /// Returns a file with code at 0x1000 that saves rbp and, two words below it, rbx.
     fn image(with_header: bool) -> Image {
         let mut cfi = CfiBuilder::new(CfiKind::EhFrame, Endian::Little, 0x3000);
         let cie = cfi.cie(&Cie::x86_64());

@@ -1,4 +1,4 @@
-//! A chain as the rules of the peers see it: addresses and stack pointers.
+//! A chain as input of the peers' rules: addresses and stack pointers.
 
 use unwinder::{EndReason, Frame};
 
@@ -7,12 +7,12 @@ use unwinder::{EndReason, Frame};
 pub(super) struct Node {
     /// Looked-up address in the process.
     pub(super) ip: u64,
-    /// The stack pointer in it: the CFA of its callee.
+    /// Stack pointer in it: the CFA of its callee.
     pub(super) sp: u64,
 }
 
 impl Node {
-    /// What a walk found.
+    /// Converts a frame of a walk.
     pub(super) fn of(frame: &Frame) -> Self {
         Self { ip: frame.in_process().0, sp: frame.sp().unwrap_or(0) }
     }
@@ -21,19 +21,19 @@ impl Node {
 /// The user chain of a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Walk {
-    /// In ns; 0 where there is none.
+    /// Time in ns; 0 if there is none.
     pub(super) time: u64,
     pub(super) pid: i32,
     pub(super) tid: i32,
-    /// Why it ended.
+    /// End reason.
     pub(super) end: EndReason,
-    /// Whether a part of it is from other samples.
+    /// True if a part of it comes from other samples.
     pub(super) joined: bool,
-    /// Innermost first.
+    /// Nodes, innermost first.
     pub(super) nodes: Vec<Node>,
 }
 
-/// A walk of thread 1 or another, for tests: a letter is the address of a frame, the digit after it the stack pointer.
+/// Returns a walk for tests: each letter is the address of a frame, the digit after it the stack pointer.
 #[cfg(test)]
 pub(super) fn written(tid: i32, frames: &str, end: EndReason) -> Walk {
     let letters: Vec<u64> = frames.bytes().map(u64::from).collect();

@@ -1,4 +1,4 @@
-//! One record as one line: `key=value` for people, an object for programs. Both come from the same description.
+//! One record as one line: `key=value` for people or a JSON object for programs, from the same description.
 
 use std::io::Write as _;
 
@@ -6,7 +6,7 @@ use formats::is_misleading;
 
 use crate::terminal::shown_json;
 
-/// A line being written.
+/// Buffer of the lines being written.
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) text: Vec<u8>,
@@ -15,7 +15,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// An empty buffer for lines of either form.
+    /// Returns an empty buffer for lines of either form.
     pub(crate) fn new(json: bool) -> Self {
         Self { text: Vec::with_capacity(1 << 16), json, in_list: false }
     }
@@ -71,19 +71,19 @@ impl Line {
         }
     }
 
-    /// A number that counts or names something.
+    /// Appends a number that counts or identifies something.
     pub(crate) fn number(&mut self, key: &str, value: u64) {
         self.key(key);
         let _ = write!(self.text, "{value}");
     }
 
-    /// A process or thread.
+    /// Appends the id of a process or thread.
     pub(crate) fn signed(&mut self, key: &str, value: i32) {
         self.key(key);
         let _ = write!(self.text, "{value}");
     }
 
-    /// An address, offset or set of bits; a string in JSON, where numbers of that size are not exact.
+    /// Appends an address, offset or set of bits; a string in JSON, whose numbers are not exact at that size.
     pub(crate) fn hex(&mut self, key: &str, value: u64) {
         self.key(key);
         self.hex_value(value);
@@ -97,13 +97,13 @@ impl Line {
         };
     }
 
-    /// A name or path.
+    /// Appends a name or path.
     pub(crate) fn text(&mut self, key: &str, value: &[u8]) {
         self.key(key);
         self.string(value);
     }
 
-    /// Bytes in hexadecimal.
+    /// Appends bytes in hexadecimal.
     pub(crate) fn bytes(&mut self, key: &str, value: &[u8]) {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         self.key(key);
@@ -119,7 +119,7 @@ impl Line {
         }
     }
 
-    /// Something that is so; left out where it is not.
+    /// Appends a flag that is set; omits one that is not.
     pub(crate) fn flag(&mut self, key: &str, value: bool) {
         if !value {
             return;
@@ -133,7 +133,7 @@ impl Line {
         }
     }
 
-    /// A list of addresses.
+    /// Appends a list of addresses.
     pub(crate) fn list(&mut self, key: &str, values: impl Iterator<Item = u64>) {
         self.key(key);
         self.text.push(b'[');
@@ -148,7 +148,7 @@ impl Line {
     }
 }
 
-/// Whether text with that character is quoted, and the character escaped unless it is a space.
+/// Returns true if the character causes the text to be quoted. It is then escaped, unless it is a space.
 fn is_quoted(char: char) -> bool {
     char.is_whitespace() || char.is_control() || is_misleading(char)
 }

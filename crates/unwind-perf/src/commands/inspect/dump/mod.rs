@@ -1,4 +1,4 @@
-//! `unwind-perf dump`: every record, one a line, in the order of the file.
+//! `unwind-perf dump`: every record as one line, in file order.
 
 mod line;
 mod record;
@@ -14,7 +14,7 @@ use self::line::Line;
 use crate::args::{DumpArgs, clock_range, open};
 use crate::terminal::{Status, print_findings, status_of};
 
-/// Lines are written out when so many bytes of them are there.
+/// Buffer size at which lines are written out, in bytes.
 const FULL: usize = 1 << 18;
 
 /// Dumps a recording to standard output.
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &DumpArgs) -> anyhow::Result<Status> {
     if let Some(error) = dump.failed {
         return Err(error.into());
     }
-    // The records before are those of the recording; what was cut off is zeros.
+    // The records up to here are genuine; a truncated file reads as zeros after them.
     watch.check()?;
     print_findings(&findings);
     Ok(status_of(&findings))
@@ -97,7 +97,7 @@ impl<W: Write> Dump<'_, W> {
     }
 }
 
-/// When a record was made and which process it is about; processes of trailers where the body names none.
+/// Returns the time of a record and the process that it is about; the trailer's process if the body names none.
 fn time_and_pid(body: &RawBody<'_>) -> (Timestamp, Option<i32>) {
     match body {
         RawBody::Sample(sample) => (sample.time, sample.pid.map(|pid| pid.0)),

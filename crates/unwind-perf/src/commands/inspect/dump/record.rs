@@ -1,4 +1,4 @@
-//! What each type of record says, key by key.
+//! Keys and values of each type of record.
 
 use address::{Pid, Tid};
 use perf_data::{
@@ -8,7 +8,7 @@ use perf_data::{
 
 use super::line::Line;
 
-/// The fields of a sample. In full: its callchain and registers, not only their numbers.
+/// Writes the fields of a sample. If `full`, its callchain and registers, otherwise only their counts.
 pub(crate) fn sample(line: &mut Line, head: &Head, sample: &Sample<'_>, full: bool) {
     if let Some(event) = head.events().get(usize::from(sample.event)) {
         line.text("event", event.name.as_bytes());
@@ -55,7 +55,7 @@ pub(crate) fn sample(line: &mut Line, head: &Head, sample: &Sample<'_>, full: bo
     }
 }
 
-/// The fields of a sample that are one word each.
+/// Writes the fields of a sample that are one word each.
 fn sample_words(line: &mut Line, sample: &Sample<'_>) {
     let words = [
         ("ip", sample.ip.map(|ip| ip.0)),
@@ -265,7 +265,7 @@ fn user(line: &mut Line, record: &UserRecord<'_>) {
     }
 }
 
-/// The program's name and pairs of names and values, in fields of fixed lengths.
+/// Writes the program's name and its name-value pairs, which have fields of fixed lengths.
 ///
 /// Source: `tools/lib/perf/include/perf/event.h`, `struct perf_record_bpf_metadata`.
 fn bpf_metadata(line: &mut Line, data: &[u8]) {
