@@ -25,6 +25,6 @@ async function start() {
   document.documentElement.dataset.ready = "yes";
 }
 start().catch((error) => {
-  byId("title").textContent = "This page cannot be shown: " + error;
+  byId("title").textContent = "Cannot show this page: " + error;
   console.error(error);
 });

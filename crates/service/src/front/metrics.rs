@@ -74,32 +74,32 @@ impl Metrics {
         text.head("jobs", "gauge", "Jobs by state");
         text.row("jobs{state=\"queued\"}", jobs.queued);
         text.row("jobs{state=\"running\"}", jobs.running);
-        text.head("jobs_total", "counter", "Jobs that are over, by how they ended");
+        text.head("jobs_total", "counter", "Finished jobs by result");
         text.row("jobs_total{end=\"done\"}", get(&self.done));
         text.row("jobs_total{end=\"failed\"}", get(&self.failed));
-        text.one("jobs_begun_total", "counter", "Jobs that were begun", jobs.begun);
+        text.one("jobs_begun_total", "counter", "Started jobs", jobs.begun);
         text.one("jobs_refused_total", "counter", "Jobs refused: the queue was full", jobs.refused);
         let micros = get(&self.job_time);
         text.one(
             "job_microseconds_total",
             "counter",
-            "Time that jobs took, waiting included",
+            "Time of jobs, waiting included",
             micros,
         );
-        text.head("results_total", "counter", "Results that were looked for");
+        text.head("results_total", "counter", "Lookups of results");
         text.row("results_total{found=\"yes\"}", get(&self.hits));
         text.row("results_total{found=\"no\"}", get(&self.misses));
-        text.one("results", "gauge", "Results on the disk", store.results as u64);
-        text.one("results_bytes", "gauge", "Bytes of the results on the disk", store.bytes);
+        text.one("results", "gauge", "Results on disk", store.results as u64);
+        text.one("results_bytes", "gauge", "Bytes of results on disk", store.bytes);
         text.answers(&service.answers.counts());
-        text.head("worker_starts_total", "counter", "Workers that were started");
+        text.head("worker_starts_total", "counter", "Started workers");
         text.row("worker_starts_total{trust=\"local\"}", local.starts);
         text.row("worker_starts_total{trust=\"foreign\"}", foreign.starts);
         let ends = get(&self.worker_ends);
         text.one(
             "worker_ends_total",
             "counter",
-            "Workers that ended while they were at a job",
+            "Workers that ended during a job",
             ends,
         );
         if let Some(live) = &service.live {
@@ -109,7 +109,7 @@ impl Metrics {
         for (status, count) in sorted(&self.answers) {
             text.row(&format!("answers_total{{status=\"{status}\"}}"), count);
         }
-        text.head("refused_total", "counter", "Requests that were not let in, by reason");
+        text.head("refused_total", "counter", "Refused requests by reason");
         for (kind, count) in sorted(&self.refused) {
             let reason = kind.rsplit(':').next().unwrap_or_default();
             text.row(&format!("refused_total{{reason=\"{reason}\"}}"), count);

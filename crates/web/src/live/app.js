@@ -9,7 +9,7 @@ import { from, numbersOf, recorders, withNumbers, withoutNumbers } from "./moved
 /** @typedef {import("../data/model.js").Filter} Filter */
 
 /** Reason for missing instructions and sources, which are available for complete recordings only. */
-const LATER = "It can be shown when the recording is complete and kept: unwind-perf live -o KEEP.perf.";
+const LATER = "Available once the recording is complete and stored: unwind-perf live -o KEEP.perf.";
 
 export class LiveApp extends App {
   /** @param {LiveTables} live @param {number[]} processes process ids of the service */

@@ -37,12 +37,12 @@ export class Bar {
     this.lost = make("span", { class: "lost", role: "status", "aria-live": "polite" });
     this.badge = make("span", { class: "badge" });
     this.times = TIMES.map(([last, text]) => make("button", { type: "button", "data-last": last, text, click: () => this.look(last) }));
-    this.freeze = make("button", { type: "button", id: "freeze", title: "The page stays as it is; what comes waits", click: () => acts.freeze(!this.isFrozen) }, "Freeze", this.badge);
+    this.freeze = make("button", { type: "button", id: "freeze", title: "Freeze the page; new samples wait", click: () => acts.freeze(!this.isFrozen) }, "Freeze", this.badge);
     this.marks = make("span", { class: "marks" });
     this.own = /** @type {HTMLInputElement} */ (make("input", { type: "checkbox", id: "own", change: () => app.change({ own: this.own.checked ? "shown" : "hidden" }) }));
     this.ownLabel = make("label", { class: "own" }, this.own, " show unwind-perf and perf");
     this.notes = make("p", { class: "note" });
-    const mark = make("button", { type: "button", id: "mark", title: "Marks now, to compare what is before it with what comes behind", text: "Mark", click: () => app.mark() });
+    const mark = make("button", { type: "button", id: "mark", title: "Set a mark now, to compare the time before it with the time after it", text: "Mark", click: () => app.mark() });
     const bar = make("div", { class: "bar" }, make("h2", { class: "unseen", text: "Watched recording" }), this.state, this.numbers, this.lost,
       make("span", { role: "group", "aria-label": "The last", class: "bar" }, make("span", { text: "Last" }), ...this.times), this.freeze, mark, this.marks, this.ownLabel);
     byId("timeline").before(make("section", { id: "live", "aria-label": "Watched recording" }, bar, this.notes));
@@ -98,7 +98,7 @@ export class Bar {
     if (key === this.marked) return;
     this.marked = key;
     this.marks.replaceChildren(...state.marks.map((time, at) => make("button", { type: "button", class: "mark", "aria-haspopup": "menu", text: `${app.seconds(time).toFixed(1)} s`,
-      title: "What to do with this mark", click: (/** @type {Event} */ event) => this.menu(at, /** @type {HTMLElement} */ (event.currentTarget)) })));
+      title: "Actions on this mark", click: (/** @type {Event} */ event) => this.menu(at, /** @type {HTMLElement} */ (event.currentTarget)) })));
   }
 
   /** @param {number} at @param {HTMLElement} button */
@@ -112,7 +112,7 @@ export class Bar {
       { title: `Mark at ${app.seconds(one).toFixed(3)} s` },
       { text: "Compare before with after", key: "c", run: () => app.compareMarks(one, null, "before") },
       ...between,
-      { text: "Take the mark away", key: "x", run: () => app.change({ marks: marks.filter((mark) => mark !== one) }) },
+      { text: "Remove the mark", key: "x", run: () => app.change({ marks: marks.filter((mark) => mark !== one) }) },
     ], area.left, area.bottom);
   }
 }

@@ -79,7 +79,7 @@ class Page {
       told: (view) => this.told(view),
       rows: (text, tick) => this.rows(text, tick),
       anew: () => { void this.anew().catch((error) => this.break(error.message)); },
-      broken: () => this.break("the service does not answer"),
+      broken: () => this.break("The service does not respond"),
     });
   }
 
@@ -103,7 +103,7 @@ class Page {
   /** Reloads all tables after missed updates. */
   async anew() {
     const live = await all();
-    if (!live) throw new Error("nothing is there any more");
+    if (!live) throw new Error("The recording no longer exists");
     this.live = live;
     this.isDue = true;
     this.plan();
@@ -169,12 +169,12 @@ function first() {
   return new Promise((resolve, reject) => {
     const begin = () => listen(null, {
       told: (view) => {
-        byId("title").textContent = view.state === "failed" ? `It broke off. ${view.problem?.detail ?? ""}` : "Waiting for the first samples…";
-        if (view.state === "ended") reject(new Error("there were no samples"));
+        byId("title").textContent = view.state === "failed" ? `The recording ended early. ${view.problem?.detail ?? ""}` : "Waiting for the first samples…";
+        if (view.state === "ended") reject(new Error("The recording has no samples"));
       },
       rows: () => false,
       anew: () => { void all().then((live) => { if (live) resolve(live); else begin(); }, reject); },
-      broken: () => reject(new Error("the service does not answer")),
+      broken: () => reject(new Error("The service does not respond")),
     });
     begin();
   });
@@ -191,7 +191,7 @@ async function start() {
   document.documentElement.dataset.ready = "yes";
 }
 start().catch((error) => {
-  byId("title").textContent = "This cannot be shown. " + error.message;
+  byId("title").textContent = "Cannot show this page. " + error.message;
   document.documentElement.dataset.failed = "yes";
   console.error(error);
 });

@@ -65,7 +65,7 @@ export function follow(job, tell) {
     });
     events.addEventListener("error", () => {
       // The browser reconnects by itself, unless the service refused.
-      if (events.readyState === EventSource.CLOSED) reject(new Error("the service does not answer"));
+      if (events.readyState === EventSource.CLOSED) reject(new Error("The service does not respond"));
     });
   });
 }

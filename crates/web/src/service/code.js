@@ -25,7 +25,7 @@ export function codeOfService(id, head) {
       known.push(block);
       return block;
     },
-    why: "Instructions are not had of code without a file, of the kernel, and of other processors than x86-64.",
+    why: "Instructions are shown for x86-64 code in files; the kernel and code without a file have none.",
   };
 }
 
@@ -43,6 +43,6 @@ export function textOfService(id) {
       known.set(file, text);
       return text;
     },
-    why: "The source file is not at hand here.",
+    why: "The source file is not available on this host.",
   };
 }

@@ -123,7 +123,7 @@ function draw() {
   byId("table").replaceChildren(table);
   const button = /** @type {HTMLButtonElement} */ (byId("compare"));
   button.disabled = chosen.length !== 2;
-  status.textContent = rows.length ? `${shown.length} of ${rows.length} recordings` : "There are no recordings here.";
+  status.textContent = rows.length ? `${shown.length} of ${rows.length} recordings` : "No recordings here.";
 }
 
 async function load() {
@@ -191,7 +191,7 @@ async function start() {
   if (about.live) {
     const link = document.createElement("a");
     link.href = "/live";
-    link.textContent = "The recording that is watched";
+    link.textContent = "The live recording";
     byId("reload").before(link);
   }
   document.documentElement.dataset.ready = "yes";

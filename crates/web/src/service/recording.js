@@ -60,7 +60,7 @@ async function start() {
   document.documentElement.dataset.ready = "yes";
 }
 start().catch((error) => {
-  byId("title").textContent = "This cannot be shown. " + error.message;
+  byId("title").textContent = "Cannot show this page. " + error.message;
   document.documentElement.dataset.failed = "yes";
   console.error(error);
 });

@@ -37,15 +37,15 @@ function rows(status) {
   return [
     ["Version", status.version, ""],
     ["Runs for", duration(status.seconds), ""],
-    ["Jobs that run", number(jobs.running), `one at a time, ${duration(limits.job_seconds)} each`],
-    ["Jobs that wait", number(jobs.queued), number(limits.waiting_jobs)],
-    ["Jobs that are over", `${number(jobs.done)} done, ${number(jobs.failed)} failed, ${number(jobs.refused)} refused`, ""],
-    ["Results on the disk", `${number(results.count)}, ${megabytes(results.bytes)}`, megabytes(limits.results_bytes)],
-    ["Worker for this machine's recordings", ofWorker(workers.local), ""],
-    ["Worker for recordings of others", ofWorker(workers.foreign), ""],
-    ["Workers that ended at a job", number(workers.ended), ""],
-    ["Questions at a time", "", number(limits.questions)],
-    ["Connections, listeners of events", "", `${number(limits.connections)}, ${number(limits.listeners)}`],
+    ["Running jobs", number(jobs.running), `one at a time, ${duration(limits.job_seconds)} each`],
+    ["Waiting jobs", number(jobs.queued), number(limits.waiting_jobs)],
+    ["Finished jobs", `${number(jobs.done)} done, ${number(jobs.failed)} failed, ${number(jobs.refused)} refused`, ""],
+    ["Results on disk", `${number(results.count)}, ${megabytes(results.bytes)}`, megabytes(limits.results_bytes)],
+    ["Worker for recordings of this host", ofWorker(workers.local), ""],
+    ["Worker for untrusted recordings", ofWorker(workers.foreign), ""],
+    ["Worker crashes", number(workers.ended), ""],
+    ["Concurrent queries", "", number(limits.questions)],
+    ["Connections, event listeners", "", `${number(limits.connections)}, ${number(limits.listeners)}`],
     ["Uploads", onOff(status.uploads), ""],
     ["Symbol server for the Firefox Profiler", onOff(status.firefox), ""],
     ["debuginfod server", onOff(status.debuginfod), ""],
@@ -72,7 +72,7 @@ async function load() {
   body.append(...rows(status).map((texts) => line(texts, "row")));
   table.append(head, body);
   byId("table").replaceChildren(table);
-  const say = status.jobs.running + status.jobs.queued ? "The service is at work." : "The service waits for questions.";
+  const say = status.jobs.running + status.jobs.queued ? "Busy." : "Idle.";
   if (byId("status").textContent !== say) byId("status").textContent = say;
 }
 

@@ -26,8 +26,8 @@ export function functionEntries(app, f, zoom) {
     { text: "Only stacks with it", key: "o", run: filter("keep", f) },
     { text: "Hide stacks with it", key: "x", run: filter("drop", f) },
     { text: "Hide this function", key: "h", run: filter("hide", f) },
-    { text: "Charge it and what it calls to its callers", key: "u", run: filter("charge", f) },
-    { text: "Fold what it calls into it", key: "i", run: filter("fold", f) },
+    { text: "Charge it and its callees to its callers", key: "u", run: filter("charge", f) },
+    { text: "Fold its callees into it", key: "i", run: filter("fold", f) },
     { text: "Collapse its recursion", key: "r", run: filter("recursion", f) },
     { text: "Collapse all recursion", key: "R", run: () => app.addFilter({ kind: "recursion" }) },
     { text: "Charge parts (.cold, .part) to their functions", key: "p", run: () => app.addFilter({ kind: "parts" }) });

@@ -132,9 +132,9 @@ export class App extends Shell {
     if (node === NONE) return ["all", of(picture.all, picture.allN)];
     const { tree } = picture, f = tree.func[node], total = picture.total[node], own = picture.own[node];
     const lines = [this.model.name(f), ...this.where(tree, node)];
-    const inZoom = zoom !== NONE && zoom !== node ? `, ${percent(total, picture.total[zoom])} of what is zoomed` : "";
+    const inZoom = zoom !== NONE && zoom !== node ? `, ${percent(total, picture.total[zoom])} of the zoomed part` : "";
     lines.push(`inclusive ${this.share(total, picture.squares[node])}${inZoom}: ${of(total, picture.n[node])}`);
-    const ownZoom = zoom !== NONE && zoom !== node ? `, ${percent(own, picture.total[zoom])} of what is zoomed` : "";
+    const ownZoom = zoom !== NONE && zoom !== node ? `, ${percent(own, picture.total[zoom])} of the zoomed part` : "";
     lines.push(`own ${this.share(own, picture.ownSquares[node])}${ownZoom}: ${of(own, picture.ownN[node])}`);
     return lines;
   }

@@ -13,7 +13,7 @@ export const chip = (text, label, act, kind) => make("span", { class: `chip ${ki
 export function drawChips(app, more, note) {
   const { filters } = app.state;
   const without = (/** @type {number} */ at) => app.change({ filters: filters.filter((_, index) => index !== at), zoom: [] });
-  const made = [...filters.map((filter, at) => chip(app.filterName(filter), `Take away: ${app.filterName(filter)}`, () => without(at))), ...more];
+  const made = [...filters.map((filter, at) => chip(app.filterName(filter), `Remove: ${app.filterName(filter)}`, () => without(at))), ...more];
   if (!made.length) made.push(make("span", { class: "note", text: note }));
   if (app.past.length) made.push(make("button", { type: "button", id: "undo", title: "Backspace", text: "Undo", click: () => app.undo() }));
   if (filters.length) made.push(make("button", { type: "button", id: "everything", text: "Remove all filters", click: () => app.change({ filters: [], zoom: [] }) }));

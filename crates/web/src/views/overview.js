@@ -13,9 +13,9 @@ const SHOWN = 12;
 
 /** @param {App} app @returns {ViewPart} */
 export function overviewView(app) {
-  const recorded = make("section", { "aria-label": "What was recorded" }), quality = make("section", { "aria-label": "How complete the stacks are" });
+  const recorded = make("section", { "aria-label": "Recording" }), quality = make("section", { "aria-label": "Completeness of the stacks" });
   const functions = make("section", { "aria-label": "Functions by their own cost" }), modules = make("section", { "aria-label": "Modules by their own cost" });
-  const threads = make("section", { "aria-label": "Threads by samples" }), summary = make("details", {}, make("summary", { text: "The summary of the command" }), make("pre", { text: app.tables.head.summary }));
+  const threads = make("section", { "aria-label": "Threads by samples" }), summary = make("details", {}, make("summary", { text: "Summary of the command" }), make("pre", { text: app.tables.head.summary }));
   const panel = make("section", { class: "panel overview", tabindex: 0 }, recorded, quality, functions, modules, threads, summary);
   const draw = () => {
     recorded.replaceChildren(make("h3", { text: "Recorded" }), facts(app));
@@ -40,10 +40,10 @@ function facts(app) {
   add("File written", !recording.written ? "" : new Date(recording.written).toISOString().replace("T", " ").replace(/\..*/, " UTC"));
   add("Duration", span ? duration(span * head.unit) : "");
   add("Recorder", recording.perf ? `perf ${recording.perf}` : "");
-  add("Stack copied", recording.stackBytes ? `${amount(recording.stackBytes)} bytes a sample` : "");
+  add("Stack copied", recording.stackBytes ? `${amount(recording.stackBytes)} bytes per sample` : "");
   head.events.forEach((event, at) => {
     if (!app.eventCounts[at] && head.events.length > 1) return;
-    const rate = event.rate ? (event.frequency ? `, ${amount(event.rate)} a second` : `, one for ${amount(event.rate)}`) : "";
+    const rate = event.rate ? (event.frequency ? `, ${amount(event.rate)} per second` : `, one per ${amount(event.rate)} events`) : "";
     add(at === app.event ? "Event shown" : "Event", `${event.name}: ${amount(app.eventCounts[at])} samples${rate}`);
   });
   return list;
@@ -61,14 +61,14 @@ function stacks(app) {
   for (const end of parts) list.append(make("li", { text: `${percent(ends[end], all)} ended by ${head.ends[end]} (${amount(ends[end])})` }));
   const made = [make("p", { text: `${percent(complete, all)} of the stacks shown are complete.` }), meter, list];
   if (head.losses.length) {
-    made.push(make("h4", { text: "Modules at which stacks ended early" }), make("ul", {}, ...head.losses.slice(0, 6).map((loss) => {
+    made.push(make("h4", { text: "Modules that end stacks early" }), make("ul", {}, ...head.losses.slice(0, 6).map((loss) => {
       const name = loss.module >= 0 ? head.modules[loss.module].path : "no module";
-      return make("li", { text: `${percent(loss.samples, app.tables.samples)} ${name}: ${loss.reason}` + (loss.help ? ` What helps: ${loss.help}` : "") });
+      return make("li", { text: `${percent(loss.samples, app.tables.samples)} ${name}: ${loss.reason}` + (loss.help ? ` Remedy: ${loss.help}` : "") });
     })));
   }
   const lost = head.lost ? [`the kernel lost ${amount(head.lost)} samples`] : [];
   const notes = [...lost, ...head.findings.map((finding) => `${finding.kind}: ${finding.message}` + (finding.count > 1 ? ` (and ${amount(finding.count - 1)} more)` : ""))];
-  if (notes.length) made.push(make("h4", { text: "What is wrong with the input" }), make("ul", {}, ...notes.map((text) => make("li", { text }))));
+  if (notes.length) made.push(make("h4", { text: "Findings in the input" }), make("ul", {}, ...notes.map((text) => make("li", { text }))));
   const hints = head.summary.split("\n").filter((line) => line.startsWith("hint: ")).map((line) => line.slice(6));
   if (hints.length) made.push(make("h4", { text: "Advice" }), make("ul", {}, ...hints.map((text) => make("li", { text }))));
   return made;

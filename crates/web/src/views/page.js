@@ -19,12 +19,12 @@ import { treeView } from "./tables/trees.js";
 /** @typedef {import("./app.js").App} App */
 
 const KEYS = [
-  ["/", "search; a pattern stands between slashes"], ["n, N", "the next, the previous match"], ["Backspace", "undo the last step"],
+  ["/", "search; a pattern is between slashes"], ["n, N", "the next, the previous match"], ["Backspace", "undo the last step"],
   ["Escape", "close, or zoom out"], ["Arrow keys", "from frame to frame, row to row, cell to cell"], ["Enter", "zoom, open, choose"],
-  ["m", "the menu of what is marked; its entries show their own keys"], ["c", "callers and callees"], ["a", "source and instructions"],
-  ["f, o, x", "focus on a function; only stacks with it; none of these"], ["h, u, i", "hide it; charge it to its callers; fold what it calls"],
+  ["m", "menu of the selection; its entries show their keys"], ["c", "callers and callees"], ["a", "source and instructions"],
+  ["f, o, x", "focus on a function; only stacks with it; none of these"], ["h, u, i", "hide it; charge it to its callers; fold its callees"],
   ["r, R", "collapse its recursion; all recursion"], ["p", "charge parts (.cold, .part) to their functions"], ["d, D, k", "only its module; without that; only the kernel"], ["g, G", "merge its module; all modules"],
-  ["t", "only the thread of a lane"], ["e", "in trees: open the way of most cost"], ["1 to 9, 0", "the views"], ["?", "this list"],
+  ["t", "only the thread of a lane"], ["e", "in trees: open the hot path"], ["1 to 9, 0", "the views"], ["?", "this list"],
 ];
 
 /** @param {App} app */
@@ -59,7 +59,7 @@ function prepare(app) {
 function showFilters(app) {
   const { base } = app.state, more = [];
   if (base) {
-    more.push(chip(`baseline ${app.baseTimes().map(([from, to]) => app.timeText(from, to)).join(" and ")}`, "Take the baseline away",
+    more.push(chip(`baseline ${app.baseTimes().map(([from, to]) => app.timeText(from, to)).join(" and ")}`, "Remove the baseline",
       () => app.change({ base: null, view: app.state.view === "compare" ? "heat" : app.state.view }), "base"));
   }
   drawChips(app, more, "No filters: right click, or m, on a frame, a row or a lane opens the menu.");

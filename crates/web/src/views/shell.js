@@ -94,12 +94,12 @@ export class Shell {
     if (kind === "jit") marks.push("compiled at run time");
     else if (kind === "anonymous") marks.push("code without a file");
     else if (kind !== "user" && kind !== "group") marks.push(kind);
-    if (flags & GUESSED) marks.push("guessed, by frame pointer or by a word of the stack");
+    if (flags & GUESSED) marks.push("guessed from the frame pointer or a stack word");
     if (flags & GAP) {
       const left = this.model.name(f) === "[tail calls]";
-      marks.push(left ? "stands for functions that jumped on instead of calling" : "stands for frames that no sample shows");
+      marks.push(left ? "stands for functions that ended in tail calls" : "stands for frames that no sample has");
     }
-    else if (flags & JOINED) marks.push("in most of these stacks from other samples");
+    else if (flags & JOINED) marks.push("taken from other samples in most of these stacks");
     return marks;
   }
 
@@ -137,7 +137,7 @@ export class Shell {
       case "drop": return `no stacks with ${f}`;
       case "hide": return `without ${f}`;
       case "charge": return `${f} charged to its callers`;
-      case "fold": return `${f} with all that it calls`;
+      case "fold": return `${f} with its callees folded into it`;
       case "recursion": return at < 0 ? "recursion collapsed" : `recursion of ${f} collapsed`;
       case "module": return `only ${module}`;
       case "hideModule": return `without ${module}`;

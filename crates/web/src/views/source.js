@@ -15,7 +15,7 @@ import { endOf } from "../data/code.js";
 export function textOfDocument(head) {
   const texts = new Map(head.sources.map((source) => [source.file, source.text.split("\n")]));
   const known = (/** @type {string} */ file) => texts.get(file) || null;
-  const why = "The text is not in this page: unwind-perf report --embed-sources puts it in, where the file is found.";
+  const why = "The source text is not in this page. To embed it, run unwind-perf report --embed-sources on a host with the file.";
   return { known, ask: async (file) => known(file), why };
 }
 
@@ -23,8 +23,8 @@ export function textOfDocument(head) {
  * @param {import("../data/columns.js").Head} head @returns {CodeSource} */
 export function codeOfDocument(head) {
   const blocks = (head.code || []).map((block) => ({ block, end: endOf(block) })), out = head.codeLeftOut || 0;
-  const why = !blocks.length ? "There are no instructions in this page." : `This page has the instructions of the ${blocks.length.toLocaleString("en")} functions that cost most` +
-    (out ? `, and no room for those of ${out.toLocaleString("en")} more` : "") + "; they are not had of code without a file, of the kernel, and of other processors than x86-64.";
+  const why = !blocks.length ? "This page has no instructions." : `This page has the instructions of the ${blocks.length.toLocaleString("en")} costliest functions` +
+    (out ? `, but not of ${out.toLocaleString("en")} more, which exceed its size limit` : "") + "; the kernel, code without a file, and processors other than x86-64 have none.";
   return {
     at: async (module, address) => blocks.find(({ block, end }) => block.module === module && address >= block.start && address < end)?.block || null,
     why: `${why} unwind-perf annotate FUNCTION shows those of any function.`,

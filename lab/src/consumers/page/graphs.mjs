@@ -60,7 +60,7 @@ export async function flameMouse({ page, expect, same, step, text, state, key, c
     await page.mouse.click(x, y, { button: "right" });
     await page.locator("#menu button", { hasText: label }).first().click();
   };
-  for (const [label, kind] of [["Focus on it", "focus"], ["Only stacks with it", "keep"], ["Hide this function", "hide"], ["Charge it", "charge"], ["Fold what it calls", "fold"],
+  for (const [label, kind] of [["Focus on it", "focus"], ["Only stacks with it", "keep"], ["Hide this function", "hide"], ["Charge it", "charge"], ["Fold its callees", "fold"],
     ["Collapse its recursion", "recursion"], ["Collapse all recursion", "recursion"], ["Only this module", "module"], ["Merge this module", "merge"], ["Merge all modules", "merge"]]) {
     await page.mouse.move(5, 5);
     const target = await place(depth);

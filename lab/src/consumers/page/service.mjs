@@ -90,7 +90,7 @@ const state = await opened(base);
 await state.click("text=Status");
 await state.waitForURL("**/status");
 await ready(state);
-expect(/Jobs that are over\s*\d+ done/.test(await state.textContent("tbody")), "the status counts jobs");
+expect(/Finished jobs\s*\d+ done/.test(await state.textContent("tbody")), "the status counts jobs");
 await looks(state, "status");
 
 // Without a session nothing is shown.

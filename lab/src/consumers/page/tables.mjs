@@ -27,7 +27,7 @@ export async function trees({ page, expect, same, step, key, tab, rowsIn, shot }
     same((await rowsIn(id))[openable].open, "true", "a click opens it");
     await page.locator(`#view-${id} [data-index="${openable}"]`).click();
     await key("e");
-    expect((await rowsIn(id)).some((row) => row.level > 1), "e opens the way of most cost");
+    expect((await rowsIn(id)).some((row) => row.level > 1), "e opens the hot path");
     await key("m");
     expect(await page.isVisible("#menu"), "m opens the menu of a row");
     await key("Escape");

@@ -18,7 +18,7 @@ import { Graph } from "../graphs/graph.js";
 export function bothSidesView(app) {
   const status = make("p", { class: "status", role: "status", "aria-live": "polite" }), head = make("h3"), facts = make("p", { class: "note" });
   const rows = changeRows(app, {
-    label: "Functions to choose from", what: "Function", isNarrow: true, name: (f) => app.label(f), full: (f) => app.model.name(f), scale: () => app.scale, notCompared: (f) => app.model.notCompared(f),
+    label: "Functions", what: "Function", isNarrow: true, name: (f) => app.label(f), full: (f) => app.model.name(f), scale: () => app.scale, notCompared: (f) => app.model.notCompared(f),
     act: (row) => app.change({ func: row.key }), menu: (row, x, y) => functionMenu(app, row.key, x, y), hit: (f) => !!app.found?.hits[f],
   });
   const sides = /** @type {const} */ (["before", "after"]).map((side) => {
@@ -40,7 +40,7 @@ export function bothSidesView(app) {
     head.textContent = app.label(f);
     head.title = app.model.name(f);
     const reason = REASONS[app.model.notCompared(f)];
-    facts.textContent = reason ? `This function is ${reason}.` : row ? [["own", row.own], ["inclusive", row.total]].map(([word, change]) => tell(/** @type {string} */ (word), /** @type {any} */ (change), app)).join(" ") : "It is on neither side of what is shown.";
+    facts.textContent = reason ? `This function is ${reason}.` : row ? [["own", row.own], ["inclusive", row.total]].map(([word, change]) => tell(/** @type {string} */ (word), /** @type {any} */ (change), app)).join(" ") : "It is on neither side of the shown part.";
     const key = `${f} ${app.model.treeKey}`, isFresh = key !== shown, { compared } = app;
     shown = key;
     const pictures = sides.map(({ side }) => sandwich({ tree: compared.tree, costs: app.model.once(`side ${side}`, app.model.treeKey, () => sideCosts(compared, side)), functions: app.model.functions, moduleOf: () => app.model.moduleOf() }, f));
@@ -67,7 +67,7 @@ function tell(word, change, app) {
   const { scale } = app, interval = range(change, scale);
   if (change.before === 0 && change.after === 0) return `${word}: nothing.`;
   return `${word}: ${scaled(change.before, scale)} before, ${scaled(change.after, scale)} after, ${scaled(change.delta, scale, true)} ${ratio(change.before, change.after)}` +
-    (interval ? ` (95 %: ${interval})` : "") + (change.marked ? ", more than chance." : ", may be chance.");
+    (interval ? ` (95 %: ${interval})` : "") + (change.marked ? ", significant." : ", not significant.");
 }
 
 /** Colour of a function by its inclusive change if that is significant, else by its own.

@@ -12,7 +12,7 @@ import { Rows } from "../elements/rows.js";
 /** @typedef {[number, number, string]} Scale */
 
 /** Reasons for rows that are not compared, by number. */
-export const REASONS = ["", "not compared: its module has no partner on the other side", "not compared: it has no name on one side"];
+export const REASONS = ["", "not compared: its module has no counterpart on the other side", "not compared: it has no name on one side"];
 
 /** Bounds of an interval, as text.
  * @param {import("../../data/compare/change.js").Change} change @param {Scale} scale */
@@ -38,7 +38,7 @@ export function changeRows(app, { label, what, name, full, module, scale, notCom
   const mark = (/** @type {"own" | "total"} */ which) => (/** @type {Row} */ row) => row[which].marked ? (row[which].delta > 0 ? "more" : "less") : "";
   /** @type {import("../elements/rows.js").Column<Row>[]} */
   const columns = [
-    { title: "Changed", width: "6.5em", kind: "name", text: (row) => notCompared?.(row.key) ? "not compared" : mark(chosen(app))(row), mark: (row) => mark(chosen(app))(row), hint: (row) => REASONS[notCompared?.(row.key) ?? 0] || (row[chosen(app)].marked ? "by more than chance" : "this may be chance") },
+    { title: "Changed", width: "6.5em", kind: "name", text: (row) => notCompared?.(row.key) ? "not compared" : mark(chosen(app))(row), mark: (row) => mark(chosen(app))(row), hint: (row) => REASONS[notCompared?.(row.key) ?? 0] || (row[chosen(app)].marked ? "significantly" : "not significant") },
     { title: what, width: "minmax(12em, 1fr)", kind: "name", sort: "name", text: (row) => name(row.key), hint: (row) => full(row.key), mark: (row) => hit?.(row.key) ? "hit" : "" },
   ];
   if (module && !isNarrow) columns.push({ title: "Module", width: "minmax(5em, 11em)", kind: "where", text: (row) => module(row.key) });
@@ -86,7 +86,7 @@ export function describeChange(compared, node, name, scale, sure, notCompared = 
   const lines = [name, `before ${part(before, compared.all.before)}, ${samples[0].toLocaleString("en")} samples`, `after ${part(after, compared.all.after)}, ${samples[1].toLocaleString("en")} samples`];
   if (notCompared) return [...lines, REASONS[notCompared]];
   const many = before === after ? "no difference" : `difference ${scaled(after - before, scale, true)}, ${ratio(before, after)}`;
-  lines.push(many + (node !== NONE && before !== after && !sure[node] ? "; this may be chance" : ""));
+  lines.push(many + (node !== NONE && before !== after && !sure[node] ? "; not significant" : ""));
   return lines;
 }
 

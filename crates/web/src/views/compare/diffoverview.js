@@ -11,27 +11,27 @@ import { make } from "../elements/element.js";
 
 const SHOWN = 10;
 const METHODS = {
-  rates: "The error of sampling tells chance from changes: within these two runs.",
-  proportions: "The error of sampling tells chance from changes: within these two runs.",
-  spread: "The spread between the runs of a side tells chance from changes.",
-  unknown: "Nothing is marked: there have to be one recording, or three or more, on each side.",
+  rates: "A change is marked if it exceeds the sampling error of these two runs.",
+  proportions: "A change is marked if it exceeds the sampling error of these two runs.",
+  spread: "A change is marked if it exceeds the spread between the runs of a side.",
+  unknown: "Nothing is marked: each side needs one recording, or three or more.",
 };
 
 /** @param {DiffApp} app @returns {import("../shell.js").ViewPart} */
 export function diffOverview(app) {
   const { head } = app.tables;
-  const sides = make("section", { "aria-label": "What was compared" }), notes = make("section", { "aria-label": "What to keep in mind" });
+  const sides = make("section", { "aria-label": "Compared recordings" }), notes = make("section", { "aria-label": "Notes" });
   const own = make("section", { "aria-label": "Functions by the change of their own cost" }), total = make("section", { "aria-label": "Functions by the change of their inclusive cost" });
   const others = make("section", { "aria-label": "Functions that are not compared" });
   const panel = make("section", { class: "panel overview", tabindex: 0 }, sides, notes, own, total, others);
   sides.append(make("h3", { text: "Before" }), facts(head.before, head), make("h3", { text: "After" }), facts(head.after, head));
-  const how = [`Compared is ${head.normalized} of ${head.event}; functions by ${head.exactNames ? "exact name" : "name"} and module, ${head.inlines ? "with" : "without"} inlined functions.`, METHODS[head.method]];
+  const how = [`${head.event}: ${head.normalized}, by function (${head.exactNames ? "exact name" : "name"} and module, ${head.inlines ? "inlined ones included" : "without inlined ones"}).`, METHODS[head.method]];
   notes.append(make("h3", { text: "Compared" }), ...how.map((text) => make("p", { text })), make("ul", {}, ...head.notes.map((text) => make("li", { text }))));
   const all = make("p");
   notes.append(all);
   const draw = () => {
     const { all: change } = app.compared;
-    all.textContent = `All together: ${scaled(change.before, head.scale)} before, ${scaled(change.after, head.scale)} after, ${ratio(change.before, change.after)}.`;
+    all.textContent = `In total: ${scaled(change.before, head.scale)} before, ${scaled(change.after, head.scale)} after, ${ratio(change.before, change.after)}.`;
     own.replaceChildren(...changes(app, "own"));
     total.replaceChildren(...changes(app, "total"));
     others.replaceChildren(...leftOut(app));
@@ -59,7 +59,7 @@ function facts(runs, head) {
 function changes(app, which) {
   const marked = ranked(app.rows.filter((row) => row[which].marked), which), word = which === "own" ? "own" : "inclusive";
   const tested = app.model.tested?.[which === "own" ? 0 : 1] ?? 0;
-  const made = [make("h3", { text: which === "own" ? "Own cost" : "Inclusive cost" }), make("p", { text: `${marked.length ? amount(marked.length) : "None"} of ${amount(tested)} functions changed by more than chance.` })];
+  const made = [make("h3", { text: which === "own" ? "Own cost" : "Inclusive cost" }), make("p", { text: `${marked.length ? amount(marked.length) : "None"} of ${amount(tested)} functions changed significantly.` })];
   made.push(make("ol", { class: "top changes" }, ...marked.slice(0, SHOWN).map((row) => {
     const change = row[which], module = app.model.module(row.key);
     return make("li", {}, make("span", { class: `share ${change.delta > 0 ? "more" : "less"}`, text: scaled(change.delta, app.scale, true) }),
@@ -81,8 +81,8 @@ function leftOut(app) {
   const list = rows.sort((a, b) => cost(b) - cost(a)).slice(0, SHOWN).map((row) => {
     const module = model.module(row.key), sides = `${scaled(row.own.before, app.scale)} before, ${scaled(row.own.after, app.scale)} after`;
     return make("li", {}, make("button", { type: "button", title: REASONS[model.notCompared(row.key)], text: app.label(row.key), click: () => app.change({ view: "sandwich", func: row.key }) }),
-      make("small", { text: `${sides} ${module ? baseName(module) : ""}; ${model.notCompared(row.key) === 1 ? "no partner" : "no name on one side"}` }));
+      make("small", { text: `${sides} ${module ? baseName(module) : ""}; ${model.notCompared(row.key) === 1 ? "no counterpart" : "no name on one side"}` }));
   });
-  return [make("h3", { text: "Not compared" }), make("p", { text: `${sum("before")} of what is before and ${sum("after")} of what is after: their module has no partner on the other side, or they have no name on one side.` }),
+  return [make("h3", { text: "Not compared" }), make("p", { text: `${sum("before")} of the cost before and ${sum("after")} of the cost after: their module has no counterpart, or they have no name on one side.` }),
     make("ol", { class: "top changes" }, ...list)];
 }

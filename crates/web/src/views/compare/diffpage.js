@@ -17,10 +17,10 @@ import { openMenu } from "../elements/menu.js";
 /** @typedef {import("../shell.js").ViewPart} ViewPart */
 
 const KEYS = [
-  ["/", "search; a pattern stands between slashes"], ["n, N", "the next, the previous match"], ["Backspace", "undo the last step"],
+  ["/", "search; a pattern is between slashes"], ["n, N", "the next, the previous match"], ["Backspace", "undo the last step"],
   ["Escape", "close, or zoom out"], ["Arrow keys", "from frame to frame, row to row"], ["Enter", "zoom, open, choose"],
-  ["m", "the menu of what is marked; its entries show their own keys"], ["c", "callers and callees, before and after"],
-  ["f, o, x", "focus on a function; only stacks with it; none of these"], ["h, u, i", "hide it; charge it to its callers; fold what it calls"],
+  ["m", "menu of the selection; its entries show their keys"], ["c", "callers and callees, before and after"],
+  ["f, o, x", "focus on a function; only stacks with it; none of these"], ["h, u, i", "hide it; charge it to its callers; fold its callees"],
   ["r, R", "collapse its recursion; all recursion"], ["p", "charge parts (.cold, .part) to their functions"], ["d, D, k", "only its module; without that; only the kernel"], ["g, G", "merge its module; all modules"],
   ["1 to 9, 0", "the views"], ["?", "this list"],
 ];
@@ -54,7 +54,7 @@ function drawLegend(app, legend) {
     box.style.background = colour;
     return make("span", {}, box, text);
   };
-  legend.replaceChildren(entry(leanColour(0.6, true, app.theme), "more"), entry(leanColour(-0.6, true, app.theme), "less"), entry(leanColour(0, false, app.theme), "may be chance"),
+  legend.replaceChildren(entry(leanColour(0.6, true, app.theme), "more"), entry(leanColour(-0.6, true, app.theme), "less"), entry(leanColour(0, false, app.theme), "not significant"),
     make("span", {}, make("i", { class: "swatch hatched", "aria-hidden": "true" }), "on one side only"));
 }
 
@@ -69,7 +69,7 @@ function functionsView(app) {
     const all = inOrder(app, app.rows, (f) => app.model.name(f), (f) => app.model.notCompared(f)), [own, total] = app.model.tested || [0, 0];
     rows.show(all.filter((row) => !app.found || app.found.hits[row.key]), true);
     const marked = (/** @type {"own" | "total"} */ which) => amount(all.filter((row) => row[which].marked).length);
-    note.textContent = `${app.tables.head.normalized}. Own cost: ${marked("own")} of ${amount(own)} functions changed by more than chance; inclusive cost: ${marked("total")} of ${amount(total)}. Those that did come first, those that are not compared last; a click shows both sides.`;
+    note.textContent = `${app.tables.head.normalized}. Own cost: ${marked("own")} of ${amount(own)} functions changed significantly; inclusive cost: ${marked("total")} of ${amount(total)}. Changed functions come first, functions that are not compared last; a click shows both sides.`;
   };
   return { id: "functions", title: "Functions", panel, draw, resize: () => rows.draw(),
     next: (step) => rows.pick((rows.at + step + rows.rows.length) % Math.max(1, rows.rows.length)) };
@@ -95,5 +95,5 @@ function modulesView(app) {
 /** @param {{ path: string, before: number, after: number, sameFile: number | null }} module */
 function build({ path, before, after, sameFile }) {
   if (!before || !after) return `${path}: ${before ? "before" : "after"} only`;
-  return `${path}: ${sameFile === 1 ? "the same file on both sides" : sameFile === 0 ? "another file after" : "whether the file is the same is not known"}`;
+  return `${path}: ${sameFile === 1 ? "the same file on both sides" : sameFile === 0 ? "another file after" : "unknown if the file is the same"}`;
 }

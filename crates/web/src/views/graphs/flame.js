@@ -21,7 +21,7 @@ const SHOWN = 7;
  * @param {{ legend: (element: HTMLElement) => void, tools?: HTMLElement[], hatched?: (node: number) => boolean }} parts
  * @returns {ViewPart} */
 export function flameView(app, down, { legend: drawLegend, tools = [], hatched }) {
-  const title = down ? "Icicle" : "Flame graph", crumbs = make("nav", { class: "crumbs", "aria-label": "Way to what is zoomed" });
+  const title = down ? "Icicle" : "Flame graph", crumbs = make("nav", { class: "crumbs", "aria-label": "Path to the zoomed frame" });
   const legend = make("div", { class: "legend" }), status = make("p", { class: "status", role: "status", "aria-live": "polite" });
   const graph = new Graph(app, {
     label: title, down, hatched,
@@ -78,7 +78,7 @@ export function drawLegend(app, legend) {
   const entry = (/** @type {string} */ colour, /** @type {string} */ text, /** @type {(() => void) | null} */ act) => {
     const box = make("i", { class: "swatch", "aria-hidden": "true" });
     box.style.background = colour;
-    return act ? make("button", { type: "button", click: act, title: `${text}: what to do with it` }, box, text) : make("span", {}, box, text);
+    return act ? make("button", { type: "button", click: act, title: `${text}: actions` }, box, text) : make("span", {}, box, text);
   };
   /** @type {HTMLElement[]} */
   let made;

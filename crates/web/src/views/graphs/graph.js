@@ -36,7 +36,7 @@ export class Graph {
     /** @type {number | null} Frame of the last touch. */
     this.touched = null;
     this.canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { tabindex: 0, role: "application",
-      "aria-label": `${options.label}. Arrow keys go from frame to frame, Enter zooms, Escape zooms out, m opens a menu.` }));
+      "aria-label": `${options.label}. Arrow keys move between frames, Enter zooms, Escape zooms out, m opens a menu.` }));
     this.space = make("div", { class: "space" }, this.canvas);
     this.element = make("div", { class: "graph" }, this.space);
     this.element.addEventListener("scroll", () => { hideTip(); this.draw(); });

@@ -13,10 +13,10 @@ import { hideTip, showTip } from "../elements/tip.js";
 export function heatView(app) {
   let { tables } = app, shape = heatShape(tables.span, tables.head.unit, tables.samples), last = shape.columns * ROWS - 1;
   const canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { tabindex: 0, role: "application",
-    "aria-label": "Heat map. Arrow keys go from cell to cell, with Shift they choose a range, Enter shows its flame graph, b makes it the baseline of a comparison." }));
+    "aria-label": "Heat map. Arrow keys move between cells, Shift selects a range, Enter shows its flame graph, b makes it the baseline of a comparison." }));
   const space = make("div", { class: "space" }, canvas), box = make("div", { class: "graph heat" }, space);
   const status = make("p", { class: "status", role: "status", "aria-live": "polite" });
-  const text = () => `A column is ${duration(shape.column * tables.head.unit)}, a cell ${duration(shape.cell * tables.head.unit)}. Click a cell or drag over some to look at that time; hold Ctrl for the baseline of a comparison.`;
+  const text = () => `A column is ${duration(shape.column * tables.head.unit)}, a cell ${duration(shape.cell * tables.head.unit)}. Click a cell or drag over several to select that time; hold Ctrl to set the baseline of a comparison.`;
   const note = make("p", { class: "note", text: text() });
   const panel = make("section", { class: "panel column" }, note, box, status);
   /** @type {{ cells: Uint32Array, found: Uint32Array | null, most: number }} */
@@ -36,7 +36,7 @@ export function heatView(app) {
   const rangeOf = () => /** @type {[number, number]} */ ([Math.min(at, anchor) * shape.cell, (Math.max(at, anchor) + 1) * shape.cell - 1]);
   const describe = (/** @type {number} */ cell) => {
     const from = cell * shape.cell, lines = [`${app.seconds(from).toFixed(4)} s to ${app.seconds(from + shape.cell).toFixed(4)} s`, `${amount(map.cells[cell] || 0)} samples`];
-    if (map.found) lines.push(`${amount(map.found[cell] || 0)} of them found by the search`);
+    if (map.found) lines.push(`${amount(map.found[cell] || 0)} of them match the search`);
     return lines;
   };
   const paint = () => {

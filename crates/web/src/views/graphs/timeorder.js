@@ -23,7 +23,7 @@ export function orderView(app) {
     ...options()));
   const note = make("span", { class: "note" }), status = make("p", { class: "status", role: "status", "aria-live": "polite" });
   const canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { tabindex: 0, role: "application",
-    "aria-label": "Stacks in the order of time. Arrow keys go from stack to stack and from frame to frame, Enter looks at the time of a frame, m opens a menu." }));
+    "aria-label": "Stacks in time order. Arrow keys move between stacks and frames, Enter selects the time of a frame, m opens a menu." }));
   const space = make("div", { class: "space" }, canvas), box = make("div", { class: "graph" }, space);
   const panel = make("section", { class: "panel column" }, make("div", { class: "bar" }, make("label", {}, "Thread ", list), note), box, status);
   /** @type {TimeBox[][]} */
@@ -158,7 +158,7 @@ export function orderView(app) {
     const made = timeOrder(app.model, thread, from, to, box.clientWidth, byThread);
     rows = made.rows;
     if (!rows[depth]?.[at]) depth = at = 0;
-    note.textContent = `${amount(made.samples)} samples` + (made.shown < made.samples ? `, of which ${amount(made.shown)} have a place; drag over a part to look closer` : "");
+    note.textContent = made.shown < made.samples ? `Showing ${amount(made.shown)} of ${amount(made.samples)} samples at this zoom; drag to zoom in.` : `${amount(made.samples)} samples`;
     paint();
   };
   new ResizeObserver(fill).observe(box);

@@ -31,7 +31,7 @@ export function filesView(app) {
     columns: [
       { title: "Inclusive", width: "7em", kind: "number", text: (at) => percent(app.model.moduleCosts().total[at], app.costs.all) },
       { title: "Module", width: "minmax(10em, 1fr)", kind: "name", text: (at) => moduleAt(at).path + (moduleAt(at).count > 1 ? ` (${moduleAt(at).count} of this path)` : "") },
-      { title: "What it is", width: "13em", kind: "where", text: what },
+      { title: "Identity", width: "13em", kind: "where", text: what },
       { title: "Opened", width: "minmax(8em, 1fr)", kind: "where", text: (at) => moduleAt(at).opened || "" },
       { title: "Build-id", width: "11em", kind: "where", text: (at) => moduleAt(at).buildId || "" },
       { title: "Lost stacks", width: "8em", kind: "number", text: (at) => lossesOf().has(at) ? percent(/** @type {any} */ (lossesOf().get(at)).samples, app.tables.samples) : "" },
@@ -41,7 +41,7 @@ export function filesView(app) {
   const draw = () => {
     const { total } = app.model.moduleCosts();
     rows.show([...app.tables.head.modules.keys()].sort((a, b) => total[b] - total[a] || a - b), true);
-    if (!status.textContent) status.textContent = "Choose a module to see what was opened or refused for it, and what to give.";
+    if (!status.textContent) status.textContent = "Select a module to see its opened and refused files, and the option that supplies a missing one.";
   };
   return { id: "files", title: "Files", panel, draw, resize: () => rows.draw() };
 }

@@ -36,7 +36,7 @@ function functionRows(app, isWide, act) {
   }
   /** @type {Rows<number>} */
   const rows = new Rows({
-    label: isWide ? "Functions" : "Functions to choose from", columns, act,
+    label: isWide ? "Functions" : "Functions", columns, act,
     sorted: () => app.state.sort, sort: (by) => app.change({ sort: by }, true),
     swatch: (f) => app.swatch(f), menu: (f, x, y) => functionMenu(app, f, x, y),
   });

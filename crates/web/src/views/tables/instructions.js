@@ -28,7 +28,7 @@ export class Instructions {
       columns: [
         { title: "Own", width: "8.5em", kind: "number", text: (row) => share(row.own) },
         { title: "95 %", width: "7.5em", kind: "where", text: (row) => spread(row.own, app.costs.allN, row.own, app.costs.allN) },
-        { title: "All", width: "4.5em", kind: "number", text: (row) => row.all ? amount(row.all) : "", hint: (row) => row.all > row.own ? `${amount(row.all - row.own)} of them in other functions, which are inlined here or into which this one is` : "" },
+        { title: "All", width: "4.5em", kind: "number", text: (row) => row.all ? amount(row.all) : "", hint: (row) => row.all > row.own ? `${amount(row.all - row.own)} of them in other functions inlined here, or in functions that inline this one` : "" },
         { title: "Address", width: "8em", kind: "name", text: (row) => hex(row.address), mark },
         { title: "Instruction", width: "minmax(16em, 1fr)", kind: "name", text: (row) => row.text, mark },
       ],
@@ -62,7 +62,7 @@ export class Instructions {
     this.list.replaceChildren(...this.parts.map((part, at) => make("option", { value: at, text: `${part.name || app.model.name(f)} ${hex(part.block.start)}: ${amount(part.own)} samples` })));
     this.list.hidden = this.parts.length < 2;
     const all = places.reduce((sum, place) => sum + place.n, 0), here = this.parts.reduce((sum, part) => sum + part.own, 0);
-    this.note.textContent = !all ? "No sample was taken in it." : this.parts.length ? (here < all ? `${amount(all - here)} of its ${amount(all)} samples are in code that is not shown. ${app.code.why}` : "") : app.code.why;
+    this.note.textContent = !all ? "It has no samples." : this.parts.length ? (here < all ? `${amount(all - here)} of its ${amount(all)} samples are in code that is not shown. ${app.code.why}` : "") : app.code.why;
     if (this.parts.length) this.choose(key === this.shown);
     else {
       this.head.textContent = "Addresses of the samples";

@@ -50,7 +50,7 @@ export function modulesView(app) {
     if (func !== undefined) app.change({ view: "source", func });
   };
   const files = table("Source files", () => app.model.fileCosts(), (file) => app.tables.head.names[file], { act: open });
-  const none = make("p", { class: "note", text: "No source files are known: the modules have no debug information here (the view Files says why)." });
+  const none = make("p", { class: "note", text: "No source files: the modules have no debug information here. The view Files shows the reason." });
   const panel = make("section", { class: "panel stacked" }, make("h3", { text: "Modules" }), modules.element, make("h3", { text: "Source files" }), files.element, none);
   const draw = () => {
     modules.show(keys(app.model.moduleCosts(), (module) => app.tables.head.modules[module].path), true);

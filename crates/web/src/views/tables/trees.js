@@ -23,7 +23,7 @@ export function treeView(app, which) {
   const share = (/** @type {(item: Item) => number} */ of) => (/** @type {Item} */ item) => of(item) ? `${app.cost(of(item))}  ${percent(of(item), app.costs.all)}` : "";
   /** @type {Rows<Item>} */
   const rows = new Rows({
-    label: isTop ? "Functions below those that called them" : "Functions by their own cost, with their callers",
+    label: isTop ? "Functions below their callers" : "Functions by their own cost, with their callers",
     tree: true,
     columns: [
       { title: isTop ? "Inclusive" : "Cost", width: "var(--cost)", kind: "number", text: share((item) => item.total) },
@@ -48,7 +48,7 @@ export function treeView(app, which) {
     event.stopPropagation();
   });
   const panel = make("section", { class: "panel column" },
-    make("p", { class: "note", text: `Enter or → opens a row, ← closes it, e opens the way of most cost, m the menu.` }), rows.element);
+    make("p", { class: "note", text: `Enter or → opens a row, ← closes it, e opens the hot path, m the menu.` }), rows.element);
   const draw = () => {
     const items = (isTop ? topItems(topDown(app.model), "") : bottomItems(app, bottomUp(app.model), ""))
       .filter((item) => isTop || !app.found || app.found.hits[item.func]);
