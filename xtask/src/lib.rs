@@ -12,9 +12,11 @@ mod bless;
 mod ci;
 pub mod command;
 mod dist;
+mod docs;
 mod fuzz;
 pub mod machine;
 mod mutate;
+mod repository;
 pub mod tasks;
 mod testdata;
 mod tidy;
@@ -72,6 +74,18 @@ const TASKS: &[Task] = &[
         usage: "",
         about: "the conventions of this repository, checked",
         run: tidy::run,
+    },
+    Task {
+        name: "docs",
+        usage: "[--out FOLDER]",
+        about: "the documents as a site, built with mdBook; every link is checked",
+        run: docs::run,
+    },
+    Task {
+        name: "prose",
+        usage: "[-v] [--in REPOSITORY] [FILE or FOLDER]...",
+        about: "patterns that make a sentence need two readings, counted in comments, documents and messages; -v shows each",
+        run: tidy::prose::run,
     },
 ];
 

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 
 use super::{Outcome, Tally, hostile, lab, source, succeeds, task, wanted};
 use crate::args::Args;
-use crate::{command, machine};
+use crate::{command, docs, machine};
 
 /// The word that selects these checks.
 pub(super) const WORD: &str = "long";
@@ -36,6 +36,7 @@ const CHECKS: &[(&str, Check)] = &[
     ("sources", |it| it.run(lab(&["sources"], &it.root)?)),
     ("corpus", corpus),
     ("names of C++", |it| source::names(&it.root)),
+    ("site of the documents", site),
     ("dist", dist),
     ("unsafe code", unsafe_code),
     ("damaged input", |it| it.run(task(&["mutate", "--runs", DAMAGED], &it.root)?)),
@@ -139,6 +140,15 @@ fn corpus(it: &Long) -> Result<Outcome> {
     };
     let mut corpus = lab(&["corpus"], &it.root)?;
     command::run(corpus.arg(folder).arg("--ours").arg(it.ours()?))?;
+    Ok(Outcome::Passed)
+}
+
+/// Builds the documents as a site, if mdBook is installed.
+fn site(it: &Long) -> Result<Outcome> {
+    if !succeeds(Command::new("mdbook").arg("--version")) {
+        return Ok(Outcome::Skipped("mdBook is not installed".to_owned()));
+    }
+    docs::build(&it.root, &std::path::absolute(command::target().join("book"))?)?;
     Ok(Outcome::Passed)
 }
 

@@ -22,6 +22,7 @@ mod source;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Instant;
 
 use anyhow::{Result, bail};
 
@@ -49,6 +50,7 @@ const SOURCE: &[(&str, SourceCheck)] = &[
     ("features", source::features),
     ("documentation", source::documentation),
     ("conventions", source::conventions),
+    ("spelling", source::spelling),
     ("dependencies", dependencies::policy),
     ("advisories", dependencies::advisories),
     ("oldest compiler", source::oldest_compiler),
@@ -194,8 +196,12 @@ impl Tally {
             return;
         }
         println!("\n== {name}");
+        let start = Instant::now();
         match check() {
-            Ok(Outcome::Passed) => self.passed += 1,
+            Ok(Outcome::Passed) => {
+                println!("{name}: {} s", start.elapsed().as_secs());
+                self.passed += 1;
+            }
             Ok(Outcome::Skipped(why)) => println!("skipped: {why}"),
             Err(error) => {
                 println!("FAILED: {name}: {error:#}");

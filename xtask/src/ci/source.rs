@@ -39,6 +39,17 @@ pub(super) fn documentation(root: &Path) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
+/// Checks spelling with typos, if it is installed.
+pub(super) fn spelling(root: &Path) -> Result<Outcome> {
+    let installed = command::target().join("typos/bin/typos");
+    let program = if installed.exists() { std::path::absolute(installed)? } else { "typos".into() };
+    if !succeeds(Command::new(&program).arg("--version")) {
+        return Ok(Outcome::Skipped("typos is not installed (pip install typos)".to_owned()));
+    }
+    command::run(Command::new(program).args(["--format", "brief"]).current_dir(root))?;
+    Ok(Outcome::Passed)
+}
+
 pub(super) fn conventions(root: &Path) -> Result<Outcome> {
     command::run(&mut task(&["tidy"], root)?)?;
     Ok(Outcome::Passed)

@@ -1,18 +1,22 @@
 //! `cargo xtask tidy`: conventions of this repository that a compiler does not check. Also a test.
 
+mod history;
 mod layers;
 mod paths;
 mod processors;
+pub(crate) mod prose;
 mod rooms;
 mod tokens;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
 use crate::args::Args;
 use crate::command;
+use crate::docs::links;
+use crate::repository::files;
 
 /// Maximum number of lines of a source file.
 const MAX_LINES: usize = 450;
@@ -49,43 +53,16 @@ fn check(root: &Path) -> Result<Vec<String>> {
     layers::check(root, &mut found)?;
     found.extend(rooms::check(root, &files)?);
     words(root, &files, &mut found)?;
+    found.extend(links::check(root, &files)?);
+    history::check(root, &mut found);
+    prose::check(root, &files, &mut found)?;
     Ok(found)
-}
-
-/// Returns tracked files and untracked ones that are not ignored, relative to the root.
-/// In a copy without history, returns the existing files.
-fn files(root: &Path) -> Result<Vec<PathBuf>> {
-    let mut git = Command::new("git");
-    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
-    let Ok(listing) = command::quiet_output(&mut git) else {
-        let mut found = Vec::new();
-        walk(root, Path::new(""), &mut found)?;
-        return Ok(found);
-    };
-    let paths = listing.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from);
-    Ok(paths.filter(|path| root.join(path).is_file()).collect())
-}
-
-/// Finds the files below a folder, except built and measured ones.
-fn walk(root: &Path, folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in std::fs::read_dir(root.join(folder))? {
-        let entry = entry?;
-        let path = folder.join(entry.file_name());
-        let kind = entry.file_type()?;
-        let made = ["target", "bench-data", ".git"].iter().any(|made| path.ends_with(made));
-        if kind.is_dir() && !made {
-            walk(root, &path, found)?;
-        } else if kind.is_file() {
-            found.push(path);
-        }
-    }
-    Ok(())
 }
 
 fn source(path: &Path, text: &str, found: &mut Vec<String>) {
     let first = text.lines().find(|line| !line.starts_with("#!"));
     if !first.is_some_and(|line| line.starts_with("//!")) {
-        found.push(format!("{}: does not open with //!, what it is for", path.display()));
+        found.push(format!("{}: does not open with //! and its purpose", path.display()));
     }
     let lines = text.lines().count();
     if lines > MAX_LINES {
@@ -196,7 +173,7 @@ mod tests {
         );
         assert_eq!(
             found,
-            ["a.rs: does not open with //!, what it is for", "a.md:1: a path of some machine"]
+            ["a.rs: does not open with //! and its purpose", "a.md:1: a path of some machine"]
         );
     }
 }

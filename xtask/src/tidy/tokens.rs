@@ -1,7 +1,7 @@
 //! Rust source as words with their lines, without comments, strings and test-only code.
 //!
-//! It recognizes only the parts of the language that the checks of modules need: identifiers, `::`, and single
-//! characters for the rest.
+//! It knows as much of the language as the checks of folders and of prose need: identifiers, `::`, comments, strings, and
+//! single characters for the rest.
 
 /// A word of the source: an identifier, `::`, or one other character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,46 +73,62 @@ fn item_end(tokens: &[Token<'_>], mut at: usize) -> usize {
 
 /// Returns all words of a file, without comments and strings.
 fn tokens(source: &str) -> Vec<Token<'_>> {
-    let mut found = Vec::new();
-    let (mut at, mut line) = (0, 1);
-    while let Some(rest) = source.get(at..).filter(|rest| !rest.is_empty()) {
-        let (length, is_token) = next(rest);
-        let text = &rest[..length];
-        if is_token {
-            found.push(Token { text, line });
-        }
-        line += text.matches('\n').count();
-        at += length;
-    }
-    found
+    pieces(source).filter(|it| it.0 == PieceKind::Word).map(|it| it.1).collect()
 }
 
-/// Returns the size of the next token of source in bytes, and true if it is a word.
-fn next(rest: &str) -> (usize, bool) {
+/// The kind of a piece of source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PieceKind {
+    /// An identifier, `::`, or one other character.
+    Word,
+    /// A comment with its slashes, of one line or of a block.
+    Comment,
+    /// A string with its quotes.
+    Text,
+    /// Space between words, or a character in quotes.
+    Blank,
+}
+
+/// Splits a file into pieces without gaps.
+pub(super) fn pieces(source: &str) -> impl Iterator<Item = (PieceKind, Token<'_>)> {
+    let (mut at, mut line) = (0, 1);
+    std::iter::from_fn(move || {
+        let rest = source.get(at..).filter(|rest| !rest.is_empty())?;
+        let (length, kind) = next(rest);
+        let token = Token { text: &rest[..length], line };
+        line += token.text.matches('\n').count();
+        at += length;
+        Some((kind, token))
+    })
+}
+
+/// Bytes of the next piece of source, and its kind.
+fn next(rest: &str) -> (usize, PieceKind) {
     let first = rest.chars().next().unwrap_or(' ');
     if rest.starts_with("//") {
-        return (rest.find('\n').unwrap_or(rest.len()), false);
+        return (rest.find('\n').unwrap_or(rest.len()), PieceKind::Comment);
     }
     if rest.starts_with("/*") {
-        return (block_comment(rest), false);
+        return (block_comment(rest), PieceKind::Comment);
     }
     if let Some(length) = raw_string(rest) {
-        return (length, false);
+        return (length, PieceKind::Text);
     }
     if let Some(body) = ["\"", "b\"", "c\""].iter().find_map(|open| rest.strip_prefix(open)) {
-        return (rest.len() - body.len() + string(body), false);
+        return (rest.len() - body.len() + string(body), PieceKind::Text);
     }
     if first == '\'' {
-        return (quote(rest), false);
+        return (quote(rest), PieceKind::Blank);
     }
     if rest.starts_with("::") {
-        return (2, true);
+        return (2, PieceKind::Word);
     }
     let word = |c: char| c.is_alphanumeric() || c == '_';
     if word(first) {
-        return (rest.find(|c| !word(c)).unwrap_or(rest.len()), true);
+        return (rest.find(|c| !word(c)).unwrap_or(rest.len()), PieceKind::Word);
     }
-    (first.len_utf8(), !first.is_whitespace())
+    let kind = if first.is_whitespace() { PieceKind::Blank } else { PieceKind::Word };
+    (first.len_utf8(), kind)
 }
 
 /// Returns the size of a block comment in bytes; they nest.
