@@ -65,4 +65,4 @@ time("search, grouped by thread", () => model.find((name) => name.toLowerCase().
 time("zoom, grouped by thread", () => layout(model.picture([model.firstGroup]), NONE, 1400), inThreads);
 time("lines", () => linesOf(model, f));
 time("places", () => placesOf(model, f));
-time("heat map", () => heatCells(model, heatShape(span, tables.head.unit, tables.samples), null));
+time("heat map", () => heatCells(model, heatShape(span, tables.head.unit, tables.samples, 0), null));

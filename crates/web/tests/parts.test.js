@@ -5,7 +5,7 @@ import { functionsOfFile, linesOf, nodeAt, sandwich } from "../src/data/tree/aro
 import { codeLines, endOf, hex, placesOf } from "../src/data/code.js";
 import { INK, contrast, heatColour, kindColour, leanColour, moduleColour, parse } from "../src/data/colour.js";
 import { NONE, readParts, readTables } from "../src/data/columns.js";
-import { ROWS, heatCells, heatShape } from "../src/data/samples/heat.js";
+import { heatCells, heatShape } from "../src/data/samples/heat.js";
 import { boxAt, layout } from "../src/data/tree/layout.js";
 import { Model } from "../src/data/model.js";
 import { baseName, folded, matcher, shortName } from "../src/data/names.js";
@@ -121,15 +121,20 @@ test("what is around a function", () => {
   assert.deepEqual([...linesOf(model, f)].map(([line, cost]) => [line, cost.own]), [[11, 2], [10, 0], [12, 1]]);
 });
 
-test("cells of the heat map are a fiftieth of a second of a long recording", () => {
-  const shape = heatShape(79e9 / 100, 100, 45_000);
-  assert.deepEqual([shape.cell * 100, shape.column * 100, shape.columns], [20e6, 1e9, 80]);
-  const short = heatShape(1e9, 1, 100);
-  assert.ok(short.columns <= 11 && short.columns >= 5, String(short.columns));
+test("cells of the heat map hold five sampling periods, and columns fit a screen", () => {
+  const of = (span, unit, samples, period) => {
+    const { rows, cell, column, columns } = heatShape(span, unit, samples, period);
+    return [cell * unit / 1e6, column * unit / 1e6, rows, columns];
+  };
+  assert.deepEqual(of(79e9 / 100, 100, 45_000, 0), [10, 500, 50, 159], "570 samples per second");
+  assert.deepEqual(of(3.4e9, 1, 677, 1e9 / 199), [25, 200, 8, 18], "one processor at 199 Hz");
+  assert.deepEqual(of(60e9, 1, 300, 1e9 / 199), [25, 1000, 40, 61], "mostly idle");
+  assert.deepEqual(of(1666e9, 1, 200_000, 0), [200, 10000, 50, 167], "a long recording");
+  assert.deepEqual(of(0, 1, 1, 0), [1e-6, 1e-6, 1, 1], "one sample");
   const model = new Model(tables([{ stack: ["a"], time: 0, n: 2 }, { stack: ["b"], time: 60 }]));
   model.look(VIEW);
-  const map = heatCells(model, { cell: 10, column: 500, columns: 1 }, model.find((name) => name === "a").under);
-  assert.deepEqual([map.cells.length, map.cells[0], map.cells[6], map.found[0], map.found[6], map.most], [ROWS, 2, 1, 2, 0, 2]);
+  const map = heatCells(model, { cell: 10, column: 500, rows: 50, columns: 1 }, model.find((name) => name === "a").under);
+  assert.deepEqual([map.cells.length, map.cells[0], map.cells[6], map.found[0], map.found[6], map.most], [50, 2, 1, 2, 0, 2]);
 });
 
 test("neighbours in time share the boxes of their callers", () => {

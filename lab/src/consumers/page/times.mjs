@@ -8,15 +8,16 @@ export async function heat({ page, expect, same, step, text, state, key, tab, ro
   const spanned = await page.evaluate(() => profile.tables.span > 0);
   const cells = await page.evaluate(() => document.querySelector("#view-heat .note").textContent);
   expect(/A column is .*, a cell/.test(cells), "the cells are explained");
-  await page.mouse.click(heat.x + 2, heat.y + heat.height / 2);
+  const left = heat.x + await page.evaluate(() => Number(document.querySelector("#view-heat canvas").dataset.columnsLeft));
+  await page.mouse.click(left + 2, heat.y + heat.height / 2);
   same(await kinds(), ["time"], "a click chooses a cell");
   await key("Backspace");
   const drag = async (from, to, modifier) => {
     if (modifier) await page.keyboard.down(modifier);
-    await page.mouse.move(heat.x + from, heat.y + heat.height / 3);
+    await page.mouse.move(left + from, heat.y + heat.height / 3);
     await page.mouse.down();
-    await page.mouse.move(heat.x + (from + to) / 2, heat.y + heat.height / 2);
-    await page.mouse.move(heat.x + to, heat.y + heat.height / 3);
+    await page.mouse.move(left + (from + to) / 2, heat.y + heat.height / 2);
+    await page.mouse.move(left + to, heat.y + heat.height / 3);
     await page.mouse.up();
     if (modifier) await page.keyboard.up(modifier);
   };

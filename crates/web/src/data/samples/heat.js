@@ -1,25 +1,34 @@
 // @ts-check
-// Heat map: columns of one second, divided into 50 cells of 20 ms; shorter columns for short recordings.
+// Heat map: columns of equal time, divided into cells that hold several sampling periods.
 import { axisStep } from "../numbers.js";
 import { GONE } from "../tree/transform.js";
 
 /** @typedef {import("../model.js").Model} Model */
-/** Layout of the cells: the number of columns, and the lengths of a cell and of a column in units of time. Each column
- * has ROWS cells.
- * @typedef {{ columns: number, cell: number, column: number }} HeatShape */
+/** Layout of the cells: the number of columns, the number of cells per column, and the lengths of a cell and of a column in
+ * units of time.
+ * @typedef {{ columns: number, rows: number, cell: number, column: number }} HeatShape */
 
-/** Cells per column. */
-export const ROWS = 50;
-/** Minimum length of a recording with columns of one second, in seconds. */
-const LONG = 20;
+/** Numbers of cells per column. */
+const ROWS = [50, 40, 25, 20, 10, 8, 5, 4, 2, 1];
+/** Maximum number of columns: those that fit a screen. */
+const COLUMNS = 300;
+/** Minimum number of sampling periods per cell. With fewer, cells and periods form stripes. */
+const PERIODS = 5;
+/** Factor by which cells may fall short of that, because frequencies are rounded. */
+const SLACK = 1.05;
 
-/** @param {number} span in units of time @param {number} unit in nanoseconds @param {number} samples
+/** The layout for a number of samples of one event. Processors sample in parallel, so the mean distance of samples can be
+ * shorter than the period; idle processors take no samples, so it can be longer.
+ * @param {number} span in units of time @param {number} unit in nanoseconds @param {number} samples
+ * @param {number} period sampling period in nanoseconds, 0 if unknown
  * @returns {HeatShape} */
-export function heatShape(span, unit, samples) {
-  const second = 1e9 / unit, wanted = Math.min(60, Math.max(8, samples / 25));
-  const column = span >= LONG * second ? second : axisStep(span, wanted);
-  const cell = Math.max(1, Math.round(column / ROWS));
-  return { cell, column: cell * ROWS, columns: Math.floor(span / (cell * ROWS)) + 1 };
+export function heatShape(span, unit, samples, period) {
+  const distance = span / Math.max(1, samples), least = Math.max(1, PERIODS * Math.min(distance, period / unit || distance));
+  const cells = Math.max(1, span / least), wanted = Math.min(50, Math.max(5, Math.sqrt(cells / 4)));
+  const column = axisStep(span * unit, Math.min(COLUMNS, cells / wanted)) / unit;
+  const rows = ROWS.find((one) => one * least <= column * SLACK) || 1;
+  const cell = Math.max(1, Math.round(column / rows));
+  return { rows, cell, column: cell * rows, columns: Math.floor(span / (cell * rows)) + 1 };
 }
 
 /** Sample counts by cell, column by column; and the counts of samples that match a search.
@@ -27,7 +36,7 @@ export function heatShape(span, unit, samples) {
  * @returns {{ cells: Uint32Array, found: Uint32Array | null, most: number }} */
 export function heatCells(model, shape, under) {
   const { tables } = model, { leaf } = tables, to = /** @type {Uint32Array} */ (model.to);
-  const cells = new Uint32Array(shape.columns * ROWS), found = under ? new Uint32Array(cells.length) : null;
+  const cells = new Uint32Array(shape.columns * shape.rows), found = under ? new Uint32Array(cells.length) : null;
   const { event: events, thread, time } = tables, one = tables.head.events.length < 2;
   const event = /** @type {any} */ (model.view).event, threads = /** @type {any} */ (model.chosen).threads;
   // The map covers the whole recording, regardless of the selected time.

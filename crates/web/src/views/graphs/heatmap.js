@@ -1,7 +1,7 @@
 // @ts-check
-// Heat map: samples over time, in cells of a fiftieth of a column, and the selection of cells, ranges and baselines.
+// Heat map: samples over time, and the selection of cells, ranges and baselines.
 import { heatColour } from "../../data/colour.js";
-import { ROWS, heatCells, heatShape } from "../../data/samples/heat.js";
+import { heatCells, heatShape } from "../../data/samples/heat.js";
 import { amount, duration } from "../../data/numbers.js";
 import { make, sized, styled } from "../elements/element.js";
 import { hideTip, showTip } from "../elements/tip.js";
@@ -9,25 +9,35 @@ import { hideTip, showTip } from "../elements/tip.js";
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../app.js").ViewPart} ViewPart */
 
+/** Space for the labels of the rows, and for those of the columns, in pixels. */
+const LEFT = 52, BOTTOM = 18;
+/** Colours of the legend. */
+const STEPS = 5;
+
 /** @param {App} app @returns {ViewPart} */
 export function heatView(app) {
-  let { tables } = app, shape = heatShape(tables.span, tables.head.unit, tables.samples), last = shape.columns * ROWS - 1;
+  const shapeOf = () => {
+    const event = tables.head.events[app.event];
+    const period = !event?.rate ? 0 : event.frequency ? 1e9 / event.rate : event.unit === "nanoseconds" ? event.rate : 0;
+    return heatShape(tables.span, tables.head.unit, event ? app.eventCounts[app.event] : tables.samples, period);
+  };
+  let { tables } = app, event = app.event, shape = shapeOf(), last = shape.columns * shape.rows - 1;
   const canvas = /** @type {HTMLCanvasElement} */ (make("canvas", { tabindex: 0, role: "application",
     "aria-label": "Heat map. Arrow keys move between cells, Shift selects a range, Enter shows its flame graph, b makes it the baseline of a comparison." }));
   const space = make("div", { class: "space" }, canvas), box = make("div", { class: "graph heat" }, space);
   const status = make("p", { class: "status", role: "status", "aria-live": "polite" });
   const text = () => `A column is ${duration(shape.column * tables.head.unit)}, a cell ${duration(shape.cell * tables.head.unit)}. Click a cell or drag over several to select that time; hold Ctrl to set the baseline of a comparison.`;
-  const note = make("p", { class: "note", text: text() });
-  const panel = make("section", { class: "panel column" }, note, box, status);
+  const note = make("p", { class: "note", text: text() }), legend = make("p", { class: "note legend" });
+  const panel = make("section", { class: "panel column" }, note, box, legend, status);
   /** @type {{ cells: Uint32Array, found: Uint32Array | null, most: number }} */
   let map = { cells: new Uint32Array(0), found: null, most: 0 };
   let wide = 8, high = 8, at = 0, anchor = 0, isBase = false, isDown = false;
-  /** Recomputes the cells of a recording that has grown. */
+  /** Recomputes the cells of a recording that has grown, or of another event. */
   const renew = () => {
-    if (tables === app.tables) return;
-    ({ tables } = app);
-    shape = heatShape(tables.span, tables.head.unit, tables.samples);
-    last = shape.columns * ROWS - 1;
+    if (tables === app.tables && event === app.event) return;
+    ({ tables, event } = app);
+    shape = shapeOf();
+    last = shape.columns * shape.rows - 1;
     at = Math.min(at, last);
     anchor = Math.min(anchor, last);
     note.textContent = text();
@@ -42,21 +52,24 @@ export function heatView(app) {
   const paint = () => {
     const width = box.clientWidth, height = box.clientHeight;
     if (!width || !height) return;
-    wide = Math.max(3, Math.min(28, Math.floor(width / shape.columns)));
-    high = Math.max(3, Math.floor((height - 18) / ROWS));
-    space.style.width = Math.max(width, shape.columns * wide) + "px";
-    space.style.height = ROWS * high + 18 + "px";
-    canvas.dataset.columnsWidth = String(Math.min(width, shape.columns * wide));
-    const pen = sized(canvas, width, Math.max(height, ROWS * high + 18)), left = box.scrollLeft;
-    const first = Math.floor(left / wide), end = Math.min(shape.columns, first + Math.ceil(width / wide) + 1);
+    wide = Math.max(3, (width - LEFT) / shape.columns);
+    high = Math.max(3, (height - BOTTOM) / shape.rows);
+    space.style.width = Math.max(width, LEFT + shape.columns * wide) + "px";
+    space.style.height = shape.rows * high + BOTTOM + "px";
+    canvas.dataset.columnsLeft = String(LEFT);
+    canvas.dataset.columnsWidth = String(Math.min(width - LEFT, shape.columns * wide));
+    const pen = sized(canvas, width, Math.max(height, shape.rows * high + BOTTOM)), left = box.scrollLeft - LEFT;
+    const first = Math.floor(box.scrollLeft / wide), end = Math.min(shape.columns, first + Math.ceil(width / wide) + 1);
+    const edge = (/** @type {number} */ column) => Math.round(column * wide - left);
     for (let column = first; column < end; column++) {
-      for (let row = 0; row < ROWS; row++) {
-        const cell = column * ROWS + row, count = map.cells[cell];
+      for (let row = 0; row < shape.rows; row++) {
+        const cell = column * shape.rows + row, count = map.cells[cell];
         if (!count) continue;
         const found = map.found ? map.found[cell] : 0;
         pen.globalAlpha = map.found && !found ? 0.45 : 1;
         pen.fillStyle = heatColour((map.found && found ? found : count) / map.most, app.theme, found > 0);
-        pen.fillRect(column * wide - left, (ROWS - 1 - row) * high, wide - 1, high - (high > 4 ? 1 : 0));
+        const top = Math.round((shape.rows - 1 - row) * high), below = Math.round((shape.rows - row) * high);
+        pen.fillRect(edge(column), top, edge(column + 1) - edge(column) - 1, below - top - (high > 4 ? 1 : 0));
       }
     }
     pen.globalAlpha = 1;
@@ -70,23 +83,41 @@ export function heatView(app) {
     const from = Math.floor(range[0] / shape.cell), to = Math.min(last, Math.floor(range[1] / shape.cell));
     pen.strokeStyle = colour;
     pen.lineWidth = 2;
-    for (let column = Math.floor(from / ROWS); column <= Math.floor(to / ROWS); column++) {
-      const low = Math.max(from, column * ROWS) % ROWS, top = Math.min(to, column * ROWS + ROWS - 1) % ROWS;
-      pen.strokeRect(column * wide - left, (ROWS - 1 - top) * high, wide, (top - low + 1) * high);
+    for (let column = Math.floor(from / shape.rows); column <= Math.floor(to / shape.rows); column++) {
+      const begin = column * shape.rows, low = Math.max(from, begin) - begin, top = Math.min(to, begin + shape.rows - 1) - begin;
+      pen.strokeRect(column * wide - left, (shape.rows - 1 - top) * high, wide, (top - low + 1) * high);
     }
   };
+  /** Labels the rows with the time in a column, and the columns with the time in the recording. */
   const axis = (/** @type {CanvasRenderingContext2D} */ pen, /** @type {number} */ first, /** @type {number} */ end, /** @type {number} */ left) => {
+    const low = shape.rows * high;
+    pen.fillStyle = styled("--back");
+    pen.fillRect(0, 0, LEFT - 1, low + BOTTOM);
     pen.fillStyle = styled("--soft");
     pen.font = "11px system-ui, sans-serif";
     pen.textBaseline = "top";
     const each = Math.max(1, Math.ceil(64 / wide));
-    for (let column = Math.ceil(first / each) * each; column < end; column += each) pen.fillText(duration(column * shape.column * tables.head.unit), column * wide - left, ROWS * high + 3);
+    for (let column = Math.ceil(first / each) * each; column < end; column += each) pen.fillText(duration(column * shape.column * tables.head.unit), column * wide - left, low + 3);
+    pen.textAlign = "right";
+    pen.textBaseline = "middle";
+    const labels = shape.rows > 4 ? 5 : shape.rows;
+    for (let at = 0; at < labels; at++) pen.fillText(`+${duration(Math.round(at * shape.rows / labels) * shape.cell * tables.head.unit)}`, LEFT - 6, low - (Math.round(at * shape.rows / labels) + 0.5) * high);
+    pen.textAlign = "left";
+  };
+  const explain = () => {
+    const boxes = [];
+    for (let step = 1; step <= STEPS; step++) {
+      const box = make("span", { class: "swatch" });
+      box.style.background = heatColour(step / STEPS, app.theme, false);
+      boxes.push(box);
+    }
+    legend.replaceChildren("1 ", ...boxes, ` ${amount(map.most)} sample${map.most === 1 ? "" : "s"} per cell`);
   };
   const cellAt = (/** @type {MouseEvent} */ event) => {
-    const area = canvas.getBoundingClientRect(), column = Math.floor((event.clientX - area.left + box.scrollLeft) / wide);
-    const row = ROWS - 1 - Math.floor((event.clientY - area.top) / high);
-    if (row < 0 || row >= ROWS || column < 0 || column >= shape.columns) return -1;
-    return column * ROWS + row;
+    const area = canvas.getBoundingClientRect(), column = Math.floor((event.clientX - area.left - LEFT + box.scrollLeft) / wide);
+    const row = shape.rows - 1 - Math.floor((event.clientY - area.top) / high);
+    if (event.clientX < area.left + LEFT || row < 0 || row >= shape.rows || column < 0 || column >= shape.columns) return -1;
+    return column * shape.rows + row;
   };
   const choose = () => {
     const [from, to] = rangeOf();
@@ -115,7 +146,7 @@ export function heatView(app) {
   canvas.addEventListener("pointercancel", () => { isDown = false; paint(); });
   canvas.addEventListener("pointerleave", hideTip);
   canvas.addEventListener("keydown", (event) => {
-    const step = { ArrowUp: 1, ArrowDown: -1, ArrowRight: ROWS, ArrowLeft: -ROWS }[event.key];
+    const step = { ArrowUp: 1, ArrowDown: -1, ArrowRight: shape.rows, ArrowLeft: -shape.rows }[event.key];
     if (step !== undefined) {
       at = Math.max(0, Math.min(last, at + step));
       if (!event.shiftKey) anchor = at;
@@ -137,6 +168,7 @@ export function heatView(app) {
     renew();
     map = heatCells(app.model, shape, app.found ? app.found.under : null);
     if (!status.textContent) status.textContent = `${amount(tables.samples)} samples in ${duration(tables.span * tables.head.unit)}`;
+    explain();
     paint();
   };
   return { id: "heat", title: "Heat map", panel, draw, resize: paint };
