@@ -10,7 +10,7 @@ import { hideTip, showTip } from "../elements/tip.js";
 /** @typedef {import("../app.js").ViewPart} ViewPart */
 
 /** Space for the labels of the rows, and for those of the columns, in pixels. */
-const LEFT = 52, BOTTOM = 18;
+const LEFT = 64, BOTTOM = 18;
 /** Colours of the legend. */
 const STEPS = 5;
 
