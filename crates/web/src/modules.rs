@@ -43,6 +43,7 @@ pub const MODULES: &[Module] = modules![
     "data/code.js",
     "data/samples/heat.js",
     "data/samples/order.js",
+    "data/samples/threads.js",
     "data/compare/statistics.js",
     "data/compare/change.js",
     "data/compare/compare.js",

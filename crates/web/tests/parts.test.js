@@ -5,10 +5,11 @@ import { functionsOfFile, linesOf, nodeAt, sandwich } from "../src/data/tree/aro
 import { codeLines, endOf, hex, placesOf } from "../src/data/code.js";
 import { INK, contrast, heatColour, kindColour, leanColour, moduleColour, parse } from "../src/data/colour.js";
 import { NONE, readParts, readTables } from "../src/data/columns.js";
+import { processRows, threadRows } from "../src/data/samples/threads.js";
 import { heatCells, heatShape } from "../src/data/samples/heat.js";
 import { boxAt, layout } from "../src/data/tree/layout.js";
 import { Model } from "../src/data/model.js";
-import { baseName, folded, matcher, shortName } from "../src/data/names.js";
+import { baseName, folded, groupName, matcher, shortName } from "../src/data/names.js";
 import { axisStep, duration, effective, interval, percent, spread } from "../src/data/numbers.js";
 import { samplesByThread, timeOrder } from "../src/data/samples/order.js";
 import { START, fromFragment, toFragment } from "../src/data/state.js";
@@ -32,7 +33,9 @@ test("names lose their arguments", () => {
     ["__libc_start_main@@GLIBC_2.34", "__libc_start_main@@GLIBC_2.34"],
   ]) assert.equal(shortName(name), short);
   assert.equal(baseName("/usr/lib/libc.so.6"), "libc.so.6");
-  assert.equal(folded("worker-12 of 3"), "worker-N of N");
+  assert.equal(folded("worker-12 of 3"), "worker-12 of N");
+  assert.equal(folded("cc1plus"), "cc1plus");
+  assert.deepEqual([groupName(["pool-1", "pool-2"]), groupName(["worker-7", "worker-7"]), groupName([""])], ["pool-N", "worker-7", "?"]);
 });
 
 test("a search is a part of a name or a pattern", () => {
@@ -135,6 +138,19 @@ test("cells of the heat map hold five sampling periods, and columns fit a screen
   model.look(VIEW);
   const map = heatCells(model, { cell: 10, column: 500, rows: 50, columns: 1 }, model.find((name) => name === "a").under);
   assert.deepEqual([map.cells.length, map.cells[0], map.cells[6], map.found[0], map.found[6], map.most], [50, 2, 1, 2, 0, 2]);
+});
+
+test("threads and processes have the cost of the view", () => {
+  const threads = [[1, 1, "pool-1", "make"], [1, 2, "pool-2", "make"], [3, 3, "cc1plus", "cc1plus"], [4, 4, "cc1plus", "cc1plus"]];
+  const rows = [0, 1, 1, 2, 3, 3].map((thread, at) => ({ stack: [at === 1 ? "g" : "f"], time: at, thread, period: 10 }));
+  const model = new Model(tables(rows, { threads }));
+  const shown = (list) => list.map(({ name, ids, pids, cost, squares }) => [name, ids, pids, cost, squares]);
+  model.look({ ...VIEW, weight: "period" });
+  assert.deepEqual(shown(threadRows(model)), [["pool-N", [0, 1], [1], 30, 300], ["cc1plus", [2, 3], [3, 4], 30, 300]]);
+  assert.deepEqual(shown(processRows(model)), [["make", [0, 1], [1], 30, 300], ["cc1plus", [2, 3], [3, 4], 30, 300]]);
+  const f = model.names.indexOf("f");
+  model.look({ ...VIEW, filters: [{ kind: "time", from: 1, to: 4 }, { kind: "keep", at: f }] });
+  assert.deepEqual(shown(threadRows(model)), [["cc1plus", [2, 3], [3, 4], 2, 2], ["pool-2", [1], [1], 1, 1]]);
 });
 
 test("neighbours in time share the boxes of their callers", () => {

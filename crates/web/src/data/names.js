@@ -73,9 +73,13 @@ function lastSpace(text) {
   return -1;
 }
 
-/** Name with its numbers replaced: `worker-3` and `worker-12` become `worker-N`.
+/** Name with its trailing number replaced: `worker-3` and `worker-12` become `worker-N`, `cc1plus` stays.
  * @param {string} name */
-export const folded = (name) => name.replace(/\d+/g, "N");
+export const folded = (name) => name.replace(/\d+$/, "N");
+
+/** Name of a group: that of its members if all are equal, otherwise the folded one.
+ * @param {string[]} names of one fold */
+export const groupName = (names) => (names.every((name) => name === names[0]) ? names[0] : folded(names[0])) || "?";
 
 /** Returns a test for names that contain a text, or match a pattern between slashes.
  * @param {string} wanted @returns {((name: string) => boolean) | null} */

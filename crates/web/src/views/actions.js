@@ -68,13 +68,16 @@ export function functionKey(app, f, key) {
 /** Opens the menu of a thread, or of threads with equal names.
  * @param {App} app @param {number[]} ids @param {string} comm @param {number} x @param {number} y */
 export function threadMenu(app, ids, comm, x, y) {
-  const { threads, cgroups } = app.tables.head, [pid] = threads[ids[0]], one = ids.length === 1;
+  const { threads, cgroups } = app.tables.head, one = ids.length === 1;
+  const pids = new Set(ids.map((id) => threads[id][0])), [pid] = pids;
+  const ofProcesses = () => [...threads.keys()].filter((id) => pids.has(threads[id][0]));
   const cgroup = cgroups?.[ids[0]];
   openMenu([
     { title: one ? app.threadName(ids[0]) : `${comm}: ${ids.length} threads` },
     { text: one ? "Only this thread" : "Only these threads", key: "t", run: () => app.addFilter({ kind: "threads", ids }) },
     { text: one ? "Hide this thread" : "Hide these threads", key: "x", run: () => app.addFilter({ kind: "notThreads", ids }) },
-    { text: `Only process ${pid}`, key: "p", run: () => app.addFilter({ kind: "process", pid }) },
+    pids.size === 1 ? { text: `Only process ${pid}`, key: "p", run: () => app.addFilter({ kind: "process", pid }) }
+      : { text: `Only these ${pids.size} processes`, key: "p", run: () => app.addFilter({ kind: "threads", ids: ofProcesses() }) },
     { text: `Only threads called ${comm}`, key: "n", run: () => app.addFilter({ kind: "comm", comm }) },
     ...(cgroup ? [{ text: `Only control group ${cgroup}`, key: "g", run: () => app.addFilter({ kind: "cgroup", cgroup }) }] : []),
     { text: "Show it in time order", key: "o", run: () => app.change({ view: "order", thread: ids[0] }) },

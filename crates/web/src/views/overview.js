@@ -3,7 +3,7 @@
 // and threads.
 import { baseName, folded } from "../data/names.js";
 import { amount, duration, percent, spread } from "../data/numbers.js";
-import { busyThreads } from "../data/samples/order.js";
+import { processRows, threadRows } from "../data/samples/threads.js";
 import { make } from "./elements/element.js";
 
 /** @typedef {import("./app.js").App} App */
@@ -15,13 +15,15 @@ const SHOWN = 12;
 export function overviewView(app) {
   const recorded = make("section", { "aria-label": "Recording" }), quality = make("section", { "aria-label": "Completeness of the stacks" });
   const functions = make("section", { "aria-label": "Functions by their own cost" }), modules = make("section", { "aria-label": "Modules by their own cost" });
-  const threads = make("section", { "aria-label": "Threads by samples" }), summary = make("details", {}, make("summary", { text: "Summary of the command" }), make("pre", { text: app.tables.head.summary }));
-  const panel = make("section", { class: "panel overview", tabindex: 0 }, recorded, quality, functions, modules, threads, summary);
+  const processes = make("section", { "aria-label": "Processes by cost" });
+  const threads = make("section", { "aria-label": "Threads by cost" }), summary = make("details", {}, make("summary", { text: "Summary of the command" }), make("pre", { text: app.tables.head.summary }));
+  const panel = make("section", { class: "panel overview", tabindex: 0 }, recorded, quality, functions, modules, processes, threads, summary);
   const draw = () => {
     recorded.replaceChildren(make("h3", { text: "Recorded" }), facts(app));
     quality.replaceChildren(make("h3", { text: "Stacks" }), ...stacks(app));
     functions.replaceChildren(make("h3", { text: "Functions by their own cost" }), topFunctions(app));
     modules.replaceChildren(make("h3", { text: "Modules" }), topModules(app));
+    processes.replaceChildren(make("h3", { text: "Processes" }), topProcesses(app));
     threads.replaceChildren(make("h3", { text: "Threads" }), topThreads(app));
   };
   return { id: "overview", title: "Overview", panel, draw };
@@ -98,20 +100,25 @@ function topModules(app) {
   return make("ol", { class: "top" }, ...top.map((module) => line(app, own[module], ownSquares[module], baseName(modules[module].path), modules[module].path, () => app.addFilter({ kind: "module", at: module }))));
 }
 
-/** List of threads; those with names that differ only in numbers are grouped.
+/** Processes with equal names, each row with the number of processes.
+ * @param {App} app */
+function topProcesses(app) {
+  const top = processRows(app.model).slice(0, SHOWN), { threads } = app.tables.head;
+  return make("ol", { class: "top" }, ...top.map(({ name, ids, pids, cost, squares }) => {
+    const text = pids.length > 1 ? `${name} (${amount(pids.length)} processes)` : `${name} ${pids[0]}`;
+    const all = () => [...threads.keys()].filter((id) => pids.includes(threads[id][0]));
+    const filter = () => app.addFilter(pids.length > 1 ? { kind: "threads", ids: all() } : { kind: "process", pid: pids[0] });
+    return line(app, cost, squares, text, `${amount(ids.length)} thread${ids.length > 1 ? "s" : ""}`, filter);
+  }));
+}
+
+/** Threads; those with names that differ only in a trailing number are one row.
  * @param {App} app */
 function topThreads(app) {
-  /** @type {Map<string, { count: number, ids: number[] }>} */
-  const by = new Map(), { threads } = app.tables.head;
-  for (const { id, count } of busyThreads(app.model)) {
-    const name = folded(threads[id][2]), row = by.get(name) || { count: 0, ids: [] };
-    row.count += count;
-    row.ids.push(id);
-    by.set(name, row);
-  }
-  const top = [...by].filter(([, row]) => row.count > 0).sort((a, b) => b[1].count - a[1].count).slice(0, SHOWN);
-  return make("ol", { class: "top" }, ...top.map(([name, { count, ids }]) => {
-    const text = ids.length > 1 ? `${name || "?"} (${amount(ids.length)} threads)` : app.threadName(ids[0]);
-    return make("li", {}, make("span", { class: "share", text: amount(count) }), make("button", { type: "button", text, click: () => app.addFilter(ids.length > 1 ? { kind: "comm", comm: name } : { kind: "threads", ids }) }));
+  const top = threadRows(app.model).slice(0, SHOWN), { threads } = app.tables.head;
+  return make("ol", { class: "top" }, ...top.map(({ name, ids, cost, squares }) => {
+    const text = ids.length > 1 ? `${name} (${amount(ids.length)} threads)` : app.threadName(ids[0]);
+    const filter = () => app.addFilter(ids.length > 1 ? { kind: "comm", comm: folded(threads[ids[0]][2]) } : { kind: "threads", ids });
+    return line(app, cost, squares, text, text, filter);
   }));
 }

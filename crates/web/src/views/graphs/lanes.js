@@ -2,7 +2,7 @@
 // Timeline: one lane for all threads, one per group of threads with equal names, and one per thread, all on one scale.
 // Dragging selects a time; names select threads. Only visible lanes are counted and drawn.
 import { NONE } from "../../data/columns.js";
-import { folded } from "../../data/names.js";
+import { folded, groupName } from "../../data/names.js";
 import { amount, axisStep } from "../../data/numbers.js";
 import { busyThreads, samplesByThread } from "../../data/samples/order.js";
 import { threadMenu } from "../actions.js";
@@ -56,7 +56,7 @@ export class Lanes {
     this.most = 0;
   }
 
-  /** Groups threads by their names without numbers; a thread with a unique name has its own lane.
+  /** Groups threads by their names without trailing numbers; a thread with a unique name has its own lane.
    * @param {{ id: number, count: number }[]} all @returns {Lane[]} */
   groups(all) {
     /** @type {Map<string, { id: number, count: number }[]>} */
@@ -67,8 +67,8 @@ export class Lanes {
     }
     const lane = (/** @type {{ id: number, count: number }} */ one, /** @type {number} */ level) =>
       ({ name: this.app.threadName(one.id), ids: [one.id], count: one.count, level, inside: [], isOpen: false });
-    return [...by].map(([name, list]) => list.length === 1 ? lane(list[0], 1)
-      : { name: `${name || "?"} (${amount(list.length)})`, ids: list.map((one) => one.id), count: list.reduce((sum, one) => sum + one.count, 0),
+    return [...by.values()].map((list) => list.length === 1 ? lane(list[0], 1)
+      : { name: `${groupName(list.map((one) => this.app.tables.head.threads[one.id][2]))} (${amount(list.length)})`, ids: list.map((one) => one.id), count: list.reduce((sum, one) => sum + one.count, 0),
         level: 1, inside: list.map((one) => lane(one, 2)), isOpen: list.length <= 4 && by.size <= 4 }).sort((a, b) => b.count - a.count);
   }
 
