@@ -7,8 +7,9 @@ import { GONE } from "./tree/transform.js";
 /** Machine code of a function: module row, start address in the module, and consecutive instructions. `lengths` are in
  * bytes; `text` has one line per instruction.
  * @typedef {{ module: number, start: number, lengths: number[], text: string }} CodeBlock */
-/** Instruction with its samples: all of them, and those of the selected function, which may be inlined there.
- * @typedef {{ address: number, text: string, all: number, own: number }} CodeLine */
+/** Instruction with its samples: all of them, and those of the selected function, which may be inlined there; and the
+ * numbers of the function's lines in its samples.
+ * @typedef {{ address: number, text: string, all: number, own: number, of: number[] }} CodeLine */
 /** Sampled address of a function, with its number of samples.
  * @typedef {{ address: number, n: number }} Place */
 
@@ -45,11 +46,11 @@ export const endOf = (block) => block.lengths.reduce((sum, length) => sum + leng
  * @param {Model} model @param {number} f the selected function @param {CodeBlock} block
  * @returns {{ lines: CodeLine[], name: string, all: number }} with the name of the function that is not inlined */
 export function codeLines(model, f, block) {
-  const { lines: { func, parent, flags } } = model.tables, end = endOf(block), texts = block.text.split("\n");
+  const { lines: { func, parent, flags, line: numbers } } = model.tables, end = endOf(block), texts = block.text.split("\n");
   /** @type {CodeLine[]} */
   const lines = [];
   let at = block.start;
-  block.lengths.forEach((length, index) => { lines.push({ address: at, text: texts[index] ?? "", all: 0, own: 0 }); at += length; });
+  block.lengths.forEach((length, index) => { lines.push({ address: at, text: texts[index] ?? "", all: 0, own: 0, of: [] }); at += length; });
   const starts = Float64Array.from(lines, (line) => line.address);
   let name = "", all = 0;
   inModule(model, block.module, (node, address, n) => {
@@ -62,7 +63,10 @@ export function codeLines(model, f, block) {
     const line = lines[low - 1];
     line.all += n;
     all += n;
-    if (func[node] === f) line.own += n;
+    if (func[node] === f) {
+      line.own += n;
+      if (numbers[node] && !line.of.includes(numbers[node])) line.of.push(numbers[node]);
+    }
     if (name) return;
     let outer = node;
     while (flags[outer] & INLINED && parent[outer] !== NONE) outer = parent[outer];

@@ -4,9 +4,9 @@ import { make } from "./element.js";
 
 /** Row of the table; `data` is its subject.
  * @template T @typedef {{ data: T, level: number, canOpen: boolean, isOpen: boolean }} Row */
-/** Column: its title, width, cell contents (text and optional class), and sort key.
+/** Column: its title, width, cell contents (text and optional class), sort key, and the share that a bar in the cell shows.
  * @template T @typedef {{ title: string, width: string, kind: "number" | "name" | "where", sort?: string,
- *   text: (data: T) => string, mark?: (data: T) => string, hint?: (data: T) => string }} Column */
+ *   text: (data: T) => string, mark?: (data: T) => string, hint?: (data: T) => string, bar?: (data: T) => number }} Column */
 
 const HEIGHT = 22;
 let serial = 0;
@@ -49,6 +49,24 @@ export class Rows {
     this.at = Math.max(0, Math.min(this.at, this.rows.length - 1));
     this.drawHead();
     this.draw();
+  }
+
+  /** Makes the last column wide enough for the longest text in a monospaced font; the table scrolls sideways.
+   * @param {number} fixed width of the other columns in em @param {(data: T) => string} text */
+  fit(fixed, text) {
+    const longest = this.rows.reduce((most, row) => Math.max(most, text(row.data).length), 20), wide = Math.ceil(longest * 0.62 + 2);
+    const widths = this.options.columns.map((column) => column.width);
+    this.element.style.setProperty("--columns", [...widths.slice(0, -1), `minmax(${wide}em, 1fr)`].join(" "));
+    this.element.style.setProperty("--least", `${fixed + wide}em`);
+  }
+
+  /** Selects a row without reporting it.
+   * @param {number} index */
+  reveal(index) {
+    const { picked } = this.options;
+    this.options.picked = undefined;
+    this.pick(index);
+    this.options.picked = picked;
   }
 
   /** @param {T} data @param {number} level @returns {Row<T>} */
@@ -99,6 +117,11 @@ export class Rows {
         const box = make("i", { class: "swatch", "aria-hidden": "true" });
         box.style.background = swatch(row.data);
         cell.append(box);
+      }
+      const share = column.bar ? column.bar(row.data) : 0;
+      if (share > 0) {
+        cell.classList.add("heat");
+        cell.style.setProperty("--share", `${Math.min(100, 100 * share)}%`);
       }
       cell.append(text);
       element.append(cell);

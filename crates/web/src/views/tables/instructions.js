@@ -20,20 +20,25 @@ export class Instructions {
     this.head = make("h4", { text: "Instructions" });
     this.note = make("p", { class: "note" });
     this.list = /** @type {HTMLSelectElement} */ (make("select", { "aria-label": "Machine code of", change: () => this.choose() }));
-    const share = (/** @type {number} */ n) => n ? `${amount(n)}  ${percent(n, app.costs.allN)}` : "";
-    const mark = (/** @type {CodeLine} */ row) => "code" + (row.own ? " hot" : "");
+    const mark = (/** @type {CodeLine} */ row) => "code" + (row.own ? " hot" : "") + (row.of.includes(this.line) ? " linked" : "");
+    /** Number of the selected source line, and the receiver of the lines of a selected instruction. */
+    this.line = 0;
+    /** @type {(lines: number[]) => void} */
+    this.selected = () => {};
+    const own = (/** @type {CodeLine} */ row) => `${amount(row.own)} samples, ${spread(row.own, app.costs.allN, row.own, app.costs.allN)}`;
     /** @type {Rows<CodeLine>} */
     this.rows = new Rows({
       label: "Instructions",
+      picked: (row) => this.selected(row.of),
       columns: [
-        { title: "Own", width: "8.5em", kind: "number", text: (row) => share(row.own) },
-        { title: "95 %", width: "7.5em", kind: "where", text: (row) => spread(row.own, app.costs.allN, row.own, app.costs.allN) },
+        { title: "Own", width: "5.5em", kind: "number", text: (row) => row.own ? percent(row.own, app.costs.allN) : "", hint: (row) => row.own ? own(row) : "", bar: (row) => row.own / this.most },
         { title: "All", width: "4.5em", kind: "number", text: (row) => row.all ? amount(row.all) : "", hint: (row) => row.all > row.own ? `${amount(row.all - row.own)} of them in other functions inlined here, or in functions that inline this one` : "" },
         { title: "Address", width: "8em", kind: "name", text: (row) => hex(row.address), mark },
         { title: "Instruction", width: "minmax(16em, 1fr)", kind: "name", text: (row) => row.text, mark },
       ],
     });
-    this.rows.element.style.setProperty("--least", "46em");
+    /** Own samples of the costliest instruction. */
+    this.most = 1;
     this.element = make("div", { class: "column" }, this.head, this.note, this.list, this.rows.element);
     /** @type {{ block: CodeBlock, lines: CodeLine[], name: string, own: number }[]} */
     this.parts = [];
@@ -66,7 +71,8 @@ export class Instructions {
     if (this.parts.length) this.choose(key === this.shown);
     else {
       this.head.textContent = "Addresses of the samples";
-      this.rows.show(places.map(({ address, n }) => ({ address, text: "", all: n, own: n })), key === this.shown);
+      this.most = Math.max(1, ...places.map(({ n }) => n));
+      this.rows.show(places.map(({ address, n }) => ({ address, text: "", all: n, own: n, of: [] })), key === this.shown);
     }
     this.shown = key;
   }
@@ -77,11 +83,23 @@ export class Instructions {
     const part = this.parts[Number(this.list.value) || 0];
     if (!part) return;
     this.head.textContent = `Instructions of ${part.name || "the machine code"}`;
-    this.rows.show(part.lines, keepPlace);
-    if (keepPlace) return;
     let most = 0;
     part.lines.forEach((line, at) => { if (line.own > part.lines[most].own) most = at; });
-    this.rows.pick(Math.min(part.lines.length - 1, most + 6));
-    this.rows.pick(most);
+    this.most = Math.max(1, part.lines[most]?.own ?? 1);
+    this.rows.show(part.lines, keepPlace);
+    this.rows.fit(19, (row) => row.text);
+    if (keepPlace) return;
+    this.rows.reveal(Math.min(part.lines.length - 1, most + 6));
+    this.rows.reveal(most);
+  }
+
+  /** Marks the instructions of a source line, and scrolls to the costliest one.
+   * @param {number} line */
+  mark(line) {
+    this.line = line;
+    let most = -1;
+    const { rows } = this.rows;
+    rows.forEach(({ data }, at) => { if (data.of.includes(line) && (most < 0 || data.own > rows[most].data.own)) most = at; });
+    if (most >= 0) this.rows.reveal(most); else this.rows.draw();
   }
 }

@@ -18,19 +18,29 @@ const AROUND = 6;
 /** @param {App} app @returns {ViewPart} */
 export function sourceView(app) {
   const head = make("h3"), note = make("p", { class: "note" });
-  const share = (/** @type {number} */ n) => n ? `${amount(n)}  ${percent(n, app.costs.allN)}` : "";
+  const code = new Instructions(app);
+  const costs = (/** @type {Line} */ row) => [row.own ? `own ${amount(row.own)} samples, ${spread(row.own, app.costs.allN, row.own, app.costs.allN)}` : "",
+    row.total ? `inclusive ${amount(row.total)} samples` : ""].filter(Boolean).join("; ");
+  /** Own samples of the costliest line, and the numbers of the lines of the selected instruction. */
+  let most = 1, linked = /** @type {number[]} */ ([]);
+  const share = (/** @type {number} */ n) => n ? percent(n, app.costs.allN) : "";
   /** @type {Rows<Line>} */
   const lines = new Rows({
     label: "Lines",
+    picked: (row) => code.mark(row.file ? 0 : row.line),
     columns: [
-      { title: "Own", width: "9em", kind: "number", text: (row) => share(row.own) },
-      { title: "95 %", width: "8em", kind: "where", text: (row) => spread(row.own, app.costs.allN, row.own, app.costs.allN) },
-      { title: "Inclusive", width: "9em", kind: "number", text: (row) => share(row.total) },
-      { title: "Line", width: "4.5em", kind: "number", text: (row) => row.line ? String(row.line) : "?" },
-      { title: "Source", width: "minmax(12em, 1fr)", kind: "name", text: (row) => row.text, mark: (row) => "code" + (row.own || row.total ? " hot" : "") },
+      { title: "Own", width: "5.5em", kind: "number", text: (row) => share(row.own), hint: costs, bar: (row) => row.own / most },
+      { title: "Inclusive", width: "6.5em", kind: "number", text: (row) => share(row.total), hint: costs },
+      { title: "Line", width: "4em", kind: "number", text: (row) => row.line ? String(row.line) : "?" },
+      { title: "Source", width: "minmax(12em, 1fr)", kind: "name", text: (row) => row.text,
+        mark: (row) => "code" + (row.own || row.total ? " hot" : "") + (!row.file && linked.includes(row.line) ? " linked" : "") },
     ],
   });
-  const code = new Instructions(app);
+  code.selected = (of) => {
+    linked = of;
+    const at = lines.rows.findIndex(({ data }) => !data.file && of.includes(data.line));
+    if (at >= 0) lines.reveal(at); else lines.draw();
+  };
   const panel = make("section", { class: "panel column" }, head, note, make("div", { class: "beside source" },
     make("div", { class: "column" }, make("h4", { text: "Lines" }), lines.element), code.element));
   const draw = () => {
@@ -64,9 +74,13 @@ export function sourceView(app) {
     others.sort((a, b) => (a.file || "").localeCompare(b.file || "") || a.line - b.line);
     if (text) shown = withText(shown, text).concat(others);
     else (shown = shown.concat(others)).sort((a, b) => b.own - a.own || b.total - a.total || a.line - b.line);
+    most = Math.max(1, ...shown.map((row) => row.own));
+    linked = [];
+    code.line = 0;
     lines.show(shown, true);
-    if (text) lines.pick(Math.max(0, shown.findIndex((row) => row.own === Math.max(...shown.map((one) => one.own)))));
-void code.show(f);
+    lines.fit(16.5, (row) => row.text);
+    if (text) lines.reveal(Math.max(0, shown.findIndex((row) => row.own === most)));
+    void code.show(f);
   };
   return { id: "source", title: "Source", panel, draw, resize: () => { lines.draw(); code.rows.draw(); } };
 }
