@@ -9,7 +9,7 @@ import { processRows, threadRows } from "../src/data/samples/threads.js";
 import { heatCells, heatShape } from "../src/data/samples/heat.js";
 import { boxAt, layout } from "../src/data/tree/layout.js";
 import { Model } from "../src/data/model.js";
-import { baseName, folded, groupName, matcher, shortName } from "../src/data/names.js";
+import { baseName, folded, groupName, isInvalid, matcher, shortName } from "../src/data/names.js";
 import { axisStep, duration, effective, interval, percent, spread } from "../src/data/numbers.js";
 import { samplesByThread, timeOrder } from "../src/data/samples/order.js";
 import { START, fromFragment, toFragment } from "../src/data/state.js";
@@ -43,6 +43,7 @@ test("a search is a part of a name or a pattern", () => {
   assert.equal(matcher("/^a.*c$/")?.("abc"), true);
   assert.equal(matcher("/(/")?.("("), false, "a pattern that is none finds nothing");
   assert.equal(matcher(""), null);
+  assert.deepEqual(["/(/", "/a+/", "(", ""].map(isInvalid), [true, false, false, false]);
 });
 
 test("numbers are never rounded to none or all", () => {

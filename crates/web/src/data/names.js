@@ -81,21 +81,25 @@ export const folded = (name) => name.replace(/\d+$/, "N");
  * @param {string[]} names of one fold */
 export const groupName = (names) => (names.every((name) => name === names[0]) ? names[0] : folded(names[0])) || "?";
 
+/** Pattern of a text between slashes; null for other texts, undefined if the pattern is invalid.
+ * @param {string} wanted @returns {RegExp | null | undefined} */
+function pattern(wanted) {
+  const between = /^\/(.+)\/$/.exec(wanted);
+  if (!between) return null;
+  try { return new RegExp(between[1], "i"); } catch { return undefined; }
+}
+
+/** Returns true if a text between slashes is not a valid pattern.
+ * @param {string} wanted */
+export const isInvalid = (wanted) => pattern(wanted) === undefined;
+
 /** Returns a test for names that contain a text, or match a pattern between slashes.
  * @param {string} wanted @returns {((name: string) => boolean) | null} */
 export function matcher(wanted) {
   if (!wanted) return null;
-  const pattern = /^\/(.+)\/$/.exec(wanted);
-  if (!pattern) {
-    const lower = wanted.toLowerCase();
-    return (name) => name.toLowerCase().includes(lower);
-  }
-  try {
-    const regex = new RegExp(pattern[1], "i");
-    return (name) => regex.test(name);
-  } catch {
-    return () => false;
-  }
+  const regex = pattern(wanted), lower = wanted.toLowerCase();
+  if (regex) return (name) => regex.test(name);
+  return regex === null ? (name) => name.toLowerCase().includes(lower) : () => false;
 }
 
 /** Name of the complete function that a name is a part of: `parse` for `parse.cold` and `parse.part.0.isra.0`;

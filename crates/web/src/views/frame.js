@@ -1,5 +1,6 @@
 // @ts-check
 // Frame of a page: tabs, search, keys, theme, and the open view.
+import { isInvalid } from "../data/names.js";
 import { percent } from "../data/numbers.js";
 import { fromFragment } from "../data/state.js";
 import { byId, input, make } from "./elements/element.js";
@@ -76,7 +77,9 @@ function startTabs(app, views, isShown) {
 /** @param {Shell} app */
 function showSearch(app) {
   if (document.activeElement !== byId("search")) input("search").value = app.state.search;
-  byId("matched").textContent = app.found ? `${percent(app.found.found, app.all)} of the stacks match` : "";
+  const isWrong = isInvalid(app.state.search);
+  input("search").setAttribute("aria-invalid", String(isWrong));
+  byId("matched").textContent = isWrong ? "not a valid pattern" : app.found ? `${percent(app.found.found, app.all)} of the stacks match` : "";
   for (const id of ["next", "previous"]) /** @type {HTMLButtonElement} */ (byId(id)).disabled = !app.found;
 }
 
