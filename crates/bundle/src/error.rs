@@ -9,7 +9,7 @@ use budget::Exhausted;
 #[non_exhaustive]
 pub enum Error {
     /// It is no zstd stream, is cut, or is no tar file.
-    #[error("the bundle is damaged or cut")]
+    #[error("the bundle is damaged or truncated")]
     Damaged(#[from] io::Error),
     /// The manifest is no JSON of the right form.
     #[error("the manifest of the bundle is damaged")]
@@ -26,7 +26,7 @@ pub enum Error {
         known: u32,
     },
     /// An entry that the manifest does not have at that place.
-    #[error("the bundle has an entry {found} where its manifest says {expected}")]
+    #[error("the bundle has the entry {found}; its manifest says {expected}")]
     Entry {
         /// The name of the entry.
         found: String,
@@ -34,7 +34,7 @@ pub enum Error {
         expected: String,
     },
     /// An entry whose bytes are not those of the manifest.
-    #[error("{name} in the bundle is not what its manifest says: {what}")]
+    #[error("{name} in the bundle does not match its manifest: {what}")]
     Content {
         /// The entry.
         name: String,
@@ -48,7 +48,7 @@ pub enum Error {
         limit: u64,
     },
     /// It would take too much.
-    #[error("the bundle has more than its size accounts for")]
+    #[error("the bundle has more data than its size allows")]
     TooMuch(#[from] Exhausted),
 }
 

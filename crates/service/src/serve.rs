@@ -90,13 +90,13 @@ pub enum ServeError {
         source: io::Error,
     },
     /// What strangers send would be taken for recordings of this machine.
-    #[error("{} lies in a directory that is served as this machine's own, or has one in it", path.display())]
+    #[error("{} overlaps a served directory of this machine; name another one", path.display())]
     UploadsInside {
         /// The folder for uploads.
         path: PathBuf,
     },
     /// The folder for results cannot be used.
-    #[error("cannot keep results in {}", path.display())]
+    #[error("cannot store results in {}", path.display())]
     Store {
         /// Its path.
         path: PathBuf,
@@ -112,7 +112,7 @@ pub enum ServeError {
         source: io::Error,
     },
     /// Others than this machine could connect, and nobody said that they may.
-    #[error("{address} can be reached from other machines, and nothing that is sent is encrypted")]
+    #[error("{address} is reachable from other machines, and traffic is not encrypted")]
     NotLoopback {
         /// The address.
         address: SocketAddr,

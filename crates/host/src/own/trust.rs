@@ -34,7 +34,7 @@ pub enum Distrust {
         mode: u32,
     },
     /// A link belongs to another user.
-    #[error("{} is a link of another user (uid {user})", path.display())]
+    #[error("{} is a symbolic link of another user (uid {user})", path.display())]
     Link {
         /// Its path.
         path: PathBuf,

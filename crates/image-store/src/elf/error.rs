@@ -20,7 +20,7 @@ pub enum ImageError {
         source: object::Error,
     },
     /// A file that begins as an ELF file, whose headers cannot be read or lead out of it.
-    #[error("{} begins as an ELF file and cannot be read: it is damaged or cut short; replace it by an intact copy", path.display())]
+    #[error("{} is a damaged or truncated ELF file; replace it by an intact copy", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -28,7 +28,7 @@ pub enum ImageError {
         source: object::Error,
     },
     /// A file that is empty, or has zeros in the place of its headers.
-    #[error("{} is empty or begins with zeros: its content was lost; replace it by an intact copy", path.display())]
+    #[error("{} is empty or starts with zeros, so its content is lost; replace it by an intact copy", path.display())]
     Overwritten {
         /// The file.
         path: PathBuf,
@@ -52,7 +52,7 @@ pub enum ImageError {
         size: u64,
     },
     /// The bytes of a compressed section are damaged.
-    #[error("section {section} of {} does not unpack", path.display())]
+    #[error("section {section} of {} cannot be decompressed", path.display())]
     Compression {
         /// The file.
         path: PathBuf,
@@ -72,7 +72,7 @@ pub enum ImageError {
         why: budget::Exhausted,
     },
     /// A relocatable file whose headers are damaged, or which is not of 64 bits and little-endian.
-    #[error("{} is a relocatable file that cannot be laid out", path.display())]
+    #[error("{} is a relocatable file with damaged headers, or not a 64-bit little-endian one", path.display())]
     Relocatable {
         /// The file.
         path: PathBuf,

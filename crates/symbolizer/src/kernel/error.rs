@@ -33,7 +33,7 @@ pub enum NoKernelNames {
         why: Exhausted,
     },
     /// The list is of a kernel that is not the recorded one.
-    #[error("{} is of another kernel: its code ends at {:#x}, that of the recorded one at {:#x}", path.display(), listed.0, recorded.0)]
+    #[error("{} belongs to another kernel: its code ends at {:#x}, the recorded kernel's at {:#x}", path.display(), listed.0, recorded.0)]
     OtherKernel {
         /// The list.
         path: PathBuf,
@@ -51,10 +51,10 @@ pub enum NoKernelNames {
         running: BuildId,
     },
     /// No list was found, and the recorded kernel's build-id is not known.
-    #[error("the recording does not say which kernel it was, and the running one is not it")]
+    #[error("the recording does not identify its kernel, and it is not the running one")]
     NotRecorded,
     /// No list was found, and with a sysroot the running kernel is not asked.
-    #[error("with a sysroot the running kernel is not asked for its symbols")]
+    #[error("the symbols of the running kernel are not used with a sysroot")]
     NotAsked,
     /// No list was found, and the running kernel's build-id is not known.
     #[error("the running kernel states no build-id")]

@@ -7,17 +7,17 @@ use std::fmt;
 #[non_exhaustive]
 pub enum DiffError {
     /// A side has no recording.
-    #[error("there is no recording to compare on one side")]
+    #[error("one side has no recording to compare")]
     NoRecording,
     /// A recording has no samples, or filters left none.
-    #[error("{name} has no samples to compare")]
+    #[error("{name} has no samples; nothing to compare")]
     NoSamples {
         /// The recording.
         name: String,
     },
     /// No event has samples in all recordings.
     #[error(
-        "different events cannot be compared: {first} has {}, {second} has {}",
+        "the events differ: {first} has {}, {second} has {}",
         Names(first_events),
         Names(second_events)
     )]
@@ -33,8 +33,7 @@ pub enum DiffError {
     },
     /// One recording says what a sample of the event stands for, another does not, or in something else.
     #[error(
-        "different units cannot be compared: {event} is counted in {first_unit} in {first} and in {second_unit} in \
-         {second}; numbers of samples can be compared"
+        "the units of {event} differ: {first_unit} in {first}, {second_unit} in {second}; compare numbers of samples instead"
     )]
     DifferentUnits {
         /// The event.
@@ -59,13 +58,13 @@ pub enum DiffError {
         candidates: Vec<String>,
     },
     /// A normalization by time was asked for, and the samples of a recording have no times, or all the same.
-    #[error("{name} has no duration to divide by: its samples have no times, or all the same")]
+    #[error("{name} has no duration: its samples have no times, or equal ones")]
     NoTimes {
         /// The recording.
         name: String,
     },
     /// An amount of work that costs cannot be divided by.
-    #[error("an amount of work is a number above 0, not {amount}")]
+    #[error("the amount of work must be above 0, not {amount}")]
     NoWork {
         /// The amount.
         amount: f64,
@@ -80,7 +79,7 @@ impl fmt::Display for Candidates<'_> {
         /// More are not listed.
         const LISTED: usize = 20;
         let shown: Vec<&str> = self.0.iter().take(LISTED).map(String::as_str).collect();
-        write!(f, "those with samples are {}", shown.join(", "))?;
+        write!(f, "modules with samples are {}", shown.join(", "))?;
         match self.0.len().saturating_sub(LISTED) {
             0 => Ok(()),
             more => write!(f, ", and {more} more"),

@@ -105,7 +105,7 @@ pub enum SelectionError {
         name: String,
     },
     /// An event is named beside times off the processor.
-    #[error("times off the processor are an event of their own")]
+    #[error("off-CPU times are a separate event")]
     EventOfOffCpu,
 }
 
