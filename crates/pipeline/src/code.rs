@@ -15,7 +15,7 @@ pub enum NoCode {
     #[error("the module's file was not opened")]
     NoFile,
     /// Nothing says how long the function is.
-    #[error("no unwind information says where the function ends")]
+    #[error("the end of the function is unknown: it has no unwind information")]
     NoEnd,
     /// There are no instructions.
     #[error(transparent)]

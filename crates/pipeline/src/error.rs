@@ -21,13 +21,13 @@ pub enum Error {
         path: PathBuf,
     },
     /// Bytes of the recording went missing while it was read.
-    #[error("{} was cut short while it was read", path.display())]
+    #[error("{} was truncated while it was read", path.display())]
     CutShort {
         /// The recording.
         path: PathBuf,
     },
     /// A folder that is not one of `perf record --threads`.
-    #[error("{} is a directory without a file `data`: no recording", path.display())]
+    #[error("{} is a directory without a file `data`, so it is not a recording", path.display())]
     NoRecordingInFolder {
         /// The folder.
         path: PathBuf,
@@ -41,15 +41,15 @@ pub enum Error {
         source: perf_data::Error,
     },
     /// Nothing says which processor was recorded, and stacks cannot be unwound without.
-    #[error("the recording does not tell its processor")]
+    #[error("the recording does not state its architecture")]
     UnknownProcessor,
     /// The filter has a time that depends on those of the first and last sample, which the header does not state.
     #[error(
-        "the recording does not state the times of its first and last sample; give seconds of its clock"
+        "the recording does not state the times of its first and last sample; give the time in seconds of its clock"
     )]
     NoSampleTimes,
     /// The filter names control groups, and the recording has none.
-    #[error("the recording has no control groups; record it with perf record --all-cgroups")]
+    #[error("the recording has no control groups; record with perf record --all-cgroups")]
     NoCgroups,
     /// The filter names processors, and the samples state none.
     #[error(
@@ -57,15 +57,12 @@ pub enum Error {
     )]
     NoCpus,
     /// Times off the processor were asked for, and the recording has no switches.
-    #[error(
-        "the recording has no context switches; record it with: perf record -e cpu-clock -e sched:sched_switch \
-         --switch-events --call-graph dwarf"
-    )]
+    #[error("the recording has no context switches; record with unwind-perf record --off-cpu")]
     NoSwitches,
     /// Times off the processor were asked for, and no thread ran while it was recorded.
     #[error(
-        "no thread ran while it was recorded (threads that were asleep: {threads}), and how long is not known, for nothing \
-         in the recording has a time; record for longer, or look with gdb -p PID where they wait"
+        "no thread ran during the recording ({threads} were asleep), and no record has a time; record for longer, or see \
+         where they wait with gdb -p PID"
     )]
     NothingRan {
         /// How many threads.
@@ -73,7 +70,7 @@ pub enum Error {
     },
     /// Times off the processor were asked for, and the recording does not tell when threads came back.
     #[error(
-        "the recording shows {switches} times when threads left their processors, but not when they came back; record it \
+        "the recording shows that threads left their processors ({switches} times), but not when they returned; record \
          with --switch-events as well, or all processors (-a)"
     )]
     NoReturns {
@@ -82,14 +79,14 @@ pub enum Error {
     },
     /// Times off the processor were asked for, and no sample that is wanted shows one.
     #[error(
-        "no sample that passes the filters shows a time off the processor (threads left their processors {switches} times)"
+        "no sample that passes the filters shows off-CPU time (threads left their processors {switches} times)"
     )]
     NoOffCpuSamples {
         /// How often threads left.
         switches: u64,
     },
     /// Times off the processor were asked for while the profile grows: they are known at its end.
-    #[error("times off the processor are known at the end of a recording only")]
+    #[error("off-CPU times are only known at the end of a recording")]
     OffCpuWhileGrowing,
     /// The filter names an event that was not recorded.
     #[error("the recording has {}", recorded.join(", "))]
@@ -108,7 +105,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A folder with files of earlier runs that other users have a part in.
-    #[error("{distrust}; name a folder of this user that no other one can write (chmod go-w)")]
+    #[error("{distrust}; name a folder that only you can write (chmod go-w)")]
     SharedFolder {
         /// The name of the option in [`options`], or of one that the caller has.
         option: &'static str,
@@ -131,7 +128,7 @@ pub enum Error {
     },
     /// The relocatable file that a hint names has several sections with code, and the hint does not say which.
     #[error(
-        "map hint {hint}: the file has several sections with code, so the hint needs an offset: {first}, {second}, …"
+        "map hint {hint}: the file has several code sections; add the offset of one: {first}, {second}, …"
     )]
     HintNeedsOffset {
         /// The hint.
@@ -179,10 +176,10 @@ pub enum Error {
         source: HintError,
     },
     /// There is no folder in which fetched files could be kept.
-    #[error("no directory to keep fetched files in: set HOME")]
+    #[error("there is no directory for downloaded files: set HOME")]
     NoCacheFolder,
     /// The limit of memory was reached.
-    #[error("the recording needs more than {} MB, which ended at {exceeded}", exceeded.limit >> 20)]
+    #[error("the recording needs more than the limit of {} MB, which was reached at {exceeded}; raise the limit", exceeded.limit >> 20)]
     MemoryLimit {
         /// The limit, what was read when it was reached, and what was held.
         exceeded: Box<MemoryExceeded>,
@@ -199,7 +196,7 @@ pub enum Error {
         source: bundle::Error,
     },
     /// The options say where files are, but a bundle has its own.
-    #[error("{} is a bundle, which brings its files; {option} has no effect on it", path.display())]
+    #[error("{} is a bundle with its own files; {option} has no effect", path.display())]
     BundleHasFiles {
         /// The bundle.
         path: PathBuf,
@@ -210,6 +207,6 @@ pub enum Error {
     #[error("cancelled")]
     Cancelled,
     /// The recording changed while it was read, again and again.
-    #[error("the replay was broken off")]
+    #[error("the recording changed repeatedly while it was read")]
     BrokenOff,
 }

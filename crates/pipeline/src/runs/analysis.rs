@@ -67,6 +67,13 @@ impl Analysis {
         self.sources.timeline.modules()
     }
 
+    /// Returns true if the recording is of the running system: host name and kernel are equal, and no option names
+    /// another root.
+    #[must_use]
+    pub fn is_of_this_machine(&self) -> bool {
+        !self.is_of_bundle && self.sources.files.images.options().trust_running_kernel
+    }
+
     /// The machine that answered: the one of the pipeline, or the bundle that the recording is in.
     #[must_use]
     pub fn host(&self) -> &Arc<dyn Host> {
