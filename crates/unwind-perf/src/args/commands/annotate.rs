@@ -18,7 +18,7 @@ pub(crate) struct AnnotateArgs {
     #[command(flatten)]
     pub(crate) input: InputArg,
 
-    /// Leave out the instructions
+    /// Omit the instructions
     #[arg(long)]
     pub(crate) no_code: bool,
 
