@@ -185,7 +185,7 @@ fn a_module_is_named_once_for_stacks_and_names() {
     profile.summary.losses = vec![loss(1)];
     profile.summary.findings = vec![profile::FindingRow {
         kind: "build-id-mismatch".into(),
-        message: "/root/tmp/x.bin has another build-id".into(),
+        message: "/s/tmp/x.bin has another build-id".into(),
         count: 1,
         help: None,
     }];
