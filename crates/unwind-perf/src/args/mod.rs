@@ -28,12 +28,11 @@ pub(crate) use values::{ColorArg, clock_range, color_in_arguments, time_of};
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
 ///
-/// The result goes to standard output (or to the file of -o), a summary of what was found and of what is missing goes
-/// to standard error. Exit status: 0 complete; 1 the result was written, but the recording is damaged or more is
-/// incomplete than --fail-if-incomplete allows; 2 no result.
+/// The result goes to standard output or to the file of -o; a summary goes to standard error. Exit status: 0 complete;
+/// 1 the result was written, but the recording is damaged or --fail-if-incomplete is exceeded; 2 no result.
 #[derive(Debug, Parser)]
 #[command(name = "unwind-perf", version, max_term_width = 100)]
-#[command(after_long_help = examples::examples(), after_help = "--help tells more, with examples.")]
+#[command(after_long_help = examples::examples(), after_help = "See --help for details and examples.")]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(override_usage = "unwind-perf [OPTIONS] [PERF_DATA]\n       unwind-perf <COMMAND>")]
 pub(crate) struct Cli {
