@@ -8,8 +8,8 @@ use budget::Exhausted;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The data is not a zstd stream, is truncated, or is not a tar file.
-    #[error("the bundle is damaged or cut")]
+    /// It is no zstd stream, is cut, or is no tar file.
+    #[error("the bundle is damaged or truncated")]
     Damaged(#[from] io::Error),
     /// The manifest is not JSON of the expected form.
     #[error("the manifest of the bundle is damaged")]
@@ -25,16 +25,16 @@ pub enum Error {
         /// Latest supported version.
         known: u32,
     },
-    /// The manifest does not list the entry at that position.
-    #[error("the bundle has an entry {found} where its manifest says {expected}")]
+    /// An entry that the manifest does not have at that place.
+    #[error("the bundle has the entry {found}; its manifest says {expected}")]
     Entry {
         /// Name of the entry.
         found: String,
         /// Expected name.
         expected: String,
     },
-    /// The entry's bytes do not match the manifest.
-    #[error("{name} in the bundle is not what its manifest says: {what}")]
+    /// An entry whose bytes are not those of the manifest.
+    #[error("{name} in the bundle does not match its manifest: {what}")]
     Content {
         /// Name of the entry.
         name: String,
@@ -47,8 +47,8 @@ pub enum Error {
         /// Maximum bytes of a bundle.
         limit: u64,
     },
-    /// The bundle exceeds its budget.
-    #[error("the bundle has more than its size accounts for")]
+    /// It would take too much.
+    #[error("the bundle has more data than its size allows")]
     TooMuch(#[from] Exhausted),
 }
 

@@ -80,4 +80,6 @@ pub use options::{FormatOptions, ScriptFields, StackRoot, StackWeight};
 pub use printer::Printer;
 pub use render::cut::short_text;
 pub use render::text::{is_misleading, push_line_safe};
-pub use summary::{SummaryStyles, write_styled_summary, write_summary};
+pub use summary::{
+    Packages, ShortSummary, SummaryStyles, write_short_summary, write_styled_summary, write_summary,
+};

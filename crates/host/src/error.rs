@@ -30,7 +30,7 @@ pub enum HostError {
         limit: u64,
     },
     /// Files that a recording names are not opened here.
-    #[error("{} is named by the recording; such files are not opened here", path.display())]
+    #[error("{} is named by the recording; such files are not opened in this mode", path.display())]
     Refused {
         /// Requested path.
         path: PathBuf,

@@ -22,12 +22,12 @@ impl std::fmt::Display for HostFinding {
         match self {
             Self::NotInBundle { path } => write!(
                 f,
-                "{} was not asked for when the bundle was made, and is not in it",
+                "{} is not in the bundle, since it was not read when the bundle was made",
                 path.display()
             ),
             Self::Hole { path } => write!(
                 f,
-                "a part of {} was read that the bundle left out; what comes from it may be wrong",
+                "the bundle omits a part of {} that was read; names and stacks from it may be wrong",
                 path.display()
             ),
         }

@@ -18,9 +18,9 @@ choices! {
     Join, default Gaps {
         /// Not at all
         Off = "off",
-        /// As far as other samples show each frame
+        /// Only frames that other samples show, without a gap
         Exact = "exact",
-        /// To the root, with a frame [gap] for what no sample shows between
+        /// To the root, with a frame [gap] for frames that no sample shows
         Gaps = "gaps",
     }
 
@@ -30,7 +30,7 @@ choices! {
         Samples = "samples",
         /// The sum of their periods
         Period = "period",
-        /// The time that their threads were off the processor, of recordings with context switches; in any format
+        /// The time of their threads off the processor; needs context switches
         OffCpu = "off-cpu",
     }
 
@@ -48,11 +48,11 @@ choices! {
         Process = "process",
         /// Names of threads
         Comm = "comm",
-        /// Control groups, where they were recorded
+        /// Control groups, if they were recorded
         Cgroup = "cgroup",
         /// Events
         Event = "event",
-        /// Processors, where samples state them
+        /// Processors, if samples state them
         Cpu = "cpu",
     }
 
@@ -80,9 +80,9 @@ choices! {
 
     /// Cost of a function in a table or a comparison.
     CostKind, default Own {
-        /// What it costs by itself
+        /// The cost of the function itself
         Own = "own",
-        /// What it costs with all that it called
+        /// The cost of the function and its callees
         Inclusive = "inclusive",
     }
 }

@@ -8,41 +8,45 @@ use thiserror::Error;
 pub enum Error {
     /// A recording that must be held as a whole exceeds the memory limit; [`budget::Memory::exceeded`] reports it.
     #[error(
-        "a recording of more than {offset} bytes, which is held as a whole, takes too much memory"
+        "the recording must be read into memory as a whole, and its {offset} bytes exceed the limit"
     )]
     TooMuchMemory {
         /// Number of bytes read.
         offset: u64,
     },
-    /// The first eight bytes are not the magic of a recording.
-    #[error("not a perf.data recording: expected `PERFILE2` at offset 0x0, found {found:02x?}")]
+    /// The first eight bytes are no magic of a recording.
+    #[error("not a perf recording: {}", content(found))]
     NotPerfData {
         /// The bytes found, padded with zeros if the file is shorter.
         found: [u8; 8],
     },
     /// A stream that ended before its first byte.
-    #[error("the stream is empty: whoever wrote it ended before anything came")]
+    #[error("the stream is empty: the program that writes it ended without output")]
     EmptyStream,
     /// The file ends inside its header.
-    #[error("file header cut: expected {expected} bytes at offset 0x0, found {found}")]
+    #[error("the file header is truncated: expected {expected} bytes at offset 0x0, found {found}")]
     HeaderCut {
         /// Length of the header, in bytes.
         expected: u64,
         /// Length of the file, in bytes.
         found: u64,
     },
-    /// The header states a size of no known version.
-    #[error("file header states a size of {found} bytes at offset 0x8, expected 72, 104 or more")]
+    /// The header states a size that no known version has.
+    #[error(
+        "the file header has an unknown size: expected 72, 104 or more bytes at offset 0x8, found {found}"
+    )]
     HeaderSize {
         /// The size found.
         found: u64,
     },
-    /// A stream made with `perf record -o -`, which is not a file.
-    #[error("recording is a pipe stream (header of 16 bytes at offset 0x0), expected a file")]
+    /// A stream made with `perf record -o -`, which is no file.
+    #[error(
+        "the recording is a stream of perf record -o -, with a header of 16 bytes; expected a file"
+    )]
     PipeMode,
     /// A version-1 file of unknown byte order.
     #[error(
-        "version 1 recording of unknown byte order: attribute size at offset 0x10 is {found:#x}"
+        "the byte order of this version 1 recording is unknown: the attribute size at offset 0x10 is {found:#x}"
     )]
     UnknownByteOrder {
         /// The attribute size, read as little endian.
@@ -50,7 +54,7 @@ pub enum Error {
     },
     /// A section begins after the end of the file or inside the header.
     #[error(
-        "{section} section at offset {offset:#x} is not between the header and the end of the file at {end:#x}"
+        "the {section} section at offset {offset:#x} is outside the file, which ends at {end:#x}"
     )]
     SectionOutside {
         /// `attribute` or `data`.
@@ -61,7 +65,9 @@ pub enum Error {
         end: u64,
     },
     /// The attribute and data sections share bytes.
-    #[error("attribute section at offset {attrs:#x} and data section at offset {data:#x} overlap")]
+    #[error(
+        "the attribute section at offset {attrs:#x} and the data section at offset {data:#x} overlap"
+    )]
     SectionsOverlap {
         /// Start of the attribute section.
         attrs: u64,
@@ -70,7 +76,7 @@ pub enum Error {
     },
     /// There is no event attribute, so records have no event.
     #[error(
-        "no events: attribute section at offset {offset:#x} has {size} bytes, entries of {attr_size} bytes"
+        "the recording has no events: its attribute section at offset {offset:#x} has {size} bytes, entries have {attr_size}"
     )]
     NoEvents {
         /// Start of the attribute section.
@@ -82,7 +88,7 @@ pub enum Error {
     },
     /// More events than an index of 16 bits can name.
     #[error(
-        "{found} events in the attribute section at offset {offset:#x}, expected at most 65535"
+        "the attribute section at offset {offset:#x} has {found} events; at most 65535 are supported"
     )]
     TooManyEvents {
         /// Start of the attribute section.
@@ -91,7 +97,7 @@ pub enum Error {
         found: u64,
     },
     /// A stream ends without an event.
-    #[error("no events: the stream of {len} bytes has no attribute record")]
+    #[error("the recording has no events: its stream of {len} bytes has no attribute record")]
     NoEventsInStream {
         /// Length of the stream, in bytes.
         len: u64,
@@ -104,4 +110,14 @@ pub enum Error {
         /// Kind of failure.
         error: std::io::ErrorKind,
     },
+}
+
+/// The content of a file that is not a recording, by its first eight bytes.
+fn content(found: &[u8; 8]) -> String {
+    match found {
+        [0x7f, b'E', b'L', b'F', ..] => {
+            "it is an ELF program; record it with unwind-perf record -- PROGRAM".to_owned()
+        }
+        _ => format!("expected `PERFILE2` at offset 0x0, found {found:02x?}"),
+    }
 }

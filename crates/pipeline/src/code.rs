@@ -14,8 +14,8 @@ pub enum NoCode {
     /// The module's file was not opened.
     #[error("the module's file was not opened")]
     NoFile,
-    /// No unwind information states the length of the function.
-    #[error("no unwind information says where the function ends")]
+    /// Nothing says how long the function is.
+    #[error("the end of the function is unknown: it has no unwind information")]
     NoEnd,
     /// The bytes cannot be disassembled.
     #[error(transparent)]

@@ -20,14 +20,14 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// The recording was truncated while it was read.
-    #[error("{} was cut short while it was read", path.display())]
+    /// Bytes of the recording went missing while it was read.
+    #[error("{} was truncated while it was read", path.display())]
     CutShort {
         /// The recording.
         path: PathBuf,
     },
     /// A folder that is not one of `perf record --threads`.
-    #[error("{} is a directory without a file `data`: no recording", path.display())]
+    #[error("{} is a directory without a file `data`, so it is not a recording", path.display())]
     NoRecordingInFolder {
         /// The folder.
         path: PathBuf,
@@ -40,32 +40,29 @@ pub enum Error {
         /// The damage.
         source: perf_data::Error,
     },
-    /// The recording does not state its processor architecture, which unwinding needs.
-    #[error("the recording does not tell its processor")]
+    /// Nothing says which processor was recorded, and stacks cannot be unwound without.
+    #[error("the recording does not state its architecture")]
     UnknownProcessor,
     /// The filter has a time relative to the first or last sample, but the header does not state their times.
     #[error(
-        "the recording does not state the times of its first and last sample; give seconds of its clock"
+        "the recording does not state the times of its first and last sample; give the time in seconds of its clock"
     )]
     NoSampleTimes,
-    /// The filter names control groups, but the recording has none.
-    #[error("the recording has no control groups; record it with perf record --all-cgroups")]
+    /// The filter names control groups, and the recording has none.
+    #[error("the recording has no control groups; record with perf record --all-cgroups")]
     NoCgroups,
     /// The filter names processors, but the samples state none.
     #[error(
         "the samples do not state their processors; record with perf record -a or --sample-cpu"
     )]
     NoCpus,
-    /// Off-CPU times were requested, but the recording has no context switches.
-    #[error(
-        "the recording has no context switches; record it with: perf record -e cpu-clock -e sched:sched_switch \
-         --switch-events --call-graph dwarf"
-    )]
+    /// Times off the processor were asked for, and the recording has no switches.
+    #[error("the recording has no context switches; record with unwind-perf record --off-cpu")]
     NoSwitches,
     /// Off-CPU times were requested, but no thread ran during the recording.
     #[error(
-        "no thread ran while it was recorded (threads that were asleep: {threads}), and how long is not known, for nothing \
-         in the recording has a time; record for longer, or look with gdb -p PID where they wait"
+        "no thread ran during the recording ({threads} were asleep), and no record has a time; record for longer, or see \
+         where they wait with gdb -p PID"
     )]
     NothingRan {
         /// Number of sleeping threads.
@@ -73,7 +70,7 @@ pub enum Error {
     },
     /// Off-CPU times were requested, but the recording does not state when threads were switched in.
     #[error(
-        "the recording shows {switches} times when threads left their processors, but not when they came back; record it \
+        "the recording shows that threads left their processors ({switches} times), but not when they returned; record \
          with --switch-events as well, or all processors (-a)"
     )]
     NoReturns {
@@ -82,14 +79,14 @@ pub enum Error {
     },
     /// Off-CPU times were requested, but no sample that passes the filters shows one.
     #[error(
-        "no sample that passes the filters shows a time off the processor (threads left their processors {switches} times)"
+        "no sample that passes the filters shows off-CPU time (threads left their processors {switches} times)"
     )]
     NoOffCpuSamples {
         /// Number of switch-outs.
         switches: u64,
     },
-    /// Off-CPU times were requested for a growing profile, but they are only available at the end.
-    #[error("times off the processor are known at the end of a recording only")]
+    /// Times off the processor were asked for while the profile grows: they are known at its end.
+    #[error("off-CPU times are only known at the end of a recording")]
     OffCpuWhileGrowing,
     /// The filter names an event that was not recorded.
     #[error("the recording has {}", recorded.join(", "))]
@@ -107,8 +104,8 @@ pub enum Error {
         /// The error of unpacking.
         source: io::Error,
     },
-    /// A folder for files of earlier runs that other users can write.
-    #[error("{distrust}; name a folder of this user that no other one can write (chmod go-w)")]
+    /// A folder with files of earlier runs that other users have a part in.
+    #[error("{distrust}; name a folder that only you can write (chmod go-w)")]
     SharedFolder {
         /// The name of the option in [`options`], or of an option of the caller.
         option: &'static str,
@@ -131,7 +128,7 @@ pub enum Error {
     },
     /// The relocatable file of a hint has several sections with code, and the hint does not state an offset.
     #[error(
-        "map hint {hint}: the file has several sections with code, so the hint needs an offset: {first}, {second}, …"
+        "map hint {hint}: the file has several code sections; add the offset of one: {first}, {second}, …"
     )]
     HintNeedsOffset {
         /// The hint.
@@ -178,11 +175,11 @@ pub enum Error {
         /// The cause.
         source: HintError,
     },
-    /// There is no folder to store fetched files in.
-    #[error("no directory to keep fetched files in: set HOME")]
+    /// There is no folder in which fetched files could be kept.
+    #[error("there is no directory for downloaded files: set HOME")]
     NoCacheFolder,
-    /// The memory limit was reached.
-    #[error("the recording needs more than {} MB, which ended at {exceeded}", exceeded.limit >> 20)]
+    /// The limit of memory was reached.
+    #[error("the recording needs more than the limit of {} MB, which was reached at {exceeded}; raise the limit", exceeded.limit >> 20)]
     MemoryLimit {
         /// The limit, the section being read and the memory held at that time.
         exceeded: Box<MemoryExceeded>,
@@ -198,8 +195,8 @@ pub enum Error {
         /// The damage.
         source: bundle::Error,
     },
-    /// The options say how to find files, but a bundle has its own.
-    #[error("{} is a bundle, which brings its files; {option} has no effect on it", path.display())]
+    /// The options say where files are, but a bundle has its own.
+    #[error("{} is a bundle with its own files; {option} has no effect", path.display())]
     BundleHasFiles {
         /// The bundle.
         path: PathBuf,
@@ -209,7 +206,7 @@ pub enum Error {
     /// The observer stopped the run.
     #[error("cancelled")]
     Cancelled,
-    /// The replay was aborted because the recording changed repeatedly while it was read.
-    #[error("the replay was broken off")]
+    /// The recording changed while it was read, again and again.
+    #[error("the recording changed repeatedly while it was read")]
     BrokenOff,
 }

@@ -91,22 +91,22 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The request is malformed.
-    BadRequest = "bad-request", 400, "The request is not understood";
+    /// The request has not the form that it must have.
+    BadRequest = "bad-request", 400, "The request is invalid";
     /// No token, or a wrong one.
     NoToken = "no-token", 401, "The token is missing or wrong";
-    /// The request's host name or origin is not this service's.
-    WrongHost = "wrong-host", 403, "The request is not meant for this service";
-    /// A page of another origin sent the request.
-    WrongOrigin = "wrong-origin", 403, "Another page must not ask for this";
+    /// A name or origin that is not this service's.
+    WrongHost = "wrong-host", 403, "The host name or origin is not this service's";
+    /// A page of another origin asks.
+    WrongOrigin = "wrong-origin", 403, "Pages of other origins cannot request this";
     /// A path that leaves the roots.
-    Outside = "outside-roots", 403, "The path leads out of the served directories";
-    /// A feature that is switched off.
-    NotAllowed = "not-allowed", 403, "This is switched off";
-    /// No object has that name.
-    NotFound = "not-found", 404, "There is nothing of that name";
-    /// The route does not support the method.
-    WrongMethod = "wrong-method", 405, "The method is not known here";
+    Outside = "outside-roots", 403, "The path is outside the served directories";
+    /// Something that is switched off.
+    NotAllowed = "not-allowed", 403, "This is disabled";
+    /// Nothing of that name.
+    NotFound = "not-found", 404, "Not found";
+    /// The method means nothing here.
+    WrongMethod = "wrong-method", 405, "The method is not supported here";
     /// The job was cancelled.
     Cancelled = "cancelled", 409, "The job was cancelled";
     /// The recording changed while it was read.
@@ -114,30 +114,30 @@ kinds! {
     /// There is no result, or it no longer exists.
     Gone = "gone", 410, "There is no result for this recording";
     /// The body or the recording is larger than allowed.
-    TooLarge = "too-large", 413, "This is larger than allowed";
-    /// The body has an unsupported type.
-    WrongType = "wrong-type", 415, "The body has a type that is not known here";
-    /// A byte range outside the file.
-    WrongRange = "wrong-range", 416, "The range lies outside";
-    /// The named file is not a recording, or is damaged.
-    NotARecording = "not-a-recording", 422, "This is not a recording that can be read";
-    /// The request does not fit the recording.
-    DoesNotFit = "does-not-fit", 422, "The recording has not what is asked for";
-    /// A part of a program that has no source or instructions to show.
-    NoCode = "no-code", 422, "There is nothing to show for this place";
-    /// The job exceeds its memory limit.
-    MemoryLimit = "memory-limit", 422, "The job needs more memory than it may have";
-    /// The service or its worker failed.
+    TooLarge = "too-large", 413, "The body or recording exceeds the limit";
+    /// The body is of another type.
+    WrongType = "wrong-type", 415, "The type of the body is not supported";
+    /// A part of a file that it does not have.
+    WrongRange = "wrong-range", 416, "The range is outside the file";
+    /// What was named is no recording, or a damaged one.
+    NotARecording = "not-a-recording", 422, "This is not a readable recording";
+    /// What is asked for does not fit the recording.
+    DoesNotFit = "does-not-fit", 422, "The recording lacks the requested data";
+    /// A part of a program that cannot be shown.
+    NoCode = "no-code", 422, "There is no code to show";
+    /// The job exceeds the memory limit.
+    MemoryLimit = "memory-limit", 422, "The job exceeds the memory limit";
+    /// The worker failed on our side.
     Internal = "internal", 500, "The service failed";
-    /// The worker ended during this job.
-    WorkerEnded = "worker-ended", 500, "The process that did the job ended";
+    /// The worker ended while it was at this job.
+    WorkerEnded = "worker-ended", 500, "The worker process ended during the job";
     /// Too many jobs are waiting.
     Busy = "busy", 503, "Too many jobs are waiting";
     /// The service is stopping.
     Stopping = "stopping", 503, "The service is stopping";
-    /// The job exceeded its deadline.
-    Deadline = "deadline", 504, "The job took longer than it may";
-    /// The disk that stores the results is full.
+    /// The job exceeded its time limit.
+    Deadline = "deadline", 504, "The job exceeded its time limit";
+    /// The disk with the results is full.
     NoSpace = "no-space", 507, "There is no space for the result";
 }
 

@@ -89,14 +89,14 @@ pub enum ServeError {
         /// Cause.
         source: io::Error,
     },
-    /// Uploads would be treated as trusted recordings of this host.
-    #[error("{} lies in a directory that is served as this machine's own, or has one in it", path.display())]
+    /// What strangers send would be taken for recordings of this machine.
+    #[error("{} overlaps a served directory of this machine; name another one", path.display())]
     UploadsInside {
         /// Folder for uploads.
         path: PathBuf,
     },
-    /// The folder for results is unusable.
-    #[error("cannot keep results in {}", path.display())]
+    /// The folder for results cannot be used.
+    #[error("cannot store results in {}", path.display())]
     Store {
         /// Path.
         path: PathBuf,
@@ -111,8 +111,8 @@ pub enum ServeError {
         /// Cause.
         source: io::Error,
     },
-    /// Other hosts could connect, but the options do not allow it.
-    #[error("{address} can be reached from other machines, and nothing that is sent is encrypted")]
+    /// Others than this machine could connect, and nobody said that they may.
+    #[error("{address} is reachable from other machines, and traffic is not encrypted")]
     NotLoopback {
         /// Address.
         address: SocketAddr,

@@ -20,7 +20,7 @@ pub struct Instruction {
 #[non_exhaustive]
 pub enum NoInstructions {
     /// Code of another processor.
-    #[error("only code of x86-64 and i386 can be shown as instructions")]
+    #[error("instructions are shown for x86-64 and i386 only")]
     Processor,
     /// The file does not hold the bytes.
     #[error("the file does not hold the code")]

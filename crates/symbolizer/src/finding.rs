@@ -71,40 +71,40 @@ impl fmt::Display for SymbolFinding {
         match self.kind {
             SymbolFindingKind::Section => write!(
                 f,
-                "{path}: the section at offset {first:#x} cannot be read; names or lines are missing"
+                "{path}: the section at offset {first:#x} is unreadable; names or lines are missing"
             ),
             SymbolFindingKind::UnitHeader => write!(
                 f,
-                "{path}: the unit at {first:#x} of .debug_info cannot be read; inlined functions and lines of the units after it are missing"
+                "{path}: the unit at {first:#x} of .debug_info is unreadable; inlined functions and lines of later units are missing"
             ),
             SymbolFindingKind::UnitRoot => write!(
                 f,
-                "{path}: the unit at {first:#x} of .debug_info cannot be read; its inlined functions and lines are missing"
+                "{path}: the unit at {first:#x} of .debug_info is unreadable; its inlined functions and lines are missing"
             ),
             SymbolFindingKind::Entries => write!(
                 f,
-                "{path}: the entry at {first:#x} of .debug_info cannot be read; inlined functions of its unit are missing"
+                "{path}: the entry at {first:#x} of .debug_info is unreadable; inlined functions of its unit are missing"
             ),
             SymbolFindingKind::Reference => write!(
                 f,
-                "{path}: the entry at {first:#x} of .debug_info refers to a name, an address, a list of ranges or an entry that cannot be read; names, inlined functions or lines are missing"
+                "{path}: the entry at {first:#x} of .debug_info has an invalid reference; names, inlined functions or lines are missing"
             ),
             SymbolFindingKind::LineProgram => write!(
                 f,
-                "{path}: the line program at {first:#x} of .debug_line cannot be read to its end; lines are missing"
+                "{path}: the line program at {first:#x} of .debug_line is damaged; lines are missing"
             ),
             SymbolFindingKind::SplitUnitMissing => write!(
                 f,
-                "{path}: {missing} with the debug information of a unit was not found; inlined functions are missing"
+                "{path}: {missing}, the split debug information of a unit, was not found; inlined functions are missing"
             ),
             SymbolFindingKind::OverBudget(resource) => write!(
                 f,
-                "{path}: it would take {} to read it, more than its size accounts for; names, inlined functions or lines are missing",
+                "{path}: its debug information needs {}, too many for its size; names, inlined functions or lines are missing",
                 Exhausted { resource, limit: first }
             ),
             SymbolFindingKind::AltFileMissing => write!(
                 f,
-                "{path}: {missing} with the debug information that it shares with other files was not found; inlined functions are missing"
+                "{path}: {missing}, its shared debug information, was not found; inlined functions are missing"
             ),
         }
     }

@@ -130,16 +130,20 @@ fn nameless(why: WhyNoName, files: &BTreeMap<PathBuf, NamelessAddresses>) -> Opt
     let (path, most) = files.iter().min_by_key(|(_, found)| Reverse(found.count))?;
     let mut place = path.display().to_string();
     if files.len() > 1 {
-        place.push_str(&format!(" and {} further files", files.len() - 1));
+        place.push_str(&format!(" and {} more files", files.len() - 1));
     }
     let lowest = most.lowest.0;
     let message = match why {
-        WhyNoName::NoFile => format!("{place}: no file for addresses such as {lowest:#x}"),
+        WhyNoName::NoFile => format!(
+            "{place}: addresses such as {lowest:#x} have no names, since the file was not found"
+        ),
         WhyNoName::NoSymbols => format!(
-            "{place}: neither symbols nor debug information; addresses such as {lowest:#x} have no names"
+            "{place}: addresses such as {lowest:#x} have no names, since the file has neither symbols nor debug information"
         ),
         WhyNoName::NotCovered => {
-            format!("{place}: no symbol covers addresses such as {lowest:#x}; they have no names")
+            format!(
+                "{place}: addresses such as {lowest:#x} have no names, since no symbol covers them"
+            )
         }
     };
     let count = files.values().map(|found| found.count).sum();
@@ -153,7 +157,7 @@ fn limited(mut rows: Vec<LostNamesRow>) -> Vec<LostNamesRow> {
     if let Some(first) = rest.first() {
         rows.push(LostNamesRow {
             kind: first.kind,
-            message: format!("the same in {} further files", rest.len()),
+            message: format!("the same in {} more files", rest.len()),
             count: rest.iter().map(|row| row.count).sum(),
         });
     }
@@ -192,13 +196,13 @@ mod tests {
             [
                 (
                     "dwo-missing",
-                    "/a: 3.dwo with the debug information of a unit was not found; inlined functions are missing"
+                    "/a: 3.dwo, the split debug information of a unit, was not found; inlined functions are missing"
                         .to_owned(),
                     3
                 ),
                 (
                     "no-symbols",
-                    "/b: neither symbols nor debug information; addresses such as 0x10 have no names"
+                    "/b: addresses such as 0x10 have no names, since the file has neither symbols nor debug information"
                         .to_owned(),
                     2
                 ),
@@ -217,7 +221,7 @@ mod tests {
             let path = format!("/{file}");
             ("dwo-missing", finding(&path, &[0]).to_string(), file + 1)
         };
-        let rest = ("dwo-missing", "the same in 3 further files".to_owned(), 1 + 2 + 3);
+        let rest = ("dwo-missing", "the same in 3 more files".to_owned(), 1 + 2 + 3);
         let expected: Vec<_> = (3..8).rev().map(sentence).chain([rest]).collect();
         assert_eq!(rows(&lost), expected);
     }
@@ -228,8 +232,7 @@ mod tests {
         for (path, address) in [("/c", 0x30), ("/b", 0x20), ("/b", 0x10), ("/a", 0x40)] {
             lost.add_addresses(Path::new(path), 1, Svma(address), WhyNoName::NotCovered);
         }
-        let sentence =
-            "/b and 2 further files: no symbol covers addresses such as 0x10; they have no names";
+        let sentence = "/b and 2 more files: addresses such as 0x10 have no names, since no symbol covers them";
         assert_eq!(rows(&lost), [("not-covered", sentence.to_owned(), 4)]);
     }
 }

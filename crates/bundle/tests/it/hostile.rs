@@ -121,7 +121,7 @@ fn damage_is_an_error_or_harmless() {
 
 #[test]
 fn bytes_are_those_of_the_manifest() {
-    let name = "perf.data in the bundle is not what its manifest says";
+    let name = "perf.data in the bundle does not match its manifest";
     assert_eq!(error(&changed(|it| it[2].2[3] ^= 1)), format!("{name}: its bytes"));
     assert_eq!(error(&changed(|it| it[2].2.push(0))), format!("{name}: its size"));
     let size = with_manifest(|it| it["contents"][1]["size"] = json!(9));
@@ -130,20 +130,20 @@ fn bytes_are_those_of_the_manifest() {
 
 #[test]
 fn entries_are_those_of_the_manifest() {
-    let missing = "the bundle has an entry that is its end where its manifest says perf.data";
+    let missing = "the bundle has the entry that is its end; its manifest says perf.data";
     assert_eq!(error(&changed(|it| it.truncate(2))), missing);
     let more = changed(|it| it.push(it[2].clone()));
-    assert_eq!(error(&more), "the bundle has an entry perf.data where its manifest says the end");
+    assert_eq!(error(&more), "the bundle has the entry perf.data; its manifest says the end");
     for name in ["../../etc/cron.d/x", "/etc/passwd", "other"] {
         let found = error(&changed(|it| it[2].0 = name.to_owned()));
-        assert!(found.ends_with("where its manifest says perf.data"), "{found}");
+        assert!(found.ends_with("; its manifest says perf.data"), "{found}");
         let stated = error(&with_manifest(|it| it["contents"][1]["name"] = json!(name)));
         let refused = name == "other" || stated.contains("is no name of an entry");
         assert!(refused, "{stated}");
     }
     for kind in [tar::EntryType::Symlink, tar::EntryType::Link, tar::EntryType::Directory] {
         let found = error(&changed(|it| (it[2].1, it[2].2) = (kind, Vec::new())));
-        assert_eq!(found, "the bundle has an entry perf.data where its manifest says perf.data");
+        assert_eq!(found, "the bundle has the entry perf.data; its manifest says perf.data");
     }
     let swapped = changed(|it| it.swap(0, 1));
     assert!(!is_bundle(&swapped) && Bundle::read(&swapped, &Budget::default()).is_err());
@@ -161,7 +161,7 @@ fn links_are_passed_over_wherever_they_lead() {
         assert_eq!(&open("perf.data").expect("the recording").content[..], b"PERFILE2");
         assert!(open(name).is_ok() == (name == "perf.data"), "{name}");
     }
-    let end = "the bundle has an entry x where its manifest says the end";
+    let end = "the bundle has the entry x; its manifest says the end";
     for kind in [tar::EntryType::Symlink, tar::EntryType::Regular, tar::EntryType::Directory] {
         assert_eq!(error(&changed(|it| it.push(link("x", kind)))), end);
     }
@@ -172,7 +172,7 @@ fn links_are_passed_over_wherever_they_lead() {
 #[test]
 fn the_first_form_is_read_and_has_no_links() {
     let first = with_manifest(|it| it["version"] = json!(1));
-    let found = "the bundle has an entry root/bin/app where its manifest says the end";
+    let found = "the bundle has the entry root/bin/app; its manifest says the end";
     assert_eq!(error(&first), found);
     let mut entries = entries(&first);
     entries.pop();
@@ -255,10 +255,7 @@ fn the_manifest_is_in_proportion_to_the_bundle() {
             limit: (base + per_byte * packed.len()) as u64,
         };
         let text = limit.to_string().replace("bytes of its manifest", what);
-        assert_eq!(
-            error(packed),
-            format!("the bundle has more than its size accounts for: {text}")
-        );
+        assert_eq!(error(packed), format!("the bundle has more data than its size allows: {text}"));
     };
     assert!(Bundle::read(&with_places(1_000), &Budget::default()).is_ok());
     too_much(&with_places(100_000), 1 << 20, 16, "bytes of its manifest");

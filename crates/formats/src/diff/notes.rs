@@ -45,8 +45,7 @@ pub(super) fn sentence(diff: &Diff, note: &DiffNote, spelling: Spelling) -> Stri
             listed(ids, |id| pair(diff, id, spelling))
         ),
         DiffNote::OneSided(ids) => format!(
-            "on one side only, so their functions are not compared: {}; {pair_option} names a module before and the \
-             one after",
+            "modules on one side only, whose functions are not compared: {}; add {pair_option} to pair two modules",
             list(ids)
         ),
         DiffNote::Unnamed(ids) => {
@@ -55,21 +54,22 @@ pub(super) fn sentence(diff: &Diff, note: &DiffNote, spelling: Spelling) -> Stri
         DiffNote::OtherLoad([before, after]) => {
             let scale = Scale::new(diff);
             format!(
-                "all together cost {} before and {} after; if that is not of the programs but of a busy machine, \
-                 compare by {}",
+                "the total is {} before and {} after; if the machine was busy and not the programs, compare by \
+                 {}",
                 scale.cost(*before),
                 scale.cost(*after),
                 option(OptionName::Normalize, "share")
             )
         }
         DiffNote::OtherLength([before, after]) => format!(
-            "both sides were as busy, for {before:.2} s and {after:.2} s; if they did the same work, compare what all \
-             of it costs: {}",
+            "both sides had the same load, for {before:.2} s and {after:.2} s; if they did the same work, compare totals \
+             with {}",
             option(OptionName::Normalize, "A=1,B=1")
         ),
-        DiffNote::FewRuns => "nothing is marked: to tell changes from the spread between recordings, there have to be \
-                              three or more on each side"
-            .to_owned(),
+        DiffNote::FewRuns => {
+            "nothing is marked: give three or more recordings per side to measure their spread"
+                .to_owned()
+        }
     }
 }
 

@@ -1,58 +1,81 @@
-//! The hint on the size of the recorded stack copies, with the effect and the cost of the suggested size.
+//! The tip for the size of the recorder's copy of the stack, and the figures behind it.
 
-use std::io::{self, Write};
+use profile::{DumpAdvice, Profile};
 
-use profile::{DUMP_SIZES, DumpAdvice, Profile};
+use crate::render::numbers::{grouped, share};
 
-use crate::render::numbers::share;
-
-/// Appends the hint if another size would serve better. `hint` is the start of the line.
-pub(super) fn push_dump_hint(profile: &Profile, hint: &str, text: &mut Vec<u8>) -> io::Result<()> {
-    let (samples, needs) = (profile.samples.len() as u64, &profile.summary.stack_needs);
-    let recorded = profile.recording.stack_bytes.map_or(0, u64::from);
-    let advice = DumpAdvice::new(needs, recorded, samples);
-    let of_stacks = |count| share(count, needs.decided());
-    if let DumpAdvice::Change { bytes, rooted: Some(whole) } = advice
-        && bytes < recorded
-    {
-        let enough = of_stacks(whole);
-        return writeln!(
-            text,
-            "{hint} {enough} of the user stacks need no more than {bytes} of the {recorded} bytes that were copied of \
-             each; perf record --call-graph dwarf,{bytes} would make a recording about {} times as large",
-            times(bytes, recorded),
-        );
-    }
-    if advice == DumpAdvice::Keep {
-        return Ok(());
-    }
-    let used_up = share(needs.cut, samples);
-    write!(
-        text,
-        "{hint} {used_up} of the samples used up their copy of the stack ({recorded} bytes); "
-    )?;
-    match advice {
-        DumpAdvice::Change { bytes, rooted: Some(rooted) } => writeln!(
-            text,
-            "perf record --call-graph dwarf,{bytes} would bring about {} of the user stacks to their root without a \
-             gap, now {}, in a recording about {} times as large",
-            of_stacks(rooted),
-            of_stacks(needs.rooted()),
-            times(bytes, recorded),
-        ),
-        DumpAdvice::Change { bytes, rooted: None } => writeln!(
-            text,
-            "nothing shows how much they need; record a larger one: perf record --call-graph dwarf,{bytes}"
-        ),
-        _ if DUMP_SIZES.last().is_some_and(|&largest| recorded >= largest) => {
-            writeln!(text, "perf can record no larger one")
+/// The tip, if another size serves better.
+pub(super) fn dump_tip(profile: &Profile) -> Option<String> {
+    let recorded = recorded(profile);
+    match advice(profile) {
+        DumpAdvice::Change { bytes, rooted: Some(_) } if bytes < recorded => {
+            let effect = match (recorded + bytes / 2) / bytes.max(1) {
+                2 => "halves the recording".to_owned(),
+                parts => format!("makes the recording {parts} times smaller"),
+            };
+            Some(format!("--stack-size {bytes} is enough here and {effect}."))
         }
-        _ => writeln!(text, "a larger one would win few of them"),
+        DumpAdvice::Change { bytes, rooted: Some(rooted) } => {
+            let needs = &profile.summary.stack_needs;
+            let of_stacks = |count| share(count, needs.decided());
+            Some(format!(
+                "--stack-size {bytes} completes about {} of the user stacks (now {}) in a recording {} times as large.",
+                of_stacks(rooted),
+                of_stacks(needs.rooted()),
+                times(bytes, recorded),
+            ))
+        }
+        DumpAdvice::Change { bytes, rooted: None } => {
+            let cut = share(profile.summary.stack_needs.cut, profile.samples.len() as u64);
+            Some(format!(
+                "{cut} of the stacks exceed their copy; record with --stack-size {bytes}."
+            ))
+        }
+        DumpAdvice::Keep | DumpAdvice::NoneServes => None,
     }
 }
 
-/// Returns the relative size of a recording with stacks of `bytes` instead of `recorded` bytes, such as `2.0`.
-/// Stacks are nearly all of a recording.
+/// The figures behind the tip; `None` if the size serves as it is.
+pub(super) fn dump_details(profile: &Profile) -> Option<String> {
+    let (recorded, needs) = (recorded(profile), &profile.summary.stack_needs);
+    match advice(profile) {
+        DumpAdvice::Keep => None,
+        DumpAdvice::Change { bytes, rooted: Some(whole) } if bytes < recorded => Some(format!(
+            "{} of the user stacks need at most {} of the {} bytes that were copied of each (perf record --call-graph \
+             dwarf,{bytes}).",
+            share(whole, needs.decided()),
+            grouped(bytes),
+            grouped(recorded),
+        )),
+        advice => {
+            let rest = match advice {
+                DumpAdvice::Change { bytes, .. } => {
+                    format!("perf record --call-graph dwarf,{bytes} copies more")
+                }
+                _ if profile::DUMP_SIZES.last().is_some_and(|&largest| recorded >= largest) => {
+                    "perf cannot copy more".to_owned()
+                }
+                _ => "a larger copy would complete few of them".to_owned(),
+            };
+            let cut = share(needs.cut, profile.samples.len() as u64);
+            Some(format!(
+                "{cut} of the stacks exceed their copy of {} bytes; {rest}.",
+                grouped(recorded)
+            ))
+        }
+    }
+}
+
+fn recorded(profile: &Profile) -> u64 {
+    profile.recording.stack_bytes.map_or(0, u64::from)
+}
+
+fn advice(profile: &Profile) -> DumpAdvice {
+    let samples = profile.samples.len() as u64;
+    DumpAdvice::new(&profile.summary.stack_needs, recorded(profile), samples)
+}
+
+/// The size of a recording with copies of so many bytes, as a multiple: `2.0`.
 fn times(bytes: u64, recorded: u64) -> String {
     let tenths = (bytes * 10 + recorded / 2) / recorded.max(1);
     format!("{}.{}", tenths / 10, tenths % 10)

@@ -1,9 +1,16 @@
-//! The summary of a run for people.
+//! The summary of a run for people: short by default, or with all details.
 
 mod dump_hint;
+mod lines;
+mod modules;
+mod recorded;
+mod short;
 mod styles;
 mod text;
 mod unswitched;
+mod words;
 
+pub use modules::Packages;
+pub use short::{ShortSummary, write_short_summary};
 pub use styles::SummaryStyles;
 pub use text::{write_styled_summary, write_summary};

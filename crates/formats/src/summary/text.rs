@@ -1,4 +1,4 @@
-//! The summary at the end of a run, for people: completeness of the stacks, losses, and remedies.
+//! The summary with all details: reasons of all ends, evidence of frames, modules with their remedies, findings, tips.
 
 use std::io::{self, Write};
 
@@ -7,30 +7,31 @@ use anstyle::Style;
 use profile::query::found_counts;
 use profile::{EndReason, FoundBy, Profile};
 
-use super::dump_hint::push_dump_hint;
+use super::dump_hint::dump_details;
+use super::short::{headline, lost, tips};
 use super::styles::SummaryStyles;
-use super::unswitched::push_unswitched;
+use super::unswitched::unswitched;
 use crate::render::numbers::{counted, grouped, share};
 use crate::render::text::push_line_safe;
 
 /// Number of modules to list.
 const TOP: usize = 10;
 
-/// Number of modules to list with a remedy.
+/// Modules whose remedy is printed.
 const TOP_HELP: usize = 3;
 
-/// Writes the summary of a run to `out`, in full lines.
+/// Writes the summary of a run with all details to `out`, in full lines.
 ///
 /// # Errors
-/// Returns the error of writing to `out`.
+/// If `out` cannot be written to.
 pub fn write_summary(profile: &Profile, out: &mut dyn Write) -> io::Result<()> {
     write_styled_summary(profile, &SummaryStyles::plain(), out)
 }
 
-/// Writes the summary to `out`, highlighting parts of it with `styles`.
+/// The same, with styles.
 ///
 /// # Errors
-/// Returns the error of writing to `out`.
+/// If `out` cannot be written to.
 pub fn write_styled_summary(
     profile: &Profile,
     styles: &SummaryStyles,
@@ -39,9 +40,10 @@ pub fn write_styled_summary(
     let mut text = Vec::new();
     counts(profile, styles.loss, &mut text)?;
     ends(profile, styles.headline, &mut text)?;
-    proven(profile, &mut text)?;
-    joined(profile, &mut text)?;
-    push_unswitched(profile, &mut text)?;
+    evidence(profile, &mut text)?;
+    for line in unswitched(profile) {
+        writeln!(text, "{line}")?;
+    }
     losses(profile, &mut text)?;
     nameless(profile, &mut text)?;
     findings(profile, styles.finding, &mut text)?;
@@ -51,44 +53,26 @@ pub fn write_styled_summary(
 
 fn counts(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
     let summary = &profile.summary;
-    write!(
-        text,
-        "{} with {}",
-        counted(summary.samples, "sample"),
-        counted(summary.frames, "frame")
-    )?;
+    let samples = counted(summary.samples, "sample");
+    write!(text, "{samples}, {}", counted(summary.frames, "frame"))?;
     if summary.samples_filtered > 0 {
-        write!(text, "; {} left out by filters", grouped(summary.samples_filtered))?;
+        write!(text, "; {} filtered out", grouped(summary.samples_filtered))?;
     }
     if summary.samples_dropped > 0 {
-        write!(text, "; {} not decodable", grouped(summary.samples_dropped))?;
+        write!(text, "; {} could not be decoded", grouped(summary.samples_dropped))?;
     }
-    writeln!(text)?;
-    if summary.lost_samples > 0 {
-        let of = summary
-            .samples
-            .saturating_add(summary.samples_filtered)
-            .saturating_add(summary.lost_samples);
-        let lost = counted(summary.lost_samples, "sample");
-        let share = share(summary.lost_samples, of);
-        writeln!(text, "{style}the kernel lost {lost} ({share}){style:#}")?;
-    }
-    if summary.lost_records > 0 {
-        let lost = counted(summary.lost_records, "record");
-        writeln!(text, "{style}the kernel lost {lost} other than samples{style:#}")?;
+    writeln!(text, ".")?;
+    if let Some(lost) = lost(profile) {
+        writeln!(text, "{style}{lost}{style:#}")?;
     }
     for loss in summary.lost_by_event.iter().filter(|_| profile.events.len() > 1) {
         let event = profile.events.get(loss.event);
-        write!(text, "  of ")?;
+        write!(text, "  ")?;
         push_line_safe(text, event.map_or(b"", |event| profile.strings.get(event.name)));
         let counts = [(loss.samples, "sample"), (loss.records, "record")];
         let counts = counts.iter().filter(|(count, _)| *count > 0);
         let counts: Vec<_> = counts.map(|&(count, of)| counted(count, of)).collect();
-        writeln!(text, ": {}", counts.join(", "))?;
-    }
-    if summary.throttled > 0 {
-        let times = counted(summary.throttled, "time");
-        writeln!(text, "{style}the kernel throttled sampling {times}{style:#}")?;
+        writeln!(text, ": {} lost", counts.join(", "))?;
     }
     Ok(())
 }
@@ -103,116 +87,48 @@ fn ends(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
         return Ok(());
     }
     ends.sort_by_key(|&(end, count)| (!end.is_complete(), std::cmp::Reverse(count)));
-    let complete =
-        ends.iter().filter(|&&(end, _)| end.is_complete()).map(|&(_, count)| count).sum();
-    let share_complete = share(complete, total);
-    let lost = if profile.summary.names_lost { ", but names or lines are missing" } else { "" };
-    match Recorded::of(profile) {
-        Recorded::Stacks => writeln!(
-            text,
-            "{style}{share_complete} of the stacks are complete{lost}; they ended by{style:#}"
-        )?,
-        Recorded::Chains => writeln!(
-            text,
-            "{style}the stacks are as the recorder found them, and nothing tells whether they are complete{lost}; they \
-             ended by{style:#}"
-        )?,
-        Recorded::Nothing => writeln!(
-            text,
-            "{style}no callchains were recorded: each stack is the sampled function alone{lost}; they ended \
-             by{style:#}"
-        )?,
-    }
+    writeln!(text, "{style}{}{style:#} Ends:", headline(profile, &ends, total))?;
     for (end, count) in ends {
         writeln!(text, "  {:>7}  {:<20}{:>11}", share(count, total), end.as_str(), grouped(count))?;
     }
     Ok(())
 }
 
-/// Appends the shares of stacks with, or lacking, frames removed by tail calls, and of stacks with an unproven root.
-fn proven(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
+/// The evidence of frames, if some of it is not the sample's own: shares of stacks with frames of other samples, gaps and
+/// tail calls, and the share of frames by evidence.
+fn evidence(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     let found = found_counts(profile);
     let samples = profile.samples.len() as u64;
-    let [known, unknown] =
-        [found.with_tail_calls, found.with_unknown_tail_calls].map(|n| share(n, samples));
-    let line = match (found.with_tail_calls, found.with_unknown_tail_calls) {
-        (0, 0) => None,
-        (_, 0) => Some(format!("{known} of the stacks have functions that tail calls removed")),
-        (0, _) => Some(format!("{unknown} of the stacks lack functions that tail calls removed")),
-        _ => Some(format!(
-            "{known} of the stacks have functions that tail calls removed; {unknown} lack such functions"
-        )),
-    };
-    if let Some(line) = line {
-        writeln!(text, "{line}")?;
-    }
-    let ends = EndReason::ALL.iter().zip(profile.end_counts());
-    let unproven = ends.filter(|(end, _)| **end == EndReason::UnprovenRoot).map(|(_, n)| n).sum();
-    if unproven > 0 {
-        writeln!(
-            text,
-            "{} of the stacks end at a function of which nothing proves that a thread begins there",
-            share(unproven, samples)
-        )?;
-    }
-    Ok(())
-}
-
-/// Appends the share of stacks that have frames of other samples, and the share of frames by [`FoundBy`].
-/// Nothing is appended if there are no such stacks.
-fn joined(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
-    let found = found_counts(profile);
-    if found.joined.max(found.with_gap) == 0 {
-        return Ok(());
-    }
-    let samples = profile.samples.len() as u64;
-    write!(
-        text,
-        "{} of the stacks go on with frames of other samples",
-        share(found.joined, samples)
-    )?;
-    if found.with_gap > 0 {
-        write!(text, ", {} across a gap", share(found.with_gap, samples))?;
+    let rows = [
+        (found.joined, "have frames of other samples"),
+        (found.with_gap, "have a gap"),
+        (found.with_tail_calls, "have functions that ended in a tail call"),
+        (found.with_unknown_tail_calls, "lack functions that ended in a tail call"),
+    ];
+    let rows: Vec<String> = rows
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{} {what}", share(*count, samples)))
+        .collect();
+    if !rows.is_empty() {
+        writeln!(text, "Stacks: {}.", rows.join(", "))?;
     }
     let frames = found.frames.iter().sum();
     let mut words: Vec<(FoundBy, u64)> = FoundBy::ALL.iter().copied().zip(found.frames).collect();
     words.retain(|&(_, count)| count > 0);
     words.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     let words = words.iter().map(|&(word, count)| format!("{} {word}", share(count, frames)));
-    writeln!(text, "; frames: {}", words.collect::<Vec<_>>().join(", "))
-}
-
-/// Stack data in the recording.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Recorded {
-    /// Copies of the stacks, or only samples that need none.
-    Stacks,
-    /// Callchains made by the recorder.
-    Chains,
-    /// No stack data.
-    Nothing,
-}
-
-impl Recorded {
-    fn of(profile: &Profile) -> Self {
-        if profile.recording.stack_bytes.is_some() {
-            return Self::Stacks;
-        }
-        let ended = |wanted: EndReason| profile.samples.iter().any(|it| it.end == wanted);
-        if ended(EndReason::Recorded) {
-            Self::Chains
-        } else if ended(EndReason::NoUserRegs) {
-            Self::Nothing
-        } else {
-            Self::Stacks
-        }
+    let words: Vec<String> = words.collect();
+    if words.is_empty() {
+        return Ok(());
     }
+    writeln!(text, "Evidence of frames: {}.", words.join(", "))
 }
 
 /// Number of modules without names to list.
 const TOP_NAMELESS: usize = 3;
 
-/// Appends the modules with the most nameless frames, if at least 1 % of all frames are nameless.
+/// The modules with most frames that have no name, if these are at least one in a hundred.
 fn nameless(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     let rows = &profile.summary.nameless;
     let sum = rows.iter().fold(0_u64, |sum, row| sum.saturating_add(row.frames));
@@ -220,7 +136,7 @@ fn nameless(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
     if sum.saturating_mul(100) < frames || sum == 0 {
         return Ok(());
     }
-    writeln!(text, "{} of the frames have no function name:", share(sum, frames))?;
+    writeln!(text, "{} of the frames have no name:", share(sum, frames))?;
     for row in rows.iter().take(TOP_NAMELESS) {
         write!(text, "  {:>7}  ", share(row.frames, frames))?;
         push_line_safe(text, module_name(profile, row.module));
@@ -245,7 +161,7 @@ fn losses(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
         return Ok(());
     }
     let total = profile.samples.len() as u64;
-    writeln!(text, "modules at which stacks ended early:")?;
+    writeln!(text, "Modules at which stacks end early:")?;
     for (index, loss) in losses.iter().take(TOP).enumerate() {
         write!(text, "  {:>7}  ", share(loss.samples, total))?;
         push_line_safe(text, module_name(profile, loss.module));
@@ -253,7 +169,7 @@ fn losses(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
         push_line_safe(text, loss.reason.as_bytes());
         writeln!(text)?;
         if let Some(help) = loss.help.as_ref().filter(|_| index < TOP_HELP) {
-            write!(text, "           what helps: ")?;
+            write!(text, "           remedy: ")?;
             push_line_safe(text, help.text.as_bytes());
             writeln!(text)?;
         }
@@ -286,23 +202,13 @@ fn findings(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<(
     Ok(())
 }
 
-/// Appends advice for more complete stacks in the next recording.
+/// Actions that make the next recording better.
 fn advice(profile: &Profile, style: Style, text: &mut Vec<u8>) -> io::Result<()> {
-    let hint = format!("{style}hint:{style:#}");
-    let summary = &profile.summary;
-    let samples = summary.samples.max(1);
-    push_dump_hint(profile, &hint, text)?;
-    if Recorded::of(profile) != Recorded::Stacks {
-        writeln!(
-            text,
-            "{hint} perf record --call-graph dwarf copies the stacks, from which all callers are found"
-        )?;
+    for tip in tips(profile) {
+        writeln!(text, "{style}Tip:{style:#} {tip}")?;
     }
-    if summary.lost_samples.saturating_mul(100) >= samples && summary.lost_samples > 0 {
-        writeln!(
-            text,
-            "{hint} record with a lower frequency (-F) or a larger buffer (-m) to lose fewer samples"
-        )?;
+    match dump_details(profile) {
+        Some(details) => writeln!(text, "{details}"),
+        None => Ok(()),
     }
-    Ok(())
 }

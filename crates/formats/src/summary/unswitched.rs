@@ -1,38 +1,25 @@
 //! Lines of the summary about threads without a context switch.
 
-use std::io::{self, Write};
-
 use profile::{Profile, ThreadState, UnswitchedThread};
 
 use crate::render::numbers::counted;
 
-/// Appends a line for each state of threads without a context switch.
-pub(super) fn push_unswitched(profile: &Profile, text: &mut Vec<u8>) -> io::Result<()> {
-    for &state in ThreadState::ALL {
+/// A line for each state of threads without a context switch.
+pub(super) fn unswitched(profile: &Profile) -> Vec<String> {
+    let line = |&state: &ThreadState| {
         let rows = || profile.summary.unswitched.iter().filter(move |row| row.state == state);
         let threads = rows().count() as u64;
-        if threads == 0 {
-            continue;
-        }
-        write!(
-            text,
-            "{} had no context switch in the whole recording: ",
-            counted(threads, "thread")
-        )?;
-        match state {
+        let told = match state {
             ThreadState::Asleep => {
-                writeln!(text, "asleep for {}, where is not known", each(rows(), threads))?;
+                format!("asleep for {} at an unknown place", each(rows(), threads))
             }
-            ThreadState::Running => writeln!(text, "running")?,
-            ThreadState::Unknown => {
-                writeln!(
-                    text,
-                    "asleep or running, for no event samples the time that threads run"
-                )?;
-            }
-        }
-    }
-    Ok(())
+            ThreadState::Running => "running".to_owned(),
+            ThreadState::Unknown => "asleep or running, since no event samples CPU time".to_owned(),
+        };
+        let threads = (threads > 0).then(|| counted(threads, "thread"))?;
+        Some(format!("{threads} had no context switch in the whole recording: {told}."))
+    };
+    ThreadState::ALL.iter().filter_map(line).collect()
 }
 
 /// Formats `2.9 s`, `2.9 s each`, or `up to 2.9 s each`.

@@ -235,7 +235,7 @@ fn a_page_does_not_part_stacks_by_where_they_are_from() {
     let rooted = head["rooted"].as_array().expect("a list");
     assert_eq!(rooted[..3], [json!(1), json!(1), json!(0)]);
     let summary = head["summary"].as_str().expect("text");
-    assert!(summary.contains("go on with frames of other samples"), "{summary}");
+    assert!(summary.contains("have frames of other samples"), "{summary}");
     let page = text(Format::Report, DEFAULT);
     assert!(
         page.contains("\"truncated, gap\"") && page.contains("\"of other samples\""),
@@ -347,17 +347,17 @@ fn hotspot_is_told_that_joined_frames_are_guessed() {
 }
 
 #[test]
-fn the_summary_has_a_line() {
+fn the_summary_has_lines() {
     let mut out = Vec::new();
     write_summary(&joined(), &mut out).expect("a vector");
     let expected = "\
-4 samples with 13 frames
-50.0 % of the stacks are complete; they ended by
+4 samples, 13 frames.
+2 of 4 stacks (50.0 %) are complete. Ends:
    50.0 %  root                          2
    25.0 %  root-across-gap               1
    25.0 %  not-mapped                    1
-50.0 % of the stacks go on with frames of other samples, 25.0 % across a gap; frames: \
-38.5 % cfi, 30.8 % sampled, 23.1 % joined, 7.7 % gap
+Stacks: 50.0 % have frames of other samples, 25.0 % have a gap.
+Evidence of frames: 38.5 % cfi, 30.8 % sampled, 23.1 % joined, 7.7 % gap.
 ";
     assert_eq!(String::from_utf8(out).expect("UTF-8"), expected);
 }

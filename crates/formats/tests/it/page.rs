@@ -87,7 +87,7 @@ fn the_tables_of_a_page() {
         head["events"][1],
         json!({"name": "cpu-clock", "unit": "nanoseconds", "period": null, "rate": 997, "frequency": 1})
     );
-    assert!(head["summary"].as_str().expect("text").starts_with("5 samples with 9 frames"));
+    assert!(head["summary"].as_str().expect("text").starts_with("5 samples, 9 frames"));
     let columns = columns(&head, &bytes);
     let name = |node: usize| {
         let function = &head["functions"][columns["func"][node] as usize];

@@ -33,8 +33,8 @@ pub enum Distrust {
         /// Its permissions.
         mode: u32,
     },
-    /// A symlink belongs to another user.
-    #[error("{} is a link of another user (uid {user})", path.display())]
+    /// A link belongs to another user.
+    #[error("{} is a symbolic link of another user (uid {user})", path.display())]
     Link {
         /// Its path.
         path: PathBuf,

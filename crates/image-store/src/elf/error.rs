@@ -19,16 +19,16 @@ pub enum ImageError {
         /// The parser's message.
         source: object::Error,
     },
-    /// A file that starts like an ELF file, with headers that are unreadable or point outside of it.
-    #[error("{} begins as an ELF file and cannot be read: it is damaged or cut short; replace it by an intact copy", path.display())]
+    /// A file that begins as an ELF file, whose headers cannot be read or lead out of it.
+    #[error("{} is a damaged or truncated ELF file; replace it by an intact copy", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
         /// The parser's message.
         source: object::Error,
     },
-    /// A file that is empty, or has zeros instead of headers.
-    #[error("{} is empty or begins with zeros: its content was lost; replace it by an intact copy", path.display())]
+    /// A file that is empty, or has zeros in the place of its headers.
+    #[error("{} is empty or starts with zeros, so its content is lost; replace it by an intact copy", path.display())]
     Overwritten {
         /// The file.
         path: PathBuf,
@@ -52,7 +52,7 @@ pub enum ImageError {
         size: u64,
     },
     /// The bytes of a compressed section are damaged.
-    #[error("section {section} of {} does not unpack", path.display())]
+    #[error("section {section} of {} cannot be decompressed", path.display())]
     Compression {
         /// The file.
         path: PathBuf,
@@ -71,8 +71,8 @@ pub enum ImageError {
         /// Exceeded limit.
         why: budget::Exhausted,
     },
-    /// A relocatable file that has damaged headers, or is not 64-bit little-endian.
-    #[error("{} is a relocatable file that cannot be laid out", path.display())]
+    /// A relocatable file whose headers are damaged, or which is not of 64 bits and little-endian.
+    #[error("{} is a relocatable file with damaged headers, or not a 64-bit little-endian one", path.display())]
     Relocatable {
         /// The file.
         path: PathBuf,

@@ -65,8 +65,8 @@ impl std::error::Error for LoadError {
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoFile => f.write_str("no file behind this memory"),
-            Self::NotOpened => f.write_str("a name that is not opened as a path"),
+            Self::NoFile => f.write_str("the memory has no file"),
+            Self::NotOpened => f.write_str("the name is not a path"),
             Self::Missing(_) => f.write_str("file not found"),
             Self::Replaced(path) => {
                 write!(f, "{} was replaced while it was recorded", path.display())
@@ -76,22 +76,22 @@ impl fmt::Display for LoadError {
             }
             Self::Shared(path) => {
                 let path = path.display();
-                write!(f, "{path} was the path of several files at the same time, as in containers")
+                write!(f, "{path} was the path of several files at once, as in containers")
             }
             Self::OtherFile { path, difference } => {
                 write!(f, "{} {}", path.display(), difference.as_str())
             }
             Self::Ambiguous { first, second } => write!(
                 f,
-                "{} and {} differ, and nothing tells which of them was recorded",
+                "{} and {} differ, and it is unknown which one was recorded",
                 first.display(),
                 second.display()
             ),
             Self::BuildId { path, recorded, found: Some(found) } => {
-                write!(f, "{} has build-id {found}, recorded was {recorded}", path.display())
+                write!(f, "{} has build-id {found}, the recorded one is {recorded}", path.display())
             }
             Self::BuildId { path, recorded, found: None } => {
-                write!(f, "{} has no build-id, recorded was {recorded}", path.display())
+                write!(f, "{} has no build-id, the recorded one is {recorded}", path.display())
             }
             Self::Unusable(error) => match &**error {
                 ImageError::Host(HostError::Io { source, .. }) => write!(f, "{error}: {source}"),
@@ -105,7 +105,7 @@ impl Difference {
     /// Returns the difference as text, to follow the path in a message.
     const fn as_str(self) -> &'static str {
         match self {
-            Self::Inode => "is another file than the recorded one: its inode differs",
+            Self::Inode => "is not the recorded file: its inode differs",
             Self::Written => "was written after the recording ended",
         }
     }

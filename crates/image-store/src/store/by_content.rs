@@ -44,8 +44,8 @@ impl ImageStore {
         for (number, path) in paths.enumerate() {
             if number == MOST {
                 let message = format!(
-                    "the folders that were named have more than {MOST} files; {} and those after it \
-                     were not searched for build-ids",
+                    "the named folders have more than {MOST} files; {} and later ones were not searched for \
+                     build-ids",
                     path.display()
                 );
                 self.note(FileFindingKind::LeftOut, message);

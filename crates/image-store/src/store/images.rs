@@ -216,7 +216,7 @@ impl ImageStore {
         let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
         for (path, _) in mapped.extract_if(.., |(_, damage)| damage.happened()) {
             let path = path.display();
-            let why = "was cut short while it was read; what comes from it may be wrong";
+            let why = "was truncated while it was read; names and stacks from it may be wrong";
             self.note(FileFindingKind::CutShort, format!("{path} {why}"));
         }
         let fetched = self.options.fetcher.iter().flat_map(|fetcher| fetcher.0.findings());
@@ -253,7 +253,7 @@ impl ImageStore {
     pub(crate) fn note_left_out(&self, image: &Image, part: &str, left_out: &[LeftOut]) {
         for LeftOut { what, why } in left_out {
             let path = image.path().display();
-            let message = format!("{path}: {part}{what} {why}; it was left out");
+            let message = format!("{path}: {part}{what} {why}; it was omitted");
             self.note(FileFindingKind::LeftOut, message);
         }
     }
@@ -268,7 +268,7 @@ impl ImageStore {
     /// finding that they were omitted.
     pub fn may_hold(&self, path: &Path, bytes: u64) -> bool {
         let held = self.held.take_for(bytes, || path.display().to_string()).inspect_err(|why| {
-            let message = format!("{} asks for {why}; it was left out", path.display());
+            let message = format!("{} asks for {why}; it was omitted", path.display());
             self.note(FileFindingKind::LeftOut, message);
         });
         held.is_ok()
@@ -351,7 +351,7 @@ impl ImageStore {
     /// Adds a finding about a file that exceeds a limit.
     fn left_out(&self, error: ImageError) -> ImageError {
         if matches!(error, ImageError::TooMuch { .. }) {
-            self.note(FileFindingKind::LeftOut, format!("{error}; it was left out"));
+            self.note(FileFindingKind::LeftOut, format!("{error}; it was omitted"));
         }
         error
     }

@@ -126,7 +126,7 @@ impl LoadedImage {
         let damaged = || {
             let path = self.image.path().display();
             let message = format!(
-                "{path}: section .gnu_debugdata cannot be unpacked; names of functions are missing"
+                "{path}: section .gnu_debugdata cannot be decompressed; function names are missing"
             );
             store.note(FileFindingKind::Section, message);
             None

@@ -46,7 +46,7 @@ fn a_section_that_states_more_than_its_file_can_hold_is_left_out() {
     let why = budget::Exhausted { resource: why, limit };
     let error = section(".debug_info").expect_err("too much").to_string();
     assert_eq!(error, format!("section .debug_info of /bin/app asks for {why}"));
-    let message = format!("/bin/app: section .debug_info asks for {why}; it was left out");
+    let message = format!("/bin/app: section .debug_info asks for {why}; it was omitted");
     assert_eq!(findings(&store), [(FileFindingKind::LeftOut, message)]);
 }
 
@@ -71,11 +71,11 @@ fn kernel_modules_unpack_and_are_relocated_within_bounds() {
     let few = Limit { base: 10, per_byte: 0, most: 10 };
     let packed = budget.with(Resource::UnpackedBytes, few);
     for name in ["kmod.ko.gz", "kmod.ko.xz", "kmod.ko.zst"] {
-        let message = "the file of /kmod.ko asks for more than 10 unpacked bytes; it was left out";
+        let message = "the file of /kmod.ko asks for more than 10 unpacked bytes; it was omitted";
         assert_eq!(of_module(&read(name), id, packed), (false, vec![left_out(message)]), "{name}");
     }
     let message =
-        "/kmod.ko: a section of relocations asks for more than 10 relocations; it was left out";
+        "/kmod.ko: a section of relocations asks for more than 10 relocations; it was omitted";
     let relocations = budget.with(Resource::Relocations, few);
     assert_eq!(of_module(&read("kmod.ko"), id, relocations), (true, vec![left_out(message)]));
 }
@@ -100,14 +100,14 @@ fn what_a_run_holds_is_counted() {
         "section .debug_str of /bin/app asks for more than 6 bytes of files in memory"
     );
     assert_eq!((store.held().left(), store.may_hold(Path::new("/list"), 3)), (2, false));
-    let message = "/list asks for more than 6 bytes of files in memory; it was left out".to_owned();
+    let message = "/list asks for more than 6 bytes of files in memory; it was omitted".to_owned();
     assert_eq!(findings(&store), [(FileFindingKind::LeftOut, message)]);
 
     let read =
         |name: &str| RealHost.read(&data("kernel").join(name), Origin::User).expect("a module");
     let image = image_store::Image::from_vec(Path::new("kmod.ko"), read("kmod.ko"));
     let id = image.expect("a module").build_id().expect("its id");
-    let message = "the file of /kmod.ko asks for more than 10 unpacked bytes; it was left out";
+    let message = "the file of /kmod.ko asks for more than 10 unpacked bytes; it was omitted";
     let left_out = vec![(FileFindingKind::LeftOut, message.to_owned())];
     assert_eq!(of_module(&read("kmod.ko.zst"), id, held(10)), (false, left_out));
 }
@@ -122,7 +122,7 @@ fn further_symbol_tables_are_left_out() {
     elf.sections.extend([table(), table()]);
     let id = BuildId::from_hex(&hex(7)).expect("an id");
     let (found, findings) = of_module(&elf.build(), id, Budget::default());
-    let message = "/kmod.ko: a second symbol table is one too many; it was left out".to_owned();
+    let message = "/kmod.ko: a second symbol table is one too many; it was omitted".to_owned();
     assert_eq!((found, findings), (true, vec![(FileFindingKind::LeftOut, message)]));
     assert_eq!(MODULE_CODE.0, 0x10_0000);
 }
@@ -139,7 +139,7 @@ fn names_of_sections_are_counted() {
     let file = store.image(&timeline.modules()[0]).expect("the program");
     assert!(file.image().sections().len() < 2);
     let message =
-        "/bin/app: the names of sections asks for more than 8 bytes of names; it was left out";
+        "/bin/app: the names of sections asks for more than 8 bytes of names; it was omitted";
     assert_eq!(findings(&store), [(FileFindingKind::LeftOut, message.to_owned())]);
 }
 
@@ -171,7 +171,7 @@ fn headers_state_no_more_than_their_file_accounts_for() {
     let limit = (1 << 22) + 4 * bytes.len() as u64;
     let why = budget::Exhausted { resource: Resource::StatedBytes, limit };
     let left_out = |what: &str| {
-        (FileFindingKind::LeftOut, format!("/bin/app: {what} asks for {why}; it was left out"))
+        (FileFindingKind::LeftOut, format!("/bin/app: {what} asks for {why}; it was omitted"))
     };
     let (segments, sections, found) = of(&bytes);
     assert_eq!((segments, sections), (118, 7523));

@@ -112,7 +112,10 @@ fn candidates_are_tried_in_their_order_and_only_by_content() {
     }
     let refused = opened(options, &wanted).expect_err("nothing fits");
     let other = hex(8);
-    assert_eq!(refused, format!("/named/other-name has build-id {other}, recorded was {id}"));
+    assert_eq!(
+        refused,
+        format!("/named/other-name has build-id {other}, the recorded one is {id}")
+    );
 }
 
 #[test]
@@ -164,7 +167,7 @@ fn memory_of_a_memfd_is_found_by_its_id_alone() {
     let with_id = module(&code_of(memfd, &hex(7)));
     assert_eq!(opened(options.clone(), &with_id), Ok("/dir/copy".into()));
     let unknown = module(&memfd);
-    assert_eq!(opened(options, &unknown), Err("a name that is not opened as a path".to_owned()));
+    assert_eq!(opened(options, &unknown), Err("the name is not a path".to_owned()));
 }
 
 #[test]
@@ -275,7 +278,7 @@ fn each_candidate_says_who_named_it() {
         ..options
     };
     let refused = opened(options.clone(), &wanted);
-    let message = "/opt/app is named by the recording; such files are not opened here";
+    let message = "/opt/app is named by the recording; such files are not opened in this mode";
     assert_eq!(refused, Err(message.to_owned()));
     host.insert(&cached, elf(7));
     assert_eq!(opened(options.clone(), &wanted), Ok(cached.into()));

@@ -55,7 +55,7 @@ fn the_list_of_kernel_modules_is_named() {
     let findings = store.findings();
     let found: Vec<_> = findings.iter().map(|it| (it.kind, &*it.message)).collect();
     let message = "/s/lib/modules/6.1/modules.dep asks for more than 68,719,476,736 bytes of files in memory; it \
-                   was left out";
+                   was omitted";
     assert_eq!(found, [(FileFindingKind::LeftOut, message)]);
     assert!(!store.may_hold(Path::new("/x"), 1), "the run is to end");
 }

@@ -50,8 +50,7 @@ fn the_map_of_another_user_is_not_trusted() {
         assert_eq!(read(owner, false), (true, vec![]));
     }
     assert_eq!(read(FileOwner::Other(33), true), (true, vec![]));
-    let message =
-        "/tmp/perf-77.map is of user 33, neither of this one nor of root, and was not used";
+    let message = "/tmp/perf-77.map was ignored: it belongs to user 33, neither to you nor to root";
     assert_eq!(read(FileOwner::Other(33), false), (false, vec![message.to_owned()]));
 }
 

@@ -45,15 +45,13 @@ impl DebugInfo {
             DebugProof::Id(id) => {
                 let options = ways.to_debug_file(true, spelling);
                 Some(if ways.install && self.packaged {
-                    format!(
-                        "install its debug information of build-id {id}, or give it with {options}"
-                    )
+                    format!("install its debug package (build-id {id}), or add {options}")
                 } else {
-                    format!("give its debug information of build-id {id} with {options}")
+                    format!("add {options} for its debug information (build-id {id})")
                 })
             }
             DebugProof::Link(name) => Some(format!(
-                "give its debug information, the file {name} of the same build, with {}",
+                "add {} for its debug information, the file {name} of the same build",
                 ways.to_debug_file(false, spelling)
             )),
             DebugProof::Nothing => None,
@@ -63,13 +61,13 @@ impl DebugInfo {
     /// Returns the reason that names are missing, and the advice to provide them.
     pub(super) fn for_names(&self, spelling: Spelling) -> String {
         let lack = match self.symbols {
-            Symbols::Stripped => "it is stripped",
+            Symbols::Stripped => "it has no symbols",
             Symbols::Exported => "it has exported symbols only",
         };
         match (self.given(spelling), self.packaged) {
             (Some(given), true) => format!("{lack}: {given}"),
             (Some(given), false) => format!("{lack}: {given}; or build it with -g"),
-            (None, _) => format!("{lack}, and has no build-id: build it with -g"),
+            (None, _) => format!("{lack} and no build-id: build it with -g"),
         }
     }
 }

@@ -2,12 +2,14 @@
 //! Python call each have a [`Spelling`].
 
 mod debug_info;
+mod short;
 mod spelling;
 mod ways;
 
 use address::{Avma, BuildId, Pid};
 
 pub use debug_info::{DebugInfo, DebugProof, Symbols};
+pub use short::ShortRemedy;
 pub use spelling::{OptionName, Spelling};
 pub use ways::Ways;
 
@@ -20,6 +22,8 @@ pub enum Remedy {
         id: Option<BuildId>,
         /// The options that may find it.
         ways: Ways,
+        /// Whether another build of it was found.
+        other_build: bool,
     },
     /// The recorded file, if its path has another file now.
     RecordedFile {
@@ -79,8 +83,8 @@ pub enum Remedy {
     SwitchRecords,
 }
 
-/// The note on the command that stores copies of files.
-const KEPT: &str = "unwind-perf record would have kept it";
+/// The command that keeps copies of files.
+const KEPT: &str = "unwind-perf record stores such files";
 
 /// The advice to build a program with unwind information.
 const UNWINDABLE: &str = "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer";
@@ -92,13 +96,13 @@ impl Remedy {
         let file = || spelling.with(OptionName::Modules, "FILE");
         let list = |value| spelling.with(OptionName::Kallsyms, value);
         match self {
-            Self::File { id, ways } => missing_file(*id, *ways, spelling),
+            Self::File { id, ways, .. } => missing_file(*id, *ways, spelling),
             Self::RecordedFile { name } => {
                 let option = spelling.with(OptionName::Modules, &format!("{name}=FILE"));
-                format!("give the recorded file: {option}; {KEPT}")
+                format!("add {option}, the recorded file; {KEPT}")
             }
-            Self::ReadableCopy => format!("give another copy of the file: {}", file()),
-            Self::SoundCopy => format!("give a sound copy of the same build: {}", file()),
+            Self::ReadableCopy => format!("add {} with a readable copy", file()),
+            Self::SoundCopy => format!("add {} with an intact copy of the same build", file()),
             Self::DebugInfo(debug) => debug.for_names(spelling),
             Self::UnwindTables { debug } => {
                 let given = debug.as_ref().and_then(|debug| debug.given(spelling));
@@ -108,28 +112,28 @@ impl Remedy {
             Self::MemoryRange { pid, start, len } => {
                 copied(&format!("{pid},{:#x},{len:#x}", start.0), spelling)
             }
-            Self::TrustMaps => format!("{} uses it", spelling.name(OptionName::TrustPerfMaps)),
+            Self::TrustMaps => format!("add {} to use it", spelling.name(OptionName::TrustPerfMaps)),
             Self::DateMaps => {
                 let folder = spelling.name(OptionName::PerfMapDirs);
-                format!("record with perf record -k mono, or name the folder with {folder}")
+                format!("record with perf record -k mono, or add {folder} with its folder")
             }
             Self::ShowAddresses => {
                 let named = list("FILE");
-                format!("run as root or set kernel.kptr_restrict to 0, or name a list: {named}")
+                format!("run as root, set kernel.kptr_restrict to 0, or add {named}")
             }
-            Self::NameList => format!("name its symbols with {}", list("FILE")),
+            Self::NameList => format!("add {}", list("FILE")),
             Self::SaveList => format!(
-                "on the recorded machine, before it restarts: sudo cat /proc/kallsyms > kallsyms; then here: {}",
+                "run sudo cat /proc/kallsyms > kallsyms on the recorded machine before it restarts, and add {} here",
                 list("kallsyms")
             ),
             Self::KernelPage => {
-                "a page that the kernel maps into processes, which has no symbols".to_owned()
+                "the page is mapped by the kernel and has no symbols".to_owned()
             }
             Self::NoReturnProbes => {
                 "record without return probes (uretprobe, perf probe 'FUNCTION%return') in that function".to_owned()
             }
             Self::OtherMachine => {
-                "code outside of this machine's kernel and processes, of which the recording has addresses alone".to_owned()
+                "the code is of a virtual machine or hypervisor; the recording has only its addresses".to_owned()
             }
             Self::JitNames => "let the JIT compiler write a perf-PID.map or a jitdump".to_owned(),
             Self::BuildIdsWhileWatched => "record with --buildid-mmap".to_owned(),
@@ -174,10 +178,10 @@ fn missing_file(id: Option<BuildId>, ways: Ways, spelling: Spelling) -> String {
     match id {
         Some(id) => {
             format!(
-                "give the file of build-id {id}: {options}; {KEPT}, as would perf buildid-cache --add FILE"
+                "add {options} for the file with build-id {id}; {KEPT}, as does perf buildid-cache --add FILE"
             )
         }
-        None => format!("give the file: {options}; {KEPT}"),
+        None => format!("add {options} for the file; {KEPT}"),
     }
 }
 
@@ -185,14 +189,14 @@ fn memory(owner: Option<Pid>, spelling: Spelling) -> String {
     let pid = owner.map_or_else(|| "PID".to_owned(), |pid| pid.to_string());
     let copied = copied(&format!("{pid},START,LEN"), spelling);
     format!(
-        "JIT code goes on where its compiler keeps frame pointers or writes a jitdump (perf record -k mono); {copied}"
+        "let its JIT compiler keep frame pointers or write a jitdump (perf record -k mono); {copied}"
     )
 }
 
 /// Returns the advice for memory that may be a copy of a file's code; `memory` is process, address and size.
 fn copied(memory: &str, spelling: Spelling) -> String {
     let hint = spelling.with(OptionName::Map, &format!("OBJECT@{memory},OFFSET"));
-    format!("if it is a copy of a file's code, say so: {hint}")
+    format!("if it is a copy of a file's code, add {hint}")
 }
 
 #[cfg(test)]
@@ -210,21 +214,21 @@ mod tests {
             debuginfod: true,
             install: false,
         };
-        let file = Remedy::File { id: BuildId::from_hex("ab"), ways };
-        let kept = "unwind-perf record would have kept it, as would perf buildid-cache --add FILE";
+        let file = Remedy::File { id: BuildId::from_hex("ab"), ways, other_build: false };
+        let kept = "unwind-perf record stores such files, as does perf buildid-cache --add FILE";
         assert_eq!(
             file.sentence(Spelling::KEYS),
             format!(
-                "give the file of build-id ab: modules=FILE, extra_dirs=DIR or debuginfod; {kept}"
+                "add modules=FILE, extra_dirs=DIR or debuginfod for the file with build-id ab; {kept}"
             )
         );
         assert_eq!(
             file.sentence(COMMAND),
             format!(
-                "give the file of build-id ab: --option FILE, --option DIR or --option; {kept}"
+                "add --option FILE, --option DIR or --option for the file with build-id ab; {kept}"
             )
         );
-        assert_eq!(Remedy::TrustMaps.sentence(Spelling::KEYS), "trust_perf_maps uses it");
+        assert_eq!(Remedy::TrustMaps.sentence(Spelling::KEYS), "add trust_perf_maps to use it");
         assert_eq!((file.code(), Remedy::TrustMaps.code()), ("give-file", "trust-perf-maps"));
     }
 
@@ -233,7 +237,7 @@ mod tests {
         let range = Remedy::MemoryRange { pid: Pid(7), start: Avma(0x1000), len: 0x20 };
         assert_eq!(
             range.sentence(COMMAND),
-            "if it is a copy of a file's code, say so: --option OBJECT@7,0x1000,0x20,OFFSET"
+            "if it is a copy of a file's code, add --option OBJECT@7,0x1000,0x20,OFFSET"
         );
     }
 }

@@ -7,10 +7,10 @@ use crate::finding::{Finding, HeaderFault};
 impl fmt::Display for HeaderFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::TooSmall => "size is less than the header",
-            Self::Unaligned => "size is not a multiple of 8",
-            Self::TooLarge => "size leaves the data",
-            Self::Garbage => "no known record, and none follows",
+            Self::TooSmall => "its size is less than its header",
+            Self::Unaligned => "its size is not a multiple of 8",
+            Self::TooLarge => "its size exceeds the data",
+            Self::Garbage => "its type is unknown, and so is the next",
         })
     }
 }
@@ -19,52 +19,52 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Unfinished { offset } => {
-                write!(f, "recording not finished: data at {offset:#x} read to the end of the file")
+                write!(f, "perf did not finish the recording; the data from {offset:#x} to the end of the file was read")
             }
             Self::DataCut { expected, found } => {
-                write!(f, "file is cut: data should end at {expected:#x}, file ends at {found:#x}")
+                write!(f, "the file is truncated: its data ends at {expected:#x}, the file ends at {found:#x}")
             }
             Self::PartialRecord { offset, len } => {
-                write!(f, "last record at {offset:#x} is cut: {len} bytes dropped")
+                write!(f, "the last record, at {offset:#x}, is truncated: {len} bytes were dropped")
             }
             Self::AttrsCut { offset, size } => {
-                write!(f, "attribute section at {offset:#x} of {size} bytes leaves the file")
+                write!(f, "the attribute section at {offset:#x} ({size} bytes) exceeds the file")
             }
             Self::AttrStride { stated, used } => {
                 write!(
                     f,
-                    "attribute entries of {stated} bytes do not fit their section, {used} used"
+                    "attribute entries of {stated} bytes do not fit their section; {used} bytes were assumed"
                 )
             }
             Self::NewerAttr { event, size } => {
                 write!(
                     f,
-                    "attribute of event {event} has {size} bytes: only its known part is used"
+                    "the attribute of event {event} has {size} bytes; only its known part was read"
                 )
             }
             Self::IdsIgnored { event, offset, size } => {
                 write!(
                     f,
-                    "ids of event {event} at {offset:#x} of {size} bytes are not in the file, or too many: ignored"
+                    "the ids of event {event} at {offset:#x} ({size} bytes) exceed the file or the limit; they were ignored"
                 )
             }
             Self::UnknownSampleBits { event, bits } => {
-                write!(f, "sample type of event {event} has unknown bits {bits:#x}")
+                write!(f, "the sample type of event {event} has unknown bits {bits:#x}")
             }
             Self::IdPlacesDiffer { event } => {
-                write!(f, "event {event} keeps the event id at another place than the first event")
+                write!(f, "event {event} has its id at another position than the first event")
             }
             Self::EventIgnored { offset } => {
-                write!(f, "the event at {offset:#x} is damaged, too late or one too many: ignored")
+                write!(f, "the event at {offset:#x} is damaged, comes too late or exceeds the limit; it was ignored")
             }
             Self::FeatureIgnored { feature, offset, size } => {
-                write!(f, "feature {feature} at {offset:#x} ({size} bytes) ignored")
+                write!(f, "feature {feature} at {offset:#x} ({size} bytes) is damaged; it was ignored")
             }
             Self::DirectoryRecording { version } => {
-                write!(f, "directory recording (format {version}): samples are in files beside it")
+                write!(f, "this file is part of a directory recording (format {version}); its samples are in other files; open the directory")
             }
             Self::Simpleperf => {
-                f.write_str("recorded by simpleperf: samples were unwound on the device where they carry no stack")
+                f.write_str("simpleperf made this recording; samples without a stack were unwound on the device")
             }
             _ => write_of_record(self, f),
         }
@@ -75,23 +75,28 @@ impl fmt::Display for Finding {
 fn write_of_record(finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match *finding {
         Finding::BadRecord { offset, fault, skipped } => {
-            write!(f, "bad record header at {offset:#x} ({fault}): {skipped} bytes skipped")
+            write!(
+                f,
+                "the record header at {offset:#x} is damaged ({fault}); {skipped} bytes were skipped"
+            )
         }
         Finding::UnknownRecord { offset, kind } => {
-            write!(f, "record of unknown type {} at {offset:#x}", kind.0)
+            write!(f, "the record at {offset:#x} has the unknown type {}", kind.0)
         }
         Finding::ShortRecord { offset, kind } => {
-            write!(f, "{kind} record at {offset:#x} is too short: dropped")
+            write!(f, "the {kind} record at {offset:#x} is too short; it was dropped")
         }
         Finding::UnknownEventId { offset, id } => {
-            write!(f, "record at {offset:#x} has unknown event id {id}")
+            write!(f, "the record at {offset:#x} has the unknown event id {id}")
         }
-        Finding::SampleWithoutTime { offset } => write!(f, "sample at {offset:#x} has no time"),
+        Finding::SampleWithoutTime { offset } => {
+            write!(f, "the sample at {offset:#x} has no time")
+        }
         Finding::EventsLost { offset, lost } => {
-            write!(f, "{lost} events lost while recording, reported at {offset:#x}")
+            write!(f, "the kernel lost {lost} events, as reported at {offset:#x}")
         }
         Finding::PayloadCut { offset, size } => {
-            write!(f, "payload of {size} bytes of the record at {offset:#x} leaves the data")
+            write!(f, "the payload of the record at {offset:#x} ({size} bytes) exceeds the data")
         }
         _ => write_of_stream(finding, f),
     }
@@ -101,31 +106,31 @@ fn write_of_record(finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result
 fn write_of_stream(finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match *finding {
         Finding::TrailingText { offset, len } => {
-            write!(f, "{len} bytes of text after the last record, at {offset:#x}")
+            write!(f, "{len} bytes of text follow the last record, at {offset:#x}")
         }
         Finding::BadCompression { offset } => {
-            write!(f, "compressed record at {offset:#x} is damaged: its stream ends here")
+            write!(f, "the compressed record at {offset:#x} is damaged; its stream ends here")
         }
         Finding::ExpansionTooLarge { offset, limit } => {
-            write!(f, "compressed record at {offset:#x} expands to more than {limit} bytes")
+            write!(f, "the compressed record at {offset:#x} unpacks to more than {limit} bytes")
         }
         Finding::LimitReached { offset, exhausted } => {
-            write!(f, "{exhausted}: what is packed from {offset:#x} on is left out")
+            write!(f, "{exhausted}; compressed data from {offset:#x} on was omitted")
         }
         Finding::StreamBroken { offset, error } => {
             write!(f, "reading stopped at {offset:#x}: {error}")
         }
         Finding::OutOfOrder { offset } => {
-            write!(f, "record at {offset:#x} is older than its round")
+            write!(f, "the record at {offset:#x} is older than its round")
         }
         Finding::RoundsMissing { offset } => {
-            write!(f, "no end of a round up to {offset:#x}: records may be out of order")
+            write!(f, "no round ends up to {offset:#x}; records may be out of order")
         }
         Finding::ChainMissing { offset } => {
-            write!(f, "user callchain of the sample at {offset:#x} did not come")
+            write!(f, "the deferred user callchain of the sample at {offset:#x} is missing")
         }
         Finding::CompressedRecord { offset } => {
-            write!(f, "compressed record at {offset:#x} passed over")
+            write!(f, "the compressed record at {offset:#x} was skipped")
         }
         // All other variants are handled above.
         _ => f.write_str(finding.kind()),

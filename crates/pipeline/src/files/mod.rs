@@ -105,7 +105,7 @@ impl Files {
         let options = FileOptions { memory, recorded_copies, ..options };
         let images = Arc::new(ImageStore::sharing(options, Arc::clone(&kept.images)));
         for distrust in distrusted {
-            let message = format!("{distrust}; no file of it is used");
+            let message = format!("{distrust}; its files are not used");
             images.note(FileFindingKind::SharedFolder, message);
         }
         let HintedFiles { hints, files } = open_hints(&search.hints, &***host)?;

@@ -52,7 +52,7 @@ impl Server {
     /// Returns the finding that reports the failures.
     pub(crate) fn finding(&self) -> Option<FileFinding> {
         let (error, count) = self.trouble.as_ref()?;
-        let again = if self.is_hung { "; it was not asked again" } else { "" };
+        let again = if self.is_hung { "; it was not queried again" } else { "" };
         let message = format!("{} failed: {error}{again}; files may be missing", self.url);
         Some(FileFinding { kind: FileFindingKind::Server, message, count: *count })
     }

@@ -137,14 +137,14 @@ impl Sources<'_> {
         for (pid, file) in maps.iter().filter(|(_, file)| file.map().left_out() > 0) {
             let lines = file.map().left_out();
             let message = format!(
-                "the first {lines} lines of the perf map of process {pid} were left out; it has too many"
+                "the perf map of process {pid} has too many lines; its first {lines} were omitted"
             );
             self.images.note(FileFindingKind::LeftOut, message);
         }
         for (pid, file) in maps.iter().filter(|(_, file)| file.map().skipped() > 0) {
             let lines = file.map().skipped();
             let message = format!(
-                "the perf map of process {pid} has lines that cannot be read: {lines}; their code has no names"
+                "the perf map of process {pid} has invalid lines ({lines}); their code has no names"
             );
             self.images.note(FileFindingKind::PerfMap, message);
         }

@@ -68,7 +68,14 @@ impl Analysis {
         self.sources.timeline.modules()
     }
 
-    /// Returns the host of the run: that of the pipeline, or the bundle that the recording is in.
+    /// Returns true if the recording is of the running system: host name and kernel are equal, and no option names
+    /// another root.
+    #[must_use]
+    pub fn is_of_this_machine(&self) -> bool {
+        !self.is_of_bundle && self.sources.files.images.options().trust_running_kernel
+    }
+
+    /// The machine that answered: the one of the pipeline, or the bundle that the recording is in.
     #[must_use]
     pub fn host(&self) -> &Arc<dyn Host> {
         &self.sources.files.images.options().host

@@ -70,8 +70,7 @@ fn what_it_does_not_know_is_a_finding() {
     let analysis = analyze(elsewhere, "/a.upb", &Options::default()).expect("a profile");
     assert_eq!(analysis.profile.samples.len(), 1);
     assert!(analysis.is_damaged);
-    let unknown =
-        "/proc/sys/kernel/hostname was not asked for when the bundle was made, and is not in it";
+    let unknown = "/proc/sys/kernel/hostname is not in the bundle, since it was not read when the bundle was made";
     let found = findings(&analysis);
     assert!(found.contains(&("not-in-bundle".to_owned(), unknown.to_owned())), "{found:?}");
 }
@@ -82,7 +81,7 @@ fn it_brings_its_files() {
     let mut options = Options::default();
     options.files.sysroots.push("/other".into());
     let refused = analyze(elsewhere, "/a.upb", &options).expect_err("two places for files");
-    let expected = "/a.upb is a bundle, which brings its files; sysroot has no effect on it";
+    let expected = "/a.upb is a bundle with its own files; sysroot has no effect";
     assert_eq!(refused.to_string(), expected);
 }
 

@@ -1,20 +1,22 @@
 //! Advice, worded for its reader.
 
-use options::{Remedy, Spelling};
+use options::{Remedy, ShortRemedy, Spelling};
 
 /// A remedy for people and for programs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Advice {
     /// Keyword for programs, such as `give-file`.
     pub code: &'static str,
     /// Sentence without a full stop, with options in the reader's spelling.
     pub text: String,
+    /// The same for one line on a terminal.
+    pub short: ShortRemedy,
 }
 
 impl Advice {
     /// Returns the advice for a remedy, with options in the given spelling.
     #[must_use]
     pub fn new(remedy: &Remedy, spelling: Spelling) -> Self {
-        Self { code: remedy.code(), text: remedy.sentence(spelling) }
+        Self { code: remedy.code(), text: remedy.sentence(spelling), short: remedy.short(spelling) }
     }
 }

@@ -97,7 +97,7 @@ impl Idle {
         files.extend(all);
         let row = |(path, exhausted): (PathBuf, Exhausted)| FindingRow {
             kind: "limit-reached".to_owned(),
-            message: format!("{}: {exhausted}: stacks end there", path.display()),
+            message: format!("{}: {exhausted}; stacks end in it", path.display()),
             count: 1,
             help: None,
         };

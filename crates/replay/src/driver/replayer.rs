@@ -360,7 +360,7 @@ impl<'r> Replayer<'r> {
 fn too_many_places(frames: u64) -> Option<FindingRow> {
     (frames > 0).then(|| FindingRow {
         kind: "limit-reached".to_owned(),
-        message: "a module lies at more than 256 places of a process: frames at the others have no module and no name"
+        message: "a module is mapped at more than 256 addresses of a process; frames at the others have no module or name"
             .to_owned(),
         count: frames, help: None, })
 }

@@ -32,8 +32,8 @@ pub enum NoKernelNames {
         /// The exceeded limit.
         why: Exhausted,
     },
-    /// The list belongs to another kernel.
-    #[error("{} is of another kernel: its code ends at {:#x}, that of the recorded one at {:#x}", path.display(), listed.0, recorded.0)]
+    /// The list is of a kernel that is not the recorded one.
+    #[error("{} belongs to another kernel: its code ends at {:#x}, the recorded kernel's at {:#x}", path.display(), listed.0, recorded.0)]
     OtherKernel {
         /// The list.
         path: PathBuf,
@@ -50,11 +50,11 @@ pub enum NoKernelNames {
         /// The build-id of the running kernel.
         running: BuildId,
     },
-    /// No list was found, and the recorded kernel's build-id is unknown.
-    #[error("the recording does not say which kernel it was, and the running one is not it")]
+    /// No list was found, and the recorded kernel's build-id is not known.
+    #[error("the recording does not identify its kernel, and it is not the running one")]
     NotRecorded,
-    /// No list was found, and with a sysroot the running kernel is not used.
-    #[error("with a sysroot the running kernel is not asked for its symbols")]
+    /// No list was found, and with a sysroot the running kernel is not asked.
+    #[error("the symbols of the running kernel are not used with a sysroot")]
     NotAsked,
     /// No list was found, and the running kernel's build-id is unknown.
     #[error("the running kernel states no build-id")]

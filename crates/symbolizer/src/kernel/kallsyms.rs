@@ -10,7 +10,7 @@ use address::Avma;
 #[non_exhaustive]
 pub enum KallsymsError {
     /// The addresses were hidden from the process that read the list.
-    #[error("all {lines} addresses are zero: they were hidden (kernel.kptr_restrict)")]
+    #[error("the kernel hides the addresses: all {lines} are zero (kernel.kptr_restrict)")]
     Restricted {
         /// Number of lines with a symbol.
         lines: usize,

@@ -48,7 +48,7 @@ fn found(symbols: &Named) -> (Vec<String>, Vec<(Kind, String)>) {
 
 #[test]
 fn a_split_file_that_is_missing_or_of_another_build() {
-    let lost = "split5: split5.dwo with the debug information of a unit was not found; inlined \
+    let lost = "split5: split5.dwo, the split debug information of a unit, was not found; inlined \
         functions are missing";
     let expected = (vec!["outer".to_owned()], vec![(Kind::SplitUnitMissing, lost.to_owned())]);
     let file = image("split5");
@@ -78,9 +78,9 @@ fn entries_after_the_end_of_their_unit() {
 fn a_unit_that_ends_within_its_header() {
     let file = patched("gcc-dwarf5", ".debug_info", 0, &[4, 0, 0, 0]);
     let symbols = ask(SymbolSource::of(&file), &Options::default(), 0x40_1032);
-    let lost = "gcc-dwarf5: the unit at 0xc of .debug_info cannot be read; inlined functions and lines of \
-        the units after it are missing";
-    let own = "gcc-dwarf5: the unit at 0x0 of .debug_info cannot be read; its inlined functions and lines \
+    let lost = "gcc-dwarf5: the unit at 0xc of .debug_info is unreadable; inlined functions and lines of \
+        later units are missing";
+    let own = "gcc-dwarf5: the unit at 0x0 of .debug_info is unreadable; its inlined functions and lines \
         are missing";
     let expected = vec![(Kind::UnitHeader, lost.to_owned()), (Kind::UnitRoot, own.to_owned())];
     assert_eq!(found(&symbols), (vec!["outer".to_owned()], expected));
@@ -90,7 +90,7 @@ fn a_unit_that_ends_within_its_header() {
 fn a_supplementary_file_that_is_missing() {
     let file = image("dwz-a");
     let symbols = ask(SymbolSource::of(&file), &Options::default(), 0x40_1038);
-    let lost = "dwz-a: dwz-alt with the debug information that it shares with other files was not \
+    let lost = "dwz-a: dwz-alt, its shared debug information, was not \
         found; inlined functions are missing";
     assert_eq!(found(&symbols).1, [(Kind::AltFileMissing, lost.to_owned())]);
     assert_eq!((&symbols.findings[0].places[..], symbols.findings[0].request), (&[0][..], 0));
@@ -102,24 +102,24 @@ fn damage_in_each_section() {
         (
             patched("gcc-zlib", ".debug_info", 0x40, &[0xff; 16]),
             Kind::Section,
-            "gcc-zlib: the section at offset 0x12f0 cannot be read; names or lines are missing",
+            "gcc-zlib: the section at offset 0x12f0 is unreadable; names or lines are missing",
         ),
         (
             patched("gcc-dwarf5", ".debug_info", 0, &[0xf0, 0xff, 0xff, 0xf0]),
             Kind::UnitHeader,
-            "gcc-dwarf5: the unit at 0x0 of .debug_info cannot be read; inlined functions and lines \
-                of the units after it are missing",
+            "gcc-dwarf5: the unit at 0x0 of .debug_info is unreadable; inlined functions and lines \
+                of later units are missing",
         ),
         (
             patched("clang-dwarf5", ".debug_abbrev", second_abbreviation("clang-dwarf5"), &[0]),
             Kind::Entries,
-            "clang-dwarf5: the entry at 0x2f of .debug_info cannot be read; inlined functions of its \
+            "clang-dwarf5: the entry at 0x2f of .debug_info is unreadable; inlined functions of its \
                 unit are missing",
         ),
         (
             patched("gcc-dwarf5", ".debug_line", 0, &[0xf0, 0xff, 0xff, 0xf0]),
             Kind::LineProgram,
-            "gcc-dwarf5: the line program at 0x0 of .debug_line cannot be read to its end; lines are \
+            "gcc-dwarf5: the line program at 0x0 of .debug_line is damaged; lines are \
                 missing",
         ),
     ];
@@ -182,7 +182,7 @@ fn strings_of_symbols_outside_the_file() {
     bytes[header + 32..header + 40].copy_from_slice(&(u64::MAX / 2).to_le_bytes());
     let file = Image::from_vec(Path::new("cut"), bytes).expect("an ELF file");
     let symbols = ask(SymbolSource::of(&file), &Options::default(), 0x40_1038);
-    let lost = "cut: the section at offset 0x1e80 cannot be read; names or lines are missing";
+    let lost = "cut: the section at offset 0x1e80 is unreadable; names or lines are missing";
     // The debug information still has the names.
     let names = ["sink", "leaf", "middle", "outer"].map(str::to_owned).to_vec();
     assert_eq!(found(&symbols), (names, vec![(Kind::Section, lost.to_owned())]));

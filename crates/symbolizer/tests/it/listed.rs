@@ -90,14 +90,14 @@ fn the_list_of_another_kernel_is_refused() {
     assert_eq!((*listed, *end), (Avma(TEXT + 0x888), Avma(TEXT + 0x999)));
     assert_eq!(
         error.to_string(),
-        "/list is of another kernel: its code ends at 0xffffffff9a000888, that of the recorded one at \
+        "/list belongs to another kernel: its code ends at 0xffffffff9a000888, the recorded kernel's at \
             0xffffffff9a000999"
     );
     let hidden = "0000000000000000 T _text\n0000000000000000 T _etext\n";
     let error = read(hidden, &recorded(0x888)).expect_err("no addresses");
     assert_eq!(
         error.to_string(),
-        "/list: all 2 addresses are zero: they were hidden (kernel.kptr_restrict)"
+        "/list: the kernel hides the addresses: all 2 are zero (kernel.kptr_restrict)"
     );
 }
 
@@ -152,13 +152,13 @@ fn where_a_list_is_looked_for() {
     assert_eq!(found(&files[1..2]), format!("cache {start}"));
     assert_eq!(found(&files[2..]), format!("old {start}"));
     assert_eq!(found(&files[3..]), format!("running {start}"));
-    let missing = "the running kernel states no build-id; name its symbols with kallsyms=FILE";
+    let missing = "the running kernel states no build-id; add kallsyms=FILE";
     assert_eq!(found(&files[4..]), missing);
     let other = notes(&[1, 2, 3, 4]);
     assert_eq!(
         found(&[("/sys/kernel/notes", &other)]),
-        "the recorded kernel has build-id aabbccdd, the running one 01020304; name its symbols \
-            with kallsyms=FILE"
+        "the recorded kernel has build-id aabbccdd, the running one 01020304; add \
+            kallsyms=FILE"
     );
 }
 
@@ -169,8 +169,8 @@ fn a_recording_that_does_not_say_which_kernel_it_was() {
     let error = kernel.read_list(places(None, &images), &timeline, None).expect_err("no id");
     assert_eq!(
         advised(&error),
-        "the recording does not say which kernel it was, and the running one is not it; on the recorded machine, before \
-         it restarts: sudo cat /proc/kallsyms > kallsyms; then here: kallsyms=kallsyms"
+        "the recording does not identify its kernel, and it is not the running one; run sudo cat \
+         /proc/kallsyms > kallsyms on the recorded machine before it restarts, and add kallsyms=kallsyms here"
     );
     let error = kernel.read_list(places(Some("/none"), &images), &timeline, None);
     let error = error.expect_err("no list").to_string();

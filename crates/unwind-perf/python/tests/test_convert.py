@@ -212,7 +212,7 @@ class Again(Folder):
         self.recording.write_bytes(b"no recording")
         manifest, runs = self.convert()
         self.assertEqual((runs, manifest["status"], manifest["part"]), (1, "unreadable", None))
-        self.assertIn("not a perf.data recording", manifest["message"])
+        self.assertIn("not a perf recording", manifest["message"])
         self.assertEqual(self.convert(), (manifest, 0))
 
     def test_what_cannot_be_opened_is_unreadable_and_leaves_nothing(self):

@@ -1,18 +1,15 @@
-//! Examples, exit statuses, environment and files, as the help and the manual page tell them.
+//! Examples, exit statuses, environment and files for the help and the manual page.
 
 /// What is typed, and what it does.
 pub(crate) const EXAMPLES: &[(&str, &str)] = &[
     ("unwind-perf record -- ./program", "record a program with perf"),
-    ("unwind-perf", "show which functions of ./perf.data cost most"),
-    ("unwind-perf top --by line --comm 'worker-*'", "show which lines cost most in some threads"),
-    ("unwind-perf tree --bottom-up --min 2%", "show who calls the functions that cost most"),
+    ("unwind-perf", "show the costliest functions of ./perf.data"),
+    ("unwind-perf top --by line --comm 'worker-*'", "show the costliest lines of some threads"),
+    ("unwind-perf tree --bottom-up --min 2%", "show the callers of the costliest functions"),
     ("unwind-perf report -o report.html", "write a page for a browser"),
     ("unwind-perf flamegraph -o graph.svg", "draw a flame graph"),
     ("unwind-perf perf.data -o stacks.parquet", "write a table for data tools"),
-    (
-        "unwind-perf bundle -o perf.upb",
-        "pack the recording for another machine, with what it needs",
-    ),
+    ("unwind-perf bundle -o perf.upb", "pack the recording and its files for another machine"),
     (
         "unwind-perf perf.data -f folded --time 10%-20%",
         "write the stacks of a part of the recording",
@@ -25,13 +22,10 @@ pub(crate) const EXIT_STATUS: &[(&str, &str)] = &[
     ("0", "complete"),
     (
         "1",
-        "the output was written, but the recording or a file with names is damaged or missing in part, or more is \
-         incomplete than --fail-if-incomplete allows; a line on standard error says so",
+        "the output was written, but the recording or a file with names is damaged or incomplete, or \
+         --fail-if-incomplete is exceeded; standard error has the reason",
     ),
-    (
-        "2",
-        "no output: an error, or no sample passes the filters; a line on standard error says why",
-    ),
+    ("2", "no output: an error, or no sample passes the filters; standard error has the reason"),
     (
         "other",
         "of record: the status of the recorded program, 128 + N after the signal N; 125 if there is no recording, 126 or \
@@ -41,26 +35,23 @@ pub(crate) const EXIT_STATUS: &[(&str, &str)] = &[
 
 /// The variables of the environment that are read.
 pub(crate) const ENVIRONMENT: &[(&str, &str)] = &[
-    ("NO_COLOR", "where it is set to anything, nothing has colours, unless --color says otherwise"),
-    ("TERM", "where it is dumb, nothing has colours"),
-    ("HOME", "below it are ~/.debug, the store of record and the cache of debuginfod servers"),
-    ("DEBUGINFOD_URLS", "the servers that --debuginfod without an address asks"),
+    ("NO_COLOR", "if it is set and not empty, nothing has colours unless --color asks for them"),
+    ("TERM", "if it is dumb, nothing has colours"),
+    ("HOME", "the folder of ~/.debug, the store of record and the cache of debuginfod servers"),
+    ("DEBUGINFOD_URLS", "the servers of --debuginfod without an address"),
     (
         "XDG_CACHE_HOME, DEBUGINFOD_CACHE_PATH",
-        "where files of debuginfod servers are kept, by the first also those of record",
+        "folders for files of debuginfod servers; the first also for those of record",
     ),
 ];
 
 /// The files that are read though nobody names them.
 pub(crate) const FILES: &[(&str, &str)] = &[
-    ("perf.data", "the recording, where none is named"),
+    ("perf.data", "the recording, if none is named"),
     ("~/.cache/unwind-perf/files", "the files of recordings that record stored"),
     ("~/.debug", "perf's cache of files by build-id"),
     ("/usr/lib/debug", "separate debug files"),
-    (
-        "/proc/kallsyms, /sys/kernel/notes",
-        "names of the running kernel, where it is the recorded one",
-    ),
+    ("/proc/kallsyms, /sys/kernel/notes", "names of the running kernel, if it is the recorded one"),
     ("/tmp/perf-PID.map", "names of code that just-in-time compilers made"),
 ];
 

@@ -36,14 +36,16 @@ pub(crate) fn with_suggestion(error: Error, command: &mut Command, words: &[OsSt
     // So clap says where a second word without an option follows a first.
     let two_words = error.to_string().contains("the subcommand '");
     let message = match (suggestion(command, first), later) {
-        (Some(name), _) => format!("there is no command '{first}'; did you mean '{name}'?"),
+        (Some(name), _) => format!("'{first}' is not a command; did you mean '{name}'?"),
         (None, Some(name)) if !named(first) && two_words => {
             format!("the command stands before the recording: unwind-perf {name} {first}")
         }
         (None, None) if !named(first) && two_words => {
             let second = plain.iter().skip(1).find(|word| !word.starts_with('-'));
             let second = second.map_or("", String::as_str);
-            format!("'{first}' is no command, and '{second}' is a recording too many; see --help")
+            format!(
+                "unexpected '{second}': give one recording, or compare two with unwind-perf diff {first} {second}"
+            )
         }
         _ => return error,
     };

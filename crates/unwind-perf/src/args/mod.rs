@@ -28,19 +28,18 @@ pub(crate) use values::{ColorArg, clock_range, color_in_arguments, time_of};
 
 /// Turn a recording of `perf record --call-graph dwarf` into symbolized callchains.
 ///
-/// The result goes to standard output (or to the file of -o), a summary of what was found and of what is missing goes
-/// to standard error. Exit status: 0 complete; 1 the result was written, but the recording is damaged or more is
-/// incomplete than --fail-if-incomplete allows; 2 no result.
+/// The result goes to standard output or to the file of -o; a summary goes to standard error. Exit status: 0 complete;
+/// 1 the result was written, but the recording is damaged or --fail-if-incomplete is exceeded; 2 no result.
 #[derive(Debug, Parser)]
 #[command(name = "unwind-perf", version, max_term_width = 100)]
-#[command(after_long_help = examples::examples(), after_help = "--help tells more, with examples.")]
+#[command(after_long_help = examples::examples(), after_help = "See --help for details and examples.")]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(override_usage = "unwind-perf [OPTIONS] [PERF_DATA]\n       unwind-perf <COMMAND>")]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) main: MainArgs,
 
-    /// Colours of messages and of tables
+    /// When messages and tables have colours
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = ColorArg::Auto, global = true)]
     #[arg(help_heading = None::<&str>)]
     pub(crate) color: ColorArg,
@@ -52,53 +51,60 @@ pub(crate) struct Cli {
 /// The jobs beside the main one.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Record a command, processes or everything with perf, with the options that serve best
+    /// Record a command, processes or the whole system with perf
     ///
-    /// The files that have samples are stored, so that the recording keeps its names and stacks if they are built again or
-    /// removed. Exit status: that of the command, 128 + N after the signal N; 125 if there is no recording, 126 or 127 if
+    /// The options suit unwind-perf. Files with samples are stored, so that names and stacks survive a rebuild or a
+    /// removal. Exit status: that of the command, 128 + N after signal N; 125 if there is no recording, 126 or 127 if
     /// the command cannot be started.
     Record(RecordArgs),
-    /// Show what costs most: functions, modules, lines, threads, processes or events
+    /// Show the costliest functions, modules, lines, threads or events
     Top(TopArgs),
-    /// Show the tree of calls, from the outermost functions or from the innermost
+    /// Show the call tree, from outermost or innermost functions
     Tree(TreeArgs),
-    /// Compare recordings: which functions cost more or less, as far as that is no chance
+    /// Compare recordings: functions whose cost changed significantly
     #[command(override_usage = DIFF_USAGE)]
     Diff(DiffArgs),
-    /// Show the source and the instructions of a function with what they cost
+    /// Show the cost of a function's source lines and instructions
     Annotate(AnnotateArgs),
-    /// Show what a recording says about itself, its machine and its events
+    /// Show the header of a recording: machine, events, features
     Info(InfoArgs),
     /// Print every record, one per line
     Dump(DumpArgs),
     /// List the build-ids of the recorded files
     #[command(name = "buildid-list")]
     BuildIdList(BuildIdArgs),
-    /// Show the mappings of each process, the files they were read from, and why a file was refused
+    /// Show the mappings of processes, and the files used for them
     Maps(MapsArgs),
-    /// Rewrite the recording with map hints, JIT code and build-ids as ordinary map records for other tools
+    /// Rewrite a recording for other tools
+    ///
+    /// Map hints, JIT code and build-ids become ordinary map records.
     Inject(InjectArgs),
-    /// Write the recording with what this machine knows of it into one file: every command reads it, anywhere, with the
-    /// same result
+    /// Pack a recording and the files it needs into one file
+    ///
+    /// Every command reads the bundle, on any machine, with the same result.
     Bundle(BundleArgs),
-    /// Show or empty the store of record or a folder of --cache
+    /// Show or empty the store of record, or a folder of --cache
     Cache(CacheArgs),
     #[cfg(feature = "flamegraph")]
-    /// Draw a flame graph: an SVG picture that can be searched and zoomed in a browser
+    /// Draw a flame graph: an SVG with search and zoom
     Flamegraph(FlamegraphArgs),
-    /// Write a page that shows the profile in a browser: flame graph, tables, timeline
+    /// Write a page for a browser: flame graph, tables, timeline
     Report(ReportArgs),
-    /// Serve recordings by HTTP: a list, their pages, every format, questions for tools
+    /// Serve recordings over HTTP: a list, pages, every format, queries
     #[cfg(feature = "service")]
     Serve(Box<ServeArgs>),
-    /// Show a recording in a browser while perf makes it: perf record … -o - | unwind-perf live
+    /// Show a recording in a browser while perf makes it
+    ///
+    /// perf record … -o - | unwind-perf live
     #[cfg(feature = "service")]
     Live(Box<LiveArgs>),
-    /// Do the work of a service that started this
+    /// Run the work of the service that started this process
     #[cfg(feature = "service")]
     #[command(hide = true)]
     Worker,
-    /// Check the options of a run, a JSON object on standard input, and print them with absolute paths
+    /// Check options of a run in JSON and print them with absolute paths
+    ///
+    /// The object is read from standard input.
     #[command(name = "options-json", hide = true)]
     OptionsJson,
     /// Print the manual page

@@ -19,7 +19,7 @@ pub(super) fn print_account(
         eprint!("{}", timings_text(&analysis.timings, analysis.profile.locations.len()));
     }
     if !args.quiet {
-        print_summary(&analysis.profile)?;
+        print_summary(&analysis, args.verbose)?;
         print_not_kept(&analysis);
         if let Some(weight) = one_event {
             print_other_events(&analysis.profile, weight);

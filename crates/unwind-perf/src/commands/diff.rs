@@ -37,7 +37,7 @@ fn format(args: &DiffArgs) -> anyhow::Result<DiffFormat> {
     }
     let to_terminal = args.run.output.is_none() && std::io::stdout().is_terminal();
     if to_terminal && format.is_binary() {
-        bail!("{} is binary and is not written to a terminal; name a file: -o FILE", format.name());
+        bail!("{} is binary and is not written to a terminal; add -o FILE", format.name());
     }
     Ok(format)
 }

@@ -104,7 +104,7 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
         None if to_terminal => {
             let StackWeight::Samples = options.weight else {
                 bail!(
-                    "--weight is for the formats that add samples up; name one with --format, or see unwind-perf top"
+                    "--weight needs a format that adds samples up: choose one with --format, or use unwind-perf top"
                 )
             };
             let (inlines, weight, look) = (options.inlines, options.weight, console_look(true));
@@ -112,10 +112,7 @@ pub(super) fn main(args: &MainArgs) -> anyhow::Result<Status> {
             Output::Table(Box::new(table), weight)
         }
         Some(format) if to_terminal && format.is_binary() => {
-            bail!(
-                "{} is binary and is not written to a terminal; name a file: -o FILE",
-                format.name()
-            )
+            bail!("{} is binary and is not written to a terminal; add -o FILE", format.name())
         }
         _ => Output::Format(format, options),
     };
@@ -198,6 +195,7 @@ impl ProfileJob<'_> {
                     output: self.args.output.as_deref(),
                     map_files: &map_files,
                     quiet: self.args.quiet,
+                    verbose: self.args.verbose,
                     progress_lines: self.args.progress_lines,
                     timings: self.args.timings,
                     statistics: false,

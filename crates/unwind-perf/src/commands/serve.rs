@@ -190,6 +190,6 @@ fn usual_stores() -> impl Iterator<Item = PathBuf> {
 fn usual_store() -> anyhow::Result<PathBuf> {
     let caches = RealHost
         .cache_home()
-        .context("no directory to keep results in: set HOME, or give --store")?;
+        .context("there is no directory for results: set HOME, or add --store DIR")?;
     Ok(caches.join("unwind-perf/service"))
 }

@@ -188,6 +188,7 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         output: arguments.output.as_deref(),
         map_files: &[],
         quiet: true,
+        verbose: false,
         progress_lines: false,
         timings: false,
         statistics: arguments.print_stats,

@@ -13,7 +13,6 @@ use anyhow::Context as _;
 use formats::{Details, ErrorKind, ErrorRow, Format, HotspotStream, write_summary};
 use perf_data::{Finding, Findings, MachineSource};
 use pipeline::{Analysis, Error, LeftOut, Observer, Options, Pipeline, Source, StreamOptions};
-use profile::Profile;
 
 use crate::args::{pipeline, with_argument};
 use crate::hotspot::output::{Shared, StreamObserver, StreamOutput};
@@ -37,7 +36,9 @@ pub(crate) struct HotspotJob<'a> {
     pub(crate) map_files: &'a [PathBuf],
     /// True to print neither progress nor summary.
     pub(crate) quiet: bool,
-    /// True to print progress as lines.
+    /// All details in the summary.
+    pub(crate) verbose: bool,
+    /// Whether progress is told in lines.
     pub(crate) progress_lines: bool,
     /// True to print the time of each stage.
     pub(crate) timings: bool,
@@ -68,7 +69,7 @@ pub(crate) struct NoArchitecture;
 
 impl fmt::Display for NoArchitecture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the recording does not tell its processor; name it with --arch")
+        f.write_str("the recording does not state its architecture; add --arch")
     }
 }
 
@@ -80,7 +81,7 @@ pub(crate) struct BufferTooSmall;
 
 impl fmt::Display for BufferTooSmall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the records could not be put in order within --max-buffer-size")
+        f.write_str("the records cannot be sorted within --max-buffer-size; raise it")
     }
 }
 
@@ -104,7 +105,7 @@ pub(crate) fn run(job: HotspotJob<'_>) -> anyhow::Result<Outcome> {
     if job.timings {
         eprint!("{}", timings_text(&analysis.timings, analysis.profile.locations.len()));
     }
-    write_statistics(&analysis.profile, &target, job.statistics, job.quiet)?;
+    write_statistics(&analysis, &target, job.statistics, (!job.quiet).then_some(job.verbose))?;
     if !job.quiet {
         print_not_kept(&analysis);
     }
@@ -167,19 +168,19 @@ fn outcome(analysis: &Analysis) -> Outcome {
     }
 }
 
-/// Writes the summary for people on standard error, or as the output itself.
+/// The summary: as the output itself, or on standard error, with all details if `verbose`; `None` for none.
 fn write_statistics(
-    profile: &Profile,
+    analysis: &Analysis,
     target: &OutputTarget,
     statistics: bool,
-    quiet: bool,
+    verbose: Option<bool>,
 ) -> anyhow::Result<()> {
     if statistics {
         let mut text = Vec::new();
-        write_summary(profile, &mut text)?;
+        write_summary(&analysis.profile, &mut text)?;
         target.write_all(&text)?;
-    } else if !quiet {
-        print_summary(profile)?;
+    } else if let Some(verbose) = verbose {
+        print_summary(analysis, verbose)?;
     }
     Ok(())
 }

@@ -115,7 +115,7 @@ impl StreamOutput {
                 && self.missing.insert(id.0)
             {
                 let path = String::from_utf8_lossy(&module.path);
-                let message = format!("{path}: {error}; stacks end there, names are missing");
+                let message = format!("{path}: {error}; stacks end in it and names are missing");
                 self.details.errors.push(ErrorRow { kind: ErrorKind::MissingFile, message });
             }
         }
@@ -123,7 +123,7 @@ impl StreamOutput {
         if let Some(reason) = refused {
             let help = names.kernel_help().map(|it| it.sentence(SPELLING));
             let help = help.map_or_else(String::new, |help| format!("; {help}"));
-            let message = format!("no kernel names: {reason}{help}");
+            let message = format!("kernel functions have no names: {reason}{help}");
             self.details.errors.push(ErrorRow { kind: ErrorKind::KernelSymbols, message });
             self.reported_kernel = true;
         }
@@ -143,7 +143,7 @@ impl Sink for StreamOutput {
         if self.records.overlapping > 0 && !std::mem::replace(&mut self.reported_fields, true) {
             profile.summary.findings.push(FindingRow {
                 kind: "tracepoint-fields".to_owned(),
-                message: "fields of tracepoints that overlap others were left out".to_owned(),
+                message: "overlapping fields of tracepoints were omitted".to_owned(),
                 count: self.records.overlapping as u64,
                 help: None,
             });

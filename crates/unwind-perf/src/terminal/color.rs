@@ -52,7 +52,14 @@ pub(crate) fn console_look(to_stdout: bool) -> ConsoleLook {
     ConsoleLook { width, colors, spelling: SPELLING }
 }
 
-/// Returns the styles of the summary.
+/// The columns of a terminal on standard error; `None` if it is none.
+pub(crate) fn stderr_width() -> Option<usize> {
+    let stderr = std::io::stderr();
+    let size = stderr.is_terminal().then(|| terminal_size::terminal_size_of(stderr)).flatten();
+    size.map(|(width, _)| usize::from(width.0)).filter(|&width| width > 0)
+}
+
+/// How the summary looks.
 pub(crate) fn summary_styles() -> SummaryStyles {
     if on() { SummaryStyles::colored() } else { SummaryStyles::plain() }
 }

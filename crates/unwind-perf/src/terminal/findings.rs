@@ -24,7 +24,7 @@ pub(crate) fn print_damage(analysis: &Analysis) {
     let mut firsts = analysis.findings.iter().filter_map(|group| group.examples.first());
     let message = match firsts.find(is_damage) {
         Some(finding) => format!("the recording is damaged: {}", shown(&finding.to_string())),
-        None => "names or lines are missing; the summary, without --quiet, tells which".to_owned(),
+        None => "names or lines are missing; run without --quiet for details".to_owned(),
     };
     print_error(&message);
 }

@@ -30,8 +30,7 @@ impl Completeness {
         };
         let share = 100.0 * incomplete as f64 / samples.max(1) as f64;
         eprintln!(
-            "{} {incomplete} of {samples} samples ({share:.2} %) have callchains that are not complete, more than \
-             the {limit} % of --fail-if-incomplete",
+            "{} {incomplete} of {samples} samples ({share:.2} %) have incomplete callchains, more than the {limit} % of --fail-if-incomplete",
             color::error("unwind-perf")
         );
         Status::Incomplete

@@ -3,6 +3,7 @@
 mod color;
 mod findings;
 mod incomplete;
+mod packages;
 mod progress;
 mod shown;
 mod status;

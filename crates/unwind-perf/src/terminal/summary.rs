@@ -2,20 +2,35 @@
 
 use std::io::{self, Write as _};
 
-use formats::{StackWeight, write_styled_summary};
+use formats::{ShortSummary, StackWeight, write_short_summary, write_styled_summary};
+use pipeline::Analysis;
 use profile::Profile;
 use profile::query::{Weights, event_name};
 
-use super::color::summary_styles;
+use super::color::{stderr_width, summary_styles};
+use super::packages::installs;
 use super::shown::shown;
 
-/// Prints the summary of a run.
+/// Prints the summary of a run; with all details if `verbose`.
 ///
 /// # Errors
-/// If it cannot be made. A closed standard error is not an error.
-pub(crate) fn print_summary(profile: &Profile) -> io::Result<()> {
+/// If it cannot be made; a closed standard error is no reason to fail.
+pub(crate) fn print_summary(analysis: &Analysis, verbose: bool) -> io::Result<()> {
     let mut text = Vec::new();
-    write_styled_summary(profile, &summary_styles(), &mut text)?;
+    let (profile, styles) = (&analysis.profile, summary_styles());
+    if verbose {
+        write_styled_summary(profile, &styles, &mut text)?;
+    } else {
+        let packages = |paths: &[&[u8]]| {
+            if analysis.is_of_this_machine() {
+                installs(paths, &**analysis.host())
+            } else {
+                Vec::new()
+            }
+        };
+        let look = ShortSummary { styles, width: stderr_width(), packages: &packages };
+        write_short_summary(profile, &look, &mut text)?;
+    }
     let _ = io::stderr().write_all(&text);
     Ok(())
 }
@@ -31,7 +46,7 @@ pub(crate) fn print_other_events(profile: &Profile, weight: StackWeight) {
         weights.others().map(|(event, samples)| format!("{} ({samples})", name(event))).collect();
     if let (Some(event), false) = (weights.event(), others.is_empty()) {
         eprintln!(
-            "the samples of {} are counted; --event shows the others: {}",
+            "Counted event: {}. Add --event for the others: {}.",
             name(event),
             others.join(", ")
         );

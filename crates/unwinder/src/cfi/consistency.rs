@@ -38,7 +38,7 @@ fn layout(image: &Image) -> Option<String> {
     });
     if let Some(segment) = short {
         return Some(format!(
-            "its program headers state bytes up to {:#x}, the file has {len:#x}",
+            "its program headers state {:#x} bytes, the file has {len:#x}",
             segment.offset.0.saturating_add(segment.file_size)
         ));
     }
@@ -48,14 +48,14 @@ fn layout(image: &Image) -> Option<String> {
         let name = String::from_utf8_lossy(&section.name);
         if range.end > len {
             return Some(format!(
-                "its section {name} ends at {:#x} of the file, which has {len:#x} bytes",
+                "its section {name} ends at {:#x}, the file has {len:#x} bytes",
                 range.end
             ));
         }
         let stated = image.offset_of_svma(section.svma)?.sub(base.0);
         (stated.0 != range.start).then(|| {
             format!(
-                "its section {name} is at {:#x} of the file, but the program headers load its address from {:#x}",
+                "its section {name} is at offset {:#x}, but the program headers load its address from {:#x}",
                 range.start, stated.0
             )
         })
@@ -73,7 +73,7 @@ fn header(image: &Image) -> Option<String> {
     let at = usize::try_from(section.offset().0).ok()?;
     let version = *image.bytes().get(at)?;
     (version != 1).then(|| {
-        format!("the header of its call frame information, at {at:#x} of the file, is of version {version}")
+        format!("the header of its call frame information, at offset {at:#x}, has the unknown version {version}")
     })
 }
 
@@ -87,11 +87,11 @@ fn descriptions(sections: &CfiSections, image: &Image) -> Option<String> {
         let said = match (&fde, listed) {
             (Err(_), None) => continue,
             (Err(_), Some(start)) => Some(format!(
-                "the table of its call frame information lists a description of {:#x} that cannot be read",
+                "the table of its call frame information lists an unreadable FDE for {:#x}",
                 start.0
             )),
             (Ok(fde), Some(start)) if fde.initial_address() != start.0 => Some(format!(
-                "the table of its call frame information lists {:#x}, the description there is of {:#x}",
+                "the table of its call frame information lists an FDE for {:#x}, but it is for {:#x}",
                 start.0,
                 fde.initial_address()
             )),
@@ -107,7 +107,7 @@ fn descriptions(sections: &CfiSections, image: &Image) -> Option<String> {
         }
     }
     let first = first.filter(|_| wrong >= FEWEST_WRONG && wrong * OF >= looked_at)?;
-    Some(format!("{first}; so {wrong} of {looked_at} descriptions contradict the file"))
+    Some(format!("{first}; {wrong} of {looked_at} FDEs contradict the file"))
 }
 
 /// Returns descriptions at equal distances: the address that the header's table lists, and the offset in `.eh_frame`.

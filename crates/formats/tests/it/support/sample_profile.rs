@@ -49,7 +49,11 @@ pub(crate) fn one_of_everything() -> Profile {
                 module: Some(ModuleId(2)),
                 samples: 1,
                 reason: "the file is missing".into(),
-                help: Some(Advice { code: "give-file", text: "give \"x\"".into() }),
+                help: Some(Advice {
+                    code: "give-file",
+                    text: "give \"x\"".into(),
+                    ..Advice::default()
+                }),
             },
             ModuleLoss {
                 module: None,

@@ -81,7 +81,7 @@ impl Refused {
     pub(super) fn note(&self, store: &ImageStore, part: &str, owner: &dyn Display, missing: &str) {
         for why in &self.0 {
             let message =
-                format!("{why}; it was found as {part} of {owner}: {missing} are missing");
+                format!("{why}; as {part} of {owner} it is not used, so {missing} are missing");
             store.note_once(FileFindingKind::DebugFile, message);
         }
     }

@@ -36,7 +36,7 @@ impl PerfMapAge {
         match living.or(self.began) {
             Some(began) if written + TOLERANCE < began => {
                 let message = format!(
-                    "{shown} is older than process {pid}, so another process of that id wrote it, and it was not used"
+                    "{shown} was ignored: it is older than process {pid}, so another process with that id wrote it"
                 );
                 images.note(FileFindingKind::StalePerfMap, message);
                 false
@@ -44,8 +44,8 @@ impl PerfMapAge {
             Some(_) => true,
             None => {
                 let message = format!(
-                    "{shown} may be of an earlier process of the id {pid}: the recording does not state when the \
-                     process began"
+                    "{shown} may belong to an earlier process with the id {pid}: the recording does not state when the \
+                     process started"
                 );
                 images.note(FileFindingKind::UndatedPerfMap, message);
                 true

@@ -42,20 +42,14 @@ impl DumpReader {
     fn note(&self, name: &Path, damage: DumpDamage, is_cut: bool) {
         let (DumpDamage { records, bytes }, name) = (damage, name.display());
         if bytes > 0 || is_cut {
-            let last = if bytes > 0 {
-                format!(": its last {bytes} bytes are none")
-            } else {
-                String::new()
-            };
-            let message = format!(
-                "the dump of JIT code {name} does not end with a whole record{last}; code that came later has no names"
-            );
+            let last = if bytes > 0 { format!(" (its last {bytes} bytes)") } else { String::new() };
+            let message =
+                format!("jitdump {name} ends with a partial record{last}; later code has no names");
             self.store.note(FileFindingKind::JitDump, message);
         }
         if records > 0 {
-            let message = format!(
-                "records of the dump of JIT code {name} are damaged: {records}; their code has no names"
-            );
+            let message =
+                format!("jitdump {name} has damaged records ({records}); their code has no names");
             self.store.note(FileFindingKind::JitDump, message);
         }
     }
@@ -76,10 +70,8 @@ impl JitReader for DumpReader {
         let Some(file) = self.store.open_data_file(name, pid) else { return Ok(None) };
         self.count(&file)?;
         let Some(code) = DumpCode::read(&file.content, self.arch) else {
-            let message = format!(
-                "the dump of JIT code {} does not begin as one; its code has no names",
-                name.display()
-            );
+            let message =
+                format!("jitdump {} has no valid header; its code has no names", name.display());
             self.store.note(FileFindingKind::JitDump, message);
             return Ok(None);
         };

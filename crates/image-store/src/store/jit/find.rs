@@ -76,7 +76,7 @@ fn trusted(path: &Path, text: Result<HostText, HostError>, images: &ImageStore) 
     match owner {
         FileOwner::Other(id) if !images.options().trust_perf_maps => {
             let message = format!(
-                "{} is of user {id}, neither of this one nor of root, and was not used",
+                "{} was ignored: it belongs to user {id}, neither to you nor to root",
                 path.display(),
             );
             images.note(FileFindingKind::ForeignPerfMap, message);

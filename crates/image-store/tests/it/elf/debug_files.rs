@@ -32,7 +32,7 @@ fn found(
 }
 
 fn told(why: &str) -> Vec<(FileFindingKind, String)> {
-    let more = "it was found as the debug file of /bin/app: names, inlined functions or lines are \
+    let more = "as the debug file of /bin/app it is not used, so names, inlined functions or lines are \
         missing (1)";
     vec![(FileFindingKind::DebugFile, format!("{why}; {more}"))]
 }
@@ -46,11 +46,11 @@ fn what_is_at_its_place_is_no_debug_file_of_the_program() {
     let other = format!("{path} has build-id {}, wanted was {}", hex(8), hex(7));
     assert_eq!(of(&elf(8)), (false, told(&other)));
     assert_eq!(of(b"no program"), (false, told(&format!("{path} is not an ELF file"))));
-    let lost = "is empty or begins with zeros: its content was lost; replace it by an intact copy";
+    let lost =
+        "is empty or starts with zeros, so its content is lost; replace it by an intact copy";
     assert_eq!(of(b""), (false, told(&format!("{path} {lost}"))));
     assert_eq!(of(&[0; 4096]), (false, told(&format!("{path} {lost}"))));
-    let cut = "begins as an ELF file and cannot be read: it is damaged or cut short; replace it by \
-        an intact copy";
+    let cut = "is a damaged or truncated ELF file; replace it by an intact copy";
     assert_eq!(of(&elf(7)[..100]), (false, told(&format!("{path} {cut}"))));
     let mut narrow = elf(7);
     narrow[4] = 1;

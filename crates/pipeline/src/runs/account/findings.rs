@@ -50,7 +50,7 @@ pub(crate) fn account(
     if timeline.unmappable() > 0 {
         summary.findings.push(FindingRow {
             kind: "empty-map".to_owned(),
-            message: "map records of no length were ignored".to_owned(),
+            message: "map records of length 0 were ignored".to_owned(),
             count: timeline.unmappable(),
             help: None,
         });
@@ -91,7 +91,7 @@ pub(crate) fn account(
 pub fn dangling_ids() -> impl Iterator<Item = FindingRow> {
     take_dangling().into_iter().map(|(id, count)| FindingRow {
         kind: "dangling-id".to_owned(),
-        message: format!("a {id} named no row; this is a mistake of the program, please report it"),
+        message: format!("a {id} is out of range; this is a bug in unwind-perf, please report it"),
         count,
         help: None,
     })
@@ -102,7 +102,7 @@ fn kernel_names(names: &NameReport, spelling: Spelling) -> Option<FindingRow> {
     let reason = names.kernel_refused.as_ref()?;
     Some(FindingRow {
         kind: "kernel-names".to_owned(),
-        message: format!("no kernel names: {reason}"),
+        message: format!("kernel functions have no names: {reason}"),
         count: 1,
         help: names.kernel_help().map(|it| Advice::new(it, spelling)),
     })
@@ -126,7 +126,7 @@ fn kernel_identity(names: &NameReport) -> Vec<FindingRow> {
     if !names.shared_ids.is_empty() {
         rows.push(FindingRow {
             kind: "kernel-module-ids".to_owned(),
-            message: "several kernel modules were recorded with one build-id, which was ignored"
+            message: "several kernel modules have the same recorded build-id, which was ignored"
                 .to_owned(),
             count: names.shared_ids.len() as u64,
             help: None,
@@ -135,8 +135,8 @@ fn kernel_identity(names: &NameReport) -> Vec<FindingRow> {
     if names.kernel_by_release {
         rows.push(FindingRow {
             kind: "kernel-by-release".to_owned(),
-            message: "the recording has no build-id of its kernel; names are from /proc/kallsyms, since host, release \
-                      and the place of the kernel are those of the running one"
+            message: "the recording has no build-id of its kernel; host, release and address match the running kernel, so its \
+                      names are from /proc/kallsyms"
                 .to_owned(),
             count: 1, help: None, });
     }
@@ -165,7 +165,7 @@ fn has_nameless_kernel(profile: &Profile) -> bool {
 pub(crate) fn late_maps(samples: u64) -> Option<FindingRow> {
     (samples > 0).then(|| FindingRow {
         kind: "late-map".to_owned(),
-        message: "samples needed a map whose record came up to 10 ms after them, which was used"
+        message: "samples needed a mapping whose record came up to 10 ms later; it was used"
             .to_owned(),
         count: samples,
         help: None,
@@ -179,7 +179,7 @@ pub(crate) fn shared_memory(shared: &SharedMemory, timeline: &Timeline) -> Optio
     Some(FindingRow {
         kind: "shared-memory".to_owned(),
         message: format!(
-            "samples were in memory that is not code in their process; the code that a related process mapped there was used, as if both share their memory: process {pid} ran {} of process {mapped_by}",
+            "samples were in memory without code in their process; the code that a related process mapped there was used, as if they shared memory: process {pid} ran {} of process {mapped_by}",
             String::from_utf8_lossy(path),
         ),
         count: shared.samples,
@@ -199,12 +199,12 @@ pub(crate) fn limits(timeline: &Timeline, engine: &Engine) -> Vec<FindingRow> {
         .exhausted()
         .into_iter()
         .map(|(path, exhausted)| {
-            row(format!("{}: {exhausted}: stacks end there", path.display()), 1)
+            row(format!("{}: {exhausted}; stacks end in it", path.display()), 1)
         })
         .collect();
     rows.sort_by(|a, b| a.message.cmp(&b.message));
     rows.extend(timeline.jit_exhausted().map(|(exhausted, count)| {
-        row(format!("{exhausted} in dumps of JIT code: other names of them were not read"), count)
+        row(format!("{exhausted} in jitdump files; further names of them were not read"), count)
     }));
     rows
 }
@@ -217,7 +217,7 @@ pub(crate) fn inconsistent(engine: &Engine) -> Vec<FindingRow> {
         .map(|(path, contradiction)| FindingRow {
             kind: "file-inconsistent".to_owned(),
             message: format!(
-                "{}: {contradiction}; the file is damaged: replace it by an intact copy of the same build",
+                "{}: {contradiction}; the file is damaged, replace it by an intact copy of the same build",
                 path.display()
             ),
             count: 1, help: None, })
@@ -233,7 +233,7 @@ pub(crate) fn unknown_instructions(engine: &Engine) -> Vec<FindingRow> {
         FindingRow {
             kind: "unwind-instruction-unknown".to_owned(),
             message: format!(
-                "{}: descriptions of frames have unknown instructions ({}): chains end there `bad-unwind-info`, unless the code proves a caller",
+                "{}: its unwind information has unknown instructions ({}); chains end there with `bad-unwind-info` unless the code proves a caller",
                 path.display(),
                 unknown.join(", ")
             ),
@@ -251,7 +251,7 @@ pub(crate) fn long_texts(profile: &Profile) -> Option<FindingRow> {
     let count = profile.strings.long();
     (count > 0).then(|| FindingRow {
         kind: "long-text".to_owned(),
-        message: "names or paths may have more than 4,096 bytes as they are printed: formats that repeat them for each frame cut them; formats with tables (json, pprof) have up to 64 KiB of them".to_owned(),
+        message: "names or paths are longer than 4,096 bytes; formats that repeat them per frame truncate them, formats with tables (json, pprof) have up to 64 KiB".to_owned(),
         count, help: None, })
 }
 
@@ -260,9 +260,7 @@ pub(crate) fn too_many_names(profile: &Profile) -> Option<FindingRow> {
     let count = profile.strings.left_out();
     (count > 0).then(|| FindingRow {
         kind: "limit-reached".to_owned(),
-        message:
-            "names and paths have more than 4 GiB together; those that came later are left out"
-                .to_owned(),
+        message: "names and paths exceed 4 GiB; later ones were omitted".to_owned(),
         count,
         help: None,
     })
@@ -275,7 +273,7 @@ fn inferred(timeline: &Timeline) -> Option<FindingRow> {
     Some(FindingRow {
         kind: "inferred-file".to_owned(),
         message: format!(
-            "code in memory without a file was taken for the file that had been mapped there, such as {:#x}-{:#x} of process {} for {}",
+            "code in memory without a file was attributed to the file that was mapped there before, such as {:#x}-{:#x} of process {} for {}",
             first.start.0,
             first.end.0,
             first.pid,
@@ -293,7 +291,7 @@ fn moved_before(images: &ImageStore) -> Option<FindingRow> {
     Some(FindingRow {
         kind: "inferred-file".to_owned(),
         message: format!(
-            "code in memory without a file was taken for the file whose code has its place exactly there, such as {:#x}-{:#x} of process {} for {}",
+            "code in memory without a file was attributed to the file whose code belongs exactly there, such as {:#x}-{:#x} of process {} for {}",
             first.start.0,
             first.end.0,
             first.pid,
@@ -332,7 +330,7 @@ fn hints_to_give(
         FindingRow {
             kind: "memory-without-file".to_owned(),
             message: format!(
-                "process {pid} ran code without a name at {:#x}-{:#x}",
+                "process {pid} ran unnamed code without a file at {:#x}-{:#x}",
                 start.0, end.0
             ),
             count,
@@ -351,7 +349,7 @@ fn parents_in_paths(timeline: &Timeline) -> Option<FindingRow> {
     Some(FindingRow {
         kind: "path-with-parent".to_owned(),
         message: format!(
-            "recorded paths have `..` in them, which no kernel writes, such as {}; they were looked for without leaving the sysroot or folder",
+            "recorded paths contain `..`, which no kernel writes, such as {}; they were resolved inside the sysroot or folder",
             String::from_utf8_lossy(&first.path)
         ),
         count: 1 + found.count() as u64,

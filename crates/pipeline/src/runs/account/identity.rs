@@ -44,8 +44,7 @@ pub(super) fn unverified(timeline: &Timeline, images: &ImageStore) -> Option<Fin
     Some(FindingRow {
         kind: "unverified-file".to_owned(),
         message: format!(
-            "{} was found by its path alone and may be another build: its names and stacks may be wrong; record \
-             build-ids with perf record --buildid-mmap",
+            "{} was found by path only and may be another build; record with perf record --buildid-mmap",
             String::from_utf8_lossy(&first.path)
         ),
         count: 1 + found.count() as u64,

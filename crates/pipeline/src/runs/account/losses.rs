@@ -74,19 +74,19 @@ fn reason(
         return "a return probe replaced the return address".to_owned();
     }
     if module.is_some_and(|module| module.kind == MappedKind::KernelPage) {
-        return "code that the kernel maps into processes".to_owned();
+        return "the code is a page that the kernel maps".to_owned();
     }
     match (end, module.and_then(|module| images.outcome(module))) {
         (EndReason::NoModule | EndReason::AnonymousMemory, Some(Err(error))) => error.to_string(),
         (EndReason::UnprovenRoot, _) => {
-            "nothing proves that a thread begins in the outermost function".to_owned()
+            "it is not proven that a thread starts in the outermost function".to_owned()
         }
         (EndReason::BadUnwindInfo, _) => "its unwind information is damaged".to_owned(),
         (EndReason::NoUnwindInfo, _) if module.is_none() => {
-            "code outside every segment of its file".to_owned()
+            "the code is outside all segments of its file".to_owned()
         }
-        (EndReason::NoUnwindInfo, _) => "no unwind information for this code".to_owned(),
-        _ => "no file behind this memory".to_owned(),
+        (EndReason::NoUnwindInfo, _) => "the code has no unwind information".to_owned(),
+        _ => "the memory has no file".to_owned(),
     }
 }
 
@@ -140,23 +140,26 @@ pub(super) fn absent_file(
     images: &ImageStore,
 ) -> Option<Remedy> {
     match error {
-        LoadError::Missing(_) | LoadError::BuildId { .. } => Some(file(module, images)),
+        LoadError::Missing(_) => Some(file(module, images, false)),
+        LoadError::BuildId { .. } => Some(file(module, images, true)),
         LoadError::Unusable(_) => Some(Remedy::ReadableCopy),
         LoadError::Replaced(_)
         | LoadError::Deleted(_)
         | LoadError::Shared(_)
         | LoadError::OtherFile { .. }
         | LoadError::Ambiguous { .. } => Some(Remedy::RecordedFile { name: file_name(module) }),
-        LoadError::NotOpened if module.identity.build_id.is_some() => Some(file(module, images)),
+        LoadError::NotOpened if module.identity.build_id.is_some() => {
+            Some(file(module, images, false))
+        }
         _ => None,
     }
 }
 
-/// Returns the remedy for a missing file.
-fn file(module: &Module, images: &ImageStore) -> Remedy {
+/// The recorded file is not there.
+fn file(module: &Module, images: &ImageStore, other_build: bool) -> Remedy {
     let ways = untried(images.options());
     let ways = if module.kind == MappedKind::File { ways } else { ways.by_content() };
-    Remedy::File { id: module.identity.build_id, ways }
+    Remedy::File { id: module.identity.build_id, ways, other_build }
 }
 
 /// Returns true if the file, or its debug file if that was loaded, has `.debug_info`.

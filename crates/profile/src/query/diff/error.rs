@@ -6,18 +6,18 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DiffError {
-    /// There is no recording before or after.
-    #[error("there is no recording to compare on one side")]
+    /// A side has no recording.
+    #[error("one side has no recording to compare")]
     NoRecording,
-    /// A recording has no samples, or filters rejected all of them.
-    #[error("{name} has no samples to compare")]
+    /// A recording has no samples, or filters left none.
+    #[error("{name} has no samples; nothing to compare")]
     NoSamples {
         /// Name of the recording.
         name: String,
     },
     /// No event has samples in all recordings.
     #[error(
-        "different events cannot be compared: {first} has {}, {second} has {}",
+        "the events differ: {first} has {}, {second} has {}",
         Names(first_events),
         Names(second_events)
     )]
@@ -33,8 +33,7 @@ pub enum DiffError {
     },
     /// The recordings count the event in different units, or only one of them has a unit.
     #[error(
-        "different units cannot be compared: {event} is counted in {first_unit} in {first} and in {second_unit} in \
-         {second}; numbers of samples can be compared"
+        "the units of {event} differ: {first_unit} in {first}, {second_unit} in {second}; compare numbers of samples instead"
     )]
     DifferentUnits {
         /// Name of the event.
@@ -58,14 +57,14 @@ pub enum DiffError {
         /// Modules with samples, before or after.
         candidates: Vec<String>,
     },
-    /// Normalization by time was requested, but the samples of a recording have no times, or all the same.
-    #[error("{name} has no duration to divide by: its samples have no times, or all the same")]
+    /// A normalization by time was asked for, and the samples of a recording have no times, or all the same.
+    #[error("{name} has no duration: its samples have no times, or equal ones")]
     NoTimes {
         /// Name of the recording.
         name: String,
     },
-    /// The amount of work is not a valid divisor.
-    #[error("an amount of work is a number above 0, not {amount}")]
+    /// An amount of work that costs cannot be divided by.
+    #[error("the amount of work must be above 0, not {amount}")]
     NoWork {
         /// The amount.
         amount: f64,
@@ -80,7 +79,7 @@ impl fmt::Display for Candidates<'_> {
         /// Maximum number of listed names.
         const LISTED: usize = 20;
         let shown: Vec<&str> = self.0.iter().take(LISTED).map(String::as_str).collect();
-        write!(f, "those with samples are {}", shown.join(", "))?;
+        write!(f, "modules with samples are {}", shown.join(", "))?;
         match self.0.len().saturating_sub(LISTED) {
             0 => Ok(()),
             more => write!(f, ", and {more} more"),

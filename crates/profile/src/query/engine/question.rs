@@ -106,8 +106,8 @@ pub enum SelectionError {
         /// The name.
         name: String,
     },
-    /// An event was named together with off-CPU time.
-    #[error("times off the processor are an event of their own")]
+    /// An event is named beside times off the processor.
+    #[error("off-CPU times are a separate event")]
     EventOfOffCpu,
 }
 

@@ -155,7 +155,7 @@ fn pairs_that_users_name_come_first() {
     let diff = compared(&[pair("x", "z")]).expect("a difference");
     assert_eq!(paired_by(&diff), [Some(PairedBy::Option), None, None]);
     let error = compared(&[pair("y", "q")]).expect_err("there is no q").to_string();
-    assert_eq!(error, "no module after is called q; those with samples are x, z");
+    assert_eq!(error, "no module after is called q; modules with samples are x, z");
     assert_eq!("a=b".parse(), Ok(pair("a", "b")));
     for wrong in ["a", "=b", "a=", ""] {
         assert!(wrong.parse::<DiffPair>().is_err(), "{wrong}");

@@ -24,15 +24,14 @@ fn other_events_and_units() {
     cycles.stack("f", 9);
     assert_eq!(
         refused(&plain, &cycles.profile, None),
-        "different events cannot be compared: old.data has cpu-clock, new.data has cycles and faults"
+        "the events differ: old.data has cpu-clock, new.data has cycles and faults"
     );
     let mut bare = Recording::new();
     bare.period = None;
     bare.stack("f", 9);
     assert_eq!(
         refused(&plain, &bare.profile, None),
-        "different units cannot be compared: cpu-clock is counted in nanoseconds in old.data and in samples in \
-         new.data; numbers of samples can be compared"
+        "the units of cpu-clock differ: nanoseconds in old.data, samples in new.data; compare numbers of samples instead"
     );
     assert_eq!(refused(&plain, &bare.profile, Some(Normalization::Samples)), "");
 }
@@ -40,18 +39,21 @@ fn other_events_and_units() {
 #[test]
 fn nothing_to_compare_or_to_divide_by() {
     let plain = recording(&[("f", 9)]);
-    assert_eq!(refused(&plain, &recording(&[]), None), "new.data has no samples to compare");
+    assert_eq!(
+        refused(&plain, &recording(&[]), None),
+        "new.data has no samples; nothing to compare"
+    );
     let mut still = Recording::new();
     still.step = 0;
     still.stack("f", 9);
     assert_eq!(
         refused(&still.profile, &plain, Some(Normalization::Time)),
-        "old.data has no duration to divide by: its samples have no times, or all the same"
+        "old.data has no duration: its samples have no times, or equal ones"
     );
     for (before, after, amount) in [(0.0, 1.0, "0"), (1.0, -2.0, "-2"), (f64::NAN, 1.0, "NaN")] {
         assert_eq!(
             refused(&plain, &plain, Some(Normalization::Work { before, after })),
-            format!("an amount of work is a number above 0, not {amount}")
+            format!("the amount of work must be above 0, not {amount}")
         );
     }
     let error = diff(&[], &[DiffInput { name: "a", profile: &plain }], DiffOptions::default());

@@ -54,8 +54,8 @@ fn lists_that_overlap_are_too_many_ranges() {
     let debug = with_lists(200, 200, |unit| 16 * unit);
     let named = debug.ask(&[4, 8], &[(Resource::AddressRanges, 1000)]);
     assert_eq!(kinds(&named), [OverBudget(Resource::AddressRanges)]);
-    let sentence = "hostile: it would take more than 1,000 address ranges to read it, more than its size \
-        accounts for; names, inlined functions or lines are missing";
+    let sentence = "hostile: its debug information needs more than 1,000 address ranges, too many for its \
+        size; names, inlined functions or lines are missing";
     assert_eq!(named.findings[0].to_string(), sentence);
     assert_eq!(kinds(&debug.ask(&[4, 8], &[])), [], "all of them are less than the usual limit");
 }

@@ -6,8 +6,8 @@ use super::profile::{InputArg, RunArgs};
 use crate::args::groups::{SourceArgs, WeightArgs};
 
 /// How a function is named.
-const FUNCTION: &str = "The function: its name, with or without parameters, or a part of it; if several have that name, \
-FILE:NAME, the address of its start, or the name with its mark as top shows it: 'parse (a.c:7)'";
+const FUNCTION: &str = "The function: its name or a part of it; FILE:NAME, an address or a mark selects one of several, \
+as in 'parse (a.c:7)' of top";
 
 /// The arguments of `annotate`.
 #[derive(Debug, Args)]
@@ -18,7 +18,7 @@ pub(crate) struct AnnotateArgs {
     #[command(flatten)]
     pub(crate) input: InputArg,
 
-    /// Leave out the instructions
+    /// Omit the instructions
     #[arg(long)]
     pub(crate) no_code: bool,
 

@@ -23,8 +23,9 @@ pub(crate) enum CacheWhat {
 /// The folder.
 #[derive(Debug, Args)]
 pub(crate) struct CacheFolderArg {
-    /// The folder that --cache names, or --buildid-dir of record [default: the store of record,
-    /// `$XDG_CACHE_HOME/unwind-perf/files`]
+    /// The folder of --cache, or of record --buildid-dir [default: the store of record]
+    ///
+    /// The store of record is `$XDG_CACHE_HOME/unwind-perf/files`.
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) folder: Option<PathBuf>,
 }

@@ -30,19 +30,22 @@ pub(crate) struct DiffArgs {
     #[arg(short, long, value_name = "FORMAT", value_parser = format_parser())]
     pub(crate) format: Option<DiffFormat>,
 
-    /// What costs are divided by: time (the seconds of the recording), share (the total), samples (nothing; each sample
-    /// counts 1), or A=NUMBER,B=NUMBER (the work that was done before and after, such as requests) [default: time where
-    /// event, rate and threads are alike, else share]
+    /// The divisor of costs: time, share, samples, or A=NUMBER,B=NUMBER
+    ///
+    /// time: seconds of the recording. share: the total. samples: none, each sample counts 1. A=NUMBER,B=NUMBER: the
+    /// work before and after, such as requests. Default: time if events, rates and threads are equal, else share.
     #[arg(long, value_name = "HOW", value_parser = Normalization::from_str)]
     pub(crate) normalize: Option<Normalization>,
 
-    /// Functions are the same only where their names are in full: with hashes of rustc and marks of copies such as
-    /// .isra.0
+    /// Match functions by their full names only
+    ///
+    /// Hashes of rustc and suffixes of copies such as .isra.0 are then part of the name.
     #[arg(long)]
     pub(crate) exact_names: bool,
 
-    /// Compare the functions of module A before with those of module B after, whatever their names; a name, or a path as
-    /// it was recorded [repeatable]
+    /// Compare module A (before) with module B (after); can be repeated
+    ///
+    /// A and B are names, or paths as recorded.
     #[arg(long = "pair", value_name = "A=B", value_parser = DiffPair::from_str)]
     pub(crate) pairs: Vec<DiffPair>,
 
@@ -55,8 +58,9 @@ pub(crate) struct DiffArgs {
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
 
-    /// Exit with status 1, after the output was written, if a function that is marked as changed costs more than before
-    /// by a larger part than this of the total before, or if more than 5 % of a side is not compared
+    /// Exit with status 1 if a changed function grew by more than PCT of the old total
+    ///
+    /// The output is written first. The status is also 1 if more than 5 % of one side is not compared.
     #[arg(long, value_name = "PCT", value_parser = parse_share)]
     pub(crate) fail_above: Option<Percent>,
 
@@ -76,7 +80,7 @@ impl DiffArgs {
         let sides = match (&*self.recordings, &*self.after) {
             ([before, after], []) => [vec![before.as_path()], vec![after.as_path()]],
             (_, []) => bail!(
-                "name two recordings, or several on each side with -- between the sides: A1 A2 A3 -- B1 B2 B3"
+                "give two recordings, or several per side with -- between: A1 A2 A3 -- B1 B2 B3"
             ),
             (before, after) => {
                 [before, after].map(|side| side.iter().map(PathBuf::as_path).collect())
@@ -84,7 +88,7 @@ impl DiffArgs {
         };
         let is_option = |path: &&Path| path.to_string_lossy().starts_with("--");
         if let Some(option) = sides.iter().flatten().copied().find(is_option) {
-            bail!("{}: options stand in front of the -- between the sides", option.display());
+            bail!("{}: options go before the -- between the sides", option.display());
         }
         let streams = sides.iter().flatten().filter(|path| **path == Path::new("-")).count();
         if streams > 1 {
@@ -151,7 +155,7 @@ mod tests {
             assert!(sides(wrong).is_err(), "{wrong:?}");
         }
         let late = sides(&["a", "--", "b", "--limit=3"]);
-        let expected = "--limit=3: options stand in front of the -- between the sides";
+        let expected = "--limit=3: options go before the -- between the sides";
         assert_eq!(late, Err(expected.to_owned()));
         let twice = sides(&["-", "-"]);
         assert_eq!(twice, Err("only one recording can come from standard input".to_owned()));

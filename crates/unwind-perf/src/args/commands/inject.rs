@@ -13,7 +13,7 @@ pub(crate) struct InjectArgs {
     #[arg(value_name = "PERF_DATA")]
     pub(crate) input: PathBuf,
 
-    /// Write to FILE; the file appears when it is complete
+    /// Write to FILE; it appears when it is complete
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
 

@@ -34,7 +34,7 @@ pub(crate) struct DumpArgs {
     #[arg(long, value_name = "PID,…", value_delimiter = ',', allow_negative_numbers = true)]
     pub(crate) pid: Vec<i32>,
 
-    /// Only records from time A to time B, in seconds of the recording's clock; either may be left out
+    /// Only records from time A to time B, in seconds; either can be empty
     #[arg(long, value_name = "A,B")]
     pub(crate) time: Option<String>,
 
@@ -58,7 +58,7 @@ pub(crate) struct BuildIdArgs {
     #[arg(value_name = "PERF_DATA")]
     pub(crate) input: PathBuf,
 
-    /// Only files with samples in them
+    /// Only files with samples
     #[arg(long)]
     pub(crate) with_hits: bool,
 
@@ -78,7 +78,9 @@ pub(crate) struct MapsArgs {
     #[arg(long, value_name = "PID", allow_negative_numbers = true)]
     pub(crate) pid: Vec<i32>,
 
-    /// Show the mappings at this time, in seconds of the recording's clock [default: at the end, with exited processes]
+    /// Show the mappings at TIME, in seconds [default: at the end]
+    ///
+    /// The default includes processes that have exited.
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
 

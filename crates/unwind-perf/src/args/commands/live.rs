@@ -10,15 +10,17 @@ use super::serve::FrontArgs;
 /// The arguments of `live`.
 #[derive(Debug, Args)]
 pub(crate) struct LiveArgs {
-    /// A FIFO that perf record writes into; - for standard input
+    /// A FIFO that perf record writes to; - for standard input
     #[arg(value_name = "FIFO", default_value = "-", value_hint = ValueHint::FilePath)]
     pub(crate) stream: PathBuf,
 
-    /// How long samples are kept, such as 30s, 10m or 2h; all keeps them to the end
+    /// Retention of samples, such as 30s, 10m or 2h; all for no limit
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = parse_keep)]
     pub(crate) keep: Keep,
 
-    /// Write all that comes to KEEP.perf, too, which is KEEP.perf.part until the end; then it is served as every recording
+    /// Write the stream to KEEP.perf as well
+    ///
+    /// It is KEEP.perf.part until the end, and is served like any recording afterwards.
     #[arg(short, long, value_name = "KEEP.perf", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 

@@ -27,7 +27,9 @@ pub(crate) struct MainArgs {
     #[command(flatten)]
     pub(crate) input: InputArg,
 
-    /// Format of the output [default: by the ending of FILE; else json, and on a terminal the functions that cost most]
+    /// Format of the output
+    ///
+    /// Default: by the ending of FILE, else json; on a terminal, the costliest functions.
     #[arg(short, long, value_name = "FORMAT", value_parser = FormatParser)]
     pub(crate) format: Option<Format>,
 
@@ -47,7 +49,7 @@ pub(crate) struct MainArgs {
 /// The recording.
 #[derive(Debug, Args)]
 pub(crate) struct InputArg {
-    /// The recording, or - for standard input [default: perf.data]
+    /// The recording; - for standard input, default perf.data
     #[arg(value_name = "PERF_DATA", value_hint = ValueHint::FilePath)]
     path: Option<PathBuf>,
 }
@@ -66,13 +68,13 @@ impl InputArg {
                 let word = path.to_str().unwrap_or_default();
                 match suggestion(&Cli::command(), word) {
                     Some(name) => bail!(
-                        "there is no file and no command {word}; did you mean the command {name}?"
+                        "there is no file or command {word}; did you mean the command {name}?"
                     ),
                     None => Ok(path),
                 }
             }
             None if host().stat(usual, Origin::User).is_ok() => Ok(usual),
-            None => bail!("no recording named, and there is no perf.data here; see --help"),
+            None => bail!("no perf.data here. Record one: unwind-perf record -- ./program"),
         }
     }
 }
@@ -101,12 +103,14 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) input: InputArg,
 
-    /// Put the text of source files into the page, of those whose lines cost most, as far as they are found where the
-    /// debug information says (with --path-map, --source-dir and --sysroot). Only files with the endings of sources are taken
+    /// Include the text of the costliest source files in the page
+    ///
+    /// Files are looked up as the debug information names them, with --path-map, --source-dir and --sysroot. Only files
+    /// with the ending of a source file are read.
     #[arg(long)]
     pub(crate) embed_sources: bool,
 
-    /// Leave out the instructions of the functions that cost most
+    /// Omit the instructions of the costliest functions
     #[arg(long)]
     pub(crate) no_code: bool,
 
@@ -123,46 +127,58 @@ pub(crate) struct ReportArgs {
 /// What the main job and the pictures have in common.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Write to FILE instead of standard output; the file appears when it is complete. Where FILE is a directory, the
-    /// new file in it is named after the recording and the format
+    /// Write to FILE instead of standard output
+    ///
+    /// FILE appears when it is complete. If it is a directory, the file in it is named after the recording and the
+    /// format.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Number of threads [default: one for each processor]
+    /// Number of threads [default: one per processor]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
 
-    /// No progress, no summary; errors only, and a line where the recording is damaged
+    /// Print errors only, and one line if the recording is damaged
     #[arg(short, long)]
     pub(crate) quiet: bool,
 
-    /// Tell how far the run has come in lines on standard error that begin with "progress: ", for a program that shows it
+    /// Print all details of the summary
+    ///
+    /// All reasons of incomplete stacks, the evidence of frames, more modules with their paths, and all findings.
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+
+    /// Report progress as lines "progress: …" on standard error, for programs
     #[arg(long)]
     pub(crate) progress_lines: bool,
 
-    /// Print the time that each stage took to standard error
+    /// Print the time of each stage on standard error
     #[arg(long)]
     pub(crate) timings: bool,
 
-    /// Limit of what a run holds in memory, such as 500M, or none; one that needs more ends with status 2 and a line that
-    /// names the part [default: half of the memory of the machine or its control group]
+    /// Memory limit of the run, such as 500M, or none
+    ///
+    /// A run that needs more ends with status 2 and names the part that needs it. Default: half of the memory of the
+    /// machine or of its control group.
     #[arg(long, value_name = "SIZE", value_parser = MemoryLimit::parse)]
     pub(crate) max_memory: Option<MemoryLimit>,
 
-    /// Limit of the user frames of a callchain; the rest is cut off at the outer end
+    /// Maximum of user frames in a callchain; outer frames are omitted
     #[arg(long, value_name = "N", default_value_t = MAX_FRAMES)]
     pub(crate) max_frames: NonZeroUsize,
 
     #[command(flatten)]
     pub(crate) join: JoinArgs,
 
-    /// Exit with status 1, after the output was written, where more than PCT percent of the samples have a callchain
-    /// that is not complete; one across a [gap] is not
+    /// Exit with status 1 if more than PCT percent of callchains are incomplete
+    ///
+    /// The output is written first. A callchain across a [gap] is incomplete.
     #[arg(long, value_name = "PCT", value_parser = parse_percent)]
     pub(crate) fail_if_incomplete: Option<Percent>,
 
-    /// Read the options of the run from FILE, a JSON object, or from standard input (-). For programs: the names are
-    /// those of the Python package
+    /// Read the options of the run from FILE, a JSON object; - for standard input
+    ///
+    /// For programs. The names are those of the Python package.
     #[arg(long, value_name = "FILE", hide = true)]
     #[arg(conflicts_with_all = ["FilterArgs", "SymbolArgs", "FileArgs", "JoinArgs"])]
     #[arg(conflicts_with_all = ["jobs", "max_memory", "max_frames"])]

@@ -17,11 +17,11 @@ pub(crate) struct RecordArgs {
     #[arg(short, long, conflicts_with = "pid")]
     pub(crate) all_cpus: bool,
 
-    /// Write the recording to FILE. A recording that has this name already is kept as FILE.old
+    /// Write the recording to FILE; an existing one becomes FILE.old
     #[arg(short, long, value_name = "FILE", default_value = "perf.data")]
     pub(crate) output: PathBuf,
 
-    /// Samples a second
+    /// Samples per second
     #[arg(short = 'F', long, value_name = "HZ", default_value_t = 997)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) frequency: u32,
@@ -31,31 +31,36 @@ pub(crate) struct RecordArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(8..=65_528))]
     pub(crate) stack_size: u32,
 
-    /// The events to sample, as perf record takes them; can be repeated [default: the processor's cycles, or the clock
-    /// cpu-clock where it counts none]
+    /// Event to sample, as for perf record; can be repeated
+    ///
+    /// Default: the processor's cycles, or cpu-clock if it has no counter.
     #[arg(short, long, value_name = "EVENT")]
     pub(crate) event: Vec<String>,
 
-    /// Record where threads leave their processors, and when they come back, as well: for --weight off-cpu. Tracepoints
-    /// are for the superuser as a rule
+    /// Record context switches as well, for --weight off-cpu
+    ///
+    /// Tracepoints usually need root.
     #[arg(long, conflicts_with = "event")]
     pub(crate) off_cpu: bool,
 
-    /// The perf to start
+    /// The perf command
     #[arg(long, value_name = "FILE", default_value = "perf", value_hint = ValueHint::ExecutablePath)]
     pub(crate) perf: PathBuf,
 
-    /// Write a bundle instead: the recording with its files and names, as FILE with the ending .upb
+    /// Write a bundle instead: recording, files and names in one file, FILE.upb
     #[arg(long, conflicts_with_all = ["buildid_dir", "store_size", "no_store"])]
     pub(crate) bundle: bool,
 
-    /// Store the files that have samples in DIR, in the layout of a build-id cache; other commands look there with the
-    /// same option [default: `$XDG_CACHE_HOME/unwind-perf/files`, where they look anyway]
+    /// Store files with samples in DIR, a build-id cache
+    ///
+    /// Other commands search it with the same option. Default: `$XDG_CACHE_HOME/unwind-perf/files`, which they always
+    /// search.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) buildid_dir: Option<PathBuf>,
 
-    /// Limit of the store, which takes a tenth of the free space at most; the files that no recording used for the longest time go
-    /// first [default: 2G]
+    /// Limit of the store [default: 2G]
+    ///
+    /// It is at most a tenth of the free space. The least recently used files are removed first.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(crate) store_size: Option<u64>,
 
@@ -63,11 +68,17 @@ pub(crate) struct RecordArgs {
     #[arg(long, conflicts_with_all = ["buildid_dir", "store_size"])]
     pub(crate) no_store: bool,
 
-    /// No summary; errors only
+    /// Print errors only
     #[arg(short, long)]
     pub(crate) quiet: bool,
 
-    /// The command to record, with its arguments; with --pid or --all-cpus the recording lasts as long as it does
+    /// Print all details of the summary
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+
+    /// The command to record, with its arguments
+    ///
+    /// With --pid or --all-cpus, its end ends the recording.
     #[arg(value_name = "COMMAND", trailing_var_arg = true, allow_hyphen_values = true)]
     #[arg(value_hint = ValueHint::CommandWithArguments)]
     pub(crate) command: Vec<OsString>,

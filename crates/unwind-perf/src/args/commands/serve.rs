@@ -12,24 +12,27 @@ use crate::args::groups::{FileArgs, SourceArgs};
 /// The arguments of `serve`.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Recordings, and directories with recordings [default: this directory, unless there are --uploads]
+    /// Recordings, or directories of recordings
+    ///
+    /// Default: this directory, unless --uploads is given.
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// A directory with recordings, as PATH; can be repeated
+    /// Directory of recordings, as PATH; can be repeated
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) root: Vec<PathBuf>,
 
-    /// Bytes of results that are kept on the disk, such as 500M; what was used longest ago goes
+    /// Limit of results on disk, such as 500M; the least recently used go first
     #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = parse_memory)]
     pub(crate) keep: u64,
 
-    /// Take recordings from others, and keep them in DIR. Nothing that one of them names is opened, but files of
-    /// build-id stores
+    /// Accept uploaded recordings and store them in DIR
+    ///
+    /// Files that they name are not opened, except from build-id stores.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) uploads: Option<PathBuf>,
 
-    /// Seconds that the work at one recording may take
+    /// Time limit for the work on one recording, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) deadline: u64,
@@ -41,19 +44,19 @@ pub(crate) struct ServeArgs {
 /// The arguments of every command that serves.
 #[derive(Debug, Args)]
 pub(crate) struct FrontArgs {
-    /// Where to listen: an address and a port, 0 for one that is free, or unix:PATH for a socket
+    /// Address and port to listen on (port 0: a free one), or unix:PATH
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = parse_listen)]
     pub(crate) listen: Listen,
 
-    /// Listen at an address that other machines can reach, though nothing that is sent is encrypted
+    /// Listen on an address that other machines reach, without encryption
     #[arg(long = "i-know-this-is-not-encrypted")]
     pub(crate) open: bool,
 
-    /// Answer also where the service is called NAME, such as that of a proxy, with its port; can be repeated
+    /// Accept requests for host NAME, such as a proxy's, with its port; can be repeated
     #[arg(long, value_name = "NAME")]
     pub(crate) host_name: Vec<String>,
 
-    /// Address of a proxy that many clients connect through: it may have more connections than others; can be repeated
+    /// Address of a proxy, which may have more connections than others; can be repeated
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) trusted_proxy: Vec<IpAddr>,
 
@@ -61,20 +64,23 @@ pub(crate) struct FrontArgs {
     #[arg(long)]
     pub(crate) no_open: bool,
 
-    /// Where results are kept [default: unwind-perf/service in the user's directory for caches]
+    /// Directory of results [default: unwind-perf/service in the user's cache folder]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) store: Option<PathBuf>,
 
-    /// Let the page profiler.firefox.com ask for functions, sources and instructions; the address to be given to it as
-    /// ?symbolServer= is printed
+    /// Serve profiler.firefox.com with functions, sources and instructions
+    ///
+    /// The address for its parameter ?symbolServer= is printed.
     #[arg(long)]
     pub(crate) firefox: bool,
 
-    /// Hand out the files that recordings used, by build-id, as a debuginfod server does, whose address is printed
+    /// Serve the files of recordings by build-id, as a debuginfod server
+    ///
+    /// Its address is printed.
     #[arg(long)]
     pub(crate) debuginfod_server: bool,
 
-    /// No line for each request on standard error
+    /// Do not log requests on standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
 
@@ -85,12 +91,14 @@ pub(crate) struct FrontArgs {
 /// The options of the worker.
 #[derive(Debug, Args)]
 pub(crate) struct WorkerArgs {
-    /// Number of threads [default: one for each processor]
+    /// Number of threads [default: one per processor]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
 
-    /// Limit of the memory of the process that reads recordings, such as 8G, or none; a job that needs more fails [default:
-    /// 4G, or half of the memory of the machine or its control group if that is less]
+    /// Memory limit of the process that reads recordings, such as 8G, or none
+    ///
+    /// A job that needs more fails. Default: 4G, or half of the memory of the machine or of its control group if that
+    /// is less.
     #[arg(long, value_name = "SIZE", value_parser = MemoryLimit::parse)]
     pub(crate) max_memory: Option<MemoryLimit>,
 

@@ -13,11 +13,11 @@ pub(crate) struct TopArgs {
     #[command(flatten)]
     pub(crate) input: InputArg,
 
-    /// By what samples are added up
+    /// Rows of the table
     #[arg(long, value_name = "WHAT", default_value_t, value_parser = ChoiceParser::<GroupBy>::all())]
     pub(crate) by: GroupBy,
 
-    /// By which cost rows are sorted
+    /// Cost by which rows are sorted
     #[arg(long, value_name = "COST", default_value_t, value_parser = ChoiceParser::<CostKind>::all())]
     pub(crate) sort: CostKind,
 
@@ -25,7 +25,7 @@ pub(crate) struct TopArgs {
     #[arg(short, long, value_name = "FORMAT", value_parser = ChoiceParser::<TopFormat>::all())]
     pub(crate) format: Option<TopFormat>,
 
-    /// The most rows; 0 for all [default: 25; json, csv: 0]
+    /// Maximum of rows; 0 for all [default: 25; json, csv: 0]
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) limit: Option<usize>,
 
@@ -45,11 +45,11 @@ pub(crate) struct TreeArgs {
     #[command(flatten)]
     pub(crate) input: InputArg,
 
-    /// Begin with the innermost functions, and show their callers below them
+    /// Start from the innermost functions, with their callers below
     #[arg(long)]
     pub(crate) bottom_up: bool,
 
-    /// Leave out what costs less than this part of all
+    /// Omit entries below this share of the total
     #[arg(long, value_name = "PCT", value_parser = parse_share, default_value = "0.5%")]
     pub(crate) min: Percent,
 
@@ -57,7 +57,7 @@ pub(crate) struct TreeArgs {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 200)]
     pub(crate) limit: usize,
 
-    /// Keep stacks that do not reach their root as they are instead of putting them under one [truncated] frame
+    /// Show incomplete stacks as they are, not below one [truncated] frame
     #[arg(long, conflicts_with = "bottom_up")]
     pub(crate) keep_unrooted: bool,
 

@@ -21,25 +21,32 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "TID,…", value_delimiter = ',')]
     pub(crate) tid: Vec<i32>,
 
-    /// Only samples of threads with these names; * stands for any characters, ? for one
+    /// Only samples of threads with these names; * and ? are wildcards
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) comm: Vec<String>,
 
-    /// Only samples of these control groups: their paths, such as /user.slice, or patterns, such as '/user.slice/*', for
-    /// recordings made with --all-cgroups
+    /// Only samples of these control groups
+    ///
+    /// Recordings made with --all-cgroups have them: paths such as /user.slice, or patterns such as '/user.slice/*'.
     #[arg(long, value_name = "PATH,…", value_delimiter = ',')]
     pub(crate) cgroup: Vec<String>,
 
-    /// Only samples of these events: names or patterns, with or without modifiers such as :u
+    /// Only samples of these events
+    ///
+    /// Names or patterns, with or without modifiers such as :u.
     #[arg(long, value_name = "EVENT,…", value_delimiter = ',')]
     pub(crate) event: Vec<String>,
 
-    /// Only samples on these processors, such as 0,2-5, of recordings that state them (perf record -a or --sample-cpu)
+    /// Only samples on these processors, such as 0,2-5
+    ///
+    /// The recording must state them (perf record -a or --sample-cpu).
     #[arg(long, value_name = "CPU,…", value_parser = parse_cpus)]
     pub(crate) cpu: Option<CpuList>,
 
-    /// Only samples from time A to time B; either may be left out. In seconds of the recording's clock as perf script
-    /// prints them, with + in seconds from the first sample on (+1.5,+2), with % in parts of the recording (10%-20%)
+    /// Only samples from time A to time B; either can be empty
+    ///
+    /// Seconds of the recording's clock, as perf script prints them; with +, seconds from the first sample (+1.5,+2);
+    /// with %, parts of the recording (10%-20%).
     #[arg(long, value_name = "A,B")]
     pub(crate) time: Option<String>,
 }

@@ -11,27 +11,27 @@ const PATTERN_BYTES: usize = 64 << 20;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Functions")]
 pub(crate) struct FunctionArgs {
-    /// Count only stacks that have a function of this name; all names here are regular expressions
+    /// Only stacks with a function of this name; names are regular expressions
     #[arg(long, value_name = "REGEX", value_parser = pattern)]
     pub(crate) focus: Vec<String>,
 
-    /// Leave out stacks that have a function of this name
+    /// Omit stacks with a function of this name
     #[arg(long, value_name = "REGEX", value_parser = pattern)]
     pub(crate) ignore: Vec<String>,
 
-    /// Take functions of this name out of the stacks; their own cost goes to their callers
+    /// Remove functions of this name from stacks; their cost goes to their callers
     #[arg(long, value_name = "REGEX", value_parser = pattern)]
     pub(crate) hide: Vec<String>,
 
-    /// Take functions of this name and all that they called out of the stacks; the cost goes to their callers
+    /// Remove functions of this name and their callees; the cost goes to their callers
     #[arg(long, value_name = "REGEX", value_parser = pattern)]
     pub(crate) charge_to_caller: Vec<String>,
 
-    /// Show only functions of programs and libraries with this path
+    /// Only functions of programs and libraries with this path
     #[arg(long, value_name = "REGEX", value_parser = pattern)]
     pub(crate) show_module: Vec<String>,
 
-    /// Show a function that calls itself, by itself or through others, once in each stack
+    /// Show a recursive function once per stack
     #[arg(long)]
     pub(crate) collapse_recursion: bool,
 }

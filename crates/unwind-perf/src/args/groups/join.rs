@@ -8,15 +8,15 @@ use crate::args::values::ChoiceParser;
 /// The arguments on frames that the sample itself does not show.
 #[derive(Debug, Args)]
 pub(crate) struct JoinArgs {
-    /// How far a callchain that the copy of the stack cut off goes on with frames that other samples of its thread show
+    /// Completion of truncated callchains with frames of the thread's other samples
     #[arg(long, value_name = "HOW", default_value_t, value_parser = ChoiceParser::of(&[Join::Exact, Join::Gaps]))]
     pub(crate) join: Join,
 
-    /// Leave callchains as their own samples show them
+    /// Do not complete truncated callchains
     #[arg(long, conflicts_with = "join")]
     pub(crate) no_join: bool,
 
-    /// Leave out the frames of functions that jumped to the next one instead of calling it
+    /// Omit functions that ended in a tail call
     #[arg(long)]
     pub(crate) no_tail_calls: bool,
 }

@@ -10,8 +10,10 @@ use crate::args::values::ChoiceParser;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "perf script")]
 pub(crate) struct ScriptArgs {
-    /// Fields of perf-script, named as in perf script -F: comm, pid, tid, cpu, time, period, event, ip, sym, symoff,
-    /// dso, srcline; or changes to the default, such as +srcline,-cpu [default: all but srcline]
+    /// Fields of perf-script, named as in perf script -F [default: all but srcline]
+    ///
+    /// comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso, srcline; or changes to the default, such as
+    /// +srcline,-cpu.
     #[arg(short = 'F', long, value_name = "FIELD,…", value_parser = ScriptFields::parse, allow_hyphen_values = true)]
     pub(crate) fields: Option<ScriptFields>,
 }
@@ -20,11 +22,13 @@ pub(crate) struct ScriptArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Arrow, OTLP")]
 pub(crate) struct ExchangeArgs {
-    /// Arrow: one stream with a row for each sample and its frames, not the tables
+    /// Arrow: one stream with a row per sample and its frames, not the tables
     #[arg(long)]
     pub(crate) rows: bool,
 
-    /// OTLP, pprof: the service that was recorded, for all its processes [default: OTLP: the name of each process]
+    /// OTLP, pprof: name of the recorded service
+    ///
+    /// Default of OTLP: the name of each process.
     #[arg(long, value_name = "NAME")]
     pub(crate) service_name: Option<String>,
 }
@@ -45,7 +49,7 @@ impl ExchangeArgs {
 /// The argument of formats that add samples up.
 #[derive(Debug, Args)]
 pub(crate) struct WeightArgs {
-    /// What a sample counts [default: samples]
+    /// Weight of a sample [default: samples]
     #[arg(long, value_name = "WHAT", value_parser = ChoiceParser::<Weight>::all())]
     pub(crate) weight: Option<Weight>,
 }
@@ -76,7 +80,7 @@ pub(crate) struct FoldedArgs {
     #[command(flatten)]
     pub(crate) weight: WeightArgs,
 
-    /// Keep stacks that do not reach their root as they are instead of putting them under one [truncated] frame
+    /// Show incomplete stacks as they are, not below one [truncated] frame
     #[arg(long)]
     pub(crate) keep_unrooted: bool,
 
@@ -84,11 +88,11 @@ pub(crate) struct FoldedArgs {
     #[arg(long)]
     pub(crate) kernel_suffix: bool,
 
-    /// Folded stacks: the outermost frame, outside of all functions [default: comm]
+    /// Folded stacks: the outermost frame, above all functions [default: comm]
     #[arg(long, value_name = "WHAT", value_parser = ChoiceParser::<StackRoot>::all())]
     pub(crate) root: Option<StackRoot>,
 
-    /// Folded stacks: begin with the innermost function
+    /// Folded stacks: start with the innermost function
     #[arg(long)]
     pub(crate) reverse: bool,
 }

@@ -8,8 +8,9 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Files")]
 pub(crate) struct SourceArgs {
-    /// Look for source files in DIR: by their relative names, or by the longest end of their names that exists there. Can
-    /// be repeated
+    /// Look up source files in DIR; can be repeated
+    ///
+    /// By their relative names, or by the longest end of their names that exists there.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub(crate) source_dir: Vec<PathBuf>,
 }

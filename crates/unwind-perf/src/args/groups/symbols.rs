@@ -11,37 +11,39 @@ use crate::args::values::ChoiceParser;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Symbols")]
 pub(crate) struct SymbolArgs {
-    /// Leave out inlined functions
+    /// Omit inlined functions
     #[arg(long)]
     pub(crate) no_inline: bool,
 
-    /// Leave out all names: addresses and modules only
+    /// Omit all names: addresses and modules only
     #[arg(long)]
     pub(crate) no_symbols: bool,
 
-    /// How function names are written
+    /// Form of function names
     #[arg(long, value_name = "HOW", default_value_t, value_parser = ChoiceParser::<Demangle>::all())]
     pub(crate) demangle: Demangle,
 
-    /// Charge the parts that compilers move out of a function (.cold, .part.0) to the function
+    /// Charge parts of a function (.cold, .part.0) to the function
     #[arg(long)]
     pub(crate) fold_parts: bool,
 
-    /// Take the threads of a pool together, worker-1 and worker-2 as worker-N
+    /// Group threads of a pool: worker-1 and worker-2 as worker-N
     #[arg(long)]
     pub(crate) fold_threads: bool,
 
-    /// Take kernel names from FILE, in the form of /proc/kallsyms [default: /proc/kallsyms where the recorded kernel
-    /// is the running one]
+    /// Read kernel names from FILE, in the form of /proc/kallsyms
+    ///
+    /// Default: /proc/kallsyms if the recorded kernel is the running one.
     #[arg(long, value_name = "FILE")]
     pub(crate) kallsyms: Option<PathBuf>,
 
-    /// Keep what names are found for addresses of files in DIR, and unwind rules, and take from there what runs before
-    /// found, whatever they were of; the output is the same. DIR is made where it is not there; see unwind-perf cache
+    /// Cache symbols and unwind rules in DIR across runs; the output is the same
+    ///
+    /// DIR is created if it does not exist; see unwind-perf cache.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) cache: Option<PathBuf>,
 
-    /// Limit of what --cache keeps; what was used longest ago goes first [default: 1G]
+    /// Limit of the cache [default: 1G]; the least recently used go first
     #[arg(long, value_name = "SIZE", value_parser = parse_memory, requires = "cache")]
     pub(crate) cache_size: Option<u64>,
 }

@@ -53,7 +53,7 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
     let wanted = Wanted { profile, functions: &functions, text: &args.function };
     let found = wanted.find(|is_wanted| annotate(profile, &weights, &functions, is_wanted));
     let Some((function, others)) = found.split_first() else {
-        bail!("no function in the samples has {} in its name; see unwind-perf top", args.function);
+        bail!("no sampled function has {} in its name; unwind-perf top lists them", args.function);
     };
     let (instructions, addresses, why) = if args.no_code {
         (Vec::new(), Vec::new(), None)
@@ -71,7 +71,7 @@ fn annotated(args: &AnnotateArgs, run: RunOptions) -> anyhow::Result<Status> {
             print_damage(&analysis);
         }
     } else {
-        print_summary(profile)?;
+        print_summary(&analysis, args.run.verbose)?;
         print_not_kept(&analysis);
         print_other_events(profile, args.weight.weight());
         tell(&analysis, others, &marks, &sources, why.as_deref());

@@ -50,9 +50,7 @@ fn bundled(args: &BundleArgs) -> anyhow::Result<Status> {
     progress.clear();
     new.complete().with_context(|| target.failed())?;
     if !is_same {
-        print_note(
-            "the bundle gives another result than the recording does here; what it has of files is all of them",
-        );
+        print_note("the bundle gives another result than the recording; it now has whole files");
         return Ok(Status::Incomplete);
     }
     if !args.quiet {
@@ -170,12 +168,12 @@ fn check(input: &Path, options: &Options) -> anyhow::Result<()> {
     let stat = host().stat(input, Origin::User);
     if input == Path::new("-") || stat.is_ok_and(|stat| !is_whole(stat.kind)) {
         bail!(
-            "{name} can be read only once, and a bundle is proven by a second reading; name a file"
+            "{name} can be read only once, but a bundle is verified by a second reading; name a file"
         );
     }
     let settled = pipeline().settle(source(input), &Options::default());
     if settled.map_err(with_argument)?.bundle.is_some() {
-        bail!("{name} is a bundle already");
+        bail!("{name} is already a bundle");
     }
     for store in &options.files.build_id_stores {
         if !host().is_dir(store, Origin::User) {

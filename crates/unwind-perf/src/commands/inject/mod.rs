@@ -53,7 +53,7 @@ pub(crate) fn run(args: &InjectArgs) -> anyhow::Result<Status> {
         .map(|(path, elf)| Ok((OutputTarget::regular_file(path, &inputs)?, elf)))
         .collect::<anyhow::Result<_>>()?;
     if file.content.damage().happened() {
-        bail!("{} was cut short while it was read", args.input.display());
+        bail!("{} was truncated while it was read", args.input.display());
     }
     for (target, elf) in &code {
         target.write_all(elf)?;

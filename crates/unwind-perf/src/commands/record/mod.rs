@@ -26,15 +26,13 @@ use crate::terminal::{Status, print_damage, print_error, print_summary, shown};
 /// Records a program, and examines the recording.
 pub(super) fn run(args: &RecordArgs) -> anyhow::Result<Status> {
     if args.command.is_empty() && args.pid.is_empty() && !args.all_cpus {
-        bail!(
-            "what is to be recorded? Name a command (record -- COMMAND), processes (-p PID) or all (-a)"
-        );
+        bail!("name a command (record -- COMMAND), processes (-p PID), or all (-a)");
     }
     if let Some(word) = args.command.first().filter(|it| it.as_encoded_bytes().starts_with(b"-")) {
         bail!("record has no option {}; see record --help", word.display());
     }
     if args.output == Path::new("-") {
-        bail!("-o -: a stream is not looked at; start perf record itself for one");
+        bail!("-o - is not supported; use perf record -o - for a stream");
     }
     if let Some(path) = &args.buildid_dir
         && let Some(distrust) = host().distrust(path)
@@ -59,7 +57,7 @@ fn record(
     if !args.quiet {
         eprintln!("{}", in_shell(&args.perf, &words));
         if args.command.is_empty() {
-            eprintln!("Ctrl-C ends the recording");
+            eprintln!("Press Ctrl-C to end the recording.");
         }
     }
     let previous = Previous::of(recording);
@@ -108,7 +106,7 @@ fn analyze(recording: &Path) -> anyhow::Result<Analysis> {
 /// Prints the losses and the completeness of the stacks.
 fn account(args: &RecordArgs, analysis: &Analysis) -> anyhow::Result<()> {
     if !args.quiet {
-        print_summary(&analysis.profile)?;
+        print_summary(analysis, args.verbose)?;
     } else if analysis.is_damaged {
         print_damage(analysis);
     }

@@ -71,15 +71,15 @@ fn whole_files_are_the_same_files() {
 fn what_cannot_be_bundled_is_an_error() {
     let folder = bundled("spin-lld", "errors", &[]);
     for (arguments, expected) in [
-        (&["bundle", "a.upb", "-o", "b.upb"][..], "a.upb is a bundle already"),
+        (&["bundle", "a.upb", "-o", "b.upb"][..], "a.upb is already a bundle"),
         (&["bundle", "-", "-o", "b.upb"], "- can be read only once"),
         (&["bundle", "none.data", "-o", "b.upb"], "cannot read none.data"),
         (&["bundle", "a.upb", "-o", "a.upb"], "a.upb is"),
         (
             &["a.upb", "--sysroot", "."],
-            "a.upb is a bundle, which brings its files; --sysroot has no effect on it",
+            "a.upb is a bundle with its own files; --sysroot has no effect",
         ),
-        (&["maps", "a.upb", "--extra-dir", "."], "--extra-dir has no effect on it"),
+        (&["maps", "a.upb", "--extra-dir", "."], "--extra-dir has no effect"),
     ] {
         let ran = run(&folder, arguments).expect_status(2);
         assert!(ran.stderr.contains(expected), "{arguments:?}: {}", ran.stderr);
@@ -98,7 +98,7 @@ fn damaged_bundles_are_errors() {
         {
             let ran = run(&folder, command).expect_status(2);
             assert!(
-                ran.stderr.contains("cannot read cut.upb: the bundle is damaged or cut"),
+                ran.stderr.contains("cannot read cut.upb: the bundle is damaged or truncated"),
                 "{}",
                 ran.stderr
             );
@@ -187,5 +187,9 @@ fn bundles_come_by_standard_input() {
     }
     let cut = run_with_input(&folder, &["-q", "-"], &bundle[..bundle.len() - 1]);
     let cut = cut.expect_status(2);
-    assert!(cut.stderr.contains("cannot read -: the bundle is damaged or cut"), "{}", cut.stderr);
+    assert!(
+        cut.stderr.contains("cannot read -: the bundle is damaged or truncated"),
+        "{}",
+        cut.stderr
+    );
 }

@@ -205,8 +205,8 @@ fn a_named_folder_that_others_can_write_is_refused() {
         for name in ["shared", "link"] {
             let ran = run(&folder, &[arguments, &[option, name]].concat()).expect_status(2);
             let message = format!(
-                "unwind-perf: {option} {name}: {name} can be written by others (mode 777); name a folder of this user that \
-                 no other one can write (chmod go-w)\n"
+                "unwind-perf: {option} {name}: {name} can be written by others (mode 777); name a folder that only you \
+                 can write (chmod go-w)\n"
             );
             assert_eq!((ran.stderr, ran.stdout), (message, Vec::new()));
         }

@@ -52,6 +52,7 @@ const OPTIONS: &[&str] = &[
     "--time",
     "--timings",
     "--trust-perf-maps",
+    "--verbose",
     "--version",
     "--weight",
 ];
@@ -95,7 +96,7 @@ fn help_tells_every_option() {
 #[test]
 fn help_of_a_command_has_its_own_headings() {
     let help = run(root(), &["info", "--help"]).expect_status(0);
-    let about = "Show what a recording says about itself, its machine and its events";
+    let about = "Show the header of a recording: machine, events, features";
     assert_eq!(help.text().lines().next(), Some(about));
     let headings = help.text().lines().filter(|line| line.ends_with(':') && !line.starts_with(' '));
     assert_eq!(headings.collect::<Vec<_>>(), ["Arguments:", "Options:"]);
@@ -274,9 +275,9 @@ fn colours() {
     assert_eq!(reported(&["--color", "never"]), plain);
     let coloured = reported(&["--color=always"]);
     for line in [
-        "31 samples with 217 frames\n",
-        "\x1b[1m100.0 % of the stacks are complete; they ended by\x1b[0m\n",
-        "\x1b[33mnot-covered:\x1b[0m ../../sysroot",
+        "31 samples, 217 frames.\n",
+        "\x1b[1mAll 31 stacks are complete.\x1b[0m\n",
+        "\x1b[33munverified-file:\x1b[0m /usr/lib",
     ] {
         assert!(coloured.contains(line), "{coloured}");
     }
@@ -291,6 +292,29 @@ fn colours() {
     );
     assert!(error(&["--unknown", "--color=always"]).contains('\x1b'));
     assert!(!error(&["--unknown", "--color=never"]).contains('\x1b'));
+}
+
+/// The summary is short; `--verbose` has the words of every end and of all findings.
+#[test]
+fn details_of_the_summary() {
+    let case = Case::named("deep");
+    let reported = |more: &[&str]| {
+        let ran = case.run(&[&["-f", "folded", "-o", "/dev/null"], more].concat());
+        ran.expect_status(0).stderr
+    };
+    let short = reported(&[]);
+    assert!(short.contains("\n5 of 37 stacks (13.5 %) are complete.\n"), "{short}");
+    assert!(short.lines().count() <= 7 && !short.contains("not-covered"), "{short}");
+    let details = reported(&["--verbose"]);
+    for part in [
+        "\n   86.5 %  root-across-gap              32\n",
+        "\nEvidence of frames: 85.1 % cfi, 9.6 % joined, ",
+        "\nnot-covered: ",
+    ] {
+        assert!(details.contains(part), "{details}");
+    }
+    assert_eq!(reported(&["-v"]), details);
+    case.run(&["-q", "-v"]).expect_status(2);
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn what_is_not_compared_leaves_the_gate_undecided() {
     assert_eq!(pair["modules"][0]["paired_by"], "option");
     assert_eq!(pair["modules"][0]["name_after"], "plt");
     let wrong = diff(&[SPIN, PLT, "--pair", "spin-lld=nothing"]).expect_status(2);
-    let message = "no module after is called nothing; those with samples are ";
+    let message = "no module after is called nothing; modules with samples are ";
     assert!(wrong.stderr.contains(message), "{}", wrong.stderr);
 }
 
@@ -96,10 +96,10 @@ fn what_cannot_be_compared_is_refused() {
             &[SPIN, SPIN, "-o", "new.foo"][..],
             "new.foo: no format has the ending .foo; use one of .txt, .json, .html, .folded, .pb.gz, or choose",
         ),
-        (&[SPIN][..], "name two recordings, or several on each side with -- between the sides"),
-        (&[SPIN, SPIN, SPIN], "name two recordings, or several on each side"),
+        (&[SPIN][..], "give two recordings, or several per side with -- between: A1 A2"),
+        (&[SPIN, SPIN, SPIN], "give two recordings, or several per side"),
         (&["-", "-"], "only one recording can come from standard input"),
-        (&[SPIN, "--", SPIN, "--limit=1"], "--limit=1: options stand in front of the --"),
+        (&[SPIN, "--", SPIN, "--limit=1"], "--limit=1: options go before the --"),
         (&[SPIN, "no such file"], "no such file: No such file or directory"),
         (
             &[SPIN, SPIN, "--pid", "1"],
@@ -168,5 +168,5 @@ fn too_many_incomplete_stacks_fail() {
     let case = Case::named("anon").folder.join("perf.data");
     let case = case.to_str().expect("UTF-8");
     let ran = diff(&["--no-join", "--fail-if-incomplete", "10", case, case]).expect_status(1);
-    assert_eq!(ran.stderr.matches("have callchains that are not complete").count(), 2);
+    assert_eq!(ran.stderr.matches("have incomplete callchains").count(), 2);
 }

@@ -30,22 +30,22 @@ fn what_is_no_recording() {
     write("head", &Case::named("spin-lld").bytes()[..50]);
     write("head-only", &Case::named("spin-lld").bytes()[..104]);
     fs::create_dir(folder.join("folder")).expect("a folder");
-    let magic = "not a perf.data recording: expected `PERFILE2` at offset 0x0, found";
+    let magic = "not a perf recording: expected `PERFILE2` at offset 0x0, found";
     for (name, message) in [
         ("text", format!("cannot read text: {magic} [23, 20, 63, 6f, 6d, 6d, 65, 6e]")),
         ("short", format!("cannot read short: {magic} [50, 45, 52, 46, 00, 00, 00, 00]")),
         ("empty", "empty is empty".to_owned()),
         ("missing", "cannot read missing: No such file or directory (os error 2)".to_owned()),
         ("/dev/null", "/dev/null is not a regular file".to_owned()),
-        ("folder", "folder is a directory without a file `data`: no recording".to_owned()),
+        ("folder", "folder is a directory without a file `data`, so it is not a recording".to_owned()),
         (
             "head",
-            "cannot read head: file header cut: expected 72 bytes at offset 0x0, found 50".to_owned(),
+            "cannot read head: the file header is truncated: expected 72 bytes at offset 0x0, found 50".to_owned(),
         ),
         (
             "head-only",
-            "cannot read head-only: attribute section at offset 0x78 is not between the header and \
-             the end of the file at 0x68"
+            "cannot read head-only: the attribute section at offset 0x78 is outside the file, \
+             which ends at 0x68"
                 .to_owned(),
         ),
     ] {
@@ -103,8 +103,8 @@ fn switches_and_control_groups_that_were_not_recorded() {
     fails(
         &case.folder,
         &["perf.data", "--format", "folded", "--weight", "off-cpu"],
-        "--weight off-cpu: the recording has no context switches; record it with: perf record -e cpu-clock -e \
-         sched:sched_switch --switch-events --call-graph dwarf",
+        "--weight off-cpu: the recording has no context switches; record with \
+         unwind-perf record --off-cpu",
     );
     fails(
         &case.folder,
@@ -114,7 +114,7 @@ fn switches_and_control_groups_that_were_not_recorded() {
     fails(
         &case.folder,
         &["perf.data", "--cgroup", "/"],
-        "--cgroup: the recording has no control groups; record it with perf record --all-cgroups",
+        "--cgroup: the recording has no control groups; record with perf record --all-cgroups",
     );
 }
 
@@ -133,11 +133,8 @@ fn wrong_arguments_are_told() {
              parquet, arrow",
         ),
         (&["perf.data", "--unknown"], "error: unexpected argument '--unknown' found"),
-        (&["reprot", "x"], "error: there is no command 'reprot'; did you mean 'report'?"),
-        (
-            &["tpo"],
-            "unwind-perf: there is no file and no command tpo; did you mean the command top?",
-        ),
+        (&["reprot", "x"], "error: 'reprot' is not a command; did you mean 'report'?"),
+        (&["tpo"], "unwind-perf: there is no file or command tpo; did you mean the command top?"),
         (
             &["perf.data", "top"],
             "error: the command stands before the recording: unwind-perf top perf.data",
@@ -178,16 +175,16 @@ fn a_cut_recording_is_partly_told() {
         "spin-lld;_start;__libc_start_main;libc.so.6+0x271d0;main;outer;inner;spin 13\n"
     );
     let lines: Vec<&str> = ran.stderr.lines().collect();
-    assert_eq!(lines[0], "13 samples with 91 frames");
+    assert_eq!(lines[0], "13 samples, 91 frames.");
     for line in [
-        "data-cut: file is cut: data should end at 0x21b80, file ends at 0xea60",
-        "partial-record: last record at 0xe9d8 is cut: 136 bytes dropped",
+        "data-cut: the file is truncated: its data ends at 0x21b80, the file ends at 0xea60",
+        "partial-record: the last record, at 0xe9d8, is truncated: 136 bytes were dropped",
     ] {
         assert!(lines.contains(&line), "{}", ran.stderr);
     }
     // With `--quiet` a line reports it.
     let quiet = run(&folder, &["cut", "-q", "-f", "folded", "--sysroot", root]).expect_status(1);
-    let line = "unwind-perf: the recording is damaged: file is cut: data should end at 0x21b80, file ends at 0xea60\n";
+    let line = "unwind-perf: the recording is damaged: the file is truncated: its data ends at 0x21b80, the file ends at 0xea60\n";
     assert_eq!((quiet.stdout, quiet.stderr.as_str()), (ran.stdout, line));
 }
 
@@ -230,7 +227,7 @@ fn a_recording_that_is_cut_while_it_is_dumped() {
     let file = fs::OpenOptions::new().write(true).open(folder.join("perf.data"));
     file.and_then(|file| file.set_len(1_000_000)).expect("cut");
     let ran = finish(child).expect_status(2);
-    assert_eq!(ran.stderr, "unwind-perf: perf.data was cut short while it was read\n");
+    assert_eq!(ran.stderr, "unwind-perf: perf.data was truncated while it was read\n");
 }
 
 /// The file of `-o` exists when it is complete, and is unchanged after an error.

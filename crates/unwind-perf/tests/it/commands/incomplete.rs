@@ -57,7 +57,7 @@ fn too_much_that_is_incomplete_fails_after_the_output() {
             let ran = limited(format, limit).expect_status(1);
             assert!(ran.stdout == output, "{format}: the output is written all the same");
             let expected = format!(
-                "unwind-perf: 15 of 30 samples (50.00 %) have callchains that are not complete, more than the \
+                "unwind-perf: 15 of 30 samples (50.00 %) have incomplete callchains, more than the \
                  {limit} % of --fail-if-incomplete\n"
             );
             assert_eq!(ran.stderr, expected);

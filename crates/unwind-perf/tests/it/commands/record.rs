@@ -128,8 +128,8 @@ fn a_recording_outlives_its_program() {
         }
         // Without a stored copy, the message names the command that would have stored one.
         fs::remove_dir_all(folder.join(store)).expect("removed");
-        let ran = run(&folder, &["-f", "folded", "r.data"]).expect_status(0);
-        assert!(ran.stderr.contains("unwind-perf record would have kept it"), "{}", ran.stderr);
+        let ran = run(&folder, &["-v", "-f", "folded", "r.data"]).expect_status(0);
+        assert!(ran.stderr.contains("unwind-perf record stores such files"), "{}", ran.stderr);
     }
 }
 
@@ -179,9 +179,9 @@ fn the_status_is_that_of_the_program() {
     for (arguments, message) in [
         (&["-e", "nonsense", "--", "/bin/true"][..], "perf wrote no recording (exit status: 129)"),
         (&["--perf", "./none", "--", "/bin/true"], "cannot start ./none"),
-        (&["-o", "-", "--", "/bin/true"], "-o -: a stream is not looked at"),
+        (&["-o", "-", "--", "/bin/true"], "-o - is not supported"),
         (&["--no-such-option", "--", "/bin/true"], "record has no option --no-such-option"),
-        (&[], "what is to be recorded?"),
+        (&[], "name a command (record -- COMMAND)"),
         (&["--store-size", "many", "--", "/bin/true"], "invalid value 'many'"),
     ] {
         let all = [&["record"][..], arguments].concat();
@@ -266,7 +266,7 @@ fn a_default_store_that_others_can_write_is_not_used() {
     let json = finish(child.expect("the command starts")).expect_status(0).json();
     let findings = json["summary"]["findings"].as_array().expect("findings");
     let why = format!("{} can be written by others (mode 777)", store.display());
-    let message = format!("{why}; no file of it is used");
+    let message = format!("{why}; its files are not used");
     let found = findings.iter().find(|it| it["kind"] == "folder-not-trusted").expect("one");
     assert_eq!(found["message"], message.as_str());
     assert!(!functions(&folder, &["r.data"]).contains("known 1"));
@@ -277,7 +277,7 @@ fn a_default_store_that_others_can_write_is_not_used() {
     let store = store.to_str().expect("UTF-8");
     let named = ["--buildid-dir", store, "-o", "r.new", "--", "/bin/true"];
     let line = format!(
-        "unwind-perf: --buildid-dir {store}: {why}; name a folder of this user that no other one can write (chmod go-w)\n"
+        "unwind-perf: --buildid-dir {store}: {why}; name a folder that only you can write (chmod go-w)\n"
     );
     assert_eq!(record(&folder, &named).expect_status(125).stderr, line);
     assert!(!folder.join("r.new").exists());

@@ -150,7 +150,7 @@ fn annotate_takes_a_name_a_file_or_an_address() {
         let arguments = [&["annotate", wrong], &files[..]].concat();
         let refused = run(&Case::named("inlines-gcc").folder, &arguments).expect_status(2);
         let expected = format!(
-            "unwind-perf: no function in the samples has {wrong} in its name; see unwind-perf top\n"
+            "unwind-perf: no sampled function has {wrong} in its name; unwind-perf top lists them\n"
         );
         assert_eq!(refused.stderr, expected);
     }
@@ -231,7 +231,7 @@ spin  spin-lld: own 100.0 %, inclusive 100.0 %
     let unknown = Case::named("spin-lld");
     let ran = run(&unknown.folder, &["annotate", "nothing", "perf.data"]).expect_status(2);
     let message =
-        "unwind-perf: no function in the samples has nothing in its name; see unwind-perf top\n";
+        "unwind-perf: no sampled function has nothing in its name; unwind-perf top lists them\n";
     assert_eq!(ran.stderr, message);
 }
 
@@ -272,7 +272,7 @@ fn a_terminal_gets_the_functions_that_cost_most() {
     assert!(text.starts_with("40 samples of cpu-clock:u\n    own  samples  inclusive"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
     assert!(text.contains('…'), "names are cut: {text}");
-    assert!(summary.contains("of the stacks are complete"), "{summary}");
+    assert!(summary.contains("36 of 40 stacks (90.0 %) are complete."), "{summary}");
     assert_eq!(status, Some(0));
     let (text, ..) = on_a_terminal(&case, &["-q"]);
     assert!(text.contains("\x1b[1m\x1b[4m    own"), "{text}");
@@ -281,7 +281,7 @@ fn a_terminal_gets_the_functions_that_cost_most() {
     for format in ["pprof", "firefox", "hotspot", "parquet", "arrow"] {
         let (text, message, status) = on_a_terminal(&case, &["-f", format]);
         let expected = format!(
-            "unwind-perf: {format} is binary and is not written to a terminal; name a file: -o FILE\n"
+            "unwind-perf: {format} is binary and is not written to a terminal; add -o FILE\n"
         );
         assert_eq!((text.as_str(), message, status), ("", expected, Some(2)));
     }
@@ -295,6 +295,6 @@ fn the_recording_is_perf_data_where_none_is_named() {
     let named = case.run(&["-q", "-f", "folded"]).expect_status(0);
     assert_eq!(run(&case.folder, &files).expect_status(0).text(), named.text());
     let none = run(crate::support::cases::root(), &files).expect_status(2).stderr;
-    let expected = "unwind-perf: no recording named, and there is no perf.data here; see --help\n";
+    let expected = "unwind-perf: no perf.data here. Record one: unwind-perf record -- ./program\n";
     assert_eq!(none, expected);
 }

@@ -203,7 +203,7 @@ fn links_of_others_and_to_their_files_are_not_followed() {
     let before = listing(&folder);
     let recording = folder.join("perf.data");
     for (name, why) in [
-        ("link", "link is a link of another user (uid 12345)"),
+        ("link", "link is a symbolic link of another user (uid 12345)"),
         ("mine", "theirs belongs to another user (uid 12345)"),
     ] {
         let message = format!("unwind-perf: cannot write {name}: {why}; name the file itself");

@@ -106,21 +106,21 @@ fn what_is_missing_is_said() {
             "dwo",
             "chain.dwo",
             "dwo-missing",
-            "place/program: chain.dwo with the debug information of a unit was not found; inlined functions are missing",
+            "place/program: chain.dwo, the split debug information of a unit, was not found; inlined functions are missing",
         ),
         (
             "v5",
             "dwo",
             "chain.dwo",
             "dwo-missing",
-            "place/program: chain.dwo with the debug information of a unit was not found; inlined functions are missing",
+            "place/program: chain.dwo, the split debug information of a unit, was not found; inlined functions are missing",
         ),
         (
             "v5",
             "dwz",
             "common",
             "dwz-missing",
-            "place/program: common with the debug information that it shares with other files was not found; inlined functions are missing",
+            "place/program: common, its shared debug information, was not found; inlined functions are missing",
         ),
     ] {
         let folder = empty_folder(&format!("missing-{dwarf}-{name}"));
@@ -136,10 +136,10 @@ fn what_is_missing_is_said() {
 /// A damaged file with debug information is reported, and so is a damaged section of the program.
 #[test]
 fn what_is_damaged_is_said() {
-    let missing = "it was found as the debug file of place/program: names, inlined functions or lines are missing";
+    let missing = "as the debug file of place/program it is not used, so names, inlined functions or lines are missing";
     let cut = "has another checksum than the file that belongs to it states";
     let packed =
-        "place/program: section .gnu_debugdata cannot be unpacked; names of functions are missing";
+        "place/program: section .gnu_debugdata cannot be decompressed; function names are missing";
     for (name, file, kind, sentence) in [
         (
             "link",
@@ -203,7 +203,7 @@ fn half_of_the_debug_information_is_overwritten() {
     }
     let kept = names("v5", "plain", &[]).iter().filter(|chain| chain.len() > 1).count();
     assert_eq!((inlined, kept), (15, 35));
-    let finding = "debug-info-damaged: place/program: the entry at 0x254 of .debug_info cannot be read; \
+    let finding = "debug-info-damaged: place/program: the entry at 0x254 of .debug_info is unreadable; \
                    inlined functions of its unit are missing\n";
     assert!(ran.stderr.contains(finding), "{}", ran.stderr);
     assert!(ran.stderr.contains("but names or lines are missing"), "{}", ran.stderr);

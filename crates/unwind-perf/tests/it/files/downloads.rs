@@ -143,7 +143,7 @@ fn a_server_that_never_answers_is_waited_for_once() {
     let line = format!("waiting for {url}: {kind} {id}; it has 2 s to answer (DEBUGINFOD_TIMEOUT)");
     assert_eq!(waits(&ran), [line]);
     let finding = format!(
-        "{url} failed: it sent nothing for 2 s; it was not asked again; files may be missing"
+        "{url} failed: it sent nothing for 2 s; it was not queried again; files may be missing"
     );
     assert!(ran.stderr.contains(&finding), "{}", ran.stderr);
     assert!(time < BOUND, "{time:?}");
@@ -180,7 +180,7 @@ fn a_server_that_hangs_for_the_first_file_is_not_asked_for_others() {
     let ran = ran.expect_status(1);
     assert_eq!(server.requests().len(), 1);
     assert!(
-        ran.stderr.contains("it sent nothing for 1 s; it was not asked again"),
+        ran.stderr.contains("it sent nothing for 1 s; it was not queried again"),
         "{}",
         ran.stderr
     );
@@ -194,7 +194,7 @@ fn a_server_that_trickles_is_too_slow() {
     let (ran, time) = unwind(SEVERAL, &[&server], &variables);
     let ran = ran.expect_status(1);
     assert_eq!(server.requests().len(), 1);
-    let finding = "it sent less than 100 KiB in 1 s; it was not asked again";
+    let finding = "it sent less than 100 KiB in 1 s; it was not queried again";
     assert!(ran.stderr.contains(finding), "{}", ran.stderr);
     assert!(time < BOUND, "{time:?}");
 }

@@ -54,7 +54,7 @@ fn another_build_of_the_program_is_refused() {
         [(
             "build-id-mismatch",
             format!(
-                "{} has build-id d306bc3c364ba5e040fc25266da671a4cc3928b3, recorded was \
+                "{} has build-id d306bc3c364ba5e040fc25266da671a4cc3928b3, the recorded one is \
                  f3dcf08ec49ecbf60ccffc71893cba205ac80401",
                 path.display()
             )
@@ -161,8 +161,11 @@ fn a_list_of_zeros_is_refused() {
     let reported: Vec<_> =
         findings(&json).into_iter().filter(|(kind, _)| *kind == "kernel-names").collect();
     let [(_, message)] = reported.as_slice() else { panic!("{reported:?}") };
-    let why = "all 15 addresses are zero: they were hidden (kernel.kptr_restrict)";
-    assert!(message.starts_with("no kernel names: ") && message.ends_with(why), "{message}");
+    let why = "the kernel hides the addresses: all 15 are zero (kernel.kptr_restrict)";
+    assert!(
+        message.starts_with("kernel functions have no names: ") && message.ends_with(why),
+        "{message}"
+    );
 }
 
 /// A list has no build-id, but the code of another kernel has another end.
@@ -184,5 +187,5 @@ fn a_list_of_another_kernel_is_refused() {
     let reported: Vec<_> =
         findings(&json).into_iter().filter(|(kind, _)| *kind == "kernel-names").collect();
     let [(_, message)] = reported.as_slice() else { panic!("{reported:?}") };
-    assert!(message.contains("is of another kernel: its code ends at 0x"), "{message}");
+    assert!(message.contains("belongs to another kernel: its code ends at 0x"), "{message}");
 }

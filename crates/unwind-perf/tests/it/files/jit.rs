@@ -69,11 +69,10 @@ fn files_whose_heads_or_ends_are_lost_are_told() {
         ran.stderr
     };
     let dump = damaged("jit-371.dump", &|bytes| bytes[0] ^= 0xff);
-    let said = "jitdump-damaged: the dump of JIT code /tmp/unwind-perf-testdata/jit/jit-371.dump does not begin as one; its \
-                code has no names\n";
+    let said = "jitdump-damaged: jitdump /tmp/unwind-perf-testdata/jit/jit-371.dump has no valid header; its code has no names\n";
     assert!(dump.contains(said), "{dump}");
     let program = damaged("jit", &|bytes| bytes.truncate(bytes.len() / 8));
-    let said = "begins as an ELF file and cannot be read: it is damaged or cut short; replace it by an intact copy\n";
+    let said = "is a damaged or truncated ELF file; replace it by an intact copy\n";
     assert!(program.contains(said) && program.contains("file-unusable: "), "{program}");
 }
 
@@ -87,8 +86,8 @@ fn a_jitdump_that_is_cut_is_told() {
     std::fs::write(&dump, &bytes[..bytes.len() - 40]).expect("written");
     let root = folder.to_str().expect("UTF-8");
     let ran = run(&case.folder, &["perf.data", "--sysroot", root]).expect_status(1);
-    let finding = "the dump of JIT code /tmp/unwind-perf-testdata/jit/jit-371.dump does not end with a whole record: its \
-                   last 40 bytes are none; code that came later has no names";
+    let finding = "jitdump /tmp/unwind-perf-testdata/jit/jit-371.dump ends with a partial record (its last 40 bytes); later \
+                   code has no names";
     let json = ran.json();
     let findings = json["summary"]["findings"].as_array().expect("findings");
     let found: Vec<_> =

@@ -272,6 +272,6 @@ fn bytes_outside_every_segment_have_no_name() {
     assert_eq!(lines[0]["frames"], json!([frame]));
     assert_eq!(lines[0]["end"], "no-unwind-info");
     let ran = run(&folder, &["perf.data", "-f", "folded", "--sysroot", "."]).expect_status(0);
-    let line = "  100.0 %  [no module]: code outside every segment of its file\n";
+    let line = "\nNo module: the code is outside all segments of its file (100.0 % of stacks and frames). ";
     assert!(ran.stderr.contains(line), "{}", ran.stderr);
 }

@@ -277,10 +277,7 @@ fn a_living_process_has_its_deleted_program() {
     }
     drop(running);
     write(path);
-    assert_eq!(
-        served(&folder),
-        format!("{path} is another file than the recorded one: its inode differs")
-    );
+    assert_eq!(served(&folder), format!("{path} is not the recorded file: its inode differs"));
     write(&deleted);
     assert_eq!(served(&folder), format!("{path} was deleted or replaced before it was recorded"));
 }

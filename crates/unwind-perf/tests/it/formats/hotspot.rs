@@ -204,7 +204,10 @@ fn a_missing_file_is_told_once() {
         })
         .collect();
     let path = "/tmp/unwind-perf-testdata/spin-lld/spin-lld";
-    assert_eq!(errors, [format!("2 {path}: file not found; stacks end there, names are missing")]);
+    assert_eq!(
+        errors,
+        [format!("2 {path}: file not found; stacks end in it and names are missing")]
+    );
 }
 
 /// Returns samples with stacks; one second for each round.

@@ -40,7 +40,7 @@ fn losses_are_told_by_event() {
     }
     let folder = empty_folder("losses");
     std::fs::write(folder.join("perf.data"), it.build()).expect("a file");
-    let ran = run(&folder, &["perf.data"]).expect_status(0);
+    let ran = run(&folder, &["perf.data", "--verbose"]).expect_status(0);
     let summary = &ran.json()["summary"];
     assert_eq!(
         summary["lost_by_event"],
@@ -51,7 +51,7 @@ fn losses_are_told_by_event() {
     );
     assert_eq!(summary["lost_samples"], json!(15));
     assert!(
-        ran.stderr.contains("  of cycles: 9 samples, 3 records\n  of faults: 6 samples\n"),
+        ran.stderr.contains("  cycles: 9 samples, 3 records lost\n  faults: 6 samples lost\n"),
         "{}",
         ran.stderr
     );

@@ -129,7 +129,7 @@ fn only_sources_of_the_code_at_the_address_are_shown() {
     }
     let unknown = json!({ "debugId": "0".repeat(33), "moduleOffset": "0x1", "file": name });
     let told = ask(&served, "/source/v1", &unknown).json();
-    assert_eq!(told["error"], "There is nothing of that name: no file of this id is known");
+    assert_eq!(told["error"], "Not found: no file of this id is known");
 }
 
 #[test]

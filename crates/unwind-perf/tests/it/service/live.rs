@@ -222,7 +222,7 @@ fn what_is_no_recording_ends_it_with_a_message() {
         drop(input);
         let ran = served.finish();
         assert_eq!(ran.status, 2, "{}", ran.stderr);
-        assert!(ran.stderr.contains("not a recording that can be read"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("This is not a readable recording"), "{}", ran.stderr);
         assert_eq!(ran.stderr.contains("the stream is empty"), bytes.is_empty(), "{}", ran.stderr);
     }
 }

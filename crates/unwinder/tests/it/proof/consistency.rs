@@ -39,7 +39,7 @@ fn code_that_is_not_what_its_descriptions_state() {
     assert_eq!(
         said,
         [
-            "its call frame information states that the instruction before 0x1601 moves the stack pointer by 8, which its code does not; so 3 of 4 descriptions contradict the file"
+            "its call frame information states that the instruction before 0x1601 moves the stack pointer by 8, which its code does not; 3 of 4 FDEs contradict the file"
         ]
     );
 }
@@ -53,7 +53,7 @@ fn a_section_that_is_not_where_its_segment_has_it() {
     assert_eq!(
         said,
         [
-            "its section .rodata is at 0x1208 of the file, but the program headers load its address from 0x1200"
+            "its section .rodata is at offset 0x1208, but the program headers load its address from 0x1200"
         ]
     );
 }
@@ -71,7 +71,7 @@ fn a_table_that_does_not_lead_to_its_descriptions() {
     assert_eq!(
         said,
         [
-            "the table of its call frame information lists 0x1604, the description there is of 0x1600; so 4 of 4 descriptions contradict the file"
+            "the table of its call frame information lists an FDE for 0x1604, but it is for 0x1600; 4 of 4 FDEs contradict the file"
         ]
     );
 }
@@ -85,6 +85,6 @@ fn a_header_of_a_version_that_does_not_exist() {
     let said = check(&mut World::new(Arch::X86_64, &elf.build()), EndReason::UnprovenRoot);
     assert_eq!(
         said,
-        ["the header of its call frame information, at 0x5000 of the file, is of version 2"]
+        ["the header of its call frame information, at offset 0x5000, has the unknown version 2"]
     );
 }

@@ -60,8 +60,8 @@ fn options() -> FileOptions {
     FileOptions { host: Arc::new(MemoryHost::new()), ..FileOptions::default() }
 }
 
-/// The commands that would have stored a file.
-const KEPT: &str = "unwind-perf record would have kept it, as would perf buildid-cache --add FILE";
+/// The commands that keep a file.
+const KEPT: &str = "unwind-perf record stores such files, as does perf buildid-cache --add FILE";
 
 /// Adds the option for servers, if this build has it.
 fn or_debuginfod(others: &str) -> String {
@@ -79,21 +79,21 @@ fn files_that_are_missing() {
     let with_id = or_debuginfod("modules=FILE, extra_dirs=DIR, sysroot=DIR");
     assert_eq!(
         help(Some(0), EndReason::NoModule),
-        format!("give the file of build-id d587e5ae: {with_id}; {KEPT}")
+        format!("add {with_id} for the file with build-id d587e5ae; {KEPT}")
     );
     assert_eq!(
         help(Some(1), EndReason::NoModule),
-        "give the file: modules=FILE, extra_dirs=DIR or sysroot=DIR; unwind-perf record would have kept it"
+        "add modules=FILE, extra_dirs=DIR or sysroot=DIR for the file; unwind-perf record stores such files"
     );
     // Its path names no file.
     let by_content = or_debuginfod("modules=FILE, extra_dirs=DIR");
     assert_eq!(
         help(Some(3), EndReason::NoModule),
-        format!("give the file of build-id d587e5ae: {by_content}; {KEPT}")
+        format!("add {by_content} for the file with build-id d587e5ae; {KEPT}")
     );
     assert_eq!(
         help(Some(1), EndReason::BadUnwindInfo),
-        "give a sound copy of the same build: modules=FILE"
+        "add modules=FILE with an intact copy of the same build"
     );
 }
 
@@ -113,13 +113,13 @@ fn what_was_tried_is_not_advised_again() {
     let left = or_debuginfod("modules=FILE, sysroot=DIR");
     assert_eq!(
         help(Some(0), EndReason::NoModule),
-        format!("give the file of build-id d587e5ae: {left}; {KEPT}")
+        format!("add {left} for the file with build-id d587e5ae; {KEPT}")
     );
     let sysroots = vec!["/system".into()];
     let help = helps(FileOptions { extra, fetcher, sysroots, ..options() });
     assert_eq!(
         help(Some(0), EndReason::NoModule),
-        format!("give the file of build-id d587e5ae: modules=FILE; {KEPT}")
+        format!("add modules=FILE for the file with build-id d587e5ae; {KEPT}")
     );
 }
 
@@ -128,8 +128,8 @@ fn memory_without_a_file() {
     let help = helps(options());
     let memory = |pid: &str| {
         format!(
-            "JIT code goes on where its compiler keeps frame pointers or writes a jitdump (perf record -k mono); if it \
-             is a copy of a file's code, say so: map=OBJECT@{pid},START,LEN,OFFSET"
+            "let its JIT compiler keep frame pointers or write a jitdump (perf record -k mono); if it \
+             is a copy of a file's code, add map=OBJECT@{pid},START,LEN,OFFSET"
         )
     };
     assert_eq!(help(Some(2), EndReason::AnonymousMemory), memory("7"));
@@ -141,7 +141,7 @@ fn a_file_whose_path_leads_to_another_is_to_be_given_by_its_name() {
     let help = helps(options());
     assert_eq!(
         help(Some(5), EndReason::NoModule),
-        "give the recorded file: modules=c=FILE; unwind-perf record would have kept it"
+        "add modules=c=FILE, the recorded file; unwind-perf record stores such files"
     );
 }
 
@@ -157,7 +157,7 @@ fn pages_of_the_kernel_and_return_probes() {
     let images = ImageStore::new(options());
     let reason = |module, end| reason(Some(ModuleId(module)), end, &timeline, &images);
     assert_eq!(reason(1, EndReason::ReturnProbe), "a return probe replaced the return address");
-    assert_eq!(reason(4, EndReason::AnonymousMemory), "code that the kernel maps into processes");
+    assert_eq!(reason(4, EndReason::AnonymousMemory), "the code is a page that the kernel maps");
 }
 
 /// A program at a path, with these sections besides its code.
@@ -208,29 +208,32 @@ const BUILD: &str = "build it with -fasynchronous-unwind-tables or -fno-omit-fra
 
 #[test]
 fn programs_of_ones_own() {
-    let given = or_debuginfod(
-        "give its debug information of build-id abababab with debug_dirs=DIR, modules=FILE",
+    let options = or_debuginfod("debug_dirs=DIR, modules=FILE");
+    let given = format!("add {options} for its debug information (build-id abababab)");
+    let expected = (
+        format!("{given}; or {BUILD}"),
+        format!("it has no symbols: {given}; or build it with -g"),
     );
-    let expected =
-        (format!("{given}; or {BUILD}"), format!("it is stripped: {given}; or build it with -g"));
-    assert_eq!(for_program("/opt/app", vec![note()], options()), expected);
+    assert_eq!(for_program("/opt/app", vec![note()], self::options()), expected);
     // With exported symbols it is not called stripped.
-    for (place, lack) in [(1, "it has exported symbols only"), (0, "it is stripped")] {
-        // A defined or an imported function.
+    for (place, lack) in [(1, "it has exported symbols only"), (0, "it has no symbols")] {
+        // A function that is defined, or imported.
         let symbol = [&[1, 0, 0, 0, 0x12, 0, place, 0][..], &[0; 16]].concat();
         let exported = vec![note(), section(".dynsym", [vec![0; 24], symbol].concat())];
-        let (_, names) = for_program("/opt/app", exported, options());
+        let (_, names) = for_program("/opt/app", exported, self::options());
         assert_eq!(names, format!("{lack}: {given}; or build it with -g"));
     }
     // Without a build-id, no server is queried, and a debug file is identified only by its name.
     let link = section(".gnu_debuglink", gnu_debuglink(Endian::Little, "app.dbg", 7));
-    let given = "give its debug information, the file app.dbg of the same build, with debug_dirs=DIR or modules=FILE";
-    let expected =
-        (format!("{given}; or {BUILD}"), format!("it is stripped: {given}; or build it with -g"));
-    assert_eq!(for_program("/opt/app", vec![link], options()), expected);
-    // Nothing would identify its debug information.
-    let alone = "it is stripped, and has no build-id: build it with -g".to_owned();
-    assert_eq!(for_program("/opt/app", Vec::new(), options()), (BUILD.to_owned(), alone));
+    let given = "add debug_dirs=DIR or modules=FILE for its debug information, the file app.dbg of the same build";
+    let expected = (
+        format!("{given}; or {BUILD}"),
+        format!("it has no symbols: {given}; or build it with -g"),
+    );
+    assert_eq!(for_program("/opt/app", vec![link], self::options()), expected);
+    // Nothing would be known to belong to it.
+    let alone = "it has no symbols and no build-id: build it with -g".to_owned();
+    assert_eq!(for_program("/opt/app", Vec::new(), self::options()), (BUILD.to_owned(), alone));
 }
 
 #[test]
@@ -238,15 +241,15 @@ fn packaged_programs() {
     let default = FileOptions { debug_dirs: vec!["/usr/lib/debug".into()], ..options() };
     let options = or_debuginfod("debug_dirs=DIR, modules=FILE");
     let (_, names) = for_program("/usr/bin/app", vec![note()], default.clone());
-    let given = "install its debug information of build-id abababab, or give it";
-    assert_eq!(names, format!("it is stripped: {given} with {options}"));
-    // If the default folder is not searched, installing the package has no effect.
+    let given = "install its debug package (build-id abababab), or add";
+    assert_eq!(names, format!("it has no symbols: {given} {options}"));
+    // Where the default folder is not searched, installing leads nowhere.
     let named = vec![PathBuf::from("/dbg")];
     let named = FileOptions { debug_dirs: named.clone(), named_debug_dirs: named, ..default };
     let (_, names) = for_program("/usr/bin/app", vec![note()], named);
     let options = or_debuginfod("modules=FILE");
-    let given = "give its debug information of build-id abababab";
-    assert_eq!(names, format!("it is stripped: {given} with {options}"));
+    let given = "for its debug information (build-id abababab)";
+    assert_eq!(names, format!("it has no symbols: add {options} {given}"));
 }
 
 /// If debug information was read, neither it nor a build with -g is advised.
@@ -256,10 +259,7 @@ fn files_with_all_that_there_is() {
     assert_eq!(for_program("/opt/app", debug, options()), (BUILD.to_owned(), String::new()));
     let symbols = vec![note(), section(".symtab", vec![0; 24])];
     let (unwind, names) = for_program("/opt/app", symbols, options());
-    assert!(
-        unwind.starts_with("give its debug information of build-id abababab with "),
-        "{unwind}"
-    );
+    assert!(unwind.contains(" for its debug information (build-id abababab)"), "{unwind}");
     assert_eq!(names, "");
     // Debug information in the debug file counts, too.
     let host = MemoryHost::new();

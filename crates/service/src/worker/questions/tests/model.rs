@@ -32,7 +32,7 @@ pub(super) fn answer(
     let chosen = match query.weight {
         _ if is_every => None,
         Weight::OffCpu if query.filter.event.is_some() => {
-            return Err(Some("times off the processor are an event of their own".to_owned()));
+            return Err(Some("off-CPU times are a separate event".to_owned()));
         }
         Weight::OffCpu => profile.off_cpu,
         _ => chosen_event(profile, query.filter.event.as_deref())?,
