@@ -119,9 +119,9 @@ kinds! {
     WrongType = "wrong-type", 415, "The type of the body is not supported";
     /// A part of a file that it does not have.
     WrongRange = "wrong-range", 416, "The range is outside the file";
-    /// What was named is no recording, or a damaged one.
+    /// The named file is not a recording, or is damaged.
     NotARecording = "not-a-recording", 422, "This is not a readable recording";
-    /// What is asked for does not fit the recording.
+    /// The request does not fit the recording.
     DoesNotFit = "does-not-fit", 422, "The recording lacks the requested data";
     /// A part of a program that cannot be shown.
     NoCode = "no-code", 422, "There is no code to show";

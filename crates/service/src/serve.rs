@@ -89,7 +89,7 @@ pub enum ServeError {
         /// Cause.
         source: io::Error,
     },
-    /// What strangers send would be taken for recordings of this machine.
+    /// Untrusted uploads would be treated as recordings of this host.
     #[error("{} overlaps a served directory of this machine; name another one", path.display())]
     UploadsInside {
         /// Folder for uploads.
@@ -311,13 +311,13 @@ fn folder_and_name(path: &Path) -> (PathBuf, PathBuf) {
 }
 
 /// Returns the absolute path without symbolic links, as in the paths of recordings below it.
-#[allow(clippy::disallowed_methods, reason = "what the operator named is looked at")]
+#[allow(clippy::disallowed_methods, reason = "reads a path that the operator named")]
 fn whole_path(path: &Path) -> io::Result<PathBuf> {
     std::fs::canonicalize(path)
 }
 
 /// Returns true if a path is a folder with recordings; a folder of `perf record --threads` is itself a recording.
-#[allow(clippy::disallowed_methods, reason = "what the operator named is looked at")]
+#[allow(clippy::disallowed_methods, reason = "reads a path that the operator named")]
 fn is_folder(path: &Path) -> io::Result<bool> {
     let metadata = std::fs::metadata(path)?;
     Ok(metadata.is_dir() && !path.join("data").is_file())

@@ -117,7 +117,7 @@ fn a_clean_run_is_short() {
     assert_eq!(text(&empty()), "0 samples, 0 frames.\n");
 }
 
-/// A run of 1,000 frames in which the modules 0, 2 and so on have no names.
+/// A run of 1,000 frames; the modules 0, 2 and so on have no names.
 fn nameless(frames: &[(u32, u64)]) -> Profile {
     let mut profile = one_of_everything();
     profile.samples.truncate(1);
@@ -199,7 +199,7 @@ x.bin has exported symbols only (100.0 % of stacks end
     assert!(!text.contains("build-id-mismatch"), "{text}");
 }
 
-/// The tip for the size of the copy and its details, in a run of 1,000 samples with copies of so many bytes.
+/// The tip for the size of the copy and its details, in a run of 1,000 samples with copies of `bytes` bytes.
 fn dump_hint(recorded: u32, needs: StackNeeds) -> [String; 2] {
     let mut profile = one_of_everything();
     let sample = *profile.samples.iter().next().expect("five samples");

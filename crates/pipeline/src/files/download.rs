@@ -83,7 +83,7 @@ impl Download {
         }
         let magic = buffer.get(..MAGIC.len()).unwrap_or_default();
         if magic != MAGIC || total != MAGIC.len() as u64 {
-            return Err(io::Error::other("what it sent is no ELF file"));
+            return Err(io::Error::other("the response is not an ELF file"));
         }
         out.write_all(magic)?;
         loop {
@@ -93,7 +93,7 @@ impl Download {
             }
             total += n as u64;
             if total > self.size.unwrap_or(self.most).min(self.most) {
-                return Err(io::Error::other("what it sent is larger than it may be"));
+                return Err(io::Error::other("the response is larger than allowed"));
             }
             out.write_all(buffer.get(..n).unwrap_or_default())?;
             if total - last_reported >= REPORTED {
@@ -105,7 +105,7 @@ impl Download {
         }
         report(total);
         match self.size {
-            Some(size) if size != total => Err(io::Error::other("what it sent is cut off")),
+            Some(size) if size != total => Err(io::Error::other("the response is truncated")),
             _ => Ok(total),
         }
     }
@@ -117,18 +117,18 @@ impl Download {
 /// If it is not.
 pub(crate) fn check(path: &Path, size: u64, id: BuildId) -> io::Result<()> {
     let image = Image::open(&RealHost, path, Origin::User);
-    let image = image.map_err(|_| io::Error::other("what it sent is damaged or cut off"))?;
+    let image = image.map_err(|_| io::Error::other("the response is damaged or truncated"))?;
     if !image.build_id().is_some_and(|found| found.matches(&id)) {
-        return Err(io::Error::other("what it sent has another build-id"));
+        return Err(io::Error::other("the response has another build-id"));
     }
     if image.has_lost_sections() {
-        return Err(io::Error::other("what it sent is damaged or cut off"));
+        return Err(io::Error::other("the response is damaged or truncated"));
     }
     let is_inside = |section: &image_store::Section| section.end().is_some_and(|end| end <= size);
     if image.sections().iter().filter(|section| section.has_bytes()).all(is_inside) {
         Ok(())
     } else {
-        Err(io::Error::other("what it sent is cut off"))
+        Err(io::Error::other("the response is truncated"))
     }
 }
 
@@ -149,12 +149,12 @@ mod tests {
         assert_eq!(copied(any, elf), Ok(elf.to_vec()));
         assert_eq!(copied(Download { size: Some(8), ..any }, elf), Ok(elf.to_vec()));
         let cases: [(Download, &[u8], &str); 6] = [
-            (any, b"", "what it sent is no ELF file"),
-            (any, b"\x7fEL", "what it sent is no ELF file"),
-            (any, b"<html>login please</html>", "what it sent is no ELF file"),
-            (any, b"\x7fELF12345", "what it sent is larger than it may be"),
-            (Download { size: Some(9), most: 100 }, elf, "what it sent is cut off"),
-            (Download { size: Some(7), most: 100 }, elf, "what it sent is larger than it may be"),
+            (any, b"", "the response is not an ELF file"),
+            (any, b"\x7fEL", "the response is not an ELF file"),
+            (any, b"<html>login please</html>", "the response is not an ELF file"),
+            (any, b"\x7fELF12345", "the response is larger than allowed"),
+            (Download { size: Some(9), most: 100 }, elf, "the response is truncated"),
+            (Download { size: Some(7), most: 100 }, elf, "the response is larger than allowed"),
         ];
         for (download, body, error) in cases {
             assert_eq!(copied(download, body), Err(error.to_owned()));

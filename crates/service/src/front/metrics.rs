@@ -80,12 +80,7 @@ impl Metrics {
         text.one("jobs_begun_total", "counter", "Started jobs", jobs.begun);
         text.one("jobs_refused_total", "counter", "Jobs refused: the queue was full", jobs.refused);
         let micros = get(&self.job_time);
-        text.one(
-            "job_microseconds_total",
-            "counter",
-            "Time of jobs, waiting included",
-            micros,
-        );
+        text.one("job_microseconds_total", "counter", "Time of jobs, waiting included", micros);
         text.head("results_total", "counter", "Lookups of results");
         text.row("results_total{found=\"yes\"}", get(&self.hits));
         text.row("results_total{found=\"no\"}", get(&self.misses));
@@ -96,12 +91,7 @@ impl Metrics {
         text.row("worker_starts_total{trust=\"local\"}", local.starts);
         text.row("worker_starts_total{trust=\"foreign\"}", foreign.starts);
         let ends = get(&self.worker_ends);
-        text.one(
-            "worker_ends_total",
-            "counter",
-            "Workers that ended during a job",
-            ends,
-        );
+        text.one("worker_ends_total", "counter", "Workers that ended during a job", ends);
         if let Some(live) = &service.live {
             text.live(&live.view());
         }

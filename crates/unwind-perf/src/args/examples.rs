@@ -1,6 +1,6 @@
 //! Examples, exit statuses, environment and files for the help and the manual page.
 
-/// What is typed, and what it does.
+/// A command line, and its effect.
 pub(crate) const EXAMPLES: &[(&str, &str)] = &[
     ("unwind-perf record -- ./program", "record a program with perf"),
     ("unwind-perf", "show the costliest functions of ./perf.data"),

@@ -1,4 +1,4 @@
-//! A command that does not exist is taken for the name of a recording: what to say then.
+//! Errors about misspelt commands, which the parser takes for names of recordings.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,13 +12,13 @@ use super::options::host;
 /// How alike a word must be to a command's name to be taken for it, as clap has it for its own suggestions.
 const ALIKE: f64 = 0.8;
 
-/// How alike two words are; one that is a slip of the keyboard away is as good as the same.
+/// Similarity of two words, from 0 to 1; a word with one typing error counts as equal.
 fn likeness(name: &str, word: &str) -> f64 {
     if strsim::damerau_levenshtein(name, word) == 1 { 1.0 } else { strsim::jaro(name, word) }
 }
 
-/// The error about the arguments, or a better one where the first of them is nearly a command, or a recording stands
-/// before a command.
+/// Returns the error about the arguments, or a better one if the first of them resembles a command, or a recording
+/// precedes a command.
 pub(crate) fn with_suggestion(error: Error, command: &mut Command, words: &[OsString]) -> Error {
     let kinds = [
         ErrorKind::ArgumentConflict,
@@ -33,7 +33,7 @@ pub(crate) fn with_suggestion(error: Error, command: &mut Command, words: &[OsSt
     let Some(first) = plain.first().filter(|first| !first.starts_with('-')) else { return error };
     let named = |name: &str| command.get_subcommands().any(|it| it.get_name() == name);
     let later = plain.iter().skip(1).find(|word| named(word));
-    // So clap says where a second word without an option follows a first.
+    // Error kind of clap for a second word without an option.
     let two_words = error.to_string().contains("the subcommand '");
     let message = match (suggestion(command, first), later) {
         (Some(name), _) => format!("'{first}' is not a command; did you mean '{name}'?"),
@@ -52,7 +52,7 @@ pub(crate) fn with_suggestion(error: Error, command: &mut Command, words: &[OsSt
     command.error(ErrorKind::InvalidSubcommand, message)
 }
 
-/// The command whose name the word nearly is, where the word is no file.
+/// Returns the command with a similar name, if the word is not a file.
 pub(crate) fn suggestion(command: &Command, word: &str) -> Option<String> {
     let names = command.get_subcommands().map(Command::get_name);
     let alike = names.map(|name| (likeness(name, word), name));

@@ -23,7 +23,7 @@ use super::{Cli, FileArgs, FilterArgs, FoldedArgs, RunArgs};
 /// The recording that an argument names: a path, or `-` for standard input.
 pub(crate) fn source(input: &Path) -> Source {
     if input == Path::new("-") {
-        // What is closed is read as the others are, and gives the error.
+        // A closed input is read like any other; reading returns the error.
         let bytes = ByteStream::standard_input()
             .unwrap_or_else(|_| ByteStream::of_reader(std::io::stdin()));
         return Source::Stream { name: input.to_owned(), bytes };
@@ -130,7 +130,7 @@ impl RunArgs {
     /// The options of the run. They are read once: a file that the user named may be a pipe.
     ///
     /// # Errors
-    /// Where an argument has no meaning, or a file or folder that the user named cannot be used.
+    /// If an argument has no meaning, or a file or folder that the user named cannot be used.
     pub(crate) fn options(&self) -> anyhow::Result<RunOptions> {
         self.options_with(&[])
     }
@@ -201,7 +201,7 @@ fn are_there(files: &FileSearch) -> anyhow::Result<()> {
 }
 
 impl FoldedArgs {
-    /// What the printers are to show, where the run has inlined functions or not.
+    /// Returns the options of the printers for a run with or without inlined functions.
     pub(crate) fn format_options(&self, run: &Options) -> FormatOptions {
         FormatOptions {
             inlines: run.names.inlines,
@@ -237,10 +237,10 @@ impl FilterArgs {
 }
 
 impl FileArgs {
-    /// Where files are looked for.
+    /// Locations of files.
     ///
     /// # Errors
-    /// Where a folder or file that the user named is not there, or an argument has no meaning.
+    /// If a folder or file that the user named does not exist, or an argument has no meaning.
     pub(crate) fn search(&self) -> anyhow::Result<FileSearch> {
         self.search_with(&[])
     }

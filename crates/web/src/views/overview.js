@@ -70,7 +70,7 @@ function stacks(app) {
   }
   const lost = head.lost ? [`the kernel lost ${amount(head.lost)} samples`] : [];
   const notes = [...lost, ...head.findings.map((finding) => `${finding.kind}: ${finding.message}` + (finding.count > 1 ? ` (and ${amount(finding.count - 1)} more)` : ""))];
-  if (notes.length) made.push(make("h4", { text: "What is wrong with the input" }), make("ul", {}, ...notes.map((text) => make("li", { text }))));
+  if (notes.length) made.push(make("h4", { text: "Findings in the input" }), make("ul", {}, ...notes.map((text) => make("li", { text }))));
   const hints = head.summary.split("\n").filter((line) => line.startsWith("Tip: ")).map((line) => line.slice(5));
   if (hints.length) made.push(make("h4", { text: "Advice" }), make("ul", {}, ...hints.map((text) => make("li", { text }))));
   return made;

@@ -71,7 +71,7 @@ pub(crate) struct DiffArgs {
     pub(crate) run: RunArgs,
 }
 
-/// Rows of the table where nobody chooses.
+/// Default number of rows.
 const ROWS: usize = 10;
 
 impl DiffArgs {

@@ -1,4 +1,4 @@
-//! What each command takes.
+//! Arguments of each command.
 
 mod annotate;
 mod bundle;

@@ -60,7 +60,7 @@ impl InputArg {
         Self { path: Some(path) }
     }
 
-    /// Its path: `perf.data` of this folder where none is named.
+    /// Its path: `perf.data` of this folder if none is named.
     pub(crate) fn path(&self) -> anyhow::Result<&Path> {
         let usual = Path::new("perf.data");
         match &self.path {
@@ -124,7 +124,7 @@ pub(crate) struct ReportArgs {
     pub(crate) sources: SourceArgs,
 }
 
-/// What the main job and the pictures have in common.
+/// Arguments that the main job and the pictures share.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// Write to FILE instead of standard output

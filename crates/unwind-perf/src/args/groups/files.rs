@@ -1,10 +1,10 @@
-//! The arguments that say where files are, and what memory held.
+//! Arguments on the locations of files and the contents of memory.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// Where files are looked for. Each is used only where its build-id is the recorded one.
+/// Locations of files. A file is used only if its build-id is the recorded one.
 #[derive(Debug, Args, Default)]
 #[command(next_help_heading = "Files")]
 pub(crate) struct FileArgs {

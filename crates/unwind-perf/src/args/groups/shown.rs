@@ -1,4 +1,4 @@
-//! The arguments of single formats: what they show, and how stacks are counted.
+//! Arguments of single formats: their contents, and the weights of stacks.
 
 use clap::Args;
 use formats::{Format, ScriptFields};
@@ -54,7 +54,7 @@ pub(crate) struct WeightArgs {
     pub(crate) weight: Option<Weight>,
 }
 
-/// The argument of what offers samples and periods by itself.
+/// Argument of outputs that contain samples and periods.
 #[derive(Debug, Args)]
 pub(crate) struct OffCpuArgs {
     /// Count the time that threads were off the processor, of recordings with context switches
@@ -67,7 +67,7 @@ fn off_cpu_parser() -> ChoiceParser<Weight> {
 }
 
 impl OffCpuArgs {
-    /// What was chosen.
+    /// Returns the selected value.
     pub(crate) fn weight(&self) -> Weight {
         self.weight.unwrap_or_default()
     }
@@ -113,7 +113,7 @@ impl FoldedArgs {
 }
 
 impl WeightArgs {
-    /// What was chosen.
+    /// Returns the selected value.
     pub(crate) fn weight(&self) -> Weight {
         self.weight.unwrap_or_default()
     }

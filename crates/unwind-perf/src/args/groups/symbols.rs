@@ -60,7 +60,7 @@ impl SymbolArgs {
         }
     }
 
-    /// Where names are kept.
+    /// Returns the location of cached names.
     pub(crate) fn cache(&self) -> Option<CachePlace> {
         let place = CachePlace::usual(self.cache.clone()?);
         Some(CachePlace { most: self.cache_size.unwrap_or(place.most), ..place })
