@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use budget::{Held, Memory, MemoryUse};
+use budget::{HeldMemory, MemoryBudget, MemoryUse};
 use hashbrown::HashMap;
 use host::OwnFolder;
 
@@ -28,7 +28,7 @@ pub struct Cache {
 struct Run {
     read: HashMap<Key, Option<Arc<Answers>>>,
     /// Memory accounted for the files that were read.
-    held: Held,
+    held: HeldMemory,
     has_written: bool,
     problem: Option<String>,
 }
@@ -36,8 +36,8 @@ struct Run {
 impl Cache {
     /// Opens the cache of a place; its memory is accounted in `memory`.
     #[must_use]
-    pub fn new(place: &CachePlace, memory: &Arc<Memory>) -> Self {
-        let held = Held::new(memory, MemoryUse::Symbols);
+    pub fn new(place: &CachePlace, memory: &Arc<MemoryBudget>) -> Self {
+        let held = HeldMemory::new(memory, MemoryUse::Symbols);
         let run = Run { read: HashMap::new(), held, has_written: false, problem: None };
         Self { folder: OwnFolder::at(place.folder.clone()), most: place.most, run: Mutex::new(run) }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use address::{Avma, FileOffset, Pid, Svma};
-use budget::Memory;
+use budget::MemoryBudget;
 use host::{OwnFolder, ScratchDir};
 use image_store::{Image, ImageStore, LoadedImage};
 use module_map::{FileIdentity, MapEvent, Timeline};
@@ -44,7 +44,7 @@ fn ask(image: &Image, addresses: &[Svma], strings: &mut Strings) -> Symbols {
 }
 
 fn cache(folder: &Path) -> Cache {
-    Cache::new(&CachePlace::usual(folder.to_owned()), &Arc::new(Memory::new(None)))
+    Cache::new(&CachePlace::usual(folder.to_owned()), &Arc::new(MemoryBudget::new(None)))
 }
 
 /// Answers with the help of a folder; returns the number of addresses that were missing, too.
@@ -281,7 +281,7 @@ fn sign(bytes: &mut [u8]) {
 fn a_file_of_rules_stays_within_its_size() {
     let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
     let place = CachePlace { most: 800, ..CachePlace::usual(dir.path().to_owned()) };
-    let cache = Cache::new(&place, &Arc::new(Memory::new(None)));
+    let cache = Cache::new(&place, &Arc::new(MemoryBudget::new(None)));
     // A head of 72 bytes, a rule of 22, and 17 addresses of six: 196 bytes; a file may have 200.
     let rows = |addresses: u64| -> Vec<_> { (0..addresses).map(|at| (at, rule(1))).collect() };
     cache.keep_rules(&KEY, &rows(17), |_| true);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use address::{BuildId, FileOffset, Svma};
-use budget::Memory;
+use budget::MemoryBudget;
 use host::{HandedHost, Host, HostError, Origin};
 use image_store::{Image, ImageError, LoadedImage};
 use options::NameOptions;
@@ -29,7 +29,7 @@ pub struct IdentifiedFiles {
     files: Files,
     host: Arc<dyn Host>,
     names: NameOptions,
-    memory: Arc<Memory>,
+    memory: Arc<MemoryBudget>,
 }
 
 /// The reason that no file of a build-id was found.

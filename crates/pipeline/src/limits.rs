@@ -5,7 +5,7 @@
 //! The limit therefore reduces prefetching and gives files half of it.
 //! If the total exceeds the limit, the run ends with an error instead of being killed by the kernel.
 
-use budget::{Budget, Limit, Memory, Resource};
+use budget::{Budget, Limit, MemoryBudget, Resource};
 use options::Limits;
 use perf_data::SessionOptions;
 
@@ -33,7 +33,7 @@ pub(crate) fn file_budget(limits: Limits, budget: Budget) -> Budget {
 }
 
 /// Returns an error if the run exceeded its memory limit, because its result is incomplete.
-pub(crate) fn check_memory(memory: &Memory) -> Result<(), Error> {
+pub(crate) fn check_memory(memory: &MemoryBudget) -> Result<(), Error> {
     match memory.exceeded() {
         Some(exceeded) => Err(Error::MemoryLimit { exceeded: Box::new(exceeded.clone()) }),
         None => Ok(()),

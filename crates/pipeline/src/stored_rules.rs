@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use address::Svma;
-use budget::Memory;
+use budget::MemoryBudget;
 use cache::{Cache, Key, RuleRows};
 use image_store::Image;
 use rayon::prelude::*;
 use unwinder::{KeptRules, NewRules, RULES, RuleBytes, RuleStore, RuleTable};
 
 /// Returns the cached rules for one run.
-pub(crate) fn stored_rules(cache: &Arc<Cache>, memory: &Arc<Memory>) -> KeptRules {
+pub(crate) fn stored_rules(cache: &Arc<Cache>, memory: &Arc<MemoryBudget>) -> KeptRules {
     KeptRules::new(Box::new(Stored(Arc::clone(cache))), memory)
 }
 

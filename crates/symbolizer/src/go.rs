@@ -2,7 +2,7 @@
 //! Stripped programs have no other.
 
 use address::Svma;
-use budget::{Allowance, Exhausted, Held};
+use budget::{Allowance, Exhausted, HeldMemory};
 use gopclntab::{GoFunction, GoFunctions, GoValue, GoValueKind};
 use hashbrown::HashMap;
 
@@ -28,7 +28,7 @@ pub(crate) fn resolve<'f>(
     addresses: &[Svma],
     wanted: Wanted,
     steps: Allowance,
-    held: &Held,
+    held: &HeldMemory,
 ) -> (UnitResult<'f>, Option<Exhausted>) {
     let mut resolver = Resolver {
         wanted,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use address::Svma;
-use budget::{Budget, Held, Memory, MemoryUse};
+use budget::{Budget, HeldMemory, MemoryBudget, MemoryUse};
 use image_store::Image;
 use options::Demangle;
 use profile::{InlineRow, StringId};
@@ -64,7 +64,7 @@ pub struct Options<'o> {
     /// Limits for each file.
     pub budget: Budget,
     /// Memory accounting; the run is cancelled if it exceeds the limit.
-    pub memory: Option<&'o Arc<Memory>>,
+    pub memory: Option<&'o Arc<MemoryBudget>>,
 }
 
 impl Options<'_> {
@@ -75,8 +75,8 @@ impl Options<'_> {
     }
 
     /// Returns a memory account for a use, starting at 0.
-    pub(crate) fn held(&self, of: MemoryUse) -> Held {
-        self.memory.map_or(Held::NOWHERE, |memory| Held::new(memory, of))
+    pub(crate) fn held(&self, of: MemoryUse) -> HeldMemory {
+        self.memory.map_or(HeldMemory::UNCOUNTED, |memory| HeldMemory::new(memory, of))
     }
 }
 

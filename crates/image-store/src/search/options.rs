@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use address::BuildId;
-use budget::{Budget, Memory};
+use budget::{Budget, MemoryBudget};
 use host::{Host, RealHost};
 
 use super::extra::ExtraFiles;
@@ -58,7 +58,7 @@ pub struct FileOptions {
     /// Limits per file and in total.
     pub budget: Budget,
     /// Memory accounting of the run.
-    pub memory: Arc<Memory>,
+    pub memory: Arc<MemoryBudget>,
     /// Servers for files that are not found locally.
     pub fetcher: Option<Fetcher>,
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use address::{Avma, BuildId, Pid};
-use budget::{Held, MemoryUse, Resource, SharedAllowance};
+use budget::{HeldMemory, MemoryUse, Resource, SharedAllowance};
 use hashbrown::{HashMap, HashSet};
 use host::{Damage, HostError, HostFile, HostText};
 use module_map::{MappedKind, Module};
@@ -45,7 +45,7 @@ pub struct ImageStore {
     /// Remaining memory for the contents of files.
     held: Arc<SharedAllowance>,
     /// Memory taken by the results per module.
-    noted: Mutex<Held>,
+    noted: Mutex<HeldMemory>,
 }
 
 /// A path, the root of its resolution, and the form of the opened file.
@@ -79,7 +79,7 @@ impl ImageStore {
         let held = options.budget.shared_allowance(Resource::HeldInAll, 0);
         let held = held.held_in(&options.memory, MemoryUse::Files);
         Self {
-            noted: Mutex::new(Held::new(&options.memory, MemoryUse::Processes)),
+            noted: Mutex::new(HeldMemory::new(&options.memory, MemoryUse::Processes)),
             debug_search: options.debug_search(),
             shared,
             run: Mutex::default(),

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use address::{Pid, Timestamp};
-use budget::Held;
+use budget::HeldMemory;
 use hashbrown::HashMap;
 
 use super::hints::{InForce, Layer};
@@ -110,7 +110,7 @@ pub(super) struct Processes {
     /// A space without mappings.
     empty: Arc<LazySpace>,
     n_images: u32,
-    held: Held,
+    held: HeldMemory,
 }
 
 /// Accounted bytes of a process besides its space.
@@ -118,7 +118,7 @@ const PROCESS: usize = 2 * size_of::<(Pid, Process)>() + 64;
 
 impl Processes {
     /// Creates an empty table: processes start with `empty` and are charged to the account of `held`.
-    pub(super) fn new(empty: Arc<Space>, held: Held) -> Self {
+    pub(super) fn new(empty: Arc<Space>, held: HeldMemory) -> Self {
         let empty = MadeSpace { space: empty, covered: Vec::new() };
         let empty = Arc::new(LazySpace::of(empty));
         Self { known: HashMap::new(), exited: VecDeque::new(), empty, n_images: 0, held }
@@ -157,7 +157,7 @@ impl Processes {
     }
 
     /// Returns a known process, and the account for its memory.
-    pub(super) fn get_with_held(&mut self, pid: Pid) -> Option<(&mut Process, &Held)> {
+    pub(super) fn get_with_held(&mut self, pid: Pid) -> Option<(&mut Process, &HeldMemory)> {
         Some((self.known.get_mut(&pid)?, &self.held))
     }
 
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn processes_that_exited_are_kept_for_a_while() {
-        let mut processes = Processes::new(Arc::new(Space::default()), Held::NOWHERE);
+        let mut processes = Processes::new(Arc::new(Space::default()), HeldMemory::UNCOUNTED);
         processes.get_or_new(Pid(1)).threads += 1;
         assert_eq!(processes.exit(Pid(1)), None);
         for pid in 2..=1025 {

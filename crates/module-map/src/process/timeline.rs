@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use address::{Avma, BuildId, Pid, Tid};
-use budget::{Held, Memory, MemoryUse};
+use budget::{HeldMemory, MemoryBudget, MemoryUse};
 
 use super::cgroups::{CgroupId, Cgroups};
 use super::comms::{CommId, Comms};
@@ -60,16 +60,16 @@ impl Timeline {
     /// Creates an empty timeline.
     #[must_use]
     pub fn new() -> Self {
-        Self::holding(Held::NOWHERE)
+        Self::holding(HeldMemory::UNCOUNTED)
     }
 
     /// Creates an empty timeline that accounts its size in `memory`, including spaces that others still use.
     #[must_use]
-    pub fn within(memory: &Arc<Memory>) -> Self {
-        Self::holding(Held::new(memory, MemoryUse::Processes))
+    pub fn within(memory: &Arc<MemoryBudget>) -> Self {
+        Self::holding(HeldMemory::new(memory, MemoryUse::Processes))
     }
 
-    fn holding(held: Held) -> Self {
+    fn holding(held: HeldMemory) -> Self {
         let modules = ModuleTable::new(held.another(0));
         let empty = Arc::new(Space::of(modules.shared().clone(), &held));
         Self {

@@ -2,7 +2,7 @@
 //! copied as a whole if another space shares it, else changed in place.
 
 use address::{Avma, FileOffset, ModuleId};
-use budget::Held;
+use budget::HeldMemory;
 
 use super::Mapping;
 
@@ -26,12 +26,12 @@ pub(crate) struct Chunk {
     /// Number of mappings. Invariant: at most [`ROOM`].
     n: usize,
     mappings: [Mapping; ROOM],
-    held: Held,
+    held: HeldMemory,
 }
 
 impl Chunk {
     /// Creates a chunk, charged to the account of its space; mappings beyond [`ROOM`] are omitted.
-    pub(crate) fn new(mappings: &[Mapping], held: &Held) -> Self {
+    pub(crate) fn new(mappings: &[Mapping], held: &HeldMemory) -> Self {
         let held = held.another(size_of::<Self>() as u64);
         let mut chunk = Self { n: mappings.len().min(ROOM), mappings: [NOTHING; ROOM], held };
         for (place, &mapping) in chunk.mappings.iter_mut().zip(mappings) {

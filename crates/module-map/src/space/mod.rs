@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use address::{Avma, FileOffset, ModuleId};
-use budget::Held;
+use budget::HeldMemory;
 use hashbrown::HashSet;
 
 use crate::module::Modules;
@@ -75,7 +75,7 @@ pub struct Space {
 
 impl Space {
     /// Creates an empty space for mappings of these modules, charged to the account of `held`.
-    pub(crate) fn of(modules: Arc<Modules>, held: &Held) -> Self {
+    pub(crate) fn of(modules: Arc<Modules>, held: &HeldMemory) -> Self {
         Self { version: 0, modules, tree: Tree::new(held), jit: Tree::new(held), behind: None }
     }
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use address::Avma;
-use budget::Held;
+use budget::HeldMemory;
 
 use super::Mapping;
 use super::chunk::Chunk;
@@ -24,7 +24,7 @@ pub(super) struct Tree {
 #[derive(Clone, Debug, Default)]
 struct Children {
     list: Vec<Child>,
-    held: Held,
+    held: HeldMemory,
 }
 
 /// Accounted bytes of a node and its allocation, besides its children.
@@ -51,7 +51,7 @@ pub(super) enum Found<'t> {
 
 impl Tree {
     /// Creates an empty tree, charged to the account of `held`.
-    pub(super) fn new(held: &Held) -> Self {
+    pub(super) fn new(held: &HeldMemory) -> Self {
         Self { root: Children::new(Vec::new(), held) }
     }
 
@@ -169,7 +169,7 @@ impl Child {
 
 impl Children {
     /// Creates children, charged to the account of `held`.
-    fn new(list: Vec<Child>, held: &Held) -> Self {
+    fn new(list: Vec<Child>, held: &HeldMemory) -> Self {
         let mut children = Self { list, held: held.another(0) };
         children.count();
         children

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use budget::Held;
+use budget::HeldMemory;
 
 use super::batch_reader::BatchReader;
 use super::entries::{RecordEntry, SampleEntry};
@@ -28,7 +28,7 @@ pub struct Batch {
     pub(crate) chains: Vec<(u64, u64)>,
     /// Memory of the entries, released on drop.
     #[expect(dead_code, reason = "counts for as long as the batch lives")]
-    pub(crate) held: Held,
+    pub(crate) held: HeldMemory,
 }
 
 impl Batch {
@@ -176,7 +176,7 @@ pub(super) mod tests {
             records: Vec::new(),
             chunks: chunks.iter().map(chunk).collect(),
             chains: Vec::new(),
-            held: Held::NOWHERE,
+            held: HeldMemory::UNCOUNTED,
         }
     }
 

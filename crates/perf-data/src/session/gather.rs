@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use address::Timestamp;
-use budget::Memory;
+use budget::MemoryBudget;
 
 use super::index::{index_record, index_sample};
 use super::messages::{Outbox, ReadMessage};
@@ -80,7 +80,7 @@ pub(crate) struct Gather {
     options: SessionOptions,
     mode: Mode,
     waiting: Waiting,
-    memory: Arc<Memory>,
+    memory: Arc<MemoryBudget>,
     times: RoundTimes,
     /// Bytes of compressed records since the last batch.
     packed: u64,
@@ -98,7 +98,7 @@ impl Gather {
         out: Outbox,
         options: SessionOptions,
         mode: Mode,
-        memory: Arc<Memory>,
+        memory: Arc<MemoryBudget>,
     ) -> Self {
         let (waiting, times) = (Waiting::new(&memory), RoundTimes::default());
         Self { out, options, mode, waiting, memory, times, packed: 0, chains_wait: 0 }

@@ -34,7 +34,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use budget::Memory;
+use budget::MemoryBudget;
 
 use self::input::open;
 use self::messages::{Outbox, ReadMessage};
@@ -79,14 +79,14 @@ impl Session {
     }
 
     /// Same as [`Self::open`], with its memory counted in `memory`. If a limit is exceeded, the
-    /// session ends early; [`Memory::exceeded`] reports it.
+    /// session ends early; [`MemoryBudget::exceeded`] reports it.
     ///
     /// # Errors
     /// As for [`Self::open`], and if a memory limit is exceeded.
     pub fn open_within(
         input: Input,
         options: SessionOptions,
-        memory: &Arc<Memory>,
+        memory: &Arc<MemoryBudget>,
         findings: &mut Findings,
     ) -> Result<Self, Error> {
         let mut opened = open(input, options, memory, findings)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use budget::{Held, Memory, MemoryUse};
+use budget::{HeldMemory, MemoryBudget, MemoryUse};
 
 use super::gather::{Gather, Mode};
 use super::input::OpenedRecording;
@@ -18,7 +18,7 @@ const PACKED_PENDING: u64 = 128 << 20;
 pub(crate) fn read(
     opened: OpenedRecording,
     mut options: SessionOptions,
-    memory: &Arc<Memory>,
+    memory: &Arc<MemoryBudget>,
     out: Outbox,
 ) {
     if opened.is_packed {
@@ -32,7 +32,7 @@ pub(crate) fn read(
     };
     let gather = Gather::new(out, options, mode, memory.clone());
     let mut driver = {
-        let held = Held::new(memory, MemoryUse::Recording);
+        let held = HeldMemory::new(memory, MemoryUse::Recording);
         let head = Arc::new(opened.head);
         let driver = Driver::new(head, options.expansion_bytes, options.budget, gather);
         driver.held_as(held).ahead(options.ahead)

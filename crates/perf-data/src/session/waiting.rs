@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use address::Timestamp;
-use budget::{Held, Memory, MemoryUse};
+use budget::{HeldMemory, MemoryBudget, MemoryUse};
 
 use super::batch::Batch;
 use super::chains::UserChains;
@@ -26,14 +26,14 @@ pub(crate) struct Waiting {
     /// Bytes of the waiting records. After a batch was taken, an estimate in proportion to the remaining entries.
     bytes: u64,
     /// Memory of the entries, for a capacity of `room` entries.
-    held: Held,
+    held: HeldMemory,
     room: usize,
 }
 
 impl Waiting {
     /// Creates an empty collection that counts its memory in `memory`.
-    pub(crate) fn new(memory: &Arc<Memory>) -> Self {
-        Self { held: Held::new(memory, MemoryUse::Recording), ..Self::default() }
+    pub(crate) fn new(memory: &Arc<MemoryBudget>) -> Self {
+        Self { held: HeldMemory::new(memory, MemoryUse::Recording), ..Self::default() }
     }
 
     /// Sets the chunk that contains the following records.

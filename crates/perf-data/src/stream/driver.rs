@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use budget::{Budget, Held};
+use budget::{Budget, HeldMemory};
 
 use super::counts::RecordCounts;
 use super::expander::{ExpandFault, Expander, PackedChunk, UnpackMeasure};
@@ -43,7 +43,7 @@ pub(crate) struct Driver<S> {
     /// Index of the current feed.
     file: u32,
     /// Memory count of the blocks of records.
-    held: Held,
+    held: HeldMemory,
 }
 
 impl<S: RecordSink> Driver<S> {
@@ -59,12 +59,12 @@ impl<S: RecordSink> Driver<S> {
             shift: 0,
             is_ready: false,
             file: 0,
-            held: Held::NOWHERE,
+            held: HeldMemory::UNCOUNTED,
         }
     }
 
     /// Counts the memory of blocks in `held`.
-    pub(crate) fn held_as(self, held: Held) -> Self {
+    pub(crate) fn held_as(self, held: HeldMemory) -> Self {
         Self { held, ..self }
     }
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use address::{Pid, Timestamp};
-use budget::{Held, Memory, MemoryUse};
+use budget::{HeldMemory, MemoryBudget, MemoryUse};
 use module_map::{CgroupId, ProcessImage, RelatedSpace, Timeline};
 use options::SampleFilter;
 use perf_data::{Batch, Head, Record, RecordEntry, SampleEntry, TimedRecord};
@@ -103,9 +103,9 @@ pub(crate) struct Planner<'r> {
     sampled: Box<Sampled>,
     pub(crate) filtered: u64,
     pub(crate) left_out: LeftOut,
-    memory: &'r Arc<Memory>,
+    memory: &'r Arc<MemoryBudget>,
     /// Memory accounted for the tables.
-    held: Held,
+    held: HeldMemory,
     /// True if samples of some event have a control group.
     has_cgroups: bool,
     /// Times off the processor, if requested.
@@ -117,7 +117,7 @@ impl<'r> Planner<'r> {
         timeline: &'r mut Timeline,
         filter: &'r Filter,
         off_cpu: bool,
-        memory: &'r Arc<Memory>,
+        memory: &'r Arc<MemoryBudget>,
     ) -> Self {
         Self {
             timeline,
@@ -127,7 +127,7 @@ impl<'r> Planner<'r> {
             filtered: 0,
             left_out: LeftOut::default(),
             memory,
-            held: Held::new(memory, MemoryUse::Processes),
+            held: HeldMemory::new(memory, MemoryUse::Processes),
             has_cgroups: false,
             off_cpu: off_cpu.then(OffCpu::default),
         }

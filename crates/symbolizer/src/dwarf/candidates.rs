@@ -1,6 +1,6 @@
 //! Candidate units for the requested addresses, by the ranges that the units state.
 
-use budget::{Held, Resource};
+use budget::{HeldMemory, Resource};
 use hashbrown::HashMap;
 
 use crate::addresses::{AddressIndex, Cover, sweep};
@@ -80,7 +80,7 @@ struct Covers<'c> {
     index: &'c AddressIndex<'c>,
     covers: Vec<Cover>,
     limit: usize,
-    held: Held,
+    held: HeldMemory,
 }
 
 impl Covers<'_> {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use budget::{Budget, Held, Resource};
+use budget::{Budget, HeldMemory, Resource};
 use gimli::{EndianSlice, RunTimeEndian};
 use hashbrown::HashMap;
 use image_store::{Image, Section};
@@ -124,7 +124,7 @@ pub(crate) struct DwarfFile<'s> {
     pub(crate) exhausted: Option<Resource>,
     pub(crate) costs: FileCosts,
     /// Memory accounting for its tables, and parent of that for data made of it.
-    pub(crate) held: Held,
+    pub(crate) held: HeldMemory,
     /// The line programs, by ascending offset.
     programs: OnceLock<Vec<LineProgram>>,
 }
@@ -133,7 +133,7 @@ pub(crate) struct DwarfFile<'s> {
 struct LineProgram {
     offset: u64,
     /// Its files, read when a declaration first needs them.
-    files: OnceLock<Option<(FileTables, Held)>>,
+    files: OnceLock<Option<(FileTables, HeldMemory)>>,
 }
 
 /// A table of abbreviations, with the limit on its bytes.
@@ -141,13 +141,13 @@ struct Table {
     offset: u64,
     allowed: u64,
     encoding: Encoding,
-    compiled: OnceLock<(Abbrevs, Held)>,
+    compiled: OnceLock<(Abbrevs, HeldMemory)>,
     describes_code: OnceLock<bool>,
 }
 
 impl<'s> DwarfFile<'s> {
     /// Reads the units of the sections. `held` accounts for their memory.
-    pub(crate) fn new(sections: &'s DwarfSections<'s>, budget: &Budget, held: &Held) -> Self {
+    pub(crate) fn new(sections: &'s DwarfSections<'s>, budget: &Budget, held: &HeldMemory) -> Self {
         let costs = FileCosts::new(budget, sections);
         let roots = RootAbbrevs::new(&sections.abbrev, costs.whole(Resource::Abbreviations));
         let entries = costs.whole(Resource::DebugEntries);

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use budget::Held;
+use budget::HeldMemory;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
@@ -129,7 +129,7 @@ struct FunctionRanges {
     ranges: Vec<(u64, u64)>,
     damage: Option<(SymbolFindingKind, u64)>,
     /// Memory accounting for the ranges.
-    held: Held,
+    held: HeldMemory,
 }
 
 fn functions(file: &DwarfFile<'_>, unit: &Unit<'_>, index: &AddressIndex<'_>) -> FunctionRanges {

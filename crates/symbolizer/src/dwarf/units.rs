@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use address::{ById as _, Svma};
-use budget::{Held, Resource};
+use budget::{HeldMemory, Resource};
 use hashbrown::HashMap;
 use profile::Table;
 
@@ -85,12 +85,12 @@ pub(crate) struct UnitResult<'f> {
     pub(crate) files: Table<UnitPathId, FilePath<'f>>,
     pub(crate) damage: Vec<(SymbolFindingKind, u64)>,
     /// Memory accounting for the result.
-    held: Held,
+    held: HeldMemory,
 }
 
 impl UnitResult<'_> {
     /// Accounts for the memory of the result under `held`.
-    pub(crate) fn count(&mut self, held: &Held) {
+    pub(crate) fn count(&mut self, held: &HeldMemory) {
         let bytes = self.addresses.capacity() * size_of::<UnitAddress>()
             + self.frames.capacity() * size_of::<UnitFrame>()
             + self.functions.heap_bytes()

@@ -6,7 +6,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use budget::{Allowance, Budget, Exhausted, Held, Resource};
+use budget::{Allowance, Budget, Exhausted, HeldMemory, Resource};
 
 use crate::bytes::NameText;
 use crate::elf::symbols::SymbolTable;
@@ -19,7 +19,7 @@ pub(crate) struct NameReader<'t, 'a> {
     /// The tables with invalid symbols.
     damaged: RefCell<BTreeSet<u32>>,
     /// Memory accounting for data made of the tables.
-    pub(crate) held: Held,
+    pub(crate) held: HeldMemory,
 }
 
 /// Location of a name: the table, and the offset in its strings.
@@ -31,7 +31,7 @@ pub(crate) struct NamePlace {
 
 impl<'t, 'a> NameReader<'t, 'a> {
     /// Creates a reader with a limit on name bytes, in proportion to the strings.
-    pub(crate) fn new(tables: &'t [SymbolTable<'a>], budget: &Budget, held: &Held) -> Self {
+    pub(crate) fn new(tables: &'t [SymbolTable<'a>], budget: &Budget, held: &HeldMemory) -> Self {
         let bytes = tables.iter().map(|table| table.strings().len() as u64).sum();
         Self {
             tables,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::hash::BuildHasher as _;
 
 use address::{ById as _, Svma};
-use budget::{Allowance, Exhausted, Held, MemoryUse, Resource};
+use budget::{Allowance, Exhausted, HeldMemory, MemoryUse, Resource};
 use demangle::{Languages, plain_name};
 use hashbrown::{DefaultHashBuilder, HashTable};
 use options::Demangle;
@@ -109,7 +109,7 @@ struct Merger<'m> {
     bytes: Allowance,
     exhausted: Option<Exhausted>,
     /// Memory accounting for names and frames.
-    held: Held,
+    held: HeldMemory,
 }
 
 impl<'m> Merger<'m> {

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use budget::{Exhausted, Held, Resource};
+use budget::{Exhausted, HeldMemory, Resource};
 use demangle::Languages;
 use options::Demangle;
 use profile::{StringHasher, StringId, Strings};
@@ -31,7 +31,7 @@ pub(super) fn readable_names(
     mangled: &[(Cow<'_, [u8]>, Languages)],
     options: &Options<'_>,
     strings: &mut Strings,
-    held: &mut Held,
+    held: &mut HeldMemory,
 ) -> ReadableNames {
     let bytes = mangled.iter().map(|(name, _)| name.len() as u64).sum();
     let mut left = options.budget.allowance(Resource::ReadableBytes, bytes);

@@ -168,7 +168,7 @@ impl Drop for LazySpace {
 mod tests {
     use super::*;
     use address::{Avma, FileOffset, ModuleId, Pid};
-    use budget::Held;
+    use budget::HeldMemory;
 
     use super::super::list::WaitingMaps;
 
@@ -186,7 +186,7 @@ mod tests {
     fn maps(of: std::ops::Range<u64>) -> MapList {
         let mut maps = WaitingMaps::NONE;
         let map = |at| KnownMap { pid: Pid(1), mapping: mapping(at), is_anonymous: false };
-        of.for_each(|at| assert!(maps.push(map(at), &Held::NOWHERE)));
+        of.for_each(|at| assert!(maps.push(map(at), &HeldMemory::UNCOUNTED)));
         maps.take()
     }
 

@@ -1,7 +1,7 @@
 //! Maps of a process that wait until its space is needed.
 //! Most processes of a build end without a sample, and their spaces are never needed.
 
-use budget::Held;
+use budget::HeldMemory;
 
 use super::known_map::KnownMap;
 
@@ -17,12 +17,12 @@ const WAITING: usize = size_of::<KnownMap>();
 #[derive(Debug)]
 pub(crate) struct WaitingMaps {
     maps: Vec<KnownMap>,
-    held: Held,
+    held: HeldMemory,
 }
 
 impl WaitingMaps {
     /// An empty list.
-    pub(crate) const NONE: Self = Self { maps: Vec::new(), held: Held::NOWHERE };
+    pub(crate) const NONE: Self = Self { maps: Vec::new(), held: HeldMemory::UNCOUNTED };
 
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
@@ -30,7 +30,7 @@ impl WaitingMaps {
     }
 
     /// Adds a map unless the list is full. Charged to the account of `held`.
-    pub(crate) fn push(&mut self, map: KnownMap, held: &Held) -> bool {
+    pub(crate) fn push(&mut self, map: KnownMap, held: &HeldMemory) -> bool {
         self.extend(std::iter::once(map), held)
     }
 
@@ -39,7 +39,7 @@ impl WaitingMaps {
     pub(crate) fn extend(
         &mut self,
         maps: impl ExactSizeIterator<Item = KnownMap>,
-        held: &Held,
+        held: &HeldMemory,
     ) -> bool {
         let room = self.maps.capacity() - self.maps.len();
         if maps.len() > room && !self.grow(maps.len(), held) {
@@ -51,7 +51,7 @@ impl WaitingMaps {
 
     /// Increases the capacity by `more` maps, up to the maximum.
     #[cold]
-    fn grow(&mut self, more: usize, held: &Held) -> bool {
+    fn grow(&mut self, more: usize, held: &HeldMemory) -> bool {
         let needed = self.maps.len() + more;
         if needed > MOST {
             return false;
@@ -95,13 +95,13 @@ impl WaitingMaps {
 pub(crate) struct MapList {
     pub(crate) maps: Box<[KnownMap]>,
     /// Memory account of the maps, released with them.
-    _held: Held,
+    _held: HeldMemory,
 }
 
 #[cfg(test)]
 mod tests {
     use address::{Avma, FileOffset, ModuleId, Pid};
-    use budget::{Memory, MemoryUse};
+    use budget::{MemoryBudget, MemoryUse};
     use std::sync::Arc;
 
     use super::*;
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn so_many_wait_and_what_they_take_is_counted() {
-        let memory = Arc::new(Memory::default());
-        let held = Held::new(&memory, MemoryUse::Processes);
+        let memory = Arc::new(MemoryBudget::default());
+        let held = HeldMemory::new(&memory, MemoryUse::Processes);
         let mapping = Mapping {
             start: Avma(0),
             end: Avma(1),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use address::Svma;
-use budget::Memory;
+use budget::MemoryBudget;
 use symbolizer::{Options, Request, SymbolSource};
 
 use super::debug::{Debug, TEXT, abbrev};
@@ -18,7 +18,7 @@ fn with_units(units: usize) -> Debug {
     debug
 }
 
-fn ask(debug: &Debug, memory: &Arc<Memory>) -> Named {
+fn ask(debug: &Debug, memory: &Arc<MemoryBudget>) -> Named {
     let image = debug.image();
     let addresses = [Svma(TEXT)];
     let request = Request { source: SymbolSource::of(&image), addresses: &addresses };
@@ -27,15 +27,15 @@ fn ask(debug: &Debug, memory: &Arc<Memory>) -> Named {
 
 #[test]
 fn units_are_counted_and_given_back() {
-    let memory = Arc::new(Memory::default());
+    let memory = Arc::new(MemoryBudget::default());
     let named = ask(&with_units(1000), &memory);
     assert_eq!((named.addresses.len(), memory.held()), (1, 0));
-    let memory = Arc::new(Memory::new(Some(64 << 10)));
+    let memory = Arc::new(MemoryBudget::new(Some(64 << 10)));
     let named = ask(&with_units(1000), &memory);
     assert_eq!((named.addresses.len(), memory.held()), (1, 0));
     let exceeded = memory.exceeded().expect("too many");
     assert_eq!(exceeded.reading, "debug information");
-    let memory = Arc::new(Memory::new(Some(64 << 10)));
+    let memory = Arc::new(MemoryBudget::new(Some(64 << 10)));
     ask(&with_units(10), &memory);
     assert_eq!(memory.exceeded(), None);
 }
