@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::time::{Duration, SystemTime};
 
-use host::{OwnFile, OwnFolder, distrust_of};
+use host::{PrivateFile, PrivateFolder, distrust_of};
 
 use crate::answers::Answers;
 use crate::key::{Key, Kind};
@@ -22,7 +22,7 @@ pub fn make_folder(place: &CachePlace) -> io::Result<()> {
         return Err(io::Error::other(distrust));
     }
     let (name, text) = TAG;
-    OwnFolder::at(place.folder.clone()).write(name, &[text])
+    PrivateFolder::at(place.folder.clone()).write(name, &[text])
 }
 
 /// Age at which partial files of killed writers are removed.
@@ -37,26 +37,26 @@ pub(crate) const TAG: (&str, &[u8]) = (
 );
 
 /// Returns the files of a folder that belong to a cache; others are ignored.
-fn own_files(folder: &OwnFolder) -> io::Result<Vec<OwnFile>> {
-    let is_own = |file: &OwnFile| file.half_done || kind_of(file).is_some();
+fn own_files(folder: &PrivateFolder) -> io::Result<Vec<PrivateFile>> {
+    let is_own = |file: &PrivateFile| file.is_partial || kind_of(file).is_some();
     Ok(folder.files()?.into_iter().filter(is_own).collect())
 }
 
 /// Kind of a file, by its name.
-fn kind_of(file: &OwnFile) -> Option<Kind> {
+fn kind_of(file: &PrivateFile) -> Option<Kind> {
     Key::kind_of(file.name.to_str()?)
 }
 
 /// Removes the least recently used files until the folder has at most `most` bytes.
 /// Files that others remove meanwhile are not errors.
-pub(crate) fn trim(folder: &OwnFolder, most: u64) -> io::Result<()> {
+pub(crate) fn trim(folder: &PrivateFolder, most: u64) -> io::Result<()> {
     let mut files = own_files(folder)?;
     files.sort_by(|a, b| (a.used, &a.name).cmp(&(b.used, &b.name)));
     let mut bytes: u64 = files.iter().map(|file| file.size).sum();
     let now = SystemTime::now();
     for file in &files {
         let age = now.duration_since(file.used).unwrap_or_default();
-        let goes = if file.half_done { age > ABANDONED } else { bytes > most };
+        let goes = if file.is_partial { age > ABANDONED } else { bytes > most };
         if goes {
             folder.remove(file)?;
             bytes -= file.size;
@@ -85,9 +85,9 @@ pub struct CacheContents {
     /// Their size in bytes.
     pub unusable_bytes: u64,
     /// Number of partial files: being written, or left by a killed writer.
-    pub half_done: u64,
+    pub partial_files: u64,
     /// Their size in bytes.
-    pub half_done_bytes: u64,
+    pub partial_bytes: u64,
 }
 
 impl CacheContents {
@@ -95,15 +95,15 @@ impl CacheContents {
     ///
     /// # Errors
     /// If it does not exist or cannot be listed.
-    pub fn of(folder: &OwnFolder) -> io::Result<Self> {
+    pub fn of(folder: &PrivateFolder) -> io::Result<Self> {
         if !folder.is_there() {
             return Err(io::ErrorKind::NotFound.into());
         }
         let mut found = Self::default();
         for file in own_files(folder)? {
-            if file.half_done {
-                found.half_done += 1;
-                found.half_done_bytes += file.size;
+            if file.is_partial {
+                found.partial_files += 1;
+                found.partial_bytes += file.size;
                 continue;
             }
             match addresses_of(folder, &file) {
@@ -130,7 +130,7 @@ impl CacheContents {
     ///
     /// # Errors
     /// If the folder does not exist or a file cannot be removed.
-    pub fn clear(folder: &OwnFolder) -> io::Result<(u64, u64)> {
+    pub fn clear(folder: &PrivateFolder) -> io::Result<(u64, u64)> {
         if !folder.is_there() {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -145,9 +145,9 @@ impl CacheContents {
 }
 
 /// Returns the kind and the number of addresses of a file; `None` if it is unusable.
-fn addresses_of(folder: &OwnFolder, file: &OwnFile) -> Option<(Kind, usize)> {
+fn addresses_of(folder: &PrivateFolder, file: &PrivateFile) -> Option<(Kind, usize)> {
     let kind = kind_of(file)?;
-    let bytes = folder.look(file.name.to_str()?)?;
+    let bytes = folder.peek(file.name.to_str()?)?;
     let addresses = match kind {
         Kind::Answers => Answers::read_any(bytes)?.len(),
         Kind::Rules => RuleRows::read_any(&bytes)?.offsets.len(),
@@ -169,7 +169,7 @@ impl fmt::Display for CacheContents {
         }
         for (what, files, bytes) in [
             ("damaged or of another version", self.unusable, self.unusable_bytes),
-            ("not completed", self.half_done, self.half_done_bytes),
+            ("not completed", self.partial_files, self.partial_bytes),
         ] {
             if files > 0 {
                 write!(f, "\n{what}: {files}, bytes: {bytes}")?;

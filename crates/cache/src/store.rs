@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use budget::{HeldMemory, MemoryBudget, MemoryUse};
 use hashbrown::HashMap;
-use host::OwnFolder;
+use host::PrivateFolder;
 
 use crate::answers::Answers;
 use crate::key::{Key, Kind};
@@ -19,7 +19,7 @@ const PART: u64 = 4;
 /// Answers of earlier runs, as seen by one run: a file is read on first use, once.
 #[derive(Debug)]
 pub struct Cache {
-    folder: OwnFolder,
+    folder: PrivateFolder,
     most: u64,
     run: Mutex<Run>,
 }
@@ -39,7 +39,11 @@ impl Cache {
     pub fn new(place: &CachePlace, memory: &Arc<MemoryBudget>) -> Self {
         let held = HeldMemory::new(memory, MemoryUse::Symbols);
         let run = Run { read: HashMap::new(), held, has_written: false, problem: None };
-        Self { folder: OwnFolder::at(place.folder.clone()), most: place.most, run: Mutex::new(run) }
+        Self {
+            folder: PrivateFolder::at(place.folder.clone()),
+            most: place.most,
+            run: Mutex::new(run),
+        }
     }
 
     /// Returns true if there are answers under a key. Reads them.
@@ -93,7 +97,7 @@ impl Cache {
     ) {
         let name = key.name(Kind::Rules);
         // Rules that another process has written meanwhile are included.
-        let old = self.folder.look(&name).and_then(|bytes| RuleRows::read(&bytes, key));
+        let old = self.folder.peek(&name).and_then(|bytes| RuleRows::read(&bytes, key));
         let rows = old.filter(fits).unwrap_or_default().with(new);
         let Some(bytes) = rows.write(key).filter(|it| it.len() as u64 <= self.most_of_file())
         else {
@@ -110,7 +114,7 @@ impl Cache {
     pub fn finish(&self) -> Option<String> {
         if std::mem::take(&mut self.run().has_written) {
             let (name, text) = TAG;
-            let tagged = match self.folder.look(name) {
+            let tagged = match self.folder.peek(name) {
                 Some(_) => Ok(()),
                 None => self.folder.write(name, &[text]),
             };

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use address::{Avma, FileOffset, Pid, Svma};
 use budget::MemoryBudget;
-use host::{OwnFolder, ScratchDir};
+use host::{PrivateFolder, ScratchDir};
 use image_store::{Image, ImageStore, LoadedImage};
 use module_map::{FileIdentity, MapEvent, Timeline};
 use profile::Strings;
@@ -88,7 +88,8 @@ fn no_damage_is_read() {
     let image = image();
     let addresses = [Svma(0x1001), Svma(0x1009), Svma(0x1030)];
     let _ = with(dir.path(), &image, &addresses);
-    let whole = OwnFolder::at(dir.path().to_owned()).look(&KEY.name(Kind::Answers)).expect("kept");
+    let whole =
+        PrivateFolder::at(dir.path().to_owned()).peek(&KEY.name(Kind::Answers)).expect("kept");
     assert_eq!(Answers::read(whole.clone(), &KEY).map(|answers| answers.len()), Some(3));
     assert!(Answers::read(whole.clone(), &Key([8; Key::SIZE])).is_none());
     for len in 0..whole.len() {
@@ -108,7 +109,8 @@ fn no_damage_is_read() {
 fn tables_are_checked_beside_the_checksum() {
     let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
     let _ = with(dir.path(), &image(), &[Svma(0x1001), Svma(0x1009), Svma(0x1030)]);
-    let whole = OwnFolder::at(dir.path().to_owned()).look(&KEY.name(Kind::Answers)).expect("kept");
+    let whole =
+        PrivateFolder::at(dir.path().to_owned()).peek(&KEY.name(Kind::Answers)).expect("kept");
     for at in crate::layout::UNCHECKED + Key::SIZE..whole.len() {
         for value in [0, 1, 0x7f, 0xff] {
             let mut bytes = whole.clone();
@@ -129,7 +131,7 @@ fn tables_are_checked_beside_the_checksum() {
 #[test]
 fn what_was_used_longest_ago_goes() {
     let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
-    let folder = OwnFolder::at(dir.path().to_owned());
+    let folder = PrivateFolder::at(dir.path().to_owned());
     let name = |number: u8| Key([number; Key::SIZE]).name(Kind::Answers);
     for number in 0..4 {
         folder.write(&name(number), &[&[0; 100]]).expect("written");
@@ -140,7 +142,7 @@ fn what_was_used_longest_ago_goes() {
     std::fs::write(dir.path().join("another's"), [0; 1000]).expect("written");
     assert!(folder.read(&name(0)).is_some());
     trim(&folder, 399).expect("trimmed");
-    let left = |number: &u8| folder.look(&name(*number)).is_some();
+    let left = |number: &u8| folder.peek(&name(*number)).is_some();
     assert_eq!((0..4).filter(left).collect::<Vec<_>>(), [0, 2, 3]);
     trim(&folder, 100).expect("trimmed");
     assert_eq!((0..4).filter(left).collect::<Vec<_>>(), [0]);
@@ -215,7 +217,7 @@ fn rules_are_kept_beside_those_of_before() {
     );
     let all = [(0x1000, 2), (0x1010, 1), (0x1018, 3), (0x1020, 1), (0x1030, 1), (0x1040, 3)];
     assert_eq!(kept_rules(dir.path()), all);
-    let folder = OwnFolder::at(dir.path().to_owned());
+    let folder = PrivateFolder::at(dir.path().to_owned());
     let contents = CacheContents::of(&folder).expect("a folder");
     // A head of 72 bytes, six for each address, 22 for each rule.
     let bytes = 72 + 6 * 6 + 4 * 22;
@@ -234,7 +236,8 @@ fn rules_are_kept_beside_those_of_before() {
 fn no_damage_of_rules_is_read() {
     let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
     keep(dir.path(), &[(0x1010, rule(1)), (0x1020, rule(2)), (0x1030, rule(1))]);
-    let whole = OwnFolder::at(dir.path().to_owned()).look(&KEY.name(Kind::Rules)).expect("kept");
+    let whole =
+        PrivateFolder::at(dir.path().to_owned()).peek(&KEY.name(Kind::Rules)).expect("kept");
     assert!(RuleRows::read(&whole, &KEY).is_some());
     assert!(RuleRows::read(&whole, &Key([8; Key::SIZE])).is_none());
     for len in 0..whole.len() {

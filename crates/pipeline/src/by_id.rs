@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use address::{BuildId, FileOffset, Svma};
 use budget::MemoryBudget;
-use host::{HandedHost, Host, HostError, Origin};
+use host::{Host, HostError, OpenedFileHost, Origin};
 use image_store::{Image, ImageError, LoadedImage};
 use options::NameOptions;
 use profile::Strings;
@@ -212,7 +212,7 @@ impl IdentifiedFiles {
         let file = self.host.descriptor(path, image.origin())?;
         let copy = file.try_clone();
         let copy = copy.map_err(|source| HostError::Io { path: path.to_owned(), source })?;
-        let handed = HandedHost::new(Arc::clone(&self.host), path, copy)?;
+        let handed = OpenedFileHost::new(Arc::clone(&self.host), path, copy)?;
         let now = Image::open(&handed, path, Origin::User)?;
         if image.base() == FileOffset(0) && now.build_id().is_some_and(|found| found.matches(&id)) {
             return Ok(OpenedImage { file, path: path.to_owned(), now });

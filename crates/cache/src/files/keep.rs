@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, SystemTime};
 
 use hashbrown::HashSet;
-use host::{Content, Host, Origin, OwnEntry};
+use host::{Content, Host, Origin, PrivateEntry};
 use image_store::Image;
 
 use super::{FileStore, MARK, StoreEntry, StorePlace, StoredFile};
@@ -100,7 +100,7 @@ impl StorePlace {
         let now = SystemTime::now();
         for file in &stored {
             let age = now.duration_since(file.file.used).unwrap_or_default();
-            let goes = if file.file.half_done { age > ABANDONED } else { bytes > most };
+            let goes = if file.file.is_partial { age > ABANDONED } else { bytes > most };
             if goes {
                 self.store.remove(file)?;
                 bytes -= file.file.size;
@@ -171,7 +171,7 @@ impl FileStore {
 }
 
 /// Writes a file into its entry; a new entry gets the mark.
-fn write(folder: &OwnEntry, host: &dyn Host, part: &FilePart<'_>) -> io::Result<()> {
+fn write(folder: &PrivateEntry, host: &dyn Host, part: &FilePart<'_>) -> io::Result<()> {
     if folder.files()?.is_empty() {
         folder.write(MARK, part.recorded, None, |_| true)?;
     }

@@ -23,7 +23,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use address::BuildId;
-use host::{OwnFile, OwnTree};
+use host::{PrivateFile, PrivateTree};
 use image_store::RECORDED_COPIES;
 
 pub use contents::StoreContents;
@@ -39,20 +39,20 @@ const MARK: &str = "unwind-perf";
 
 /// A store of files by build-id.
 #[derive(Clone, Debug)]
-pub struct FileStore(OwnTree);
+pub struct FileStore(PrivateTree);
 
 /// A file of a store.
 #[derive(Debug)]
 struct StoredFile {
     entry: PathBuf,
-    file: OwnFile,
+    file: PrivateFile,
 }
 
 impl FileStore {
     /// Returns the store in a folder, which need not exist.
     #[must_use]
     pub const fn at(folder: PathBuf) -> Self {
-        Self(OwnTree::at(folder))
+        Self(PrivateTree::at(folder))
     }
 
     /// Its folder.

@@ -146,7 +146,7 @@ fn write(
     loop {
         let failed = || format!("cannot write {}", place.display());
         let new =
-            if run.is_private { NewFile::private_beside(place) } else { NewFile::beside(place) };
+            if run.is_private { NewFile::create_private(place) } else { NewFile::create(place) };
         let mut new = new.with_context(failed)?;
         let mut out = BufWriter::with_capacity(1 << 20, &mut new);
         let written = bundle::write(&run.taken, &run.facts, &run.recorded, &keep, &mut out);

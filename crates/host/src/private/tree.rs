@@ -11,16 +11,16 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, statvfs, unlinkat};
 use rustix::io::Errno;
 
-use super::entry::OwnEntry;
+use super::entry::PrivateEntry;
 
 /// A folder on disk with entries below it, each a folder of files. It is created with the first entry.
 #[derive(Clone, Debug)]
-pub struct OwnTree(PathBuf);
+pub struct PrivateTree(PathBuf);
 
 /// Mode of folders that only this user can enter.
 const PRIVATE: Mode = Mode::RWXU;
 
-impl OwnTree {
+impl PrivateTree {
     /// Returns the folder at a path, which need not exist.
     #[must_use]
     pub const fn at(path: PathBuf) -> Self {
@@ -43,7 +43,7 @@ impl OwnTree {
     ///
     /// # Errors
     /// If a folder cannot be created, or a part of the path is a symlink or a file.
-    pub fn create(&self, entry: &Path) -> io::Result<OwnEntry> {
+    pub fn create(&self, entry: &Path) -> io::Result<PrivateEntry> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.0)?;
         self.walk(entry, true)
     }
@@ -52,11 +52,11 @@ impl OwnTree {
     ///
     /// # Errors
     /// If it does not exist, or a part of its path is a symlink or a file.
-    pub fn open(&self, entry: &Path) -> io::Result<OwnEntry> {
+    pub fn open(&self, entry: &Path) -> io::Result<PrivateEntry> {
         self.walk(entry, false)
     }
 
-    fn walk(&self, entry: &Path, create: bool) -> io::Result<OwnEntry> {
+    fn walk(&self, entry: &Path, create: bool) -> io::Result<PrivateEntry> {
         let mut folder = OwnedFd::from(File::open(&self.0)?);
         for name in names(entry)? {
             if create {
@@ -67,7 +67,7 @@ impl OwnTree {
             }
             folder = openat(&folder, name, FOLDER, Mode::empty())?;
         }
-        Ok(OwnEntry::new(folder, self.0.join(entry)))
+        Ok(PrivateEntry::new(folder, self.0.join(entry)))
     }
 
     /// Returns the entries below a folder of this one, in order: the real folders `depth` levels below it.
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn entries_are_of_this_user_alone_and_never_behind_links() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
-        let tree = OwnTree::at(dir.path().join("x/store"));
+        let tree = PrivateTree::at(dir.path().join("x/store"));
         assert!(!tree.is_there() && tree.free_bytes().expect("known") > 0);
         assert_eq!(tree.entries(Path::new("ids"), 2).expect("none"), Vec::<PathBuf>::new());
         tree.create(Path::new("ids/ab/cd")).expect("created");
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn a_folder_of_another_user_is_reported() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
-        let tree = OwnTree::at(dir.path().join("cache/store"));
+        let tree = PrivateTree::at(dir.path().join("cache/store"));
         assert_eq!(tree.other_owner(dir.path()), None);
         assert_eq!(tree.other_owner(Path::new("/none/of/it")), None);
         // Only the superuser can give a folder away.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Source: proc(5), `/proc/meminfo` and `/proc/self/cgroup`; the kernel's Documentation/admin-guide/cgroup-v2.rst
 /// (`memory.max`) and cgroup-v1/memory.rst (`memory.limit_in_bytes`).
 #[must_use]
-pub fn usual_memory_limit() -> Option<u64> {
+pub fn default_memory_limit() -> Option<u64> {
     let read = |path: &Path| std::fs::read_to_string(path).ok();
     let machine = read(Path::new("/proc/meminfo")).and_then(|text| total_of(&text));
     let groups = read(Path::new("/proc/self/cgroup")).unwrap_or_default();
@@ -58,7 +58,7 @@ mod tests {
         let text = "MemTotal:        8052312 kB\nMemFree:          212 kB\n";
         assert_eq!(total_of(text), Some(8_052_312 * 1024));
         assert_eq!((total_of("MemTotal: x kB"), total_of("")), (None, None));
-        assert!(usual_memory_limit().is_some_and(|bytes| bytes > 1 << 20));
+        assert!(default_memory_limit().is_some_and(|bytes| bytes > 1 << 20));
     }
 
     #[test]

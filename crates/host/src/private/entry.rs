@@ -14,22 +14,22 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::folder::OwnFile;
+use super::folder::PrivateFile;
 use crate::Content;
 use crate::writing::draft::{Draft, Folder};
-use crate::writing::new_file::HALF_DONE;
+use crate::writing::new_file::PARTIAL_PREFIX;
 
 /// Number of bytes per write.
 const PIECE: usize = 1 << 20;
 
 /// An opened folder of files.
 #[derive(Debug)]
-pub struct OwnEntry {
+pub struct PrivateEntry {
     folder: OwnedFd,
     path: PathBuf,
 }
 
-impl OwnEntry {
+impl PrivateEntry {
     pub(super) const fn new(folder: OwnedFd, path: PathBuf) -> Self {
         Self { folder, path }
     }
@@ -38,7 +38,7 @@ impl OwnEntry {
     ///
     /// # Errors
     /// If it cannot be listed.
-    pub fn files(&self) -> io::Result<Vec<OwnFile>> {
+    pub fn files(&self) -> io::Result<Vec<PrivateFile>> {
         let mut files = Vec::new();
         for entry in Dir::read_from(&self.folder)? {
             let name = OsString::from_vec(entry?.file_name().to_bytes().to_vec());
@@ -48,14 +48,14 @@ impl OwnEntry {
     }
 
     /// Returns a regular file by name; `None` for other file types.
-    fn file(&self, name: &OsString) -> Option<OwnFile> {
+    fn file(&self, name: &OsString) -> Option<PrivateFile> {
         let stat = statat(&self.folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return None;
         }
         let seconds = Duration::from_secs(u64::try_from(stat.st_mtime).unwrap_or(0));
-        Some(OwnFile {
-            half_done: name.as_bytes().starts_with(HALF_DONE.as_bytes()),
+        Some(PrivateFile {
+            is_partial: name.as_bytes().starts_with(PARTIAL_PREFIX.as_bytes()),
             name: name.clone(),
             size: u64::try_from(stat.st_size).unwrap_or(0),
             used: SystemTime::UNIX_EPOCH + seconds,
@@ -116,7 +116,7 @@ impl OwnEntry {
     }
 }
 
-impl AsFd for OwnEntry {
+impl AsFd for PrivateEntry {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.folder.as_fd()
     }
@@ -128,9 +128,9 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::{OwnTree, ScratchDir};
+    use crate::{PrivateTree, ScratchDir};
 
-    fn names(entry: &OwnEntry) -> Vec<(String, u64)> {
+    fn names(entry: &PrivateEntry) -> Vec<(String, u64)> {
         let files = entry.files().expect("a folder").into_iter();
         let mut names: Vec<_> =
             files.map(|file| (file.name.to_string_lossy().into_owned(), file.size)).collect();
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn a_file_is_there_as_a_whole_or_not_at_all() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
-        let entry = OwnTree::at(dir.path().to_owned()).create(Path::new("e")).expect("created");
+        let entry = PrivateTree::at(dir.path().to_owned()).create(Path::new("e")).expect("created");
         let place = dir.path().join("e/elf");
         let source = dir.path().join("source");
         std::fs::write(&source, b"bytes").expect("a file");
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn links_are_replaced_and_never_followed() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
-        let entry = OwnTree::at(dir.path().to_owned()).create(Path::new("e")).expect("created");
+        let entry = PrivateTree::at(dir.path().to_owned()).create(Path::new("e")).expect("created");
         let other = dir.path().join("other");
         std::fs::write(&other, b"mine").expect("a file");
         std::os::unix::fs::symlink(&other, dir.path().join("e/elf")).expect("a link");

@@ -16,11 +16,11 @@ use crate::{
 ///
 /// Each inserted file is a new one, with its own inode and modification time.
 #[derive(Debug, Default)]
-pub struct MemoryHost(RwLock<State>);
+pub struct MemoryHost(RwLock<HostState>);
 
 #[derive(Debug, Default)]
-struct State {
-    files: BTreeMap<PathBuf, Node>,
+struct HostState {
+    files: BTreeMap<PathBuf, HostNode>,
     /// Identities of files that differ from their stamps.
     recorded: BTreeMap<PathBuf, RecordedFile>,
     variables: BTreeMap<String, OsString>,
@@ -29,7 +29,7 @@ struct State {
 }
 
 #[derive(Debug)]
-enum Node {
+enum HostNode {
     File(HostFile, FileOwner),
     Special,
 }
@@ -64,7 +64,7 @@ impl MemoryHost {
             let modified = at.unwrap_or_else(|| i128::from(inode));
             let stamp = FileStamp { device: 0, inode, size, modified };
             let content = Content::from(bytes);
-            state.files.insert(path, Node::File(HostFile { content, stamp }, owner));
+            state.files.insert(path, HostNode::File(HostFile { content, stamp }, owner));
         });
     }
 
@@ -75,7 +75,7 @@ impl MemoryHost {
 
     /// Inserts a FIFO at a path.
     pub fn insert_special(&self, path: impl Into<PathBuf>) {
-        self.change(|state| state.files.insert(path.into(), Node::Special));
+        self.change(|state| state.files.insert(path.into(), HostNode::Special));
     }
 
     /// Removes the file at a path.
@@ -93,18 +93,18 @@ impl MemoryHost {
         self.change(|state| state.vdso = Some(bytes.into()));
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) {
+    fn change<T>(&self, change: impl FnOnce(&mut HostState) -> T) {
         change(&mut self.0.write().unwrap_or_else(PoisonError::into_inner));
     }
 
-    fn state(&self) -> RwLockReadGuard<'_, State> {
+    fn state(&self) -> RwLockReadGuard<'_, HostState> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl HostState {
     /// Returns all files below a folder.
-    fn below<'s>(&'s self, folder: &'s Path) -> impl Iterator<Item = (&'s Path, &'s Node)> {
+    fn below<'s>(&'s self, folder: &'s Path) -> impl Iterator<Item = (&'s Path, &'s HostNode)> {
         let from = self.files.range(folder.to_owned()..);
         from.map(|(path, node)| (path.as_path(), node))
             .take_while(move |(path, _)| path.starts_with(folder))
@@ -135,7 +135,7 @@ impl Host for MemoryHost {
         let path = resolved(path, origin).ok_or_else(|| HostError::missing(asked))?;
         let state = self.state();
         match state.files.get(&*path) {
-            Some(Node::File(file, _)) => Ok(file.clone()),
+            Some(HostNode::File(file, _)) => Ok(file.clone()),
             None if state.below(&path).next().is_none() => Err(HostError::missing(asked)),
             _ => Err(HostError::NotRegular { path: asked.to_owned() }),
         }
@@ -148,7 +148,7 @@ impl Host for MemoryHost {
         }
         let asked = resolved(path, origin).unwrap_or(Cow::Borrowed(path));
         let owner = match self.state().files.get(&*asked) {
-            Some(Node::File(_, owner)) => *owner,
+            Some(HostNode::File(_, owner)) => *owner,
             _ => FileOwner::This,
         };
         Ok(HostText { bytes: content.to_vec(), owner })
@@ -163,8 +163,8 @@ impl Host for MemoryHost {
         let path = resolved(path, origin).ok_or_else(|| HostError::missing(asked))?;
         let state = self.state();
         let (kind, stamp) = match state.files.get(&*path) {
-            Some(Node::File(file, _)) => (FileKind::Regular, file.stamp),
-            Some(Node::Special) => (FileKind::Special, FileStamp::default()),
+            Some(HostNode::File(file, _)) => (FileKind::Regular, file.stamp),
+            Some(HostNode::Special) => (FileKind::Special, FileStamp::default()),
             None if state.below(&path).next().is_some() => {
                 (FileKind::Directory, FileStamp::default())
             }
@@ -189,8 +189,8 @@ impl Host for MemoryHost {
             let Some(name) = parts.next() else { continue };
             let kind = match node {
                 _ if parts.next().is_some() => FileKind::Directory,
-                Node::File(..) => FileKind::Regular,
-                Node::Special => FileKind::Special,
+                HostNode::File(..) => FileKind::Regular,
+                HostNode::Special => FileKind::Special,
             };
             if entries.last().is_none_or(|last| last.name != name) {
                 entries.push(DirEntry { name: name.to_owned(), kind });

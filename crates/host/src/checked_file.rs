@@ -9,18 +9,18 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-use crate::confined::{open_found, open_inside};
+use crate::confined::{open_inside, reopen};
 use crate::{Content, FileStamp, HostError, HostFile, Origin};
 
 /// A regular file that was checked, and not opened yet: opening a device can have side effects.
-pub(crate) struct Found<'q> {
+pub(crate) struct CheckedFile<'q> {
     path: &'q Path,
     /// Root and descriptor; `None` for a file that the user named, which is opened by path.
     inside: Option<(&'q Path, OwnedFd)>,
     metadata: Metadata,
 }
 
-impl<'q> Found<'q> {
+impl<'q> CheckedFile<'q> {
     /// Checks the file at a path.
     ///
     /// # Errors
@@ -29,9 +29,9 @@ impl<'q> Found<'q> {
         let io = |source| io_error(path, source);
         let (inside, metadata) = match origin.root() {
             Some(root) => {
-                let place = File::from(open_inside(root, path, OFlags::PATH).map_err(io)?);
-                let metadata = place.metadata().map_err(io)?;
-                (Some((root, OwnedFd::from(place))), metadata)
+                let location = File::from(open_inside(root, path, OFlags::PATH).map_err(io)?);
+                let metadata = location.metadata().map_err(io)?;
+                (Some((root, OwnedFd::from(location))), metadata)
             }
             None => (None, std::fs::metadata(path).map_err(io)?),
         };
@@ -51,7 +51,7 @@ impl<'q> Found<'q> {
     pub(crate) fn open(self) -> Result<(File, Metadata), HostError> {
         let io = |source| io_error(self.path, source);
         let file = match &self.inside {
-            Some((root, place)) => match open_found(place.as_fd()).map_err(io)? {
+            Some((root, location)) => match reopen(location.as_fd()).map_err(io)? {
                 Some(same) => return Ok((File::from(same), self.metadata)),
                 None => File::from(open_inside(root, self.path, OFlags::RDONLY).map_err(io)?),
             },
@@ -106,14 +106,14 @@ mod tests {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
         let path = dir.path().join("a");
         std::fs::write(&path, b"first").expect("a file");
-        let found = Found::at(&path, Origin::Stored { root: dir.path() }).expect("a file");
+        let found = CheckedFile::at(&path, Origin::Stored { root: dir.path() }).expect("a file");
         std::fs::write(dir.path().join("b"), b"second").expect("a file");
         std::fs::rename(dir.path().join("b"), &path).expect("renamed");
         let (mut file, metadata) = found.open().expect("the file");
         let mut text = String::new();
         file.read_to_string(&mut text).expect("text");
         assert_eq!((text.as_str(), metadata.len()), ("first", 5));
-        let again = Found::at(&path, Origin::Stored { root: dir.path() }).expect("a file");
+        let again = CheckedFile::at(&path, Origin::Stored { root: dir.path() }).expect("a file");
         assert_eq!(&again.content().expect("bytes").content[..], b"second");
     }
 
@@ -123,7 +123,7 @@ mod tests {
         let root = dir.path().join("root");
         let read = || {
             let path = root.join("file");
-            let found = Found::at(&path, Origin::Recording { root: &root }).ok()?;
+            let found = CheckedFile::at(&path, Origin::Recording { root: &root }).ok()?;
             Some(found.content().expect("bytes").content.to_vec())
         };
         assert_eq!(read(), None);

@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::found::{io_error, stamp_of};
+use crate::checked_file::{io_error, stamp_of};
 use crate::{
     ByteStream, Content, DirEntry, Distrust, FileKind, FileStat, Host, HostError, HostFile,
     HostFinding, HostText, Origin, RecordedFile,
@@ -19,13 +19,13 @@ use crate::{
 
 /// Wraps another host; one path stands for a file that is already open.
 #[derive(Clone, Debug)]
-pub struct HandedHost {
+pub struct OpenedFileHost {
     inner: Arc<dyn Host>,
     path: PathBuf,
     file: Arc<File>,
 }
 
-impl HandedHost {
+impl OpenedFileHost {
     /// Wraps a host. `path` is the user's name of the file.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl HandedHost {
     }
 
     /// Only the user's path means the open file: the same path in a recording means another one.
-    fn is_handed(&self, path: &Path, origin: Origin<'_>) -> bool {
+    fn is_opened_file(&self, path: &Path, origin: Origin<'_>) -> bool {
         origin == Origin::User && path == self.path
     }
 
@@ -48,9 +48,9 @@ impl HandedHost {
     }
 }
 
-impl Host for HandedHost {
+impl Host for OpenedFileHost {
     fn open(&self, path: &Path, origin: Origin<'_>) -> Result<HostFile, HostError> {
-        if !self.is_handed(path, origin) {
+        if !self.is_opened_file(path, origin) {
             return self.inner.open(path, origin);
         }
         let metadata = self.file.metadata().map_err(|source| self.io(source))?;
@@ -60,7 +60,7 @@ impl Host for HandedHost {
     }
 
     fn descriptor(&self, path: &Path, origin: Origin<'_>) -> Result<File, HostError> {
-        if self.is_handed(path, origin) {
+        if self.is_opened_file(path, origin) {
             return self.file.try_clone().map_err(|source| self.io(source));
         }
         self.inner.descriptor(path, origin)
@@ -75,7 +75,7 @@ impl Host for HandedHost {
     }
 
     fn stat(&self, path: &Path, origin: Origin<'_>) -> Result<FileStat, HostError> {
-        if !self.is_handed(path, origin) {
+        if !self.is_opened_file(path, origin) {
             return self.inner.stat(path, origin);
         }
         let metadata = self.file.metadata().map_err(|source| self.io(source))?;
@@ -83,7 +83,7 @@ impl Host for HandedHost {
     }
 
     fn recorded_file(&self, path: &Path, origin: Origin<'_>) -> Result<RecordedFile, HostError> {
-        if !self.is_handed(path, origin) {
+        if !self.is_opened_file(path, origin) {
             return self.inner.recorded_file(path, origin);
         }
         RecordedFile::of(&self.file).map_err(|source| self.io(source))
@@ -132,7 +132,7 @@ mod tests {
         std::fs::remove_file(&path).expect("removed");
         let inner = MemoryHost::new();
         inner.insert(&path, *b"other");
-        let host = HandedHost::new(Arc::new(inner), &path, file).expect("a regular file");
+        let host = OpenedFileHost::new(Arc::new(inner), &path, file).expect("a regular file");
         for _ in 0..2 {
             let opened = host.open(&path, Origin::User).expect("the file");
             assert_eq!((&opened.content[..], opened.stamp.size), (&b"first"[..], 5));
@@ -140,7 +140,7 @@ mod tests {
         let named = host.open(&path, Origin::Recording { root: dir.path() }).expect("the other");
         assert_eq!(&named.content[..], b"other");
         let folder = File::open(dir.path()).expect("the folder");
-        let refused = HandedHost::new(Arc::new(MemoryHost::new()), dir.path(), folder);
+        let refused = OpenedFileHost::new(Arc::new(MemoryHost::new()), dir.path(), folder);
         assert!(matches!(refused, Err(HostError::NotRegular { .. })));
     }
 }

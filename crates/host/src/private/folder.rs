@@ -10,19 +10,19 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::writing::new_file::HALF_DONE;
+use crate::writing::new_file::PARTIAL_PREFIX;
 use crate::{NewFile, READ_LIMIT};
 
 /// Resolution of the time of last use: younger times are not updated.
-const USED_ANEW: Duration = Duration::from_secs(60);
+const USE_RESOLUTION: Duration = Duration::from_secs(60);
 
 /// A folder on disk. It is created with the first file.
 #[derive(Clone, Debug)]
-pub struct OwnFolder(PathBuf);
+pub struct PrivateFolder(PathBuf);
 
 /// A file in the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnFile {
+pub struct PrivateFile {
     /// Name.
     pub name: OsString,
     /// Size in bytes.
@@ -30,10 +30,10 @@ pub struct OwnFile {
     /// Time of the last read or write.
     pub used: SystemTime,
     /// True for a partial file: being written, or left by a killed writer.
-    pub half_done: bool,
+    pub is_partial: bool,
 }
 
-impl OwnFolder {
+impl PrivateFolder {
     /// Returns the folder at a path, which need not exist.
     #[must_use]
     pub const fn at(path: PathBuf) -> Self {
@@ -63,7 +63,7 @@ impl OwnFolder {
 
     /// Does the same without recording a use.
     #[must_use]
-    pub fn look(&self, name: &str) -> Option<Vec<u8>> {
+    pub fn peek(&self, name: &str) -> Option<Vec<u8>> {
         self.bytes(name, false)
     }
 
@@ -85,7 +85,7 @@ impl OwnFolder {
         }
         let now = SystemTime::now();
         let is_old =
-            |used: SystemTime| now.duration_since(used).map_or(true, |age| age > USED_ANEW);
+            |used: SystemTime| now.duration_since(used).map_or(true, |age| age > USE_RESOLUTION);
         if is_use && metadata.modified().is_ok_and(is_old) {
             // In a read-only folder, uses are not recorded.
             let _ = file.set_modified(now);
@@ -100,11 +100,11 @@ impl OwnFolder {
     /// If it cannot be written; an earlier file then remains.
     pub fn write(&self, name: &str, parts: &[&[u8]]) -> io::Result<()> {
         let place = self.0.join(name);
-        let file = NewFile::private_beside(&place);
+        let file = NewFile::create_private(&place);
         let mut file = match file {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 DirBuilder::new().recursive(true).mode(0o700).create(&self.0)?;
-                NewFile::private_beside(&place)?
+                NewFile::create_private(&place)?
             }
             file => file?,
         };
@@ -116,7 +116,7 @@ impl OwnFolder {
     ///
     /// # Errors
     /// If it cannot be removed.
-    pub fn remove(&self, file: &OwnFile) -> io::Result<()> {
+    pub fn remove(&self, file: &PrivateFile) -> io::Result<()> {
         match fs::remove_file(self.0.join(&file.name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed,
@@ -127,7 +127,7 @@ impl OwnFolder {
     ///
     /// # Errors
     /// If it cannot be listed.
-    pub fn files(&self) -> io::Result<Vec<OwnFile>> {
+    pub fn files(&self) -> io::Result<Vec<PrivateFile>> {
         let entries = match fs::read_dir(&self.0) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries?,
@@ -135,11 +135,11 @@ impl OwnFolder {
         let file = |entry: fs::DirEntry| {
             let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
             let name = entry.file_name();
-            let half_done = name.as_bytes().starts_with(HALF_DONE.as_bytes());
+            let is_partial = name.as_bytes().starts_with(PARTIAL_PREFIX.as_bytes());
             let used = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            Some(OwnFile { name, size: metadata.size(), used, half_done })
+            Some(PrivateFile { name, size: metadata.size(), used, is_partial })
         };
-        let mut files: Vec<OwnFile> = entries.filter_map(Result::ok).filter_map(file).collect();
+        let mut files: Vec<PrivateFile> = entries.filter_map(Result::ok).filter_map(file).collect();
         files.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(files)
     }
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn files_are_of_this_user_alone() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
-        let folder = OwnFolder::at(dir.path().join("a/b"));
+        let folder = PrivateFolder::at(dir.path().join("a/b"));
         assert_eq!((folder.read("x"), folder.files().expect("none")), (None, Vec::new()));
         folder.write("x", &[b"one", b"two"]).expect("written");
         folder.write("x", &[b"three"]).expect("written");
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!((mode(folder.path()), mode(&folder.path().join("x"))), (0o700, 0o600));
         let files = folder.files().expect("a folder");
         let [file] = files.as_slice() else { panic!("one file: {files:?}") };
-        assert_eq!((file.name.to_str(), file.size, file.half_done), (Some("x"), 5, false));
+        assert_eq!((file.name.to_str(), file.size, file.is_partial), (Some("x"), 5, false));
         folder.remove(file).expect("removed");
         folder.remove(file).expect("gone already");
         assert_eq!(folder.read("x"), None);
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn what_is_read_was_used_last() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
-        let folder = OwnFolder::at(dir.path().to_owned());
+        let folder = PrivateFolder::at(dir.path().to_owned());
         let used = |name: &str| {
             let files = folder.files().expect("a folder");
             files.into_iter().find(|file| file.name == name).expect("there").used
@@ -190,14 +190,14 @@ mod tests {
     #[test]
     fn links_and_folders_are_not_read() {
         let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
-        let folder = OwnFolder::at(dir.path().to_owned());
+        let folder = PrivateFolder::at(dir.path().to_owned());
         folder.write("x", &[b"x"]).expect("written");
         std::os::unix::fs::symlink("x", dir.path().join("link")).expect("a link");
         fs::create_dir(dir.path().join("dir")).expect("a folder");
         fs::write(dir.path().join(".unwind-perf-1"), b"half").expect("a file");
         assert_eq!(["link", "dir", "none"].map(|name| folder.read(name)), [None, None, None]);
         let files = folder.files().expect("a folder");
-        let names = files.iter().map(|file| (file.name.to_str().expect("UTF-8"), file.half_done));
+        let names = files.iter().map(|file| (file.name.to_str().expect("UTF-8"), file.is_partial));
         assert_eq!(names.collect::<Vec<_>>(), [(".unwind-perf-1", true), ("x", false)]);
     }
 }

@@ -16,16 +16,16 @@ use crate::{
 /// For untrusted recordings it also hides the system itself:
 /// files below `/proc`, `/sys`, `/dev` and `/tmp`, vdso, and names.
 #[derive(Clone, Debug)]
-pub struct RefusingHost {
+pub struct RestrictedHost {
     inner: Arc<dyn Host>,
     /// True if the recording was made elsewhere, by another user.
     foreign: bool,
 }
 
 /// Folders with files of the system itself, or writable for all users.
-const OWN: [&str; 4] = ["/proc", "/sys", "/dev", "/tmp"];
+const SYSTEM_FOLDERS: [&str; 4] = ["/proc", "/sys", "/dev", "/tmp"];
 
-impl RefusingHost {
+impl RestrictedHost {
     /// Wraps a host.
     #[must_use]
     pub fn new(inner: Arc<dyn Host>) -> Self {
@@ -34,23 +34,25 @@ impl RefusingHost {
 
     /// Wraps a host, for untrusted recordings.
     #[must_use]
-    pub fn for_strangers(inner: Arc<dyn Host>) -> Self {
+    pub fn for_untrusted(inner: Arc<dyn Host>) -> Self {
         Self { inner, foreign: true }
     }
 
     fn allowed(&self, path: &Path, origin: Origin<'_>) -> Result<&dyn Host, HostError> {
-        let is_own = || OWN.iter().any(|own| path.starts_with(own));
+        let is_of_system = || SYSTEM_FOLDERS.iter().any(|folder| path.starts_with(folder));
         let refused = match origin {
-            Origin::User => self.foreign && is_own(),
+            Origin::User => self.foreign && is_of_system(),
             Origin::System => self.foreign,
-            Origin::Stored { root } => self.foreign && is_own() && !is_below_own(root),
+            Origin::Stored { root } => {
+                self.foreign && is_of_system() && !is_below_system_folder(root)
+            }
             Origin::Recording { .. } | Origin::Process => true,
         };
         if refused { Err(HostError::Refused { path: path.to_owned() }) } else { Ok(&*self.inner) }
     }
 }
 
-impl Host for RefusingHost {
+impl Host for RestrictedHost {
     fn open(&self, path: &Path, origin: Origin<'_>) -> Result<HostFile, HostError> {
         self.allowed(path, origin)?.open(path, origin)
     }
@@ -59,9 +61,9 @@ impl Host for RefusingHost {
         &self,
         path: &Path,
         origin: Origin<'_>,
-        is_known: &mut dyn FnMut(&FileStamp) -> bool,
+        is_cached: &mut dyn FnMut(&FileStamp) -> bool,
     ) -> Result<Option<HostFile>, HostError> {
-        self.allowed(path, origin)?.open_unless(path, origin, is_known)
+        self.allowed(path, origin)?.open_unless(path, origin, is_cached)
     }
 
     fn descriptor(&self, path: &Path, origin: Origin<'_>) -> Result<File, HostError> {
@@ -114,8 +116,8 @@ impl Host for RefusingHost {
 }
 
 /// A store in a folder that the operator named is allowed.
-fn is_below_own(root: &Path) -> bool {
-    OWN.iter().any(|own| root.starts_with(own))
+fn is_below_system_folder(root: &Path) -> bool {
+    SYSTEM_FOLDERS.iter().any(|own| root.starts_with(own))
 }
 
 #[cfg(test)]
@@ -128,7 +130,7 @@ mod tests {
         let machine = MemoryHost::new();
         machine.insert("/dir/file", *b"x");
         machine.set_variable("HOME", "/home/user");
-        let host = RefusingHost::new(Arc::new(machine));
+        let host = RestrictedHost::new(Arc::new(machine));
         let (file, dir) = (Path::new("/dir/file"), Path::new("/dir"));
         let root = Path::new("/");
         for origin in [Origin::User, Origin::System, Origin::Stored { root }] {
@@ -158,7 +160,7 @@ mod tests {
             machine.insert(path, *b"x");
         }
         machine.insert("/proc/sys/kernel/hostname", *b"here");
-        let host = RefusingHost::for_strangers(Arc::new(machine));
+        let host = RestrictedHost::for_untrusted(Arc::new(machine));
         let root = Path::new("/");
         let is_open = |path: &str, origin| host.open(Path::new(path), origin).is_ok();
         assert!(!is_open("/proc/kallsyms", Origin::User));

@@ -94,7 +94,7 @@ fn links_to(path: &Path) -> Option<Distrust> {
         }
         // The system refuses more.
         left = left.checked_sub(1)?;
-        if !is_made_up(&at) {
+        if !is_virtual(&at) {
             at.pop();
             push_components(&mut todo, &target);
         }
@@ -111,7 +111,7 @@ fn push_components(todo: &mut Vec<OsString>, path: &Path) {
 /// Checks a symlink and its target.
 fn check_link(link: &Path) -> Result<(), Distrust> {
     // Users cannot create symlinks there, and their targets were opened by their own names.
-    if is_made_up(link) {
+    if is_virtual(link) {
         return Ok(());
     }
     let owner = |metadata: fs::Metadata| Some(metadata.uid()).filter(|&user| is_other(user));
@@ -123,14 +123,14 @@ fn check_link(link: &Path) -> Result<(), Distrust> {
     let next = fs::read_link(link).unwrap_or_default();
     let path = link.parent().unwrap_or(Path::new("")).join(next);
     // The same applies to files that are reached by a link of /proc.
-    match target.filter(|_| !is_made_up(&path)).and_then(owner) {
+    match target.filter(|_| !is_virtual(&path)).and_then(owner) {
         Some(user) => Err(Distrust::Owner { path, user }),
         None => Ok(()),
     }
 }
 
 /// Returns true if a path is on /proc.
-fn is_made_up(path: &Path) -> bool {
+fn is_virtual(path: &Path) -> bool {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     statfs(folder.unwrap_or(Path::new("."))).is_ok_and(|it| i128::from(it.f_type) == PROC)
 }

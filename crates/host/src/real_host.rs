@@ -11,8 +11,8 @@ use std::path::Path;
 use rustix::fs::{AtFlags, OFlags};
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::checked_file::{CheckedFile, io_error, stamp_of};
 use crate::confined::open_inside;
-use crate::found::{Found, io_error, stamp_of};
 use crate::{
     ByteStream, DirEntry, Distrust, FileKind, FileOwner, FileStamp, FileStat, Host, HostError,
     HostFile, HostText, LIST_LIMIT, Origin, READ_LIMIT, RecordedFile,
@@ -24,25 +24,25 @@ pub struct RealHost;
 
 impl Host for RealHost {
     fn open(&self, path: &Path, origin: Origin<'_>) -> Result<HostFile, HostError> {
-        Found::at(path, origin)?.content()
+        CheckedFile::at(path, origin)?.content()
     }
 
     fn open_unless(
         &self,
         path: &Path,
         origin: Origin<'_>,
-        is_known: &mut dyn FnMut(&FileStamp) -> bool,
+        is_cached: &mut dyn FnMut(&FileStamp) -> bool,
     ) -> Result<Option<HostFile>, HostError> {
-        let found = Found::at(path, origin)?;
-        if is_known(&stamp_of(found.metadata())) { Ok(None) } else { found.content().map(Some) }
+        let found = CheckedFile::at(path, origin)?;
+        if is_cached(&stamp_of(found.metadata())) { Ok(None) } else { found.content().map(Some) }
     }
 
     fn descriptor(&self, path: &Path, origin: Origin<'_>) -> Result<File, HostError> {
-        Ok(Found::at(path, origin)?.open()?.0)
+        Ok(CheckedFile::at(path, origin)?.open()?.0)
     }
 
     fn text(&self, path: &Path, origin: Origin<'_>) -> Result<HostText, HostError> {
-        let (file, metadata) = Found::at(path, origin)?.open()?;
+        let (file, metadata) = CheckedFile::at(path, origin)?.open()?;
         let too_large = || HostError::TooLarge { path: path.to_owned(), limit: READ_LIMIT };
         if metadata.size() > READ_LIMIT {
             return Err(too_large());
@@ -61,7 +61,7 @@ impl Host for RealHost {
     fn stream(&self, path: &Path, origin: Origin<'_>) -> Result<ByteStream, HostError> {
         // Only paths of the user can block; untrusted paths lead only to regular files.
         let file = match origin.root() {
-            Some(_) => Found::at(path, origin)?.open()?.0,
+            Some(_) => CheckedFile::at(path, origin)?.open()?.0,
             None => File::open(path).map_err(|source| io_error(path, source))?,
         };
         Ok(ByteStream::of_descriptor(file.into()))
@@ -79,7 +79,7 @@ impl Host for RealHost {
     }
 
     fn recorded_file(&self, path: &Path, origin: Origin<'_>) -> Result<RecordedFile, HostError> {
-        let (file, _) = Found::at(path, origin)?.open()?;
+        let (file, _) = CheckedFile::at(path, origin)?.open()?;
         RecordedFile::of(&file).map_err(|source| io_error(path, source))
     }
 

@@ -7,7 +7,7 @@ mod folder;
 mod tree;
 mod trust;
 
-pub use entry::OwnEntry;
-pub use folder::{OwnFile, OwnFolder};
-pub use tree::OwnTree;
+pub use entry::PrivateEntry;
+pub use folder::{PrivateFile, PrivateFolder};
+pub use tree::PrivateTree;
 pub use trust::{Distrust, distrust_of, follow_own_links};
