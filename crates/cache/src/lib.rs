@@ -34,7 +34,7 @@ mod tests;
 pub use files::{FilePart, FileStore, Kept, StoreContents, StoreEntry, StorePlace};
 pub use kernel::KeptKernel;
 pub use key::Key;
-pub use place::{CacheContents, CachePlace, make_folder};
+pub use place::{CacheContents, CacheLocation, make_folder};
 pub use recall::{Fresh, Recalled};
 pub use rules::RuleRows;
 pub use store::Cache;

@@ -11,13 +11,13 @@ use crate::key::{Key, Kind};
 use crate::rules::RuleRows;
 
 /// Folder and size limit of a cache.
-pub use options::CachePlace;
+pub use options::CacheLocation;
 
 /// Creates the folder of a cache now, for a process that may not create one later.
 ///
 /// # Errors
 /// If it cannot be created or written, or if other users can change it.
-pub fn make_folder(place: &CachePlace) -> io::Result<()> {
+pub fn make_folder(place: &CacheLocation) -> io::Result<()> {
     if let Some(distrust) = distrust_of(&place.folder) {
         return Err(io::Error::other(distrust));
     }

@@ -10,7 +10,7 @@ use host::PrivateFolder;
 use crate::answers::Answers;
 use crate::key::{Key, Kind};
 use crate::layout::RULE;
-use crate::place::{CachePlace, TAG, trim};
+use crate::place::{CacheLocation, TAG, trim};
 use crate::rules::RuleRows;
 
 /// Each file has at most one of this many parts of the total limit.
@@ -36,7 +36,7 @@ struct Run {
 impl Cache {
     /// Opens the cache of a place; its memory is accounted in `memory`.
     #[must_use]
-    pub fn new(place: &CachePlace, memory: &Arc<MemoryBudget>) -> Self {
+    pub fn new(place: &CacheLocation, memory: &Arc<MemoryBudget>) -> Self {
         let held = HeldMemory::new(memory, MemoryUse::Symbols);
         let run = Run { read: HashMap::new(), held, has_written: false, problem: None };
         Self {

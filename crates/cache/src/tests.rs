@@ -20,7 +20,7 @@ use crate::answers::Answers;
 use crate::key::Kind;
 use crate::layout::RULE;
 use crate::place::trim;
-use crate::{Cache, CacheContents, CachePlace, Fresh, Key, RuleRows};
+use crate::{Cache, CacheContents, CacheLocation, Fresh, Key, RuleRows};
 
 const KEY: Key = Key([7; Key::SIZE]);
 
@@ -44,7 +44,10 @@ fn ask(image: &Image, addresses: &[Svma], strings: &mut Strings) -> Symbols {
 }
 
 fn cache(folder: &Path) -> Cache {
-    Cache::new(&CachePlace::usual(folder.to_owned()), &Arc::new(MemoryBudget::new(None)))
+    Cache::new(
+        &CacheLocation::of_default_size(folder.to_owned()),
+        &Arc::new(MemoryBudget::new(None)),
+    )
 }
 
 /// Answers with the help of a folder; returns the number of addresses that were missing, too.
@@ -283,7 +286,8 @@ fn sign(bytes: &mut [u8]) {
 #[test]
 fn a_file_of_rules_stays_within_its_size() {
     let dir = ScratchDir::below(&std::env::temp_dir()).expect("a folder");
-    let place = CachePlace { most: 800, ..CachePlace::usual(dir.path().to_owned()) };
+    let place =
+        CacheLocation { most: 800, ..CacheLocation::of_default_size(dir.path().to_owned()) };
     let cache = Cache::new(&place, &Arc::new(MemoryBudget::new(None)));
     // A head of 72 bytes, a rule of 22, and 17 addresses of six: 196 bytes; a file may have 200.
     let rows = |addresses: u64| -> Vec<_> { (0..addresses).map(|at| (at, rule(1))).collect() };

@@ -81,8 +81,8 @@ pub use left_out::LeftOut;
 pub use names::NameReport;
 pub use observer::{Download, Observer, Stage, Unobserved, Waiting};
 pub use options::{
-    CachePlace, Demangle, FileSearch, Join, Limits, MemoryLimit, NameOptions, OptionName, Options,
-    SampleFilter, Servers, Spelling, TimePoint, TimeRange,
+    CacheLocation, Demangle, FileSearch, Join, Limits, MemoryLimit, NameOptions, OptionName,
+    Options, SampleFilter, Servers, Spelling, TimePoint, TimeRange,
 };
 pub use perf_data::Head;
 pub use recording_key::recording_key;

@@ -2,24 +2,24 @@
 
 use address::BuildId;
 
-use super::{Spelling, Ways};
+use super::{Spelling, UntriedOptions};
 
 /// Separate debug information of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DebugInfo {
     /// The symbols that the file has without it.
-    pub symbols: Symbols,
+    pub symbols: SymbolPresence,
     /// The evidence that it belongs to the file.
     pub proof: DebugProof,
     /// True if the file is from a distribution's package, false if the user can rebuild it.
     pub packaged: bool,
     /// The options that may find it.
-    pub ways: Ways,
+    pub untried: UntriedOptions,
 }
 
 /// The symbols in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Symbols {
+pub enum SymbolPresence {
     /// None.
     Stripped,
     /// Only exported ones.
@@ -39,12 +39,12 @@ pub enum DebugProof {
 
 impl DebugInfo {
     /// Returns the advice to provide it; `None` if no file would be used.
-    pub(super) fn given(&self, spelling: Spelling) -> Option<String> {
-        let ways = self.ways;
+    pub(super) fn advice(&self, spelling: Spelling) -> Option<String> {
+        let untried = self.untried;
         match &self.proof {
             DebugProof::Id(id) => {
-                let options = ways.to_debug_file(true, spelling);
-                Some(if ways.install && self.packaged {
+                let options = untried.to_debug_file(true, spelling);
+                Some(if untried.install && self.packaged {
                     format!(
                         "install its debug information of build-id {id}, or give it with {options}"
                     )
@@ -54,7 +54,7 @@ impl DebugInfo {
             }
             DebugProof::Link(name) => Some(format!(
                 "give its debug information, the file {name} of the same build, with {}",
-                ways.to_debug_file(false, spelling)
+                untried.to_debug_file(false, spelling)
             )),
             DebugProof::Nothing => None,
         }
@@ -63,10 +63,10 @@ impl DebugInfo {
     /// Returns the reason that names are missing, and the advice to provide them.
     pub(super) fn for_names(&self, spelling: Spelling) -> String {
         let lack = match self.symbols {
-            Symbols::Stripped => "it is stripped",
-            Symbols::Exported => "it has exported symbols only",
+            SymbolPresence::Stripped => "it is stripped",
+            SymbolPresence::Exported => "it has exported symbols only",
         };
-        match (self.given(spelling), self.packaged) {
+        match (self.advice(spelling), self.packaged) {
             (Some(given), true) => format!("{lack}: {given}"),
             (Some(given), false) => format!("{lack}: {given}; or build it with -g"),
             (None, _) => format!("{lack}, and has no build-id: build it with -g"),

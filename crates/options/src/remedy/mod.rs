@@ -3,13 +3,13 @@
 
 mod debug_info;
 mod spelling;
-mod ways;
+mod untried;
 
 use address::{Avma, BuildId, Pid};
 
-pub use debug_info::{DebugInfo, DebugProof, Symbols};
+pub use debug_info::{DebugInfo, DebugProof, SymbolPresence};
 pub use spelling::{OptionName, Spelling};
-pub use ways::Ways;
+pub use untried::UntriedOptions;
 
 /// An action that would help.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,7 +19,7 @@ pub enum Remedy {
         /// Its build-id, which verifies it.
         id: Option<BuildId>,
         /// The options that may find it.
-        ways: Ways,
+        untried: UntriedOptions,
     },
     /// The recorded file, if its path has another file now.
     RecordedFile {
@@ -80,7 +80,7 @@ pub enum Remedy {
 }
 
 /// The note on the command that stores copies of files.
-const KEPT: &str = "unwind-perf record would have kept it";
+const RECORD_STORES_COPIES: &str = "unwind-perf record would have kept it";
 
 /// The advice to build a program with unwind information.
 const UNWINDABLE: &str = "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer";
@@ -92,16 +92,16 @@ impl Remedy {
         let file = || spelling.with(OptionName::Modules, "FILE");
         let list = |value| spelling.with(OptionName::Kallsyms, value);
         match self {
-            Self::File { id, ways } => missing_file(*id, *ways, spelling),
+            Self::File { id, untried } => missing_file(*id, *untried, spelling),
             Self::RecordedFile { name } => {
                 let option = spelling.with(OptionName::Modules, &format!("{name}=FILE"));
-                format!("give the recorded file: {option}; {KEPT}")
+                format!("give the recorded file: {option}; {RECORD_STORES_COPIES}")
             }
             Self::ReadableCopy => format!("give another copy of the file: {}", file()),
             Self::SoundCopy => format!("give a sound copy of the same build: {}", file()),
             Self::DebugInfo(debug) => debug.for_names(spelling),
             Self::UnwindTables { debug } => {
-                let given = debug.as_ref().and_then(|debug| debug.given(spelling));
+                let given = debug.as_ref().and_then(|debug| debug.advice(spelling));
                 given.map_or_else(|| UNWINDABLE.to_owned(), |it| format!("{it}; or {UNWINDABLE}"))
             }
             Self::Memory { owner } => memory(*owner, spelling),
@@ -169,15 +169,15 @@ impl Remedy {
     }
 }
 
-fn missing_file(id: Option<BuildId>, ways: Ways, spelling: Spelling) -> String {
-    let options = ways.to_file(id.is_some(), spelling);
+fn missing_file(id: Option<BuildId>, untried: UntriedOptions, spelling: Spelling) -> String {
+    let options = untried.to_file(id.is_some(), spelling);
     match id {
         Some(id) => {
             format!(
-                "give the file of build-id {id}: {options}; {KEPT}, as would perf buildid-cache --add FILE"
+                "give the file of build-id {id}: {options}; {RECORD_STORES_COPIES}, as would perf buildid-cache --add FILE"
             )
         }
-        None => format!("give the file: {options}; {KEPT}"),
+        None => format!("give the file: {options}; {RECORD_STORES_COPIES}"),
     }
 }
 
@@ -203,14 +203,14 @@ mod tests {
 
     #[test]
     fn options_are_named_as_the_reader_writes_them() {
-        let ways = Ways {
+        let untried = UntriedOptions {
             extra_dir: true,
             sysroot: false,
             debug_dir: true,
             debuginfod: true,
             install: false,
         };
-        let file = Remedy::File { id: BuildId::from_hex("ab"), ways };
+        let file = Remedy::File { id: BuildId::from_hex("ab"), untried };
         let kept = "unwind-perf record would have kept it, as would perf buildid-cache --add FILE";
         assert_eq!(
             file.sentence(Spelling::KEYS),

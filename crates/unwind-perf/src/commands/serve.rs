@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use cache::make_folder;
 use host::{Host as _, RealHost, ScratchDir, default_memory_limit, limit_memory, replace_file};
-use options::{CachePlace, FileSearch, FolderOption, Limits, Options};
+use options::{CacheLocation, FileSearch, FolderOption, Limits, Options};
 use pipeline::{Error, StreamOptions, usual_build_id_dirs};
 use service::{
     Addresses, Confinement, ServeOptions, WorkerCommand, WorkerOptions, WorkerSetup, confine,
@@ -55,7 +55,7 @@ pub(super) fn options(args: &FrontArgs) -> anyhow::Result<(ServeOptions, Option<
     let (store, scratch) = store(args)?;
     // Untrusted recordings do not use the cache.
     let workers = [false, true].map(|foreign| {
-        let cache = (!foreign).then(|| CachePlace::usual(store.join("names")));
+        let cache = (!foreign).then(|| CacheLocation::of_default_size(store.join("names")));
         let setup = WorkerSetup { options: Options { cache, ..run.clone() }, foreign };
         WorkerCommand { program: program.clone(), setup }
     });

@@ -3,7 +3,7 @@
 use address::{ById as _, ModuleId};
 use image_store::{Image, ImageStore, LoadError, LoadedImage};
 use module_map::{MappedKind, Module, Timeline};
-use options::{DebugInfo, DebugProof, Remedy, Spelling, Symbols};
+use options::{DebugInfo, DebugProof, Remedy, Spelling, SymbolPresence};
 use profile::{Advice, EndReason, LocationRow, ModuleLoss, Profile, StackId};
 
 use super::untried::untried;
@@ -154,9 +154,9 @@ pub(super) fn absent_file(
 
 /// Returns the remedy for a missing file.
 fn file(module: &Module, images: &ImageStore) -> Remedy {
-    let ways = untried(images.options());
-    let ways = if module.kind == MappedKind::File { ways } else { ways.by_content() };
-    Remedy::File { id: module.identity.build_id, ways }
+    let untried = untried(images.options());
+    let untried = if module.kind == MappedKind::File { untried } else { untried.by_content() };
+    Remedy::File { id: module.identity.build_id, untried }
 }
 
 /// Returns true if the file, or its debug file if that was loaded, has `.debug_info`.
@@ -175,10 +175,14 @@ pub(super) fn debug_info(module: &Module, file: &LoadedImage, images: &ImageStor
         (None, None) => DebugProof::Nothing,
     };
     DebugInfo {
-        symbols: if image.exports_functions() { Symbols::Exported } else { Symbols::Stripped },
+        symbols: if image.exports_functions() {
+            SymbolPresence::Exported
+        } else {
+            SymbolPresence::Stripped
+        },
         proof,
         packaged: is_packaged(&module.path),
-        ways: untried(images.options()),
+        untried: untried(images.options()),
     }
 }
 

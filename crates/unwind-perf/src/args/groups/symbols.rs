@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use options::{CachePlace, Demangle, NameOptions, parse_memory};
+use options::{CacheLocation, Demangle, NameOptions, parse_memory};
 
 use crate::args::values::ChoiceParser;
 
@@ -59,8 +59,8 @@ impl SymbolArgs {
     }
 
     /// Where names are kept.
-    pub(crate) fn cache(&self) -> Option<CachePlace> {
-        let place = CachePlace::usual(self.cache.clone()?);
-        Some(CachePlace { most: self.cache_size.unwrap_or(place.most), ..place })
+    pub(crate) fn cache(&self) -> Option<CacheLocation> {
+        let place = CacheLocation::of_default_size(self.cache.clone()?);
+        Some(CacheLocation { most: self.cache_size.unwrap_or(place.most), ..place })
     }
 }

@@ -4,7 +4,7 @@ use super::{OptionName, Spelling};
 
 /// The options that may still find a file. Folders that were given and do not have it are not advised again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ways {
+pub struct UntriedOptions {
     /// More folders to search by name.
     pub extra_dir: bool,
     /// A folder that replaces `/` in recorded paths.
@@ -17,7 +17,7 @@ pub struct Ways {
     pub install: bool,
 }
 
-impl Ways {
+impl UntriedOptions {
     /// Returns the options for memory without a file name, without those that use paths.
     #[must_use]
     pub const fn by_content(self) -> Self {
