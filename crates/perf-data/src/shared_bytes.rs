@@ -16,12 +16,12 @@ pub struct SharedBytes {
 }
 
 /// Bytes with a memory count that ends with their last part.
-struct Counted {
+struct AccountedBytes {
     bytes: SharedBytes,
     _held: HeldMemory,
 }
 
-impl AsRef<[u8]> for Counted {
+impl AsRef<[u8]> for AccountedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -40,7 +40,7 @@ impl SharedBytes {
             return self;
         }
         let held = held.another((*self.owner).as_ref().len() as u64);
-        Self::new(Counted { bytes: self, _held: held })
+        Self::new(AccountedBytes { bytes: self, _held: held })
     }
 
     /// Returns a part of the bytes; the range is truncated at their end.

@@ -19,7 +19,7 @@ pub(crate) fn prefetch(limits: Limits, options: SessionOptions) -> SessionOption
         pending_bytes: options.pending_bytes.min(bytes / 2),
         expansion_bytes: options.expansion_bytes.min((bytes / 4) as usize),
         // Batches that wait there are not counted.
-        ahead: None,
+        scan: None,
         ..options
     }
 }

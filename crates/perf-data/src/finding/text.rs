@@ -21,13 +21,13 @@ impl fmt::Display for Finding {
             Self::Unfinished { offset } => {
                 write!(f, "recording not finished: data at {offset:#x} read to the end of the file")
             }
-            Self::DataCut { expected, found } => {
+            Self::DataTruncated { expected, found } => {
                 write!(f, "file is cut: data should end at {expected:#x}, file ends at {found:#x}")
             }
             Self::PartialRecord { offset, len } => {
                 write!(f, "last record at {offset:#x} is cut: {len} bytes dropped")
             }
-            Self::AttrsCut { offset, size } => {
+            Self::AttrsTruncated { offset, size } => {
                 write!(f, "attribute section at {offset:#x} of {size} bytes leaves the file")
             }
             Self::AttrStride { stated, used } => {
@@ -51,7 +51,7 @@ impl fmt::Display for Finding {
             Self::UnknownSampleBits { event, bits } => {
                 write!(f, "sample type of event {event} has unknown bits {bits:#x}")
             }
-            Self::IdPlacesDiffer { event } => {
+            Self::IdOffsetsDiffer { event } => {
                 write!(f, "event {event} keeps the event id at another place than the first event")
             }
             Self::EventIgnored { offset } => {
@@ -90,7 +90,7 @@ fn write_of_record(finding: &Finding, f: &mut fmt::Formatter<'_>) -> fmt::Result
         Finding::EventsLost { offset, lost } => {
             write!(f, "{lost} events lost while recording, reported at {offset:#x}")
         }
-        Finding::PayloadCut { offset, size } => {
+        Finding::PayloadTruncated { offset, size } => {
             write!(f, "payload of {size} bytes of the record at {offset:#x} leaves the data")
         }
         _ => write_of_stream(finding, f),

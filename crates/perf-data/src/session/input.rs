@@ -7,16 +7,11 @@ use budget::{HeldMemory, MemoryBudget, MemoryUse};
 
 use super::options::SessionOptions;
 use crate::bytes::Endian;
-use crate::container::{Compression, FileHead, Head, check_magic};
+use crate::container::{Compression, FileHead, Head, PIPE_HEADER, check_magic};
 use crate::error::Error;
 use crate::finding::{Finding, Findings};
 use crate::shared_bytes::SharedBytes;
 use crate::stream::{Feed, LiveRead, StreamReader};
-
-/// Bytes of the header of a pipe stream: magic and size.
-///
-/// Source: `tools/perf/util/header.h`, `struct perf_pipe_file_header`.
-const PIPE_HEADER: usize = 16;
 
 /// Source of a recording. Its format - file or pipe stream, compressed or not - is detected from its content.
 pub enum Input {

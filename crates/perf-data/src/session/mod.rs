@@ -8,19 +8,19 @@
 
 mod batch;
 mod batch_reader;
+mod batcher;
 mod chains;
 mod entries;
-mod gather;
 mod index;
 mod input;
 mod messages;
 mod options;
+mod pending;
 mod raw_record;
 mod reading;
 mod sort;
-mod usual;
+mod usual_entries;
 mod visit;
-mod waiting;
 
 pub use batch::Batch;
 pub use batch_reader::BatchReader;
@@ -28,7 +28,7 @@ pub use entries::{RecordEntry, SampleEntry};
 pub use input::Input;
 pub use options::{EagerBatches, LiveBatches, SessionOptions};
 pub use raw_record::{RawBody, RawRecord};
-pub use visit::{Visited, visit_records};
+pub use visit::{VisitSummary, visit_records};
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};

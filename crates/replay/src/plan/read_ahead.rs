@@ -104,7 +104,7 @@ impl<'b> ReadAhead<'b> {
             let mut reader = batch.reader();
             for (index, (record, entry)) in records.iter_mut().zip(entries).enumerate() {
                 if let Some(soon) = entries.get(index + SOON) {
-                    reader.map_read_soon(soon.position);
+                    reader.prefetch_map(soon.position);
                 }
                 *record = read(batch, &mut reader, entry, names, &mut others);
             }

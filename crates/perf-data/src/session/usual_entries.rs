@@ -7,7 +7,7 @@ use super::index::usual_sample;
 use super::sort::sort_by_time;
 use crate::record::{RecordBytes, Schema};
 use crate::record_header::RecordKind;
-use crate::stream::KeptRecords;
+use crate::stream::RunEntries;
 
 /// Entries of samples, maps and task records.
 #[derive(Debug, Default)]
@@ -16,9 +16,9 @@ pub(crate) struct UsualEntries {
     pub(crate) records: Vec<RecordEntry>,
 }
 
-impl KeptRecords for UsualEntries {
+impl RunEntries for UsualEntries {
     #[inline]
-    fn keep(&mut self, schema: &Schema, found: &RecordBytes<'_>) -> bool {
+    fn add(&mut self, schema: &Schema, found: &RecordBytes<'_>) -> bool {
         if found.header.kind == RecordKind::SAMPLE {
             let sample = usual_sample(schema, found);
             sample.map(|sample| self.samples.push(sample)).is_some()

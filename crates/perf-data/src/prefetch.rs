@@ -11,7 +11,7 @@ pub const LINE: usize = 64;
 /// Prefetches the cache line of `items[at]`, if that exists. Has no other
 /// effect, and none at all on most architectures.
 #[inline(always)]
-pub fn read_soon<T>(items: &[T], at: usize) {
+pub fn prefetch_line<T>(items: &[T], at: usize) {
     let Some(item) = items.get(at) else { return };
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the instruction is a hint. It accesses nothing, so that no address is wrong for it; this one is valid.
@@ -42,9 +42,9 @@ mod tests {
     fn offsets_beyond_the_end_are_none() {
         let bytes = [7; 3 * LINE];
         for at in [0, LINE, 3 * LINE - 1, 3 * LINE, usize::MAX] {
-            read_soon(&bytes, at);
+            prefetch_line(&bytes, at);
         }
-        read_soon::<u8>(&[], 0);
+        prefetch_line::<u8>(&[], 0);
         assert_eq!(bytes, [7; 3 * LINE]);
     }
 }

@@ -7,13 +7,13 @@ use synth::{Endian, EventAttr, PerfDataBuilder, Record, SampleBuilder, SampleId,
 
 use super::session::{OPTIONS, file};
 use crate::{
-    EagerBatches, Finding, Findings, NextBatch, RecordEntry, RecordKind, SampleEntry, ScanAhead,
+    EagerBatches, Finding, Findings, NextBatch, RecordEntry, RecordKind, SampleEntry, ScanOptions,
     Session, SessionOptions,
 };
 
 /// Output of a session for a file: its batches, counts and findings.
 #[derive(Debug, PartialEq)]
-struct Said {
+struct Outcome {
     batches: Vec<(Vec<SampleEntry>, Vec<RecordEntry>)>,
     is_disordered: bool,
     counts: Vec<(RecordKind, u64, u64)>,
@@ -22,19 +22,19 @@ struct Said {
 }
 
 /// Reads a file eagerly, and once more without if it ends in disorder. Threads scan `chunk_bytes` at a time.
-fn said(bytes: &[u8], threads: usize, chunk_bytes: usize) -> Said {
+fn outcome(bytes: &[u8], threads: usize, chunk_bytes: usize) -> Outcome {
     let eager = Some(EagerBatches { first_bytes: 2048, most_bytes: 8192 });
-    let ahead = Some(ScanAhead { threads, chunk_bytes });
-    let first = read(bytes, SessionOptions { eager, ahead, ..*OPTIONS });
+    let scan = Some(ScanOptions { threads, chunk_bytes });
+    let first = read(bytes, SessionOptions { eager, scan, ..*OPTIONS });
     if !first.is_disordered {
         return first;
     }
-    let again = read(bytes, SessionOptions { ahead, ..*OPTIONS });
+    let again = read(bytes, SessionOptions { scan, ..*OPTIONS });
     assert!(!again.is_disordered);
-    Said { is_disordered: true, ..again }
+    Outcome { is_disordered: true, ..again }
 }
 
-fn read(bytes: &[u8], options: SessionOptions) -> Said {
+fn read(bytes: &[u8], options: SessionOptions) -> Outcome {
     let mut findings = Findings::default();
     let mut session = Session::open(file(bytes), options, &mut findings).expect("a recording");
     let mut batches = Vec::new();
@@ -47,7 +47,7 @@ fn read(bytes: &[u8], options: SessionOptions) -> Said {
         }
     };
     let counts = session.counts();
-    Said {
+    Outcome {
         batches,
         is_disordered,
         counts: counts.iter().map(|(kind, it)| (kind, it.records, it.bytes)).collect(),
@@ -57,11 +57,11 @@ fn read(bytes: &[u8], options: SessionOptions) -> Said {
 }
 
 /// Compares the results with and without threads.
-fn check(bytes: &[u8]) -> Said {
-    let alone = said(bytes, 0, 1);
+fn check(bytes: &[u8]) -> Outcome {
+    let alone = outcome(bytes, 0, 1);
     for (threads, chunk_bytes) in [(1, 1), (1, 1000), (2, 333), (3, 700), (5, 4096)] {
         assert_eq!(
-            said(bytes, threads, chunk_bytes),
+            outcome(bytes, threads, chunk_bytes),
             alone,
             "{threads} threads, {chunk_bytes} bytes"
         );
@@ -97,14 +97,14 @@ fn words(words: &[u64]) -> Vec<u8> {
 #[test]
 fn what_is_found_ahead_is_what_is_there() {
     for endian in [Endian::Little, Endian::Big] {
-        let said = check(&recording(endian, |time| vec![time as u8; 200]).build());
-        assert!(said.batches.len() > 5, "{}", said.batches.len());
-        let samples: Vec<_> = said.batches.iter().flat_map(|batch| &batch.0).collect();
+        let outcome = check(&recording(endian, |time| vec![time as u8; 200]).build());
+        assert!(outcome.batches.len() > 5, "{}", outcome.batches.len());
+        let samples: Vec<_> = outcome.batches.iter().flat_map(|batch| &batch.0).collect();
         assert_eq!(samples.len(), 210);
         assert!(samples.is_sorted_by_key(|sample| (sample.time, sample.position)));
-        let records: Vec<_> = said.batches.iter().flat_map(|batch| &batch.1).collect();
+        let records: Vec<_> = outcome.batches.iter().flat_map(|batch| &batch.1).collect();
         assert_eq!(records.len(), 240);
-        assert_eq!(said.findings.len(), 1, "{:?}", said.findings);
+        assert_eq!(outcome.findings.len(), 1, "{:?}", outcome.findings);
     }
 }
 
@@ -117,12 +117,12 @@ fn records_in_stacks_are_none() {
     let stacks =
         [row(9, 8), row(9, 64), row(10, 80), row(68, 8), row(7, 48), copied[..4000].to_vec()];
     for stack in stacks {
-        let said = check(&recording(Endian::Little, |_| stack.clone()).build());
-        let samples: usize = said.batches.iter().map(|batch| batch.0.len()).sum();
-        assert_eq!((samples, said.skipped_bytes), (210, 0));
-        let rounds = said.counts.iter().find(|count| count.0 == RecordKind::FINISHED_ROUND);
+        let outcome = check(&recording(Endian::Little, |_| stack.clone()).build());
+        let samples: usize = outcome.batches.iter().map(|batch| batch.0.len()).sum();
+        assert_eq!((samples, outcome.skipped_bytes), (210, 0));
+        let rounds = outcome.counts.iter().find(|count| count.0 == RecordKind::FINISHED_ROUND);
         assert_eq!(rounds.map(|count| count.1), Some(30));
-        let records: usize = said.batches.iter().map(|batch| batch.1.len()).sum();
+        let records: usize = outcome.batches.iter().map(|batch| batch.1.len()).sum();
         assert_eq!(records, 240);
     }
 }
@@ -134,9 +134,9 @@ fn late_records_end_eager_reading() {
         let mut it = recording(Endian::Little, |_| vec![1; 400]);
         let comm = Record::Comm { pid: 20, tid: 22, comm: b"late", exec: false };
         it.record_at(&comm, SampleId::at(20, 22, time));
-        let said = check(&it.build());
-        assert!(said.is_disordered);
-        let batches: Vec<_> = said.batches.iter().map(|it| (it.0.len(), it.1.len())).collect();
+        let outcome = check(&it.build());
+        assert!(outcome.is_disordered);
+        let batches: Vec<_> = outcome.batches.iter().map(|it| (it.0.len(), it.1.len())).collect();
         assert_eq!(batches, [(210, 241)]);
     }
 }
@@ -156,8 +156,8 @@ fn unusual_records_are_looked_at() {
             it.raw_bytes(&words(record));
         });
     }
-    let said = check(&it.build());
-    let findings: Vec<_> = said.findings.iter().map(|it| (it.0, it.1[0].kind())).collect();
+    let outcome = check(&it.build());
+    let findings: Vec<_> = outcome.findings.iter().map(|it| (it.0, it.1[0].kind())).collect();
     assert_eq!(findings, [(20, "events-lost"), (20, "unknown-record"), (40, "short-record")]);
 }
 

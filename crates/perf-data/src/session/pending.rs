@@ -9,13 +9,13 @@ use super::batch::Batch;
 use super::chains::UserChains;
 use super::entries::{RecordEntry, SampleEntry};
 use super::sort::sort_by_time;
-use super::usual::UsualEntries;
+use super::usual_entries::UsualEntries;
 use crate::record::{RecordBytes, Schema, TimedRecord};
 use crate::stream::{RecordChunk, SinkContext};
 
 /// Entries and bytes not yet in a batch.
 #[derive(Debug, Default)]
-pub(crate) struct Waiting {
+pub(crate) struct PendingRecords {
     /// Bytes of all waiting entries, ascending by position.
     chunks: Vec<RecordChunk>,
     /// Chunk of the current records; appended to `chunks` when the first of them is collected.
@@ -25,12 +25,12 @@ pub(crate) struct Waiting {
     chains: UserChains,
     /// Bytes of the waiting records. After a batch was taken, an estimate in proportion to the remaining entries.
     bytes: u64,
-    /// Memory of the entries, for a capacity of `room` entries.
+    /// Memory of the entries, for a capacity of `capacity` entries.
     held: HeldMemory,
-    room: usize,
+    capacity: usize,
 }
 
-impl Waiting {
+impl PendingRecords {
     /// Creates an empty collection that counts its memory in `memory`.
     pub(crate) fn new(memory: &Arc<MemoryBudget>) -> Self {
         Self { held: HeldMemory::new(memory, MemoryUse::Recording), ..Self::default() }
@@ -44,27 +44,27 @@ impl Waiting {
     /// Adds a sample.
     #[inline]
     pub(crate) fn sample(&mut self, schema: &Schema, found: &RecordBytes<'_>, entry: SampleEntry) {
-        self.keep(found);
+        self.collect(found);
         self.chains.sample(schema, found, &entry);
         self.samples.push(entry);
-        self.count_room();
+        self.count_capacity();
     }
 
     /// Adds a run of usual records of `bytes` bytes.
-    pub(crate) fn usual(&mut self, entries: &UsualEntries, bytes: u64) {
+    pub(crate) fn run(&mut self, entries: &UsualEntries, bytes: u64) {
         self.chunks.extend(self.current.take());
         self.bytes += bytes;
         self.samples.extend_from_slice(&entries.samples);
         self.records.extend_from_slice(&entries.records);
-        self.count_room();
+        self.count_capacity();
     }
 
     /// Adds a record with only its time decoded.
     #[inline]
     pub(crate) fn record(&mut self, found: &RecordBytes<'_>, time: Timestamp) {
-        self.keep(found);
+        self.collect(found);
         self.records.push(RecordEntry { time, position: found.position });
-        self.count_room();
+        self.count_capacity();
     }
 
     /// Adds a decoded record, which may hold the callchain of a sample.
@@ -74,16 +74,16 @@ impl Waiting {
     }
 
     #[inline]
-    fn keep(&mut self, found: &RecordBytes<'_>) {
+    fn collect(&mut self, found: &RecordBytes<'_>) {
         self.chunks.extend(self.current.take());
         self.bytes += found.bytes.len() as u64;
     }
 
     /// Updates the memory count if a capacity changed.
     #[inline]
-    fn count_room(&mut self) {
-        let room = self.samples.capacity() + self.records.capacity();
-        if room != self.room {
+    fn count_capacity(&mut self) {
+        let capacity = self.samples.capacity() + self.records.capacity();
+        if capacity != self.capacity {
             self.count();
         }
     }
@@ -91,7 +91,7 @@ impl Waiting {
     /// Updates the memory count.
     #[cold]
     fn count(&mut self) {
-        self.room = self.samples.capacity() + self.records.capacity();
+        self.capacity = self.samples.capacity() + self.records.capacity();
         self.held.set(bytes_of_entries(&self.samples, &self.records));
     }
 

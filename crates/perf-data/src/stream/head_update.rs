@@ -14,7 +14,7 @@ use crate::record::{EventUpdate, Record, RecordBytes, SimpleperfRecord, UserReco
 use crate::record_header::RecordKind;
 
 /// Updates the head if a record describes the recording itself.
-pub(crate) fn learn(head: &mut Arc<Head>, found: &RecordBytes<'_>, findings: &mut Findings) {
+pub(crate) fn update_head(head: &mut Arc<Head>, found: &RecordBytes<'_>, findings: &mut Findings) {
     let kind = found.header.kind;
     if !is_about_recording(kind, head) {
         return;

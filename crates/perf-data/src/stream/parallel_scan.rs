@@ -15,8 +15,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use super::run::{KeptRecords, RecordRun, RunPlace};
-use super::runs::ScanAhead;
+use super::run::{RecordRun, RunEntries, RunRange};
+use super::runs::ScanOptions;
 use crate::container::Head;
 use crate::record::HeaderRules;
 use crate::record_header::HEADER_LEN;
@@ -25,12 +25,12 @@ use crate::shared_bytes::SharedBytes;
 /// Plausible headers in sequence that are required at the start of a chunk.
 const HEADERS: usize = 32;
 /// Headers inspected to find such a start; the copy of a stack has up to 8,192 candidate positions.
-const LOOKS: usize = 1 << 15;
+const MAX_PROBES: usize = 1 << 15;
 /// Maximum number of runs per chunk, so that the result takes little more memory than the chunk.
 const MOST_RUNS: usize = 1 << 12;
 
 /// Threads that find runs in advance, and their results.
-pub(crate) struct RunsAhead<K> {
+pub(crate) struct ParallelScan<K> {
     head: Arc<Head>,
     /// The position of the block's first byte.
     base: u64,
@@ -60,7 +60,7 @@ impl Chunks {
     }
 }
 
-/// Result of [`RunsAhead::next`].
+/// Result of [`ParallelScan::next`].
 pub(crate) enum NextRun<K> {
     /// A run that starts at the requested offset.
     Run(RecordRun<K>),
@@ -68,14 +68,14 @@ pub(crate) enum NextRun<K> {
     NoneBefore(usize),
 }
 
-impl<K: KeptRecords> RunsAhead<K> {
+impl<K: RunEntries> ParallelScan<K> {
     /// Starts the scanning threads for the records of a block from `start` on, which must be the start of a record.
     /// `base` is the position of the block's first byte.
     pub(crate) fn start(
         block: &SharedBytes,
         base: u64,
         start: usize,
-        ScanAhead { threads, chunk_bytes }: ScanAhead,
+        ScanOptions { threads, chunk_bytes }: ScanOptions,
         head: &Arc<Head>,
     ) -> Self {
         let chunks = Chunks { start, len: chunk_bytes.max(HEADER_LEN), end: block.len() };
@@ -129,7 +129,7 @@ struct Scanner {
 
 impl Scanner {
     /// Sends the runs of each `step`th chunk until the receiver is dropped.
-    fn scan<K: KeptRecords>(&self, first: usize, step: usize, out: &SyncSender<Vec<RecordRun<K>>>) {
+    fn scan<K: RunEntries>(&self, first: usize, step: usize, out: &SyncSender<Vec<RecordRun<K>>>) {
         let chunks = (first..).step_by(step);
         for chunk in chunks.take_while(|chunk| self.chunks.start(*chunk) < self.chunks.end) {
             if out.send(self.runs(chunk)).is_err() {
@@ -139,7 +139,7 @@ impl Scanner {
     }
 
     /// Returns the runs of a chunk; empty if no start of a record was found in it.
-    fn runs<K: KeptRecords>(&self, chunk: usize) -> Vec<RecordRun<K>> {
+    fn runs<K: RunEntries>(&self, chunk: usize) -> Vec<RecordRun<K>> {
         let (start, until) = (self.chunks.start(chunk), self.chunks.start(chunk + 1));
         let (block, schema) = (&*self.block, &self.head.schema);
         let rules = schema.header_rules();
@@ -147,9 +147,9 @@ impl Scanner {
         let mut runs = Vec::new();
         let mut next = start;
         while let Some(start) = next.filter(|start| *start < until && runs.len() < MOST_RUNS) {
-            let place = RunPlace { block, base: self.base, start, until };
+            let range = RunRange { block, base: self.base, start, until };
             let mut run = RecordRun::default();
-            run.find(place, rules, schema);
+            run.find(range, rules, schema);
             next = if run.is_stopped { after(rules, block, run.end) } else { None };
             if !run.is_empty() {
                 runs.push(run);
@@ -168,19 +168,19 @@ fn after(rules: HeaderRules, block: &[u8], offset: usize) -> Option<usize> {
 
 /// Returns the first offset in a part of a block that starts a sequence of plausible headers.
 fn record_start(rules: HeaderRules, block: &[u8], part: std::ops::Range<usize>) -> Option<usize> {
-    let mut looks = 0;
+    let mut probes = 0;
     // Records are padded to eight bytes, counted from the first one, except for a few at the start.
     for start in part.step_by(HEADER_LEN) {
         let (mut next, mut headers) = (start, 0);
         while headers < HEADERS && next < block.len() {
-            looks += 1;
+            probes += 1;
             let Some(len) = after(rules, block, next) else { break };
             (next, headers) = (len, headers + 1);
         }
         if headers == HEADERS || headers > 0 && next == block.len() {
             return Some(start);
         }
-        if looks > LOOKS {
+        if probes > MAX_PROBES {
             return None;
         }
     }

@@ -16,28 +16,28 @@ use budget::MemoryBudget;
 use super::index::{index_record, index_sample};
 use super::messages::{Outbox, ReadMessage};
 use super::options::{EagerBatches, SessionOptions};
-use super::usual::UsualEntries;
-use super::waiting::Waiting;
+use super::pending::PendingRecords;
+use super::usual_entries::UsualEntries;
 use crate::container::Head;
 use crate::finding::{Finding, Findings};
 use crate::record::RecordBytes;
 use crate::record_types::SessionUse;
 use crate::stream::{
-    Flow, RecordChunk, RecordCounts, RecordPlace, RecordRun, RecordSink, SinkContext,
+    Flow, RecordChunk, RecordCounts, RecordLocation, RecordRun, RecordSink, SinkContext,
 };
 
 /// Schedule of batches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
+pub(crate) enum BatchMode {
     /// One batch at the end: the files of a directory do not share rounds.
     Whole,
-    /// One batch at the end, with all bytes in memory. Compressed records change the mode to [`Mode::Rounds`], because
+    /// One batch at the end, with all bytes in memory. Compressed records change the mode to [`BatchMode::Rounds`], because
     /// their expanded bytes need not be held all at once.
     WholeUnlessCompressed,
     /// At the ends of rounds. A record that belongs into a batch already sent is a finding.
     Rounds,
     /// At the ends of rounds, assuming that no record belongs into a batch already sent. If one does, the mode becomes
-    /// [`Mode::TooLate`]; compressed records change it to [`Mode::Rounds`].
+    /// [`BatchMode::TooLate`]; compressed records change it to [`BatchMode::Rounds`].
     Eager {
         /// Bytes of records required before the next batch.
         next_bytes: u64,
@@ -48,7 +48,7 @@ pub(crate) enum Mode {
     TooLate,
 }
 
-impl Mode {
+impl BatchMode {
     /// Eager mode before the first batch.
     pub(crate) fn eager(EagerBatches { first_bytes, most_bytes }: EagerBatches) -> Self {
         Self::Eager { next_bytes: first_bytes.min(most_bytes), most_bytes }
@@ -75,11 +75,11 @@ struct RoundTimes {
 }
 
 /// Collects records and sends them in batches.
-pub(crate) struct Gather {
+pub(crate) struct Batcher {
     out: Outbox,
     options: SessionOptions,
-    mode: Mode,
-    waiting: Waiting,
+    mode: BatchMode,
+    pending: PendingRecords,
     memory: Arc<MemoryBudget>,
     times: RoundTimes,
     /// Bytes of compressed records since the last batch.
@@ -93,26 +93,26 @@ const UNPACKED_WAITING: u64 = 24 << 20;
 /// Additional waiting bytes allowed per compressed byte.
 const UNPACKED_RATIO: u64 = 8;
 
-impl Gather {
+impl Batcher {
     pub(crate) fn new(
         out: Outbox,
         options: SessionOptions,
-        mode: Mode,
+        mode: BatchMode,
         memory: Arc<MemoryBudget>,
     ) -> Self {
-        let (waiting, times) = (Waiting::new(&memory), RoundTimes::default());
-        Self { out, options, mode, waiting, memory, times, packed: 0, chains_wait: 0 }
+        let (pending, times) = (PendingRecords::new(&memory), RoundTimes::default());
+        Self { out, options, mode, pending, memory, times, packed: 0, chains_wait: 0 }
     }
 
     /// Returns true if reading stopped at a record that belongs into a batch already sent.
     pub(crate) fn is_too_late(&self) -> bool {
-        self.mode == Mode::TooLate
+        self.mode == BatchMode::TooLate
     }
 
     /// Returns true if records of this use, other than samples, are collected.
-    const fn keeps(&self, session_use: Option<SessionUse>) -> bool {
+    const fn collects(&self, session_use: Option<SessionUse>) -> bool {
         match session_use {
-            Some(SessionUse::MovesMaps | SessionUse::Kept) => true,
+            Some(SessionUse::MovesMaps | SessionUse::Collected) => true,
             Some(SessionUse::Switch) => self.options.switches,
             Some(
                 SessionUse::Sample
@@ -136,10 +136,10 @@ impl Gather {
     /// Handles a record that may belong into a batch already sent. A record without time precedes everything.
     fn late_record(&mut self, found: &RecordBytes<'_>, time: Timestamp, findings: &mut Findings) {
         let has_time = time != Timestamp(0);
-        if matches!(self.mode, Mode::Eager { .. }) {
+        if matches!(self.mode, BatchMode::Eager { .. }) {
             let session_use = found.header.kind.session_use();
             if has_time || session_use == Some(SessionUse::MovesMaps) {
-                self.mode = Mode::TooLate;
+                self.mode = BatchMode::TooLate;
             }
         } else if has_time {
             findings.push(Finding::OutOfOrder { offset: found.position });
@@ -149,25 +149,27 @@ impl Gather {
     fn end_round(&mut self, context: SinkContext<'_>) -> Flow {
         let complete = std::mem::replace(&mut self.times.round, self.times.latest);
         let enough = match self.mode {
-            Mode::Whole | Mode::WholeUnlessCompressed | Mode::TooLate => return Flow::Continue,
-            Mode::Eager { next_bytes, .. } => next_bytes,
-            Mode::Rounds if self.times.sent == Timestamp(0) => {
+            BatchMode::Whole | BatchMode::WholeUnlessCompressed | BatchMode::TooLate => {
+                return Flow::Continue;
+            }
+            BatchMode::Eager { next_bytes, .. } => next_bytes,
+            BatchMode::Rounds if self.times.sent == Timestamp(0) => {
                 self.options.first_bytes.min(self.options.batch_bytes)
             }
-            Mode::Rounds => self.options.batch_bytes,
+            BatchMode::Rounds => self.options.batch_bytes,
         };
-        if !self.out.has_sent_head() || self.waiting.bytes() < enough && !self.is_due(complete) {
+        if !self.out.has_sent_head() || self.pending.bytes() < enough && !self.is_due(complete) {
             return Flow::Continue;
         }
         // Samples wait for missing chains only while less than half of the limit waits.
-        let may_wait = self.waiting.bytes() < self.options.pending_bytes / 2;
-        if may_wait && self.waiting.bytes() < self.chains_wait {
+        let may_wait = self.pending.bytes() < self.options.pending_bytes / 2;
+        if may_wait && self.pending.bytes() < self.chains_wait {
             return Flow::Continue;
         }
-        let limit = if may_wait { self.waiting.complete_until(complete) } else { complete };
+        let limit = if may_wait { self.pending.complete_until(complete) } else { complete };
         if limit < complete {
             // The check scans all waiting samples, so it is repeated only after they grow by an eighth.
-            self.chains_wait = self.waiting.bytes() + self.waiting.bytes() / 8;
+            self.chains_wait = self.pending.bytes() + self.pending.bytes() / 8;
         }
         self.send(Some(limit), context)
     }
@@ -175,7 +177,7 @@ impl Gather {
     /// Returns true if a live stream is complete for at least the batch interval after the last batch.
     fn is_due(&self, complete: Timestamp) -> bool {
         let beyond = complete.0.saturating_sub(self.times.sent.0);
-        self.mode == Mode::Rounds && self.options.live.is_some_and(|live| beyond >= live.every)
+        self.mode == BatchMode::Rounds && self.options.live.is_some_and(|live| beyond >= live.every)
     }
 
     /// Returns the limit of bytes that may wait for the end of their round. It is lower for highly compressed data.
@@ -188,17 +190,17 @@ impl Gather {
     }
 
     /// Sends the older half, because the limit of waiting bytes is reached.
-    fn give_up_order(&mut self, offset: u64, context: SinkContext<'_>) -> Flow {
+    fn abandon_order(&mut self, offset: u64, context: SinkContext<'_>) -> Flow {
         context.findings.push(Finding::RoundsMissing { offset });
-        self.send(Some(self.waiting.middle()), context)
+        self.send(Some(self.pending.middle()), context)
     }
 
     /// Sends all records up to a time, or all.
     fn send(&mut self, limit: Option<Timestamp>, mut context: SinkContext<'_>) -> Flow {
-        let Some(batch) = self.waiting.take(limit, &mut context) else { return Flow::Continue };
+        let Some(batch) = self.pending.take(limit, &mut context) else { return Flow::Continue };
         self.packed = self.packed.min(1);
         self.times.sent = limit.unwrap_or(self.times.latest).max(self.times.sent);
-        if let Mode::Eager { next_bytes, most_bytes } = &mut self.mode {
+        if let BatchMode::Eager { next_bytes, most_bytes } = &mut self.mode {
             *next_bytes = next_bytes.saturating_mul(2).min(*most_bytes);
         }
         let SinkContext { head, counts, findings } = context;
@@ -228,40 +230,40 @@ impl Gather {
     }
 }
 
-impl RecordSink for Gather {
-    type Kept = UsualEntries;
+impl RecordSink for Batcher {
+    type Entries = UsualEntries;
 
     /// Modes that report late records, or that may abandon the order between any two, take each record individually.
     fn takes_runs(&self) -> bool {
         match self.mode {
-            Mode::Whole | Mode::WholeUnlessCompressed | Mode::Eager { .. } => true,
-            Mode::Rounds | Mode::TooLate => false,
+            BatchMode::Whole | BatchMode::WholeUnlessCompressed | BatchMode::Eager { .. } => true,
+            BatchMode::Rounds | BatchMode::TooLate => false,
         }
     }
 
     fn run(&mut self, run: &RecordRun<UsualEntries>, _context: SinkContext<'_>) -> Flow {
-        let kept = &run.kept;
+        let entries = &run.entries;
         let sent = self.times.sent;
-        self.times.latest = self.times.latest.max(kept.latest());
-        let is_late = kept.earliest().is_some_and(|time| time < sent)
-            || kept.has_timeless_record() && Timestamp(0) < sent;
+        self.times.latest = self.times.latest.max(entries.latest());
+        let is_late = entries.earliest().is_some_and(|time| time < sent)
+            || entries.has_timeless_record() && Timestamp(0) < sent;
         if is_late {
             // Of the modes that take runs, only the eager one has sent batches before.
-            self.mode = Mode::TooLate;
+            self.mode = BatchMode::TooLate;
             return Flow::Stop;
         }
-        self.waiting.usual(kept, run.bytes());
+        self.pending.run(entries, run.bytes());
         if self.memory.is_exceeded() { Flow::Stop } else { Flow::Continue }
     }
 
     fn chunk(&mut self, chunk: RecordChunk) {
-        self.waiting.chunk(chunk);
+        self.pending.chunk(chunk);
     }
 
     fn record(
         &mut self,
         found: &RecordBytes<'_>,
-        _place: RecordPlace,
+        _location: RecordLocation,
         context: SinkContext<'_>,
     ) -> Flow {
         let SinkContext { head, counts, findings } = context;
@@ -270,15 +272,15 @@ impl RecordSink for Gather {
         if session_use == Some(SessionUse::Sample) {
             if let Some(entry) = index_sample(schema, found, counts, findings) {
                 self.note_time(found, entry.time, findings);
-                self.waiting.sample(schema, found, entry);
+                self.pending.sample(schema, found, entry);
             }
         } else if let Some(time) = schema.usual_time(found) {
             self.note_time(found, time, findings);
-            self.waiting.record(found, time);
-        } else if self.keeps(session_use) {
+            self.pending.record(found, time);
+        } else if self.collects(session_use) {
             if let Some(decoded) = index_record(schema, found, counts, findings) {
                 self.note_time(found, decoded.time, findings);
-                self.waiting.decoded(found, &decoded);
+                self.pending.decoded(found, &decoded);
             }
         } else if session_use == Some(SessionUse::Compressed) {
             self.mode = self.mode.with_compressed();
@@ -289,10 +291,10 @@ impl RecordSink for Gather {
             findings.push(Finding::UnknownRecord { offset: found.position, kind });
         }
         match self.mode {
-            Mode::TooLate => Flow::Stop,
+            BatchMode::TooLate => Flow::Stop,
             _ if self.memory.is_exceeded() => Flow::Stop,
-            Mode::Rounds if self.waiting.bytes() >= self.pending_bytes() => {
-                self.give_up_order(found.position, SinkContext { head, counts, findings })
+            BatchMode::Rounds if self.pending.bytes() >= self.pending_bytes() => {
+                self.abandon_order(found.position, SinkContext { head, counts, findings })
             }
             _ => Flow::Continue,
         }
