@@ -78,7 +78,7 @@ impl Timeline {
             let space = made.space_mut();
             journal.add(pid, &mapping);
             space.map_jit(mapping);
-            hints.lay(in_force, space, pid, start, end, journal);
+            hints.apply(in_force, space, pid, start, end, journal);
         });
     }
 

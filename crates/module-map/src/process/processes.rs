@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 
 use super::hints::{InForce, Layer};
 use super::relatives::Relatives;
-use super::waiting::{LazySpace, MadeSpace, WaitingMaps};
+use super::waiting::{BuiltSpace, LazySpace, WaitingMaps};
 use crate::space::Space;
 
 /// A process image: a process between two of fork, exec and exit. Its modules rarely move.
@@ -65,7 +65,7 @@ impl Process {
     /// Changes its space now, including all its maps. `change` also gets the hints in force.
     pub(super) fn change<R>(
         &mut self,
-        change: impl FnOnce(&mut MadeSpace, &[Arc<Layer>]) -> R,
+        change: impl FnOnce(&mut BuiltSpace, &[Arc<Layer>]) -> R,
     ) -> R {
         let Self { space, waiting, hints, .. } = self;
         let result = LazySpace::change(space, |made| {
@@ -99,7 +99,7 @@ pub(super) struct Inheritance {
 }
 
 /// Number of exited processes that keep their spaces, for late samples.
-const EXITED_KEPT: usize = 1024;
+const MAX_EXITED: usize = 1024;
 
 /// All known processes, including recently exited ones.
 #[derive(Debug)]
@@ -119,7 +119,7 @@ const PROCESS: usize = 2 * size_of::<(Pid, Process)>() + 64;
 impl Processes {
     /// Creates an empty table: processes start with `empty` and are charged to the account of `held`.
     pub(super) fn new(empty: Arc<Space>, held: HeldMemory) -> Self {
-        let empty = MadeSpace { space: empty, covered: Vec::new() };
+        let empty = BuiltSpace { space: empty, covered: Vec::new() };
         let empty = Arc::new(LazySpace::of(empty));
         Self { known: HashMap::new(), exited: VecDeque::new(), empty, n_images: 0, held }
     }
@@ -176,7 +176,7 @@ impl Processes {
             return None;
         }
         self.exited.push_back((pid, process.image));
-        let oldest = if self.exited.len() > EXITED_KEPT { self.exited.pop_front() } else { None };
+        let oldest = if self.exited.len() > MAX_EXITED { self.exited.pop_front() } else { None };
         // The id may belong to a new process by now.
         let (pid, image) = oldest?;
         let same = self.known.get(&pid).is_some_and(|process| process.image == image);

@@ -91,7 +91,7 @@ fn apply_row(
     }
     // All records of a row are maps.
     let map = |read: &ReadMap| read.map.unwrap_or(first_map);
-    timeline.map_all_known(last.time, pid, row.iter().map(map))
+    timeline.map_all_cached(last.time, pid, row.iter().map(map))
 }
 
 /// The state of the plan.
@@ -227,7 +227,7 @@ impl<'r> Planner<'r> {
     ) {
         let batch = place.batch;
         loop {
-            let (entries, row) = place.row_before(sample, self.timeline.known_names());
+            let (entries, row) = place.row_before(sample, self.timeline.cached_names());
             let Some(entry) = entries.first() else { break };
             let n_done = if self.memory.is_exceeded() {
                 // The run ends after this chunk, so the records are skipped.
@@ -251,7 +251,7 @@ impl<'r> Planner<'r> {
     fn apply_known(&mut self, entry: &RecordEntry, read: ReadMap, chunk: &mut [Planned]) {
         let Some(map) = read.map else { return };
         self.timeline.advance(entry.time);
-        self.timeline.map_known(&map);
+        self.timeline.map_cached(&map);
         if read.executable {
             self.update_recent(entry.time, map.pid(), chunk);
         }

@@ -3,7 +3,7 @@
 
 use budget::HeldMemory;
 
-use super::known_map::KnownMap;
+use super::cached_map::CachedMap;
 
 /// Maximum number of maps in one list; further ones go to a new list.
 const MOST: usize = 256;
@@ -11,12 +11,12 @@ const MOST: usize = 256;
 const FIRST: usize = 32;
 
 /// Accounted bytes per waiting map.
-const WAITING: usize = size_of::<KnownMap>();
+const WAITING: usize = size_of::<CachedMap>();
 
 /// Recorded maps that are not in the space yet, in record order.
 #[derive(Debug)]
 pub(crate) struct WaitingMaps {
-    maps: Vec<KnownMap>,
+    maps: Vec<CachedMap>,
     held: HeldMemory,
 }
 
@@ -30,7 +30,7 @@ impl WaitingMaps {
     }
 
     /// Adds a map unless the list is full. Charged to the account of `held`.
-    pub(crate) fn push(&mut self, map: KnownMap, held: &HeldMemory) -> bool {
+    pub(crate) fn push(&mut self, map: CachedMap, held: &HeldMemory) -> bool {
         self.extend(std::iter::once(map), held)
     }
 
@@ -38,7 +38,7 @@ impl WaitingMaps {
     #[inline]
     pub(crate) fn extend(
         &mut self,
-        maps: impl ExactSizeIterator<Item = KnownMap>,
+        maps: impl ExactSizeIterator<Item = CachedMap>,
         held: &HeldMemory,
     ) -> bool {
         let room = self.maps.capacity() - self.maps.len();
@@ -70,7 +70,7 @@ impl WaitingMaps {
     }
 
     /// The maps.
-    pub(crate) fn all(&self) -> &[KnownMap] {
+    pub(crate) fn all(&self) -> &[CachedMap] {
         &self.maps
     }
 
@@ -93,7 +93,7 @@ impl WaitingMaps {
 /// Maps to put into a space.
 #[derive(Debug)]
 pub(crate) struct MapList {
-    pub(crate) maps: Box<[KnownMap]>,
+    pub(crate) maps: Box<[CachedMap]>,
     /// Memory account of the maps, released with them.
     _held: HeldMemory,
 }
@@ -119,7 +119,7 @@ mod tests {
             executable: false,
             writable: false,
         };
-        let map = KnownMap { pid: Pid(1), mapping, is_anonymous: true };
+        let map = CachedMap { pid: Pid(1), mapping, is_anonymous: true };
         let mut maps = WaitingMaps::NONE;
         assert_eq!((0..300).filter(|_| maps.push(map, &held)).count(), 256);
         assert_eq!(memory.held(), 256 * 40);

@@ -34,20 +34,20 @@ impl NamedMapping {
 }
 
 /// Number of entries.
-const KEPT: usize = 512;
+const ENTRIES: usize = 512;
 
 /// Names of maps, each in the only possible entry.
 #[derive(Debug, Default)]
-pub(super) struct RecentModules {
+pub(super) struct MapCache {
     /// With the identity that the record states, which is only a part of the module's.
     names: Vec<Option<(FileIdentity, NamedMapping)>>,
     /// The same by undecoded names.
-    recorded: Vec<Option<Recorded>>,
+    recorded: Vec<Option<UndecodedEntry>>,
 }
 
 /// An undecoded name with its properties.
 #[derive(Clone, Debug)]
-struct Recorded {
+struct UndecodedEntry {
     kind: bool,
     identity: [u8; 24],
     path: Box<[u8]>,
@@ -57,7 +57,7 @@ struct Recorded {
 /// Maximum length of a stored undecoded path.
 const LONGEST: usize = 1024;
 
-impl RecentModules {
+impl MapCache {
     /// Forgets everything: the same record may belong to another module from now on.
     pub(super) fn clear(&mut self) {
         self.names.clear();
@@ -67,15 +67,15 @@ impl RecentModules {
     /// Returns the properties of an undecoded name, if it is stored.
     #[inline]
     pub(super) fn find_recorded(&self, name: &RecordedName<'_>) -> Option<NamedMapping> {
-        let known = self.recorded.get(place_of(name))?.as_ref()?;
-        let same = known.kind == name.kind
-            && known.identity == *name.identity
-            && *known.path == *name.path;
-        same.then_some(known.named)
+        let entry = self.recorded.get(slot_of_name(name))?.as_ref()?;
+        let same = entry.kind == name.kind
+            && entry.identity == *name.identity
+            && *entry.path == *name.path;
+        same.then_some(entry.named)
     }
 
     /// Stores the undecoded name of a map if its module follows from path and identity alone.
-    pub(super) fn keep_recorded(
+    pub(super) fn insert_recorded(
         &mut self,
         name: &RecordedName<'_>,
         event: &MapEvent<'_>,
@@ -86,10 +86,10 @@ impl RecentModules {
         if named.marker || name.path.len() > LONGEST {
             return;
         }
-        self.recorded.resize(KEPT, None);
-        if let Some(place) = self.recorded.get_mut(place_of(name)) {
+        self.recorded.resize(ENTRIES, None);
+        if let Some(entry) = self.recorded.get_mut(slot_of_name(name)) {
             let RecordedName { kind, identity, path } = *name;
-            *place = Some(Recorded { kind, identity: *identity, path: path.into(), named });
+            *entry = Some(UndecodedEntry { kind, identity: *identity, path: path.into(), named });
         }
     }
 
@@ -100,7 +100,7 @@ impl RecentModules {
         event: &MapEvent<'_>,
         modules: &[Arc<Module>],
     ) -> Option<NamedMapping> {
-        let (identity, named) = self.names.get(place(event))?.as_ref()?;
+        let (identity, named) = self.names.get(slot_of_map(event))?.as_ref()?;
         let path = &*modules.by_id(named.module)?.path;
         let same = *identity == event.identity && *path == *event.path;
         // Each process has its own module for code without a file.
@@ -108,34 +108,34 @@ impl RecentModules {
     }
 
     /// Stores the properties of a map, which must follow from path and identity alone.
-    pub(super) fn keep(&mut self, event: &MapEvent<'_>, named: NamedMapping) {
-        self.names.resize(KEPT, None);
-        if let Some(place) = self.names.get_mut(place(event)) {
-            *place = Some((event.identity, named));
+    pub(super) fn insert(&mut self, event: &MapEvent<'_>, named: NamedMapping) {
+        self.names.resize(ENTRIES, None);
+        if let Some(entry) = self.names.get_mut(slot_of_map(event)) {
+            *entry = Some((event.identity, named));
         }
     }
 }
 
 /// Entry for the name of a map.
-fn place(event: &MapEvent<'_>) -> usize {
+fn slot_of_map(event: &MapEvent<'_>) -> usize {
     let inode = event.identity.inode.map_or(0, |inode| inode.number);
     let id = event.identity.build_id;
     let id = id.and_then(|id| id.as_bytes().first_chunk().copied()).map_or(0, u64::from_le_bytes);
     let end = event.path.last_chunk().copied().map_or(0, u64::from_le_bytes);
-    place_by(inode ^ id, end, event.path.len())
+    slot(inode ^ id, end, event.path.len())
 }
 
 /// Entry for an undecoded name.
-fn place_of(name: &RecordedName<'_>) -> usize {
+fn slot_of_name(name: &RecordedName<'_>) -> usize {
     let word = |bytes: Option<&[u8; 8]>| bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes));
     let [first, second] = [name.identity.first_chunk(), name.identity[8..].first_chunk()];
     // The path ends with padding, so its end is in its last two words.
     let before = name.path.len().checked_sub(16).and_then(|at| name.path[at..].first_chunk());
     let end = word(name.path.last_chunk()) ^ word(before).rotate_left(31);
-    place_by(word(first) ^ word(second), end, name.path.len())
+    slot(word(first) ^ word(second), end, name.path.len())
 }
 
-fn place_by(identity: u64, end: u64, len: usize) -> usize {
+fn slot(identity: u64, end: u64, len: usize) -> usize {
     let mixed = identity.rotate_left(23) ^ end ^ len as u64;
-    (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - KEPT.ilog2())) as usize
+    (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - ENTRIES.ilog2())) as usize
 }

@@ -4,19 +4,19 @@ use address::{Avma, FileOffset, Pid};
 
 use crate::module::MappedKind;
 use crate::process::event::{MapEvent, RecordedName, end_of};
-use crate::process::recent::{NamedMapping, RecentModules};
+use crate::process::map_cache::{MapCache, NamedMapping};
 use crate::space::Mapping;
 
-/// A map of a process, with its module, as input of [`crate::Timeline::map_known`].
+/// A map of a process, with its module, as input of [`crate::Timeline::map_cached`].
 #[derive(Clone, Copy, Debug)]
-pub struct KnownMap {
+pub struct CachedMap {
     pub(in crate::process) pid: Pid,
     pub(in crate::process) mapping: Mapping,
     /// True for memory without a file, or of a file that cannot be found by name.
     pub(in crate::process) is_anonymous: bool,
 }
 
-impl KnownMap {
+impl CachedMap {
     /// Creates the map of an event that ends at `end`.
     #[inline]
     pub(in crate::process) fn new(event: &MapEvent<'_>, end: Avma, named: NamedMapping) -> Self {
@@ -46,12 +46,12 @@ impl KnownMap {
     }
 }
 
-/// Known names in records, readable by any thread; see [`crate::Timeline::known_names`].
+/// Known names in records, readable by any thread; see [`crate::Timeline::cached_names`].
 #[derive(Clone, Copy, Debug)]
-pub struct KnownNames<'t>(&'t RecentModules);
+pub struct CachedNames<'t>(&'t MapCache);
 
-impl<'t> KnownNames<'t> {
-    pub(in crate::process) const fn new(names: &'t RecentModules) -> Self {
+impl<'t> CachedNames<'t> {
+    pub(in crate::process) const fn new(names: &'t MapCache) -> Self {
         Self(names)
     }
 
@@ -59,9 +59,9 @@ impl<'t> KnownNames<'t> {
     /// `None` if the name is unknown, if such maps need decoding each time, or if it maps nothing.
     #[must_use]
     #[inline]
-    pub fn find(&self, event: &MapEvent<'_>, name: &RecordedName<'_>) -> Option<KnownMap> {
+    pub fn find(&self, event: &MapEvent<'_>, name: &RecordedName<'_>) -> Option<CachedMap> {
         let named = self.named(event, name)?;
-        let map = KnownMap::new(event, end_of(event.start, event.len)?, named);
+        let map = CachedMap::new(event, end_of(event.start, event.len)?, named);
         map.may_wait().then_some(map)
     }
 

@@ -16,7 +16,7 @@ use crate::space::{Mapping, Space};
 
 /// A hint with the module of its file.
 #[derive(Debug)]
-struct LaidHint {
+struct ActiveHint {
     /// Process of the hint; `None` if it applies to every process or to a name.
     owner: Option<Pid>,
     mapping: Mapping,
@@ -41,7 +41,7 @@ struct LayerOrder {
     /// Lower for a broader scope.
     breadth: u8,
     /// Index of the first hint of the scope.
-    given: u32,
+    first_hint: u32,
 }
 
 /// Hints in force in a process, in the order of application.
@@ -49,7 +49,7 @@ pub(crate) type InForce = Vec<Arc<Layer>>;
 
 /// The hints of one scope.
 #[derive(Debug)]
-struct Scope {
+struct ScopeHints {
     layer: Arc<Layer>,
     /// A space with only this layer and the broader ones, and the id of the next broader layer.
     base: Option<(u32, Arc<LazySpace>)>,
@@ -61,16 +61,16 @@ struct Scope {
 
 /// All hints.
 #[derive(Debug, Default)]
-pub(crate) struct LaidHints {
-    all: Vec<LaidHint>,
+pub(crate) struct ActiveHints {
+    all: Vec<ActiveHint>,
     modules: HashSet<ModuleId>,
-    everywhere: Option<Scope>,
-    by_comm: HashMap<Box<[u8]>, Scope>,
-    by_pid: HashMap<Pid, Scope>,
+    everywhere: Option<ScopeHints>,
+    by_comm: HashMap<Box<[u8]>, ScopeHints>,
+    by_pid: HashMap<Pid, ScopeHints>,
     n_layers: u32,
 }
 
-impl LaidHints {
+impl ActiveHints {
     pub(crate) const fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -92,11 +92,11 @@ impl LaidHints {
         let mapping = Mapping { start, end, offset, module, executable: true, writable: false };
         let owner = if let HintScope::Process(pid) = scope { Some(*pid) } else { None };
         let index = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
-        self.all.push(LaidHint { owner, mapping, reached: false });
+        self.all.push(ActiveHint { owner, mapping, reached: false });
         self.modules.insert(module);
         self.n_layers += 1;
         let id = self.n_layers;
-        let new = |breadth| move || Scope::new(id, LayerOrder { breadth, given: index });
+        let new = |breadth| move || ScopeHints::new(id, LayerOrder { breadth, first_hint: index });
         let scope = match scope {
             HintScope::All => self.everywhere.get_or_insert_with(new(0)),
             HintScope::Comm(name) => self.by_comm.entry(name.clone()).or_insert_with(new(1)),
@@ -160,7 +160,7 @@ impl LaidHints {
     }
 
     /// Applies the hints in force to a space again, after a map of `pid` from `start` to `end` covered them there.
-    pub(crate) fn lay(
+    pub(crate) fn apply(
         &mut self,
         in_force: &[Arc<Layer>],
         space: &mut Space,
@@ -220,7 +220,7 @@ impl LaidHints {
 
 /// Applies the part of a hint between two addresses.
 fn put(
-    hint: &LaidHint,
+    hint: &ActiveHint,
     start: Avma,
     end: Avma,
     space: &mut Space,
@@ -241,14 +241,14 @@ pub(crate) fn add_layers(in_force: &mut InForce, own: InForce) -> InForce {
     new
 }
 
-impl Scope {
+impl ScopeHints {
     fn new(id: u32, order: LayerOrder) -> Self {
         let layer = Arc::new(Layer { id, order, hints: Vec::new(), is_sorted: true });
         Self { layer, base: None, reached: Vec::new(), forks: 0 }
     }
 
     /// Returns the layer with its hints in address order.
-    fn sorted(&mut self, all: &[LaidHint]) -> &Arc<Layer> {
+    fn sorted(&mut self, all: &[ActiveHint]) -> &Arc<Layer> {
         if !self.layer.is_sorted {
             let layer = Arc::make_mut(&mut self.layer);
             layer.hints.sort_by_key(|&index| all.get(index as usize).map(|it| it.mapping.start));
@@ -258,7 +258,7 @@ impl Scope {
     }
 
     /// Returns the layer over a space with the layer `below` on top. It is made once.
-    fn over(&mut self, below: u32, space: &Arc<LazySpace>, all: &[LaidHint]) -> Arc<LazySpace> {
+    fn over(&mut self, below: u32, space: &Arc<LazySpace>, all: &[ActiveHint]) -> Arc<LazySpace> {
         let layer = self.sorted(all).clone();
         if let Some((_, base)) = self.base.as_ref().filter(|(id, _)| *id == below) {
             return base.clone();
@@ -275,7 +275,7 @@ impl Scope {
 
 impl Layer {
     /// Returns the hints that overlap a range.
-    fn between(&self, all: &[LaidHint], start: Avma, end: Avma) -> &[u32] {
+    fn between(&self, all: &[ActiveHint], start: Avma, end: Avma) -> &[u32] {
         let mapping = |&index: &u32| all.get(index as usize).map(|hint| hint.mapping);
         let first = self.hints.partition_point(|at| mapping(at).is_some_and(|it| it.end <= start));
         let last = self.hints.partition_point(|at| mapping(at).is_some_and(|it| it.start < end));
@@ -287,8 +287,8 @@ impl Layer {
 mod tests {
     use super::*;
 
-    fn hints(count: u64, scope: &HintScope) -> LaidHints {
-        let mut hints = LaidHints::default();
+    fn hints(count: u64, scope: &HintScope) -> ActiveHints {
+        let mut hints = ActiveHints::default();
         for at in (0..count).rev() {
             let start = Avma(0x1000 * at);
             hints.push(scope, start, start.add(0x800), FileOffset(0), ModuleId(7));
@@ -310,7 +310,7 @@ mod tests {
             (0x186a_0000, u64::MAX, 0),
         ] {
             let (from, to) = (Avma(start), Avma(end));
-            hints.lay(&in_force, &mut Space::default(), Pid(1), from, to, &mut journal);
+            hints.apply(&in_force, &mut Space::default(), Pid(1), from, to, &mut journal);
             let rows = std::mem::take(&mut journal.rows);
             assert_eq!(rows.len(), expected, "{start:#x}");
             assert!(rows.iter().all(|(_, it)| it.start.0 >= start && it.end.0 <= end));
@@ -330,7 +330,7 @@ mod tests {
         let named = HintScope::Comm(b"app"[..].into());
         hints.push(&named, start, end, FileOffset(0), ModuleId(8));
         hints.push(&HintScope::Process(Pid(2)), start, end, FileOffset(0), ModuleId(9));
-        let empty = Arc::new(LazySpace::of(crate::process::waiting::MadeSpace::default()));
+        let empty = Arc::new(LazySpace::of(crate::process::waiting::BuiltSpace::default()));
         let mut version = |pid, comm| hints.base(Pid(pid), comm, &empty).space().version();
         let plain = version(1, b"");
         assert_eq!(version(3, b"other"), plain);

@@ -2,7 +2,7 @@
 
 use address::{Avma, ModuleId, Pid};
 
-use super::hints::LaidHints;
+use super::hints::ActiveHints;
 use crate::module::MappedKind;
 use crate::space::{Mapping, Space};
 
@@ -26,7 +26,7 @@ impl Inference {
 }
 
 /// Returns true if a mapping is code of a recorded file rather than of a hint.
-fn is_code(space: &Space, mapping: &Mapping, hints: Option<&LaidHints>) -> bool {
+fn is_code(space: &Space, mapping: &Mapping, hints: Option<&ActiveHints>) -> bool {
     mapping.executable
         && space.module(mapping).is_some_and(|module| module.kind == MappedKind::File)
         && !hints.is_some_and(|hints| hints.has(mapping.module))
@@ -40,14 +40,14 @@ pub(super) fn infer(
     space: &Space,
     covered: &mut Vec<Mapping>,
     mapping: &Mapping,
-    hints: Option<&LaidHints>,
+    hints: Option<&ActiveHints>,
 ) -> Option<Mapping> {
-    const COVERED_KEPT: usize = 16;
+    const MAX_COVERED: usize = 16;
     const HUGE: u64 = 2 << 20;
     let before = space.lookup(mapping.start).filter(|old| is_code(space, old, hints));
     if !mapping.executable {
         if let Some(old) = before.filter(|old| mapping.end <= old.end) {
-            if covered.len() == COVERED_KEPT {
+            if covered.len() == MAX_COVERED {
                 covered.remove(0);
             }
             covered.push(old.part(mapping.start, mapping.end));
