@@ -134,8 +134,8 @@ impl Sources<'_> {
     }
 
     fn note_maps(&self, maps: &Maps) {
-        for (pid, file) in maps.iter().filter(|(_, file)| file.map().left_out() > 0) {
-            let lines = file.map().left_out();
+        for (pid, file) in maps.iter().filter(|(_, file)| file.map().omitted() > 0) {
+            let lines = file.map().omitted();
             let message = format!(
                 "the first {lines} lines of the perf map of process {pid} were left out; it has too many"
             );
