@@ -120,7 +120,7 @@ impl FilePart<'_> {
     /// the same build-id and size or, without a build-id, the same bytes.
     fn is_copy(&self, content: Content) -> bool {
         let bytes = self.image.bytes();
-        if self.image.was_cut_short() || content.len() != bytes.len() {
+        if self.image.was_truncated() || content.len() != bytes.len() {
             return false;
         }
         match self.image.build_id() {

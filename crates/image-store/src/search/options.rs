@@ -121,7 +121,7 @@ impl FileOptions {
 
     /// Returns the folder that names stated in a user's file must not leave: its sysroot;
     /// without any sysroot `/`; otherwise its folder.
-    pub(crate) fn root_around<'o>(&'o self, file: &'o Path) -> &'o Path {
+    pub(crate) fn enclosing_root<'o>(&'o self, file: &'o Path) -> &'o Path {
         match self.sysroots.iter().find(|root| file.starts_with(root)) {
             Some(root) => root,
             None if self.sysroots.is_empty() => Path::new("/"),

@@ -139,7 +139,7 @@ impl Sources<'_> {
             let message = format!(
                 "the first {lines} lines of the perf map of process {pid} were left out; it has too many"
             );
-            self.images.note(FileFindingKind::LeftOut, message);
+            self.images.note(FileFindingKind::PartOmitted, message);
         }
         for (pid, file) in maps.iter().filter(|(_, file)| file.map().skipped() > 0) {
             let lines = file.map().skipped();

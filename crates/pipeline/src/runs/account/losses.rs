@@ -130,7 +130,7 @@ fn remedy(
 /// Returns true if the file is inconsistent, or if a part of it could not be read.
 fn is_damaged(file: &LoadedImage) -> bool {
     let image = file.image();
-    image.has_lost_sections() || image.was_cut_short()
+    image.has_lost_sections() || image.was_truncated()
 }
 
 /// Returns the remedy if no file was used for a module; `None` if the module has none.

@@ -3,11 +3,11 @@
 use budget::{Allowance, Budget, Exhausted, Resource};
 
 /// Maximum number of omitted parts of a file that are named in findings.
-const MAX_LEFT_OUT: usize = 4;
+const MAX_OMITTED: usize = 4;
 
 /// A part of a file that is omitted because it exceeds a limit for the file's size.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct LeftOut {
+pub(crate) struct OmittedPart {
     /// The part.
     pub(crate) what: String,
     /// Reason.
@@ -23,7 +23,7 @@ pub(crate) struct FileAllowance {
     segments: Allowance,
     sections: Allowance,
     is_laid_out: bool,
-    left_out: Vec<LeftOut>,
+    omitted: Vec<OmittedPart>,
 }
 
 impl FileAllowance {
@@ -37,7 +37,7 @@ impl FileAllowance {
             segments: allowance(Resource::StatedBytes),
             sections: allowance(Resource::StatedBytes),
             is_laid_out: false,
-            left_out: Vec::new(),
+            omitted: Vec::new(),
         }
     }
 
@@ -115,26 +115,26 @@ impl FileAllowance {
     }
 
     fn note(&mut self, what: impl FnOnce() -> String, why: Exhausted) {
-        if self.left_out.len() < MAX_LEFT_OUT {
-            self.left_out.push(LeftOut { what: what(), why: format!("asks for {why}") });
+        if self.omitted.len() < MAX_OMITTED {
+            self.omitted.push(OmittedPart { what: what(), why: format!("asks for {why}") });
         }
     }
 
     /// Notes a surplus instance of a part that may occur only once.
     pub(crate) fn note_further(&mut self, what: &str) {
         let why = "is one too many".to_owned();
-        self.left_out.push(LeftOut { what: what.to_owned(), why });
+        self.omitted.push(OmittedPart { what: what.to_owned(), why });
     }
 
     /// Notes an unreadable part.
     pub(crate) fn note_damaged(&mut self, what: &str) {
         let why = "is damaged".to_owned();
-        self.left_out.push(LeftOut { what: what.to_owned(), why });
+        self.omitted.push(OmittedPart { what: what.to_owned(), why });
     }
 
     /// Returns the omitted parts.
-    pub(crate) fn into_left_out(self) -> Vec<LeftOut> {
-        self.left_out
+    pub(crate) fn into_omitted(self) -> Vec<OmittedPart> {
+        self.omitted
     }
 }
 
@@ -156,10 +156,10 @@ mod tests {
         }
         assert_eq!(allowance.unpack(6, String::new), Ok(()));
         assert_eq!(allowance.unpacked_left(), 0);
-        let left_out = allowance.into_left_out();
-        let words = left_out.iter().map(|part| format!("{}: {}", part.what, part.why));
+        let omitted = allowance.into_omitted();
+        let words = omitted.iter().map(|part| format!("{}: {}", part.what, part.why));
         let words: Vec<_> = words.collect();
-        assert_eq!(words.len(), MAX_LEFT_OUT);
+        assert_eq!(words.len(), MAX_OMITTED);
         assert_eq!(words[0], "part 0: asks for more than 10 unpacked bytes");
     }
 }

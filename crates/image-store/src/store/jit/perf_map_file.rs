@@ -45,9 +45,9 @@ impl PerfMapFile {
 }
 
 /// Path, text and modification time of a map file.
-type Found = (PathBuf, Result<HostText, HostError>, Option<i128>);
+type PerfMapText = (PathBuf, Result<HostText, HostError>, Option<i128>);
 
-fn read(pid: Pid, images: &ImageStore) -> Option<Found> {
+fn read(pid: Pid, images: &ImageStore) -> Option<PerfMapText> {
     let options = images.options();
     let host = &*options.host;
     let name = format!("perf-{pid}.map");

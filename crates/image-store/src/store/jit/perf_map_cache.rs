@@ -5,20 +5,20 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use address::Pid;
 use hashbrown::HashMap;
 
-use super::find::PerfMapFile;
+use super::perf_map_file::PerfMapFile;
 use crate::store::images::ImageStore;
 
 /// Map file of a process; `None` if no file is used.
-type Slot = Arc<OnceLock<Option<Arc<PerfMapFile>>>>;
+type PerfMapSlot = Arc<OnceLock<Option<Arc<PerfMapFile>>>>;
 
 /// Results of the search for map files, by process.
 #[derive(Debug, Default)]
-pub(in crate::store) struct KeptPerfMaps(RwLock<HashMap<Pid, Slot>>);
+pub(in crate::store) struct PerfMapCache(RwLock<HashMap<Pid, PerfMapSlot>>);
 
-impl KeptPerfMaps {
-    fn slot(&self, pid: Pid) -> Slot {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&pid).cloned();
-        known.unwrap_or_else(|| {
+impl PerfMapCache {
+    fn slot(&self, pid: Pid) -> PerfMapSlot {
+        let slot = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&pid).cloned();
+        slot.unwrap_or_else(|| {
             let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(slots.entry(pid).or_default())
         })
@@ -36,7 +36,7 @@ impl ImageStore {
     }
 
     /// Clears the map files, because those of running processes have grown.
-    pub fn forget_perf_maps(&self) {
+    pub fn clear_perf_maps(&self) {
         self.perf_maps.0.write().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }

@@ -56,7 +56,7 @@ fn found(maps: &[Map<'_>], address: u64) -> (String, u64, Vec<(u64, u64)>) {
     // Repeated requests give one note per range.
     let _noted = store.mapping_of_frame(Avma(address), &space);
     let path = space.module(&mapping).expect("a module").path.to_vec();
-    let noted = store.moved_texts().into_iter().map(|it| (it.start.0, it.end.0)).collect();
+    let noted = store.remapped_texts().into_iter().map(|it| (it.start.0, it.end.0)).collect();
     let path = String::from_utf8(path).expect("a path");
     (path, mapping.offset_of(Avma(address)).0, noted)
 }

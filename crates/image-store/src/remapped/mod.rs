@@ -2,4 +2,4 @@
 //! file that is code of the surrounding file.
 
 mod hole;
-mod mapped;
+mod mapping;

@@ -12,7 +12,7 @@ use super::shared::Form;
 use crate::elf::Image;
 use crate::identity::LoadError;
 use crate::kernel;
-use crate::search::{FetchKind, FileCandidate, cached_vdso, places_by_id, user_files};
+use crate::search::{FetchKind, FileCandidate, cached_vdso, paths_by_id, user_files};
 
 impl ImageStore {
     /// Returns the image of the kernel or of a kernel module by its build-id.
@@ -21,7 +21,7 @@ impl ImageStore {
     /// # Errors
     /// If no file can be used for it.
     pub fn kernel_file(&self, name: &[u8], id: BuildId) -> Result<Arc<LoadedImage>, LoadError> {
-        if let Some(image) = self.known_by_id(id) {
+        if let Some(image) = self.opened_by_id(id) {
             return Ok(image);
         }
         let mut error = None;
@@ -49,7 +49,7 @@ impl ImageStore {
     }
 
     /// Returns the file of a build-id without a module.
-    /// Searches the user's files, the candidate paths by build-id, the known previous `places`, and servers.
+    /// Searches the user's files, the candidate paths by build-id, the known `earlier_paths`, and servers.
     /// `name` is that of the kernel or a kernel module (`[kernel.kallsyms]`), or any other name.
     ///
     /// # Errors
@@ -58,19 +58,20 @@ impl ImageStore {
         &self,
         name: &[u8],
         id: BuildId,
-        places: &[PathBuf],
+        earlier_paths: &[PathBuf],
     ) -> Result<Arc<LoadedImage>, LoadError> {
         if name.starts_with(b"[") && !name.starts_with(b"[vdso") {
             return self.kernel_file(name, id);
         }
-        if let Some(image) = self.known_by_id(id) {
+        if let Some(image) = self.opened_by_id(id) {
             return Ok(image);
         }
-        let known = places.iter();
-        let known = known.map(|path| FileCandidate::stored(Path::new("/"), path.clone()));
+        let earlier_files = earlier_paths.iter();
+        let earlier_files =
+            earlier_files.map(|path| FileCandidate::stored(Path::new("/"), path.clone()));
         let found = user_files(self.options(), |_| true)
-            .chain(known)
-            .chain(places_by_id(self.options(), id))
+            .chain(earlier_files)
+            .chain(paths_by_id(self.options(), id))
             .chain(cached_vdso(self.options(), id))
             .chain(self.files_with_id(id));
         self.first_of(found, Some(id), Form::Whole)?.ok_or_else(|| {
