@@ -76,8 +76,8 @@ struct Resolver<'f> {
 }
 
 /// Returns the value at an offset in a function; `None` if it is negative.
-fn value_at(values: &[GoValue], place: u64) -> Option<i32> {
-    let at = values.partition_point(|piece| piece.end <= place);
+fn value_at(values: &[GoValue], position: u64) -> Option<i32> {
+    let at = values.partition_point(|piece| piece.end <= position);
     values.get(at).map(|piece| piece.value).filter(|&value| value >= 0)
 }
 
@@ -127,22 +127,22 @@ impl<'f> Resolver<'f> {
         self.result.addresses.push(UnitAddress { first_frame, n_frames, function_start });
     }
 
-    fn frames(&mut self, mut place: u64, tables: &Tables<'f>) {
+    fn frames(&mut self, mut position: u64, tables: &Tables<'f>) {
         let function = &tables.function;
         for _ in 0..MAX_INLINES {
-            let call = value_at(&tables.inlined_calls, place);
+            let call = value_at(&tables.inlined_calls, position);
             let Some(call) = call.and_then(|number| function.inlined_call(number)) else { break };
             if !self.spend(call.name) {
                 break;
             }
-            self.push(Some(call.name), place, tables, true);
-            place = call.place;
+            self.push(Some(call.name), position, tables, true);
+            position = call.position;
         }
         let name = function.name().filter(|name| name.len() < 64 || self.spend(name));
-        self.push(name, place, tables, false);
+        self.push(name, position, tables, false);
     }
 
-    fn push(&mut self, name: Option<&'f [u8]>, place: u64, tables: &Tables<'f>, inlined: bool) {
+    fn push(&mut self, name: Option<&'f [u8]>, position: u64, tables: &Tables<'f>, inlined: bool) {
         let Self { names, paths, result, .. } = self;
         let function = name.map(|name| {
             *names.entry(name).or_insert_with(|| {
@@ -150,8 +150,8 @@ impl<'f> Resolver<'f> {
                 result.functions.push(FunctionName { own, scopes: Vec::new() })
             })
         });
-        let line = value_at(&tables.lines, place).map_or(0, i32::cast_unsigned);
-        let file = value_at(&tables.files, place).filter(|_| line != 0);
+        let line = value_at(&tables.lines, position).map_or(0, i32::cast_unsigned);
+        let file = value_at(&tables.files, position).filter(|_| line != 0);
         let file = file.and_then(|file| tables.function.file(file)).map(|path| {
             let push = || result.files.push(FilePath::whole(NameText::whole(path)));
             *paths.entry(path).or_insert_with(push)

@@ -1,30 +1,30 @@
 //! The parts of a table that functions are read from.
 
 use crate::bytes::string_at;
-use crate::layout::Layout;
+use crate::layout::TableLayout;
 use crate::program::Program;
 
 /// A table, and facts that are not in it.
 #[derive(Clone, Copy)]
-pub(crate) struct Parts<'i> {
+pub(crate) struct TableData<'i> {
     /// The file, for its code.
     pub(crate) program: &'i dyn Program,
     /// The table.
     pub(crate) bytes: &'i [u8],
-    pub(crate) layout: Layout,
+    pub(crate) layout: TableLayout,
     /// Start of the code.
     pub(crate) text: u64,
     /// The trees of inlined calls, if they were found.
     pub(crate) inlined_calls: &'i [u8],
 }
 
-impl std::fmt::Debug for Parts<'_> {
+impl std::fmt::Debug for TableData<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Parts").field("layout", &self.layout).finish_non_exhaustive()
     }
 }
 
-impl<'i> Parts<'i> {
+impl<'i> TableData<'i> {
     /// Returns the name at an offset in the names, if a name begins there.
     pub(crate) fn name(&self, offset: u32) -> Option<&'i [u8]> {
         string_at(self.bytes, self.start_of_name(offset)?)

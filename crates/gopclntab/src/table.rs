@@ -8,16 +8,16 @@ use std::ops::Range;
 
 use crate::bytes::u64_at;
 use crate::functions::GoFunctions;
-use crate::layout::{Layout, Version};
-use crate::parts::Parts;
+use crate::layout::{TableLayout, Version};
 use crate::program::{Program, ProgramSegment};
+use crate::table_data::TableData;
 
 /// Location of the table in a file, and the address that it was linked for. It is only valid for the file that it was
 /// found in; for another one, results are empty or wrong, but there is no panic.
 #[derive(Clone, Debug)]
 pub struct GoTable {
     bytes: Range<usize>,
-    layout: Layout,
+    layout: TableLayout,
     text: u64,
     inlined_calls: Range<usize>,
 }
@@ -32,20 +32,20 @@ pub struct BadGoTable {
 }
 
 /// The words of a file as loaded at its stated addresses.
-struct Words<'i> {
+struct FileWords<'i> {
     bytes: &'i [u8],
     segments: &'i [ProgramSegment],
-    steps: &'i Steps<'i>,
+    steps: &'i StepLimit<'i>,
     relative: Vec<(u64, u64)>,
 }
 
 /// Step limit of a search. Each item of a loop over the file costs one step.
-struct Steps<'s> {
+struct StepLimit<'s> {
     take: &'s dyn Fn() -> bool,
     are_out: Cell<bool>,
 }
 
-impl Steps<'_> {
+impl StepLimit<'_> {
     /// Yields items until the steps are exhausted. The check for another item also costs a step, since filters before
     /// it may examine many items.
     fn each<I: IntoIterator>(&self, items: I) -> impl Iterator<Item = I::Item> {
@@ -77,7 +77,7 @@ impl GoTable {
         if !is_wide || !program.is_little_endian() {
             return None;
         }
-        let steps = Steps { take: take_step, are_out: Cell::new(false) };
+        let steps = StepLimit { take: take_step, are_out: Cell::new(false) };
         let named = [".gopclntab", ".data.rel.ro.gopclntab"];
         let found = match named.into_iter().find_map(|name| program.section(name)) {
             Some(section) => (section.bytes?, section.address),
@@ -88,7 +88,7 @@ impl GoTable {
         let all = program.bytes().get(bytes.clone())?;
         // Versions before 1.16 are not read.
         let is_old = all.starts_with(&[0xfb, 0xff, 0xff, 0xff]);
-        let layout = Layout::read(all);
+        let layout = TableLayout::read(all);
         if is_old || layout.is_none_or(|layout| layout.functions == 0) {
             return (!is_old).then_some(Err(BadGoTable { offset, is_out_of_steps: false }));
         }
@@ -100,14 +100,14 @@ impl GoTable {
         program: &dyn Program,
         bytes: Range<usize>,
         address: u64,
-        layout: Layout,
-        steps: &Steps<'_>,
+        layout: TableLayout,
+        steps: &StepLimit<'_>,
     ) -> Option<Self> {
         let segments = program.segments();
         let mut table = Self { bytes, layout, text: layout.text, inlined_calls: 0..0 };
         if layout.version != Version::Go116 {
             let (bytes, relative) = (program.bytes(), program.relative_words());
-            let words = Words { bytes, segments: &segments, steps, relative };
+            let words = FileWords { bytes, segments: &segments, steps, relative };
             let module = words.module(address, &layout);
             if let Some((module, text)) = module.zip(module.and_then(|it| words.get(it, TEXT))) {
                 table.text = text;
@@ -128,7 +128,7 @@ impl GoTable {
     #[must_use]
     pub fn functions<'i>(&self, program: &'i dyn Program) -> GoFunctions<'i> {
         let part = |range: &Range<usize>| program.bytes().get(range.clone()).unwrap_or_default();
-        GoFunctions(Parts {
+        GoFunctions(TableData {
             program,
             bytes: part(&self.bytes),
             layout: self.layout,
@@ -139,13 +139,14 @@ impl GoTable {
 }
 
 /// Finds the table in a file that an external linker linked: it is in the data that is read-only after relocation.
-fn hidden(program: &dyn Program, steps: &Steps<'_>) -> Option<(Range<usize>, u64)> {
+fn hidden(program: &dyn Program, steps: &StepLimit<'_>) -> Option<(Range<usize>, u64)> {
     const ALIGNMENT: usize = 8;
     [".go.buildinfo", ".note.go.buildid"].iter().find_map(|name| program.section(name))?;
     let section = program.section(".data.rel.ro")?;
     let place = section.bytes?;
     let bytes = program.bytes().get(place.clone())?;
-    let is_table = |at: &usize| bytes.get(*at..).is_some_and(|rest| Layout::read(rest).is_some());
+    let is_table =
+        |at: &usize| bytes.get(*at..).is_some_and(|rest| TableLayout::read(rest).is_some());
     let at = steps.each((0..bytes.len()).step_by(ALIGNMENT)).find(is_table)?;
     Some((place.start + at..place.end, section.address.checked_add(at as u64)?))
 }
@@ -153,7 +154,7 @@ fn hidden(program: &dyn Program, steps: &Steps<'_>) -> Option<(Range<usize>, u64
 /// Returns the trees of inlined calls, up to the end of their segment. Since 1.26 they are in the table, and the next
 /// word of the module data is the end of the table.
 fn inlined_calls(
-    words: &Words<'_>,
+    words: &FileWords<'_>,
     module: u64,
     table_end: u64,
     version: Version,
@@ -173,7 +174,7 @@ fn inlined_calls(
     (end <= words.bytes.len()).then_some(start..end)
 }
 
-impl Words<'_> {
+impl FileWords<'_> {
     /// Reads the word at an index from an address.
     fn get(&self, from: u64, index: u64) -> Option<u64> {
         let address = from.checked_add(8 * index)?;
@@ -187,7 +188,7 @@ impl Words<'_> {
 
     /// Returns the address of the module data for the table at an address. Three of its words are addresses in the
     /// table, as its header states them.
-    fn module(&self, table: u64, layout: &Layout) -> Option<u64> {
+    fn module(&self, table: u64, layout: &TableLayout) -> Option<u64> {
         let is_module = |&at: &u64| {
             let part = |offset: usize| table.checked_add(offset as u64);
             self.get(at, 0) == Some(table)
