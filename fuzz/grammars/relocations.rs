@@ -22,7 +22,7 @@ use image_store::{FileOptions, Image, ImageStore, LoadError};
 use input::Input;
 use libfuzzer_sys::fuzz_target;
 use profile::Strings;
-use symbolizer::{Options, Request, SymbolSource, symbolize};
+use symbolizer::{SymbolRequest, SymbolSource, SymbolizeOptions, symbolize};
 use synth::{
     ByteWriter, DynamicTables, ElfBuilder, ElfClass, Endian, HashTables, Section, Segment, Symbol,
     SymbolPlace, elf_const, gnu_build_id_note,
@@ -191,8 +191,8 @@ fn name(image: &Image) {
         places.flat_map(|(start, len)| (0..16).map(move |at| start.add(len / 16 * at))).collect();
     addresses.sort_unstable();
     addresses.dedup();
-    let request = Request { source: SymbolSource::of(image), addresses: &addresses };
-    let symbols = symbolize(&[request], &Options::default(), &mut Strings::default());
+    let request = SymbolRequest { source: SymbolSource::of(image), addresses: &addresses };
+    let symbols = symbolize(&[request], &SymbolizeOptions::default(), &mut Strings::default());
     assert_eq!(symbols.addresses[0].len(), addresses.len());
 }
 

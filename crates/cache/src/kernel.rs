@@ -88,14 +88,14 @@ impl KeptKernel {
 
 impl KernelSymbols for KeptKernel {
     fn lookup(&self, address: Avma) -> Option<(&[u8], Avma)> {
-        self.lasting_function(address).map(|function| (function.name, function.start))
+        self.stable_function(address).map(|function| (function.name, function.start))
     }
 
     fn address_of(&self, name: &[u8]) -> Option<Avma> {
         self.named(name).flatten()
     }
 
-    fn lasting_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
+    fn stable_function(&self, address: Avma) -> Option<KernelFunction<'_>> {
         let (start, end, name) = self.row(self.0.last_up_to(address.0)?);
         let end = end.filter(|end| start >= NAMED && address < *end)?;
         Some(KernelFunction { name, start: Avma(start), end })

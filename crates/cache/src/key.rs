@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use image_store::Image;
 use sha2::{Digest as _, Sha256};
-use symbolizer::{ANSWERS, Options, SymbolSource};
+use symbolizer::{ANSWERS, SymbolSource, SymbolizeOptions};
 
 use crate::layout::{RULES_VERSION, VERSION};
 
@@ -23,8 +23,10 @@ impl Key {
     /// `None` if nothing proves the contents.
     /// Also `None` if inlined functions are omitted, because the answer for an address can then depend on the others.
     #[must_use]
-    pub fn of(source: &SymbolSource<'_>, options: &Options<'_>) -> Option<Self> {
-        let Options { inlines: true, lines, demangle, budget, .. } = options else { return None };
+    pub fn of(source: &SymbolSource<'_>, options: &SymbolizeOptions<'_>) -> Option<Self> {
+        let SymbolizeOptions { inlines: true, lines, demangle, budget, .. } = options else {
+            return None;
+        };
         let mut hash = Sha256::new();
         let mut part = |bytes: &[u8]| {
             hash.update((bytes.len() as u64).to_le_bytes());

@@ -12,7 +12,8 @@ use image_store::{Image, ImageStore, LoadedImage};
 use module_map::{FileIdentity, MapEvent, Timeline};
 use profile::Strings;
 use symbolizer::{
-    KernelFunction, KernelSymbols as _, Options, Request, SymbolSource, Symbols, symbolize,
+    KernelFunction, KernelSymbols as _, SymbolRequest, SymbolSource, SymbolizeOptions, Symbols,
+    symbolize,
 };
 use synth::{ElfBuilder, Section, Segment, Symbol};
 
@@ -39,8 +40,8 @@ fn image() -> Image {
 }
 
 fn ask(image: &Image, addresses: &[Svma], strings: &mut Strings) -> Symbols {
-    let request = Request { source: SymbolSource::of(image), addresses };
-    symbolize(&[request], &Options::default(), strings)
+    let request = SymbolRequest { source: SymbolSource::of(image), addresses };
+    symbolize(&[request], &SymbolizeOptions::default(), strings)
 }
 
 fn cache(folder: &Path) -> Cache {

@@ -13,7 +13,8 @@ use options::NameOptions;
 use profile::Strings;
 use rayon::prelude::*;
 use symbolizer::{
-    Instruction, Request, SplitFinder, StoredSplits, SymbolSource, Symbols, disassemble, symbolize,
+    Instruction, SplitFinder, StoredSplits, SymbolRequest, SymbolSource, Symbols, disassemble,
+    symbolize,
 };
 use unwinder::FunctionStarts;
 
@@ -131,10 +132,10 @@ impl IdentifiedFiles {
         let requests = wanted.iter().zip(&splits).map(|((file, addresses), split)| {
             let split = Some(split as &dyn SplitFinder);
             let source = SymbolSource { split, ..SymbolSource::of_loaded(&file.0, images) };
-            Request { source, addresses }
+            SymbolRequest { source, addresses }
         });
-        let requests: Vec<Request<'_>> = requests.collect();
-        let options = symbolizer::Options {
+        let requests: Vec<SymbolRequest<'_>> = requests.collect();
+        let options = symbolizer::SymbolizeOptions {
             inlines: self.names.inlines,
             lines: true,
             demangle: self.names.demangle,

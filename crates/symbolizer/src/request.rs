@@ -52,7 +52,7 @@ impl fmt::Debug for SymbolSource<'_> {
 
 /// Options of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Options<'o> {
+pub struct SymbolizeOptions<'o> {
     /// If true, looks up the functions that were inlined at the address.
     pub inlines: bool,
     /// If true, looks up file, line and column.
@@ -67,7 +67,7 @@ pub struct Options<'o> {
     pub memory: Option<&'o Arc<MemoryBudget>>,
 }
 
-impl Options<'_> {
+impl SymbolizeOptions<'_> {
     /// Returns true if the run is cancelled.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.observer.is_some_and(SymbolObserver::is_cancelled)
@@ -80,7 +80,7 @@ impl Options<'_> {
     }
 }
 
-impl Default for Options<'_> {
+impl Default for SymbolizeOptions<'_> {
     fn default() -> Self {
         Self {
             inlines: true,
@@ -95,7 +95,7 @@ impl Default for Options<'_> {
 
 /// The addresses of one module.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
+pub struct SymbolRequest<'a> {
     /// The files to look up in.
     pub source: SymbolSource<'a>,
     /// File addresses to look up, sorted and distinct. Those of callers are already return address - 1.

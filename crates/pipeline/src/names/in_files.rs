@@ -11,7 +11,8 @@ use image_store::{Image, ImageStore, LoadedImage};
 use profile::Strings;
 use rayon::prelude::*;
 use symbolizer::{
-    KernelFile, Request, SplitFinder, StoredSplits, SymbolSource, Symbols, WhyNoName, symbolize,
+    KernelFile, SplitFinder, StoredSplits, SymbolRequest, SymbolSource, Symbols, WhyNoName,
+    symbolize,
 };
 
 use super::named::{NameSource, Named};
@@ -61,8 +62,8 @@ impl SplitFinder for WatchedSplits<'_> {
 pub(crate) fn symbol_options<'o>(
     names: &NameOptions,
     images: &'o ImageStore,
-) -> symbolizer::Options<'o> {
-    symbolizer::Options {
+) -> symbolizer::SymbolizeOptions<'o> {
+    symbolizer::SymbolizeOptions {
         inlines: names.inlines,
         lines: true,
         demangle: names.demangle,
@@ -181,9 +182,9 @@ impl Sources<'_> {
                 let split = Some(split as &dyn SplitFinder);
                 SymbolSource { split, ..SymbolSource::of_loaded(file, images) }
             };
-            Request { source, addresses }
+            SymbolRequest { source, addresses }
         });
-        let requests: Vec<Request<'_>> = requests.collect();
+        let requests: Vec<SymbolRequest<'_>> = requests.collect();
         let mut options = symbol_options(self.options, images);
         options.observer = Some(watch);
         let symbols = symbolize(&requests, &options, strings);

@@ -3,7 +3,7 @@
 use address::Avma;
 use cache::{Cache, Key};
 use symbolizer::{
-    KernelFunction, KernelListPlaces, KernelListPrefetch, KernelNames, NoKernelNames,
+    KernelFunction, KernelListPrefetch, KernelListSources, KernelNames, NoKernelNames,
     RecordedKernel, kernel_proofs,
 };
 
@@ -15,7 +15,7 @@ impl Sources<'_> {
     pub(super) fn kernel_names(
         &self,
         kernel: &RecordedKernel,
-        places: KernelListPlaces<'_>,
+        places: KernelListSources<'_>,
         addresses: &[Avma],
         prefetched: Option<KernelListPrefetch>,
     ) -> Result<KernelNames, NoKernelNames> {
@@ -25,7 +25,7 @@ impl Sources<'_> {
         };
         let key = Key::of_kernel_list(&before);
         if let Some(names) = self.kept_names(cache, &key, kernel, places)
-            && addresses.iter().all(|&address| names.lasting_function(address).is_some())
+            && addresses.iter().all(|&address| names.stable_function(address).is_some())
         {
             return Ok(names);
         }
@@ -43,16 +43,16 @@ impl Sources<'_> {
         cache: &Cache,
         key: &Key,
         kernel: &RecordedKernel,
-        places: KernelListPlaces<'_>,
+        places: KernelListSources<'_>,
     ) -> Option<KernelNames> {
         let kept = cache.kernel(key, &kernel_proofs(self.timeline))?;
-        kernel.kept_list(places, self.timeline, Box::new(kept)).ok()
+        kernel.cached_list(places, self.timeline, Box::new(kept)).ok()
     }
 
     fn keep(&self, cache: &Cache, key: &Key, names: &KernelNames, addresses: &[Avma]) {
         let proofs = kernel_proofs(self.timeline);
         let proofs = proofs.into_iter().map(|name| (name, names.listed_address_of(name)));
-        let functions = addresses.iter().filter_map(|&address| names.lasting_function(address));
+        let functions = addresses.iter().filter_map(|&address| names.stable_function(address));
         let functions: Vec<KernelFunction<'_>> = functions.collect();
         cache.keep_kernel(key, &proofs.collect::<Vec<_>>(), &functions);
     }

@@ -20,7 +20,7 @@ use module_map::MappedKind;
 use options::NameOptions;
 use rayon::prelude::*;
 use replay::Partial;
-use symbolizer::{KernelListPlaces, KernelListPrefetch, SymbolSource};
+use symbolizer::{KernelListPrefetch, KernelListSources, SymbolSource};
 
 use crate::names::in_files::symbol_options;
 use crate::setting::Setting;
@@ -94,7 +94,7 @@ impl Prefetch {
         for module in new.iter().filter_map(|id| modules.by_id(*id)) {
             if module.kind == MappedKind::Kernel && self.list.is_none() {
                 let named = options.files.kallsyms.as_deref();
-                let places = KernelListPlaces { named, recording, images };
+                let places = KernelListSources { named, recording, images };
                 let identity = || places.identity_so_far(partial.timeline);
                 let is_kept = |cache: &Arc<Cache>| {
                     identity().is_some_and(|identity| cache.has(&Key::of_kernel_list(&identity)))

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 
 use crate::addresses::{AddressIndex, Cover, sweep};
 use crate::dwarf::file::DwarfFile;
-use crate::dwarf::form::{Encoding, Value};
+use crate::dwarf::form::{Encoding, FormValue};
 use crate::dwarf::ranges::{Pcs, each_range};
 use crate::dwarf::unit::Unit;
 
@@ -68,9 +68,9 @@ impl Candidates {
 }
 
 /// All values that determine the ranges of a list.
-type ListKey<'a> = (Value<'a>, Option<Value<'a>>, [Option<u64>; 2], Encoding);
+type ListKey<'a> = (FormValue<'a>, Option<FormValue<'a>>, [Option<u64>; 2], Encoding);
 
-fn list_key<'a>(unit: &Unit<'a>, list: Value<'a>) -> ListKey<'a> {
+fn list_key<'a>(unit: &Unit<'a>, list: FormValue<'a>) -> ListKey<'a> {
     let root = &unit.root;
     (list, root.low_pc, [root.rnglists_base, root.addr_base], unit.encoding)
 }

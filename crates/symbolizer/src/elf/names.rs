@@ -24,7 +24,7 @@ pub(crate) struct NameReader<'t, 'a> {
 
 /// Location of a name: the table, and the offset in its strings.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct NamePlace {
+pub(crate) struct NameLocation {
     pub(crate) table: u32,
     pub(crate) offset: u32,
 }
@@ -62,8 +62,8 @@ impl<'t, 'a> NameReader<'t, 'a> {
     }
 
     /// Reads a name and takes its bytes from the limit. `None` if it is invalid or the limit is exceeded.
-    pub(crate) fn name(&self, place: NamePlace) -> Option<&'t [u8]> {
-        let NamePlace { table, offset } = place;
+    pub(crate) fn name(&self, place: NameLocation) -> Option<&'t [u8]> {
+        let NameLocation { table, offset } = place;
         let text = NameText::at(self.tables.get(table as usize)?.strings(), offset.into())?;
         match text.take(&mut self.left.borrow_mut()) {
             Ok(name) => name,
@@ -83,7 +83,7 @@ impl<'t, 'a> NameReader<'t, 'a> {
 
     /// Compares two names: `Less` if `b` is preferred. Fewer leading underscores win, then the longer name, then the
     /// first in byte order.
-    pub(crate) fn preference(&self, a: NamePlace, b: NamePlace) -> Ordering {
+    pub(crate) fn preference(&self, a: NameLocation, b: NameLocation) -> Ordering {
         if a == b {
             return Ordering::Equal;
         }

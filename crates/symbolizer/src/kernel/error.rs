@@ -55,7 +55,7 @@ pub enum NoKernelNames {
     NotRecorded,
     /// No list was found, and with a sysroot the running kernel is not used.
     #[error("with a sysroot the running kernel is not asked for its symbols")]
-    NotAsked,
+    NotQueried,
     /// No list was found, and the running kernel's build-id is unknown.
     #[error("the running kernel states no build-id")]
     RunningUnknown,
@@ -74,7 +74,7 @@ impl NoKernelNames {
     pub const fn has_no_list(&self) -> bool {
         matches!(
             self,
-            Self::OtherRunning { .. } | Self::NotRecorded | Self::NotAsked | Self::RunningUnknown
+            Self::OtherRunning { .. } | Self::NotRecorded | Self::NotQueried | Self::RunningUnknown
         )
     }
 
@@ -92,7 +92,7 @@ impl NoKernelNames {
                 Some(Remedy::ShowAddresses)
             }
             Self::OtherRunning { .. }
-            | Self::NotAsked
+            | Self::NotQueried
             | Self::RunningUnknown
             | Self::Unreadable(_) => Some(Remedy::NameList),
             Self::Useless { .. } | Self::OtherKernel { .. } | Self::NotRecorded => {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use address::Svma;
 use budget::MemoryBudget;
-use symbolizer::{Options, Request, SymbolSource};
+use symbolizer::{SymbolRequest, SymbolSource, SymbolizeOptions};
 
 use super::debug::{Debug, TEXT, abbrev};
-use crate::named::{Named, symbolize};
+use crate::interned::{Interned, symbolize};
 
 /// A file with empty units.
 fn with_units(units: usize) -> Debug {
@@ -18,11 +18,11 @@ fn with_units(units: usize) -> Debug {
     debug
 }
 
-fn ask(debug: &Debug, memory: &Arc<MemoryBudget>) -> Named {
+fn ask(debug: &Debug, memory: &Arc<MemoryBudget>) -> Interned {
     let image = debug.image();
     let addresses = [Svma(TEXT)];
-    let request = Request { source: SymbolSource::of(&image), addresses: &addresses };
-    symbolize(&[request], &Options { memory: Some(memory), ..Options::default() })
+    let request = SymbolRequest { source: SymbolSource::of(&image), addresses: &addresses };
+    symbolize(&[request], &SymbolizeOptions { memory: Some(memory), ..SymbolizeOptions::default() })
 }
 
 #[test]

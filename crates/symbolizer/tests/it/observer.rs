@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use address::Svma;
 use image_store::Image;
-use symbolizer::{Options, Request, SymbolObserver, SymbolSource, SymbolStage, SymbolTimings};
+use symbolizer::{
+    SymbolObserver, SymbolRequest, SymbolSource, SymbolStage, SymbolTimings, SymbolizeOptions,
+};
 
-use crate::named::{Named, symbolize};
+use crate::interned::{Interned, symbolize};
 
 /// Records the stages, and cancels the run after `patience` calls.
 #[derive(Debug)]
@@ -36,13 +38,13 @@ impl SymbolObserver for Watcher {
     }
 }
 
-fn run(observer: Option<&dyn SymbolObserver>) -> Named {
+fn run(observer: Option<&dyn SymbolObserver>) -> Interned {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     let bytes = std::fs::read(folder.join("gcc-dwarf5")).expect("a test file");
     let image = Image::from_vec(Path::new("gcc-dwarf5"), bytes).expect("an ELF file");
     let addresses = [Svma(0x40_1038)];
-    let request = Request { source: SymbolSource::of(&image), addresses: &addresses };
-    symbolize(&[request], &Options { observer, ..Options::default() })
+    let request = SymbolRequest { source: SymbolSource::of(&image), addresses: &addresses };
+    symbolize(&[request], &SymbolizeOptions { observer, ..SymbolizeOptions::default() })
 }
 
 #[test]

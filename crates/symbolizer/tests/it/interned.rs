@@ -3,23 +3,23 @@
 use std::ops::Deref;
 
 use profile::{StringId, Strings};
-use symbolizer::{Options, Request, Symbols};
+use symbolizer::{SymbolRequest, SymbolizeOptions, Symbols};
 
 /// The answers to requests.
 #[derive(Debug)]
-pub(crate) struct Named {
+pub(crate) struct Interned {
     symbols: Symbols,
     strings: Strings,
 }
 
-impl Named {
+impl Interned {
     /// Returns a string as text; `None` if there is none.
     pub(crate) fn text(&self, id: Option<StringId>) -> Option<String> {
         id.map(|id| String::from_utf8_lossy(self.strings.get(id)).into_owned())
     }
 }
 
-impl Deref for Named {
+impl Deref for Interned {
     type Target = Symbols;
 
     fn deref(&self) -> &Symbols {
@@ -27,15 +27,18 @@ impl Deref for Named {
     }
 }
 
-impl PartialEq for Named {
+impl PartialEq for Interned {
     fn eq(&self, other: &Self) -> bool {
         self.symbols == other.symbols && self.strings.iter().eq(other.strings.iter())
     }
 }
 
 /// Looks up all requests.
-pub(crate) fn symbolize(requests: &[Request<'_>], options: &Options<'_>) -> Named {
+pub(crate) fn symbolize(
+    requests: &[SymbolRequest<'_>],
+    options: &SymbolizeOptions<'_>,
+) -> Interned {
     let mut strings = Strings::default();
     let symbols = symbolizer::symbolize(requests, options, &mut strings);
-    Named { symbols, strings }
+    Interned { symbols, strings }
 }

@@ -18,14 +18,14 @@ use crate::finding::SymbolFindingKind;
 
 /// The units without ranges that cover requested addresses.
 #[derive(Default)]
-pub(crate) struct SilentUnits {
+pub(crate) struct RangelessUnits {
     /// For each address, the unit to query.
     pub(crate) units: Vec<Option<u32>>,
     /// Damaged or missing parts.
     pub(crate) damage: Vec<(SymbolFindingKind, u64)>,
 }
 
-impl SilentUnits {
+impl RangelessUnits {
     /// Reads the units without ranges, for addresses in no unit's ranges. The first unit with a function at an address
     /// is chosen, else the first with rows.
     pub(crate) fn find(
@@ -35,24 +35,24 @@ impl SilentUnits {
         is_cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Self {
         let mut found = Self { units: vec![None; index.all().len()], damage: Vec::new() };
-        let silent: Vec<(u32, &Unit<'_>)> =
+        let rangeless: Vec<(u32, &Unit<'_>)> =
             (0..).zip(&file.units).filter(|(_, unit)| may_hold_code(file, unit)).collect();
         let mut open = OpenSlots::new(index.all().len());
         if wants_entries {
-            let missing = silent.iter().filter(|(_, unit)| split_id(unit).is_some());
+            let missing = rangeless.iter().filter(|(_, unit)| split_id(unit).is_some());
             let missing = missing.map(|(_, unit)| unit.offset as u64);
             found.damage.extend(missing.map(|at| (SymbolFindingKind::SplitUnitMissing, at)));
-            let ranges: Vec<FunctionRanges> = silent
+            let ranges: Vec<UnitFunctionRanges> = rangeless
                 .par_iter()
                 .map(|(_, unit)| {
                     if is_cancelled() {
-                        FunctionRanges::default()
+                        UnitFunctionRanges::default()
                     } else {
                         functions(file, unit, index)
                     }
                 })
                 .collect();
-            for ((number, _), functions) in silent.iter().zip(ranges) {
+            for ((number, _), functions) in rangeless.iter().zip(ranges) {
                 found.damage.extend(functions.damage);
                 for (start, end) in functions.ranges {
                     found.paint(&mut open, index, start..end, *number);
@@ -60,7 +60,7 @@ impl SilentUnits {
             }
         }
         let mut programs: HashMap<(u64, u8), u32> = HashMap::new();
-        for (number, unit) in &silent {
+        for (number, unit) in &rangeless {
             let Some(offset) = unit.root.line_program else { continue };
             if lines::has_rows(file.sections, offset) {
                 programs.entry((offset, unit.encoding.address_size)).or_insert(*number);
@@ -125,15 +125,20 @@ fn may_hold_code(file: &DwarfFile<'_>, unit: &Unit<'_>) -> bool {
 
 /// The ranges of a unit's functions that contain requested addresses.
 #[derive(Default)]
-struct FunctionRanges {
+struct UnitFunctionRanges {
     ranges: Vec<(u64, u64)>,
     damage: Option<(SymbolFindingKind, u64)>,
     /// Memory accounting for the ranges.
     held: HeldMemory,
 }
 
-fn functions(file: &DwarfFile<'_>, unit: &Unit<'_>, index: &AddressIndex<'_>) -> FunctionRanges {
-    let mut found = FunctionRanges { held: file.held.another(0), ..FunctionRanges::default() };
+fn functions(
+    file: &DwarfFile<'_>,
+    unit: &Unit<'_>,
+    index: &AddressIndex<'_>,
+) -> UnitFunctionRanges {
+    let mut found =
+        UnitFunctionRanges { held: file.held.another(0), ..UnitFunctionRanges::default() };
     if split_id(unit).is_some() {
         return found;
     }

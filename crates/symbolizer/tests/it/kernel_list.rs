@@ -9,7 +9,7 @@ use image_store::{FileOptions, ImageStore};
 use module_map::{FileIdentity, MapEvent, Timeline};
 use options::Spelling;
 use symbolizer::{
-    Demangle, DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelListPlaces,
+    Demangle, DeviceFile, DeviceFileKind, DeviceSymbol, DeviceSymbols, KernelListSources,
     KernelNames, NoKernelNames, RecordedKernel,
 };
 
@@ -61,8 +61,8 @@ fn store(files: &[(&str, &[u8])]) -> ImageStore {
     })
 }
 
-fn places<'a>(named: Option<&'a str>, images: &'a ImageStore) -> KernelListPlaces<'a> {
-    KernelListPlaces { named: named.map(Path::new), recording: Path::new("/recording"), images }
+fn places<'a>(named: Option<&'a str>, images: &'a ImageStore) -> KernelListSources<'a> {
+    KernelListSources { named: named.map(Path::new), recording: Path::new("/recording"), images }
 }
 
 /// Reads the list `text` as one that the user named.

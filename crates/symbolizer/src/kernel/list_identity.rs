@@ -9,14 +9,14 @@ use host::{FileKind, Host, Origin};
 use module_map::Timeline;
 
 use crate::kernel::identity::mapped_id;
-use crate::kernel::list_file::{KernelListFile, KernelListPlaces};
+use crate::kernel::list_file::{KernelListFile, KernelListSources};
 
 /// Bytes of the running kernel's list that are read: some lines, with the addresses of the first symbols.
 const BEGINNING: u64 = 2048;
 /// Least age of a file's last change. A younger file may have changed again without a new time.
 const NEAR: Duration = Duration::from_secs(2);
 
-impl KernelListPlaces<'_> {
+impl KernelListSources<'_> {
     /// Returns the same as [`RecordedKernel::list_identity`](super::RecordedKernel::list_identity), once the records
     /// state the kernel's build-id.
     #[must_use]

@@ -9,17 +9,17 @@ use image_store::{Image, Section};
 use crate::bytes::c_string_at;
 use crate::dwarf::DwarfFile;
 use crate::finding::{SymbolFinding, SymbolFindingKind};
-use crate::request::Request;
+use crate::request::SymbolRequest;
 use crate::run::job::{FinishedUnit, LoadedFiles, OpenedFiles};
 use crate::run::splits::SplitImages;
 
 /// The findings of a run, by request, kind and file.
 #[derive(Default)]
-struct Account {
+struct FindingTable {
     places: BTreeMap<(u32, SymbolFindingKind, PathBuf), Vec<u64>>,
 }
 
-impl Account {
+impl FindingTable {
     fn add(&mut self, request: u32, kind: SymbolFindingKind, path: &Path, place: u64) {
         self.places.entry((request, kind, path.to_owned())).or_default().push(place);
     }
@@ -28,7 +28,7 @@ impl Account {
     fn files(
         &mut self,
         number: u32,
-        request: &Request<'_>,
+        request: &SymbolRequest<'_>,
         loaded: &LoadedFiles<'_>,
         opened: &OpenedFiles<'_>,
     ) {
@@ -96,15 +96,15 @@ impl Account {
 }
 
 /// The inputs and results of a run.
-pub(crate) struct Found<'f> {
-    pub(crate) requests: &'f [Request<'f>],
+pub(crate) struct FindingInput<'f> {
+    pub(crate) requests: &'f [SymbolRequest<'f>],
     pub(crate) loaded: &'f [LoadedFiles<'f>],
     pub(crate) opened: &'f [OpenedFiles<'f>],
     pub(crate) splits: &'f [SplitImages<'f>],
     pub(crate) done: &'f [FinishedUnit<'f>],
 }
 
-impl Found<'_> {
+impl FindingInput<'_> {
     /// Returns all findings, sorted by request, kind and file. `damage` was found before units were queried;
     /// `exhausted` are the requests that exceeded the limit on name bytes.
     pub(crate) fn findings(
@@ -113,7 +113,7 @@ impl Found<'_> {
         exhausted: &[(u32, Exhausted)],
     ) -> Vec<SymbolFinding> {
         let Self { requests, loaded, opened, splits, done } = *self;
-        let mut account = Account::default();
+        let mut account = FindingTable::default();
         let files = requests.iter().zip(loaded).zip(opened).enumerate();
         for (number, ((request, loaded), opened)) in files {
             account.files(number as u32, request, loaded, opened);
