@@ -14,9 +14,9 @@
 //! Only entries with the mark count for the limit and are ever removed.
 //! Files without a recorded build-id belong to one recording, with a key from its content: inode numbers are reused.
 
+mod add;
 mod contents;
-mod keep;
-mod place;
+mod limited_store;
 #[cfg(test)]
 mod tests;
 
@@ -26,9 +26,9 @@ use address::BuildId;
 use host::{PrivateFile, PrivateTree};
 use image_store::RECORDED_COPIES;
 
+pub use add::{FilePart, StoreResult};
 pub use contents::StoreContents;
-pub use keep::{FilePart, Kept};
-pub use place::StorePlace;
+pub use limited_store::LimitedStore;
 
 /// Folder of the entries by build-id, below that of the store.
 const BY_ID: &str = ".build-id";

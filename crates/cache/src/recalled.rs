@@ -14,8 +14,8 @@ use profile::{InlineRow, StringId, Strings};
 use rayon::prelude::*;
 use symbolizer::{ResolvedAddress, Symbols};
 
-use crate::answers::{Answers, FrameRow, Row, Writer, number_of_reason};
-use crate::key::Key;
+use crate::answers::{AnswerRow, Answers, FrameRow, Writer, number_of_reason};
+use crate::key::CacheKey;
 use crate::store::Cache;
 
 /// Stored answers for the addresses of several files.
@@ -25,7 +25,7 @@ pub struct Recalled(Vec<RecalledFile>);
 /// Stored answers for one file.
 #[derive(Debug)]
 struct RecalledFile {
-    key: Option<Key>,
+    key: Option<CacheKey>,
     answers: Option<Arc<Answers>>,
     /// Row of the answer of each address.
     rows: Vec<Option<u32>>,
@@ -45,8 +45,8 @@ pub struct Fresh<'f> {
 impl Cache {
     /// Looks up ascending addresses of files under the files' keys. A file without a key has no answers.
     #[must_use]
-    pub fn recall(&self, files: &[(Option<Key>, &[Svma])]) -> Recalled {
-        let recall = |&(key, addresses): &(Option<Key>, &[Svma])| {
+    pub fn recall(&self, files: &[(Option<CacheKey>, &[Svma])]) -> Recalled {
+        let recall = |&(key, addresses): &(Option<CacheKey>, &[Svma])| {
             let answers = key.and_then(|key| self.answers(&key));
             let rows = match &answers {
                 Some(answers) => answers.find(addresses),
@@ -59,22 +59,22 @@ impl Cache {
         Recalled(files.par_iter().map(recall).collect())
     }
 
-    /// Stores the new answers in addition to earlier ones, for files with `may_keep` set and without findings.
-    pub fn keep(&self, recalled: &Recalled, fresh: Fresh<'_>, may_keep: &[bool]) {
+    /// Stores the new answers in addition to earlier ones, for files with `may_store` set and without findings.
+    pub fn store(&self, recalled: &Recalled, fresh: Fresh<'_>, may_store: &[bool]) {
         if fresh.strings.left_out() > 0 {
             return;
         }
         let has_finding = |number: usize| {
             fresh.symbols.findings.iter().any(|finding| finding.request as usize == number)
         };
-        let files = recalled.0.par_iter().zip(may_keep).enumerate();
-        files.for_each(|(number, (file, may_keep))| {
-            let Some(key) = file.key.filter(|_| *may_keep && !file.missing.is_empty()) else {
+        let files = recalled.0.par_iter().zip(may_store).enumerate();
+        files.for_each(|(number, (file, may_store))| {
+            let Some(key) = file.key.filter(|_| *may_store && !file.missing.is_empty()) else {
                 return;
             };
             let Some(answers) = fresh.symbols.addresses.get(number) else { return };
-            let is_kept = |answer: &ResolvedAddress| number_of_reason(answer.reason).is_some();
-            if has_finding(number) || !answers.iter().all(is_kept) {
+            let is_storable = |answer: &ResolvedAddress| number_of_reason(answer.reason).is_some();
+            if has_finding(number) || !answers.iter().all(is_storable) {
                 return;
             }
             let most = self.most_of_file();
@@ -138,11 +138,12 @@ impl Recalled {
             functions: Vec::new(),
             replaced: Vec::new(),
         };
-        let mut of_fresh = Interned::of(fresh.strings.len());
-        let mut of_files: Vec<Interned> = Vec::with_capacity(self.0.len());
+        let mut of_fresh = InternedStrings::of(fresh.strings.len());
+        let mut of_files: Vec<InternedStrings> = Vec::with_capacity(self.0.len());
         let fresh_text = |number| fresh.strings.get(StringId::new(number));
         for (number, file) in (0_u32..).zip(&self.0) {
-            let mut interned = Interned::of(file.answers.as_ref().map_or(0, |it| it.strings()));
+            let mut interned =
+                InternedStrings::of(file.answers.as_ref().map_or(0, |it| it.strings()));
             let fresh_answers = fresh.symbols.addresses.get(number as usize);
             let mut fresh_answers = fresh_answers.into_iter().flatten();
             let mut addresses = Vec::with_capacity(file.rows.len());
@@ -153,13 +154,13 @@ impl Recalled {
                         let text = |number| answers.string(number);
                         let path = |path| interned.id(path, text, strings);
                         let frames = row.frames.clone().map(|frame| answers.frame(frame));
-                        all.push(Source::File(number), &row, frames, path)
+                        all.push(StringSource::File(number), &row, frames, path)
                     }
                     _ => {
                         let Some(answer) = fresh_answers.next() else { break };
                         let path = |path| of_fresh.id(path, fresh_text, strings);
                         let frames = frames_of(fresh.symbols, answer).iter().map(FrameRow::of);
-                        all.push(Source::Fresh, &row_of(answer), frames, path)
+                        all.push(StringSource::Fresh, &row_of(answer), frames, path)
                     }
                 };
                 addresses.push(answer);
@@ -168,8 +169,8 @@ impl Recalled {
             of_files.push(interned);
         }
         all.name(|(source, number)| match source {
-            Source::Fresh => of_fresh.id(number, fresh_text, strings),
-            Source::File(file) => {
+            StringSource::Fresh => of_fresh.id(number, fresh_text, strings),
+            StringSource::File(file) => {
                 let answers = self.0.get(file as usize)?.answers.as_ref()?;
                 let text = |number| answers.string(number);
                 of_files.get_mut(file as usize)?.id(number, text, strings)
@@ -178,14 +179,19 @@ impl Recalled {
     }
 }
 
-fn row_of(answer: &ResolvedAddress) -> Row {
+fn row_of(answer: &ResolvedAddress) -> AnswerRow {
     let ResolvedAddress { function_start, reason, replaced, .. } = *answer;
-    Row { start: function_start, frames: 0..0, replaced: replaced.map(StringId::as_u32), reason }
+    AnswerRow {
+        start: function_start,
+        frames: 0..0,
+        replaced: replaced.map(StringId::as_u32),
+        reason,
+    }
 }
 
 /// Source of a string number.
 #[derive(Clone, Copy)]
-enum Source {
+enum StringSource {
     /// The new answers.
     Fresh,
     /// The stored answers of a file.
@@ -193,12 +199,12 @@ enum Source {
 }
 
 /// A string without an id so far.
-type Text = (Source, u32);
+type SourceText = (StringSource, u32);
 
 /// Assigned ids of the strings of one source.
-struct Interned(Vec<Option<StringId>>);
+struct InternedStrings(Vec<Option<StringId>>);
 
-impl Interned {
+impl InternedStrings {
     fn of(strings: usize) -> Self {
         Self(vec![None; strings])
     }
@@ -218,17 +224,17 @@ impl Interned {
 struct Completed {
     symbols: Symbols,
     /// Function of each frame.
-    functions: Vec<Option<Text>>,
+    functions: Vec<Option<SourceText>>,
     /// Replaced names, each with the frame that has the new name.
-    replaced: Vec<(usize, Text)>,
+    replaced: Vec<(usize, SourceText)>,
 }
 
 impl Completed {
     /// Adds an answer; `path` returns the id of a path.
     fn push(
         &mut self,
-        source: Source,
-        row: &Row,
+        source: StringSource,
+        row: &AnswerRow,
         frames: impl Iterator<Item = FrameRow>,
         mut path: impl FnMut(u32) -> Option<StringId>,
     ) -> ResolvedAddress {
@@ -262,7 +268,7 @@ impl Completed {
     }
 
     /// Assigns ids to all functions, in frame order; a replaced name comes before its replacement.
-    fn name(mut self, mut id: impl FnMut(Text) -> Option<StringId>) -> Symbols {
+    fn name(mut self, mut id: impl FnMut(SourceText) -> Option<StringId>) -> Symbols {
         let mut replaced = self.replaced.into_iter().peekable();
         let mut named = Vec::new();
         let frames = self.symbols.frames.iter_mut().zip(&self.functions);

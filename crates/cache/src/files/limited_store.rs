@@ -9,16 +9,16 @@ const PARTS: u64 = 11;
 
 /// A store and its size limit.
 #[derive(Clone, Debug)]
-pub struct StorePlace {
+pub struct LimitedStore {
     /// The store.
     pub store: FileStore,
     /// Maximum size of all its files, in bytes.
     pub most: u64,
 }
 
-impl StorePlace {
+impl LimitedStore {
     /// Default size limit, in bytes.
-    pub const USUAL_SIZE: u64 = 2 << 30;
+    pub const DEFAULT_SIZE: u64 = 2 << 30;
 
     /// Returns the current limit in bytes: [`Self::most`], and at most a tenth of the space that then remains free.
     /// `stored` is the present size of the store.

@@ -10,7 +10,7 @@ use hashbrown::HashSet;
 use host::{Content, Host, Origin, PrivateEntry};
 use image_store::Image;
 
-use super::{FileStore, MARK, StoreEntry, StorePlace, StoredFile};
+use super::{FileStore, LimitedStore, MARK, StoreEntry, StoredFile};
 
 /// Age at which partial files of killed writers are removed.
 const ABANDONED: Duration = Duration::from_secs(60 * 60);
@@ -30,30 +30,30 @@ pub struct FilePart<'i> {
 
 /// Result of adding files to a store.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct StoreResult {
     /// Number of the files that are now in the store.
     pub files: u64,
     /// Their size in bytes.
     pub bytes: u64,
     /// Number of files that did not fit within the limit.
-    pub no_room: u64,
+    pub over_limit: u64,
     /// Limit of the store, in bytes.
     pub limit: u64,
     /// Error of a file that could not be stored.
     pub problem: Option<io::Error>,
 }
 
-impl StorePlace {
+impl LimitedStore {
     /// Stores files in the given order, up to the limit.
     /// Files of the store that no recording used for the longest time are removed for them.
     ///
     /// # Errors
     /// If the store cannot be listed, or its file system does not state its free space.
-    /// The error of a single file is in [`Kept::problem`].
-    pub fn keep(&self, host: &dyn Host, parts: &[FilePart<'_>]) -> io::Result<Kept> {
+    /// The error of a single file is in [`StoreResult::problem`].
+    pub fn add_files(&self, host: &dyn Host, parts: &[FilePart<'_>]) -> io::Result<StoreResult> {
         let stored = self.store.files()?;
         let limit = self.limit(stored.iter().map(|it| it.file.size).sum())?;
-        let mut kept = Kept { limit, ..Kept::default() };
+        let mut result = StoreResult { limit, ..StoreResult::default() };
         let mut left = limit;
         let mut chosen = Vec::new();
         for part in parts {
@@ -62,30 +62,30 @@ impl StorePlace {
                     left = rest;
                     chosen.push(part);
                 }
-                None => kept.no_room += 1,
+                None => result.over_limit += 1,
             }
         }
-        self.make_room(stored, &chosen, left)?;
+        self.free_space(stored, &chosen, left)?;
         for part in chosen {
             match self.store.add(host, part) {
                 Ok(()) => {
-                    kept.files += 1;
-                    kept.bytes += part.size();
+                    result.files += 1;
+                    result.bytes += part.size();
                 }
                 Err(error) => {
                     let is_full = error.kind() == io::ErrorKind::StorageFull;
-                    kept.problem.get_or_insert(error);
+                    result.problem.get_or_insert(error);
                     if is_full {
                         break;
                     }
                 }
             }
         }
-        Ok(kept)
+        Ok(result)
     }
 
     /// Removes the least recently used files, until all except the chosen ones have at most `most` bytes.
-    fn make_room(
+    fn free_space(
         &self,
         mut stored: Vec<StoredFile>,
         chosen: &[&FilePart<'_>],

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use host::{PrivateFile, PrivateFolder, distrust_of};
 
 use crate::answers::Answers;
-use crate::key::{Key, Kind};
+use crate::key::{CacheFileKind, CacheKey};
 use crate::rules::RuleRows;
 
 /// Folder and size limit of a cache.
@@ -43,8 +43,8 @@ fn own_files(folder: &PrivateFolder) -> io::Result<Vec<PrivateFile>> {
 }
 
 /// Kind of a file, by its name.
-fn kind_of(file: &PrivateFile) -> Option<Kind> {
-    Key::kind_of(file.name.to_str()?)
+fn kind_of(file: &PrivateFile) -> Option<CacheFileKind> {
+    CacheKey::kind_of(file.name.to_str()?)
 }
 
 /// Removes the least recently used files until the folder has at most `most` bytes.
@@ -107,12 +107,12 @@ impl CacheContents {
                 continue;
             }
             match addresses_of(folder, &file) {
-                Some((Kind::Answers, addresses)) => {
+                Some((CacheFileKind::Answers, addresses)) => {
                     found.files += 1;
                     found.bytes += file.size;
                     found.addresses += addresses as u64;
                 }
-                Some((Kind::Rules, addresses)) => {
+                Some((CacheFileKind::Rules, addresses)) => {
                     found.rule_files += 1;
                     found.rule_bytes += file.size;
                     found.rule_addresses += addresses as u64;
@@ -145,12 +145,12 @@ impl CacheContents {
 }
 
 /// Returns the kind and the number of addresses of a file; `None` if it is unusable.
-fn addresses_of(folder: &PrivateFolder, file: &PrivateFile) -> Option<(Kind, usize)> {
+fn addresses_of(folder: &PrivateFolder, file: &PrivateFile) -> Option<(CacheFileKind, usize)> {
     let kind = kind_of(file)?;
     let bytes = folder.peek(file.name.to_str()?)?;
     let addresses = match kind {
-        Kind::Answers => Answers::read_any(bytes)?.len(),
-        Kind::Rules => RuleRows::read_any(&bytes)?.offsets.len(),
+        CacheFileKind::Answers => Answers::read_any(bytes)?.len(),
+        CacheFileKind::Rules => RuleRows::read_any(&bytes)?.offsets.len(),
     };
     Some((kind, addresses))
 }
