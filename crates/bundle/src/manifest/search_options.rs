@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 /// File options: a JSON object, or in format versions 1 and 2 a list of command arguments, each with its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Json", into = "Map<String, Value>")]
-pub(crate) struct Search(pub(crate) FileSearch);
+#[serde(try_from = "SearchJson", into = "Map<String, Value>")]
+pub(crate) struct SearchOptions(pub(crate) FileSearch);
 
-impl Search {
+impl SearchOptions {
     /// Returns the number of named folders, files and hints.
     pub(super) fn named(&self) -> usize {
         let files = &self.0;
@@ -20,24 +20,24 @@ impl Search {
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected an object of options")]
-enum Json {
+enum SearchJson {
     Options(Map<String, Value>),
     Words(Vec<(String, Bytes)>),
 }
 
-impl From<Search> for Map<String, Value> {
-    fn from(search: Search) -> Self {
+impl From<SearchOptions> for Map<String, Value> {
+    fn from(search: SearchOptions) -> Self {
         search.0.to_object()
     }
 }
 
-impl TryFrom<Json> for Search {
+impl TryFrom<SearchJson> for SearchOptions {
     type Error = OptionsError;
 
-    fn try_from(json: Json) -> Result<Self, OptionsError> {
+    fn try_from(json: SearchJson) -> Result<Self, OptionsError> {
         match json {
-            Json::Options(object) => FileSearch::from_object(object),
-            Json::Words(words) => of_words(&words),
+            SearchJson::Options(object) => FileSearch::from_object(object),
+            SearchJson::Words(words) => of_words(&words),
         }
         .map(Self)
     }
@@ -80,7 +80,9 @@ mod tests {
     use super::*;
 
     fn read(json: &str) -> Result<FileSearch, String> {
-        serde_json::from_str(json).map(|search: Search| search.0).map_err(|it| it.to_string())
+        serde_json::from_str(json)
+            .map(|search: SearchOptions| search.0)
+            .map_err(|it| it.to_string())
     }
 
     #[test]
@@ -105,7 +107,7 @@ mod tests {
             ..FileSearch::default()
         };
         assert_eq!(read(json).unwrap(), expected);
-        let json = serde_json::to_string(&Search(expected.clone())).unwrap();
+        let json = serde_json::to_string(&SearchOptions(expected.clone())).unwrap();
         assert_eq!(read(&json).unwrap(), expected);
         assert_eq!(read("[]").unwrap(), FileSearch::default());
     }
@@ -113,7 +115,7 @@ mod tests {
     #[test]
     fn every_option_round_trips() {
         let files = options::every_option().files;
-        let json = serde_json::to_string(&Search(files.clone())).unwrap();
+        let json = serde_json::to_string(&SearchOptions(files.clone())).unwrap();
         assert_eq!(read(&json).unwrap(), files);
     }
 

@@ -9,14 +9,14 @@ use profile::{ModuleKind, Profile};
 
 /// Recorded names of files, and the recorded kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Recorded {
+pub struct RecordedFiles {
     /// Path of a mapped file as recorded, and the path of the opened file.
     pub files: Vec<(PathBuf, PathBuf)>,
     /// Build-id of the kernel.
     pub kernel: Option<BuildId>,
 }
 
-impl Recorded {
+impl RecordedFiles {
     /// Returns the mapped files and the kernel of a profile.
     #[must_use]
     pub fn of(profile: &Profile) -> Self {

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use hashbrown::HashMap;
 use host::{Content, DirEntry, FileKind, FileStamp, HostFile, RecordedFile};
 
-use super::host::{Notes, PlaceNotes};
+use super::host::{JournalNotes, PathNotes};
 use crate::manifest::{Failure, Owner};
 
 /// Requests of a run to the host, with the answers.
 #[derive(Debug)]
-pub struct Taken {
-    pub(crate) places: Vec<TakenPlace>,
-    pub(crate) contents: Vec<TakenContent>,
+pub struct JournalAnswers {
+    pub(crate) paths: Vec<JournalPath>,
+    pub(crate) contents: Vec<JournalContent>,
     pub(crate) variables: BTreeMap<String, Option<OsString>>,
     /// Index of the content that is the vdso.
     pub(crate) vdso: Option<usize>,
@@ -24,10 +24,10 @@ pub struct Taken {
 
 /// Requested path.
 #[derive(Debug)]
-pub(crate) struct TakenPlace {
+pub(crate) struct JournalPath {
     pub(crate) path: PathBuf,
     pub(crate) root: Option<PathBuf>,
-    pub(crate) found: TakenFound,
+    pub(crate) found: JournalAnswer,
     pub(crate) entries: Option<Vec<DirEntry>>,
     /// Its identity as map records state it, if it was requested.
     pub(crate) recorded: Option<RecordedFile>,
@@ -35,7 +35,7 @@ pub(crate) struct TakenPlace {
 
 /// Answer for a path.
 #[derive(Debug)]
-pub(crate) enum TakenFound {
+pub(crate) enum JournalAnswer {
     File { stamp: FileStamp, owner: Option<Owner>, content: Option<usize> },
     Other(FileKind),
     Failed(Failure),
@@ -43,7 +43,7 @@ pub(crate) enum TakenFound {
 
 /// Content of a file.
 #[derive(Debug)]
-pub(crate) struct TakenContent {
+pub(crate) struct JournalContent {
     pub(crate) bytes: Content,
     /// One of its paths.
     pub(crate) path: PathBuf,
@@ -54,14 +54,14 @@ pub(crate) struct TakenContent {
 /// Contents by file stamp.
 #[derive(Default)]
 struct Contents {
-    taken: Vec<TakenContent>,
+    list: Vec<JournalContent>,
     by_stamp: HashMap<FileStamp, usize>,
 }
 
-impl Taken {
-    pub(super) fn new(notes: Notes, recording: &Path) -> io::Result<Self> {
+impl JournalAnswers {
+    pub(super) fn new(notes: JournalNotes, recording: &Path) -> io::Result<Self> {
         let mut contents = Contents::default();
-        for ((path, _), place) in &notes.places {
+        for ((path, _), place) in &notes.paths {
             for (file, reads) in &place.opened {
                 file.content.stop_watching()?;
                 let whole = reads.is_none() || path.starts_with(recording);
@@ -69,11 +69,10 @@ impl Taken {
                 contents.add(path, file, reads);
             }
         }
-        let places = notes.places.into_iter();
-        let places =
-            places.map(|((path, root), notes)| contents.place(path, root, notes)).collect();
+        let paths = notes.paths.into_iter();
+        let paths = paths.map(|((path, root), notes)| contents.place(path, root, notes)).collect();
         let vdso = notes.vdso.map(|bytes| contents.push(Path::new("[vdso]"), bytes.into()));
-        Ok(Self { places, contents: contents.taken, variables: notes.variables, vdso })
+        Ok(Self { paths, contents: contents.list, variables: notes.variables, vdso })
     }
 
     /// Returns the total size of the files, before holes are removed.
@@ -85,32 +84,32 @@ impl Taken {
 
 impl Contents {
     fn push(&mut self, path: &Path, bytes: Content) -> usize {
-        self.taken.push(TakenContent { bytes, path: path.to_owned(), reads: None });
-        self.taken.len() - 1
+        self.list.push(JournalContent { bytes, path: path.to_owned(), reads: None });
+        self.list.len() - 1
     }
 
     /// Adds an opened file, or the ranges read by a further opening.
     fn add(&mut self, path: &Path, file: &HostFile, reads: Option<Vec<Range<u64>>>) {
-        let known = self.by_stamp.get(&file.stamp).and_then(|&at| self.taken.get_mut(at));
-        match known {
-            Some(known) => {
-                known.reads = match (known.reads.take(), reads) {
-                    (Some(known), Some(more)) => Some(known.into_iter().chain(more).collect()),
+        let earlier = self.by_stamp.get(&file.stamp).and_then(|&at| self.list.get_mut(at));
+        match earlier {
+            Some(earlier) => {
+                earlier.reads = match (earlier.reads.take(), reads) {
+                    (Some(earlier), Some(more)) => Some(earlier.into_iter().chain(more).collect()),
                     _ => None,
                 };
             }
             None => {
                 let bytes = file.content.clone();
-                self.taken.push(TakenContent { bytes, path: path.to_owned(), reads });
-                self.by_stamp.insert(file.stamp, self.taken.len() - 1);
+                self.list.push(JournalContent { bytes, path: path.to_owned(), reads });
+                self.by_stamp.insert(file.stamp, self.list.len() - 1);
             }
         }
     }
 
     /// Returns the answer for a place. An answer with bytes takes precedence over a failure, since files can arrive
     /// from servers during a run.
-    fn place(&mut self, path: PathBuf, root: Option<PathBuf>, notes: PlaceNotes) -> TakenPlace {
-        let PlaceNotes { stat, opened, text, recorded, entries, failure } = notes;
+    fn place(&mut self, path: PathBuf, root: Option<PathBuf>, notes: PathNotes) -> JournalPath {
+        let PathNotes { stat, opened, text, recorded, entries, failure } = notes;
         let stamp = opened.last().map(|(file, _)| file.stamp);
         let regular = stat.filter(|stat| stat.kind == FileKind::Regular);
         let stamp = stamp.or_else(|| regular.map(|stat| stat.stamp));
@@ -119,19 +118,19 @@ impl Contents {
             (None, Some(text), ..) => {
                 let stamp = FileStamp { size: text.bytes.len() as u64, ..FileStamp::default() };
                 let content = Some(self.push(&path, text.bytes.into()));
-                TakenFound::File { stamp, owner, content }
+                JournalAnswer::File { stamp, owner, content }
             }
             (Some(stamp), text, ..) => {
-                let known = self.by_stamp.get(&stamp).copied();
-                let content = known.or_else(|| Some(self.push(&path, text?.bytes.into())));
-                TakenFound::File { stamp, owner, content }
+                let earlier = self.by_stamp.get(&stamp).copied();
+                let content = earlier.or_else(|| Some(self.push(&path, text?.bytes.into())));
+                JournalAnswer::File { stamp, owner, content }
             }
-            (None, None, Some(stat), _) => TakenFound::Other(stat.kind),
-            (None, None, None, _) if recorded.is_some() => TakenFound::Other(FileKind::Regular),
-            (None, None, None, Some(failure)) => TakenFound::Failed(failure),
+            (None, None, Some(stat), _) => JournalAnswer::Other(stat.kind),
+            (None, None, None, _) if recorded.is_some() => JournalAnswer::Other(FileKind::Regular),
+            (None, None, None, Some(failure)) => JournalAnswer::Failed(failure),
             // The folder was listed.
-            (None, None, None, None) => TakenFound::Other(FileKind::Directory),
+            (None, None, None, None) => JournalAnswer::Other(FileKind::Directory),
         };
-        TakenPlace { path, root, found, entries, recorded }
+        JournalPath { path, root, found, entries, recorded }
     }
 }

@@ -10,23 +10,23 @@ use super::Bytes;
 
 /// Path, the folder that its resolution must not leave, and the answer.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct Place {
+pub(crate) struct RequestedPath {
     pub(crate) path: Bytes,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) root: Option<Bytes>,
     #[serde(flatten)]
-    pub(crate) found: Found,
+    pub(crate) found: PathAnswer,
     /// Entries, if the path is a folder that was listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) entries: Option<Vec<Entry>>,
+    pub(crate) entries: Option<Vec<FolderEntry>>,
     /// Identity of a regular file as map records state it, if it was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) recorded: Option<Identity>,
+    pub(crate) recorded: Option<RecordedIdentity>,
 }
 
 /// Identity of a file as map records state it; see [`RecordedFile`].
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub(crate) struct Identity {
+pub(crate) struct RecordedIdentity {
     major: u32,
     minor: u32,
     inode: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Identity {
     changed: i64,
 }
 
-impl From<RecordedFile> for Identity {
+impl From<RecordedFile> for RecordedIdentity {
     fn from(file: RecordedFile) -> Self {
         let RecordedFile { major, minor, inode, generation, is_unique, modified, changed } = file;
         let time = |at| i64::try_from(at).unwrap_or(i64::MAX);
@@ -46,9 +46,9 @@ impl From<RecordedFile> for Identity {
     }
 }
 
-impl From<Identity> for RecordedFile {
-    fn from(it: Identity) -> Self {
-        let Identity { major, minor, inode, generation, unique, modified, changed } = it;
+impl From<RecordedIdentity> for RecordedFile {
+    fn from(it: RecordedIdentity) -> Self {
+        let RecordedIdentity { major, minor, inode, generation, unique, modified, changed } = it;
         let (modified, changed) = (modified.into(), changed.into());
         Self { major, minor, inode, generation, is_unique: unique, modified, changed }
     }
@@ -57,7 +57,7 @@ impl From<Identity> for RecordedFile {
 /// Answer for a path.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
-pub(crate) enum Found {
+pub(crate) enum PathAnswer {
     /// Regular file.
     File {
         /// Number of its file system, in order of the places; 0 if it was not requested.
@@ -78,7 +78,7 @@ pub(crate) enum Found {
     /// Something other than a regular file.
     Other {
         /// Its kind.
-        kind: Kind,
+        kind: EntryKind,
     },
     /// The path is missing or unusable.
     Failed {
@@ -108,7 +108,7 @@ pub(crate) enum Failure {
 /// Kind of a file-system object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Kind {
+pub(crate) enum EntryKind {
     File,
     Folder,
     Link,
@@ -128,17 +128,17 @@ pub(crate) enum Owner {
 
 /// Entry of a folder.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct FolderEntry {
     pub(crate) name: Bytes,
-    pub(crate) kind: Kind,
+    pub(crate) kind: EntryKind,
 }
 
-impl Place {
+impl RequestedPath {
     /// Returns the index of its content.
     pub(crate) const fn content(&self) -> Option<usize> {
         match self.found {
-            Found::File { content, .. } => content,
-            Found::Other { .. } | Found::Failed { .. } => None,
+            PathAnswer::File { content, .. } => content,
+            PathAnswer::Other { .. } | PathAnswer::Failed { .. } => None,
         }
     }
 }
@@ -175,7 +175,7 @@ impl Failure {
     }
 }
 
-impl From<FileKind> for Kind {
+impl From<FileKind> for EntryKind {
     fn from(kind: FileKind) -> Self {
         match kind {
             FileKind::Regular => Self::File,
@@ -187,14 +187,14 @@ impl From<FileKind> for Kind {
     }
 }
 
-impl From<Kind> for FileKind {
-    fn from(kind: Kind) -> Self {
+impl From<EntryKind> for FileKind {
+    fn from(kind: EntryKind) -> Self {
         match kind {
-            Kind::File => Self::Regular,
-            Kind::Folder => Self::Directory,
-            Kind::Link => Self::Link,
-            Kind::Fifo => Self::Fifo,
-            Kind::Special => Self::Special,
+            EntryKind::File => Self::Regular,
+            EntryKind::Folder => Self::Directory,
+            EntryKind::Link => Self::Link,
+            EntryKind::Fifo => Self::Fifo,
+            EntryKind::Special => Self::Special,
         }
     }
 }
@@ -219,14 +219,14 @@ impl From<Owner> for FileOwner {
     }
 }
 
-impl From<&DirEntry> for Entry {
+impl From<&DirEntry> for FolderEntry {
     fn from(entry: &DirEntry) -> Self {
         Self { name: Bytes::of_os(&entry.name), kind: entry.kind.into() }
     }
 }
 
-impl From<&Entry> for DirEntry {
-    fn from(entry: &Entry) -> Self {
+impl From<&FolderEntry> for DirEntry {
+    fn from(entry: &FolderEntry) -> Self {
         Self { name: entry.name.to_os_string(), kind: entry.kind.into() }
     }
 }
