@@ -7,7 +7,7 @@ use image_store::Image;
 use symbolizer::{SymbolRequest, SymbolSource, SymbolizeOptions, WhyNoName};
 use synth::{
     ByteWriter, DynamicTables, ElfBuilder, ElfClass, Endian, HashTables, Section, Segment, Symbol,
-    SymbolPlace, elf_const,
+    SymbolSection, elf_const,
 };
 
 use crate::interned::symbolize;
@@ -18,7 +18,8 @@ const SLOTS: u64 = 0x2f00;
 
 /// Builds `inner`, `outer`, and a linkage table with a stub for `imported` if one is given.
 fn file(elf: ElfBuilder, hash: HashTables, stub: &[u8]) -> Image {
-    let imported = Symbol { place: SymbolPlace::Undefined, ..Symbol::function("imported", 0, 0) };
+    let imported =
+        Symbol { section: SymbolSection::Undefined, ..Symbol::function("imported", 0, 0) };
     let symbols = vec![
         imported,
         Symbol::function("inner", 0x1100, 0x40),

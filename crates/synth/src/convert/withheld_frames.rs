@@ -26,7 +26,7 @@ const SEGMENTS: [u32; 2] = [PT_GNU_EH_FRAME, PT_ARM_EXIDX];
 /// # Errors
 /// If it is not an ELF file, or if a table lies outside of it.
 pub fn withhold_frames(file: &mut [u8]) -> Result<usize, String> {
-    let layout = Layout::of(file)?;
+    let layout = ElfLayout::of(file)?;
     let mut found = 0;
     for at in layout.segments(file)? {
         if SEGMENTS.contains(&layout.word(file, at)?) {
@@ -52,12 +52,12 @@ pub fn withhold_frames(file: &mut [u8]) -> Result<usize, String> {
 
 /// Word size and byte order of a file, which determine the layout of its tables.
 #[derive(Clone, Copy, Debug)]
-struct Layout {
+struct ElfLayout {
     is_wide: bool,
     endian: Endian,
 }
 
-impl Layout {
+impl ElfLayout {
     fn of(file: &[u8]) -> Result<Self, Unknown> {
         let Some(&[b'\x7f', b'E', b'L', b'F', class, order]) = file.first_chunk() else {
             return Err("not an ELF file".into());

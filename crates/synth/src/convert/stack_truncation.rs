@@ -18,21 +18,21 @@ const DIR_FORMAT: u16 = 24;
 /// # Errors
 /// If it has another form (a stream, compressed, of a directory, not finished) or contains something unsupported.
 /// It may then be truncated in part.
-pub fn cut_stacks(recording: &mut [u8], keep: u64) -> Result<usize, String> {
-    let header = header(recording, Order::Kept)?;
+pub fn truncate_stacks(recording: &mut [u8], keep: u64) -> Result<usize, String> {
+    let header = header(recording, Order::Unchanged)?;
     if header.features.contains(&DIR_FORMAT) {
         return Err("a file of a recording in a directory".into());
     }
     if header.data.is_empty() {
         return Err("a recording that was not finished".into());
     }
-    let attrs = attributes(recording, header.attrs, header.entry, Order::Kept)?;
+    let attrs = attributes(recording, header.attrs, header.entry, Order::Unchanged)?;
     let data =
         part(recording, header.data).map_err(|_| "a file that ends before its records do")?;
     let mut cut = 0;
     let mut at = 0;
     while at < data.len() {
-        let it = &mut Fields::new(part(data, range(at, 8))?, Order::Kept);
+        let it = &mut Fields::new(part(data, range(at, 8))?, Order::Unchanged);
         let (kind, _misc, size) = (it.u32()?, it.u16()?, usize::from(it.u16()?));
         let placed = |why: Unknown| format!("{why}, in the record {at:#x} bytes into the data");
         let body_size = size.checked_sub(8).ok_or_else(|| placed(format!("{size} bytes")))?;
@@ -41,13 +41,13 @@ pub fn cut_stacks(recording: &mut [u8], keep: u64) -> Result<usize, String> {
         match kind {
             SAMPLE => {
                 let attr = sample::event(body, &attrs).map_err(placed)?;
-                let valid = sample::body(&mut Fields::new(body, Order::Kept), attr);
+                let valid = sample::body(&mut Fields::new(body, Order::Unchanged), attr);
                 if let Some(valid) = valid.map_err(placed)? {
                     cut += usize::from(shorten(part(body, range(valid, 8))?, keep));
                 }
             }
             // The trace follows its record.
-            AUXTRACE => trace = Fields::new(body, Order::Kept).size().map_err(placed)?,
+            AUXTRACE => trace = Fields::new(body, Order::Unchanged).size().map_err(placed)?,
             _ if COMPRESSED.contains(&kind) => {
                 return Err("a recording with compressed records".into());
             }
@@ -131,12 +131,12 @@ mod tests {
             expected[place..place + 8].copy_from_slice(&number.to_le_bytes());
         }
         let mut found = it.build();
-        assert_eq!(cut_stacks(&mut found, keep), Ok(changes.len()));
+        assert_eq!(truncate_stacks(&mut found, keep), Ok(changes.len()));
         assert!(found == expected, "other bytes than {changes:?}");
     }
 
     fn refusal(it: &PerfDataBuilder) -> String {
-        cut_stacks(&mut it.build(), 8).expect_err("what cannot be cut")
+        truncate_stacks(&mut it.build(), 8).expect_err("what cannot be cut")
     }
 
     #[test]
@@ -204,10 +204,10 @@ mod tests {
         let mut it = two_events();
         it.sample_of(1, &plain_sample());
         let mut pipe = it.build_pipe(&crate::PipeLayout::default());
-        assert_eq!(cut_stacks(&mut pipe, 8), Err("a recording in pipe form".into()));
+        assert_eq!(truncate_stacks(&mut pipe, 8), Err("a recording in pipe form".into()));
         let mut short = it.build_file();
         short.bytes.truncate(short.data.end - 1);
-        let refused = cut_stacks(&mut short.bytes, 8);
+        let refused = truncate_stacks(&mut short.bytes, 8);
         assert_eq!(refused, Err("a file that ends before its records do".into()));
         let mut other = it.clone();
         other.layout.finished = false;
